@@ -1,0 +1,96 @@
+"""Every error that forensix raises on purpose.
+
+    ForensixError
+    ├── UsageError            the call is wrong: unknown task, component, parameter
+    │   └── MissingExtra      an optional package is needed; the message names the command that installs it
+    ├── InputError            this input cannot be analysed; others can
+    │   ├── InputNotFound     no such file, or it cannot be read
+    │   ├── UnsupportedMedia  not one of the formats that forensix reads
+    │   ├── BrokenMedia       recognised, but cannot be decoded
+    │   ├── LimitExceeded     too large, too long, too many pixels
+    │   └── FetchError        a URL that cannot, or must not, be fetched
+    └── ModelError            a model cannot be used
+        ├── ModelNotFound     no model of that name
+        ├── WeightsMissing    known model, weights not on this machine
+        └── WeightsMismatch   weights differ from their card: hash, key or shape
+
+Messages are one sentence for a person: what was expected, what came, what to do.
+"""
+
+
+class ForensixError(Exception):
+    """Base of all errors raised on purpose; ``code`` is a stable slug for machines."""
+
+    code = "error"
+
+
+class UsageError(ForensixError, ValueError):
+    """The call itself is wrong."""
+
+    code = "usage"
+
+
+class MissingExtra(UsageError):
+    """An optional package is not installed."""
+
+    code = "missing_extra"
+
+
+class InputError(ForensixError):
+    """This input cannot be analysed."""
+
+    code = "input"
+
+
+class InputNotFound(InputError):
+    """The path does not exist or cannot be read."""
+
+    code = "not_found"
+
+
+class UnsupportedMedia(InputError):
+    """The content is not one of the formats that forensix reads."""
+
+    code = "unsupported_media"
+
+
+class BrokenMedia(InputError):
+    """The format is recognised but the content cannot be decoded."""
+
+    code = "broken_media"
+
+
+class LimitExceeded(InputError):
+    """Larger, longer or wider than the limits allow."""
+
+    code = "limit_exceeded"
+
+
+class FetchError(InputError):
+    """The URL cannot be fetched, or points somewhere that must not be reached."""
+
+    code = "fetch"
+
+
+class ModelError(ForensixError):
+    """A model cannot be used."""
+
+    code = "model"
+
+
+class ModelNotFound(ModelError):
+    """No model has that name."""
+
+    code = "model_not_found"
+
+
+class WeightsMissing(ModelError):
+    """The model is known but its weights are not on this machine."""
+
+    code = "weights_missing"
+
+
+class WeightsMismatch(ModelError):
+    """The weights on this machine are not the ones that the card describes."""
+
+    code = "weights_mismatch"

@@ -1,0 +1,64 @@
+"""Facts: what a file says of itself, each with the place it was read from."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing that a file says.
+
+    ``key`` is dotted and stable (``exif.Software``, ``pdf.info.Producer``, ``jpeg.tables``, ``c2pa.active.generator``);
+    ``where`` names box, segment, tag or object for a person; ``offset`` is in bytes from the start, where known.
+    """
+
+    key: str
+    value: Any
+    where: str
+    offset: int | None = None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something in the structure that is not as the format wants it."""
+
+    message: str
+    where: str
+    offset: int | None = None
+
+
+@dataclass(frozen=True)
+class Node:
+    """A piece of the file's structure (box, segment, chunk, object), for the map of the file."""
+
+    name: str
+    offset: int
+    size: int
+    note: str = ""
+    children: tuple["Node", ...] = ()
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Everything read from one file."""
+
+    kind: str
+    format: str
+    items: tuple[Fact, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    structure: tuple[Node, ...] = ()
+    pictures: dict[str, bytes] = field(default_factory=dict)
+    """Embedded thumbnails and previews, encoded, by name."""
+
+    def all(self, prefix: str) -> Iterator[Fact]:
+        """Yield the facts of a key or of all keys under it (``exif`` yields ``exif.Software``)."""
+        return (f for f in self.items if f.key == prefix or f.key.startswith(prefix + "."))
+
+    def get(self, key: str) -> Any:
+        """Return the first value of a key, or ``None``."""
+        return next((f.value for f in self.items if f.key == key), None)
+
+    def fact(self, key: str) -> Fact | None:
+        """Return the first fact of a key, or ``None``."""
+        return next((f for f in self.items if f.key == key), None)

@@ -1,0 +1,80 @@
+"""The card of a model: everything needed to feed it, to read its outputs and to know how far to trust it."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from forensix.calibration import Calibration
+
+Slot = Literal["face_classifier", "image_detector", "attribution", "spoof", "gender"]
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Output(_Record):
+    """How the network's output vector is turned into one logit, higher for fake.
+
+    ``labels`` name the outputs in order. With one output it is the logit itself (``fake=0``, ``real=None``); with two,
+    the logit is ``output[fake] - output[real]``. For classifiers that name classes (attribution, gender), ``fake`` is
+    ``None``.
+    """
+
+    labels: tuple[str, ...]
+    fake: int | None = None
+    real: int | None = None
+
+
+class TrainingSource(_Record):
+    """One collection that training saw."""
+
+    source: str
+    label: str
+    n: int
+    licence: str
+
+
+class Measurement(_Record):
+    """One measured figure: what, on which data, how many, with a 95 % interval, by which command."""
+
+    metric: str
+    value: float
+    interval: tuple[float, float] | None = None
+    data: str
+    n_real: int | None = None
+    n_fake: int | None = None
+    command: str
+
+
+class ModelCard(_Record):
+    """A model's record; stored as JSON beside its weights."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$")]
+    component: Slot
+    summary: str
+    architecture: str
+    """File in ``models/architectures`` whose ``build(**config)`` makes the network."""
+    config: dict[str, Any] = {}
+    preprocessing: dict[str, Any] = {}
+    output: Output
+    calibration: Calibration | None = None
+    """Fitted on sources that training did not see; ``None`` for published checkpoints that come without one."""
+    calibrated_on: str | None = None
+    threshold: Annotated[float, Field(ge=0, le=1)] = 0.5
+    """Scores at and above it are called fake."""
+    trained_on: tuple[TrainingSource, ...] = ()
+    measured: tuple[Measurement, ...] = ()
+    limits: str
+    """What the model is blind to, in a sentence or two."""
+    licence: str
+    paper: str | None = None
+    seed: int | None = None
+    command: str | None = None
+    """The command that trained it."""
+    weights: str
+    """File name of the weights: ``.safetensors``, or ``.pth`` for a published checkpoint."""
+    url: str | None = None
+    """Where a published checkpoint is fetched from; ``None`` when it ships with the package."""
+    sha256: str
+    n_parameters: int | None = None

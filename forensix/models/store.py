@@ -1,0 +1,187 @@
+"""Where weights lie, and the checks that they pass before they are used."""
+
+import hashlib
+import importlib
+import json
+import os
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forensix.errors import ModelNotFound, WeightsMismatch, WeightsMissing
+from forensix.models.card import ModelCard
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+SHIPPED = Path(__file__).parent / "weights"
+PULL_TIMEOUT_S = 60
+MAX_PULL_BYTES = 4 * 1024**3
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A network in evaluation mode and the card that says how to feed it."""
+
+    card: ModelCard
+    module: "nn.Module"
+
+
+@cache
+def _cards() -> dict[str, ModelCard]:
+    paths = sorted(SHIPPED.glob("*.json"))
+    cards = (ModelCard.model_validate_json(path.read_bytes()) for path in paths)
+    return {card.name: card for card in cards}
+
+
+def list_models(component: str | None = None) -> tuple[ModelCard, ...]:
+    """Return the cards of all known models, or of those that fill one slot."""
+    return tuple(card for card in _cards().values() if component in (None, card.component))
+
+
+def get_card(name: str) -> ModelCard:
+    """Return one card.
+
+    Raises
+    ------
+    ModelNotFound
+        No model of that name; the message lists those there are.
+    """
+    if name not in _cards():
+        raise ModelNotFound(f"there is no model named {name!r}; there are: {', '.join(sorted(_cards()))}")
+    return _cards()[name]
+
+
+def cache_folder() -> Path:
+    """Return the folder that pulled checkpoints are kept in."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "forensix" / "checkpoints"
+
+
+def _places(folder: str | os.PathLike[str] | None) -> list[Path]:
+    if folder is not None:
+        return [Path(folder)]
+    named = os.environ.get("FORENSIX_CHECKPOINTS")
+    return [SHIPPED, *([Path(named)] if named else []), cache_folder()]
+
+
+def _find(card: ModelCard, folder: str | os.PathLike[str] | None) -> Path:
+    for place in _places(folder):
+        for path in (place / card.weights, place / card.name / card.weights):
+            if path.is_file():
+                return path
+    remedy = f"'forensix models pull {card.name}' fetches them" if card.url else "reinstall forensix"
+    looked = folder if folder is not None else "the package, FORENSIX_CHECKPOINTS and the cache"
+    raise WeightsMissing(f"the weights of {card.name!r} ({card.weights}) are not in {looked}: {remedy}")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _read_state(path: Path) -> "dict[str, Tensor]":
+    if path.suffix == ".safetensors":
+        from safetensors.torch import load_file
+
+        return load_file(path)
+    import torch
+
+    return torch.load(path, map_location="cpu", weights_only=True)
+
+
+def load_model(name: str, *, folder: str | os.PathLike[str] | None = None) -> LoadedModel:
+    """Load a network whose weights are exactly the ones that its card describes.
+
+    Parameters
+    ----------
+    name
+        Name of a card, see `list_models`.
+    folder
+        Where the weights lie; without it the package, the folder in ``FORENSIX_CHECKPOINTS`` and the cache are tried.
+
+    Raises
+    ------
+    ModelNotFound
+        No such card.
+    WeightsMissing
+        The file is in none of these places; the message names the remedy.
+    WeightsMismatch
+        The file's hash, a key or a shape is not the card's.
+    """
+    card = get_card(name)
+    path = _find(card, folder)
+    found = _sha256(path)
+    if found != card.sha256:
+        raise WeightsMismatch(
+            f"{path.name} is not the file that the card of {name!r} describes: sha256 {card.sha256[:12]}… was "
+            f"expected, {found[:12]}… came; delete it and fetch it again"
+        )
+    module = importlib.import_module(f"forensix.models.architectures.{card.architecture}").build(**card.config)
+    try:
+        module.load_state_dict(_read_state(path), strict=True)
+    except RuntimeError as error:
+        raise WeightsMismatch(f"{path.name} does not fit {card.architecture}: {error}") from error
+    return LoadedModel(card, module.eval())
+
+
+def save_model(card: ModelCard, module: "nn.Module", folder: str | os.PathLike[str] = SHIPPED) -> ModelCard:
+    """Write weights as safetensors and the card, with their hash and parameter count, beside them; return that card."""
+    from safetensors.torch import save_file
+
+    path = Path(folder) / card.weights
+    state = {key: value.detach().cpu().contiguous() for key, value in module.state_dict().items()}
+    save_file(state, path)
+    n_parameters = sum(p.numel() for p in module.parameters())
+    card = card.model_copy(update={"sha256": _sha256(path), "n_parameters": n_parameters})
+    write_card(card, folder)
+    return card
+
+
+def write_card(card: ModelCard, folder: str | os.PathLike[str] = SHIPPED) -> None:
+    """Write a card as JSON, for example after new measurements."""
+    text = json.dumps(card.model_dump(mode="json", exclude_none=True), indent=1, ensure_ascii=False)
+    (Path(folder) / f"{card.name}.json").write_text(text + "\n", encoding="utf-8")
+    _cards.cache_clear()
+
+
+def pull_model(name: str) -> Path:
+    """Fetch a published checkpoint into the cache, check its hash, and return its path.
+
+    Raises
+    ------
+    WeightsMissing
+        The card names no address, or the fetch failed.
+    WeightsMismatch
+        What came is not what the card describes; nothing is kept.
+    """
+    import httpx
+
+    card = get_card(name)
+    if (SHIPPED / card.weights).is_file():
+        return SHIPPED / card.weights
+    if card.url is None:
+        raise WeightsMissing(f"the card of {name!r} names no address to fetch {card.weights} from")
+    target = cache_folder() / card.name / card.weights
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_suffix(target.suffix + f".{os.getpid()}.partial")
+    digest = hashlib.sha256()
+    try:
+        with (
+            httpx.stream("GET", card.url, follow_redirects=True, timeout=PULL_TIMEOUT_S) as answer,
+            partial.open("wb") as file,
+        ):
+            answer.raise_for_status()
+            for chunk in answer.iter_bytes():
+                digest.update(chunk)
+                if file.tell() > MAX_PULL_BYTES:
+                    raise WeightsMismatch(f"{card.url} sends more than {MAX_PULL_BYTES} bytes")
+                file.write(chunk)
+        if digest.hexdigest() != card.sha256:
+            raise WeightsMismatch(f"what {card.url} sent is not the file that the card of {name!r} describes")
+        partial.replace(target)
+    except httpx.HTTPError as error:
+        raise WeightsMissing(f"the weights of {name!r} could not be fetched from {card.url}: {error}") from error
+    finally:
+        partial.unlink(missing_ok=True)
+    return target
