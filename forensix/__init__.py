@@ -23,7 +23,17 @@ _PLACES = {
     "ForensixError": "forensix.errors",
 }
 
-__all__ = ["__version__", *_PLACES]
+__all__ = [
+    "ForensixError",
+    "Manifest",
+    "Report",
+    "__version__",
+    "analyze",
+    "analyze_many",
+    "list_models",
+    "load_model",
+    "open_media",
+]
 
 if TYPE_CHECKING:
     from forensix.analysis import analyze, analyze_many

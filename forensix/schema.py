@@ -21,6 +21,14 @@ EVENTS = {
 }
 
 MediaKind = Literal["image", "video", "audio", "pdf"]
+
+ACCEPTS: dict[str, frozenset[MediaKind]] = {
+    "face_manipulation": frozenset({"image", "video"}),
+    "ai_generated_image_detection": frozenset({"image", "video"}),
+    "voice_analysis": frozenset({"audio", "video"}),
+    "forensic_analysis": frozenset({"image", "video", "pdf", "audio"}),
+}
+
 Status = Literal["in_progress", "completed", "failed"]
 FaceClass = Literal["real", "fake", "no_faces"]
 ImageClass = Literal["real", "fake"]

@@ -26,6 +26,8 @@ class Problem:
     message: str
     where: str
     offset: int | None = None
+    grave: bool = True
+    """False for what sloppy but honest writers, cameras among them, are known to leave."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,20 @@
+"""Untrusted bytes in; frames, samples and pages out.
+
+Everything that parses or decodes runs in a bounded child process (``sandbox``); the format is decided by content
+(``sniff``); limits hold for what the header says and for what decoding finds.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from forensix.media.opening import Frame, Limits, Media, MediaInfo, open_media
+
+__all__ = ["Frame", "Limits", "Media", "MediaInfo", "open_media"]
+
+
+def __getattr__(name: str) -> Any:
+    # On demand: the sandboxed child imports this package too, and needs none of these.
+    if name in __all__:
+        return getattr(import_module("forensix.media.opening"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,250 @@
+"""Fetch a URL to a private file: direct links here, links of platforms by yt-dlp in the sandbox.
+
+Only http and https, and only public addresses. The host is resolved here, every answer is checked, and the connection
+goes to the address that was checked while Host and TLS keep the name, so that an answer that changes between check
+and use changes nothing. Redirects go the same way. Proxies of the environment are not used: they would connect for us.
+"""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpcore
+import httpx
+
+from forensix.errors import FetchError, LimitExceeded
+from forensix.media import addresses
+from forensix.media.sandbox import call
+from forensix.media.sniff import shorten
+
+if TYPE_CHECKING:
+    from forensix.media.opening import Limits
+
+MAX_REDIRECTS = 5
+_STEP_S = 15.0
+_CHUNK_BYTES = 1 << 16
+_REDIRECTS = (301, 302, 303, 307, 308)
+_HEADERS: dict[bytes | str, bytes | str] = {
+    "User-Agent": "forensix",
+    "Accept": "image/*, video/*, audio/*, application/pdf, */*;q=0.1",
+    # Nothing to unpack: what is counted is what is kept.
+    "Accept-Encoding": "identity",
+}
+
+
+def fetch(url: str, folder: Path, limits: "Limits", private_hosts: frozenset[str] = frozenset()) -> tuple[Path, str]:
+    """Download ``url`` into ``folder`` and return the file's path and the name that the URL gives it.
+
+    Raises
+    ------
+    FetchError
+        The URL is malformed, its host is unknown or private, or the server refuses, fails or is too slow; or it is
+        a web page of no platform that is known.
+    LimitExceeded
+        More than ``limits.max_bytes``.
+    """
+    path = folder / "download"
+    name, no_media = _fetch_direct(url, path, limits, private_hosts)
+    if no_media is None:
+        return path, name
+    path.unlink(missing_ok=True)
+    found = call(
+        "forensix.media.platforms:download",
+        url,
+        str(folder),
+        limits.max_bytes,
+        timeout_s=limits.download_s,
+        network=True,
+        file_bytes=limits.max_bytes,
+    )
+    if found is None:
+        raise no_media
+    return Path(found["path"]), found["name"]
+
+
+def _fetch_direct(
+    url: str, path: Path, limits: "Limits", private_hosts: frozenset[str]
+) -> tuple[str, FetchError | None]:
+    """Return the name, and what to say when the URL is no file and no platform is known for it either."""
+    clock = _Deadline(limits.download_s)
+    target = _parse(url)
+    backend = _Guarded(clock, frozenset(host.lower().strip("[].") for host in private_hosts))
+    context = httpx.create_ssl_context(trust_env=False)
+    try:
+        with httpcore.ConnectionPool(ssl_context=context, network_backend=backend, max_connections=1) as pool:
+            for _ in range(MAX_REDIRECTS + 1):
+                with pool.stream("GET", _core_url(target), headers=_headers(target), extensions=clock.limits()) as got:
+                    if got.status not in _REDIRECTS:
+                        return _name(target), _receive(got, target, path, limits)
+                    target = _redirected(target, got)
+            raise FetchError(f"{_shown(target)} lies behind more than {MAX_REDIRECTS} redirects; give the final link")
+    except httpcore.TimeoutException:
+        raise FetchError(
+            f"{_shown(target)} did not answer within {limits.download_s:g} s; try again, or download it yourself"
+        ) from None
+    except httpcore.ConnectError as error:
+        raise FetchError(f"{_shown(target)} cannot be reached: {_reason(error)}") from None
+    except (httpcore.NetworkError, httpcore.ProtocolError) as error:
+        raise FetchError(f"{_shown(target)} broke off the answer: {_reason(error)}") from None
+
+
+def _receive(response: httpcore.Response, target: httpx.URL, path: Path, limits: "Limits") -> FetchError | None:
+    headers = {key.lower(): value for key, value in response.headers}
+    if response.status != 200:
+        refusal = FetchError(f"{_shown(target)} answered with HTTP status {response.status}; check the link")
+        # Platforms turn simple clients away from their pages; whether this is one, yt-dlp knows.
+        if response.status in (401, 403, 429) and _may_be_page(headers):
+            return refusal
+        raise refusal
+    if headers.get(b"content-encoding", b"identity").lower() != b"identity":
+        raise FetchError(f"{_shown(target)} sent compressed data, which was not asked for")
+    stated = headers.get(b"content-length", b"0")
+    if stated.isdigit() and int(stated) > limits.max_bytes:
+        raise _too_large(target, f"{int(stated) / 1024**2:.1f} MB", limits)
+    n_bytes = 0
+    head = b""
+    with path.open("xb") as file:
+        for chunk in response.iter_stream():
+            n_bytes += len(chunk)
+            if n_bytes > limits.max_bytes:
+                raise _too_large(target, "more", limits)
+            if len(head) < 1024:
+                head += chunk[:1024]
+            file.write(chunk)
+    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:15].lower()
+    if not (_may_be_page(headers) and start.startswith((b"<!doctype html", b"<html", b"<!--"))):
+        return None
+    return FetchError(
+        f"{_shown(target)} is a web page, and of no platform that is known; give the direct link to the media file"
+    )
+
+
+class _Deadline:
+    """What is left of the time for the whole download."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def step_s(self, timeout_s: float | None = None) -> float:
+        """Return the time for one step, at most ``timeout_s``; httpcore's time-out when none is left."""
+        left_s = self._end - time.monotonic()
+        if left_s <= 0:
+            raise httpcore.ReadTimeout("no time left")
+        return min(left_s, _STEP_S if timeout_s is None else timeout_s)
+
+    def limits(self) -> dict[str, Any]:
+        return {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), self.step_s())}
+
+
+class _Guarded(httpcore.NetworkBackend):
+    """Connect to checked addresses only, and never past the deadline."""
+
+    def __init__(self, clock: _Deadline, private_hosts: frozenset[str]) -> None:
+        self._clock, self._private_hosts = clock, private_hosts
+        self._backend = httpcore.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Any = None,
+    ) -> httpcore.NetworkStream:
+        found = addresses.resolve(host, port, self._clock.step_s(timeout))
+        if host.lower().strip("[].") not in self._private_hosts and not all(map(addresses.is_public, found)):
+            raise FetchError(f"the host {shorten(host)} has a private address, which downloads must not reach")
+        failure: Exception = httpcore.ConnectError("no address")
+        for address in found[:4]:
+            try:
+                connected = self._backend.connect_tcp(
+                    address, port, self._clock.step_s(timeout), local_address, socket_options
+                )
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                failure = error
+            else:
+                return _Timed(connected, self._clock)
+        raise failure
+
+
+class _Timed(httpcore.NetworkStream):
+    """A connection on which a server that drips byte by byte cannot outlast the deadline."""
+
+    def __init__(self, stream: httpcore.NetworkStream, clock: _Deadline) -> None:
+        self._stream, self._clock = stream, clock
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        return self._stream.read(max_bytes, self._clock.step_s(timeout))
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._stream.write(buffer, self._clock.step_s(timeout))
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> "_Timed":
+        secured = self._stream.start_tls(ssl_context, server_hostname, self._clock.step_s(timeout))
+        return _Timed(secured, self._clock)
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._stream.get_extra_info(info)
+
+
+def _parse(url: str) -> httpx.URL:
+    try:
+        target = httpx.URL(url.strip())
+    except (httpx.InvalidURL, UnicodeError, ValueError):
+        raise FetchError(f"{shorten(url)} is not a URL; give one such as https://example.org/clip.mp4") from None
+    if target.scheme not in ("http", "https"):
+        raise FetchError(f"{shorten(url)} is a link of the kind {target.scheme}; only http and https are fetched")
+    if not target.host:
+        raise FetchError(f"{shorten(url)} names no host; give a link such as https://example.org/clip.mp4")
+    if target.userinfo:
+        raise FetchError(f"{_shown(target)} carries a user name or password, which are not sent")
+    return target
+
+
+def _redirected(target: httpx.URL, response: httpcore.Response) -> httpx.URL:
+    where = next((value for key, value in response.headers if key.lower() == b"location"), b"")
+    if not where:
+        raise FetchError(f"{_shown(target)} redirects to nowhere")
+    try:
+        return _parse(str(target.join(where.decode("utf-8", "replace"))))
+    except (httpx.InvalidURL, ValueError):
+        raise FetchError(f"{_shown(target)} redirects to a malformed address") from None
+
+
+def _core_url(target: httpx.URL) -> httpcore.URL:
+    return httpcore.URL(scheme=target.raw_scheme, host=target.raw_host, port=target.port, target=target.raw_path)
+
+
+def _headers(target: httpx.URL) -> dict[bytes | str, bytes | str]:
+    return {**_HEADERS, "Host": target.netloc.decode("ascii")}
+
+
+def _name(target: httpx.URL) -> str:
+    return Path(target.path).name or target.host
+
+
+def _may_be_page(headers: dict[bytes, bytes]) -> bool:
+    return headers.get(b"content-type", b"text/html").lower().startswith((b"text/html", b"application/xhtml"))
+
+
+def _too_large(target: httpx.URL, came: str, limits: "Limits") -> LimitExceeded:
+    return LimitExceeded(f"{_shown(target)} has {came}; the limit for a download is {limits.max_bytes / 1024**2:g} MB")
+
+
+def _shown(target: httpx.URL) -> str:
+    # Query strings may hold secrets.
+    return shorten(str(target.copy_with(query=None, fragment=None, userinfo=b"")))
+
+
+def _reason(error: Exception) -> str:
+    text = str(error)
+    if "CERTIFICATE" in text.upper():
+        return "its certificate is not valid for this host"
+    if "refused" in text:
+        return "the connection was refused"
+    if "unreachable" in text:
+        return "there is no network that leads there"
+    return "the connection failed"

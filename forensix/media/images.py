@@ -1,0 +1,155 @@
+"""Decode one image with Pillow; runs in the sandbox.
+
+Every mode becomes RGB of 8 bits: transparency over white, 16 bits by their high byte, CMYK and the rest by Pillow, the
+orientation of EXIF applied. Colour profiles are not: detectors see the stored values, as they were trained to. Work is
+done in strips of rows, so that memory stays near one decoded image.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from PIL import ExifTags, Image, UnidentifiedImageError
+
+from forensix.errors import BrokenMedia, LimitExceeded
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_PLUGINS = {"jpeg": "JPEG", "png": "PNG", "tiff": "TIFF", "gif": "GIF", "webp": "WEBP", "heif": "HEIF"}
+_STRIP_ROWS = 256
+_DAMAGE = (OSError, SyntaxError, ValueError, EOFError, LookupError, TypeError, ArithmeticError)
+"""What Pillow's plug-ins are known to raise on damaged files, apart from its own errors."""
+
+# forensix has a limit of its own, with a sentence that says so.
+Image.MAX_IMAGE_PIXELS = None
+
+
+def probe(source: dict[str, str], max_pixels: int) -> dict[str, int | None]:
+    """Return width, height (as displayed) and number of frames from the header, without decoding pixels."""
+    with _open(source, max_pixels) as image:
+        width, height = image.size
+        if source["slug"] != "tiff" and _orientation(image) >= 5:
+            width, height = height, width
+        try:
+            n_frames: int | None = int(getattr(image, "n_frames", 1))
+        except _DAMAGE:
+            n_frames = None
+    return {"width_px": width, "height_px": height, "n_frames": n_frames}
+
+
+def decode(source: dict[str, str], max_pixels: int, max_side_px: int | None) -> "np.ndarray":
+    """Return the first frame, uint8 (H, W, 3), at most ``max_side_px`` on its longer side."""
+    with _open(source, max_pixels) as image:
+        try:
+            image.load()
+        except _DAMAGE as error:
+            raise BrokenMedia(_damage(source, error)) from error
+        rgb = _orient(_rgb(image), _orientation(image))
+    if max_side_px and max(rgb.shape[:2]) > max_side_px:
+        ratio = max_side_px / max(rgb.shape[:2])
+        size = (max(1, round(rgb.shape[1] * ratio)), max(1, round(rgb.shape[0] * ratio)))
+        import numpy as np
+
+        rgb = np.asarray(Image.fromarray(rgb).resize(size, Image.Resampling.LANCZOS))
+    return rgb
+
+
+def _open(source: dict[str, str], max_pixels: int) -> Image.Image:
+    slug, name = source["slug"], source["name"]
+    plugin = _PLUGINS[slug]
+    if source["mime"] == "image/avif":
+        plugin = "AVIF"
+    elif slug == "heif":
+        import pillow_heif
+
+        pillow_heif.register_heif_opener()
+    try:
+        image = Image.open(source["path"], formats=[plugin])
+    except UnidentifiedImageError as error:
+        raise BrokenMedia(f"{name} is damaged: its {slug} header cannot be read") from error
+    except (Image.DecompressionBombError, *_DAMAGE) as error:
+        raise BrokenMedia(_damage(source, error)) from error
+    width, height = image.size
+    if width * height > max_pixels:
+        image.close()
+        raise LimitExceeded(
+            f"{name} has {width} x {height} pixels ({width * height / 1e6:.0f} megapixels); "
+            f"the limit is {max_pixels / 1e6:.0f} megapixels"
+        )
+    return image
+
+
+def _damage(source: dict[str, str], error: Exception) -> str:
+    slug, name = source["slug"], source["name"]
+    text = str(error).lower()
+    cut = isinstance(error, EOFError) or any(word in text for word in ("truncated", "end of file", "eof", "not enough"))
+    if cut:
+        return f"{name} is truncated: the {slug} image ends before all of its pixels"
+    return f"{name} is damaged: its {slug} image cannot be decoded"
+
+
+def _orientation(image: Image.Image) -> int:
+    try:
+        return int(image.getexif().get(ExifTags.Base.Orientation, 1))
+    except (*_DAMAGE, AttributeError):
+        return 1
+
+
+def _orient(rgb: "np.ndarray", orientation: int) -> "np.ndarray":
+    import numpy as np
+
+    turned = {
+        2: lambda a: a[:, ::-1],
+        3: lambda a: a[::-1, ::-1],
+        4: lambda a: a[::-1],
+        5: lambda a: a.transpose(1, 0, 2),
+        6: lambda a: a[::-1].transpose(1, 0, 2),
+        7: lambda a: a[::-1, ::-1].transpose(1, 0, 2),
+        8: lambda a: a.transpose(1, 0, 2)[::-1],
+    }.get(orientation)
+    return rgb if turned is None else np.ascontiguousarray(turned(rgb))
+
+
+def _rgb(image: Image.Image) -> "np.ndarray":
+    import numpy as np
+
+    rgb = np.empty((image.height, image.width, 3), np.uint8)
+    # Looked at once: crops do not keep the transparency of palettes and of grey or RGB key colours.
+    transparency = image.info.get("transparency")
+    scale = _grey_scale(image)
+    for top, strip in _strips(image):
+        if transparency is not None:
+            strip.info["transparency"] = transparency
+        rgb[top : top + strip.height] = _strip_rgb(strip, scale)
+    return rgb
+
+
+def _strips(image: Image.Image) -> Iterator[tuple[int, Image.Image]]:
+    for top in range(0, image.height, _STRIP_ROWS):
+        yield top, image.crop((0, top, image.width, min(top + _STRIP_ROWS, image.height)))
+
+
+def _strip_rgb(strip: Image.Image, scale: float | None) -> "np.ndarray":
+    import numpy as np
+
+    if scale is not None:
+        grey = np.clip(np.nan_to_num(np.asarray(strip, np.float32)) * scale, 0, 255).astype(np.uint8)
+        return np.repeat(grey[:, :, None], 3, axis=2)
+    if strip.mode in ("LA", "PA", "La", "RGBA", "RGBa") or "transparency" in strip.info:
+        rgba = strip.convert("RGBA")
+        white = Image.new("RGBA", rgba.size, "white")
+        strip = Image.alpha_composite(white, rgba)
+    return np.asarray(strip.convert("RGB"))
+
+
+def _grey_scale(image: Image.Image) -> float | None:
+    """Return the factor to 8 bits for grey images of more; None for all others."""
+    if image.mode.startswith("I;16"):
+        return 1 / 256
+    if image.mode not in ("I", "F"):
+        return None
+    top = float(image.getextrema()[1])  # type: ignore[arg-type]
+    if image.mode == "F" and 0 < top <= 1:
+        return 255.0
+    # 8 bits in a wide container stay as they are; beyond that the values are taken as 16 bits, or as what they span.
+    return 1.0 if top <= 255 else 1 / 256 if top < 65536 else 255 / top

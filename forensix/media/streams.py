@@ -1,0 +1,321 @@
+"""Decode video and audio with PyAV; runs in the sandbox.
+
+The container is opened as the one format that was sniffed, from a file object, with every protocol refused: a playlist
+or a reference inside cannot make ffmpeg open anything else. Files are decoded through rather than sought in: cheaper
+for evenly spaced frames, and the only way to true frame numbers. Damaged packets are left out and counted.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import av
+from av.video.reformatter import VideoReformatter
+
+from forensix.errors import BrokenMedia, LimitExceeded, UnsupportedMedia
+
+if TYPE_CHECKING:
+    import numpy as np
+
+SAMPLE_RATE_HZ = 16_000
+_DEMUXERS = {
+    **dict.fromkeys(("mp4", "mov", "m4v", "3gp", "m4a"), "mov"),
+    **dict.fromkeys(("mkv", "webm"), "matroska"),
+    **{slug: slug for slug in ("flv", "avi", "wav", "mp3", "ogg", "aac", "flac")},
+    "pcm": "s16le",
+}
+# Two, whatever the machine: enough to overlap, and damaged streams decode alike everywhere.
+_THREADS = 2
+_CHUNK_SAMPLES = 1 << 16
+_SLACK_S = 1.0
+"""Encoders pad; a file of exactly the longest duration must pass."""
+
+av.logging.set_level(None)
+
+
+def probe(source: dict[str, str], limits: dict[str, float]) -> dict[str, Any]:
+    """Return what the header says, as the fields of ``MediaInfo``, and enforce the limits on it.
+
+    One frame is decoded where that works, for the orientation, which few containers tell otherwise.
+    """
+    name = source["name"]
+    with open(source["path"], "rb") as file, _open(file, source) as container:
+        video, audio = _video(container), _audio(container)
+        if video is None and audio is None:
+            raise BrokenMedia(f"{name} holds neither pictures nor sound that can be decoded")
+        duration_s = _duration_s(container, video or audio)
+        found: dict[str, Any] = {
+            "duration_s": duration_s,
+            "has_video": video is not None,
+            "has_audio": audio is not None,
+        }
+        if audio is not None:
+            found |= {
+                "sample_rate_hz": audio.codec_context.sample_rate or None,
+                "channels": audio.codec_context.channels or None,
+                "audio_codec": audio.codec_context.name,
+            }
+        if video is not None:
+            context = video.codec_context
+            width, height = context.width or None, context.height or None
+            rate = video.average_rate or video.guessed_rate
+            found |= {
+                "video_codec": context.name,
+                "frame_rate_hz": float(rate) if rate else None,
+                "n_frames": video.frames or None,
+            }
+            _check_size(width or 0, height or 0, name, limits)
+            frame = _first_frame(container, video)
+            if frame is not None:
+                width, height = frame.width, frame.height
+                _check_size(width, height, name, limits)
+                if frame.rotation % 180:
+                    width, height = height, width
+            found |= {"width_px": width, "height_px": height}
+        _check_duration(duration_s or 0, video is not None, name, limits)
+    return found
+
+
+def frames(
+    source: dict[str, str], limits: dict[str, float], rate_hz: float | None, max_side_px: int | None
+) -> Iterator[Any]:
+    """Yield ``[index, ms, rgb, scale]`` for each frame kept, and the list of warnings last.
+
+    All frames have the size of the first, so that boxes mean the same throughout.
+    """
+    name, warnings = source["name"], list[str]()
+    with open(source["path"], "rb") as file, _open(file, source) as container:
+        video = _video(container)
+        if video is None:
+            raise UnsupportedMedia(f"{name} has no pictures, only sound")
+        reformatter = VideoReformatter()
+        decoding = _Decoding(container, video)
+        clock = _Clock(video)
+        size: tuple[int, int] | None = None
+        scale, resized, next_ms, last_ms = 1.0, 0, 0.0, 0.0
+        for index, frame in decoding:
+            last_ms = clock.ms(frame, index)
+            _check_duration(last_ms / 1000, True, name, limits)
+            if rate_hz and last_ms + clock.half_frame_ms < next_ms:
+                continue
+            if rate_hz:
+                step_ms = 1000 / rate_hz
+                next_ms = next_ms + step_ms if last_ms < next_ms + step_ms else last_ms + step_ms
+            _check_size(frame.width, frame.height, name, limits)
+            if size is None:
+                longer = max(frame.width, frame.height)
+                scale = longer / max_side_px if max_side_px and longer > max_side_px else 1.0
+                size = max(1, round(frame.width / scale)), max(1, round(frame.height / scale))
+                first = frame.width, frame.height
+            resized += (frame.width, frame.height) != first
+            yield [index, last_ms, _rgb(reformatter, frame, size), scale]
+        if size is None:
+            raise BrokenMedia(f"{name} holds no frame that can be decoded")
+        if resized:
+            warnings.append(f"the picture size changes in {resized} frames; they are shown in the size of the first")
+        warnings += decoding.warnings("frame", _missing_s(container, video, last_ms / 1000))
+    yield warnings
+
+
+def samples(source: dict[str, str], limits: dict[str, float]) -> Iterator[Any]:
+    """Yield int16 mono chunks at 16 kHz of the first audio stream, and the list of warnings last."""
+    import numpy as np
+
+    name, n_samples = source["name"], 0
+    with open(source["path"], "rb") as file, _open(file, source) as container:
+        audio = _audio(container)
+        if audio is None:
+            raise UnsupportedMedia(f"{name} has no sound")
+        has_video = _video(container) is not None
+        decoding = _Decoding(container, audio)
+        resampler = av.AudioResampler(format="s16", layout="mono", rate=SAMPLE_RATE_HZ)
+        waiting: list[np.ndarray] = []
+        n_waiting = 0
+        for chunk in _resampled(decoding, resampler):
+            waiting.append(chunk)
+            n_waiting += chunk.size
+            n_samples += chunk.size
+            if n_waiting >= _CHUNK_SAMPLES:
+                _check_duration(n_samples / SAMPLE_RATE_HZ, has_video, name, limits)
+                yield np.concatenate(waiting)
+                waiting, n_waiting = [], 0
+        if not n_samples:
+            raise BrokenMedia(f"{name} holds no sound that can be decoded")
+        _check_duration(n_samples / SAMPLE_RATE_HZ, has_video, name, limits)
+        if waiting:
+            yield np.concatenate(waiting)
+        warnings = decoding.warnings("piece of sound", _missing_s(container, audio, n_samples / SAMPLE_RATE_HZ))
+    yield warnings
+
+
+class _Decoding:
+    """Decoded frames with their numbers in the stream; what cannot be decoded is counted, not raised."""
+
+    def __init__(self, container: Any, stream: Any) -> None:
+        self._container, self._stream = container, stream
+        self._n_damaged, self._ends_badly = 0, False
+        stream.thread_type = "AUTO"
+        stream.codec_context.thread_count = _THREADS
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        index = 0
+        for decode in self._steps():
+            try:
+                decoded = decode()
+            except av.error.FFmpegError:
+                self._n_damaged += 1
+                index += 1
+                continue
+            for frame in decoded:
+                if frame.is_corrupt:
+                    self._n_damaged += 1
+                else:
+                    yield index, frame
+                index += 1
+
+    def _steps(self) -> Iterator[Callable[[], list[Any]]]:
+        try:
+            for packet in self._container.demux(self._stream):
+                yield packet.decode
+        except av.error.FFmpegError:
+            self._ends_badly = True
+            # What the decoder still holds comes out without the packet that could not be read.
+            yield lambda: self._stream.codec_context.decode(None)
+
+    def warnings(self, what: str, missing_s: float) -> list[str]:
+        found = []
+        if self._n_damaged:
+            plural = "s" if self._n_damaged > 1 else ""
+            found.append(f"{self._n_damaged} damaged {what}{plural} left out")
+        if self._ends_badly or missing_s > 0:
+            said = f" {missing_s:.1f} s before the end that its header states" if missing_s > 0 else " in damaged data"
+            found.append(f"the file ends{said}; only what comes before was analysed")
+        return found
+
+
+class _Clock:
+    """Milliseconds of a frame from its time stamp, from the start of the stream; never backwards."""
+
+    def __init__(self, video: Any) -> None:
+        rate = float(video.average_rate or video.guessed_rate or 25)
+        self._frame_ms = 1000 / rate if math.isfinite(rate) and rate > 0 else 40.0
+        self.half_frame_ms = min(self._frame_ms / 2, 20.0)
+        self._origin_ms: float | None = None
+        self._last_ms = 0.0
+
+    def ms(self, frame: Any, index: int) -> float:
+        if frame.pts is None or frame.time_base is None:
+            now = index * self._frame_ms
+        else:
+            stamp = float(frame.pts * frame.time_base) * 1000
+            if self._origin_ms is None:
+                # The first frame that decodes need not be the first of the stream.
+                self._origin_ms = stamp - index * self._frame_ms
+            now = stamp - self._origin_ms
+        self._last_ms = max(now, self._last_ms)
+        return self._last_ms
+
+
+def _open(file: BinaryIO, source: dict[str, str]) -> Any:
+    slug, name = source["slug"], source["name"]
+    demuxer = _DEMUXERS[slug]
+    options = {"protocol_whitelist": "none", "format_whitelist": demuxer}
+    if slug == "pcm":
+        options |= {"sample_rate": str(SAMPLE_RATE_HZ), "ch_layout": "mono"}
+    if demuxer == "mov":
+        options |= {"enable_drefs": "0", "use_absolute_path": "0"}
+    try:
+        return av.open(file, mode="r", format=demuxer, container_options=options, metadata_errors="replace")
+    except (av.error.FFmpegError, ValueError) as error:
+        raise BrokenMedia(
+            f"{name} is damaged: its {slug} header cannot be read, as when a file was cut short"
+        ) from error
+
+
+def _video(container: Any) -> Any:
+    """Return the first stream of moving pictures; cover art is none."""
+    for stream in container.streams.video:
+        attached = bool(stream.disposition & av.stream.Disposition.attached_pic)
+        if not attached and stream.codec_context is not None:
+            return stream
+    return None
+
+
+def _audio(container: Any) -> Any:
+    return next((stream for stream in container.streams.audio if stream.codec_context is not None), None)
+
+
+def _first_frame(container: Any, video: Any) -> Any:
+    video.codec_context.thread_count = 1
+    try:
+        for n_packets, packet in enumerate(container.demux(video)):
+            try:
+                for frame in packet.decode():
+                    return frame
+            except av.error.FFmpegError:
+                pass
+            if n_packets > 64:
+                break
+    except av.error.FFmpegError:
+        pass
+    return None
+
+
+def _duration_s(container: Any, stream: Any) -> float | None:
+    if container.duration is not None and container.duration > 0:
+        return float(container.duration / av.time_base)
+    if stream.duration is not None and stream.time_base is not None and stream.duration > 0:
+        return float(stream.duration * stream.time_base)
+    return None
+
+
+def _missing_s(container: Any, stream: Any, seen_s: float) -> float:
+    """Return how much of the stated duration was not there, 0 when the rest is within what encoders round."""
+    if stream.duration is not None and stream.time_base is not None and stream.duration > 0:
+        stated_s = float(stream.duration * stream.time_base)
+    else:
+        stated_s = _duration_s(container, stream) or 0.0
+    missing_s = stated_s - seen_s
+    return missing_s if missing_s > max(1.0, 0.05 * stated_s) else 0.0
+
+
+def _check_duration(seconds: float, has_video: bool, name: str, limits: dict[str, float]) -> None:
+    limit_s = limits["video_s"] if has_video else limits["audio_s"]
+    if seconds > limit_s + _SLACK_S:
+        what = "video" if has_video else "audio"
+        raise LimitExceeded(f"{name} runs for {_clock_text(seconds)}; the limit for {what} is {_clock_text(limit_s)}")
+
+
+def _clock_text(seconds: float) -> str:
+    return f"{seconds / 60:.1f} minutes" if seconds >= 90 else f"{seconds:.1f} seconds"
+
+
+def _check_size(width: int, height: int, name: str, limits: dict[str, float]) -> None:
+    if min(width, height) > limits["video_side_px"] or width * height > limits["image_pixels"]:
+        raise LimitExceeded(
+            f"{name} has frames of {width} x {height} pixels; the limit is {limits['video_side_px']} on the shorter"
+            f" side and {limits['image_pixels'] / 1e6:.0f} megapixels in all"
+        )
+
+
+def _rgb(reformatter: VideoReformatter, frame: Any, size: tuple[int, int]) -> "np.ndarray":
+    import numpy as np
+
+    turned = frame.rotation
+    frame = reformatter.reformat(frame, size[0], size[1], format="rgb24", interpolation="AREA", threads=1)
+    rgb = frame.to_ndarray()
+    return np.rot90(rgb, turned // 90 % 4) if turned % 360 else rgb
+
+
+def _resampled(decoding: _Decoding, resampler: Any) -> Iterator["np.ndarray"]:
+    for _, frame in decoding:
+        try:
+            for part in resampler.resample(frame):
+                yield part.to_ndarray().reshape(-1)
+        except (av.error.FFmpegError, ValueError):
+            # The layout or rate changed within the stream, which the resampler's filter cannot follow.
+            resampler = av.AudioResampler(format="s16", layout="mono", rate=SAMPLE_RATE_HZ)
+            for part in resampler.resample(frame):
+                yield part.to_ndarray().reshape(-1)
+    for part in resampler.resample(None):
+        yield part.to_ndarray().reshape(-1)

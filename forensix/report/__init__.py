@@ -1,0 +1,7 @@
+"""Reports: what was found in an input, and how it is shown on a page, in a notebook and in a terminal."""
+
+from forensix.report.page import render_page, save_page
+from forensix.report.report import Report
+from forensix.report.terminal import print_report, render
+
+__all__ = ["Report", "print_report", "render", "render_page", "save_page"]

@@ -1,0 +1,229 @@
+"""Timelines and curves: evidence to positions in per cent, which the templates draw as SVG.
+
+Positions are per cent of the plot, so that a chart fills a phone and a page alike without its text being scaled.
+Colours run from blue (score 0) over grey to orange (score 1), which people with any of the usual colour vision
+deficiencies tell apart; every coloured mark carries its score as text as well.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from forensix.report.words import number_text, score_text, time_text
+from forensix.tasks.evidence import Curve, Span, Timeline
+
+MAX_SPANS = 1500
+MAX_POINTS = 800
+
+_SCALE = ((38, 103, 172), (214, 214, 214), (190, 74, 16))
+_NEUTRAL = (150, 156, 164)
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A labelled position on an axis, in per cent; ``anchor`` keeps end labels inside the plot."""
+
+    at: float
+    label: str
+    anchor: str = "middle"
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A span as drawn: position and width in per cent, colours, a short text inside and a long one on hover."""
+
+    x: float
+    width: float
+    fill: str
+    ink: str
+    text: str
+    title: str
+
+
+@dataclass(frozen=True)
+class TimelineView:
+    """Lanes of bars over one time axis; ``n_left_out`` spans were too many to draw."""
+
+    lanes: tuple[tuple[str, tuple[Bar, ...]], ...]
+    ticks: tuple[Tick, ...]
+    rows: tuple[tuple[str, str, str, str], ...]
+    has_scores: bool
+    n_left_out: int
+
+
+@dataclass(frozen=True)
+class CurveView:
+    """Line pieces in a box of 1000 by 1000 (y down), dots in per cent, axes and the threshold."""
+
+    pieces: tuple[str, ...]
+    dots: tuple[tuple[float, float], ...]
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+    threshold_at: float | None
+    threshold_label: str
+    described: str
+
+
+def score_colour(score: float | None) -> tuple[int, int, int]:
+    """Return the colour of a score, RGB 0 to 255; ``None`` is neutral."""
+    if score is None or not math.isfinite(score):
+        return _NEUTRAL
+    score = min(max(score, 0.0), 1.0)
+    low, high, t = (_SCALE[0], _SCALE[1], score * 2) if score < 0.5 else (_SCALE[1], _SCALE[2], score * 2 - 1)
+    red, green, blue = (round(a + (b - a) * t) for a, b in zip(low, high, strict=True))
+    return red, green, blue
+
+
+def ink_on(colour: tuple[int, int, int]) -> str:
+    """Return black or white, whichever contrasts more with ``colour`` (WCAG relative luminance)."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in colour)]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "#000" if (luminance + 0.05) ** 2 > 1.05 * 0.05 else "#fff"
+
+
+def ticks_between(low: float, high: float, n: int = 5) -> tuple[float, ...]:
+    """Return up to about ``n`` round values in ``[low, high]``.
+
+    Examples
+    --------
+    >>> ticks_between(0, 1)
+    (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+    """
+    if not high > low:
+        return (low,)
+    raw = (high - low) / n
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= raw * 0.999)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return tuple(round(i * step, 12) for i in range(first, last + 1))
+
+
+def _seconds_between(high: float) -> tuple[float, ...]:
+    steps = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600)
+    step = next((s for s in steps if high / s <= 6), high / 6)
+    return tuple(i * step for i in range(int(high / step + 1e-9) + 1))
+
+
+def _tick(at: float, label: str) -> Tick:
+    return Tick(at, label, "start" if at < 4 else "end" if at > 96 else "middle")
+
+
+def percent(value: float, low: float, high: float) -> float:
+    """Return where ``value`` lies between ``low`` (0) and ``high`` (100)."""
+    return round(100 * (value - low) / (high - low), 3)
+
+
+def _label(span: Span) -> str:
+    """Return the label of a span, unless it only repeats the score."""
+    return "" if span.score is not None and span.label == score_text(span.score) else span.label
+
+
+def _bar(span: Span, end_s: float) -> Bar:
+    colour = score_colour(span.score)
+    x = percent(min(max(span.start_s, 0.0), end_s), 0, end_s)
+    width = max(percent(min(max(span.end_s, 0.0), end_s), 0, end_s) - x, 0.4)
+    score = "" if span.score is None else score_text(span.score)
+    label = _label(span)
+    text = (f"{label} {score}" if label and width > 16 else score or label) if width > 5 else ""
+    parts = [f"{time_text(span.start_s)} to {time_text(span.end_s)}", label, f"score {score}" if score else ""]
+    return Bar(
+        min(x, 99.6),
+        width,
+        "#{:02x}{:02x}{:02x}".format(*colour),
+        ink_on(colour),
+        text.strip(),
+        ", ".join(p for p in parts if p),
+    )
+
+
+def timeline_view(timeline: Timeline) -> TimelineView:
+    """Place the spans of a timeline; spans without finite ends are not drawn."""
+    spans = [s for s in timeline.spans if math.isfinite(s.start_s) and math.isfinite(s.end_s)]
+    shown = spans[:MAX_SPANS]
+    end_s = max([timeline.duration_s, *(s.end_s for s in shown)]) or 1.0
+    lanes: dict[str, list[Bar]] = {}
+    for span in shown:
+        lanes.setdefault(span.lane, []).append(_bar(span, end_s))
+    rows = tuple(
+        (
+            s.lane,
+            f"{time_text(s.start_s)} to {time_text(s.end_s)}",
+            "" if s.score is None else score_text(s.score),
+            _label(s),
+        )
+        for s in shown
+    )
+    ticks = tuple(_tick(percent(s, 0, end_s), time_text(s)) for s in _seconds_between(end_s))
+    has_scores = any(s.score is not None for s in shown)
+    return TimelineView(
+        tuple((lane, tuple(bars)) for lane, bars in lanes.items()),
+        ticks,
+        rows,
+        has_scores,
+        len(timeline.spans) - len(shown),
+    )
+
+
+def _thin(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Keep the lowest and the highest point of each bucket, so that no peak is lost."""
+    if len(points) <= MAX_POINTS:
+        return list(points)
+    size = math.ceil(len(points) / (MAX_POINTS // 2))
+    kept: list[tuple[float, float]] = []
+    for i in range(0, len(points), size):
+        bucket = points[i : i + size]
+        ends = {min(bucket, key=lambda p: p[1]), max(bucket, key=lambda p: p[1])}
+        kept += sorted(ends)
+    return kept
+
+
+def _runs(curve: Curve) -> list[list[tuple[float, float]]]:
+    """Split a curve where a value is missing."""
+    runs: list[list[tuple[float, float]]] = [[]]
+    for x, y in zip(curve.x, curve.y, strict=True):
+        if math.isfinite(x) and math.isfinite(y):
+            runs[-1].append((x, y))
+        elif runs[-1]:
+            runs.append([])
+    return [run for run in runs if run]
+
+
+def _range(values: Iterable[float]) -> tuple[float, float]:
+    seen = list(values)
+    low, high = min(seen), max(seen)
+    if low == high:
+        pad = abs(low) * 0.1 or 0.5
+        return low - pad, high + pad
+    return low, high
+
+
+def curve_view(curve: Curve) -> CurveView | None:
+    """Place the points of a curve, or return ``None`` when it has none; values within [0, 1] get the whole of it."""
+    runs = _runs(curve)
+    if not runs:
+        return None
+    points = [p for run in runs for p in run]
+    marks = [y for _, y in points] + ([] if curve.threshold is None else [curve.threshold])
+    x_low, x_high = _range(x for x, _ in points)
+    y_low, y_high = (0.0, 1.0) if min(marks) >= 0 and max(marks) <= 1 else _range(marks)
+    if (y_low, y_high) != (0.0, 1.0):
+        pad = 0.05 * (y_high - y_low)
+        y_low, y_high = y_low - pad, y_high + pad
+
+    def place(p: tuple[float, float]) -> tuple[float, float]:
+        return percent(p[0], x_low, x_high), 100 - percent(p[1], y_low, y_high)
+
+    placed = [[place(p) for p in _thin(run)] for run in runs]
+    flat = [p for run in placed for p in run]
+    dots = flat if len(flat) <= 80 else [run[0] for run in placed if len(run) == 1]
+    highest = max(points, key=lambda p: p[1])
+    return CurveView(
+        pieces=tuple(" ".join(f"{x * 10:g},{y * 10:g}" for x, y in run) for run in placed if len(run) > 1),
+        dots=tuple(dots),
+        x_ticks=tuple(_tick(percent(v, x_low, x_high), number_text(v)) for v in ticks_between(x_low, x_high)),
+        y_ticks=tuple(Tick(100 - percent(v, y_low, y_high), number_text(v)) for v in ticks_between(y_low, y_high, 4)),
+        threshold_at=None if curve.threshold is None else 100 - percent(curve.threshold, y_low, y_high),
+        threshold_label="" if curve.threshold is None else f"threshold {number_text(curve.threshold)}",
+        described=f"{len(points):,} points; highest {number_text(highest[1])}, where {curve.x_label} is "
+        f"{number_text(highest[0])}",
+    )

@@ -1,0 +1,137 @@
+"""Reports as HTML: one page for any number of reports, or a fragment for a notebook.
+
+Every string is taken to be hostile: templates escape all of it, hidden characters are shown, and pictures are embedded
+only when they are JPEG or PNG data. A page holds no script and its content security policy forbids scripts and network.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from forensix.report import charts, strips, words
+from forensix.report.report import Report
+from forensix.report.sections import Section, safe_picture, sections
+from forensix.report.text import marked, visible
+from forensix.tasks.evidence import Bounds, Curve, StructureMap, Table, Timeline
+
+MAX_ROWS = 1000
+"""Longer tables are cut, and say so."""
+
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+SYMBOLS = {"fake": "▲", "critical": "▲", "suspect": "◆", "real": "●", "benign": "●", "none": "○", "failed": "✕"}
+
+
+def _clean(value: Any) -> Any:
+    """Show hidden characters in whatever a template prints that no filter has prepared."""
+    return visible(value, lines=True) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def safe_uri(uri: str) -> Markup:
+    """Return a picture's data URI, ready for an attribute, or nothing when it is not a picture of ours."""
+    return Markup(uri if safe_picture(uri) else "")
+
+
+def display_kind(item: object) -> str:
+    """Return the name of the template macro that draws a display."""
+    kinds = {Timeline: "timeline", Curve: "curve", Bounds: "bounds", Table: "table", StructureMap: "structure"}
+    return kinds[type(item)]
+
+
+@cache
+def _environment() -> Environment:
+    env = Environment(
+        loader=PackageLoader("forensix.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_clean,
+    )
+    env.filters |= {
+        "shown": marked,
+        "safe_uri": safe_uri,
+        "score": words.score_text,
+        "moment": words.moment_text,
+        "size": words.size_text,
+        "span": strips.node_span,
+    }
+    env.globals |= {
+        "timeline_view": charts.timeline_view,
+        "curve_view": charts.curve_view,
+        "bound_view": strips.bound_view,
+        "structure_view": strips.structure_view,
+        "safe_picture": safe_picture,
+        "display_kind": display_kind,
+        "plural": words.plural,
+        "symbols": SYMBOLS,
+        "severity_meaning": words.SEVERITY_MEANING,
+        "how_to_read": words.HOW_TO_READ,
+        "max_rows": MAX_ROWS,
+    }
+    return env
+
+
+def python_call(report: Report) -> str:
+    """Return the call that repeats a report, with the settings that have a literal form."""
+    arguments = [repr(report.input)]
+    for name, value in report.settings.items():
+        if name.isidentifier() and isinstance(value, (str, int, float, bool, list, tuple)):
+            arguments.append(f"{name}={list(value) if isinstance(value, tuple) else value!r}")
+    return f"forensix.analyze({', '.join(arguments)})"
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value):
+        return ", ".join(value)
+    return value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
+
+
+def _texts(values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [(str(name), _value_text(value)) for name, value in values.items()]
+
+
+def _context(report: Report) -> dict[str, Any]:
+    shown: Sequence[Section] = sections(report)
+    return {
+        "report": report,
+        "sections": shown,
+        "content": words.content_text(report.kind, report.format),
+        "info": words.info_rows(dict(report.info)),
+        "call": report.command or python_call(report),
+        "settings": _texts(report.settings),
+        "versions": _texts(report.versions),
+        "timings": [(words.task_title(task), words.time_text(seconds)) for task, seconds in report.timings_s.items()],
+    }
+
+
+def render_page(reports: Iterable[Report], *, title: str | None = None) -> str:
+    """Return one HTML page with all reports; it needs no other file, no network and no script."""
+    contexts = [_context(report) for report in reports]
+    if title is None:
+        title = contexts[0]["report"].name if len(contexts) == 1 else words.plural(len(contexts), "input")
+    return _environment().get_template("page.html").render(contexts=contexts, title=title, policy=POLICY)
+
+
+def render_fragment(report: Report) -> str:
+    """Return a report as HTML to be shown inside another page; its styles reach nothing outside of it."""
+    return _environment().get_template("fragment.html").render(context=_context(report))
+
+
+def save_page(reports: Iterable[Report], path: str | Path, *, title: str | None = None) -> Path:
+    """Write :func:`render_page` to ``path`` in one step: a reader sees the old page or the new one, never a part."""
+    path = Path(path)
+    page = render_page(reports, title=title)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(page, encoding="utf-8")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return path

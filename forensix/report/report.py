@@ -1,0 +1,185 @@
+"""The report of one input: what each task found, with everything needed to repeat it."""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from forensix.errors import UsageError
+from forensix.report.words import FAILED, score_text, verdict, verdict_class
+from forensix.schema import EVENTS, TaskReport
+from forensix.tasks.evidence import Outcome
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """The results of one medium.
+
+    A report draws itself in a notebook; ``print_report`` writes it to a terminal, :meth:`save_html` to a page that
+    needs nothing else.
+    """
+
+    input: str
+    """The path or URL as it was given."""
+    name: str
+    sha256: str | None = None
+    kind: str | None = None
+    format: str | None = None
+    size_bytes: int | None = None
+    info: Mapping[str, Any] = field(default_factory=dict)
+    """Facts of the medium: ``width_px``, ``duration_s``, ..."""
+    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+    errors: Mapping[str, str] = field(default_factory=dict)
+    """A sentence for each task that failed."""
+    error: str | None = None
+    """Why the input as a whole could not be analysed."""
+    codes: Mapping[str, str] = field(default_factory=dict)
+    """The slug of each error, by task; that of :attr:`error` is under ``"input"``."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    models: tuple[Mapping[str, Any], ...] = ()
+    """``name`` and ``sha256`` of each model that was used. ``component``, ``summary``, ``threshold``, ``limits``,
+    ``licence`` and ``calibrated`` are shown where they are there."""
+    timings_s: Mapping[str, float] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    additional_info: str | None = None
+    started: str | None = None
+    """ISO 8601, UTC."""
+    command: str | None = None
+    """The command that made the report, when it came from the command line."""
+
+    def __post_init__(self) -> None:
+        for task, outcome in self.outcomes.items():
+            if outcome.score is not None and not (math.isfinite(outcome.score) and 0 <= outcome.score <= 1):
+                raise ValueError(f"the score of {task} must be a number from 0 to 1, not {outcome.score}")
+            if task in self.errors:
+                raise ValueError(f"{task} cannot both have an outcome and have failed")
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """The tasks that were run, those that failed last."""
+        return (*self.outcomes, *self.errors)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the input could not be analysed, or a task did not finish."""
+        return self.error is not None or bool(self.errors)
+
+    @property
+    def results(self) -> dict[str, TaskReport]:
+        """The specification's object (section 2.1) for each task."""
+        return {task: self._task_report(task) for task in self.tasks}
+
+    @property
+    def scores(self) -> dict[str, float | None]:
+        """Scores in [0, 1], higher is more likely fake; ``None`` where there is nothing to score or the task failed."""
+        return {task: self.outcomes[task].score if task in self.outcomes else None for task in self.tasks}
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """Class names; for claims the gravest severity, or ``"no_claims"``; ``"failed"`` for a task that failed."""
+        done = {task: verdict_class(outcome.result) for task, outcome in self.outcomes.items()}
+        return done | dict.fromkeys(self.errors, "failed")
+
+    def task_id(self, task: str) -> str:
+        """Return an identifier that is the same for the same bytes, task, settings and models."""
+        outcome = self.outcomes.get(task)
+        used = outcome.models if outcome else ()
+        models = sorted((str(m["name"]), str(m.get("sha256"))) for m in self.models if m["name"] in used)
+        made_of = [self.sha256 or self.input, task, dict(self.settings), models]
+        return hashlib.sha256(json.dumps(made_of, sort_keys=True, default=str).encode()).hexdigest()[:32]
+
+    def _task_report(self, task: str) -> TaskReport:
+        outcome = self.outcomes.get(task)
+        error = None if outcome else self.errors.get(task) or self.error
+        if outcome is None and error is None:
+            raise UsageError(f"task {task!r} was not run on {self.name}; run were: {', '.join(self.tasks) or 'none'}")
+        return TaskReport(
+            id=self.task_id(task),
+            status="completed" if outcome else "failed",
+            event_type=EVENTS.get(task, f"{task}_complete"),
+            error=error,
+            result=outcome.result if outcome else None,
+            preview=outcome.preview if outcome and task == "face_manipulation" else None,
+            additional_info=self.additional_info if task == "forensic_analysis" else None,
+        )
+
+    def to_wire(self, task: str) -> dict[str, Any]:
+        """Return the result object of the specification (section 2.1) for one task.
+
+        Raises
+        ------
+        UsageError
+            The task was not run.
+        """
+        return self._task_report(task).to_wire()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what was found as one JSON object; ``error`` also tells of tasks that failed."""
+        return {
+            "input": self.input,
+            "sha256": self.sha256,
+            "results": {task: self.to_wire(task) for task in self.tasks},
+            "scores": self.scores,
+            "error": self.error or " ".join(dict.fromkeys(self.errors.values())) or None,
+        }
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a data frame with one row a task; an input that could not be analysed gives one row."""
+        import pandas as pd
+
+        common: dict[str, Any] = {
+            "input": self.input,
+            "name": self.name,
+            "sha256": self.sha256,
+            "kind": self.kind,
+            "format": self.format,
+        }
+        rows = [
+            common
+            | {
+                "task": task,
+                "verdict": self.verdicts[task],
+                "score": self.scores[task],
+                "summary": self.outcomes[task].summary if task in self.outcomes else None,
+                "error": self.errors.get(task),
+                "time_s": self.timings_s.get(task),
+            }
+            for task in self.tasks
+        ]
+        without = dict.fromkeys(("task", "verdict", "score", "summary", "error", "time_s"))
+        return pd.DataFrame(rows or [common | without | {"error": self.error}])
+
+    def to_html(self) -> str:
+        """Return the report as one HTML page that needs no other file, no network and no script."""
+        from forensix.report.page import render_page
+
+        return render_page([self])
+
+    def save_html(self, path: str | Path) -> Path:
+        """Write the page of :meth:`to_html` in one step, and return its path."""
+        from forensix.report.page import save_page
+
+        return save_page([self], path)
+
+    def _repr_html_(self) -> str:
+        from forensix.report.page import render_fragment
+
+        return render_fragment(self)
+
+    def __repr__(self) -> str:
+        if self.error:
+            return f"<Report {self.name!r}: {self.error}>"
+        parts = []
+        for task in self.tasks:
+            outcome = self.outcomes.get(task)
+            word = verdict(outcome.result).word.lower() if outcome else FAILED.word.lower()
+            score = f" {score_text(outcome.score)}" if outcome and outcome.score is not None else ""
+            parts.append(f"{task} {word}{score}")
+        return f"<Report {self.name!r}: {'; '.join(parts) or 'no tasks'}>"

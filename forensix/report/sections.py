@@ -1,0 +1,180 @@
+"""From a report to what is shown of each task, in order; the same for every way of drawing it.
+
+What the specification's result holds (faces, heat maps, speakers, generators) is turned into the same displays that
+tasks hand over as evidence, so that each kind of display is drawn by one piece of code.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from forensix.report.report import Report
+from forensix.report.words import FAILED, MANIPULATIONS, Verdict, plural, score_text, task_title, time_text, verdict
+from forensix.schema import AudioFeatures, Claim, FaceResult, ForensicResult, ImageResult, VoiceResult
+from forensix.tasks.evidence import Bound, Bounds, Evidence, Outcome, Picture, Table
+
+VERDICT_COMPONENTS = ("face_classifier", "image_detector", "spoof")
+"""The components whose threshold separates real from fake."""
+
+_DATA_URI = re.compile(r"data:image/(jpeg|png);base64,([A-Za-z0-9+/]+={0,2})")
+_MAGIC = {"jpeg": b"\xff\xd8\xff", "png": b"\x89PNG\r\n\x1a\n"}
+
+
+@dataclass(frozen=True)
+class Section:
+    """One task as shown."""
+
+    task: str
+    title: str
+    verdict: Verdict
+    summary: str = ""
+    named: tuple[tuple[str, str], ...] = ()
+    """What a model names beyond real and fake: the kind of manipulation, the generator."""
+    score: float | None = None
+    threshold: float | None = None
+    calibrated: bool = True
+    error: str | None = None
+    notes: tuple[str, ...] = ()
+    limits: tuple[tuple[str, str], ...] = ()
+    claims: tuple[tuple[str, tuple[Claim, ...]], ...] = ()
+    transcript: str | None = None
+    pictures: tuple[Picture, ...] = ()
+    displays: tuple[Evidence, ...] = ()
+
+
+def safe_picture(uri: str) -> bool:
+    """Return whether ``uri`` is a base64 data URI whose bytes begin as the JPEG or PNG that it says it is."""
+    match = _DATA_URI.fullmatch(uri)
+    if not match:
+        return False
+    head = match[2][:16]
+    try:
+        return base64.b64decode(head[: len(head) // 4 * 4]).startswith(_MAGIC[match[1]])
+    except binascii.Error:
+        return False
+
+
+def _face_evidence(result: FaceResult) -> Iterator[Evidence]:
+    for face in result.explanation or ():
+        score = "" if face.class_probability is None else f", score {score_text(face.class_probability)}"
+        seen = f"{face.class_name}{score}; best seen in frame {face.frame_idx} at {time_text(face.frame_ms / 1000)}"
+        where = "" if not face.tracks else f", followed over {plural(len(face.tracks), 'frame')}"
+        yield Picture(f"Face {face.id}", face.face, seen + where)
+        yield Picture(f"Face {face.id}: heat map", face.face_heatmap, "where the classifier looked; not a map of edits")
+
+
+def _image_evidence(result: ImageResult) -> Iterator[Evidence]:
+    shown = result.explanation
+    if shown:
+        pictures = (
+            ("Heat map", shown.heatmap, "the regions that spoke for a generated picture"),
+            ("Heat map of the object", shown.heatmap_object, "the same, on the main object"),
+            ("Eyes and mouth", shown.eye_mouth_overlays_image, "the positions that generated portraits share"),
+        )
+        yield from (Picture(title, uri, caption) for title, uri, caption in pictures if uri)
+    if result.model_attributions:
+        rows = tuple((a.model, score_text(a.probability)) for a in result.model_attributions)
+        yield Table("Generators, among those the model knows", ("generator", "probability"), rows)
+
+
+def feature_bounds(title: str, features: AudioFeatures) -> Bounds:
+    """Return the acoustic features of a speaker as a display."""
+    rows = []
+    for name in AudioFeatures.model_fields:
+        f = getattr(features, name)
+        ranges = (f.lower_bound, f.upper_bound, f.min_value, f.max_value, f.mean_value)
+        rows.append(Bound(name.replace("_", " "), f.unit, f.sample_value, *ranges, f.percentile_rank, f.is_outlier))
+    return Bounds(title, tuple(rows))
+
+
+def _voice_evidence(result: VoiceResult, has_bounds: bool) -> Iterator[Evidence]:
+    speakers = result.explanation or ()
+    if not speakers:
+        return
+    rows = []
+    for s in speakers:
+        score = "–" if s.class_probability is None else score_text(s.class_probability)
+        gender = s.gender if s.gender_probability is None else f"{s.gender} ({score_text(s.gender_probability)})"
+        speech_s = sum(segment.end - segment.start for segment in s.segments)
+        rows.append((s.speaker, s.class_name, score, gender, time_text(speech_s), s.transcript or ""))
+    columns = ("speaker", "class", "score", "gender", "speech", "transcript")
+    kept = [i for i in range(len(columns)) if any(row[i] for row in rows)]
+    yield Table("Speakers", tuple(columns[i] for i in kept), tuple(tuple(row[i] for i in kept) for row in rows))
+    if not has_bounds:
+        for s in speakers:
+            if s.audio_features:
+                yield feature_bounds(
+                    f"Acoustic features of {s.speaker} beside the reference population", s.audio_features
+                )
+
+
+def _named(outcome: Outcome) -> Iterator[tuple[str, str]]:
+    result = outcome.result
+    if isinstance(result, FaceResult) and result.manipulation_type:
+        yield "Kind of manipulation, most likely", MANIPULATIONS[result.manipulation_type]
+    if isinstance(result, ImageResult) and result.model_attribution:
+        odds = result.model_attribution_probability
+        probability = "" if odds is None else f" (probability {score_text(odds)} among the generators the model knows)"
+        yield "Generator, most likely", result.model_attribution + probability
+
+
+def _from_result(outcome: Outcome) -> tuple[Evidence, ...]:
+    result = outcome.result
+    if isinstance(result, FaceResult):
+        return tuple(_face_evidence(result))
+    if isinstance(result, ImageResult):
+        return tuple(_image_evidence(result))
+    if isinstance(result, VoiceResult):
+        return tuple(_voice_evidence(result, any(isinstance(e, Bounds) for e in outcome.evidence)))
+    return ()
+
+
+def _evidence(outcome: Outcome) -> tuple[Evidence, ...]:
+    """Return the evidence of the task and what its result adds; no picture and no table of one title twice."""
+    shown: list[Evidence] = []
+    uris: set[str] = set()
+    titles: set[str] = set()
+    for item in (*outcome.evidence, *_from_result(outcome)):
+        if isinstance(item, Picture):
+            if item.data_uri in uris:
+                continue
+            uris.add(item.data_uri)
+        elif isinstance(item, Table):
+            if item.title in titles:
+                continue
+            titles.add(item.title)
+        shown.append(item)
+    return tuple(shown)
+
+
+def _section(report: Report, task: str, outcome: Outcome) -> Section:
+    result = outcome.result
+    used = [m for m in report.models if m["name"] in outcome.models]
+    deciding = [m for m in used if m.get("component") in VERDICT_COMPONENTS and m.get("threshold") is not None]
+    evidence = _evidence(outcome)
+    claims = result.claim_lists if isinstance(result, ForensicResult) else None
+    return Section(
+        task=task,
+        title=task_title(task),
+        verdict=verdict(result),
+        summary=outcome.summary,
+        named=tuple(_named(outcome)),
+        score=outcome.score,
+        threshold=float(deciding[0]["threshold"]) if len(deciding) == 1 else None,
+        calibrated=all(m.get("calibrated", True) for m in deciding),
+        notes=outcome.notes,
+        limits=tuple((str(m["name"]), str(m["limits"])) for m in used if m.get("limits")),
+        claims=tuple((s, getattr(claims, s)) for s in ("critical", "suspect", "benign")) if claims else (),
+        transcript=result.transcript if isinstance(result, VoiceResult) else None,
+        pictures=tuple(e for e in evidence if isinstance(e, Picture)),
+        displays=tuple(e for e in evidence if not isinstance(e, Picture)),
+    )
+
+
+def sections(report: Report) -> tuple[Section, ...]:
+    """Return what is to be shown of each task, those that failed last."""
+    done = [_section(report, task, outcome) for task, outcome in report.outcomes.items()]
+    failed = [Section(task, task_title(task), FAILED, error=error) for task, error in report.errors.items()]
+    return (*done, *failed)

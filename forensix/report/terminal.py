@@ -1,0 +1,206 @@
+"""Reports in a terminal: verdicts with their evidence, readable without colour and without Unicode.
+
+Text from files never reaches the terminal as it is: hidden and control characters are shown by their code points, and
+nothing is read as markup.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.table import Table as Grid
+from rich.text import Text
+
+from forensix.report import charts, strips, words
+from forensix.report.report import Report
+from forensix.report.sections import Section, sections
+from forensix.report.text import encodable, visible
+from forensix.schema import Claim
+from forensix.tasks.evidence import Bounds, Curve, Evidence, StructureMap, Table, Timeline
+
+STYLES = {
+    "fake": "bold red",
+    "critical": "bold red",
+    "suspect": "bold yellow",
+    "real": "bold blue",
+    "benign": "blue",
+    "none": "bold",
+    "failed": "bold magenta",
+}
+SYMBOLS = {"fake": "▲", "critical": "▲", "suspect": "◆", "real": "●", "benign": "●", "none": "○", "failed": "✕"}
+ASCII_SYMBOLS = {"fake": "!!", "critical": "!!", "suspect": "!", "real": "+", "benign": "-", "none": "o", "failed": "x"}
+
+MAX_VALUES = 6
+MAX_ROWS = 12
+VALUE_LIMIT = 300
+NAME_LIMIT = 60
+
+
+@dataclass(frozen=True)
+class _Pen:
+    """Writes text that the terminal can show."""
+
+    encoding: str
+    ascii_only: bool
+
+    def text(self, value: object, style: str = "", *, limit: int = 2000) -> Text:
+        shown = visible(value, limit=limit)
+        return Text(encodable(shown.replace("…", "...") if self.ascii_only else shown, self.encoding), style)
+
+    def symbol(self, tone: str) -> str:
+        return (ASCII_SYMBOLS if self.ascii_only else SYMBOLS)[tone]
+
+    def bar(self, score: float, threshold: float | None, width: int = 30) -> str:
+        full, empty, mark = ("#", ".", "|") if self.ascii_only else ("█", "░", "│")
+        n = round(score * width)
+        cells = [full] * n + [empty] * (width - n)
+        if threshold is not None:
+            cells.insert(round(threshold * width), mark)
+        return "".join(cells)
+
+
+def _verdict_line(pen: _Pen, section: Section) -> Text:
+    style = STYLES[section.verdict.tone]
+    line = pen.text(section.title, "bold").append(": ").append(pen.symbol(section.verdict.tone) + " ", style)
+    line.append_text(pen.text(section.verdict.word, style))
+    return line.append_text(pen.text(f" ({section.verdict.meaning})"))
+
+
+def _score_lines(pen: _Pen, section: Section) -> Iterator[Text]:
+    if section.score is None:
+        return
+    line = Text("score ").append(words.score_text(section.score), "bold").append("  0 real ")
+    line.append(pen.bar(section.score, section.threshold), STYLES[section.verdict.tone]).append(" 1 fake")
+    yield line
+    basis = "calibrated under equal priors" if section.calibrated else "not calibrated"
+    at = "" if section.threshold is None else f"; called fake at {words.score_text(section.threshold)} and above"
+    yield Text(basis + at, "dim")
+
+
+def _claim(pen: _Pen, severity: str, claim: Claim) -> Iterator[RenderableType]:
+    line = Text(pen.symbol(severity) + " ", STYLES[severity])
+    yield line.append_text(pen.text(claim.claim, "bold")).append_text(pen.text(f" ({claim.type})", "dim"))
+    yield Padding(pen.text(claim.explanation), (0, 0, 0, 4))
+    for value in claim.value[:MAX_VALUES]:
+        yield Padding(Text("= ").append_text(pen.text(value, limit=VALUE_LIMIT)), (0, 0, 0, 4))
+    if len(claim.value) > MAX_VALUES:
+        yield Padding(Text(f"and {words.plural(len(claim.value) - MAX_VALUES, 'more value')}", "dim"), (0, 0, 0, 4))
+
+
+def _grid(pen: _Pen, title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[RenderableType]:
+    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for column in columns:
+        grid.add_column(pen.text(column, "dim"), overflow="fold")
+    for row in rows[:MAX_ROWS]:
+        grid.add_row(*(pen.text(cell, limit=VALUE_LIMIT) for cell in row))
+    yield pen.text(title, "bold")
+    yield Padding(grid, (0, 0, 0, 2))
+    if len(rows) > MAX_ROWS:
+        yield Padding(Text(f"and {words.plural(len(rows) - MAX_ROWS, 'more row')}", "dim"), (0, 0, 0, 2))
+
+
+def _bounds(pen: _Pen, bounds: Bounds) -> Iterator[RenderableType]:
+    """Outliers in full; the rest is a number."""
+    views = [strips.bound_view(row) for row in bounds.rows]
+    outliers = [v for v in views if v.is_outlier]
+    measured = [v for v in views if v.value_at is not None]
+    if outliers:
+        rows = [(v.name, v.value, v.status, v.bounds_text) for v in outliers]
+        title = f"{bounds.title}: {len(outliers)} of {len(measured)} out of bounds"
+        yield from _grid(pen, title, ("feature", "value", "", "bounds"), rows)
+    else:
+        yield pen.text(f"{bounds.title}: all {len(measured)} measured within bounds", "bold")
+
+
+def _display(pen: _Pen, item: Evidence) -> Iterator[RenderableType]:
+    """Yield what a terminal shows of a display; pictures and maps are for the page."""
+    if isinstance(item, Bounds):
+        yield from _bounds(pen, item)
+    elif isinstance(item, Timeline):
+        rows = charts.timeline_view(item).rows
+        yield from _grid(pen, item.title, ("lane", "time", "score", ""), rows)
+    elif isinstance(item, Curve):
+        view = charts.curve_view(item)
+        if view:
+            threshold = f"; {view.threshold_label}" if view.threshold_label else ""
+            yield pen.text(item.title, "bold").append_text(pen.text(f": {view.described}{threshold}", ""))
+    elif isinstance(item, Table):
+        if item.folded:
+            yield pen.text(f"{item.title}: {words.plural(len(item.rows), 'row')} (see the HTML report)", "dim")
+        else:
+            yield from _grid(pen, item.title, item.columns, item.rows)
+    elif isinstance(item, StructureMap):
+        pieces = words.plural(len(item.nodes), "piece")
+        yield pen.text(f"{item.title}: {pieces} in {item.total_bytes:,} bytes (see the HTML report)", "dim")
+
+
+def _section(pen: _Pen, section: Section) -> Iterator[RenderableType]:
+    yield _verdict_line(pen, section)
+    body: list[RenderableType] = list(_score_lines(pen, section))
+    if section.error:
+        body.append(pen.text(section.error))
+    if section.summary:
+        body.append(pen.text(section.summary))
+    body += [pen.text(f"{name.lower()}: {value}") for name, value in section.named]
+    body += [Text("note: ", "bold").append_text(pen.text(note)) for note in section.notes]
+    for severity, claims in section.claims:
+        for claim in claims:
+            body += _claim(pen, severity, claim)
+    if section.transcript:
+        body.append(Text("transcript: ", "bold").append_text(pen.text(section.transcript)))
+    for item in section.displays:
+        body += _display(pen, item)
+    if section.pictures:
+        pictures = words.plural(len(section.pictures), "picture")
+        body.append(Text(f"{pictures} of evidence (see the HTML report)", "dim"))
+    body += [Text(f"limits of {name}: ", "dim").append_text(pen.text(limits, "dim")) for name, limits in section.limits]
+    yield Padding(Group(*body), (0, 0, 0, 2))
+
+
+def _identity(pen: _Pen, report: Report) -> Iterator[RenderableType]:
+    if report.input != report.name or len(report.name) > NAME_LIMIT:
+        yield pen.text(report.input)
+    facts = [words.content_text(report.kind, report.format)]
+    if report.size_bytes is not None:
+        facts.append(words.size_text(report.size_bytes))
+    facts += [f"{label.lower()} {value}" for label, value in words.info_rows(dict(report.info))]
+    line = "; ".join(fact for fact in facts if fact)
+    if line:
+        yield pen.text(line.replace("×", "x"))
+    if report.sha256:
+        yield pen.text(f"SHA-256 {report.sha256}", "dim")
+
+
+@dataclass(frozen=True)
+class ReportView:
+    """A report that rich can print; it looks at the console to choose what to draw with."""
+
+    report: Report
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        report = self.report
+        pen = _Pen(options.encoding, options.ascii_only)
+        parts: list[RenderableType] = list(_identity(pen, report))
+        if report.error:
+            parts.append(
+                Text(pen.symbol("failed") + " Not analysed: ", STYLES["failed"]).append_text(pen.text(report.error))
+            )
+        parts += [Text("warning: ", "bold").append_text(pen.text(warning)) for warning in report.warnings]
+        for section in sections(report):
+            parts.append(Text())
+            parts += _section(pen, section)
+        if not report.tasks and not report.error:
+            parts.append(Text("No analysis was run on this input."))
+        yield Panel(Group(*parts), title=pen.text(report.name, "bold", limit=NAME_LIMIT), title_align="left")
+
+
+def render(report: Report) -> ReportView:
+    """Return the report as something that rich prints."""
+    return ReportView(report)
+
+
+def print_report(report: Report, console: Console | None = None) -> None:
+    """Print a report; without colour, and in ASCII where need be, when the output is not a terminal."""
+    (console or Console()).print(render(report), highlight=False)

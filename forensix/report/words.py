@@ -1,0 +1,220 @@
+"""The words and number formats of a report: the same in HTML, notebook and terminal."""
+
+import math
+import re
+from dataclasses import dataclass
+
+from forensix.schema import FaceResult, ForensicResult, Result, VoiceResult
+
+TASK_TITLES = {
+    "face_manipulation": "Face manipulation",
+    "ai_generated_image_detection": "AI-generated picture",
+    "voice_analysis": "Voice",
+    "forensic_analysis": "File forensics",
+}
+
+HOW_TO_READ = (
+    "A score runs from 0 (real) to 1 (fake). It is calibrated as if real and fake were equally likely before looking: "
+    "where fakes are rare, the same score means less. A verdict is the judgement of a statistical model or of a rule "
+    "about one file. It supports an examination and does not replace one, and “real” means that nothing was found, "
+    "not that the file is authentic."
+)
+
+MANIPULATIONS = {
+    "faceswap": "face swap",
+    "face_reenactment": "face reenactment",
+    "lipsync": "lip sync",
+    "face_synthesis": "face synthesis",
+}
+
+SEVERITIES = ("critical", "suspect", "benign")
+SEVERITY_MEANING = {
+    "critical": "speaks against the file being what it seems",
+    "suspect": "calls for an explanation",
+    "benign": "describes the file",
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A verdict in words; ``tone`` picks colour and symbol, which never stand alone."""
+
+    word: str
+    tone: str
+    meaning: str
+
+
+_FACES = {
+    "fake": Verdict("Fake", "fake", "at least one face is judged to be manipulated"),
+    "real": Verdict("Real", "real", "no face is judged to be manipulated"),
+    "no_faces": Verdict("No faces", "none", "no face was found, so there is nothing to judge"),
+}
+_PICTURES = {
+    "fake": Verdict("Fake", "fake", "judged to be made by a generator"),
+    "real": Verdict("Real", "real", "not judged to be made by a generator"),
+}
+_VOICES = {
+    "fake": Verdict("Fake", "fake", "at least one voice is judged to be synthetic"),
+    "real": Verdict("Real", "real", "no voice is judged to be synthetic"),
+    "no_speech": Verdict("No speech", "none", "no speech was found, so there is nothing to judge"),
+}
+FAILED = Verdict("Failed", "failed", "the analysis did not finish")
+
+
+def plural(n: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> plural(1, "claim"), plural(3, "claim")
+    ('1 claim', '3 claims')
+    """
+    return f"{n:,} {noun}" + ("" if n == 1 else "s")
+
+
+def verdict_class(result: Result) -> str:
+    """Return the class name of a result; for claims, the gravest severity there is, or ``"no_claims"``."""
+    if isinstance(result, ForensicResult):
+        return next((s for s in SEVERITIES if getattr(result.claim_lists, s)), "no_claims")
+    return result.class_name
+
+
+def verdict(result: Result) -> Verdict:
+    """Return a result's verdict in words."""
+    name = verdict_class(result)
+    if isinstance(result, ForensicResult):
+        counts = [(s, len(getattr(result.claim_lists, s))) for s in SEVERITIES]
+        meaning = ", ".join(f"{n} {s}" for s, n in counts if n)
+        if name == "no_claims":
+            return Verdict("No claims", "none", "the file says nothing that a rule speaks to")
+        word = {"critical": "Critical claims", "suspect": "Suspect claims", "benign": "Nothing suspect"}[name]
+        return Verdict(word, name, meaning)
+    if isinstance(result, FaceResult):
+        return _FACES[name]
+    return (_VOICES if isinstance(result, VoiceResult) else _PICTURES)[name]
+
+
+def task_title(task: str) -> str:
+    """Return the title of a task; one that another package adds is titled by its name."""
+    return TASK_TITLES.get(task, task.replace("_", " ").capitalize())
+
+
+def score_text(score: float) -> str:
+    """Return a score with two decimals, and with more near the ends, where rounding would read as certainty.
+
+    Examples
+    --------
+    >>> score_text(0.834), score_text(0.9987), score_text(1.0)
+    ('0.83', '0.9987', '> 0.9999')
+    """
+    if score > 0.9999:
+        return "> 0.9999"
+    if score < 0.0001:
+        return "< 0.0001"
+    return f"{score:.4f}" if score < 0.005 or score >= 0.995 else f"{score:.2f}"
+
+
+def number_text(value: float) -> str:
+    """Return a measured value with four significant digits and no exponent where it can be avoided.
+
+    Examples
+    --------
+    >>> number_text(1523.46), number_text(0.01234), number_text(12.0)
+    ('1,523', '0.01234', '12')
+    """
+    if not math.isfinite(value):
+        return "not a number"
+    if value == 0 or 1e-4 <= abs(value) < 1e7:
+        digits = 4 if value == 0 else max(0, 3 - math.floor(math.log10(abs(value))))
+        text = f"{value:,.{digits}f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{value:.3g}"
+
+
+def size_text(n_bytes: int) -> str:
+    """Return a size in the unit that suits it, decimal prefixes.
+
+    Examples
+    --------
+    >>> size_text(812), size_text(1_234_567)
+    ('812 bytes', '1.23 MB')
+    """
+    if n_bytes < 1000:
+        return plural(n_bytes, "byte")
+    power = 1 if n_bytes < 999_500 else 2 if n_bytes < 999_500_000 else 3
+    value = n_bytes / 1000**power
+    digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
+    return f"{value:,.{digits}f} {('kB', 'MB', 'GB')[power - 1]}"
+
+
+def time_text(seconds: float) -> str:
+    """Return a time from the start.
+
+    Examples
+    --------
+    >>> time_text(7.25), time_text(75), time_text(3671.5)
+    ('7.25 s', '1:15', '1:01:11.5')
+    """
+    if seconds < 60:
+        return f"{number_text(round(seconds, 2))} s"
+    whole, rest = divmod(round(seconds, 1), 1)
+    minutes, secs = divmod(int(whole), 60)
+    hours, minutes = divmod(minutes, 60)
+    tail = f"{secs:02d}" + (f".{round(rest * 10)}" if round(rest * 10) else "")
+    return f"{hours}:{minutes:02d}:{tail}" if hours else f"{minutes}:{tail}"
+
+
+def moment_text(moment: str) -> str:
+    """Return an ISO 8601 time in UTC as a person writes it; any other text as it is.
+
+    Examples
+    --------
+    >>> moment_text("2026-01-02T03:04:05+00:00"), moment_text("yesterday")
+    ('2026-01-02 03:04:05 UTC', 'yesterday')
+    """
+    match = re.fullmatch(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(?:Z|\+00:00)", moment)
+    return f"{match[1]} {match[2]} UTC" if match else moment
+
+
+def content_text(kind: str | None, format: str | None) -> str:
+    """Return kind and format of a medium, once where they are one word.
+
+    Examples
+    --------
+    >>> content_text("video", "mp4"), content_text("pdf", "pdf")
+    ('video, mp4', 'pdf')
+    """
+    return ", ".join(dict.fromkeys(part for part in (kind, format) if part))
+
+
+_INFO_LABELS = {
+    "duration_s": "Duration",
+    "frame_rate_hz": "Frame rate",
+    "n_frames": "Frames",
+    "sample_rate_hz": "Sample rate",
+    "channels": "Channels",
+    "video_codec": "Video codec",
+    "audio_codec": "Audio codec",
+    "n_pages": "Pages",
+}
+
+
+def info_rows(info: dict[str, object]) -> tuple[tuple[str, str], ...]:
+    """Return the facts of a medium that are known, labelled, for a person."""
+    rows: list[tuple[str, str]] = []
+    if info.get("width_px") and info.get("height_px"):
+        rows.append(("Dimensions", f"{info['width_px']} × {info['height_px']} px"))
+    for key, label in _INFO_LABELS.items():
+        value = info.get(key)
+        if value is None or value == "" or (key == "n_frames" and value == 1):
+            continue
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            text = {"_s": time_text(value), "hz": f"{number_text(value)} Hz"}.get(key[-2:], f"{value:,}")
+        else:
+            text = str(value)
+        rows.append((label, text))
+    known = {*_INFO_LABELS, "width_px", "height_px", "has_video", "has_audio"}
+    rows += [
+        (key.replace("_", " ").capitalize(), str(v)) for key, v in info.items() if key not in known and v is not None
+    ]
+    return tuple(rows)

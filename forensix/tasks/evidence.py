@@ -1,0 +1,111 @@
+"""What a task hands over for a person to look at; the report draws each kind, whichever task it came from."""
+
+from dataclasses import dataclass
+
+from forensix.metadata.facts import Node
+from forensix.schema import Result
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An encoded picture (JPEG or PNG data URI) with what it shows."""
+
+    title: str
+    data_uri: str
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Span:
+    """A stretch of time on one lane; ``score`` in [0, 1] colours it, ``None`` leaves it neutral."""
+
+    lane: str
+    start_s: float
+    end_s: float
+    label: str = ""
+    score: float | None = None
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Spans on lanes over the duration of the medium: face tracks, speakers, segments."""
+
+    title: str
+    duration_s: float
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Values over time or another quantity, for example window scores; ``threshold`` is drawn as a line."""
+
+    title: str
+    x: tuple[float, ...]
+    y: tuple[float, ...]
+    x_label: str
+    y_label: str
+    threshold: float | None = None
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One measured value beside the range of a reference population."""
+
+    name: str
+    unit: str
+    value: float | None
+    low: float
+    high: float
+    minimum: float
+    maximum: float
+    mean: float
+    percentile: int | None
+    is_outlier: bool
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Measured values beside the ranges of a reference population."""
+
+    title: str
+    rows: tuple[Bound, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text; ``folded`` tables open on a click."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    folded: bool = False
+
+
+@dataclass(frozen=True)
+class StructureMap:
+    """The pieces of a file in order, with offsets and sizes."""
+
+    title: str
+    total_bytes: int
+    nodes: tuple[Node, ...]
+
+
+Evidence = Picture | Timeline | Curve | Bounds | Table | StructureMap
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a task found in one medium.
+
+    ``score`` is in [0, 1], higher is more likely fake; ``None`` where there is nothing to score (no face, no speech,
+    claims only). ``models`` names the components that were used.
+    """
+
+    result: Result
+    score: float | None
+    evidence: tuple[Evidence, ...] = ()
+    notes: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    preview: str | None = None
+    summary: str = ""
+    """One sentence for a person: the verdict and what carries it."""

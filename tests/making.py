@@ -1,0 +1,175 @@
+"""Media that tests make for themselves: small, deterministic, in every format that forensix reads."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+from PIL import Image
+
+VIDEO_CODECS = {
+    "mp4": "libx264",
+    "mov": "libx264",
+    "m4v": "libx264",
+    "mkv": "libx264",
+    "flv": "libx264",
+    "avi": "mpeg4",
+    "webm": "libvpx-vp9",
+    "3gp": "mpeg4",
+}
+AUDIO_CODECS = {
+    **dict.fromkeys(("mp4", "mov", "m4v", "mkv", "flv", "3gp", "m4a", "aac"), "aac"),
+    "mp3": "libmp3lame",
+    **dict.fromkeys(("webm", "ogg"), "libopus"),
+    **dict.fromkeys(("wav", "avi"), "pcm_s16le"),
+    "flac": "flac",
+}
+_MUXERS = {"mkv": "matroska", "m4v": "mp4", "m4a": "ipod", "aac": "adts"}
+_BRANDS = {"m4v": b"M4V ", "m4a": b"M4A "}
+_IMAGE_PLUGINS = {"jpg": "JPEG", "jpeg": "JPEG", "jfif": "JPEG", "tif": "TIFF", "heic": "HEIF"}
+
+
+def tone(seconds: float, hz: float = 220.0, rate: int = 16_000, level: float = 0.3) -> np.ndarray:
+    """Return a sine, int16 (n,)."""
+    at = np.arange(round(seconds * rate)) / rate
+    return (32767 * level * np.sin(2 * np.pi * hz * at)).astype(np.int16)
+
+
+def picture(width: int = 320, height: int = 240, *, shift: int = 0) -> np.ndarray:
+    """Return uint8 (H, W, 3): a smooth pattern that moves with ``shift``; its top left quarter is red, the rest not."""
+    y, x = np.mgrid[0:height, 0:width].astype(float)
+    wave = 64 + 40 * np.sin((x + 3 * shift) / 17) + 20 * np.cos(y / 11)
+    rgb = np.stack([wave, wave + 10, wave + 30], axis=2)
+    rgb[: height // 2, : width // 2, 0] = 220
+    return rgb.clip(0, 255).astype(np.uint8)
+
+
+def write_video(
+    path: str | Path,
+    n_frames: int = 30,
+    size: tuple[int, int] = (320, 240),
+    rate: int = 25,
+    *,
+    audio: np.ndarray | None = None,
+    audio_rate: int = 16_000,
+    codec: str | None = None,
+    container: str | None = None,
+    paint: Callable[[int], np.ndarray] | None = None,
+    rotation: int = 0,
+    options: dict[str, str] | None = None,
+) -> Path:
+    """Write a video in ``container`` (by default what the suffix says) and return its path.
+
+    ``audio`` is int16 mono at ``audio_rate``; ``paint`` gives the uint8 (H, W, 3) of a frame; ``rotation`` is what a
+    player is told to turn by, in degrees counter-clockwise; ``options`` go to the video encoder.
+    """
+    path = Path(path)
+    container = container or path.suffix[1:].lower()
+    codec = codec or VIDEO_CODECS[container]
+    paint = paint or (lambda index: picture(*size, shift=index))
+    with av.open(str(path), "w", format=_MUXERS.get(container, container), options=_brand(container)) as output:
+        video: Any = output.add_stream(codec, rate=Fraction(rate))
+        video.width, video.height, video.pix_fmt = *size, "yuv420p"
+        video.options = options or ({"cpu-used": "8", "deadline": "realtime"} if "vp" in codec else {})
+        video.codec_context.thread_count = 1
+        if rotation:
+            video.set_display_rotation(rotation)
+        sound = _add_audio(output, container, audio_rate) if audio is not None else None
+        for index in range(n_frames):
+            frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(paint(index)), format="rgb24")
+            output.mux(video.encode(frame))
+        output.mux(video.encode(None))
+        if sound is not None and audio is not None:
+            _encode_audio(output, sound, audio, audio_rate)
+    return path
+
+
+def write_audio(
+    path: str | Path,
+    samples: np.ndarray | None = None,
+    rate: int = 16_000,
+    *,
+    codec: str | None = None,
+    container: str | None = None,
+) -> Path:
+    """Write int16 mono samples (by default a second of tone) in ``container`` and return the path."""
+    path = Path(path)
+    samples = tone(1.0, rate=rate) if samples is None else samples
+    container = container or path.suffix[1:].lower()
+    if container == "pcm":
+        path.write_bytes(samples.astype("<i2").tobytes())
+        return path
+    with av.open(str(path), "w", format=_MUXERS.get(container, container), options=_brand(container)) as output:
+        sound = _add_audio(output, container, rate, codec)
+        _encode_audio(output, sound, samples, rate)
+    return path
+
+
+def write_image(
+    path: str | Path, image: np.ndarray | Image.Image | None = None, *, container: str | None = None, **options: Any
+) -> Path:
+    """Write an image with Pillow (``options`` go to its encoder) and return the path."""
+    path = Path(path)
+    container = container or path.suffix[1:].lower()
+    plugin = _IMAGE_PLUGINS.get(container, container.upper())
+    if plugin == "HEIF":
+        import pillow_heif
+
+        pillow_heif.register_heif_opener()
+    if image is None:
+        image = picture()
+    drawn = Image.fromarray(image) if isinstance(image, np.ndarray) else image
+    drawn.save(path, format=plugin, **options)
+    return path
+
+
+def write_pdf(
+    path: str | Path, n_pages: int = 1, *, info: dict[str, str] | None = None, password: str | None = None
+) -> Path:
+    """Write a PDF of empty A4 pages, with document information and a password to open it where given."""
+    import pikepdf
+
+    path = Path(path)
+    with pikepdf.new() as document:
+        for _ in range(n_pages):
+            document.add_blank_page(page_size=(595, 842))
+        for key, value in (info or {}).items():
+            document.docinfo[f"/{key}"] = value
+        encryption = pikepdf.Encryption(owner=password, user=password) if password else False
+        document.save(path, encryption=encryption)
+    return path
+
+
+def _brand(container: str) -> dict[str, str]:
+    return {"brand": _BRANDS[container].decode()} if container in _BRANDS else {}
+
+
+def _add_audio(output: Any, container: str, rate: int, codec: str | None = None) -> Any:
+    codec = codec or AUDIO_CODECS[container]
+    # Opus knows 48 kHz and its fractions only, and FLV only those of MP3.
+    rate = 48_000 if codec == "libopus" else 44_100 if container == "flv" else rate
+    sound = output.add_stream(codec, rate=rate)
+    sound.layout = "mono"
+    return sound
+
+
+def _encode_audio(output: Any, sound: Any, samples: np.ndarray, rate: int) -> None:
+    context = sound.codec_context
+    resampler = av.AudioResampler(
+        format=context.format.name if context.format else "s16", layout="mono", rate=context.sample_rate
+    )
+    fifo = av.AudioFifo()
+    frame = av.AudioFrame.from_ndarray(samples.astype(np.int16)[None, :], format="s16", layout="mono")
+    frame.sample_rate = rate
+    for part in [*resampler.resample(frame), *resampler.resample(None)]:
+        part.pts = None
+        fifo.write(part)
+    size = context.frame_size or 1024
+    at = 0
+    while part := fifo.read(size, partial=True):
+        part.pts, part.time_base = at, Fraction(1, context.sample_rate)
+        at += part.samples
+        output.mux(sound.encode(part))
+    output.mux(sound.encode(None))

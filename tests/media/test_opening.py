@@ -1,0 +1,290 @@
+"""Every format of the specification, under a wrong name, decoded; and what is decoded is what was drawn."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from forensix.errors import BrokenMedia, LimitExceeded, UnsupportedMedia
+from forensix.media import Limits, open_media
+from tests.making import VIDEO_CODECS, picture, tone, write_audio, write_image, write_pdf, write_video
+
+IMAGES = {"jpg": "jpeg", "jpeg": "jpeg", "jfif": "jpeg", "png": "png", "tiff": "tiff", "gif": "gif", "webp": "webp"}
+IMAGES |= {"heic": "heif", "avif": "heif"}
+AUDIO = ("wav", "mp3", "m4a", "ogg", "aac", "flac")
+
+
+def _misname(path: Path, suffix: str) -> Path:
+    return path.rename(path.with_name(f"{path.stem}-{path.suffix[1:]}.{suffix}"))
+
+
+@pytest.mark.parametrize("container", VIDEO_CODECS)
+def test_videos(container: str, tmp_path: Path) -> None:
+    path = _misname(write_video(tmp_path / f"clip.{container}", audio=tone(1.2)), "jpg")
+    with open_media(path) as media:
+        assert (media.kind, media.format) == ("video", container)
+        assert media.mime.startswith("video/")
+        assert (media.info.width_px, media.info.height_px) == (320, 240)
+        assert media.info.frame_rate_hz == pytest.approx(25)
+        assert media.info.duration_s == pytest.approx(1.2, abs=0.15)
+        frames = list(media.frames())
+        assert [frame.index for frame in frames] == list(range(30))
+        np.testing.assert_allclose([frame.ms for frame in frames], np.arange(30) * 40, atol=1.01)
+        for frame in frames[::10]:
+            assert frame.scale == 1
+            assert np.abs(frame.rgb.astype(int) - picture(shift=frame.index)).mean() < 8
+        assert len(media.samples()) == pytest.approx(1.2 * 16000, abs=2500)
+        assert media.warnings == ()
+
+
+@pytest.mark.parametrize("container", AUDIO)
+def test_audio(container: str, tmp_path: Path) -> None:
+    path = _misname(write_audio(tmp_path / f"voice.{container}", tone(2.0, rate=44_100), 44_100), "mp4")
+    with open_media(path) as media:
+        assert (media.kind, media.format) == ("audio", container)
+        assert media.mime.startswith("audio/")
+        samples = media.samples()
+    assert isinstance(samples, np.memmap)
+    assert samples.dtype == np.int16
+    assert len(samples) == pytest.approx(32_000, abs=2500)
+    # A sine at 220 Hz, level 0.3, whatever the codec.
+    middle = samples[8000:24000].astype(float)
+    assert np.abs(np.fft.rfft(middle)).argmax() == 220
+    assert np.sqrt((middle**2).mean()) == pytest.approx(0.3 * 32767 / np.sqrt(2), rel=0.1)
+
+
+@pytest.mark.parametrize("container", ["mp4", "mov", "mkv", "webm", "3gp"])
+def test_a_video_container_with_sound_only_is_audio(container: str, tmp_path: Path) -> None:
+    with open_media(write_audio(tmp_path / f"a.{container}")) as media:
+        assert (media.kind, media.format) == ("audio", container)
+        assert media.mime.startswith("audio/")
+        with pytest.raises(UnsupportedMedia, match="no pictures"):
+            media.frames()
+
+
+@pytest.mark.parametrize("codec", ["libopus", "flac"])
+def test_ogg_holds_several_codecs(codec: str, tmp_path: Path) -> None:
+    with open_media(write_audio(tmp_path / "a.ogg", codec=codec, rate=48_000)) as media:
+        assert (media.kind, media.format) == ("audio", "ogg")
+        assert len(media.samples()) > 10_000
+
+
+def test_mp3_behind_a_large_cover(tmp_path: Path) -> None:
+    mp3 = write_audio(tmp_path / "a.mp3").read_bytes()
+    mp3 = mp3[mp3.index(b"\xff\xfb") if b"\xff\xfb" in mp3 else mp3.index(b"\xff\xf3") :]
+    size = 100_000
+    tag = b"ID3\x03\0\0" + bytes([size >> 21, size >> 14 & 127, size >> 7 & 127, size & 127]) + bytes(size)
+    for head in (b"", tag):
+        with open_media(head + mp3, name="x.bin") as media:
+            assert media.format == "mp3"
+            assert len(media.samples()) > 10_000
+
+
+def test_raw_pcm_is_believed_by_its_name(tmp_path: Path) -> None:
+    samples = tone(1.0)
+    with open_media(write_audio(tmp_path / "a.pcm", samples)) as media:
+        assert (media.kind, media.format) == ("audio", "pcm")
+        np.testing.assert_array_equal(media.samples(), samples)
+    with pytest.raises(UnsupportedMedia):
+        open_media((tmp_path / "a.pcm").read_bytes(), name="a.bin")
+
+
+@pytest.mark.parametrize(("suffix", "slug"), IMAGES.items())
+def test_images(suffix: str, slug: str, tmp_path: Path) -> None:
+    path = _misname(write_image(tmp_path / f"photo.{suffix}"), "mp3")
+    with open_media(path) as media:
+        assert (media.kind, media.format, media.info.width_px, media.info.height_px) == ("image", slug, 320, 240)
+        rgb = media.image()
+        assert (rgb.dtype, rgb.shape) == (np.uint8, (240, 320, 3))
+        assert np.abs(rgb.astype(int) - picture()).mean() < (8 if suffix == "gif" else 4)
+        (frame,) = media.frames(max_side_px=160)
+        assert (frame.index, frame.ms, frame.scale, frame.rgb.shape) == (0, 0.0, 2.0, (120, 160, 3))
+
+
+def test_pdf(tmp_path: Path) -> None:
+    path = _misname(write_pdf(tmp_path / "paper.pdf", 3), "png")
+    with open_media(path) as media:
+        assert (media.kind, media.format, media.mime, media.info.n_pages) == ("pdf", "pdf", "application/pdf", 3)
+        with pytest.raises(UnsupportedMedia, match="PDF"):
+            media.image()
+    with open_media(b"junk before\n" + path.read_bytes()) as media:
+        assert media.kind == "pdf"
+    with open_media(write_pdf(tmp_path / "locked.pdf", password="secret")) as media:
+        assert (media.broken, media.info.n_pages) == (None, None)
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16", "I", "F", "CMYK", "YCbCr", "LAB"])
+def test_every_mode_becomes_rgb(mode: str, tmp_path: Path) -> None:
+    grey = np.full((300, 20), 128, np.uint8)
+    source = Image.fromarray(grey)
+    if mode == "I;16":
+        image = Image.fromarray(grey.astype(np.uint16) * 256)
+    elif mode == "I":
+        image = Image.fromarray(grey.astype(np.int32) * 256)
+    elif mode == "F":
+        image = Image.fromarray(grey.astype(np.float32) / 255)
+    elif mode == "LAB":
+        image = Image.new("LAB", (20, 300), (138, 128, 128))
+    else:
+        image = source.convert("RGB").convert(mode) if mode in ("P", "CMYK", "YCbCr") else source.convert(mode)
+    with open_media(write_image(tmp_path / "a.tiff", image)) as media:
+        rgb = media.image()
+    assert rgb.shape == (300, 20, 3)
+    if mode != "1":
+        assert np.abs(rgb.mean() - 128) < 10
+
+
+def test_transparency_is_laid_over_white(tmp_path: Path) -> None:
+    clear = Image.new("RGBA", (20, 600), (10, 20, 30, 0))
+    clear.paste((200, 100, 50, 255), (0, 300, 20, 600))
+    keyed = clear.convert("RGB").quantize(4)
+    for image, options in ((clear, {}), (keyed, {"transparency": keyed.getpixel((0, 0))})):
+        with open_media(write_image(tmp_path / "a.png", image, **options)) as media:
+            rgb = media.image()
+        assert rgb[10, 10].tolist() == [255, 255, 255]
+        np.testing.assert_allclose(rgb[590, 10], [200, 100, 50], atol=2)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "orientation"), [*(("jpg", n) for n in range(1, 9)), ("png", 6), ("webp", 6), ("tiff", 3), ("tiff", 6)]
+)
+def test_orientation_is_applied(suffix: str, orientation: int, tmp_path: Path) -> None:
+    # The red quarter of the picture, in the corner where each orientation displays it.
+    corner = [(0, 0), (0, -1), (-1, -1), (-1, 0), (0, 0), (0, -1), (-1, -1), (-1, 0)][orientation - 1]
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    path = write_image(tmp_path / f"a.{suffix}", exif=exif)
+    with open_media(path) as media:
+        rgb = media.image().astype(int)
+        size = (320, 240) if orientation < 5 else (240, 320)
+        assert (media.info.width_px, media.info.height_px) == size == rgb.shape[1::-1]
+    red = {(y, x) for y in (0, -1) for x in (0, -1) if rgb[y * 20 or 20, x * 20 or 20, 0] > 180}
+    assert red == {corner}
+
+
+@pytest.mark.parametrize("rotation", [90, 180, -90])
+def test_rotation_is_applied(rotation: int, tmp_path: Path) -> None:
+    corner = {90: (-1, 0), 180: (-1, -1), -90: (0, -1)}[rotation]
+    with open_media(write_video(tmp_path / "a.mp4", 3, rotation=rotation)) as media:
+        frame = next(media.frames())
+        assert (media.info.width_px, media.info.height_px) == frame.rgb.shape[1::-1]
+        assert frame.rgb.shape[1::-1] == ((320, 240) if rotation == 180 else (240, 320))
+        red = {(y, x) for y in (0, -1) for x in (0, -1) if frame.rgb[y * 20 or 20, x * 20 or 20, 0] > 180}
+    assert red == {corner}
+
+
+def test_frames_are_thinned_evenly_and_keep_their_numbers(tmp_path: Path) -> None:
+    # Each frame is painted in the grey of its number.
+    path = write_video(tmp_path / "a.mp4", 50, (64, 48), paint=lambda i: np.full((48, 64, 3), 20 + 4 * i, np.uint8))
+    with open_media(path) as media:
+        for rate_hz, expected in ((5, 10), (25, 50), (100, 50), (12.5, 25)):
+            frames = list(media.frames(rate_hz=rate_hz))
+            assert len(frames) == expected
+            assert np.ptp(np.diff([frame.index for frame in frames])) == 0
+        for frame in frames:
+            assert frame.ms == pytest.approx(frame.index * 40)
+            assert frame.rgb.mean() == pytest.approx(20 + 4 * frame.index, abs=3)
+
+
+def test_frames_are_scaled_in_the_child(tmp_path: Path) -> None:
+    with open_media(write_video(tmp_path / "a.mp4", 2)) as media:
+        frame = next(media.frames(max_side_px=100))
+        assert frame.rgb.shape == (75, 100, 3)
+        assert frame.scale == pytest.approx(3.2)
+        assert next(media.frames(max_side_px=1000)).scale == 1
+
+
+def test_stereo_is_mixed_and_float_is_scaled(tmp_path: Path) -> None:
+    path = write_audio(tmp_path / "a.wav", codec="pcm_f32le", samples=tone(1.0, level=0.9))
+    with open_media(path) as media:
+        assert np.abs(media.samples()).max() == pytest.approx(0.9 * 32767, rel=0.01)
+
+
+def test_identity_and_json(tmp_path: Path) -> None:
+    path = write_image(tmp_path / "a.png")
+    with open_media(str(path)) as media:
+        assert media.source == str(path)
+        assert media.name == "a.png"
+        assert media.size_bytes == path.stat().st_size
+        assert media.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+        json.dumps({"format": media.format, "sha256": media.sha256}, allow_nan=False)
+    with open_media(path.read_bytes(), name="up.jpg") as media:
+        assert (media.name, media.format) == ("up.jpg", "png")
+        temporary = media.path
+        assert temporary.stat().st_mode & 0o077 == 0 or temporary.parent.stat().st_mode & 0o077 == 0
+    assert not temporary.parent.exists()
+
+
+def test_memo_and_copies(tmp_path: Path) -> None:
+    made = []
+    with open_media(write_image(tmp_path / "a.png")) as media:
+        for _ in range(3):
+            assert media.memo("key", lambda: made.append(1) or "value") == "value"
+        media.image()[:] = 0
+        assert media.image().any()
+    assert made == [1]
+    with pytest.raises(ValueError, match="closed"):
+        media.image()
+
+
+def test_samples_outlive_the_medium(tmp_path: Path) -> None:
+    with open_media(write_audio(tmp_path / "a.wav")) as media:
+        samples = media.samples()
+        assert media.samples() is samples
+    assert int(np.abs(samples).max()) > 9000
+    with pytest.raises(ValueError, match="read-only"):
+        samples[0] = 1
+
+
+def test_each_limit_says_what_came_and_what_is_allowed(tmp_path: Path) -> None:
+    video = write_video(tmp_path / "v.mp4", 75, (64, 48))
+    audio = write_audio(tmp_path / "a.wav", tone(4.0))
+    image = write_image(tmp_path / "i.png")
+    pdf = write_pdf(tmp_path / "d.pdf", 3)
+    for path, limits, sentence in (
+        (video, Limits(video_s=1), "v.mp4 runs for 3.0 seconds; the limit for video is 1.0 seconds"),
+        (video, Limits(video_side_px=40), "frames of 64 x 48 pixels; the limit is 40 on the shorter side"),
+        (audio, Limits(audio_s=1), "a.wav runs for 4.0 seconds; the limit for audio is 1.0 seconds"),
+        (audio, Limits(max_bytes=100 * 1024), "a.wav has 0.1 MB; the limit is 0.0976562 MB"),
+        (image, Limits(image_pixels=70_000), r"320 x 240 pixels \(0 megapixels\)"),
+        (pdf, Limits(pdf_pages=2), "has 3 pages; the limit is 2"),
+    ):
+        with pytest.raises(LimitExceeded, match=sentence):
+            open_media(path, limits=limits)
+
+
+def test_duration_is_enforced_while_decoding_when_the_header_lies(tmp_path: Path) -> None:
+    # The header is believed at opening; shorter limits afterwards stand for a header that says too little.
+    with open_media(write_audio(tmp_path / "a.aac", tone(8.0))) as media:
+        media.limits = Limits(audio_s=2)
+        with pytest.raises(LimitExceeded, match="audio"):
+            media.samples()
+    with open_media(write_video(tmp_path / "v.mkv", 100, (64, 48))) as media:
+        media.limits = Limits(video_s=1)
+        with pytest.raises(LimitExceeded, match="video"):
+            list(media.frames())
+
+
+def test_no_sound_is_said(tmp_path: Path) -> None:
+    with open_media(write_video(tmp_path / "v.mp4", 3)) as media:
+        assert not media.info.has_audio
+        with pytest.raises(UnsupportedMedia, match=r"v\.mp4 has no sound"):
+            media.samples()
+
+
+@pytest.mark.slow
+def test_the_corpus_opens_or_says_why(corpora: Path) -> None:
+    n_decoded = 0
+    for path in sorted((corpora / "forensics" / "video").iterdir()):
+        try:
+            with open_media(path) as media:
+                if media.info.has_video:
+                    n_decoded += len(list(media.frames(rate_hz=1))) > 0
+                else:
+                    assert media.broken is None or media.broken.startswith(path.name[:20])
+        except (UnsupportedMedia, BrokenMedia) as error:
+            assert str(error).startswith(path.name[:20])
+    assert n_decoded >= 9

@@ -1,0 +1,245 @@
+"""The page: nothing that a file says gets out of its place, and everything found is on it."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from forensix.report import Report, render_page, save_page
+from forensix.report.page import python_call, render_fragment
+from forensix.report.sections import safe_picture
+from forensix.schema import FaceResult
+from forensix.tasks.evidence import Outcome, Table
+from tests.report.samples import HOSTILE, picture
+
+VOID = {"meta", "img", "br", "link", "input", "hr"}
+ALLOWED = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        html head meta title style body main header footer nav article section h1 h2 h3 h4 p span strong bdi dl div dt
+        dd ul li details summary pre code table caption thead tbody tr th td figure figcaption img br blockquote a
+        svg rect line text polyline circle path
+        """,
+    )
+)
+
+
+class Page(HTMLParser):
+    """Collects what a browser would see, and checks that elements are nested as they should be."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: list[tuple[str, str, str]] = []
+        self.ids: list[str] = []
+        self.text = ""
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert not self._open, f"left open: {self._open}"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open and self._open.pop() == tag, f"</{tag}> closes another element"
+
+    def handle_data(self, data: str) -> None:
+        if not self._open or self._open[-1] != "style":
+            self.text += data
+
+
+@pytest.fixture
+def page(report: Report) -> Page:
+    return Page(report.to_html())
+
+
+def test_hostile_strings_stay_text(page: Page) -> None:
+    assert page.tags <= ALLOWED
+    assert not [a for a in page.attributes if a[1].startswith("on")]
+    assert "<script>alert(1)</script>" in page.text, "markup in a file is shown, not dropped"
+    assert "{{ 7*7 }}" in page.text and "49" not in page.text.split("{{ 7*7 }}")[0][-5:]
+
+
+def test_hidden_characters_are_shown(report: Report) -> None:
+    html = report.to_html()
+    for shown in ("[U+202E]", "[U+001B]", "[U+0007]", "[U+200B]", "[U+DC80]"):
+        assert shown in html
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\ud800-\udfff]", html)
+
+
+def test_only_pictures_of_ours_are_embedded(page: Page) -> None:
+    sources = [value for tag, name, value in page.attributes if name in {"src", "href", "xlink:href", "action"}]
+    assert sources and all(safe_picture(s) for s in sources)
+    assert "Left out: not a JPEG or PNG picture." in page.text
+    assert all(not value.startswith("javascript:") for _, _, value in page.attributes)
+
+
+def test_nothing_is_fetched(report: Report) -> None:
+    html = report.to_html()
+    assert not re.search(r"(?i)https?://|//[a-z]|@import|url\(", html.replace("folder/", ""))
+
+
+def test_policy_forbids_scripts_and_network(page: Page) -> None:
+    policies = [v for tag, name, v in page.attributes if tag == "meta" and name == "content" and "default-src" in v]
+    assert len(policies) == 1
+    policy = dict(part.split(" ", 1) for part in policies[0].split("; "))
+    assert policy["default-src"] == "'none'" and policy["img-src"] == "data:"
+    assert not {"script-src", "connect-src", "frame-src"} & set(policy)
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        "ab" * 32,
+        "1.23 MB",
+        "640 × 480 px",
+        "calibrated under equal priors",
+        "called fake at 0.61 and above",
+        "0.9987",
+        "Face 1 carries the score.",
+        "Limits of face-model",
+        "Blind to small faces.",
+        "face swap",
+        "some-generator",
+        "threshold 0.5",
+        "highest 0.9, where time (s) is 1",
+        "Critical: 1 claim",
+        "Suspect: 1 claim",
+        "not measured",
+        "below the bounds",
+        "above the bounds",
+        "0xa–0x3c, 50 bytes",
+        "cd" * 32,
+        "1.5 s",
+        "2026-01-02 03:04:05 UTC",
+        "How to read this report",
+        "Supplied with the request",
+    ],
+)
+def test_what_was_found_is_on_the_page(page: Page, expected: str) -> None:
+    assert expected in page.text
+
+
+def test_pictures_have_alternatives_in_words(page: Page) -> None:
+    images = sum(tag == "img" and name == "src" for tag, name, _ in page.attributes)
+    alternatives = [value for tag, name, value in page.attributes if tag == "img" and name == "alt"]
+    assert len(alternatives) == images == 4 and all(alternatives)
+    assert page.attributes.count(("svg", "role", "img")) > 0
+
+
+def test_a_picture_of_result_and_evidence_is_shown_once(report: Report) -> None:
+    assert report.to_html().count(picture("JPEG", 10)) == 1
+
+
+def test_several_reports_in_one_page(report: Report, real_report: Report, failed_report: Report) -> None:
+    page = Page(render_page([report, real_report, failed_report]))
+    assert "3 inputs" in page.text and "Not analysed" in page.text and "send a JPEG" in page.text
+    links = [value[1:] for tag, name, value in page.attributes if tag == "a" and name == "href"]
+    assert links == page.ids and len(set(links)) == 3
+
+
+def test_empty_reports(failed_report: Report) -> None:
+    assert "No analysis was run" in Page(Report(input="a", name="a").to_html()).text
+    assert "send a JPEG" in Page(failed_report.to_html()).text
+    assert "No input was analysed." in Page(render_page([])).text
+
+
+def test_errors_only() -> None:
+    page = Page(Report(input="a", name="a", errors={"voice_analysis": "the sound cannot be decoded"}).to_html())
+    assert "Failed" in page.text and "the sound cannot be decoded" in page.text and "Score" not in page.text
+
+
+def test_without_a_score_there_is_no_bar_and_without_a_threshold_no_mark(real_report: Report) -> None:
+    html = real_report.to_html()
+    assert 'class="fx-meter-fill"' in html and 'class="fx-meter-mark"' not in html and "called fake at" not in html
+    none = Report(input="a", name="a", outcomes={"face_manipulation": Outcome(FaceResult(class_name="no_faces"), None)})
+    assert 'class="fx-meter-fill"' not in none.to_html() and "No faces" in none.to_html()
+
+
+def test_an_uncalibrated_score_is_called_so(report: Report) -> None:
+    models = ({**report.models[0], "calibrated": False},)
+    alone = Report(
+        input="a", name="a", outcomes={"face_manipulation": report.outcomes["face_manipulation"]}, models=models
+    )
+    assert "(not calibrated; 0 real, 1 fake)" in Page(alone.to_html()).text
+
+
+def test_long_tables_and_strings_are_cut_and_say_so() -> None:
+    cut = Table("t", ("c",), (("y" * 10_000,), *((str(i),) for i in range(1501))))
+    outcome = Outcome(FaceResult(class_name="real"), 0.1, evidence=(cut,))
+    page = Page(Report(input="a", name="a", outcomes={"face_manipulation": outcome}).to_html())
+    assert "502 more rows are left out." in page.text and "(10,000 characters)" in page.text
+    assert "y" * 4001 not in page.text
+
+
+def test_fragment_styles_stay_inside_it(report: Report) -> None:
+    html = render_fragment(report)
+    assert html == report._repr_html_()
+    Page(html)
+    css = re.search(r"<style>(.*?)</style>", html, re.S)
+    assert css
+    rules = re.findall(r"(?:^|[{}])\s*([^{}@]+)\{", re.sub(r"@media[^{]*", "", css[1]))
+    selectors = [s.strip() for rule in rules for s in re.sub(r"\([^)]*\)", "", rule).split(",")]
+    assert len(selectors) > 80
+    assert [s for s in selectors if s and ".fx" not in s] == []
+    assert "<html" not in html and "<body" not in html and not re.search(r"\sid=", html)
+
+
+def _luminance(colour: str) -> float:
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_has_contrast_enough(scheme: str, real_report: Report) -> None:
+    block = next(b for b in real_report.to_html().split(" color-scheme: ")[1:] if b.startswith(f"{scheme};"))
+    colours = dict(re.findall(r"--fx-([a-z0-9-]+): (#[0-9a-f]{6})", block.split("}")[0]))
+    tones = ("fake", "real", "suspect", "none")
+    pairs = [(ink, paper) for ink in ("ink", "dim", "accent") for paper in ("paper", "soft")]
+    pairs += [(tone, paper) for tone in tones for paper in ("paper", f"{tone}-soft")]
+    pairs += [(ink, f"{tone}-soft") for ink in ("ink", "dim") for tone in tones]
+    pairs += [("ink", f"shade-{i}") for i in range(4)]
+    for ink, paper in pairs:
+        low, high = sorted((_luminance(colours[ink]), _luminance(colours[paper])))
+        assert (high + 0.05) / (low + 0.05) >= 4.5, (ink, paper)
+
+
+def test_page_is_written_in_one_step(report: Report, tmp_path: Path) -> None:
+    path = report.save_html(tmp_path / "report.html")
+    assert path.read_text(encoding="utf-8") == report.to_html()
+    assert save_page([report], str(path), title="two & <b>") == path
+    assert "two &amp; &lt;b&gt;" in path.read_text(encoding="utf-8")
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_the_call_that_repeats_a_report_is_python(report: Report) -> None:
+    call = python_call(report)
+    compile(call, "call", "eval")
+    assert "explain=True" in call and HOSTILE.encode("unicode_escape", "backslashreplace")[:8].decode() in call
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "",
+        "javascript:alert(1)",
+        "data:text/html;base64,PHNjcmlwdD4=",
+        "data:image/svg+xml;base64,PHN2Zz4=",
+        "data:image/png;base64,PHNjcmlwdD4=",
+        "data:image/png;base64,====",
+        picture() + '" onload="alert(1)',
+        picture() + "\n",
+        picture().replace("image/png", "image/jpeg"),
+    ],
+)
+def test_what_is_not_a_picture_is_refused(uri: str) -> None:
+    assert not safe_picture(uri)
+    assert safe_picture(picture()) and safe_picture(picture("JPEG"))

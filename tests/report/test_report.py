@@ -1,0 +1,109 @@
+"""The report as data: wire objects, JSON, data frame."""
+
+import dataclasses
+import json
+import math
+
+import pytest
+
+from forensix.errors import UsageError
+from forensix.report import Report
+from forensix.schema import EVENTS, TASKS, FaceResult, TaskReport
+from forensix.tasks.evidence import Outcome
+
+
+def test_wire_objects_are_those_of_the_specification(report: Report) -> None:
+    for task in TASKS:
+        wire = report.to_wire(task)
+        assert TaskReport.model_validate(wire).to_wire() == wire
+        assert wire["status"] == "completed" and wire["event_type"] == EVENTS[task] and "error" not in wire
+    assert set(report.to_wire("face_manipulation")) == {"id", "status", "event_type", "result", "preview"}
+    assert set(report.to_wire("forensic_analysis")) == {"id", "status", "event_type", "result", "additional_info"}
+    assert set(report.to_wire("voice_analysis")) == {"id", "status", "event_type", "result"}
+
+
+def test_failed_task_on_the_wire(report: Report) -> None:
+    wire = report.to_wire("other_task")
+    assert set(wire) == {"id", "status", "event_type", "error"}
+    assert wire["status"] == "failed" and wire["error"] == report.errors["other_task"]
+
+
+def test_probability_is_left_out_when_real_but_the_score_is_kept(real_report: Report) -> None:
+    task = "ai_generated_image_detection"
+    assert real_report.to_wire(task)["result"] == {"class_name": "real"}
+    assert real_report.scores == {task: 0.04}
+    assert real_report.verdicts == {task: "real"}
+
+
+def test_an_input_that_cannot_be_opened_fails_every_task(failed_report: Report) -> None:
+    assert failed_report.to_wire("voice_analysis")["error"] == failed_report.error
+    assert failed_report.to_json() == {
+        "input": "x.bin",
+        "sha256": None,
+        "results": {},
+        "scores": {},
+        "error": "this is no picture; send a JPEG",
+    }
+
+
+def test_a_task_that_was_not_run_is_refused_with_those_that_were(real_report: Report) -> None:
+    with pytest.raises(UsageError, match="ai_generated_image_detection"):
+        real_report.to_wire("voice_analysis")
+
+
+def test_json_has_exactly_its_keys_and_survives_a_round_trip(report: Report) -> None:
+    found = report.to_json()
+    assert list(found) == ["input", "sha256", "results", "scores", "error"]
+    assert found["scores"] == {
+        "face_manipulation": 0.87,
+        "ai_generated_image_detection": 0.7,
+        "voice_analysis": 0.9987,
+        "forensic_analysis": None,
+        "other_task": None,
+    }
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+
+
+def test_identifiers_depend_on_content_task_settings_and_models(report: Report) -> None:
+    task = "face_manipulation"
+    assert len(report.task_id(task)) == 32 and int(report.task_id(task), 16)
+    same = dataclasses.replace(report, input="elsewhere", name="other", started=None)
+    assert same.task_id(task) == report.task_id(task)
+    others = [
+        dataclasses.replace(report, sha256="00" * 32),
+        dataclasses.replace(report, settings={}),
+        dataclasses.replace(report, models=({"name": "face-model", "sha256": "ee" * 32},)),
+    ]
+    ids = {report.task_id(t) for t in TASKS} | {other.task_id(task) for other in others}
+    assert len(ids) == len(TASKS) + len(others)
+
+
+@pytest.mark.parametrize("score", [math.nan, math.inf, -0.01, 1.01])
+def test_a_score_outside_of_its_range_is_refused(score: float) -> None:
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        Report(input="a", name="a", outcomes={"face_manipulation": Outcome(FaceResult(class_name="real"), score)})
+
+
+def test_verdicts_of_claims_are_the_gravest_severity(report: Report) -> None:
+    assert report.verdicts["forensic_analysis"] == "critical"
+    assert report.verdicts["other_task"] == "failed"
+
+
+def test_failed_is_true_for_a_task_and_for_an_input(report: Report, real_report: Report, failed_report: Report) -> None:
+    assert (report.failed, real_report.failed, failed_report.failed) == (True, False, True)
+
+
+def test_frame_has_one_row_a_task_and_one_for_an_input_without(report: Report, failed_report: Report) -> None:
+    frame = report.to_frame()
+    assert list(frame["task"]) == list(report.tasks)
+    assert frame.set_index("task").loc["voice_analysis", "score"] == 0.9987
+    failed = failed_report.to_frame()
+    assert len(failed) == 1 and failed.loc[0, "error"] == failed_report.error
+    assert set(failed.columns) == set(frame.columns)
+
+
+def test_repr_is_one_short_line(report: Report, failed_report: Report) -> None:
+    text = repr(report)
+    assert "face_manipulation fake 0.87" in text and "other_task failed" in text
+    assert text.isprintable()
+    assert failed_report.error in repr(failed_report)

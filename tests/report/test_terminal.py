@@ -1,0 +1,60 @@
+"""The terminal: readable without colour, and no string from a file steers it."""
+
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from forensix.report import Report, print_report
+
+
+def printed(report: Report, encoding: str = "utf-8", **options: object) -> str:
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="\n")
+    print_report(report, Console(file=stream, width=80, **options))  # type: ignore[arg-type]
+    stream.flush()
+    raw = stream.buffer.getvalue()  # type: ignore[attr-defined]
+    return str(raw.decode(encoding))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
+def test_piped_output_is_plain_and_80_wide(report: Report, encoding: str) -> None:
+    text = printed(report, encoding)
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u200b]", text)
+    assert max(len(line) for line in text.splitlines()) <= 80
+
+
+def test_verdicts_with_their_evidence_are_there(report: Report) -> None:
+    text = " ".join(line.strip("│ ") for line in printed(report).splitlines())
+    for expected in (
+        "Face manipulation: ▲ Fake",
+        "score 0.87  0 real",
+        "called fake at 0.61 and above",
+        "face swap",
+        "limits of face-model",
+        "[U+001B]",
+        "[U+202E]",
+        "[bold]x[/bold]",
+        "and 14 more values",
+        "10 of 10 out of bounds",
+        "1 of 2 out of bounds",
+        "✕ Failed",
+        "ab" * 32,
+    ):
+        assert expected in text, expected
+
+
+def test_ascii_output_keeps_verdict_and_bar(report: Report) -> None:
+    text = printed(report, "ascii")
+    assert "Face manipulation: !! Fake" in text and "###" in text and "x Failed" in text
+
+
+def test_colour_is_only_for_terminals(report: Report) -> None:
+    assert "\x1b[" in printed(report, force_terminal=True, color_system="standard")
+    hostile = printed(report, force_terminal=True, color_system=None)
+    assert "\x1b" not in hostile and "\x07" not in hostile
+
+
+def test_empty_and_failed_reports(failed_report: Report) -> None:
+    assert "No analysis was run" in printed(Report(input="a", name="a"))
+    assert "Not analysed: this is no picture" in printed(failed_report)
