@@ -16,7 +16,9 @@ def test_paths_are_relative_to_the_manifests_folder(tmp_path: Path) -> None:
     assert manifest.is_fake() == [1]
 
 
-@pytest.mark.parametrize("table", [{"path": ["a"]}, {"path": ["a"], "label": ["bogus"]}, {"path": ["a"], "label": [None]}])
+@pytest.mark.parametrize(
+    "table", [{"path": ["a"]}, {"path": ["a"], "label": ["bogus"]}, {"path": ["a"], "label": [None]}]
+)
 def test_a_manifest_without_sound_labels_is_refused(table: dict[str, list[str]]) -> None:
     with pytest.raises(UsageError):
         Manifest(pd.DataFrame(table), root=".")

@@ -132,6 +132,7 @@ def save_model(card: ModelCard, module: "nn.Module", folder: str | os.PathLike[s
     path = Path(folder) / card.weights
     state = {key: value.detach().cpu().contiguous() for key, value in module.state_dict().items()}
     save_file(state, path)
+    path.chmod(0o644)  # written for its owner alone otherwise, also where the package is shared
     n_parameters = sum(p.numel() for p in module.parameters())
     card = card.model_copy(update={"sha256": _sha256(path), "n_parameters": n_parameters})
     write_card(card, folder)

@@ -1,0 +1,200 @@
+"""Run tasks on one medium or on many, and gather what they find into reports."""
+
+import contextlib
+import datetime as dt
+import os
+import platform
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from forensix.errors import BrokenMedia, ForensixError, InputError, ModelNotFound, UsageError
+from forensix.media import Limits, Media, open_media
+from forensix.models import get_card
+from forensix.report import Report
+from forensix.tasks import Options, Outcome, Task, select_tasks
+from forensix.tasks.task import check_names, check_slots
+
+Source = str | os.PathLike[str] | bytes
+Progress = Callable[[str, str, float], None]
+"""Called with the task's name, a stage in words, and how much of the task is done, 0 to 1."""
+
+_VERSIONED = ("forensix", "numpy", "torch", "av", "pillow", "facenet-pytorch", "praat-parselmouth", "silero-vad",
+              "c2pa-python", "pikepdf", "pyhanko")  # fmt: skip
+
+
+def analyze(
+    source: Source,
+    tasks: Collection[str] | None = None,
+    *,
+    explain: bool = True,
+    transcribe: bool = True,
+    additional_info: str | None = None,
+    name: str | None = None,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+    private_hosts: Collection[str] = (),
+    progress: Progress | None = None,
+    **components: Any,
+) -> Report:
+    """Analyse one file, URL or byte string.
+
+    Parameters
+    ----------
+    source
+        A path, an ``http(s)`` URL, or the bytes of a file.
+    tasks
+        Names of tasks; by default every task that accepts what the content turns out to be.
+    explain
+        Also give faces, heat maps, speakers and features.
+    transcribe
+        Also give the words of a recording.
+    additional_info
+        Text that the forensic result echoes.
+    name
+        File name to assume for bytes.
+    limits
+        Bounds on size, duration and resolution.
+    private_hosts
+        Hosts that a URL may reach although they are private.
+    progress
+        Called as the work goes on.
+    **components
+        Component names or objects by slot, for example ``spoof="aasist"``.
+
+    Returns
+    -------
+    Report
+        Results by task. A task that could not be finished stands in ``report.errors``; the others are complete.
+
+    Raises
+    ------
+    InputError
+        The input cannot be opened, or is not of a kind that the named tasks accept.
+    UsageError
+        Unknown task or component slot.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import get_data_home  # doctest: +SKIP
+    >>> analyze("photo.jpg", tasks=["forensic_analysis"]).verdicts  # doctest: +SKIP
+    """
+    _check(tasks, components)
+    with open_media(source, name=name, limits=limits, private_hosts=private_hosts) as media:
+        chosen = select_tasks(tasks, media.kind)
+        settings = {"tasks": [task.name for task in chosen], "explain": explain, "transcribe": transcribe}
+        settings |= {slot: c if isinstance(c, str) else type(c).__name__ for slot, c in components.items()}
+        started = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+        outcomes: dict[str, Outcome] = {}
+        errors: dict[str, ForensixError] = {}
+        timings_s: dict[str, float] = {}
+        for task in chosen:
+            options = Options(explain, transcribe, additional_info, components, _stage(progress, task))
+            begun = time.perf_counter()
+            try:
+                outcomes[task.name] = task.run(media, options)
+            except (InputError, UsageError) as error:
+                errors[task.name] = error
+            except MemoryError:
+                errors[task.name] = BrokenMedia(f"{media.name} needs more memory than there is")
+            timings_s[task.name] = time.perf_counter() - begun
+        return Report(
+            input=_spelled(source, name),
+            name=media.name,
+            sha256=media.sha256,
+            kind=media.kind,
+            format=media.format,
+            size_bytes=media.size_bytes,
+            info=media_info(media),
+            outcomes=outcomes,
+            errors={task: str(error) for task, error in errors.items()},
+            codes={task: error.code for task, error in errors.items()},
+            settings=settings,
+            versions=versions(),
+            models=_models(outcomes.values()),
+            timings_s=timings_s,
+            warnings=tuple(media.warnings),
+            additional_info=additional_info,
+            started=started,
+        )
+
+
+def analyze_many(
+    sources: Iterable[Source], tasks: Collection[str] | None = None, *, progress: Progress | None = None, **options: Any
+) -> Iterator[Report]:
+    """Analyse inputs one after another; an input that cannot be opened yields a report that says so.
+
+    Takes the options of `analyze`.
+
+    Yields
+    ------
+    Report
+        One an input, in order.
+
+    Raises
+    ------
+    UsageError
+        Before the first input, for an unknown task, component or option.
+    ModelError
+        A model that a task needs cannot be used: it would fail for every input.
+    """
+    keywords = set(analyze.__kwdefaults__ or ())
+    _check(tasks, {key: value for key, value in options.items() if key not in keywords})
+    return _each(sources, tasks, progress, options)
+
+
+def _each(
+    sources: Iterable[Source], tasks: Collection[str] | None, progress: Progress | None, options: dict[str, Any]
+) -> Iterator[Report]:
+    for source in sources:
+        try:
+            yield analyze(source, tasks, progress=progress, **options)
+        except InputError as error:
+            yield Report(
+                input=_spelled(source, None), name=_spelled(source, None), error=str(error), codes={"input": error.code}
+            )
+
+
+def _check(tasks: Collection[str] | None, components: dict[str, Any]) -> None:
+    if tasks is not None:
+        check_names(tasks)
+    check_slots(components)
+
+
+def _stage(progress: Progress | None, task: Task) -> Callable[[str, float], None]:
+    if progress is None:
+        return lambda stage, done: None
+    return lambda stage, done: progress(task.name, stage, done)
+
+
+def _spelled(source: Source, name: str | None) -> str:
+    return name or "bytes" if isinstance(source, bytes) else os.fspath(source)
+
+
+def media_info(media: Media) -> dict[str, Any]:
+    """Return what is known of a medium's streams, for the report; unknown values are left out."""
+    return {key: value for key, value in asdict(media.info).items() if value not in (None, False)}
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what an analysis depends on."""
+    found = {"python": platform.python_version()}
+    for package in _VERSIONED:
+        with contextlib.suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
+
+
+def _models(outcomes: Iterable[Outcome]) -> tuple[dict[str, Any], ...]:
+    names = dict.fromkeys(name for outcome in outcomes for name in outcome.models)
+    described = []
+    for name in names:
+        try:
+            card = get_card(name)
+        except ModelNotFound:  # a component of another package, which keeps its own records
+            described.append({"name": name})
+        else:
+            told = ("name", "sha256", "component", "summary", "threshold", "limits", "licence")
+            described.append({key: getattr(card, key) for key in told} | {"calibrated": card.calibration is not None})
+    return tuple(described)

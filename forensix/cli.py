@@ -1,0 +1,217 @@
+"""The command line, ``forensix``: analyse inputs, run the demo, look after models.
+
+Exit status: 0 when everything was analysed, 1 when an input could not be (or a model is missing), 2 for wrong usage.
+Heavy modules are imported by the command that needs them, so that ``forensix --help`` is quick.
+"""
+
+import argparse
+import json
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from forensix import __version__
+from forensix.errors import ForensixError, UsageError
+
+if TYPE_CHECKING:
+    from forensix.analysis import Progress
+    from forensix.report import Report
+
+_EPILOG = """examples:
+  forensix analyze suspicious.mp4
+  forensix analyze *.jpg --task ai_generated_image_detection --json
+  forensix analyze contract.pdf --html report.html
+  forensix demo
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="forensix",
+        description="Tells whether a video, picture, recording or PDF was manipulated or generated, and shows why.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"forensix {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    analyze = commands.add_parser("analyze", help="analyse files or URLs and say what speaks for and against them")
+    analyze.add_argument("inputs", nargs="+", metavar="FILE_OR_URL")
+    analyze.add_argument("--task", action="append", metavar="TASK", help="only this task (repeatable); default: all")
+    analyze.add_argument("--json", action="store_true", help="print one JSON line per input")
+    analyze.add_argument("--html", metavar="FILE", type=Path, help="write a self-contained report with pictures")
+    analyze.add_argument("--no-explain", dest="explain", action="store_false", help="verdicts only, no evidence")
+    analyze.add_argument("--no-transcribe", dest="transcribe", action="store_false", help="no speech to text")
+    analyze.add_argument("--additional-info", metavar="TEXT", help="text that the forensic result echoes")
+    analyze.add_argument(
+        "--component", action="append", default=[], metavar="SLOT=NAME", help="for example spoof=aasist (repeatable)"
+    )
+    analyze.add_argument(
+        "--private-host", action="append", default=[], metavar="HOST", help="let URLs reach this private host"
+    )
+    analyze.set_defaults(run=_analyze)
+
+    demo = commands.add_parser("demo", help="run every analysis on media made on the spot, without network")
+    demo.add_argument("--folder", type=Path, default=Path("forensix-demo"), help="where its media and report go")
+    demo.set_defaults(run=_demo)
+
+    revisions = commands.add_parser("extract-revisions", help="write the earlier versions that a PDF still holds")
+    revisions.add_argument("file", metavar="FILE", type=Path)
+    revisions.add_argument("--folder", type=Path, default=Path(), help="where to write them (default: here)")
+    revisions.set_defaults(run=_extract_revisions)
+
+    models = commands.add_parser("models", help="list, describe or fetch models")
+    actions = models.add_subparsers(dest="action", required=True, metavar="ACTION")
+    actions.add_parser("list", help="one line a model").set_defaults(run=_models_list)
+    show = actions.add_parser("show", help="print a model's card as JSON")
+    show.add_argument("name", metavar="NAME")
+    show.set_defaults(run=_models_show)
+    pull = actions.add_parser("pull", help="fetch a published checkpoint and check its hash")
+    pull.add_argument("name", metavar="NAME")
+    pull.set_defaults(run=_models_pull)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run a command and exit with its status."""
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    parser = build_parser()
+    options = parser.parse_args(arguments)
+    try:
+        status = options.run(options)
+    except UsageError as error:
+        parser.exit(2, f"forensix: {error}\n")
+    except ForensixError as error:
+        parser.exit(1, f"forensix: {error}\n")
+    except OSError as error:
+        parser.exit(1, f"forensix: {error.strerror or error}: {error.filename or ''}\n".replace(": \n", "\n"))
+    except KeyboardInterrupt:
+        parser.exit(130, "\nforensix: interrupted\n")
+    sys.exit(status)
+
+
+def _analyze(options: argparse.Namespace) -> int:
+    from forensix.analysis import analyze_many
+
+    if options.html is not None and not options.html.absolute().parent.is_dir():
+        raise UsageError(f"the folder of {options.html} is not there: make it, or name another")
+    reports: list[Report] = []
+    failed = False
+    with _progress(quiet=options.json) as progress:
+        found = analyze_many(
+            options.inputs,
+            options.task,
+            explain=options.explain,
+            transcribe=options.transcribe,
+            additional_info=options.additional_info,
+            private_hosts=options.private_host,
+            progress=progress,
+            **_components(options.component),
+        )
+        for report in found:
+            failed |= report.failed
+            _show(report, as_json=options.json)
+            if options.html is not None:
+                reports.append(report)
+    if options.html is not None:
+        from forensix.report import save_page
+
+        save_page(reports, options.html)
+        print(f"report written to {options.html}", file=sys.stderr)
+    return int(failed)
+
+
+def _components(pairs: Sequence[str]) -> dict[str, str]:
+    chosen = {}
+    for pair in pairs:
+        slot, equals, name = pair.partition("=")
+        if not (slot and equals and name):
+            raise UsageError(f"--component takes SLOT=NAME, for example spoof=aasist: got {pair!r}")
+        chosen[slot] = name
+    return chosen
+
+
+def _show(report: "Report", *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(report.to_json(), allow_nan=False), flush=True)
+        return
+    from rich.console import Console
+
+    from forensix.report.terminal import print_report
+
+    if report.error:
+        print(f"forensix: {report.error}", file=sys.stderr)
+    else:
+        print_report(report, Console())
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator["Progress | None"]:
+    """Show what is going on, on a terminal only."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        line = bar.add_task("opening", total=1.0)
+
+        def update(task: str, stage: str, done: float) -> None:
+            bar.update(line, description=f"{task}: {stage}", completed=done)
+
+        yield update
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from forensix.demo import run
+
+    return run(options.folder)
+
+
+def _extract_revisions(options: argparse.Namespace) -> int:
+    from forensix.forensics.revisions import extract, revisions
+
+    found = revisions(options.file)
+    if len(found) < 2:
+        print(f"{options.file} holds one version only: nothing to extract")
+        return 0
+    for revision in found[:-1]:
+        target = options.folder / f"{options.file.stem}.revision-{revision.index}.pdf"
+        if target.exists():
+            raise UsageError(f"{target} is there already: move it, or name another --folder")
+        extract(options.file, revision.index, target)
+        print(f"{target}  {revision.summary}")
+    return 0
+
+
+def _models_list(options: argparse.Namespace) -> int:
+    from forensix.models import list_models
+
+    for card in list_models():
+        print(f"{card.name:24} {card.component:16} {card.summary}")
+    return 0
+
+
+def _models_show(options: argparse.Namespace) -> int:
+    from forensix.models import get_card
+
+    print(json.dumps(get_card(options.name).model_dump(mode="json", exclude_none=True), indent=2, ensure_ascii=False))
+    return 0
+
+
+def _models_pull(options: argparse.Namespace) -> int:
+    from forensix.models import pull_model
+
+    print(pull_model(options.name))
+    return 0
+
+
+if __name__ == "__main__":
+    main()

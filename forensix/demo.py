@@ -1,0 +1,190 @@
+"""``forensix demo``: every analysis, without network, on media made on the spot.
+
+The pictures come with installed packages (matplotlib's ``grace_hopper.jpg``, scikit-learn's ``china.jpg``,
+scikit-image's astronaut); the rest is made from them: a face-swapped still, a video of a moving face, speech from the
+formant synthesiser inside Praat, and a PDF whose amount was painted over in a second revision.
+"""
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image
+
+from forensix.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from forensix.report import Report
+
+SPEECH = "This voice was never recorded. A program made it from text, and every sound in it was computed."
+RATE_HZ = 44100
+FRAME_RATE_HZ = 25
+N_FRAMES = 100
+
+WHAT_IT_IS = {
+    "portrait.jpg": "a photograph, as it came",
+    "scene.jpg": "a photograph, as it came",
+    "face-swap.jpg": "the portrait with another person's face, blended in here",
+    "moving-face.mp4": "a photograph moved over another, with computed speech",
+    "synthetic-speech.wav": "speech computed from text by a formant synthesiser",
+    "edited.pdf": "an invoice whose amount was painted over in a second version",
+}
+
+
+def run(folder: Path) -> int:
+    """Make the media in a folder, analyse them, print the verdicts and write a report; return the exit status."""
+    from rich.console import Console
+
+    from forensix.analysis import analyze_many
+    from forensix.report import save_page
+    from forensix.report.terminal import print_report
+
+    console = Console()
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder} is a file: name a folder with --folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    console.print("making a picture, a swapped face, a scene, a video, a recording and a PDF ...", style="dim")
+    paths = [path for make in _MAKERS for path in make(folder)]
+    reports = []
+    for report in analyze_many([str(path) for path in paths]):
+        print_report(report, console)
+        reports.append(report)
+    page = folder / "report.html"
+    save_page(reports, page)
+    _compare(reports, console)
+    console.print(f"\nThe evidence, with pictures: {page} (open it in a browser)", markup=False, highlight=False)
+    console.print("Next, on files of your own:")
+    for line in (
+        "forensix analyze FILE_OR_URL...",
+        "forensix analyze FILE --html report.html",
+        "forensix analyze *.jpg --json",
+        f"forensix extract-revisions {folder / 'edited.pdf'} --folder {folder}",
+        "forensix models list",
+    ):
+        console.print(f"  {line}", markup=False, highlight=False)
+    return int(any(report.failed for report in reports))
+
+
+def _compare(reports: "Sequence[Report]", console: "Console") -> None:
+    """Print what each input is beside what was said of it: small models miss things, and the demo does not hide it."""
+    from rich.table import Table
+
+    table = Table("input", "what it is", "what was said", title="The truth beside the verdicts", title_justify="left")
+    for report in reports:
+        said = "\n".join(f"{task}: {verdict}" for task, verdict in report.verdicts.items())
+        table.add_row(report.name, WHAT_IT_IS[report.name], said or report.error)
+    console.print()
+    console.print(table)
+
+
+def make_pictures(folder: Path) -> Iterator[Path]:
+    """Write a portrait with its original bytes, a scene, and the portrait with another person's face."""
+    import matplotlib.cbook
+    import sklearn.datasets
+
+    with matplotlib.cbook.get_sample_data("grace_hopper.jpg", asfileobj=True) as file:
+        portrait = file.read()
+    (folder / "portrait.jpg").write_bytes(portrait)
+    yield folder / "portrait.jpg"
+    scene = Path(sklearn.datasets.__file__).parent / "images" / "china.jpg"
+    (folder / "scene.jpg").write_bytes(scene.read_bytes())
+    yield folder / "scene.jpg"
+    swapped = _swapped(np.asarray(Image.open(io.BytesIO(portrait)).convert("RGB")), _astronaut())
+    Image.fromarray(swapped).save(folder / "face-swap.jpg", quality=90)
+    yield folder / "face-swap.jpg"
+
+
+def make_video(folder: Path) -> Iterator[Path]:
+    """Write a video in which a face moves over a background, with synthetic speech as its sound."""
+    import av
+
+    face = Image.fromarray(_astronaut()[0:300, 90:390]).resize((200, 200))
+    scene = Image.open(folder / "scene.jpg").convert("RGB").resize((640, 426)).crop((0, 0, 640, 424))
+    path = folder / "moving-face.mp4"
+    with av.open(str(path), "w") as container:
+        video = container.add_stream("libx264", rate=FRAME_RATE_HZ, options={"crf": "23"})
+        video.width, video.height, video.pix_fmt = 640, 424, "yuv420p"
+        audio = container.add_stream("aac", rate=RATE_HZ, layout="mono")
+        for i in range(N_FRAMES):
+            frame = scene.copy()
+            frame.paste(face, (20 + 4 * i, 110 + round(60 * np.sin(i / 12))))
+            container.mux(video.encode(av.VideoFrame.from_image(frame)))
+        container.mux(video.encode())
+        voice = synthesise(SPEECH)[: RATE_HZ * N_FRAMES // FRAME_RATE_HZ]
+        sound = av.AudioFrame.from_ndarray(voice[None], format="s16", layout="mono")
+        sound.sample_rate, sound.pts, sound.time_base = RATE_HZ, 0, Fraction(1, RATE_HZ)
+        container.mux(audio.encode(sound))
+        container.mux(audio.encode())
+    yield path
+
+
+def make_recording(folder: Path) -> Iterator[Path]:
+    """Write synthetic speech."""
+    from scipy.io import wavfile
+
+    path = folder / "synthetic-speech.wav"
+    wavfile.write(path, RATE_HZ, synthesise(SPEECH))
+    yield path
+
+
+def make_document(folder: Path) -> Iterator[Path]:
+    """Write a PDF, then paint over its amount in an incremental update."""
+    from matplotlib.backends.backend_pdf import PdfPages
+    from matplotlib.figure import Figure
+    from pyhanko.pdf_utils import generic
+    from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
+
+    page = Figure(figsize=(5, 3))
+    page.text(0.1, 0.8, "Invoice", size=20)
+    page.text(0.1, 0.5, "Amount due: 100.00", size=14)
+    buffer = io.BytesIO()
+    with PdfPages(buffer) as pages:
+        pages.savefig(page)
+    writer = IncrementalPdfFileWriter(buffer)
+    name = generic.pdf_name
+    font = generic.DictionaryObject(
+        {name("/Type"): name("/Font"), name("/Subtype"): name("/Type1"), name("/BaseFont"): name("/Helvetica")}
+    )
+    resources = generic.DictionaryObject(
+        {name("/Font"): generic.DictionaryObject({name("/Edit"): writer.add_object(font)})}
+    )
+    overlay = b"q 1 1 1 rg 30 95 250 30 re f Q BT /Edit 14 Tf 36 108 Td (Amount due: 900.00) Tj ET"
+    writer.add_stream_to_page(0, writer.add_object(generic.StreamObject(stream_data=overlay)), resources=resources)
+    writer.write_in_place()
+    path = folder / "edited.pdf"
+    path.write_bytes(buffer.getvalue())
+    yield path
+
+
+def synthesise(text: str, voice: str = "Female1") -> np.ndarray:
+    """Return speech for a text from the formant synthesiser that Praat carries: int16 mono at ``RATE_HZ``."""
+    from parselmouth.praat import call
+
+    made = call(call("Create SpeechSynthesizer", "English (Great Britain)", voice), "To Sound", text, "no")
+    sound = made[0] if isinstance(made, list) else made
+    return np.asarray(np.clip(sound.values[0], -1, 1) * 32767, dtype=np.int16)
+
+
+def _astronaut() -> np.ndarray:
+    import skimage.data
+
+    return skimage.data.astronaut()
+
+
+def _swapped(target_rgb: np.ndarray, donor_rgb: np.ndarray) -> np.ndarray:
+    from forensix.faces.detect import detect
+    from forensix.training.faces_blend import Face, swap
+
+    faces = []
+    for rgb in (target_rgb, donor_rgb):
+        found = detect([rgb])[0]
+        faces.append(Face(rgb, found.landmarks[0], found.boxes[0]))
+    return swap(*faces, np.random.default_rng(0))[0]
+
+
+_MAKERS: tuple[Callable[[Path], Iterator[Path]], ...] = (make_pictures, make_video, make_recording, make_document)

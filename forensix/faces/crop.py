@@ -1,0 +1,59 @@
+"""Square crops around faces: the one geometry that tracking, training and heat maps share."""
+
+import numpy as np
+from PIL import Image
+
+CROP_PX = 160
+MARGIN = 1.3
+"""Side of a crop over the longer side of its box: seams lie at the rim of the face, so the rim must be seen."""
+
+
+def square(box: np.ndarray, margin: float = MARGIN) -> np.ndarray:
+    """Return the square of ``margin`` times the longer side around the middle of a box: float (4,) xyxy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> square(np.array([10.0, 20.0, 30.0, 60.0]), margin=1.5).tolist()
+    [-10.0, 10.0, 50.0, 70.0]
+    """
+    box = np.asarray(box, dtype=np.float64)
+    centre = (box[:2] + box[2:]) / 2
+    half = margin * float(np.max(box[2:] - box[:2])) / 2
+    return np.concatenate([centre - half, centre + half])
+
+
+def crop(rgb: np.ndarray, box: np.ndarray, *, margin: float = MARGIN, size_px: int = CROP_PX) -> np.ndarray:
+    """Cut the square around a box and scale it.
+
+    Parameters
+    ----------
+    rgb
+        uint8 (H, W, 3).
+    box
+        float (4,) xyxy in pixels of ``rgb``; what lies outside the picture repeats its edge.
+    margin
+        Side of the square over the longer side of the box.
+    size_px
+        Side of the crop returned.
+
+    Returns
+    -------
+    uint8 (size_px, size_px, 3).
+    """
+    return cut(rgb, square(box, margin), size_px)
+
+
+def cut(rgb: np.ndarray, area: np.ndarray, size_px: int) -> np.ndarray:
+    """Scale a square area (float (4,) xyxy, may leave the picture by up to its own side) to ``size_px``."""
+    height, width = rgb.shape[:2]
+    area = np.asarray(area, dtype=np.float64)
+    low = np.floor(area[:2]).astype(int) - 1
+    high = np.ceil(area[2:]).astype(int) + 1
+    left, top = np.maximum(-low, 0)
+    right, bottom = np.maximum(high - (width, height), 0)
+    inner = rgb[max(low[1], 0) : max(high[1], 0), max(low[0], 0) : max(high[0], 0)]
+    if left or top or right or bottom:
+        inner = np.pad(inner, ((top, bottom), (left, right), (0, 0)), mode="edge")
+    window = tuple(float(v) for v in area - np.tile(low, 2))
+    return np.asarray(Image.fromarray(inner).resize((size_px, size_px), Image.Resampling.BILINEAR, box=window))

@@ -1,0 +1,176 @@
+"""Faces and their five landmarks in pictures, with MTCNN (Zhang et al. 2016, weights from facenet-pytorch).
+
+Assumes upright or slightly turned faces. The score of a detection is MTCNN's last-stage confidence in [0, 1], higher
+is more likely a face; it says nothing about real or fake. Fails on profiles, strong occlusion, and faces below
+``min_face`` of the short side; now and then it takes texture, pets or drawings for a face, which ``MIN_SCORE`` keeps
+rare.
+
+References
+----------
+Zhang et al., Joint face detection and alignment using multi-task cascaded convolutional networks, 2016.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import torch
+from PIL import Image
+
+from forensix.errors import UsageError
+
+MIN_SCORE = 0.97
+"""Detections below this are dropped; chosen on development pictures, see benchmarks/results/faces.md."""
+
+MIN_FACE = 0.05
+"""Smallest face looked for, as a share of the picture's short side (never below ``MIN_FACE_PX``)."""
+
+MIN_FACE_PX = 20
+MAX_SIDE_PX = 512
+"""Pictures are shrunk to this for detection only: MTCNN's cost grows with the area."""
+
+RIM = 0.125
+"""Dark rim added around the picture for detection, as a share of its sides: the cascade clips windows that leave the
+picture, which displaces boxes and landmarks of faces that fill it."""
+
+BATCH = 8
+LANDMARKS = ("left_eye", "right_eye", "nose", "mouth_left", "mouth_right")
+_SMALLEST_SIDE_PX = 24
+
+
+@dataclass(frozen=True, eq=False)
+class Detections:
+    """Faces of one picture, best first.
+
+    boxes (n, 4) float xyxy in pixels of the picture given, scores (n,) in [0, 1], landmarks (n, 5, 2) float xy in the
+    order of ``LANDMARKS`` (left and right as the viewer sees them).
+    """
+
+    boxes: np.ndarray
+    scores: np.ndarray
+    landmarks: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.boxes)
+
+
+def detect(
+    pictures: Sequence[np.ndarray],
+    *,
+    min_score: float = MIN_SCORE,
+    min_face: float = MIN_FACE,
+    max_side_px: int = MAX_SIDE_PX,
+) -> tuple[Detections, ...]:
+    """Find the faces of each picture.
+
+    Parameters
+    ----------
+    pictures
+        uint8 RGB arrays (H, W, 3). Neighbours of one size go through the network together, ``BATCH`` at a time.
+    min_score
+        Least confidence kept, in [0, 1].
+    min_face
+        Smallest face, as a share of the short side.
+    max_side_px
+        Longest side at which faces are looked for.
+
+    Returns
+    -------
+    One ``Detections`` for each picture, in order; empty where there is no face.
+
+    Raises
+    ------
+    UsageError
+        If a picture is not uint8 (H, W, 3).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> [len(found) for found in detect([np.zeros((64, 64, 3), np.uint8)])]
+    [0]
+    """
+    out: list[Detections] = []
+    start = 0
+    while start < len(pictures):
+        shape = _checked(pictures[start]).shape
+        stop = start + 1
+        while stop < len(pictures) and stop - start < BATCH and _checked(pictures[stop]).shape == shape:
+            stop += 1
+        out += _detect_batch(pictures[start:stop], min_score, min_face, max_side_px)
+        start = stop
+    return tuple(out)
+
+
+def landmarks(rgb: np.ndarray) -> np.ndarray:
+    """Return the five landmarks of each face: float (n, 5, 2), pixels, best face first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> landmarks(np.zeros((64, 64, 3), np.uint8)).shape
+    (0, 5, 2)
+    """
+    return detect([rgb])[0].landmarks
+
+
+def _checked(rgb: np.ndarray) -> np.ndarray:
+    if rgb.dtype != np.uint8 or rgb.ndim != 3 or rgb.shape[2] != 3:
+        raise UsageError(f"a picture must be uint8 (H, W, 3), got {rgb.dtype} {rgb.shape}")
+    return rgb
+
+
+def _detect_batch(
+    pictures: Sequence[np.ndarray], min_score: float, min_face: float, max_side_px: int
+) -> list[Detections]:
+    height, width = pictures[0].shape[:2]
+    scale = min(1.0, max_side_px / max(height, width, 1))
+    size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    if min(size) < _SMALLEST_SIDE_PX:
+        # The cascade's first window would not fit.
+        return [_nothing() for _ in pictures]
+    rim = (round(RIM * size[0]), round(RIM * size[1]))
+    framed = np.zeros((len(pictures), size[1] + 2 * rim[1], size[0] + 2 * rim[0], 3), np.uint8)
+    for one, rgb in zip(framed, pictures, strict=True):
+        inner = Image.fromarray(rgb).resize(size, Image.Resampling.BILINEAR)
+        one[rim[1] : rim[1] + size[1], rim[0] : rim[0] + size[0]] = np.asarray(inner)
+    finder = _finder()
+    finder.min_face_size = int(min(max(MIN_FACE_PX, min_face * min(size)), *size))
+    with torch.inference_mode():
+        found = finder.detect(framed, landmarks=True)
+    ratio = np.array([width / size[0], height / size[1]])
+    return [_detections(*one, np.array(rim), ratio, min_score) for one in zip(*found, strict=True)]
+
+
+def _detections(
+    boxes: np.ndarray | None,
+    scores: np.ndarray,
+    points: np.ndarray,
+    rim: np.ndarray,
+    ratio: np.ndarray,
+    min_score: float,
+) -> Detections:
+    if boxes is None:
+        return _nothing()
+    # With unequal numbers of faces in a batch these come as arrays of objects.
+    boxes = np.asarray(boxes, dtype=np.float64).reshape(-1, 4)
+    scores = np.asarray(scores, dtype=np.float64).reshape(-1)
+    points = np.asarray(points, dtype=np.float64).reshape(-1, 5, 2)
+    sides = boxes[:, 2:] - boxes[:, :2]
+    keep = (scores >= min_score) & (sides > 1).all(axis=1) & np.isfinite(boxes).all(axis=1)
+    keep &= np.isfinite(points).all(axis=(1, 2))
+    order = np.flatnonzero(keep)[np.argsort(-scores[keep], kind="stable")]
+    boxes = (boxes[order] - np.tile(rim, 2)) * np.tile(ratio, 2)
+    return Detections(boxes, scores[order], (points[order] - rim) * ratio)
+
+
+def _nothing() -> Detections:
+    return Detections(np.zeros((0, 4)), np.zeros(0), np.zeros((0, 5, 2)))
+
+
+@lru_cache(maxsize=1)
+def _finder() -> "torch.nn.Module":
+    # Here, not above: its import costs a second, and it warns about pickled weights that come in its own wheel.
+    from facenet_pytorch import MTCNN
+
+    return MTCNN(keep_all=True, device="cpu", post_process=False).eval()

@@ -1,0 +1,47 @@
+"""Claims that follow from facts: one file of rules per medium, and the rules that any medium shares.
+
+Facts come from :func:`forensix.metadata.reader.read_facts`; no rule reads the file's bytes itself. Rules that look at
+decoded pixels get them through the media they are handed. Nothing is proof by absence: what a file does not say is
+told at most as benign.
+"""
+
+import importlib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from forensix.forensics.findings import Finding
+    from forensix.media import Media
+    from forensix.metadata.facts import Facts
+    from forensix.schema import ForensicResult
+
+__all__ = ["Finding", "claims", "result"]
+
+ORDER = {"critical": 0, "suspect": 1, "benign": 2}
+
+
+def claims(facts: "Facts", media: "Media | None" = None) -> "tuple[Finding, ...]":
+    """Return what follows from the facts of one medium, most severe first.
+
+    Without ``media`` the rules that need decoded pixels or samples stay silent.
+    """
+    medium = importlib.import_module(f"forensix.forensics.{facts.kind}")
+    shared = importlib.import_module("forensix.forensics.shared")
+    found = (*medium.rules(facts, media), *shared.rules(facts))
+    return tuple(sorted(found, key=lambda finding: ORDER[finding.severity]))
+
+
+def result(findings: "Iterable[Finding]") -> "ForensicResult":
+    """Return the specification's result for the findings; see :func:`forensix.forensics.findings.result`."""
+    from forensix.forensics import findings as module
+
+    return module.result(findings)
+
+
+def __getattr__(name: str) -> Any:
+    # Child processes import measuring modules of this package and should not pay for the schema.
+    if name == "Finding":
+        from forensix.forensics.findings import Finding
+
+        return Finding
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

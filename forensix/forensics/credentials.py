@@ -1,0 +1,197 @@
+"""Content credentials (C2PA): what they say of the file's history, and whether they hold.
+
+A hash or signature that does not fit is critical; a part that cannot be validated is suspect; a signer who is unknown
+or whose certificate has expired is benign, because neither says that the content was changed. No trust list is used.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from forensix.forensics.findings import Finding, finding, place
+from forensix.metadata.facts import Fact, Facts
+
+UNKNOWN = re.compile(r"unknown algorithm|unsupported|not ?supported|prerelease", re.IGNORECASE)
+BROKEN = re.compile(
+    r"mismatch|claimSignature\.(missing|mismatch|invalid)|hash\.\w*mismatch|hardBindings\.(missing|multiple)"
+)
+INCOMPLETE = re.compile(
+    r"missing|malformed|invalid|inaccessible|undefined|multiple|unsupported|cbor|outsideValidity|revoked|general"
+)
+WORTH = re.compile(
+    r"signingCredential\.(untrusted|expired)|did_unavailable|credential\.untrusted|timeStamp\.(untrusted|outsideValidity)|ocsp"
+)
+EDITING = (
+    "edited", "cropped", "color_adjustments", "drawing", "filtered", "orientation", "resized", "placed", "removed",
+    "redacted", "deleted", "addedText", "adjustedColor", "changedSpeed", "enhanced", "trimmed", "dubbed",
+)  # fmt: skip
+
+
+def rules(facts: Facts) -> tuple[Finding, ...]:
+    """Return the claims on the content credentials of one medium."""
+    return tuple(_credentials(facts))
+
+
+def _credentials(facts: Facts) -> list[Finding]:
+    found = []
+    unreadable = facts.fact("c2pa.unreadable")
+    if unreadable is not None:
+        unknown = UNKNOWN.search(str(unreadable.value)) is not None
+        found.append(
+            finding(
+                "benign" if unknown else "suspect",
+                "Content credentials are there but cannot be read",
+                f"{place(unreadable)}: the C2PA store cannot be read ({unreadable.value}). "
+                + ("It is of a kind that the reader does not know." if unknown else "It is damaged or cut off."),
+                "content_credentials",
+                "integrity",
+                facts=[unreadable],
+                flags=[] if unknown else ["METADATA_ERROR"],
+            )
+        )
+    remote = facts.fact("c2pa.remote")
+    if remote is not None:
+        found.append(
+            finding(
+                "benign",
+                "Content credentials are kept elsewhere",
+                f"{place(remote)}: the file names {remote.value} as the place of its credentials. Nothing was fetched.",
+                "content_credentials",
+                "origin",
+                facts=[remote],
+            )
+        )
+    manifests = [f for f in facts.items if f.key == "c2pa.manifest"]
+    failures = [f for f in facts.items if f.key == "c2pa.failure"]
+    if not manifests:
+        return found
+    found += _validity(manifests, failures)
+    found.append(_history(facts, manifests, failures))
+    edits = [(f, a) for f in manifests for a in f.value["actions"] if _is_edit(a)]
+    if edits:
+        values = list(dict.fromkeys(a["action"] + (f" ({a['agent']})" if a["agent"] else "") for _, a in edits))
+        found.append(
+            finding(
+                "suspect",
+                "Content credentials record editing",
+                f"{place(edits[0][0])}: the signed history names {', '.join(values[:8])}. What each step changed is "
+                f"not "
+                "recorded, only that it was done.",
+                "content_credentials",
+                "editing",
+                facts=_unique(f for f, _ in edits),
+                values=values,
+                flags=["FILE_EDITED"],
+                details=[("source", "software")],
+            )
+        )
+    if len(manifests) > 1:
+        values = [f"{f.value['label']}: {f.value['generator']}" for f in manifests]
+        found.append(
+            finding(
+                "suspect",
+                "Content credentials describe several versions",
+                f"{place(manifests[0])}: the store holds {len(manifests)} manifests, one for each version or "
+                f"ingredient "
+                "that this file was made from.",
+                "versions",
+                "versions",
+                facts=manifests,
+                values=values,
+            )
+        )
+    return found
+
+
+def _is_edit(action: dict[str, Any]) -> bool:
+    name = str(action.get("action", "")).rsplit(".", 1)[-1]
+    return name in EDITING
+
+
+def _validity(manifests: Sequence[Fact], failures: Sequence[Fact]) -> list[Finding]:
+    broken = [f for f in failures if BROKEN.search(f.value["code"]) and not WORTH.search(f.value["code"])]
+    doubtful = [
+        f
+        for f in failures
+        if f not in broken and not WORTH.search(f.value["code"]) and INCOMPLETE.search(f.value["code"])
+    ]
+    limits = [f for f in failures if WORTH.search(f.value["code"]) and f not in broken]
+    found = []
+    if broken:
+        found.append(
+            finding(
+                "critical",
+                "Content credentials are broken",
+                f"{place(broken[0])}: {_codes(broken)}. Hash or signature no longer fit, so the content or its history "
+                "was changed after signing.",
+                "content_credentials",
+                "integrity",
+                facts=broken,
+                values=[f.value["code"] for f in broken],
+                flags=["FILE_EDITED", "METADATA_ERROR"],
+            )
+        )
+    if doubtful:
+        found.append(
+            finding(
+                "suspect",
+                "Content credentials do not hold in full",
+                f"{place(doubtful[0])}: {_codes(doubtful)}. The hash of the content is not contradicted, but this part "
+                "of the credentials cannot be relied on.",
+                "content_credentials",
+                "integrity",
+                facts=doubtful,
+                values=[f.value["code"] for f in doubtful],
+                flags=["METADATA_ERROR"],
+            )
+        )
+    if limits:
+        found.append(
+            finding(
+                "benign",
+                "The signer of the content credentials is not vouched for",
+                f"{place(limits[0])}: {_codes(limits)}. No trust list was consulted and nothing was looked up on the "
+                "network; an expired or unknown certificate does not mean that the content was changed.",
+                "content_credentials",
+                "integrity",
+                facts=limits,
+                values=[f.value["code"] for f in limits],
+            )
+        )
+    return found
+
+
+def _codes(failures: Sequence[Fact]) -> str:
+    return "; ".join(dict.fromkeys(f"{f.value['code']} ({f.value['explanation']})" for f in failures[:5]))
+
+
+def _history(facts: Facts, manifests: Sequence[Fact], failures: Sequence[Fact]) -> Finding:
+    active = next((f for f in manifests if f.value["active"]), manifests[0])
+    told = active.value
+    signer = " ".join(str(v) for v in (told["issuer"], told["signer"]) if v) or "nobody named"
+    steps = ", ".join(f"{a['action']} by {a['agent'] or told['generator'] or 'unknown'}" for a in told["actions"][:8])
+    intact = not any(BROKEN.search(f.value["code"]) for f in failures)
+    return finding(
+        "benign",
+        "Content credentials are intact" if intact else "Content credentials are there",
+        f"{place(active)}: a C2PA manifest signed by {signer}"
+        + (f" at {told['time']}" if told["time"] else "")
+        + f", written by {told['generator'] or 'an unnamed program'}"
+        + (f"; steps: {steps}" if steps else "")
+        + (". Hashes and signature hold; that the signer is trustworthy is not said." if intact else "."),
+        "content_credentials",
+        "origin",
+        facts=[active],
+        values=[
+            v for v in (told["issuer"], told["signer"], told["generator"], told["time"], facts.get("c2pa.state")) if v
+        ],
+        details=[("digital_signature_by", signer)] if signer != "nobody named" else [],
+    )
+
+
+def _unique(facts: Iterable[Fact]) -> list[Fact]:
+    kept: list[Fact] = []
+    for fact in facts:
+        if not any(fact is other for other in kept):
+            kept.append(fact)
+    return kept

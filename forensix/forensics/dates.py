@@ -1,0 +1,153 @@
+"""Dates that a file states, and whether they agree.
+
+A date here is what the file says, to the second,
+with its offset from UTC where that is said. Dates without an offset are
+local time of an unknown place. Nothing is concluded from the date of the file on disk, which copying changes.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from forensix.metadata.facts import Fact
+
+PATTERN = re.compile(
+    r"(\d{4})[:\-/.]?(\d{2})[:\-/.]?(\d{2})"
+    r"(?:[T ,]*(\d{2}):?(\d{2})(?::?(\d{2}))?(?:[.,](\d+))?)?\s*(Z|UTC|[+-]\d{2}'?:?\d{2})?"
+)
+DEFAULTS = {
+    (1904, 1, 1): "the epoch of QuickTime and old Macintosh clocks",
+    (1970, 1, 1): "the epoch of Unix clocks",
+    (1980, 1, 1): "the epoch of DOS clocks and GPS",
+    (1601, 1, 1): "the epoch of Windows clocks",
+    (1, 1, 1): "an empty date",
+}
+TOLERANCE_S = 120
+"""Differences up to here are exposure, processing and clock reading, not evidence."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A stated date; ``offset`` is its distance from UTC where the file says it."""
+
+    local: datetime
+    offset: timedelta | None
+    fact: Fact
+
+    @property
+    def utc(self) -> datetime | None:
+        """The moment in UTC, or ``None`` where the offset is not said."""
+        return None if self.offset is None else self.local - self.offset
+
+    @property
+    def name(self) -> str:
+        """The field's name for a sentence."""
+        return self.fact.key
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two dates that should agree and do not; ``seconds`` is second minus first."""
+
+    first: Moment
+    second: Moment
+    seconds: float
+
+
+def parse(fact: Fact, *, offset: str | None = None) -> Moment | None:
+    """Return the moment that a fact's text states, or ``None`` where it is empty or no date.
+
+    >>> parse(Fact("exif.ModifyDate", "2008:05:30 15:56:01", "IFD0")).local.isoformat()
+    '2008-05-30T15:56:01'
+    """
+    match = PATTERN.match(str(fact.value).strip().removeprefix("D:"))
+    if match is None:
+        return None
+    year, month, day, hour, minute, second = (int(g or 0) for g in match.groups()[:6])
+    try:
+        local = datetime(year, month, day, hour, minute, min(second, 59))
+    except ValueError:
+        return None
+    return Moment(local, _offset(match[8] or offset), fact)
+
+
+def has_time(moment: Moment) -> bool:
+    """Tell whether the text states a time of day as well."""
+    match = PATTERN.match(str(moment.fact.value).strip().removeprefix("D:"))
+    return match is not None and match[4] is not None
+
+
+def default_name(moment: Moment) -> str | None:
+    """Name the clock default that a date is, or return ``None`` for a date that was set."""
+    day = (moment.local.year, moment.local.month, moment.local.day)
+    return DEFAULTS.get(day)
+
+
+def is_empty(fact: Fact) -> bool:
+    """Tell whether a date field holds no date: zeros, blanks or dashes, as devices write with an unset clock."""
+    return not re.search(r"[1-9]", str(fact.value))
+
+
+def difference(first: Moment, second: Moment, *, tolerance_s: float = TOLERANCE_S) -> Difference | None:
+    """Return how far two moments lie apart, or ``None`` where they agree.
+
+    With an offset on one side only, whole quarter hours up to 15 h are put down to the unknown time zone.
+    """
+    if default_name(first) or default_name(second):
+        return None
+    if not has_time(first) or not has_time(second):
+        days = abs((first.local.date() - second.local.date()).days)
+        return Difference(first, second, (second.local - first.local).total_seconds()) if days > 1 else None
+    if first.utc is not None and second.utc is not None:
+        seconds = (second.utc - first.utc).total_seconds()
+        # Programs often write the same wall-clock time with the zone of the machine they ran on.
+        seconds = min(seconds, (second.local - first.local).total_seconds(), key=abs)
+    else:
+        seconds = (second.local - first.local).total_seconds()
+        if (first.offset is None) != (second.offset is None):
+            rest = (abs(seconds) + TOLERANCE_S) % 900
+            if abs(seconds) <= 15 * 3600 and rest <= 2 * TOLERANCE_S:
+                return None
+    return Difference(first, second, seconds) if abs(seconds) > tolerance_s else None
+
+
+def zone_difference(local: Moment, utc: Moment) -> Difference | None:
+    """Compare local time with a UTC clock (GPS): only what no time zone explains is a difference."""
+    if default_name(local) or default_name(utc):
+        return None
+    if local.utc is not None:
+        seconds = (local.utc - utc.local).total_seconds()
+        return Difference(utc, local, seconds) if abs(seconds) > 3700 else None
+    seconds = (local.local - utc.local).total_seconds()
+    return Difference(utc, local, seconds) if abs(seconds) > 15 * 3600 else None
+
+
+def span(seconds: float) -> str:
+    """Return a stretch of time in the unit that a person would use.
+
+    >>> span(7200)
+    '2 hours'
+    """
+    seconds = abs(seconds)
+    for size, name in ((86400 * 365.25, "years"), (86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size or (seconds >= size and size < 86400):
+            return f"{seconds / size:.1f}".removesuffix(".0") + f" {name}"
+    return f"{seconds:.0f} seconds"
+
+
+def stated(facts: Iterable[Fact]) -> list[Moment]:
+    """Return the moments that facts state, without those that state none."""
+    return [moment for fact in facts if (moment := parse(fact)) is not None]
+
+
+def _offset(text: str | None) -> timedelta | None:
+    if not text:
+        return None
+    if text in ("Z", "UTC"):
+        return timedelta(0)
+    match = re.match(r"([+-])(\d{2})'?:?(\d{2})", text)
+    if match is None:
+        return None
+    sign = -1 if match[1] == "-" else 1
+    return sign * timedelta(hours=int(match[2]), minutes=int(match[3]))

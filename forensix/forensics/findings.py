@@ -1,0 +1,112 @@
+"""One finding: a claim, how severe it is, and the facts and pictures that it rests on."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from forensix import schema
+from forensix.metadata.facts import Fact
+
+VALUE_LENGTH = 500
+"""Longest value that a claim repeats; the fact keeps the whole of it."""
+
+FLAG_TEXT: dict[str, str] = {
+    "AI_GENERATED": "The file says that artificial intelligence made it, or part of it.",
+    "FILE_EDITED": "The file carries signs of having been edited or saved again.",
+    "METADATA_ERROR": "What the file says of itself is damaged or contradicts itself.",
+    "SCREENSHOT_SOFTWARE": "The file was written by a program that takes pictures of the screen.",
+    "SUSPECT_SOFTWARE": "The file names an editing program.",
+    "SUSPECT_SOFTWARE_": "The file names a converter or an online tool, through which it has passed.",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim with what it rests on.
+
+    ``pictures`` are (title, encoded PNG or JPEG, caption). ``flags`` are the deprecated red flags that it raises, in
+    the specification's words; ``details`` are entries of the deprecated ``document_details`` that follow from it.
+    """
+
+    severity: schema.Severity
+    claim: schema.Claim
+    facts: tuple[Fact, ...] = ()
+    pictures: tuple[tuple[str, bytes, str], ...] = ()
+    flags: tuple[schema.RedFlag, ...] = ()
+    details: tuple[tuple[str, str | bool], ...] = ()
+
+
+def finding(
+    severity: schema.Severity,
+    claim: str,
+    explanation: str,
+    type: schema.ClaimType,
+    user_category: schema.UserCategory,
+    *,
+    facts: Iterable[Fact] = (),
+    values: Iterable[object] | None = None,
+    pictures: Iterable[tuple[str, bytes, str]] = (),
+    flags: Iterable[schema.RedFlag] = (),
+    details: Iterable[tuple[str, str | bool]] = (),
+) -> Finding:
+    """Make a finding; its ``value`` is the facts' literal values unless ``values`` are given."""
+    facts = tuple(facts)
+    shown = tuple(dict.fromkeys(literal(v) for v in ([f.value for f in facts] if values is None else values)))
+    return Finding(
+        severity=severity,
+        claim=schema.Claim(claim=claim, explanation=explanation, type=type, user_category=user_category, value=shown),
+        facts=facts,
+        pictures=tuple(pictures),
+        flags=tuple(flags),
+        details=tuple(details),
+    )
+
+
+def literal(value: object) -> str:
+    """Return a value as text for a claim: printable, and cut where it is very long."""
+    text = value.hex(" ") if isinstance(value, bytes) else str(value)
+    text = "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text).strip()
+    return text if len(text) <= VALUE_LENGTH else text[: VALUE_LENGTH - 1] + "…"
+
+
+def place(fact: Fact) -> str:
+    """Name where a fact was read, for a sentence: ``EXIF IFD0 tag 0x0131 at byte 190``."""
+    return fact.where if fact.offset is None else f"{fact.where} at byte {fact.offset}"
+
+
+def result(findings: Iterable[Finding]) -> schema.ForensicResult:
+    """Return the specification's result; the deprecated blocks follow from the findings and nothing else.
+
+    ``SUSPECT_SOFTWARE`` is raised where an editor is named, ``SUSPECT_SOFTWARE_`` where a converter or an online tool
+    is named. A flag is there only when a finding raises it.
+    """
+    findings = tuple(findings)
+    lists: dict[str, tuple[schema.Claim, ...]] = {
+        severity: tuple(dict.fromkeys(f.claim for f in findings if f.severity == severity))
+        for severity in ("critical", "suspect", "benign")
+    }
+    triggers: dict[schema.RedFlag, tuple[str, ...]] = {}
+    for found in findings:
+        for flag in found.flags:
+            values = found.claim.value or (found.claim.claim,)
+            triggers[flag] = tuple(dict.fromkeys((*triggers.get(flag, ()), *values)))
+    details: dict[str, Any] = {}
+    for found in findings:
+        for key, value in found.details:
+            if key != "source":
+                details.setdefault(key, value)
+    return schema.ForensicResult(
+        claim_lists=schema.ClaimLists(**lists),
+        document_details=schema.DocumentDetails(**details, source=_source(findings)),
+        red_flags={flag: FLAG_TEXT[flag] for flag in triggers},
+        trigger_values=triggers,
+    )
+
+
+SOURCES: tuple[schema.Source, ...] = ("ai_generated", "screenshot", "software", "physical")
+
+
+def _source(findings: tuple[Finding, ...]) -> schema.Source:
+    """Return the kind of origin that the claims name; the one that says most about the content wins."""
+    named = {value for found in findings for key, value in found.details if key == "source"}
+    return next((source for source in SOURCES if source in named), "unknown")

@@ -1,0 +1,358 @@
+"""Pictures: what their facts say of editing, versions, origin and encoding.
+
+Assumes facts read by :mod:`forensix.metadata.image`. Camera firmware in ``Software`` is no editor; a picture without
+metadata is told as such and never suspected for it.
+"""
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from forensix.forensics import image_dates, image_encoding, image_pixels, provenance, software
+from forensix.forensics.findings import Finding, finding, place
+from forensix.metadata.facts import Fact, Facts
+
+if TYPE_CHECKING:
+    from forensix.media import Media
+
+COMMENT_KEYS = (
+    "jpeg.comment",
+    "gif.comment",
+    "png.text.Comment",
+    "png.text.comment",
+    "png.raw_profile",
+    "gif.application",
+)
+SCREENSHOT_KEYS = (
+    "exif.UserComment",
+    "xmp.exif.UserComment",
+    "exif.ImageDescription",
+    "png.text.Description",
+    "xmp.dc.description",
+    "png.text.Title",
+    "exif.XPTitle",
+)
+SCREENSHOT = re.compile(
+    r"^\W*(screen[- _]?(shot|capture|grab|clip(ping)?)|bildschirmfoto|capture d.écran|captura de pantalla)\b",
+    re.IGNORECASE,
+)
+SCREEN_SIZES = {
+    (1280, 720), (1280, 800), (1366, 768), (1440, 900), (1536, 864), (1600, 900), (1680, 1050), (1920, 1080), (1920,
+    1200),
+    (2256, 1504), (2560, 1080), (2560, 1440), (2560, 1600), (2880, 1800), (3024, 1964), (3440, 1440), (3456, 2234),
+    (3840, 2160),
+    (5120, 2880), (640, 1136), (750, 1334), (828, 1792), (1080, 1920), (1080, 2160), (1080, 2220), (1080, 2280),
+    (1080, 2340),
+    (1080, 2400), (1125, 2436), (1170, 2532), (1179, 2556), (1206, 2622), (1242, 2208), (1242, 2688), (1284, 2778),
+    (1290, 2796),
+    (1320, 2868), (1440, 2560), (1440, 2960), (1440, 3040), (1440, 3088), (1440, 3120), (1440, 3200), (1536, 2048),
+    (1620, 2160),
+    (1668, 2224), (1668, 2388), (2048, 2732), (720, 1280), (720, 1520), (720, 1600),
+}  # fmt: skip
+SAVES = ("saved", "converted")
+
+
+def rules(facts: Facts, media: "Media | None" = None) -> tuple[Finding, ...]:
+    """Return the claims on one picture; those on decoded pixels need ``media``."""
+    programs = _programs(facts)
+    shown = image_pixels.measure(facts, media) if media is not None else {}
+    edited = [*_editors(facts, programs), *_versions(facts), *_photoshop(facts, programs), *_digest(facts)]
+    edited += image_pixels.thumbnails(facts, shown)
+    found = [*edited, *_screenshots(facts, programs), *_other_programs(facts, programs)]
+    found += image_dates.rules(facts, second_sign=any(f.severity != "benign" for f in edited))
+    found += image_encoding.rules(facts, shown, is_edited=any(f.severity != "benign" for f in edited))
+    found += image_pixels.maps(facts, shown)
+    found += _metadata(facts)
+    return tuple(found)
+
+
+def _programs(facts: Facts) -> list[tuple[Fact, software.Program]]:
+    """Return the facts that name a known program, each with the program."""
+    named = []
+    for fact in facts.items:
+        if fact.key in provenance.SOFTWARE_KEYS or fact.key in COMMENT_KEYS or fact.key == "photoshop.version":
+            named += list(software.named([fact]))
+        elif fact.key == "xmp.history":
+            agents = dict.fromkeys(str(row["softwareAgent"]) for row in fact.value if row.get("softwareAgent"))
+            for agent in agents:
+                program = software.identify(agent)
+                if program is not None:
+                    where = f"{fact.where} softwareAgent"
+                    named.append((Fact("xmp.history.softwareAgent", agent, where, fact.offset), program))
+    return named
+
+
+def _in(programs: list[tuple[Fact, software.Program]], category: str) -> list[tuple[Fact, software.Program]]:
+    return [(fact, program) for fact, program in programs if program.category == category]
+
+
+def _editors(facts: Facts, programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
+    found = []
+    editors = _in(programs, "editor")
+    if editors:
+        names = ", ".join(dict.fromkeys(program.name for _, program in editors))
+        found.append(
+            finding(
+                "suspect",
+                "An editing program is named",
+                f"{place(editors[0][0])} says {str(editors[0][0].value)[:120]!r}: the file was written by {names}, a "
+                "program that can change pictures. What was changed, if anything, is not said.",
+                "software",
+                "editing",
+                facts=[fact for fact, _ in editors],
+                flags=["SUSPECT_SOFTWARE", "FILE_EDITED"],
+                details=[("source", "software")],
+            )
+        )
+    converters = _in(programs, "converter")
+    if converters:
+        names = ", ".join(dict.fromkeys(program.name for _, program in converters))
+        found.append(
+            finding(
+                "suspect",
+                "A converter is named",
+                f"{place(converters[0][0])} says {str(converters[0][0].value)[:120]!r}: the file has passed through "
+                f"{names}, which re-encodes or processes pictures, so it is not as a camera wrote it.",
+                "software",
+                "editing",
+                facts=[fact for fact, _ in converters],
+                values=[
+                    f.value if f.key != "png.raw_profile" else f"Raw profile type {f.value}" for f, _ in converters
+                ],
+                flags=["SUSPECT_SOFTWARE_", "FILE_EDITED"],
+                details=[("source", "software")],
+            )
+        )
+    return found
+
+
+def _other_programs(facts: Facts, programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
+    found = []
+    for category, text in (
+        ("messenger", "has passed through a messenger or a network, which re-encodes and strips pictures"),
+        ("camera", "names the program that took it"),
+        ("writer", "names the program that made it"),
+    ):
+        for fact, program in _in(programs, category)[:1]:
+            found.append(
+                finding(
+                    "benign",
+                    f"{program.name} is named",
+                    f"{place(fact)} says {str(fact.value)[:120]!r}: the file {text}.",
+                    "software",
+                    "origin",
+                    facts=[fact],
+                )
+            )
+    known = {id(fact) for fact, _ in programs}
+    plain = [f for f in facts.items if f.key in ("exif.Software", "xmp.xmp.CreatorTool", "png.text.Software")]
+    unknown = [f for f in plain if id(f) not in known and str(f.value).strip(" \0")]
+    if unknown:
+        found.append(
+            finding(
+                "benign",
+                "A program or firmware is named",
+                f"{place(unknown[0])} says {str(unknown[0].value)[:120]!r}, which is not in the table of programs; "
+                f"cameras "
+                "write the version of their firmware here.",
+                "software",
+                "origin",
+                facts=unknown,
+            )
+        )
+    return found
+
+
+def _screenshots(facts: Facts, programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
+    tags = [f for f in facts.items if f.key in SCREENSHOT_KEYS and SCREENSHOT.search(str(f.value))]
+    tools = [fact for fact, _ in _in(programs, "screenshot")]
+    if tags or tools:
+        first = (tools + tags)[0]
+        return [
+            finding(
+                "suspect",
+                "The picture is a screenshot",
+                f"{place(first)} says {str(first.value)[:80]!r}: it was taken from a screen, so whatever it shows "
+                f"may have "
+                "been shown there by any program.",
+                "screenshot",
+                "origin",
+                facts=tools + tags,
+                flags=["SCREENSHOT_SOFTWARE"] if tools else [],
+                details=[("source", "screenshot")],
+            )
+        ]
+    size = facts.fact("image.size")
+    camera = any(True for _ in facts.all("device")) or facts.get("exif.DateTimeOriginal")
+    if size is None or camera or provenance.generator_marks(facts):
+        return []
+    width, height = size.value
+    if (width, height) in SCREEN_SIZES or (height, width) in SCREEN_SIZES:
+        return [
+            finding(
+                "benign",
+                "The picture has the size of a screen",
+                f"{width} x {height} pixels is a usual screen size and no camera is named. This is weak: wallpapers, "
+                f"video "
+                "frames and resized photographs have such sizes too.",
+                "screenshot",
+                "origin",
+                facts=[size],
+                values=[f"{width} x {height}"],
+            )
+        ]
+    return []
+
+
+def _versions(facts: Facts) -> list[Finding]:
+    found = []
+    for history in (f for f in facts.items if f.key == "xmp.history"):
+        steps = [row for row in history.value if row.get("action")]
+        saves = [row for row in steps if row.get("action") in SAVES]
+        values = [_step(row) for row in steps]
+        if len(saves) > 1:
+            found.append(
+                finding(
+                    "suspect",
+                    "The editing history names several versions",
+                    f"{place(history)}: {len(steps)} steps, {len(saves)} of them saved or converted the file: "
+                    f"{'; '.join(values[:6])}.",
+                    "versions",
+                    "versions",
+                    facts=[history],
+                    values=values,
+                    flags=["FILE_EDITED"],
+                )
+            )
+        elif steps:
+            found.append(
+                finding(
+                    "benign",
+                    "An editing history is kept",
+                    f"{place(history)}: {'; '.join(values[:6])}.",
+                    "versions",
+                    "versions",
+                    facts=[history],
+                    values=values,
+                )
+            )
+    derived = facts.fact("xmp.derived_from")
+    if derived is not None:
+        values = [f"{key}: {value}" for key, value in derived.value.items()]
+        found.append(
+            finding(
+                "suspect",
+                "The picture was derived from another",
+                f"{place(derived)}: xmpMM:DerivedFrom names the document that this one was made from "
+                f"({', '.join(values[:3])}).",
+                "versions",
+                "versions",
+                facts=[derived],
+                values=values,
+                flags=["FILE_EDITED"],
+            )
+        )
+    return found
+
+
+def _step(row: dict[str, Any]) -> str:
+    parts = [str(row[k]) for k in ("when", "action", "softwareAgent", "changed", "parameters") if row.get(k)]
+    return " ".join(parts)
+
+
+def _photoshop(facts: Facts, programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
+    """Photoshop without its name: its resource block, and the segments that only Adobe's encoder writes."""
+    if any(program.name.startswith("Adobe") for _, program in programs):
+        return []
+    resources = [f for f in facts.items if f.key == "photoshop.resource"]
+    # A block with IPTC alone is what captioning programs and agencies write.
+    own = [
+        f
+        for f in resources
+        if f.value["id"] not in ("0x0404", "0x0425", "0x040A", "0x040B", "0x040F", "0x0424", "0x0422")
+    ]
+    ducky = facts.fact("jpeg.ducky")
+    signs = own + ([ducky] if ducky is not None else [])
+    if signs:
+        names = [f"{f.value['id']} {f.value['name']}" if isinstance(f.value, dict) else "Ducky" for f in signs]
+        return [
+            finding(
+                "suspect",
+                "Photoshop left its marks without its name",
+                f"{place(signs[0])}: {', '.join(names[:6])}. Adobe's programs write these blocks when they save; no "
+                f"tag "
+                "names the program.",
+                "software",
+                "editing",
+                facts=signs,
+                values=names,
+                flags=["SUSPECT_SOFTWARE", "FILE_EDITED"],
+                details=[("source", "software")],
+            )
+        ]
+    if resources:
+        names = [f"{f.value['id']} {f.value['name']}" for f in resources]
+        captioned = any(True for _ in facts.all("iptc"))
+        return [
+            finding(
+                "suspect",
+                "A program has written a Photoshop block",
+                f"{place(resources[0])}: {', '.join(names[:6])}. Captioning and editing programs write such blocks, "
+                f"cameras "
+                f"do not{'; it holds a caption record' if captioned else ''}.",
+                "software",
+                "editing",
+                facts=resources,
+                values=names,
+                flags=["FILE_EDITED"],
+            )
+        ]
+    return []
+
+
+def _digest(facts: Facts) -> list[Finding]:
+    stored, now = facts.fact("iptc.digest"), facts.fact("iptc.digest_now")
+    if stored is None or now is None or stored.value == now.value or not str(stored.value).strip("0"):
+        return []
+    return [
+        finding(
+            "suspect",
+            "The caption was changed by another program",
+            f"{place(stored)}: the stored digest of the IPTC block is {stored.value}, that of the block as it stands "
+            f"{now.value}. A program other than the one that wrote the digest changed the caption afterwards.",
+            "metadata",
+            "editing",
+            facts=[stored, now],
+            flags=["METADATA_ERROR"],
+        )
+    ]
+
+
+def _metadata(facts: Facts) -> list[Finding]:
+    """Tell what the file says of itself otherwise, and that it says nothing where that is so."""
+    prefixes = ("exif", "xmp", "iptc", "png.text", "jpeg.comment", "gif.comment", "c2pa", "photoshop")
+    if not any(fact.key.startswith(prefixes) for fact in facts.items) and not facts.problems:
+        return [
+            finding(
+                "benign",
+                "The file says nothing of its origin",
+                "There is no EXIF, XMP, IPTC, comment or content credential. Many services remove them, so this is "
+                "told "
+                "and no more.",
+                "metadata",
+                "origin",
+            )
+        ]
+    profile = facts.fact("icc.description")
+    if profile is None:
+        return []
+    creator = facts.get("icc.creator")
+    return [
+        finding(
+            "benign",
+            "A colour profile is embedded",
+            f"{place(profile)}: {profile.value!r}" + (f", made by {creator}" if creator else "") + ".",
+            "metadata",
+            "origin",
+            facts=[profile],
+        )
+    ]

@@ -1,0 +1,156 @@
+"""Claims on decoded pixels: previews that show something else, maps for the report, areas that occur twice.
+
+The measuring is done by :mod:`forensix.forensics.pixels` in the child process. Error-level and copy-move maps are
+pictures to look at; a claim is made of them only where its false-alarm rate on camera originals was measured.
+"""
+
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+from forensix.errors import BrokenMedia
+from forensix.forensics.findings import Finding, finding
+from forensix.metadata.facts import Fact, Facts
+
+if TYPE_CHECKING:
+    from forensix.media import Media
+
+MEASURE_S = 20.0
+SPARE_BYTES = 1 << 20
+ALIKE = 0.75
+DIFFERENT = 0.55
+TURNED = 0.8
+COPIED_BLOCKS = 100
+LEAD = 4
+FLAT = 4.0
+"""Previews with a smaller spread of grey values are too even to compare."""
+
+ORIENTATIONS = {"turned left": (8,), "turned right": (6,), "upside down": (3,)}
+"""Orientation tags that turn the stored picture the same way when it is shown."""
+
+
+def measure(facts: Facts, media: "Media") -> dict[str, Any]:
+    """Return the measurements on a picture; empty where it cannot be decoded."""
+    from forensix.media.sandbox import call
+
+    # The coefficient reader is the one that hostile bytes bring down; the rest is then tried without it.
+    for reads_coefficients in (facts.format == "jpeg", False):
+        with tempfile.TemporaryDirectory(prefix="forensix-") as folder:
+            try:
+                values = call(
+                    "forensix.forensics.pixels:measure",
+                    str(media.path),
+                    facts.format,
+                    facts.pictures,
+                    folder if reads_coefficients else "",
+                    timeout_s=MEASURE_S,
+                    file_bytes=media.size_bytes + SPARE_BYTES if reads_coefficients else 0,
+                )
+                return dict(values)
+            except BrokenMedia:
+                continue
+    return {}
+
+
+def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
+    """Return the claims on embedded previews that do not show the picture."""
+    found = []
+    places = {f.value["name"]: f for f in facts.items if f.key == "embedded.picture"}
+    orientation = facts.get("exif.Orientation")
+    for row in shown.get("thumbnails", []):
+        fact = places.get(row["name"])
+        if fact is None or row["spread"] < FLAT or row["likeness"] >= ALIKE:
+            continue
+        pictures = [("Picture and preview", row["pair"], f"Left the picture as stored, right its {row['name']}.")]
+        values = [f"likeness {row['likeness']:.2f}"]
+        if row["turned_likeness"] >= TURNED and row["turned_likeness"] > row["likeness"] + 0.15:
+            explained = orientation in ORIENTATIONS.get(row["turn"], ())
+            found.append(
+                finding(
+                    "benign" if explained else "suspect",
+                    "The picture was turned after its preview was made",
+                    f"{fact.where} at byte {fact.offset}: the preview shows the picture {row['turn']} (correlation "
+                    f"{row['turned_likeness']:.2f}, {row['likeness']:.2f} without turning)."
+                    + (
+                        " The orientation tag says the same."
+                        if explained
+                        else " A program turned the picture and left the preview."
+                    ),
+                    "versions",
+                    "editing",
+                    facts=[fact],
+                    values=[*values, row["turn"]],
+                    pictures=pictures,
+                    flags=[] if explained else ["FILE_EDITED"],
+                )
+            )
+        elif row["likeness"] < DIFFERENT:
+            found.append(
+                finding(
+                    "suspect",
+                    "An embedded preview shows another picture",
+                    f"{fact.where} at byte {fact.offset}: the preview ({row['size'][0]} x {row['size'][1]}) does not "
+                    f"show "
+                    f"this picture (correlation {row['likeness']:.2f}; the same picture gives more than {ALIKE}). It "
+                    f"was "
+                    "made from another version.",
+                    "versions",
+                    "versions",
+                    facts=[fact],
+                    values=values,
+                    pictures=pictures,
+                    flags=["FILE_EDITED"],
+                )
+            )
+    return found
+
+
+def is_copied(measured: dict[str, Any]) -> bool:
+    """Tell whether a measurement of blocks is claimed as copying: enough of them, and one displacement far ahead."""
+    return bool(measured["blocks"] >= max(COPIED_BLOCKS, LEAD * (measured["runner_up"] + 1)))
+
+
+def _copies(shown: dict[str, Any]) -> list[Finding]:
+    measured = shown.get("copies")
+    if not measured or not is_copied(measured):
+        return []
+    dx, dy = measured["shift"]
+    picture = [("Areas that occur twice", measured["map"], f"Marked areas match at a distance of {dx}, {dy} pixels.")]
+    return [
+        finding(
+            "suspect",
+            "An area of the picture occurs twice",
+            f"{measured['blocks']} blocks match others at the one displacement of {dx}, {dy} pixels, the next "
+            f"displacement has "
+            f"{measured['runner_up']}. Copying within the picture leaves this; so can patterns that repeat exactly.",
+            "pixels",
+            "editing",
+            facts=[Fact("pixels.copies", {k: v for k, v in measured.items() if k != "map"}, "decoded picture")],
+            values=[f"{measured['blocks']} blocks", f"displacement {dx}, {dy}"],
+            pictures=picture if measured["map"] else [],
+            flags=["FILE_EDITED"],
+        )
+    ]
+
+
+def maps(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
+    """Return the maps for the report, as benign: they are for a person to read."""
+    found = _copies(shown) if _is_photograph(facts) else []
+    if shown.get("ela"):
+        found.append(
+            finding(
+                "benign",
+                "An error-level map was drawn",
+                "Areas that change more than their surroundings when the picture is saved once more may have another "
+                "history; edges and texture always do. It is a picture to look at and no evidence by itself.",
+                "pixels",
+                "integrity",
+                facts=[Fact("pixels.ela", "saved once more at quality 90", "decoded picture")],
+                pictures=[("Error level", shown["ela"], "Difference to the picture saved once more, amplified.")],
+            )
+        )
+    return found
+
+
+def _is_photograph(facts: Facts) -> bool:
+    """Tell pictures of cameras and lossy pictures from drawings and icons, whose areas repeat exactly."""
+    return facts.format in ("jpeg", "heif") or facts.fact("device.model") is not None

@@ -1,0 +1,175 @@
+"""Measurements on decoded pixels and JPEG coefficients, made in the bounded child process.
+
+    thumbnails   how like its embedded previews a picture is, as stored and turned (normalised correlation)
+    ela          the error-level map: what changes when the picture is saved once more
+    double       periodic gaps in the histograms of DCT coefficients, which a second quantisation leaves
+    copies       keypoint-free block matching: areas that occur twice
+
+Source: Popescu and Farid 2004 (double quantisation), Krawetz 2007 (error level), Fridrich et al. 2003 (copy-move).
+"""
+
+import io
+import warnings
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from forensix.forensics import copies, double
+
+MAX_PIXELS = 60_000_000
+SIDE = 64
+ELA_SIDE = 1024
+ELA_QUALITY = 90
+SHOWN_SIDE = 480
+TURNS: dict[str, tuple[int, bool]] = {
+    "as it is": (0, False), "turned left": (1, False), "upside down": (2, False), "turned right": (3, False),
+    "mirrored": (0, True), "mirrored and turned left": (1, True), "flipped": (2, True),
+    "mirrored and turned right": (3, True),
+}  # fmt: skip
+
+
+def measure(path: str, format: str, pictures: dict[str, bytes], folder: str) -> dict[str, Any]:
+    """Return what can be measured; what fails on a file's bytes is left out.
+
+    ``folder`` is where the coefficient reader may write; empty, coefficients are not read.
+    """
+    shown: dict[str, Any] = {}
+    if format == "heif":
+        import pillow_heif
+
+        pillow_heif.register_heif_opener()
+    Image.MAX_IMAGE_PIXELS = None
+    image = stored(path)
+    if image is None:
+        return shown
+    if pictures:
+        shown["thumbnails"] = [
+            row for name, raw in pictures.items() if (row := thumbnail(image, name, raw)) is not None
+        ]
+    if format == "jpeg":
+        shown["ela"] = _jpeg(error_level(image), 85)
+        if folder:
+            shown["double"] = double.measure(path, folder)
+    if min(image.size) >= copies.MIN_SIDE:
+        found = copies.measure(np.asarray(image.convert("L")))
+        if found is not None:
+            shown["copies"] = found
+    return shown
+
+
+def stored(path: str) -> Image.Image | None:
+    """Decode the stored pixels, orientation not applied: previews are stored the same way."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            image = Image.open(path)
+            if image.width * image.height > MAX_PIXELS:
+                return None
+            if image.format == "JPEG":
+                image.draft("RGB", (2 * ELA_SIDE, 2 * ELA_SIDE))
+            return image.convert("RGB")
+    except (OSError, ValueError, SyntaxError, EOFError, IndexError, KeyError, TypeError, OverflowError, MemoryError):
+        return None
+
+
+def thumbnail(image: Image.Image, name: str, raw: bytes) -> dict[str, Any] | None:
+    """Compare one embedded preview with the picture; correlations are in [-1, 1], 1 is the same picture."""
+    try:
+        opened = Image.open(io.BytesIO(raw))
+        if opened.width * opened.height > MAX_PIXELS:
+            return None
+        small = opened.convert("RGB")
+    except (OSError, ValueError, SyntaxError, EOFError, TypeError, IndexError, KeyError, OverflowError):
+        return None
+    if min(small.size) < 16 or min(image.size) < 16:
+        return None
+    bare = _without_bars(small)
+    scores = {turn: _likeness(_turned(image, *how), small, bare) for turn, how in TURNS.items()}
+    direct = scores["as it is"]
+    turn = max(scores, key=lambda key: scores[key])
+    pair = _side_by_side(image, small)
+    return {
+        "name": name,
+        "size": list(small.size),
+        "spread": round(float(np.asarray(small.convert("L"), np.float32).std()), 2),
+        "likeness": round(direct, 4),
+        "turn": turn,
+        "turned_likeness": round(scores[turn], 4),
+        "pair": _jpeg(pair, 85),
+    }
+
+
+def _turned(image: Image.Image, quarters: int, mirrored: bool) -> Image.Image:
+    small = image.copy()
+    small.thumbnail((4 * SIDE, 4 * SIDE), Image.Resampling.BOX)
+    if mirrored:
+        small = small.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+    return small.rotate(90 * quarters, expand=True)
+
+
+def _likeness(image: Image.Image, small: Image.Image, bare: Image.Image) -> float:
+    """Return the best correlation over the ways in which cameras fit a picture into a preview."""
+    candidates = [(image, bare)]
+    if bare.size != small.size:
+        candidates.append((image, small))
+    ratio, wanted = image.width / image.height, bare.width / bare.height
+    if abs(ratio / wanted - 1) > 0.02:
+        candidates.append((_cropped(image, wanted), bare))
+        candidates.append((image, _cropped(bare, ratio)))
+    return max(_correlation(a, b) for a, b in candidates)
+
+
+def _cropped(image: Image.Image, ratio: float) -> Image.Image:
+    width, height = image.size
+    new_width, new_height = min(width, round(height * ratio)), min(height, round(width / ratio))
+    new_width, new_height = max(1, new_width), max(1, new_height)
+    left, top = (width - new_width) // 2, (height - new_height) // 2
+    return image.crop((left, top, left + new_width, top + new_height))
+
+
+def _correlation(a: Image.Image, b: Image.Image) -> float:
+    x, y = (np.asarray(i.convert("L").resize((SIDE, SIDE), Image.Resampling.BOX), np.float64) for i in (a, b))
+    x, y = x - x.mean(), y - y.mean()
+    norm = float(np.sqrt((x * x).sum() * (y * y).sum()))
+    return float((x * y).sum() / norm) if norm > 1e-6 else 0.0
+
+
+def _without_bars(image: Image.Image) -> Image.Image:
+    """Cut even bars off the borders, which cameras use to fit a wide picture into a 4:3 preview."""
+    grey = np.asarray(image.convert("L"), np.float32)
+    bars = []
+    for lines in (grey, grey.T):
+        flat = (lines.std(axis=1) < 6) & ((lines.mean(axis=1) < 24) | (lines.mean(axis=1) > 245))
+        first = int(np.argmin(flat)) if not flat.all() else 0
+        last = int(np.argmin(flat[::-1])) if not flat.all() else 0
+        bars.append(
+            (first, last) if first + last < len(lines) // 2 and abs(first - last) <= max(4, first // 3) else (0, 0)
+        )
+    (top, bottom), (left, right) = bars
+    return image.crop((left, top, image.width - right, image.height - bottom))
+
+
+def _side_by_side(image: Image.Image, small: Image.Image) -> Image.Image:
+    height = SHOWN_SIDE // 2
+    sized = [i.resize((max(1, min(2 * height, round(i.width * height / i.height))), height)) for i in (image, small)]
+    pair = Image.new("RGB", (sum(i.width for i in sized) + 8, height), "white")
+    pair.paste(sized[0], (0, 0))
+    pair.paste(sized[1], (sized[0].width + 8, 0))
+    return pair
+
+
+def error_level(image: Image.Image) -> Image.Image:
+    """Return the amplified difference between a picture and itself saved once more; a picture to look at, no claim."""
+    small = image.copy()
+    small.thumbnail((ELA_SIDE, ELA_SIDE), Image.Resampling.NEAREST)
+    again = Image.open(io.BytesIO(_jpeg(small, ELA_QUALITY))).convert("RGB")
+    gap = np.abs(np.asarray(small, np.int16) - np.asarray(again, np.int16)).astype(np.float32)
+    top = float(np.percentile(gap, 99.5)) or 1.0
+    return Image.fromarray(np.clip(gap * (255.0 / top), 0, 255).astype(np.uint8))
+
+
+def _jpeg(image: Image.Image, quality: int) -> bytes:
+    kept = io.BytesIO()
+    image.convert("RGB").save(kept, "JPEG", quality=quality)
+    return kept.getvalue()

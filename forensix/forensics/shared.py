@@ -1,0 +1,192 @@
+"""Rules that hold for any medium: generators and credentials, name against content, structure, position, device."""
+
+from forensix.forensics import credentials, provenance
+from forensix.forensics.findings import Finding, finding, place
+from forensix.metadata.facts import Fact, Facts, Problem
+
+HARMLESS_TRAILERS = ("a JPEG", "a video (motion photo)", "a Samsung trailer", "Samsung trailer")
+
+
+def rules(facts: Facts) -> tuple[Finding, ...]:
+    """Return the claims that need no knowledge of the medium."""
+    return (
+        *provenance.rules(facts),
+        *credentials.rules(facts),
+        *_name(facts),
+        *_structure(facts),
+        *_trailer(facts),
+        *_location(facts),
+        *_device(facts),
+    )
+
+
+def _name(facts: Facts) -> list[Finding]:
+    fits, extension = facts.fact("file.extension_fits"), facts.get("file.extension")
+    if fits is None or fits.value is not False:
+        return []
+    head = str(facts.get("file.head"))[:23]
+    return [
+        finding(
+            "suspect",
+            "The name does not fit the content",
+            f"The file's name ends in .{extension}, its first bytes ({head}) are those of {facts.format}. Renaming is "
+            "often innocent (services and browsers do it), so look for a second sign.",
+            "format",
+            "integrity",
+            facts=[fits],
+            values=[f".{extension}", facts.format],
+            flags=["METADATA_ERROR"],
+        )
+    ]
+
+
+def _structure(facts: Facts) -> list[Finding]:
+    found = []
+    grave = [p for p in facts.problems if p.grave]
+    minor = [p for p in facts.problems if not p.grave]
+    if grave:
+        found.append(
+            finding(
+                "suspect",
+                "The file is malformed",
+                f"{len(grave)} thing(s) are not as the format wants them: {_said(grave)}. Damage in transfer, a faulty "
+                "program or tampering can be behind it.",
+                "structure",
+                "integrity",
+                facts=[Fact("problem", p.message, p.where, p.offset) for p in grave],
+                values=[p.message for p in grave[:12]],
+                flags=["METADATA_ERROR"],
+            )
+        )
+    if minor:
+        found.append(
+            finding(
+                "benign",
+                "The file has small faults of form",
+                f"{_said(minor)}. Honest devices are known to leave such faults.",
+                "structure",
+                "integrity",
+                facts=[Fact("problem", p.message, p.where, p.offset) for p in minor],
+                values=[p.message for p in minor[:12]],
+            )
+        )
+    return found
+
+
+def _said(problems: list[Problem]) -> str:
+    shown = [
+        f"{p.where}{'' if p.offset is None else f' at byte {p.offset}'}: {p.message.rstrip('.')}" for p in problems[:5]
+    ]
+    more = f"; and {len(problems) - 5} more" if len(problems) > 5 else ""
+    return "; ".join(shown) + more
+
+
+def _trailer(facts: Facts) -> list[Finding]:
+    trailer = facts.fact("file.trailer")
+    if trailer is None:
+        return []
+    value = trailer.value
+    # Where a shorter file was written over a longer one, or padded, zeros come first.
+    remains = value["head"].startswith("00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00")
+    harmless = value["kind"] in HARMLESS_TRAILERS or (remains and value["kind"] == "data of no known kind")
+    return [
+        finding(
+            "benign" if harmless else "suspect",
+            "Data stands after the end of the content",
+            f"{place(trailer)}: {value['size']} bytes that look like {value['kind']} follow where the format says that "
+            f"the content ends (first bytes {value['head']})."
+            + (
+                ""
+                if not harmless
+                else " They begin with zeros, as padding or the remains of a longer file do."
+                if remains
+                else " Phones and cameras append previews and clips this way."
+            ),
+            "structure",
+            "integrity",
+            facts=[trailer],
+            values=[f"{value['size']} bytes", value["kind"]],
+        )
+    ]
+
+
+def _location(facts: Facts) -> list[Finding]:
+    latitude, longitude = facts.fact("gps.latitude"), facts.fact("gps.longitude")
+    if latitude is None or longitude is None:
+        block = facts.fact("exif.GPSInfo")
+        if block is None:
+            return []
+        return [
+            finding(
+                "benign",
+                "A GPS block holds no position",
+                f"{place(block)}: the block for GPS is there, latitude and longitude are not; devices without a fix "
+                f"write "
+                "this, and so do programs that remove the position alone.",
+                "location",
+                "privacy",
+                facts=[f for f in facts.all("exif.gps")][:10] or [block],
+            )
+        ]
+    if (latitude.value, longitude.value) == (0, 0) or abs(latitude.value) > 90 or abs(longitude.value) > 180:
+        return [
+            finding(
+                "benign",
+                "The position is not one that a receiver measured",
+                f"{place(latitude)}: {latitude.value}, {longitude.value} is what devices write without a fix.",
+                "location",
+                "privacy",
+                facts=[latitude, longitude],
+            )
+        ]
+    where = f"{latitude.value:.6f}, {longitude.value:.6f}"
+    return [
+        finding(
+            "benign",
+            "The file says where it was made",
+            f"{place(latitude)}: position {where} (degrees; north and east are positive).",
+            "location",
+            "privacy",
+            facts=[latitude, longitude],
+            values=[where],
+            details=[("GPS_location", where)],
+        )
+    ]
+
+
+def _device(facts: Facts) -> list[Finding]:
+    found = []
+    named = [
+        f for f in (facts.fact("device.make"), facts.fact("device.model"), facts.fact("device.lens")) if f is not None
+    ]
+    # Generators put their recipes into the camera's fields.
+    marks = {id(mark) for mark in provenance.generator_marks(facts)}
+    recipes = {str(f.value) for f in facts.items if id(f) in marks}
+    named = [f for f in named if str(f.value) not in recipes]
+    if named:
+        found.append(
+            finding(
+                "benign",
+                "The device that made it is named",
+                f"{place(named[0])}: {' '.join(dict.fromkeys(str(f.value) for f in named))}. A name is easily written "
+                "and proves nothing by itself.",
+                "device",
+                "origin",
+                facts=named,
+                details=[("source", "physical")],
+            )
+        )
+    serials = [f for f in facts.items if f.key == "device.serial" and str(f.value).strip(" 0-")]
+    if serials:
+        found.append(
+            finding(
+                "benign",
+                "Serial numbers are in the file",
+                f"{place(serials[0])}: {', '.join(dict.fromkeys(str(f.value) for f in serials[:5]))}. The same device "
+                "writes the same number into its other files.",
+                "device",
+                "privacy",
+                facts=serials,
+            )
+        )
+    return found

@@ -1,0 +1,62 @@
+"""Programs that files name, in categories, and how to recognise them.
+
+    editor      changes pictures, sound, video or documents that exist
+    screenshot  takes pictures or recordings of the screen
+    converter   re-encodes, optimises or processes without a person looking: libraries, command lines, online tools
+    camera      firmware and apps that write a capture as it is made
+    messenger   sends media on and strips or re-encodes it on the way
+    generator   makes content by artificial intelligence
+    writer      makes an original of its own: word processors, typesetters, scanners' and recorders' own programs
+
+Rows are (name, category, pattern, identifier); patterns are searched without regard to case. The identifier is set for
+generators only and is the name that the attribution of pictures uses. The first row that matches wins, so particular
+rows stand before general ones.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, get_args
+
+from forensix.forensics.programs import ROWS
+from forensix.metadata.facts import Fact
+
+Category = Literal["editor", "screenshot", "converter", "camera", "messenger", "generator", "writer"]
+CATEGORIES: tuple[str, ...] = get_args(Category)
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program by its name; ``identifier`` is the lower-case name of a generator, else empty."""
+
+    name: str
+    category: Category
+    identifier: str = ""
+
+
+@lru_cache(maxsize=1)
+def _table() -> tuple[tuple[re.Pattern[str], Program], ...]:
+    return tuple((re.compile(p, re.IGNORECASE), Program(n, c, i)) for n, c, p, i in ROWS)  # type: ignore[arg-type]
+
+
+def identify(text: object) -> Program | None:
+    """Return the program that a text names, or ``None`` where the table knows none.
+
+    >>> identify("Adobe Photoshop CS6 (Windows)")
+    Program(name='Adobe Photoshop', category='editor', identifier='')
+    >>> identify("Ver.1.00") is None
+    True
+    """
+    shown = str(text)[:2000].replace("_", " ")
+    return next((program for pattern, program in _table() if pattern.search(shown)), None)
+
+
+def named(facts: Iterable[Fact]) -> Iterator[tuple[Fact, Program]]:
+    """Yield each fact whose value (or one of its values) names a known program, with that program."""
+    for fact in facts:
+        values = fact.value if isinstance(fact.value, list | tuple) else (fact.value,)
+        for value in values:
+            program = identify(value)
+            if program is not None:
+                yield fact, program

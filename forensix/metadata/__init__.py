@@ -1,0 +1,13 @@
+"""Facts: what files say of themselves.
+
+Keys that mean the same in every medium, whichever reader found them:
+
+    file.size file.extension file.extension_fits file.head file.tail
+    device.make device.model device.serial device.lens      text
+    gps.latitude gps.longitude                              degrees, floats
+    c2pa.*                                                  content credentials (forensix.metadata.c2pa)
+    xmp.*                                                   ``xmp.<prefix>.<Name>`` (forensix.metadata.xmp)
+
+All others begin with the name of where they were read: ``exif.Software``, ``iptc.caption``, ``png.text.parameters``,
+``jpeg.comment``, ``pdf.info.Producer``, ``container.udta.encoder``, ``id3.TSSE``.
+"""

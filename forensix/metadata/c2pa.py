@@ -1,0 +1,192 @@
+"""Content credentials (C2PA): every manifest of the store, what each says, and what the validation found.
+
+Read by c2pa-python with its network off and no trust list: ``Valid`` means that hashes and signatures hold, never that
+the signer is trusted. Facts:
+
+    c2pa.state          Valid, Invalid or Trusted, of the active manifest
+    c2pa.manifest       one dict per manifest: label, active, generator, issuer, signer, time, actions, ingredients
+    c2pa.source         one digitalSourceType with the manifest, action and program that state it
+    c2pa.failure        one failed check: code, explanation, url and whether it concerns the active manifest
+    c2pa.remote         the address where a store is kept that is not in the file; never fetched
+    c2pa.unreadable     a store is there that cannot be read
+
+Source: C2PA Technical Specification 2.x, section "Validation".
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from forensix.metadata.facts import Fact
+
+MIME = {
+    "jpeg": "image/jpeg",
+    "png": "image/png",
+    "tiff": "image/tiff",
+    "gif": "image/gif",
+    "webp": "image/webp",
+    "heif": "image/heic",
+    "avif": "image/avif",
+    "mp4": "video/mp4",
+    "m4v": "video/mp4",
+    "mov": "video/quicktime",
+    "3gp": "video/mp4",
+    "avi": "video/avi",
+    "m4a": "audio/mp4",
+    "mp3": "audio/mpeg",
+    "wav": "audio/wav",
+    "pdf": "application/pdf",
+}
+OFFLINE: dict[str, Any] = {
+    "verify": {"remote_manifest_fetch": False, "ocsp_fetch": False, "verify_trust": True},
+}
+MARKERS = (b"jumb", b"c2pa", b"urn:c2pa", b"jumbf")
+MAX_MANIFESTS = 64
+MAX_ITEMS = 200
+WHERE = {"jpeg": "APP11 JUMBF", "png": "caBX chunk", "webp": "C2PA chunk", "tiff": "tag 0xCD41", "pdf": "embedded file"}
+
+
+def read(path: str | Path, format: str) -> list[Fact]:
+    """Return the facts of a file's C2PA manifest store; none where there is no store."""
+    mime, where = MIME.get(format), WHERE.get(format, "C2PA box")
+    if mime is None:
+        return []
+    offset = _offset(path)
+    if offset is None:
+        return []
+    import c2pa
+
+    try:
+        with (
+            c2pa.Settings.from_dict(OFFLINE) as settings,
+            c2pa.Context(settings) as context,
+            Path(path).open("rb") as file,
+            c2pa.Reader(mime, file, context=context) as reader,
+        ):
+            store = json.loads(reader.json())
+    except c2pa.C2paError as error:
+        if "ManifestNotFound" in str(error) or "no JUMBF data" in str(error):
+            return []
+        if str(error).startswith("Remote"):
+            return [Fact("c2pa.remote", str(error).rsplit(" ", 1)[-1][:300], where, offset)]
+        return [Fact("c2pa.unreadable", str(error)[:300], where, offset)]
+    return facts_of(store, where, offset)
+
+
+def facts_of(store: dict[str, Any], where: str, offset: int | None) -> list[Fact]:
+    """Turn a decoded manifest store into facts."""
+    active = store.get("active_manifest") or ""
+    manifests = dict(list((store.get("manifests") or {}).items())[:MAX_MANIFESTS])
+    facts = [Fact("c2pa.state", str(store.get("validation_state") or "unknown"), where, offset)]
+    for label, manifest in sorted(manifests.items(), key=lambda item: item[0] != active):
+        here = f"{where}, manifest {label}"
+        told = _manifest(label, manifest, label == active)
+        facts.append(Fact("c2pa.manifest", told, here, offset))
+        facts += [Fact("c2pa.source", source, here, offset) for source in _sources(told, manifest)]
+    facts += [Fact("c2pa.failure", row, where, offset) for row in _failures(store, active)]
+    return facts
+
+
+def _manifest(label: str, manifest: dict[str, Any], active: bool) -> dict[str, Any]:
+    signature = manifest.get("signature_info") or {}
+    return {
+        "label": label,
+        "active": active,
+        "title": manifest.get("title"),
+        "generator": _generator(manifest),
+        "issuer": signature.get("issuer"),
+        "signer": signature.get("common_name"),
+        "time": signature.get("time"),
+        "algorithm": signature.get("alg"),
+        "actions": [_action(a) for a in _actions(manifest)],
+        "ingredients": [
+            {key: item.get(key) for key in ("title", "relationship", "active_manifest", "format")}
+            for item in (manifest.get("ingredients") or [])[:MAX_ITEMS]
+        ],
+        "assertions": [str(a.get("label")) for a in (manifest.get("assertions") or [])[:MAX_ITEMS]],
+    }
+
+
+def _generator(manifest: dict[str, Any]) -> str:
+    infos = manifest.get("claim_generator_info") or []
+    if isinstance(infos, dict):
+        infos = [infos]
+    names = [f"{i.get('name', '')} {i.get('version') or ''}".strip() for i in infos if isinstance(i, dict)]
+    return ", ".join(names) or str(manifest.get("claim_generator") or "")
+
+
+def _actions(manifest: dict[str, Any]) -> list[dict[str, Any]]:
+    found = []
+    for assertion in (manifest.get("assertions") or [])[:MAX_ITEMS]:
+        data = assertion.get("data")
+        if str(assertion.get("label", "")).startswith("c2pa.actions") and isinstance(data, dict):
+            found += [a for a in data.get("actions") or [] if isinstance(a, dict)]
+    return found[:MAX_ITEMS]
+
+
+def _action(action: dict[str, Any]) -> dict[str, Any]:
+    parameters = action.get("parameters")
+    return {
+        "action": str(action.get("action")),
+        "agent": _agent(action.get("softwareAgent")),
+        "when": action.get("when"),
+        "source": _last(action.get("digitalSourceType")),
+        "description": (parameters or {}).get("description") if isinstance(parameters, dict) else None,
+    }
+
+
+def _agent(agent: Any) -> str:
+    if isinstance(agent, dict):
+        return f"{agent.get('name', '')} {agent.get('version') or ''}".strip()
+    return str(agent or "")
+
+
+def _last(url: Any) -> str:
+    return str(url or "").rstrip("/").rsplit("/", 1)[-1]
+
+
+def _sources(told: dict[str, Any], manifest: dict[str, Any]) -> list[dict[str, Any]]:
+    shared = {"manifest": told["label"], "active": told["active"], "generator": told["generator"]}
+    found = [
+        {**shared, "source": a["source"], "action": a["action"], "agent": a["agent"]}
+        for a in told["actions"]
+        if a["source"]
+    ]
+    for assertion in (manifest.get("assertions") or [])[:MAX_ITEMS]:
+        data = assertion.get("data")
+        if isinstance(data, dict) and data.get("digitalSourceType"):
+            source = _last(data["digitalSourceType"])
+            found.append({**shared, "source": source, "action": str(assertion.get("label")), "agent": ""})
+    return found
+
+
+def _failures(store: dict[str, Any], active: str) -> list[dict[str, Any]]:
+    results = store.get("validation_results") or {}
+    rows = [(row, True) for row in (results.get("activeManifest") or {}).get("failure") or []]
+    for delta in results.get("ingredientDeltas") or []:
+        rows += [(row, False) for row in (delta.get("validationDeltas") or {}).get("failure") or []]
+    if not results:
+        rows += [(row, active in str(row.get("url"))) for row in store.get("validation_status") or []]
+    return [
+        {
+            "code": str(row.get("code")),
+            "explanation": str(row.get("explanation") or ""),
+            "url": str(row.get("url") or ""),
+            "active": of_active,
+        }
+        for row, of_active in rows[:MAX_ITEMS]
+    ]
+
+
+def _offset(path: str | Path) -> int | None:
+    """Return where the first JUMBF or C2PA marker stands, or ``None``: most files have none and need no parser."""
+    step, overlap, position, rest = 1 << 20, 16, 0, b""
+    with Path(path).open("rb") as file:
+        while block := file.read(step):
+            joined = rest + block
+            hits = [i for i in (joined.find(marker) for marker in MARKERS) if i >= 0]
+            if hits:
+                return position - len(rest) + min(hits)
+            position += len(block)
+            rest = joined[-overlap:]
+    return None

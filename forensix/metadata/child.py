@@ -1,0 +1,100 @@
+"""What runs in the child process: pick the reader of a kind, and never let one reader's failure hide the others'
+facts."""
+
+import importlib
+import math
+from collections.abc import Callable
+from pathlib import Path, PurePath
+from typing import Any
+
+from forensix.metadata.facts import Fact, Facts, Problem
+
+EXTENSIONS = {
+    "jpeg": {"jpg", "jpeg", "jpe", "jfif", "mpo"},
+    "png": {"png", "apng"},
+    "tiff": {"tif", "tiff", "dng"},
+    "gif": {"gif"},
+    "webp": {"webp"},
+    "heif": {"heic", "heif", "hif", "avif"},
+    "mp4": {"mp4", "m4v", "m4a"},
+    "m4v": {"m4v", "mp4"},
+    "m4a": {"m4a", "mp4", "m4b"},
+    "mov": {"mov", "qt"},
+    "3gp": {"3gp", "3gpp", "3g2"},
+    "mkv": {"mkv", "mka"},
+    "webm": {"webm", "mkv"},
+    "ogg": {"ogg", "oga", "opus", "ogv"},
+    "aac": {"aac", "adts"},
+    "wav": {"wav", "wave"},
+    "pcm": {"pcm", "raw"},
+    "mp3": {"mp3", "mpga"},
+}
+"""Extensions that a format is usually named by; a format that is not listed goes by its own name."""
+
+HEAD_BYTES = 32
+
+
+def read(path: str, kind: str, format: str, name: str) -> dict[str, Any]:
+    """Read a file's facts as plain values (see :func:`forensix.metadata.reader.to_values`)."""
+    from forensix.metadata.reader import to_values
+
+    readers: dict[str, Callable[[], Facts]] = {
+        "image": lambda: _reader("image").read(path, format),
+        "pdf": lambda: _reader("pdf").read(path),
+        "video": lambda: _reader("container").read(path, format),
+        "audio": lambda: _reader("container").read(path, format),
+    }
+    try:
+        facts = readers[kind]()
+    except (MemoryError, RecursionError):
+        facts = Facts(kind, format, problems=(Problem("Reading it ran out of memory.", "file", 0),))
+    except Exception as error:
+        facts = Facts(kind, format, problems=(Problem(f"It cannot be read to the end: {_said(error)}", "file", 0),))
+    common = common_facts(Path(path), format, name)
+    pictures = {title: bytes(data) for title, data in facts.pictures.items()}
+    whole = Facts(kind, format, (*common, *facts.items), facts.problems, facts.structure, pictures)
+    values: dict[str, Any] = plain(to_values(whole))
+    return values
+
+
+def common_facts(path: Path, format: str, name: str) -> tuple[Fact, ...]:
+    """Return what can be said of any file: its size, its ends, and whether its name fits its content."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+        file.seek(max(0, size - HEAD_BYTES))
+        tail = file.read(HEAD_BYTES)
+    extension = PurePath(name).suffix.lower().lstrip(".")
+    facts = [
+        Fact("file.size", size, "file", 0),
+        Fact("file.head", head.hex(" "), "first bytes", 0),
+        Fact("file.tail", tail.hex(" "), "last bytes", max(0, size - HEAD_BYTES)),
+        Fact("file.extension", extension, "file name"),
+    ]
+    if extension:
+        fits = extension in EXTENSIONS.get(format, {format})
+        facts.append(Fact("file.extension_fits", fits, f"file name against first bytes ({format})", 0))
+    return tuple(facts)
+
+
+def plain(value: Any) -> Any:
+    """Turn a value into what crosses to another process: finite numbers, text, bytes, lists and dicts."""
+    if value is None or isinstance(value, bool | int | str | bytes):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    if hasattr(value, "item"):
+        return plain(value.item())
+    return str(value)
+
+
+def _reader(name: str) -> Any:
+    return importlib.import_module(f"forensix.metadata.{name}")
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error)[:200]}" if str(error) else type(error).__name__

@@ -1,0 +1,219 @@
+"""What an opened PDF holds: information, encryption, scripts and actions, embedded files, forms, layers, fonts, pages.
+
+The document is opened with an empty password; one that needs a real password tells its lock and nothing more. Objects
+are looked at one by one, never by following references without bound.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import pikepdf
+
+from forensix.metadata.facts import Fact, Problem
+
+OBJECTS = 50_000
+SHOWN = 60
+TEXT = 2000
+
+HARMLESS = re.compile(
+    r"common error handled|appears more than once in the pages tree|MediaBox is undefined|Resources is missing|"
+    r"reported number of objects"
+)
+"""Repairs that sloppy but honest programs make necessary."""
+
+ACTIONS = ("JavaScript", "Launch", "SubmitForm", "ImportData", "GoToR", "GoToE", "RichMediaExecute", "Rendition")
+
+
+def opened(path: str) -> tuple[pikepdf.Pdf | None, list[Fact], list[Problem]]:
+    """Open a document with the empty password; where that fails the facts and problems say why."""
+    try:
+        pdf = pikepdf.open(path, suppress_warnings=True, attempt_recovery=True)
+    except pikepdf.PasswordError:
+        return None, [Fact("pdf.encryption.locked", True, "opening it without a password")], []
+    except (pikepdf.PdfError, pikepdf.DataDecodingError, RuntimeError, ValueError, OSError) as error:
+        return None, [], [Problem(f"the document cannot be opened: {_sentence(error, path)}", "document")]
+    return pdf, [], []
+
+
+def warnings(pdf: pikepdf.Pdf, path: str) -> list[Problem]:
+    """Return what the parser had to repair so far."""
+    return [
+        Problem(f"the parser had to repair it: {said}", "document", grave=not HARMLESS.search(said))
+        for said in (_sentence(w, path) for w in pdf.get_warnings()[:12])
+    ]
+
+
+def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
+    """Return the facts of an opened document."""
+    found: list[Fact] = []
+    problems: list[Problem] = []
+    for part in (_encryption, _info, _pages, _catalog, _layers, _objects):
+        try:
+            found.extend(part(pdf))
+        except Exception as error:  # Damaged objects fail wherever they are touched.
+            problems.append(
+                Problem(f"a part of the document cannot be read: {_sentence(error, '')}", part.__name__[1:])
+            )
+    return found, problems
+
+
+def xmp_packet(pdf: pikepdf.Pdf) -> bytes | None:
+    """Return the document's XMP packet, where it has one of at most 4 MiB."""
+    stream = pdf.Root.get("/Metadata")
+    if not isinstance(stream, pikepdf.Stream) or len(stream.read_raw_bytes()) > 1 << 20:
+        return None
+    data = stream.read_bytes()
+    return data if len(data) <= 4 << 20 else None
+
+
+def _encryption(pdf: pikepdf.Pdf) -> Iterator[Fact]:
+    if not pdf.is_encrypted:
+        return
+    yield Fact("pdf.encryption.locked", False, "opening it without a password")
+    allow = pdf.allow
+    names = (
+        "extract",
+        "modify_annotation",
+        "modify_assembly",
+        "modify_form",
+        "modify_other",
+        "print_lowres",
+        "print_highres",
+    )
+    yield Fact("pdf.encryption.forbidden", [n for n in names if not getattr(allow, n)], "trailer /Encrypt /P")
+
+
+def _info(pdf: pikepdf.Pdf) -> Iterator[Fact]:
+    info = pdf.trailer.get("/Info")
+    if not isinstance(info, pikepdf.Dictionary):
+        return
+    where = f"document information, object {info.objgen[0]}" if info.objgen[0] else "document information"
+    for key, value in list(info.items())[:SHOWN]:
+        if isinstance(value, pikepdf.String | pikepdf.Name | int | float | bool):
+            yield Fact(f"pdf.info.{key.lstrip('/')}", str(value)[:TEXT], f"{where}, {key}")
+
+
+def _pages(pdf: pikepdf.Pdf) -> Iterator[Fact]:
+    yield Fact("pdf.pages", len(pdf.pages), "page tree")
+    if pdf.pages:
+        box = [round(float(v), 2) for v in pdf.pages[0].mediabox]
+        yield Fact("pdf.page_size_pt", [box[2] - box[0], box[3] - box[1]], "page 1 /MediaBox")
+
+
+def _catalog(pdf: pikepdf.Pdf) -> Iterator[Fact]:
+    root = pdf.Root
+    action = root.get("/OpenAction")
+    if isinstance(action, pikepdf.Dictionary):
+        yield Fact("pdf.open_action", str(action.get("/S", "?")).lstrip("/"), "catalog /OpenAction")
+    if "/AA" in root:
+        yield Fact("pdf.additional_actions", [k.lstrip("/") for k in dict(root.AA.items())], "catalog /AA")
+    form = root.get("/AcroForm")
+    if isinstance(form, pikepdf.Dictionary):
+        yield Fact("pdf.form.fields", len(form.get("/Fields", [])), "catalog /AcroForm /Fields")
+        if "/XFA" in form:
+            yield Fact("pdf.form.xfa", True, "catalog /AcroForm /XFA")
+        if "/SigFlags" in form:
+            yield Fact("pdf.form.signature_flags", int(form.SigFlags), "catalog /AcroForm /SigFlags")
+    if "/Collection" in root:
+        yield Fact("pdf.portfolio", True, "catalog /Collection")
+    if "/Lang" in root:
+        yield Fact("pdf.language", str(root.Lang), "catalog /Lang")
+    if "/Perms" in root:
+        yield Fact("pdf.permissions", [k.lstrip("/") for k in dict(root.Perms.items())], "catalog /Perms")
+
+
+def _layers(pdf: pikepdf.Pdf) -> Iterator[Fact]:
+    layers = pdf.Root.get("/OCProperties")
+    if not isinstance(layers, pikepdf.Dictionary):
+        return
+    default = layers.get("/D")
+    off = default.get("/OFF") if isinstance(default, pikepdf.Dictionary) else None
+    hidden = {o.objgen for o in list(off)[:1000]} if isinstance(off, pikepdf.Array) else set()
+    groups = layers.get("/OCGs")
+    for group in list(groups)[:SHOWN] if isinstance(groups, pikepdf.Array) else ():
+        if isinstance(group, pikepdf.Dictionary):
+            kind = "hidden" if group.objgen in hidden else "shown"
+            yield Fact(f"pdf.layer.{kind}", str(group.get("/Name", "")), f"optional content, object {group.objgen[0]}")
+
+
+def _objects(pdf: pikepdf.Pdf) -> Iterator[Fact]:
+    fonts: dict[str, int] = {}
+    links: dict[str, int] = {}
+    filters: set[str] = set()
+    found: list[Fact] = []
+    n_images = 0
+    for item in list(pdf.objects)[:OBJECTS]:
+        if not isinstance(item, pikepdf.Dictionary | pikepdf.Stream):
+            continue
+        number = item.objgen[0]
+        # A name may hold bytes that are no text; one odd object must not hide the others.
+        with suppress(pikepdf.PdfError, pikepdf.DataDecodingError, ValueError, TypeError, RuntimeError):
+            subtype = str(item.get("/Subtype", ""))
+            if isinstance(item, pikepdf.Stream):
+                n_images += subtype == "/Image"
+                filters.update(_names(item.get("/Filter")))
+            if str(item.get("/Type", "")) == "/Font" and "/BaseFont" in item:
+                fonts.setdefault(str(item["/BaseFont"]).lstrip("/"), number)
+            if "/EF" in item and isinstance(item.get("/EF"), pikepdf.Dictionary):
+                name = item.get("/UF", item.get("/F", ""))
+                found.append(Fact("pdf.embedded_file", str(name)[:TEXT], f"file specification, object {number}"))
+            if subtype in ("/RichMedia", "/Screen", "/Movie", "/Sound", "/3D", "/FileAttachment"):
+                found.append(Fact("pdf.embedded_media", subtype.lstrip("/"), f"annotation, object {number}"))
+            for kind, text in _actions(item, 0):
+                if kind == "URI":
+                    links.setdefault(text, number)
+                else:
+                    found.append(Fact(f"pdf.action.{kind}", text, f"action, object {number}"))
+    yield from found[: 20 * SHOWN]
+    for link, number in list(links.items())[:SHOWN]:
+        yield Fact("pdf.uri", link, f"link, object {number}")
+    for font, number in list(fonts.items())[:SHOWN]:
+        yield Fact("pdf.font", font, f"font, object {number}")
+    yield Fact("pdf.images", n_images, "image objects")
+    if filters:
+        yield Fact("pdf.filters", sorted(filters), "streams")
+
+
+def _names(value: Any) -> set[str]:
+    items = list(value)[:16] if isinstance(value, pikepdf.Array) else [value]
+    return {str(v).lstrip("/") for v in items if isinstance(v, pikepdf.Name)}
+
+
+def _actions(item: Any, depth: int) -> Iterator[tuple[str, str]]:
+    """Yield the actions of one object and of the direct dictionaries inside it."""
+    if depth > 5 or not isinstance(item, pikepdf.Dictionary | pikepdf.Stream):
+        return
+    kind = str(item.get("/S", "")).lstrip("/")
+    if kind == "URI" and "/URI" in item:
+        yield "URI", str(item["/URI"])[:TEXT]
+    elif kind in ACTIONS:
+        yield kind, _action_text(item)
+    elif "/JS" in item and isinstance(item["/JS"], pikepdf.String | pikepdf.Stream):
+        yield "JavaScript", _action_text(item)
+    for key in list(item.keys())[:200]:
+        value = item[key]
+        if isinstance(value, pikepdf.Dictionary) and not value.is_indirect:
+            yield from _actions(value, depth + 1)
+
+
+def _action_text(item: Any) -> str:
+    for key in ("/JS", "/F", "/Win", "/D"):
+        value = item.get(key)
+        if isinstance(value, pikepdf.Stream):
+            return (
+                value.read_bytes()[:TEXT].decode("utf-8", "replace")
+                if len(value.read_raw_bytes()) < 1 << 16
+                else "script"
+            )
+        if isinstance(value, pikepdf.String):
+            return str(value)[:TEXT]
+        if isinstance(value, pikepdf.Dictionary):
+            return str(value.get("/UF", value.get("/F", "")))[:TEXT]
+    return ""
+
+
+def _sentence(error: object, path: str) -> str:
+    text = str(error).replace(path, "the file") if path else str(error)
+    return text.splitlines()[0][:300] if text else type(error).__name__

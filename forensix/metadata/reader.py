@@ -1,0 +1,64 @@
+"""Read the facts of one medium, in a bounded child process.
+
+Hostile bytes are parsed by :mod:`forensix.metadata.child` and nothing else; what comes back is plain values, rebuilt
+here. A reader that fails leaves a :class:`Problem` that says so, and every other fact still arrives.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from forensix.errors import BrokenMedia
+from forensix.media.sandbox import call
+from forensix.metadata.facts import Fact, Facts, Node, Problem
+
+if TYPE_CHECKING:
+    from forensix.media import Media
+
+READ_S = 30.0
+
+
+def read_facts(media: "Media") -> Facts:
+    """Return everything that a medium says of itself.
+
+    Never raises for what the bytes hold: a child that dies, or runs out of time or memory, is a problem of the file.
+    """
+    try:
+        values = call(
+            "forensix.metadata.child:read", str(media.path), media.kind, media.format, media.name, timeout_s=READ_S
+        )
+    except BrokenMedia as error:
+        problem = Problem(f"The reader of this format could not finish: {error}", "file", 0)
+        return Facts(media.kind, media.format, problems=(problem,))
+    return from_values(values)
+
+
+def to_values(facts: Facts) -> dict[str, Any]:
+    """Return facts as lists, dicts, text, numbers and bytes, which cross to another process."""
+    return {
+        "kind": facts.kind,
+        "format": facts.format,
+        "items": [[f.key, f.value, f.where, f.offset] for f in facts.items],
+        "problems": [[p.message, p.where, p.offset, p.grave] for p in facts.problems],
+        "structure": [_node_values(node) for node in facts.structure],
+        "pictures": dict(facts.pictures),
+    }
+
+
+def from_values(values: dict[str, Any]) -> Facts:
+    """Rebuild what :func:`to_values` took apart."""
+    return Facts(
+        kind=values["kind"],
+        format=values["format"],
+        items=tuple(Fact(*row) for row in values["items"]),
+        problems=tuple(Problem(*row) for row in values["problems"]),
+        structure=tuple(_node(row) for row in values["structure"]),
+        pictures=dict(values["pictures"]),
+    )
+
+
+def _node_values(node: Node) -> list[Any]:
+    return [node.name, node.offset, node.size, node.note, [_node_values(child) for child in node.children]]
+
+
+def _node(row: list[Any]) -> Node:
+    name, offset, size, note, children = row
+    return Node(name, offset, size, note, tuple(_node(child) for child in children))

@@ -1,0 +1,169 @@
+"""XMP packets: flat facts, the editing history, and where the picture was derived from.
+
+Keys are ``xmp.<prefix>.<Name>`` with the prefixes that the packet declares, normalised for the common namespaces.
+``xmp.history`` holds the list of ``xmpMM:History`` entries, ``xmp.derived_from`` the ``xmpMM:DerivedFrom`` structure.
+Packets are parsed by defusedxml: entities and external references are refused.
+"""
+
+import re
+from typing import Any
+from xml.etree.ElementTree import Element, ParseError
+
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import fromstring
+
+from forensix.metadata.facts import Fact, Problem
+
+RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"
+PREFIXES = {
+    "http://ns.adobe.com/xap/1.0/": "xmp",
+    "http://ns.adobe.com/xap/1.0/mm/": "xmpMM",
+    "http://ns.adobe.com/xap/1.0/sType/ResourceEvent#": "stEvt",
+    "http://ns.adobe.com/xap/1.0/sType/ResourceRef#": "stRef",
+    "http://purl.org/dc/elements/1.1/": "dc",
+    "http://purl.org/dc/terms/": "dcterms",
+    "http://ns.adobe.com/photoshop/1.0/": "photoshop",
+    "http://ns.adobe.com/camera-raw-settings/1.0/": "crs",
+    "http://ns.adobe.com/exif/1.0/": "exif",
+    "http://cipa.jp/exif/1.0/": "exifEX",
+    "http://ns.adobe.com/exif/1.0/aux/": "aux",
+    "http://ns.adobe.com/tiff/1.0/": "tiff",
+    "http://ns.adobe.com/pdf/1.3/": "pdf",
+    "http://ns.adobe.com/pdfx/1.3/": "pdfx",
+    "http://www.aiim.org/pdfa/ns/id/": "pdfaid",
+    "http://ns.adobe.com/xmp/1.0/DynamicMedia/": "xmpDM",
+    "http://iptc.org/std/Iptc4xmpExt/2008-02-29/": "iptcExt",
+    "http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/": "iptcCore",
+    "http://ns.google.com/photos/1.0/creations/": "GCreations",
+    "http://ns.google.com/photos/1.0/container/": "Container",
+    "http://ns.google.com/photos/1.0/camera/": "GCamera",
+    "http://ns.apple.com/adjustment-settings/1.0/": "crsApple",
+    "http://www.gimp.org/xmp/": "GIMP",
+}
+START = re.compile(rb"<\?xpacket begin=|<x:xmpmeta|<rdf:RDF")
+MAX_PACKET_BYTES = 8 << 20
+MAX_FACTS = 2000
+SEARCHED_BYTES = 1 << 20
+"""Larger packets give their own offset for each property; searching them for every name would take too long."""
+
+MAX_DEPTH = 24
+SKIPPED = {"xmp.Thumbnails", "xmpGImg", "GCamera.MicroVideo"}
+
+
+def parse(packet: bytes, where: str, offset: int | None = None) -> tuple[list[Fact], list[Problem]]:
+    """Return the facts of one packet, and what is wrong with it."""
+    if len(packet) > MAX_PACKET_BYTES:
+        return [], [
+            Problem(f"The XMP packet is larger than {MAX_PACKET_BYTES >> 20} MB and was not read.", where, offset)
+        ]
+    facts, problems = [Fact("xmp.size", len(packet), where, offset)], []
+    try:
+        root = fromstring(_body(packet), forbid_dtd=True)
+    except (ParseError, DefusedXmlException, ValueError, LookupError) as error:
+        problems.append(Problem(f"The XMP packet is not well-formed XML ({_said(error)}).", where, offset))
+        return facts + _salvaged(packet, where, offset), problems
+    for description in root.iter(f"{RDF}Description"):
+        for name, value in description.attrib.items():
+            if not name.startswith(RDF):
+                facts.append(_fact(_key(name), value, packet, where, offset))
+        for child in description:
+            key = _key(child.tag)
+            if key in SKIPPED:
+                continue
+            value = _value(child, 0)
+            if value not in ("", [], {}):
+                facts.append(_fact(key, value, packet, where, offset))
+        if len(facts) > MAX_FACTS:
+            problems.append(Problem(f"The XMP packet holds more than {MAX_FACTS} properties.", where, offset))
+            break
+    return _lifted(facts), problems
+
+
+def find(data: bytes) -> int | None:
+    """Return where a packet begins in raw bytes, or ``None``."""
+    match = START.search(data)
+    return match.start() if match else None
+
+
+def _body(packet: bytes) -> bytes:
+    """Return the XML between the packet's wrappers, without the padding behind it."""
+    if packet[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        packet = packet.decode("utf-16", "replace").encode()
+    start = next((i for i in (packet.find(t) for t in (b"<x:xmpmeta", b"<x:xapmeta", b"<rdf:RDF")) if i >= 0), 0)
+    end = packet.rfind(b"<?xpacket end")
+    body = packet[start : end if end > start else len(packet)].strip(b"\0 \t\r\n")
+    return body
+
+
+def _salvaged(packet: bytes, where: str, offset: int | None) -> list[Fact]:
+    """Read single properties out of a broken packet: an examiner still wants the program's name."""
+    found = []
+    for name in ("xmp:CreatorTool", "xap:CreatorTool", "tiff:Software", "xmp:CreateDate", "xmp:ModifyDate"):
+        match = re.search(name.encode() + rb"(?:\s*=\s*[\"']|>)([^<\"']{1,200})", packet)
+        if match:
+            key = "xmp." + name.replace("xap:", "xmp:").replace(":", ".")
+            position = None if offset is None else offset + match.start(1)
+            found.append(Fact(key, match[1].decode("utf-8", "replace").strip(), f"{where}, {name} (broken)", position))
+    return found
+
+
+def _key(tag: str) -> str:
+    namespace, _, name = tag[1:].partition("}") if tag.startswith("{") else ("", "", tag)
+    prefix = PREFIXES.get(namespace) or re.sub(r"\W+", "_", namespace.rstrip("/#").rsplit("/", 1)[-1]) or "none"
+    return f"{prefix}.{name}"
+
+
+def _value(element: Element, depth: int) -> Any:
+    """Return text, a list (Seq, Bag, Alt) or a dict (a structure)."""
+    if depth > MAX_DEPTH:
+        return ""
+    resource = element.get(f"{RDF}resource")
+    if resource is not None:
+        return resource
+    fields = {_key(k): v for k, v in element.attrib.items() if not k.startswith((RDF, "{http://www.w3.org/XML"))}
+    for child in element:
+        if child.tag in (f"{RDF}Seq", f"{RDF}Bag", f"{RDF}Alt"):
+            return [_value(item, depth + 1) for item in child if item.tag == f"{RDF}li"][:MAX_FACTS]
+        if child.tag in (f"{RDF}Description", f"{RDF}value"):
+            inner = _value(child, depth + 1)
+            if not isinstance(inner, dict):
+                return inner
+            fields.update(inner)
+        else:
+            fields[_key(child.tag)] = _value(child, depth + 1)
+    return fields or (element.text or "").strip()
+
+
+def _fact(key: str, value: Any, packet: bytes, where: str, offset: int | None) -> Fact:
+    name = key.partition(".")[2]
+    searched = offset is not None and len(packet) <= SEARCHED_BYTES
+    found = packet.find(name.encode()) if searched else -1
+    position = offset + found if offset is not None and found >= 0 else offset
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
+        value = value[0]
+    return Fact(f"xmp.{key}", value, f"{where}, {key.replace('.', ':')}", position)
+
+
+def _lifted(facts: list[Fact]) -> list[Fact]:
+    """Add the facts that rules look for by one name, whatever the packet's spelling."""
+    lifted = list(facts)
+    for fact in facts:
+        if fact.key == "xmp.xmpMM.History" and fact.value:
+            entries = fact.value if isinstance(fact.value, list) else [fact.value]
+            rows = [_short(e) for e in entries if isinstance(e, dict)]
+            if rows:
+                lifted.append(Fact("xmp.history", rows, fact.where, fact.offset))
+        elif fact.key == "xmp.xmpMM.DerivedFrom" and fact.value:
+            value = _short(fact.value) if isinstance(fact.value, dict) else {"documentID": str(fact.value)}
+            lifted.append(Fact("xmp.derived_from", value, fact.where, fact.offset))
+        elif fact.key.endswith("igitalSourceType") and isinstance(fact.value, str):
+            lifted.append(Fact("xmp.source_type", fact.value.rstrip("/").rsplit("/", 1)[-1], fact.where, fact.offset))
+    return lifted
+
+
+def _short(structure: dict[str, Any]) -> dict[str, Any]:
+    return {key.partition(".")[2]: value for key, value in structure.items()}
+
+
+def _said(error: Exception) -> str:
+    return str(error)[:120] or type(error).__name__

@@ -1,0 +1,1 @@
+"""Network definitions, one file each; a file offers ``build(**config) -> torch.nn.Module``."""

@@ -1,0 +1,109 @@
+"""Degradations of pictures, one set for training and for robustness tables.
+
+Every function takes and returns uint8 RGB (H, W, 3), never changes its input, and is fixed by its parameters; those
+that need chance take a generator. They are what pictures go through between a camera or a generator and the person
+who asks about them: compression, scaling, blur, noise, cropping, and the way of a screenshot.
+"""
+
+import io
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageFilter
+
+RGB = NDArray[np.uint8]
+
+RESAMPLING = {
+    "nearest": Image.Resampling.NEAREST,
+    "box": Image.Resampling.BOX,
+    "bilinear": Image.Resampling.BILINEAR,
+    "bicubic": Image.Resampling.BICUBIC,
+    "lanczos": Image.Resampling.LANCZOS,
+}
+
+
+def _coded(rgb: RGB, **options: object) -> RGB:
+    buffer = io.BytesIO()
+    Image.fromarray(rgb).save(buffer, **options)  # type: ignore[arg-type]
+    return np.asarray(Image.open(buffer).convert("RGB"))
+
+
+def jpeg(rgb: RGB, quality: int, subsampling: int = 2) -> RGB:
+    """Encode as JPEG and decode; ``quality`` in [1, 100], ``subsampling`` 0 for 4:4:4, 1 for 4:2:2, 2 for 4:2:0."""
+    return _coded(rgb, format="JPEG", quality=int(quality), subsampling=subsampling)
+
+
+def webp(rgb: RGB, quality: int) -> RGB:
+    """Encode as lossy WebP and decode; ``quality`` in [1, 100]."""
+    return _coded(rgb, format="WEBP", quality=int(quality), method=2)
+
+
+def resize(rgb: RGB, factor: float, *, resample: str = "bicubic") -> RGB:
+    """Scale both sides by ``factor``; no side becomes shorter than 1 px. ``resample`` is a key of `RESAMPLING`."""
+    height, width = rgb.shape[:2]
+    size = (max(1, round(width * factor)), max(1, round(height * factor)))
+    return np.asarray(Image.fromarray(rgb).resize(size, RESAMPLING[resample]))
+
+
+def blur(rgb: RGB, sigma_px: float) -> RGB:
+    """Blur with a Gaussian."""
+    return np.asarray(Image.fromarray(rgb).filter(ImageFilter.GaussianBlur(sigma_px)))
+
+
+def sharpen(rgb: RGB, percent: int) -> RGB:
+    """Sharpen with an unsharp mask of radius 1 px; ``percent`` is its strength, 100 is strong."""
+    return np.asarray(Image.fromarray(rgb).filter(ImageFilter.UnsharpMask(radius=1, percent=percent, threshold=0)))
+
+
+def noise(rgb: RGB, sigma: float, rng: np.random.Generator) -> RGB:
+    """Add Gaussian noise of standard deviation ``sigma`` in grey levels, independent in every pixel and channel."""
+    drawn = rng.standard_normal(rgb.shape, dtype=np.float32) * np.float32(sigma)
+    found: RGB = np.clip(rgb + drawn + 0.5, 0, 255).astype(np.uint8)
+    return found
+
+
+def crop(rgb: RGB, top: int, left: int, height: int, width: int) -> RGB:
+    """Cut a box out; parts outside the picture are left away."""
+    return rgb[max(0, top) : top + height, max(0, left) : left + width].copy()
+
+
+def colour(rgb: RGB, *, gain: tuple[float, float, float] = (1, 1, 1), gamma: float = 1, saturation: float = 1) -> RGB:
+    """Scale channels (white balance, exposure), bend by ``gamma``, and move towards (< 1) or away from (> 1) grey."""
+    x = np.clip(rgb.astype(np.float32) / 255 * np.asarray(gain, dtype=np.float32), 0, 1) ** np.float32(gamma)
+    grey = x.mean(axis=2, keepdims=True)
+    found: RGB = np.clip((grey + saturation * (x - grey)) * 255 + 0.5, 0, 255).astype(np.uint8)
+    return found
+
+
+def screenshot(rgb: RGB, rng: np.random.Generator) -> RGB:
+    """Show on a screen and capture: scaled by an odd factor, a slight change of tone, cut loose of any block grid.
+
+    The factor lies in [0.5, 1.3], the tone curve in [0.95, 1.05]; one to seven rows and columns are lost on top left.
+    """
+    shown = resize(rgb, float(rng.uniform(0.5, 1.3)), resample="bilinear")
+    shown = colour(shown, gamma=float(rng.uniform(0.95, 1.05)))
+    top, left = (int(v) for v in rng.integers(1, 8, size=2))
+    return crop(shown, top, left, shown.shape[0], shown.shape[1]) if min(shown.shape[:2]) > 16 else shown
+
+
+def shared(rgb: RGB, rng: np.random.Generator) -> RGB:
+    """Pass through a social network: long side at most 1080 px, then JPEG 4:2:0 at a quality in [65, 85]."""
+    longest = max(rgb.shape[:2])
+    small = resize(rgb, 1080 / longest, resample="lanczos") if longest > 1080 else rgb
+    return jpeg(small, int(rng.integers(65, 86)))
+
+
+DEGRADATIONS: dict[str, Callable[[RGB, np.random.Generator], RGB]] = {
+    "none": lambda rgb, rng: rgb,
+    "jpeg 90": lambda rgb, rng: jpeg(rgb, 90),
+    "jpeg 70": lambda rgb, rng: jpeg(rgb, 70),
+    "webp 80": lambda rgb, rng: webp(rgb, 80),
+    "resize 0.5": lambda rgb, rng: resize(rgb, 0.5),
+    "resize 1.5": lambda rgb, rng: resize(rgb, 1.5),
+    "blur 1 px": lambda rgb, rng: blur(rgb, 1.0),
+    "noise 4": lambda rgb, rng: noise(rgb, 4.0, rng),
+    "screenshot": screenshot,
+    "shared": shared,
+}
+"""Named degradations for robustness tables; each takes a picture and a generator."""

@@ -1,0 +1,133 @@
+"""What a task is, and how tasks are found and chosen."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Protocol
+
+from forensix.errors import UnsupportedMedia, UsageError
+from forensix.media import Media
+from forensix.models import load_component
+from forensix.schema import ACCEPTS, TASKS, MediaKind
+from forensix.tasks.evidence import Outcome
+
+Progress = Callable[[str, float], None]
+"""Called with a stage in words and how much of the task is done, 0 to 1."""
+
+
+def _silent(stage: str, done: float) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the caller asked for, the same for every task."""
+
+    explain: bool = True
+    transcribe: bool = True
+    additional_info: str | None = None
+    components: Mapping[str, Any] = field(default_factory=dict)
+    """Component names or objects by slot, where the caller chose other than a task's default."""
+    progress: Progress = _silent
+
+
+class Task(Protocol):
+    """One analysis."""
+
+    name: str
+    accepts: frozenset[MediaKind]
+    components: Mapping[str, str]
+    """Default component name by slot."""
+
+    def run(self, media: Media, options: Options) -> Outcome:
+        """Analyse one medium.
+
+        Raises
+        ------
+        InputError
+            This medium cannot be analysed.
+        ModelError
+            A model that the task needs cannot be used.
+        """
+        ...
+
+
+@cache
+def _entries() -> dict[str, EntryPoint]:
+    found = {entry.name: entry for entry in entry_points(group="forensix.tasks")}
+    order = [*(name for name in TASKS if name in found), *sorted(set(found) - set(TASKS))]
+    return {name: found[name] for name in order}
+
+
+def task_names() -> tuple[str, ...]:
+    """Return the names of all tasks: the specification's in its order, then those of other packages."""
+    return tuple(_entries())
+
+
+@cache
+def load_task(name: str) -> Task:
+    """Return the task of a name; what it needs is imported now.
+
+    Raises
+    ------
+    UsageError
+        No task of that name.
+    """
+    check_names([name])
+    task: Task = _entries()[name].load()()
+    return task
+
+
+def accepted(name: str) -> frozenset[MediaKind]:
+    """Return the kinds of media that a task accepts, without loading the specification's."""
+    return ACCEPTS[name] if name in ACCEPTS else load_task(name).accepts
+
+
+def select_tasks(names: Collection[str] | None, kind: MediaKind) -> tuple[Task, ...]:
+    """Return the named tasks, or all that accept a kind of media; no other task is loaded.
+
+    Raises
+    ------
+    UsageError
+        No task of that name.
+    UnsupportedMedia
+        A named task does not accept this kind.
+    """
+    if names is None:
+        return tuple(load_task(name) for name in task_names() if kind in accepted(name))
+    check_names(names)
+    for name in names:
+        if kind not in accepted(name):
+            raise UnsupportedMedia(f"{name} analyses {', '.join(sorted(accepted(name)))}; this is {kind}")
+    return tuple(load_task(name) for name in dict.fromkeys(names))
+
+
+def check_names(names: Collection[str]) -> None:
+    """Raise `UsageError` unless every name is a task."""
+    if isinstance(names, str):
+        raise UsageError(f"tasks is a list of names: write tasks=[{names!r}]")
+    unknown = [name for name in names if name not in _entries()]
+    if unknown:
+        raise UsageError(f"there is no task named {unknown[0]!r}; there are: {', '.join(task_names())}")
+
+
+def check_slots(slots: Collection[str]) -> None:
+    """Raise `UsageError` unless every slot is one that some task fills."""
+    if not slots:
+        return
+    known = {slot for name in task_names() for slot in load_task(name).components}
+    unknown = sorted(set(slots) - known)
+    if unknown:
+        raise UsageError(f"no task has a component {unknown[0]!r}; there are: {', '.join(sorted(known))}")
+
+
+def component(task: Task, slot: str, options: Options) -> Any:
+    """Return the component that fills a task's slot: the caller's choice, else the task's default."""
+    return load_component(slot, options.components.get(slot, task.components[slot]))
+
+
+def component_label(chosen: Any) -> str:
+    """Return a name for the report: the card's where there is one, else the object's class."""
+    card = getattr(chosen, "card", None)
+    return card.name if card is not None else type(chosen).__name__

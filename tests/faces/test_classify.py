@@ -1,0 +1,145 @@
+"""The classifier's promises: range, determinism, what it refuses, heat maps; and its direction on known pairs."""
+
+import numpy as np
+import pytest
+import torch
+
+from forensix.calibration import Calibration
+from forensix.errors import UsageError
+from forensix.faces import FaceClassifier, forensix_face, overlay, track
+from forensix.faces.classify import pooled
+from forensix.faces.crop import crop
+from forensix.faces.detect import detect
+from forensix.media import open_media
+from forensix.models import LoadedModel, get_card
+from forensix.models.architectures import face_cnn
+
+
+@pytest.fixture(scope="module")
+def crops(astronaut, hopper):
+    pictures = [crop(rgb, detect([rgb])[0].boxes[0]) for rgb in (astronaut, hopper)]
+    noise = np.random.default_rng(0).integers(0, 256, pictures[0].shape).astype(np.uint8)
+    return np.stack([*pictures, noise, np.zeros_like(noise), pictures[0][:, ::-1]])
+
+
+def test_scores_are_probabilities_and_repeatable(crops):
+    scores = forensix_face().score(crops)
+    assert scores.shape == (5,) and scores.dtype == np.float64
+    assert (scores >= 0).all() and (scores <= 1).all() and np.ptp(scores) > 0
+    np.testing.assert_array_equal(scores, forensix_face().score(crops))
+
+
+def test_company_in_a_batch_does_not_change_a_score(crops):
+    many = np.concatenate([crops] * 9)
+    together = forensix_face().score(many)
+    alone = np.concatenate([forensix_face().score(one[None]) for one in crops])
+    np.testing.assert_allclose(together, np.tile(alone, 9), atol=1e-5)
+
+
+def test_a_mirror_image_has_the_same_score(crops):
+    scores = forensix_face().score(crops)
+    assert scores[4] == pytest.approx(scores[0], abs=1e-5)
+
+
+def test_scores_are_the_cards_calibration_of_the_logits(crops):
+    logits = forensix_face().logits(crops)
+    np.testing.assert_allclose(forensix_face().score(crops), forensix_face().card.calibration.score(logits))
+    assert forensix_face().card.calibration.slope > 0
+
+
+def test_no_crops_no_scores():
+    empty = np.zeros((0, 160, 160, 3), np.uint8)
+    assert forensix_face().score(empty).shape == (0,)
+    assert sum(forensix_face().types(empty).values()) == pytest.approx(1)
+
+
+def test_types_are_those_of_the_card_and_sum_to_one(crops):
+    types = forensix_face().types(crops)
+    assert tuple(types) == forensix_face().manipulation_types == ("faceswap", "lipsync", "face_synthesis")
+    assert sum(types.values()) == pytest.approx(1) and min(types.values()) >= 0
+
+
+def test_a_track_is_judged_by_the_higher_half_of_its_crops():
+    assert pooled(np.array([1.0, -5.0, 3.0])) == 2.0
+    classifier = forensix_face()
+    low, high = classifier.aggregate(np.array([-1.0, -1.0])), classifier.aggregate(np.array([-1.0, -1.0, 4.0, 4.0]))
+    assert low == pytest.approx(float(classifier.card.calibration.score(-1.0)))
+    assert high == pytest.approx(float(classifier.card.calibration.score(4.0)))
+    with pytest.raises(UsageError, match="filled"):
+        classifier.aggregate(np.zeros(0))
+
+
+@pytest.mark.parametrize("size", [64, 128, 160, 200])
+def test_the_heat_map_is_as_large_as_the_crop(crops, size):
+    picture = np.ascontiguousarray(np.resize(crops[0], (size, size, 3)))
+    heat = forensix_face().heatmap(picture)
+    assert heat.shape == (size, size)
+    assert heat.min() >= 0 and heat.max() <= 1
+    laid = overlay(picture, heat)
+    assert laid.shape == picture.shape and laid.dtype == np.uint8
+
+
+def test_the_overlay_colours_the_hot_and_leaves_the_cold():
+    picture = np.full((8, 8, 3), 100, np.uint8)
+    heat = np.zeros((8, 8))
+    heat[:, 4:] = 1
+    laid = overlay(picture, heat)
+    assert (laid[:, :4] == 100).all()
+    assert (laid[:, 4:, 0] > 150).all() and (laid[:, 4:, 2] < 60).all()
+    with pytest.raises(UsageError, match="as large"):
+        overlay(picture, heat[:4])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [np.zeros((160, 160, 3), np.uint8), np.zeros((1, 160, 160, 3)), np.zeros((1, 160, 90, 3), np.uint8)],
+)
+def test_refuses_what_are_no_crops(wrong):
+    with pytest.raises(UsageError, match="uint8"):
+        forensix_face().score(wrong)
+
+
+def test_a_card_without_calibration_gives_no_scores():
+    card = get_card("forensix-face").model_copy(update={"calibration": None})
+    classifier = FaceClassifier(LoadedModel(card, face_cnn.build(**card.config).eval()))
+    crop_ = np.zeros((1, 160, 160, 3), np.uint8)
+    assert classifier.logits(crop_).shape == (1,)
+    with pytest.raises(UsageError, match="calibration"):
+        classifier.score(crop_)
+
+
+def test_higher_logits_mean_higher_scores():
+    card = get_card("forensix-face").model_copy(update={"calibration": Calibration(slope=2.0, intercept=-1.0)})
+    classifier = FaceClassifier(LoadedModel(card, face_cnn.build(**card.config).eval()))
+    assert classifier.aggregate(np.array([0.5])) == pytest.approx(0.5)
+    assert classifier.aggregate(np.array([2.0])) > classifier.aggregate(np.array([1.0]))
+
+
+def test_generated_portraits_score_above_photographs(corpora):
+    """The sign check, on development pictures that training did not see."""
+    import pandas as pd
+
+    faces = corpora / "faces"
+    table = pd.read_csv(faces / "manifest.csv")
+    table = table[(table["split"] == "dev") & (table["source_repo"] == "dinablachman/realorfake")]
+    means = {}
+    for label in ("real", "fake"):
+        logits = []
+        for path in table.loc[table["label"] == label, "path"].head(8):
+            with open_media(faces / path) as media:
+                logits += [forensix_face().logits(track(media)[0].crops)[0]]
+        means[label] = np.mean(logits)
+    assert means["fake"] > means["real"]
+
+
+def test_the_networks_maps_see_noise_where_it_is():
+    net = face_cnn.build().eval()
+    flat = torch.full((1, 3, 160, 160), 0.5)
+    noisy = flat.clone()
+    noisy[..., :80] += 0.1 * torch.rand(1, 1, 160, 80)
+    with torch.inference_mode():
+        difference = net.maps(noisy) - net.maps(flat)
+        outputs, place = net(noisy)
+    energies = difference[0, 3:8]
+    assert (energies[..., :9] > 1).all() and energies[..., 12:].abs().max() < 1e-4
+    assert outputs.shape == (1, 4) and place.shape == (1, 10, 10)

@@ -1,0 +1,129 @@
+"""Faces are followed: one track a person, boxes near the truth, memory that does not grow."""
+
+import av
+import numpy as np
+import pytest
+
+from forensix.faces import track, track_frames
+from forensix.faces.crop import CROP_PX, crop, cut, square
+from forensix.faces.detect import Detections, detect
+from forensix.faces.track import MAX_TRACKS, _Tracker, iou, sampling_rate_hz
+from forensix.media import Frame, open_media
+
+STEP_MS = 200.0
+
+
+def frames_of(pictures):
+    return [Frame(6 * i, STEP_MS * i, rgb, 1.0) for i, rgb in enumerate(pictures) if rgb is not None]
+
+
+def test_a_moving_face_is_one_track_near_the_truth(head, paste):
+    lefts = [20 + 15 * i for i in range(12)]
+    still = detect([paste((head, lefts[0], 50))])[0].boxes[0]
+    (one,) = track_frames(frames_of([paste((head, left, 50)) for left in lefts]), frame_rate_hz=30.0)
+    assert len(one) == 12
+    truth = np.array([(left - lefts[0], 0, left - lefts[0], 0) for left in lefts]) + still
+    assert np.diag(iou(one.boxes, truth)).min() > 0.75
+    assert one.frame_idx.tolist() == [6 * i for i in range(12)]
+    assert one.frame_ms.tolist() == [STEP_MS * i for i in range(12)]
+    assert one.frame_rate_hz == 30.0 and one.id == 0
+    assert one.crops.shape == (12, CROP_PX, CROP_PX, 3) and one.crops.dtype == np.uint8
+    assert one.landmarks.shape == (12, 5, 2)
+
+
+def test_two_faces_that_cross_keep_their_names(head, other_head, paste):
+    # They pass at different heights, as people do, and overlap in the middle.
+    pictures = [paste((head, 10 + 20 * i, 5), (other_head, 250 - 20 * i, 110)) for i in range(13)]
+    tracks = track_frames(frames_of(pictures))
+    assert len(tracks) == 2
+    for one in tracks:
+        steps = np.diff(one.boxes[:, 0])
+        assert len(one) >= 11
+        assert (steps > 0).all() or (steps < 0).all()
+
+
+def test_a_short_gap_is_bridged_and_a_long_one_is_not(head, paste):
+    shown, empty = paste((head, 100, 50)), paste()
+    (one,) = track_frames(frames_of([shown] * 4 + [empty] * 3 + [shown] * 4))
+    assert len(one) == 8
+    # Frames without the face are not invented.
+    assert not set(one.frame_idx.tolist()) & {24, 30, 36}
+    assert len(track_frames(frames_of([shown] * 4 + [empty] * 9 + [shown] * 4))) == 2
+
+
+def test_a_cut_to_another_person_ends_the_track(head, other_head, paste):
+    pictures = [paste((head, 100, 50))] * 5 + [paste((other_head, 100, 50))] * 5
+    assert [len(one) for one in track_frames(frames_of(pictures))] == [5, 5]
+
+
+def test_crops_are_bounded_and_spread_over_time(head, paste):
+    shown = paste((head, 100, 50))
+    (one,) = track_frames(frames_of([shown] * 45), max_crops=8)
+    assert len(one) == 45
+    assert 4 <= len(one.crops) <= 8
+    gaps = np.diff(one.kept)
+    assert gaps.min() == gaps.max()
+    assert one.kept[-1] >= 45 - 2 * gaps[0]
+    assert one.crop_frame_idx.tolist() == (6 * one.kept).tolist()
+
+
+def test_a_crowd_of_new_faces_in_every_frame_does_not_fill_the_memory():
+    rng = np.random.default_rng(0)
+    tracker = _Tracker(max_gap_ms=1, max_crops=8)
+    picture = rng.integers(0, 256, (400, 400, 3)).astype(np.uint8)
+    for i in range(12):
+        corners = rng.uniform(0, 350, (60, 2))
+        boxes = np.hstack([corners, corners + rng.uniform(10, 40, (60, 1))])
+        tracker.add(Frame(i, 1000.0 * i, picture, 1.0), Detections(boxes, np.ones(60), np.zeros((60, 5, 2))))
+        assert len(tracker.done) + len(tracker.active) <= MAX_TRACKS
+
+
+def test_what_is_seen_once_in_a_video_is_dropped(head, paste):
+    assert track_frames(frames_of([paste()] * 3 + [paste((head, 100, 50))] + [paste()] * 3)) == ()
+
+
+def test_an_image_is_a_video_of_one_frame(astronaut, tmp_path):
+    from PIL import Image
+
+    Image.fromarray(astronaut).save(tmp_path / "a.png")
+    with open_media(tmp_path / "a.png") as media:
+        tracks = track(media)
+        assert track(media) is tracks
+    (one,) = tracks
+    assert len(one) == 1 and one.frame_rate_hz == 0.0 and one.frame_idx.tolist() == [0]
+
+
+def test_a_video_file_is_followed_at_a_limited_rate(head, paste, tmp_path):
+    with av.open(str(tmp_path / "clip.mp4"), "w") as container:
+        stream = container.add_stream("libx264", rate=25)
+        stream.width, stream.height, stream.pix_fmt = 360, 240, "yuv420p"
+        for i in range(50):
+            frame = av.VideoFrame.from_ndarray(paste((head, 20 + 3 * i, 50)), format="rgb24")
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    with open_media(tmp_path / "clip.mp4") as media:
+        (one,) = track(media)
+    assert 9 <= len(one) <= 11
+    assert one.frame_rate_hz == pytest.approx(25)
+    np.testing.assert_allclose(one.frame_ms, one.frame_idx * 40, atol=1)
+    assert (np.diff(one.boxes[:, 0]) > 5).all()
+
+
+def test_the_rate_falls_with_duration_and_has_a_floor():
+    rates = [sampling_rate_hz(s) for s in (None, 1, 100, 1000, 1800, 1e6)]
+    assert rates == sorted(rates, reverse=True)
+    assert rates[0] == 5.0 and rates[-1] == 0.5
+
+
+def test_crops_beyond_the_edge_repeat_it():
+    picture = np.zeros((40, 40, 3), np.uint8)
+    picture[:, :20] = 200
+    cropped = crop(picture, np.array([-20.0, 0, 20, 40]), margin=1.0, size_px=40)
+    assert (cropped == 200).all()
+    np.testing.assert_array_equal(cut(picture, np.array([0.0, 0, 40, 40]), 40), picture)
+    np.testing.assert_allclose(square(np.array([0, 0, 10, 20]), 1.0), [-5, 0, 15, 20])
+
+
+def test_tracks_of_the_development_videos(corpora):
+    with open_media(corpora / "faces" / "dev/videos/fake/00649_Tim_Chrys_2.mp4") as media:
+        assert [len(one) for one in track(media)] == [34, 34]

@@ -1,0 +1,28 @@
+"""How often one-piece recordings of human speech get a suspect claim from what their sound shows."""
+
+from pathlib import Path
+
+import pytest
+
+from forensix.forensics import audio
+from forensix.manifest import Manifest
+from forensix.metadata import audio_signal
+from forensix.metadata.container_found import Found
+from forensix.metadata.facts import Facts
+
+ALLOWED = 0.05
+EVERY = 6
+
+
+@pytest.mark.slow
+def test_fewer_than_one_in_twenty(corpora: Path) -> None:
+    real = sorted(Manifest.read(corpora / "voice" / "manifest.csv").where(label="real").paths())[::EVERY]
+    raised = 0
+    for path in real:
+        found = Found()
+        audio_signal.read(str(path), "flac", found)
+        found.fact("stream.audio", {"codec": "flac"}, "stream 0")
+        facts = Facts("audio", "flac", tuple(found.items))
+        raised += any(f.severity != "benign" for f in audio.signal(facts))
+    assert len(real) > 50
+    assert raised / len(real) < ALLOWED

@@ -1,0 +1,103 @@
+"""Rules on recordings, each on a file that the test makes or on facts that it states."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from forensix.forensics import claims, result
+from forensix.forensics.findings import Finding
+from forensix.metadata import container
+from forensix.metadata.facts import Fact, Facts
+from tests.metadata.test_container_facts import sound, wav
+
+
+def facts(*items: tuple[str, object]) -> Facts:
+    return Facts("audio", "wav", tuple(Fact(key, value, "somewhere", 8 * i) for i, (key, value) in enumerate(items)))
+
+
+def pick(findings: tuple[Finding, ...], words: str) -> Finding:
+    matching = [f for f in findings if words in f.claim.claim]
+    assert matching, [f.claim.claim for f in findings]
+    return matching[0]
+
+
+def test_a_plain_recording_is_not_suspected(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).normal(0, 0.05, 5 * 16000)
+    findings = claims(container.read(str(wav(tmp_path / "a.wav", noise)), "wav"))
+    assert [f.claim.claim for f in findings if f.severity != "benign"] == []
+    assert pick(findings, "says nothing of its origin").severity == "benign"
+
+
+def test_joined_mp3(tmp_path: Path) -> None:
+    first = sound(tmp_path / "a.mp3", "libmp3lame").read_bytes()
+    path = tmp_path / "b.mp3"
+    path.write_bytes(first + first[first.index(b"\xff\xfb") :])
+    findings = claims(container.read(str(path), "mp3"))
+    claim = pick(findings, "put together from 2 files")
+    assert (claim.severity, claim.claim.user_category) == ("suspect", "editing")
+    assert "FILE_EDITED" in result(findings).red_flags
+
+
+def test_mp3_with_frames_taken_out(tmp_path: Path) -> None:
+    path = sound(tmp_path / "a.mp3", "libmp3lame")
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+    assert pick(claims(container.read(str(path), "mp3")), "shorter than its header says").severity == "suspect"
+
+
+def test_one_mp3_is_whole(tmp_path: Path) -> None:
+    findings = claims(container.read(str(sound(tmp_path / "a.mp3", "libmp3lame")), "mp3"))
+    assert not [f for f in findings if f.claim.type == "encoding" and f.severity != "benign"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "named"),
+    [
+        ("id3.TSSE", "ElevenLabs", True),
+        ("id3.COMM", "made with suno; created=2024", True),
+        ("vorbis.ENCODER", "Suno v4", True),
+        ("id3.TIT2", "Suno", False),
+        ("id3.TPE1", "Suno", False),
+    ],
+)
+def test_generators(key: str, value: str, named: bool) -> None:
+    findings = claims(facts((key, value)))
+    assert bool([f for f in findings if f.claim.type == "ai_generated"]) is named
+
+
+def test_editor_and_library() -> None:
+    findings = claims(facts(("id3.TSSE", "Audacity 3.4"), ("mpeg.encoder", "LAME3.100")))
+    assert pick(findings, "editing program Audacity").severity == "suspect"
+    assert pick(findings, "The encoder is named").severity == "benign"
+
+
+def test_silence_put_into_a_lossless_recording(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).normal(0, 0.05, 6 * 16000)
+    noise[40000:44000] = 0
+    findings = claims(container.read(str(wav(tmp_path / "a.wav", noise)), "wav"))
+    claim = pick(findings, "Digital silence inside the recording (1)")
+    assert claim.severity == "suspect" and "2.5" in claim.claim.explanation
+
+
+def test_silence_at_the_ends_is_not_told(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).normal(0, 0.05, 6 * 16000)
+    noise[:6000] = noise[-6000:] = 0
+    findings = claims(container.read(str(wav(tmp_path / "a.wav", noise)), "wav"))
+    assert not [f for f in findings if "Digital silence" in f.claim.claim]
+
+
+def test_former_codec_in_a_lossless_file(tmp_path: Path) -> None:
+    rate = 44100
+    noise = np.random.default_rng(0).normal(0, 0.1, 4 * rate)
+    spectrum = np.fft.rfft(noise)
+    spectrum[np.fft.rfftfreq(len(noise), 1 / rate) > 15000] = 0
+    path = wav(tmp_path / "a.wav", np.fft.irfft(spectrum), rate)
+    claim = pick(claims(container.read(str(path), "wav")), "The sound ends at")
+    assert claim.severity == "benign" and "was an MP3 or AAC before" in claim.claim.explanation
+
+
+def test_wrong_sizes_are_malformed(tmp_path: Path) -> None:
+    path = wav(tmp_path / "a.wav", np.random.default_rng(0).normal(0, 0.05, 16000))
+    path.write_bytes(path.read_bytes()[:-999])
+    assert pick(claims(container.read(str(path), "wav")), "malformed").severity == "suspect"

@@ -1,0 +1,283 @@
+"""Rules on PDFs, each on a document that the test makes and, for signatures, signs with a certificate of its own."""
+
+import io
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pikepdf
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import pkcs12
+from cryptography.x509.oid import NameOID
+from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
+from pyhanko.pdf_utils.reader import PdfFileReader
+from pyhanko.sign import fields, signers
+
+from forensix.errors import BrokenMedia, InputNotFound, UsageError
+from forensix.forensics import claims, pdf_dates, result, revisions
+from forensix.forensics.findings import Finding
+from forensix.metadata import pdf
+from tests.metadata.test_pdf_facts import appended, content_number, page, stream
+
+
+def found(path: Path) -> tuple[Finding, ...]:
+    return claims(pdf.read(str(path)))
+
+
+def pick(findings: tuple[Finding, ...], words: str) -> Finding:
+    matching = [f for f in findings if words in f.claim.claim]
+    assert matching, [f.claim.claim for f in findings]
+    return matching[0]
+
+
+def dated(path: Path, **info: str) -> Path:
+    out = path.with_name("dated.pdf")
+    with pikepdf.open(path) as document:
+        for key, value in info.items():
+            document.docinfo[f"/{key}"] = value
+        document.save(out)
+    return out
+
+
+@pytest.fixture(scope="module")
+def signer(tmp_path_factory: pytest.TempPathFactory) -> signers.SimpleSigner:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Test Signer")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(7)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=30))
+        .add_extension(x509.KeyUsage(True, True, *[False] * 7), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    path = tmp_path_factory.mktemp("key") / "key.p12"
+    secret = serialization.BestAvailableEncryption(b"x")
+    path.write_bytes(pkcs12.serialize_key_and_certificates(b"k", key, certificate, None, secret))
+    return signers.SimpleSigner.load_pkcs12(str(path), passphrase=b"x")
+
+
+def signed(data: bytes, signer: signers.SimpleSigner, field: str = "Sig1") -> bytes:
+    writer = IncrementalPdfFileWriter(io.BytesIO(data))
+    meta = signers.PdfSignatureMetadata(field_name=field, md_algorithm="sha256")
+    out = signers.sign_pdf(writer, meta, signer=signer)
+    return bytes(out.getvalue())
+
+
+def test_plain_document_is_not_suspected(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdf"
+    with pikepdf.new() as document:
+        document.add_blank_page()
+        document.docinfo["/Producer"] = "Microsoft Word for Microsoft 365"
+        document.docinfo["/CreationDate"] = document.docinfo["/ModDate"] = "D:20240102030405+01'00'"
+        document.save(path)
+    assert [f.claim.claim for f in found(path) if f.severity != "benign"] == []
+
+
+def test_later_version_of_the_page_is_suspect(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    number = content_number(path)
+    path.write_bytes(appended(path.read_bytes(), {number: stream(b"BT /F1 12 Tf 100 700 Td (900) Tj ET")}))
+    findings = found(path)
+    assert pick(findings, "The file holds 2 versions").severity == "suspect"
+    change = pick(findings, "Version 2 changes page content")
+    assert (change.severity, change.claim.type, change.claim.user_category) == ("suspect", "versions", "editing")
+    assert "FILE_EDITED" in result(findings).red_flags
+
+
+def test_second_section_of_one_save_is_no_version(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    data = path.read_bytes()
+    first = int(data.rsplit(b"startxref\n", 1)[1].split()[0])
+    trailer = b"xref\n0 0\ntrailer\n<< /Size 99 /Root 1 0 R /Prev %d >>\nstartxref\n%d\n%%%%EOF\n" % (first, len(data))
+    entry = b"xref\n5 1\n%010d 00000 n \n" % data.index(b"5 0 obj")
+    path.write_bytes(data + trailer.replace(b"xref\n0 0\n", entry, 1))
+    findings = found(path)
+    assert not [f for f in findings if "versions of the document" in f.claim.claim]
+
+
+def test_signature_that_holds_is_benign(tmp_path: Path, signer: signers.SimpleSigner) -> None:
+    path = page(tmp_path / "a.pdf")
+    path.write_bytes(signed(path.read_bytes(), signer))
+    findings = found(path)
+    claim = pick(findings, "Signed by Test Signer")
+    assert (claim.severity, claim.claim.type) == ("benign", "signature")
+    assert "own holder" in claim.claim.explanation
+    assert not [f for f in findings if f.severity == "critical"]
+    assert pick(findings, "The file holds 2 versions").severity == "benign"
+    assert result(findings).document_details.digital_signature_by == "Test Signer"
+
+
+def test_changed_byte_breaks_the_signature(tmp_path: Path, signer: signers.SimpleSigner) -> None:
+    path = page(tmp_path / "a.pdf")
+    data = signed(path.read_bytes(), signer)
+    path.write_bytes(data.replace(b"An invoice over 100", b"An invoice over 900", 1))
+    claim = pick(found(path), "signature of Test Signer is broken")
+    assert claim.severity == "critical"
+
+
+def test_change_after_signing_is_critical(tmp_path: Path, signer: signers.SimpleSigner) -> None:
+    path = page(tmp_path / "a.pdf")
+    number = content_number(path)
+    data = signed(path.read_bytes(), signer)
+    path.write_bytes(appended(data, {number: stream(b"BT /F1 12 Tf 100 700 Td (900) Tj ET")}))
+    findings = found(path)
+    claim = pick(findings, "changed after Test Signer signed it")
+    assert claim.severity == "critical"
+    assert pick(findings, "Signed by Test Signer").severity == "benign"
+
+
+def test_second_signature_is_allowed(tmp_path: Path, signer: signers.SimpleSigner) -> None:
+    path = page(tmp_path / "a.pdf")
+    writer = IncrementalPdfFileWriter(io.BytesIO(path.read_bytes()))
+    for name in ("Sig1", "Sig2"):
+        fields.append_signature_field(writer, fields.SigFieldSpec(name))
+    out = io.BytesIO()
+    writer.write(out)
+    path.write_bytes(signed(signed(out.getvalue(), signer), signer, "Sig2"))
+    findings = found(path)
+    assert not [f for f in findings if f.severity == "critical"]
+    assert len([f for f in findings if f.claim.claim == "Signed by Test Signer"]) == 2
+
+
+def test_signature_over_part_of_the_file_is_critical(tmp_path: Path, signer: signers.SimpleSigner) -> None:
+    path = page(tmp_path / "a.pdf")
+    data = signed(path.read_bytes(), signer)
+    ranges = PdfFileReader(io.BytesIO(data)).embedded_signatures[0].byte_range
+    old = f"{ranges[2]} {ranges[3]}".encode()
+    new = f"{ranges[2]} {ranges[3] - 50}".encode().ljust(len(old))
+    assert old in data
+    path.write_bytes(data.replace(old, new, 1))
+    assert any(f.severity == "critical" and f.claim.type == "signature" for f in found(path))
+
+
+def test_later_moddate_alone_is_benign(tmp_path: Path) -> None:
+    path = dated(
+        page(tmp_path / "a.pdf"), CreationDate="D:20200101120000Z", ModDate="D:20210101120000Z", Producer="Some Writer"
+    )
+    claim = pick(found(path), "Changed after it was made")
+    assert (claim.severity, claim.claim.type) == ("benign", "dates")
+
+
+def test_later_moddate_with_an_editor_is_suspect(tmp_path: Path) -> None:
+    path = dated(
+        page(tmp_path / "a.pdf"),
+        CreationDate="D:20200101120000Z",
+        ModDate="D:20210101120000Z",
+        Producer="Adobe Photoshop 25.0",
+    )
+    findings = found(path)
+    assert pick(findings, "Changed after it was made").severity == "suspect"
+    assert pick(findings, "editing program Adobe Photoshop").claim.type == "software"
+
+
+def test_earlier_moddate_and_time_zones(tmp_path: Path) -> None:
+    path = dated(page(tmp_path / "a.pdf"), CreationDate="D:20200101120000+02'00'", ModDate="D:20200101120000+02'00'")
+    assert not [f for f in found(path) if f.claim.type == "dates"]
+    path = dated(page(tmp_path / "a.pdf"), CreationDate="D:20200101120000Z", ModDate="D:20191231120000Z")
+    assert "ModDate is earlier" in pick(found(path), "ModDate is earlier").claim.claim
+
+
+def test_xmp_date_differs(tmp_path: Path) -> None:
+    path = dated(page(tmp_path / "a.pdf"), CreationDate="D:20200101120000Z", ModDate="D:20200101120000Z")
+    out = tmp_path / "x.pdf"
+    with pikepdf.open(path) as document:
+        with document.open_metadata(set_pikepdf_as_editor=False, update_docinfo=False) as packet:
+            packet["xmp:ModifyDate"] = "2020-03-01T12:00:00Z"
+        document.save(out)
+    assert pick(found(out), "ModDate differs between document information and XMP").claim.type == "dates"
+
+
+@pytest.mark.parametrize(
+    ("date", "words"),
+    [
+        ("D:19700101000000Z", "clock's default"),
+        ("D:19850101000000Z", "older than PDF"),
+        ("D:29990101000000Z", "in the future"),
+        ("yesterday", "is not a date"),
+    ],
+)
+def test_dates_that_cannot_be(tmp_path: Path, date: str, words: str) -> None:
+    assert pick(found(dated(page(tmp_path / "a.pdf"), CreationDate=date)), words).claim.type == "dates"
+
+
+def test_dates_are_read_with_their_zone() -> None:
+    assert pdf_dates.parse("D:20240229235959-05'30'") == datetime(2024, 3, 1, 5, 29, 59, tzinfo=UTC)
+    assert pdf_dates.parse("2024-02-29T23:59:59+01:00") == datetime(2024, 2, 29, 22, 59, 59, tzinfo=UTC)
+    assert pdf_dates.parse("D:2024") == datetime(2024, 1, 1, tzinfo=UTC)
+    assert pdf_dates.parse("D:20241301") is None
+
+
+def test_lock_is_a_finding_and_no_error(tmp_path: Path) -> None:
+    path, out = page(tmp_path / "a.pdf"), tmp_path / "locked.pdf"
+    with pikepdf.open(path) as document:
+        document.save(out, encryption=pikepdf.Encryption(owner="boss", user="secret"))
+    findings = found(out)
+    assert pick(findings, "opens only with a password").claim.type == "security"
+    assert result(findings).document_details.password_protected is True
+
+
+def test_script_at_opening_is_suspect_and_form_checks_are_not(tmp_path: Path) -> None:
+    path, out = page(tmp_path / "a.pdf"), tmp_path / "b.pdf"
+    with pikepdf.open(path) as document:
+        document.Root.OpenAction = pikepdf.Dictionary(S=pikepdf.Name.JavaScript, JS="app.launchURL('x')")
+        document.save(out)
+    assert pick(found(out), "holds JavaScript").severity == "suspect"
+    with pikepdf.open(path) as document:
+        document.Root.Extra = pikepdf.Dictionary(S=pikepdf.Name.JavaScript, JS="AFNumber_Format(2, 0)")
+        document.save(out)
+    assert pick(found(out), "holds JavaScript").severity == "benign"
+
+
+def test_launch_action_and_executable_attachment(tmp_path: Path) -> None:
+    path, out = page(tmp_path / "a.pdf"), tmp_path / "b.pdf"
+    with pikepdf.open(path) as document:
+        document.Root.OpenAction = pikepdf.Dictionary(S=pikepdf.Name.Launch, F="cmd.exe")
+        document.attachments["invoice.js"] = b"x"
+        document.save(out)
+    findings = found(out)
+    assert pick(findings, "start another program").severity == "suspect"
+    assert pick(findings, "carries other files").severity == "suspect"
+
+
+def test_unequal_identifier_with_a_later_date(tmp_path: Path) -> None:
+    path = dated(page(tmp_path / "a.pdf"), CreationDate="D:20200101120000Z", ModDate="D:20210101120000Z")
+    out = tmp_path / "b.pdf"
+    with pikepdf.open(path) as document:
+        document.trailer.ID = [b"a" * 16, b"b" * 16]
+        document.save(out, static_id=True)
+    claim = pick(found(out), "saved again after it was made")
+    assert claim.severity == "suspect"
+
+
+def test_malformed_is_suspect(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    path.write_bytes(path.read_bytes()[:-30])
+    assert pick(found(path), "malformed").claim.type == "structure"
+
+
+def test_versions_can_be_listed_and_taken_out(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    first = path.read_bytes()
+    path.write_bytes(appended(first, {content_number(path): stream(b"BT ET")}))
+    rows = revisions.revisions(path)
+    assert [(r.index, r.end_offset) for r in rows] == [(1, len(first)), (2, path.stat().st_size)]
+    assert rows[1].n_objects_changed == 1 and rows[1].summary == "page content"
+    out = tmp_path / "first.pdf"
+    assert revisions.extract(path, 1, out) == rows[0]
+    assert out.read_bytes() == first
+    with pytest.raises(UsageError, match="exists already"):
+        revisions.extract(path, 1, out)
+    with pytest.raises(UsageError, match="versions 1 to 2"):
+        revisions.extract(path, 3, tmp_path / "c.pdf")
+    with pytest.raises(InputNotFound):
+        revisions.revisions(tmp_path / "none.pdf")
+    (tmp_path / "no.pdf").write_bytes(b"no document")
+    with pytest.raises(BrokenMedia):
+        revisions.revisions(tmp_path / "no.pdf")

@@ -1,0 +1,62 @@
+"""The table of programs: what it recognises and, as important, what it leaves alone."""
+
+import re
+
+import pytest
+
+from forensix.forensics import programs, software
+from forensix.metadata.facts import Fact
+
+
+@pytest.mark.parametrize(
+    ("text", "category"),
+    [
+        ("Adobe Photoshop CS6 (Windows)", "editor"),
+        ("GIMP 2.10.18", "editor"),
+        ("Created with GIMP", "editor"),
+        ("Adobe Lightroom 5.3 (Macintosh)", "editor"),
+        ("paint.net 4.0.9", "editor"),
+        ("Snapseed 2.0", "editor"),
+        ("mate-screenshot", "screenshot"),
+        ("gnome-screenshot", "screenshot"),
+        ("Screenshot", "screenshot"),
+        ("ImageMagick 6.2.8 01/18/07 Q16", "converter"),
+        ("Lavf58.29.100", "converter"),
+        ("CREATOR: gd-jpeg v1.0 (using IJG JPEG v62), quality = 90", "converter"),
+        ("WhatsApp", "messenger"),
+        ("Midjourney v6", "generator"),
+        ("ComfyUI", "generator"),
+        ("Adobe_Firefly", "generator"),
+        ("DALL·E 3", "generator"),
+        ("NovelAI", "generator"),
+    ],
+)
+def test_known_programs(text: str, category: str) -> None:
+    assert software.identify(text).category == category
+
+
+@pytest.mark.parametrize(
+    "firmware",
+    [
+        "Ver.1.00 ", "18.6.1", "Digital Camera FinePix40i Ver1.39", "E-P3 Version 1.1", "NIKON D5000 Ver.1.01",
+        "v757-74",
+        "DSC-HX5V v1.00", "Firmware Version 1.1.1", "J320FXXU0AQJ1", "HDR+ 1.0", "MediaTek Camera Application", "1.0",
+        "QSS-32_33 3.00.022", "OLYMPUS CAMEDIA Master", "Canon EOS 5D Mark III", "FDi V4.5 / FRONTIER390", "",
+    ],
+)  # fmt: skip
+def test_firmware_is_no_editor(firmware: str) -> None:
+    program = software.identify(firmware)
+    assert program is None or program.category == "camera"
+
+
+def test_rows_are_well_formed() -> None:
+    for name, category, pattern, identifier in programs.ROWS:
+        assert category in software.CATEGORIES, name
+        re.compile(pattern)
+        assert bool(identifier) == (category == "generator"), name
+        assert re.fullmatch(r"[a-z0-9_-]*", identifier), name
+
+
+def test_named_looks_into_lists() -> None:
+    facts = [Fact("a", ["nothing", "GIMP 2.8"], "x"), Fact("b", 7, "y")]
+    assert [(f.key, p.name) for f, p in software.named(facts)] == [("a", "GIMP")]

@@ -1,0 +1,175 @@
+"""Rules on videos, each on a file that the test makes or on facts that it states."""
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from forensix.forensics import claims, result
+from forensix.forensics.findings import Finding
+from forensix.metadata import container
+from forensix.metadata.facts import Fact, Facts
+from tests.metadata.test_container_facts import video
+
+
+def facts(*items: tuple[str, object], kind: str = "video") -> Facts:
+    return Facts(kind, "mp4", tuple(Fact(key, value, "somewhere", 8 * i) for i, (key, value) in enumerate(items)))
+
+
+def pick(findings: tuple[Finding, ...], words: str) -> Finding:
+    matching = [f for f in findings if words in f.claim.claim]
+    assert matching, [f.claim.claim for f in findings]
+    return matching[0]
+
+
+PHONE = (
+    ("container.brand", "qt  "),
+    ("container.boxes", ["ftyp", "wide", "mdat", "moov"]),
+    ("container.movie.created", "2023-05-06T07:08:09Z"),
+    ("container.movie.modified", "2023-05-06T07:08:21Z"),
+    ("container.movie.duration_s", 11.8),
+    ("container.handler", "Core Media Video"),
+    ("container.tag.com.apple.quicktime.creationdate", "2023-05-06T09:08:09+0200"),
+    ("device.make", "Apple"),
+    ("device.model", "iPhone 13"),
+    ("container.track.1.edits", [[11.8, 0]]),
+    ("container.media.1.timescale", 600),
+    (
+        "stream.video",
+        {"codec": "hevc", "width_px": 1920, "height_px": 1080, "packets": 354, "duration_s": 11.8, "gaps": []},
+    ),
+)
+
+
+def test_a_phone_recording_is_not_suspected() -> None:
+    findings = claims(facts(*PHONE))
+    assert [f.claim.claim for f in findings if f.severity != "benign"] == []
+    assert not [f for f in findings if f.claim.type == "dates"]
+    assert pick(findings, "device that made it").claim.type == "device"
+
+
+@pytest.mark.parametrize(
+    ("value", "severity", "flag"),
+    [
+        ("Adobe Premiere Pro 2024.0 (Windows)", "suspect", "SUSPECT_SOFTWARE"),
+        ("HandBrake 1.6.1 2023012300", "suspect", "SUSPECT_SOFTWARE_"),
+        ("WhatsApp", "benign", None),
+    ],
+)
+def test_the_writing_program(value: str, severity: str, flag: str | None) -> None:
+    findings = claims(facts(*PHONE, ("container.tag.©too", value)))
+    named = [f for f in findings if f.claim.type == "software" and f.claim.value == (value,)]
+    assert [f.severity for f in named] == [severity]
+    assert (flag in result(findings).red_flags) if flag else not result(findings).red_flags
+
+
+def test_real_file_by_ffmpeg_and_x264(tmp_path: Path) -> None:
+    findings = claims(container.read(str(video(tmp_path / "a.mp4", codec="libx264")), "mp4"))
+    assert pick(findings, "Processed by FFmpeg").severity == "suspect"
+    assert pick(findings, "picture was encoded in software").claim.type == "encoding"
+    assert pick(findings, "Dates were never set").severity == "benign"
+    assert pick(findings, "order of the boxes").severity == "benign"
+
+
+def test_two_encodings_joined() -> None:
+    one = "x264 - core 164 r3095 - options: cabac=1 crf=23.0"
+    findings = claims(facts(("stream.encoder", one), ("stream.encoder", one.replace("23.0", "18.0"))))
+    assert pick(findings, "More than one encoding").severity == "suspect"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "named"),
+    [
+        ("container.tag.©too", "Runway Gen-3", True),
+        ("container.tag.comment", "Generated with Runway ML", True),
+        ("container.tag.title", "Runway models in Paris", False),
+    ],
+)
+def test_generators_are_named_by_tags_not_by_titles(key: str, value: str, named: bool) -> None:
+    findings = claims(facts((key, value)))
+    assert bool([f for f in findings if f.severity == "critical" and f.claim.type == "ai_generated"]) is named
+
+
+def test_dates_need_a_second_sign() -> None:
+    items = (
+        ("container.movie.created", "2020-01-01T00:00:00Z"),
+        ("container.movie.modified", "2023-01-01T00:00:00Z"),
+        ("container.movie.duration_s", 10.0),
+    )
+    assert pick(claims(facts(*items)), "Changed after it was made").severity == "benign"
+    edited = claims(facts(*items, ("container.tag.©too", "Final Cut Pro 10.6")))
+    assert pick(edited, "Changed after it was made").severity == "suspect"
+
+
+def test_tracks_older_than_the_movie_and_a_tag_with_another_date() -> None:
+    findings = claims(
+        facts(
+            ("container.movie.created", "2023-01-01T00:00:00Z"),
+            ("container.media.1.created", "2020-01-01T00:00:00Z"),
+            ("container.tag.creation_time", "2019-06-01T00:00:00Z"),
+        )
+    )
+    assert pick(findings, "Movie and tracks were made at different times").claim.type == "dates"
+    assert pick(findings, "tag gives another date").claim.type == "dates"
+
+
+def test_edit_lists_that_hide() -> None:
+    scale = ("container.media.1.timescale", 1000)
+    assert pick(
+        claims(facts(scale, ("container.track.1.edits", [[5.0, 4000]]))), "beginning of the recording is hidden"
+    )
+    assert pick(claims(facts(scale, ("container.track.1.edits", [[5.0, 0], [3.0, 9000]]))), "played in parts")
+    plain = claims(facts(scale, ("container.track.1.edits", [[0.2, -1], [5.0, 42]])))
+    assert not [f for f in plain if f.claim.type == "versions"]
+
+
+def test_missing_frames(tmp_path: Path) -> None:
+    record = {"codec": "h264", "packets": 100, "width_px": 9, "height_px": 9, "duration_s": 4.0, "gaps": [[1.5, 12]]}
+    assert pick(claims(facts(("stream.video", record))), "Frames are missing at 1 place").severity == "suspect"
+    record["gaps"] = [[1.5, 1]]
+    assert pick(claims(facts(("stream.video", record))), "Frames are missing at 1 place").severity == "benign"
+
+
+def test_repeated_stretch_is_suspect_and_doubled_frames_are_told() -> None:
+    items = [("frames.compared", 100), ("frames.repeated_stretch", [0.2, 3.0, 20])]
+    assert pick(claims(facts(*items)), "stretch of the video comes twice").severity == "suspect"
+    items = [("frames.compared", 100), ("frames.doubled", [[5, 0.2]]), ("frames.n_doubled", 1)]
+    assert pick(claims(facts(*items)), "Frames are doubled (1 of 100)").severity == "benign"
+
+
+def test_data_behind_the_last_box(tmp_path: Path) -> None:
+    path = video(tmp_path / "a.mp4")
+    path.write_bytes(path.read_bytes() + struct.pack(">I4s", 40, b"PK\x03\x04") + bytes(32))
+    findings = claims(container.read(str(path), "mp4"))
+    assert pick(findings, "Data stands after the end").claim.type == "structure"
+
+
+def test_cut_off_recording_is_malformed(tmp_path: Path) -> None:
+    path = video(tmp_path / "a.mp4")
+    data = path.read_bytes()
+    path.write_bytes(data[: data.index(b"moov")])
+    assert pick(claims(container.read(str(path), "mp4")), "malformed").severity == "suspect"
+
+
+def test_video_without_picture() -> None:
+    findings = claims(facts(("container.tracks", ["subtitle"])))
+    assert pick(findings, "holds no picture").claim.type == "format"
+
+
+def test_frames_dropped_by_hand_are_found(tmp_path: Path) -> None:
+    import av
+
+    path = tmp_path / "a.mkv"
+    with av.open(str(path), "w") as out:
+        stream = out.add_stream("mpeg4", rate=25)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        for i in [*range(40), *range(60, 100)]:
+            frame = av.VideoFrame.from_ndarray(np.full((48, 64, 3), i, np.uint8), format="rgb24")
+            frame.pts = i
+            for packet in stream.encode(frame):
+                out.mux(packet)
+        for packet in stream.encode():
+            out.mux(packet)
+    claim = pick(claims(container.read(str(path), "mkv")), "Frames are missing at 1 place")
+    assert claim.severity == "suspect" and "20 frames" in claim.claim.explanation

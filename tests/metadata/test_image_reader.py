@@ -1,0 +1,163 @@
+"""Facts of pictures of every format, and bad input of every format."""
+
+import random
+import time
+import zlib
+from pathlib import Path
+
+import pytest
+
+from forensix.media import open_media
+from forensix.metadata import child, reader
+from forensix.metadata.facts import Facts
+from tests.metadata import making_images as make
+
+FORMATS = {"jpeg": "JPEG", "png": "PNG", "tiff": "TIFF", "gif": "GIF", "webp": "WEBP", "heif": "HEIF"}
+
+
+def sample(format: str) -> bytes:
+    """Return a picture that carries EXIF and XMP where its format can."""
+    image = make.gradient(96, 64)
+    block = make.tiff_block(
+        [(0x010F, make.ASCII, "Maker"), (0x0131, make.ASCII, "Program 2")],
+        exif=[(0x9003, make.ASCII, "2020:01:02 03:04:05")],
+    )
+    packet = make.xmp_packet('xmp:CreatorTool="Program 1"')
+    if format == "jpeg":
+        return make.jpeg(make.exif_segment(block), make.xmp_segment(packet), image=image)
+    if format == "png":
+        return make.png(
+            make.chunk(b"eXIf", block), make.chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + packet.encode())
+        )
+    if format == "heif":
+        import pillow_heif
+
+        pillow_heif.register_heif_opener()
+    options = {"exif": b"Exif\0\0" + block, "xmp": packet.encode()} if format in ("webp", "heif") else {}
+    return make.encoded(image, FORMATS[format], **options)
+
+
+def facts_of(data: bytes, format: str, folder: Path, name: str | None = None) -> Facts:
+    path = folder / (name or f"picture.{format}")
+    path.write_bytes(data)
+    return reader.from_values(child.read(str(path), "image", format, path.name))
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_sound_files_have_no_problems(format: str, tmp_path: Path) -> None:
+    facts = facts_of(sample(format), format, tmp_path)
+    assert facts.problems == ()
+    assert facts.structure
+    assert facts.get("image.size") in ([96, 64], [64, 48])
+    assert facts.get("file.size") == (tmp_path / f"picture.{format}").stat().st_size
+
+
+@pytest.mark.parametrize("format", ["jpeg", "png", "webp", "heif"])
+def test_exif_and_xmp_in_every_container(format: str, tmp_path: Path) -> None:
+    data = sample(format)
+    facts = facts_of(data, format, tmp_path)
+    assert facts.get("exif.Make") == "Maker"
+    assert facts.get("xmp.xmp.CreatorTool") == "Program 1"
+    offset = facts.fact("exif.Software").offset
+    assert data[offset:].startswith(b"Program 2")
+
+
+def test_the_sandbox_gives_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "a.jpg"
+    path.write_bytes(sample("jpeg"))
+    with open_media(path) as media:
+        facts = reader.read_facts(media)
+    here = reader.from_values(child.read(str(path), "image", "jpeg", "a.jpg"))
+    assert facts == here
+    assert facts.get("file.extension_fits") is True
+
+
+def test_a_wrong_name_is_told(tmp_path: Path) -> None:
+    assert facts_of(sample("png"), "png", tmp_path, "a.jpg").get("file.extension_fits") is False
+
+
+def test_png_text_and_checksum(tmp_path: Path) -> None:
+    good = make.png(make.text("Comment", "Created by hand"))
+    assert facts_of(good, "png", tmp_path).get("png.text.Comment") == "Created by hand"
+    at = good.index(b"Created by hand")
+    bad = good[:at] + b"X" + good[at + 1 :]
+    assert any("checksum of chunk tEXt" in p.message for p in facts_of(bad, "png", tmp_path).problems)
+
+
+@pytest.mark.parametrize("format", ["png", "gif", "webp", "tiff", "jpeg", "heif"])
+def test_truncation_is_told(format: str, tmp_path: Path) -> None:
+    data = sample(format)
+    for share in (0.3, 0.6, 0.9):
+        assert facts_of(data[: int(share * len(data))], format, tmp_path).problems, share
+
+
+def test_truncation_at_every_percent(tmp_path: Path) -> None:
+    data = make.jpeg(
+        make.exif_segment(make.tiff_block([(0x010F, make.ASCII, "M")], thumbnail=make.encoded(make.gradient())))
+    )
+    for percent in range(1, 100):
+        assert facts_of(data[: percent * len(data) // 100 or 1], "jpeg", tmp_path).problems, percent
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_mutations_never_raise(format: str, tmp_path: Path) -> None:
+    data = sample(format)
+    rng = random.Random(f"mutate {format}")
+    for _ in range(60):
+        broken = bytearray(data)
+        for _ in range(rng.randint(1, 12)):
+            at = rng.randrange(len(broken))
+            choice = rng.random()
+            if choice < 0.6:
+                broken[at] = rng.choice((0, 0xFF, 0x7F, rng.randrange(256)))
+            elif choice < 0.8:
+                del broken[at : at + rng.randint(1, 40)]
+            else:
+                broken[at:at] = rng.randbytes(rng.randint(1, 40))
+        facts = facts_of(bytes(broken), format, tmp_path)
+        assert facts.kind == "image"
+        assert facts.get("file.size") == len(broken)
+
+
+def test_an_entity_bomb_is_refused(tmp_path: Path) -> None:
+    head = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
+    bomb = head + '<x:xmpmeta xmlns:x="adobe:ns:meta/">&b;</x:xmpmeta>'
+    facts = facts_of(make.jpeg(make.xmp_segment(bomb)), "jpeg", tmp_path)
+    assert any("XMP" in p.message for p in facts.problems)
+
+
+def test_hidden_parameters(tmp_path: Path) -> None:
+    text = b"a cat\nSteps: 20, Sampler: Euler a, CFG scale: 7, Seed: 1"
+    bits = "".join(f"{b:08b}" for b in b"stealth_pnginfo") + f"{8 * len(text):032b}" + "".join(f"{b:08b}" for b in text)
+    image = make.gradient(64, 64).convert("RGBA")
+    for i, bit in enumerate(bits):
+        x, y = divmod(i, 64)
+        r, g, b, _ = image.getpixel((x, y))
+        image.putpixel((x, y), (r, g, b, 254 | int(bit)))
+    assert facts_of(make.encoded(image, "PNG"), "png", tmp_path).get("image.stealth") == text.decode()
+
+
+def test_long_text_is_no_fault(tmp_path: Path) -> None:
+    data = make.png(make.chunk(b"zTXt", b"workflow\0\0" + zlib.compress(b"x" * (3 << 20))))
+    facts = facts_of(data, "png", tmp_path)
+    assert len(facts.get("png.text.workflow")) == 3 << 20
+    assert facts.problems == ()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xff\xd8" + b"\xff" * (4 << 20),
+        b"\xff\xd8" + b"\xff\xd0" * (2 << 20),
+        make.jpeg()[:-2] + b"\xff" * (4 << 20),
+        make.png(*[make.chunk(b"zTXt", b"k\0\0" + zlib.compress(bytes(8 << 20)))] * 40),
+    ],
+    ids=["fill bytes", "restart markers", "scan without an end", "inflating text"],
+)
+def test_bombs_stay_within_bounds(data: bytes, tmp_path: Path) -> None:
+    format = "png" if data.startswith(b"\x89PNG") else "jpeg"
+    start = time.process_time()
+    facts = facts_of(data, format, tmp_path)
+    assert time.process_time() - start < 5
+    assert facts.problems
+    assert sum(len(str(f.value)) for f in facts.items) < 64 << 20

@@ -1,0 +1,155 @@
+"""Weights are used only when they are exactly what the card describes."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+import torch
+
+from forensix.calibration import Calibration
+from forensix.errors import ModelNotFound, WeightsMismatch, WeightsMissing
+from forensix.models import (
+    ModelCard,
+    Output,
+    list_models,
+    load_component,
+    load_model,
+    pull_model,
+    registry,
+    save_model,
+    store,
+)
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with one saved model, in place of the shipped ones."""
+    monkeypatch.setattr(store, "SHIPPED", tmp_path)
+    monkeypatch.setattr(store.importlib, "import_module", lambda name: torch.nn.modules.linear)
+    monkeypatch.setattr(torch.nn.modules.linear, "build", torch.nn.Linear, raising=False)
+    card = ModelCard(
+        name="small",
+        component="spoof",
+        summary="a line",
+        architecture="linear",
+        config={"in_features": 3, "out_features": 1},
+        output=Output(labels=("fake",), fake=0),
+        calibration=Calibration(slope=1, intercept=0),
+        limits="everything",
+        licence="Apache-2.0",
+        weights="small.safetensors",
+        sha256="",
+    )
+    save_model(card, torch.nn.Linear(3, 1), tmp_path)
+    store._cards.cache_clear()
+    yield tmp_path
+    store._cards.cache_clear()
+
+
+def test_what_was_saved_is_loaded(own: Path) -> None:
+    loaded = load_model("small")
+    assert loaded.card.n_parameters == 4
+    assert loaded.card.sha256 == hashlib.sha256((own / "small.safetensors").read_bytes()).hexdigest()
+    assert not loaded.module.training
+
+
+def test_a_changed_byte_is_refused(own: Path) -> None:
+    path = own / "small.safetensors"
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(WeightsMismatch, match="sha256"):
+        load_model("small")
+
+
+def test_a_missing_or_spare_key_is_refused(own: Path) -> None:
+    from safetensors.torch import save_file
+
+    path = own / "small.safetensors"
+    save_file({"weight": torch.zeros(1, 3)}, path)
+    card = store.get_card("small").model_copy(update={"sha256": hashlib.sha256(path.read_bytes()).hexdigest()})
+    store.write_card(card, own)
+    with pytest.raises(WeightsMismatch, match="bias"):
+        load_model("small")
+
+
+def test_missing_weights_name_the_remedy(own: Path) -> None:
+    (own / "small.safetensors").unlink()
+    with pytest.raises(WeightsMissing, match="reinstall"):
+        load_model("small")
+    card = store.get_card("small").model_copy(update={"url": "https://example.org/small"})
+    store.write_card(card, own)
+    with pytest.raises(WeightsMissing, match="forensix models pull small"):
+        load_model("small")
+
+
+def test_unknown_names_list_the_known() -> None:
+    with pytest.raises(ModelNotFound, match="forensix-spoof"):
+        load_model("nonesuch")
+    with pytest.raises(ModelNotFound, match="forensix-spoof"):
+        load_component("spoof", "nonesuch")
+
+
+def test_a_pulled_checkpoint_must_have_the_cards_hash(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: str
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    sha256 = hashlib.sha256(b"weights").hexdigest()
+    card = store.get_card("small").model_copy(update={"url": served, "weights": "other.pth", "sha256": sha256})
+    store.write_card(card, own)
+    path = pull_model("small")
+    assert path.read_bytes() == b"weights"
+    path.unlink()
+    store.write_card(card.model_copy(update={"sha256": "0" * 64}), own)
+    with pytest.raises(WeightsMismatch, match="is not the file"):
+        pull_model("small")
+    assert not list(path.parent.iterdir())
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> str:
+    """The address of a local server that answers with the bytes ``weights``."""
+    import http.server
+    import threading
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"weights")
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/other.pth"
+        server.shutdown()
+
+
+def test_shipped_models_load_and_stay_small() -> None:
+    shipped = [card for card in list_models() if (store.SHIPPED / card.weights).is_file()]
+    assert {card.component for card in shipped} >= {
+        "face_classifier",
+        "image_detector",
+        "attribution",
+        "spoof",
+        "gender",
+    }
+    for card in shipped:
+        assert load_model(card.name).card == card
+        assert card.trained_on
+        assert card.measured
+        assert card.command
+        assert card.seed is not None
+    assert sum((store.SHIPPED / card.weights).stat().st_size for card in shipped) < 40e6
+
+
+def test_an_object_fills_a_slot_as_it_is() -> None:
+    thing = object()
+    assert load_component("spoof", thing) is thing
+
+
+def test_built_components_are_kept() -> None:
+    registry._build.cache_clear()
+    assert load_component("spoof", "forensix-spoof") is load_component("spoof", "forensix-spoof")

@@ -1,0 +1,68 @@
+"""Degradations of pictures: shapes, types, repeatability, and that each does what its name says."""
+
+import numpy as np
+import pytest
+
+from forensix.perturb import image as perturb
+
+
+@pytest.fixture(scope="module")
+def picture() -> np.ndarray:
+    rng = np.random.default_rng(3)
+    slope = np.linspace(40, 200, 96)[:, None, None] + np.linspace(0, 30, 128)[None, :, None]
+    return np.clip(slope + rng.normal(0, 12, (96, 128, 3)), 0, 255).astype(np.uint8)
+
+
+@pytest.mark.parametrize("name", perturb.DEGRADATIONS)
+def test_every_degradation_is_pure_and_repeatable(name, picture):
+    before = picture.copy()
+    first = perturb.DEGRADATIONS[name](picture, np.random.default_rng(1))
+    second = perturb.DEGRADATIONS[name](picture, np.random.default_rng(1))
+    assert first.dtype == np.uint8 and first.ndim == 3 and first.shape[2] == 3
+    assert np.array_equal(first, second)
+    assert np.array_equal(picture, before)
+
+
+@pytest.mark.parametrize("code", [perturb.jpeg, perturb.webp])
+def test_lower_quality_loses_more(code, picture):
+    loss = [np.abs(code(picture, q).astype(int) - picture).mean() for q in (95, 70, 20)]
+    assert loss[0] < loss[1] < loss[2]
+
+
+def test_resize_scales_both_sides_and_never_to_nothing(picture):
+    assert perturb.resize(picture, 0.5).shape == (48, 64, 3)
+    assert perturb.resize(picture, 0.001).shape == (1, 1, 3)
+    with pytest.raises(KeyError):
+        perturb.resize(picture, 0.5, resample="magic")
+
+
+def test_blur_removes_and_sharpen_adds_fine_detail(picture):
+    def detail(x: np.ndarray) -> float:
+        return float(np.abs(np.diff(x.astype(int), axis=1)).mean())
+
+    assert detail(perturb.blur(picture, 1.0)) < detail(picture) < detail(perturb.sharpen(picture, 100))
+
+
+def test_noise_has_the_standard_deviation_asked_for():
+    flat = np.full((200, 200, 3), 128, np.uint8)
+    noisy = perturb.noise(flat, 5.0, np.random.default_rng(0)).astype(float)
+    assert noisy.std() == pytest.approx(5.0, rel=0.05)
+    assert noisy.mean() == pytest.approx(128, abs=0.1)
+
+
+def test_crop_is_a_copy_and_stays_inside(picture):
+    cut = perturb.crop(picture, -3, 100, 20, 100)
+    assert cut.shape == (17, 28, 3)
+    cut[:] = 0
+    assert picture[:17, 100:].any()
+
+
+def test_colour_identity_and_grey(picture):
+    assert np.array_equal(perturb.colour(picture), picture)
+    grey = perturb.colour(picture, saturation=0)
+    assert np.ptp(grey.astype(int), axis=2).max() == 0
+
+
+def test_shared_bounds_the_long_side():
+    big = np.zeros((300, 2000, 3), np.uint8)
+    assert max(perturb.shared(big, np.random.default_rng(0)).shape) == 1080

@@ -1,0 +1,119 @@
+"""face_manipulation: every field of section 2.2, present and absent where the specification says so."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import skimage.data
+from PIL import Image
+
+import forensix
+from tests.making import write_image, write_video
+
+TASK = "face_manipulation"
+
+
+class Opinion:
+    """A classifier with a fixed opinion, so that what surrounds it can be seen."""
+
+    def __init__(self, score: float) -> None:
+        self.fixed = score
+
+    def score(self, crops: np.ndarray) -> np.ndarray:
+        return np.full(len(crops), self.fixed)
+
+    def types(self, crops: np.ndarray) -> dict[str, float]:
+        return {"faceswap": 0.7, "lipsync": 0.3}
+
+    def heatmap(self, crop: np.ndarray) -> np.ndarray:
+        return np.linspace(0, 1, crop.shape[0] * crop.shape[1]).reshape(crop.shape[:2])
+
+
+@pytest.fixture(scope="module")
+def portrait(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("faces") / "portrait.png"
+    Image.fromarray(skimage.data.astronaut()).save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two seconds of a face that moves over grey."""
+    face = skimage.data.astronaut()[:300, 90:390]
+    frames = np.full((50, 360, 640, 3), 127, dtype=np.uint8)
+    for i, frame in enumerate(frames):
+        frame[30:330, 10 + 5 * i : 310 + 5 * i] = face
+    path = tmp_path_factory.mktemp("faces") / "clip.mp4"
+    write_video(path, len(frames), (640, 360), rate=25, paint=frames.__getitem__)
+    return path
+
+
+def result(path: Path, score: float, **options: object) -> dict:
+    report = forensix.analyze(path, [TASK], face_classifier=Opinion(score), **options)
+    assert report.scores[TASK] == pytest.approx(score)
+    return report.to_wire(TASK)["result"]
+
+
+def test_a_fake_face_is_explained_with_every_field(portrait: Path) -> None:
+    found = result(portrait, 0.9)
+    assert found["class_name"] == "fake"
+    assert found["class_probability"] == pytest.approx(0.9)
+    assert found["manipulation_type"] == "faceswap"
+    (face,) = found["explanation"]
+    assert face["class_name"] == "fake"
+    for key in ("face", "face_heatmap"):
+        assert face[key].startswith("data:image/jpeg;base64,")
+    x1, y1, x2, y2 = face["bbox"]
+    assert 0 < x1 < x2 < 512
+    assert 0 < y1 < y2 < 512
+    assert face["bbox_average_size"] == pytest.approx([x2 - x1, y2 - y1], abs=0.2)
+    assert (face["frame_idx"], face["frame_ms"]) == (0, 0)
+    assert [track["frame_idx"] for track in face["tracks"]] == [0]
+
+
+def test_a_real_face_keeps_probability_and_explanation_to_itself(portrait: Path) -> None:
+    assert result(portrait, 0.1) == {"class_name": "real"}
+
+
+def test_without_explain_there_is_no_explanation(portrait: Path) -> None:
+    assert set(result(portrait, 0.9, explain=False)) == {"class_name", "class_probability", "manipulation_type"}
+
+
+def test_no_face_is_an_answer_without_score(tmp_path: Path) -> None:
+    path = tmp_path / "grey.png"
+    write_image(path, np.full((200, 300, 3), 127, dtype=np.uint8))
+    report = forensix.analyze(path, [TASK], face_classifier=Opinion(0.9))
+    assert report.to_wire(TASK)["result"] == {"class_name": "no_faces"}
+    assert report.scores == {TASK: None}
+    assert not report.failed
+
+
+def test_a_face_is_followed_through_a_video(clip: Path) -> None:
+    (face,) = result(clip, 0.9)["explanation"]
+    indices = [track["frame_idx"] for track in face["tracks"]]
+    assert len(indices) >= 5
+    assert indices == sorted(set(indices))
+    for track in face["tracks"]:
+        assert track["frame_rate"] == pytest.approx(25)
+        assert track["frame_ms"] == pytest.approx(1000 * track["frame_idx"] / 25, abs=1)
+    left = [track["bbox"][0] for track in face["tracks"]]
+    assert np.all(np.diff(left) > 0), "the face moves to the right"
+    assert face["frame_idx"] in indices
+
+
+def test_the_wire_carries_a_preview(clip: Path) -> None:
+    wire = forensix.analyze(clip, [TASK], face_classifier=Opinion(0.9)).to_wire(TASK)
+    assert wire["preview"].startswith("data:image/jpeg;base64,")
+    assert wire["event_type"] == "face_manipulation_analysis_complete"
+
+
+def test_faces_are_shown_to_a_person_also_when_real(portrait: Path) -> None:
+    report = forensix.analyze(portrait, [TASK], face_classifier=Opinion(0.1))
+    assert [item.title for item in report.outcomes[TASK].evidence] == ["Face 0"]
+    assert "data:image/jpeg" in report.to_html()
+
+
+def test_the_shipped_classifier_scores_a_portrait(portrait: Path) -> None:
+    report = forensix.analyze(portrait, [TASK])
+    assert 0 <= report.scores[TASK] <= 1
+    assert report.models[0]["name"] == "forensix-face"

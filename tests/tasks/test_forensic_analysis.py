@@ -1,0 +1,104 @@
+"""forensic_analysis: every field of section 2.5, present and absent where the specification says so."""
+
+import io
+from pathlib import Path
+
+import pikepdf
+import pytest
+from PIL import Image
+
+import forensix
+from forensix.demo import make_document
+from forensix.tasks.evidence import StructureMap, Table
+
+TASK = "forensic_analysis"
+
+
+@pytest.fixture
+def edited(tmp_path: Path) -> Path:
+    """A JPEG whose tags name an editor and a place."""
+    exif = Image.Exif()
+    exif[0x0131] = "Adobe Photoshop 25.0 (Windows)"
+    gps = exif.get_ifd(0x8825)
+    gps.update({1: "N", 2: (48.0, 51.0, 30.0), 3: "E", 4: (2.0, 17.0, 40.0)})
+    path = tmp_path / "edited.jpg"
+    Image.new("RGB", (640, 480), (120, 90, 60)).save(path, exif=exif)
+    return path
+
+
+def result(path: Path) -> dict:
+    return forensix.analyze(path, [TASK]).to_wire(TASK)["result"]
+
+
+def test_claims_stand_in_three_lists_with_five_fields(edited: Path) -> None:
+    found = result(edited)
+    assert set(found) == {"claim_lists", "document_details", "red_flags", "trigger_values"}
+    assert set(found["claim_lists"]) == {"critical", "suspect", "benign"}
+    claims = [claim for claims in found["claim_lists"].values() for claim in claims]
+    for claim in claims:
+        assert set(claim) == {"claim", "explanation", "type", "user_category", "value"}
+        assert all(isinstance(value, str) for value in claim["value"])
+    (software,) = [claim for claim in found["claim_lists"]["suspect"] if claim["type"] == "software"]
+    assert software["value"] == ["Adobe Photoshop 25.0 (Windows)"]
+
+
+def test_deprecated_blocks_follow_from_the_claims(edited: Path) -> None:
+    found = result(edited)
+    assert set(found["red_flags"]) == set(found["trigger_values"]) >= {"SUSPECT_SOFTWARE"}
+    assert "Adobe Photoshop 25.0 (Windows)" in found["trigger_values"]["SUSPECT_SOFTWARE"]
+    latitude, longitude = map(float, found["document_details"]["GPS_location"].split(","))
+    assert latitude == pytest.approx(48.8583, abs=1e-3)
+    assert longitude == pytest.approx(2.2944, abs=1e-3)
+
+
+def test_keys_are_absent_when_not_triggered(tmp_path: Path) -> None:
+    path = tmp_path / "plain.png"
+    Image.new("RGB", (60, 40)).save(path)
+    found = result(path)
+    assert found["red_flags"] == found["trigger_values"] == {}
+    assert set(found["document_details"]) <= {"source"}
+    assert found["claim_lists"]["critical"] == found["claim_lists"]["suspect"] == []
+
+
+def test_a_pdf_with_a_password_is_an_answer(tmp_path: Path) -> None:
+    path = tmp_path / "locked.pdf"
+    with pikepdf.new() as pdf:
+        pdf.add_blank_page()
+        pdf.save(path, encryption=pikepdf.Encryption(user="secret", owner="secret"))
+    report = forensix.analyze(path, [TASK])
+    assert not report.failed
+    assert report.to_wire(TASK)["result"]["document_details"]["password_protected"] is True
+
+
+def test_a_painted_over_amount_is_found(tmp_path: Path) -> None:
+    (path,) = make_document(tmp_path)
+    claims = result(path)["claim_lists"]
+    assert any("100.00" in value for claim in claims["suspect"] for value in claim["value"])
+
+
+def test_a_broken_file_is_told_not_refused(edited: Path, tmp_path: Path) -> None:
+    cut = tmp_path / "cut.jpg"
+    cut.write_bytes(edited.read_bytes()[:-2000])
+    report = forensix.analyze(cut, [TASK])
+    assert not report.failed
+    lists = report.to_wire(TASK)["result"]["claim_lists"]
+    assert any(claim["type"] == "structure" for claims in lists.values() for claim in claims)
+
+
+def test_the_evidence_leads_back_to_the_bytes(edited: Path) -> None:
+    evidence = forensix.analyze(edited, [TASK]).outcomes[TASK].evidence
+    (structure,) = [item for item in evidence if isinstance(item, StructureMap)]
+    assert structure.total_bytes == edited.stat().st_size
+    (facts,) = [item for item in evidence if isinstance(item, Table) and item.title == "Facts"]
+    (software,) = [row for row in facts.rows if row[1] == "Adobe Photoshop 25.0 (Windows)"]
+    offset = int(software[3])
+    assert b"Adobe Photoshop" in edited.read_bytes()[offset : offset + 400]
+
+
+def test_stripped_metadata_is_never_suspect(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    Image.effect_noise((800, 600), 40).convert("RGB").save(buffer, "JPEG", quality=92)
+    path = tmp_path / "stripped.jpg"
+    path.write_bytes(buffer.getvalue())
+    lists = result(path)["claim_lists"]
+    assert not [c for c in lists["suspect"] + lists["critical"] if c["type"] == "metadata"]

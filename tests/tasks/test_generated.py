@@ -1,0 +1,111 @@
+"""ai_generated_image_detection: every field of section 2.3, present and absent where the specification says so."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import skimage.data
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
+
+import forensix
+from tests.making import write_video
+
+TASK = "ai_generated_image_detection"
+
+
+class Opinion:
+    """A detector with a fixed opinion."""
+
+    def __init__(self, score: float) -> None:
+        self.fixed = score
+
+    def score(self, rgb: np.ndarray) -> float:
+        return self.fixed
+
+    def heatmap(self, rgb: np.ndarray) -> np.ndarray:
+        heat = np.zeros(rgb.shape[:2])
+        heat[: rgb.shape[0] // 2] = 0.9
+        return heat
+
+
+class Names:
+    """An attribution with a fixed answer."""
+
+    def attribute(self, rgb: np.ndarray) -> tuple[tuple[str, float], ...]:
+        return (("sdxl", 0.6), ("unknown", 0.4))
+
+
+def report(path: Path, score: float, **options: object) -> forensix.Report:
+    return forensix.analyze(path, [TASK], image_detector=Opinion(score), attribution=Names(), **options)
+
+
+def result(path: Path, score: float, **options: object) -> dict:
+    return report(path, score, **options).to_wire(TASK)["result"]
+
+
+@pytest.fixture(scope="module")
+def portrait(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("pictures") / "portrait.png"
+    Image.fromarray(skimage.data.astronaut()).save(path)
+    return path
+
+
+def test_a_real_picture_has_a_class_and_nothing_else(portrait: Path) -> None:
+    assert result(portrait, 0.2) == {"class_name": "real"}
+    assert report(portrait, 0.2).scores == {TASK: pytest.approx(0.2)}
+
+
+def test_a_fake_picture_is_attributed_and_explained(portrait: Path) -> None:
+    found = result(portrait, 0.9)
+    assert found["class_name"] == "fake"
+    assert found["class_probability"] == pytest.approx(0.9)
+    assert found["model_attribution"] == "sdxl"
+    assert found["model_attribution_probability"] == pytest.approx(0.6)
+    assert [(one["model"], one["probability"]) for one in found["model_attributions"]] == [
+        ("sdxl", pytest.approx(0.6)),
+        ("unknown", pytest.approx(0.4)),
+    ]
+    assert set(found["explanation"]) == {"heatmap", "heatmap_object", "eye_mouth_overlays_image"}
+    assert all(picture.startswith("data:image/") for picture in found["explanation"].values())
+
+
+def test_without_explain_there_is_no_explanation(portrait: Path) -> None:
+    assert "explanation" not in result(portrait, 0.9, explain=False)
+
+
+def test_without_a_face_there_is_no_overlay_of_eyes(tmp_path: Path) -> None:
+    path = tmp_path / "coffee.png"
+    Image.fromarray(skimage.data.coffee()).save(path)
+    assert set(result(path, 0.9)["explanation"]) == {"heatmap", "heatmap_object"}
+
+
+def test_a_generators_mark_raises_the_score_and_names_it(tmp_path: Path, portrait: Path) -> None:
+    marked = tmp_path / "marked.png"
+    tags = PngInfo()
+    tags.add_text("parameters", "a portrait\nSteps: 20, Sampler: Euler a, CFG scale: 7, Seed: 1, Size: 512x512")
+    Image.fromarray(skimage.data.astronaut()).save(marked, pnginfo=tags)
+    found = report(marked, 0.3)
+    assert found.scores[TASK] > 0.9
+    wire = found.to_wire(TASK)["result"]
+    assert wire["class_name"] == "fake"
+    assert wire["model_attribution"] == "stable-diffusion"
+    assert sum(one["probability"] for one in wire["model_attributions"]) == pytest.approx(1)
+    assert any("pixels alone score 0.30" in note for note in found.outcomes[TASK].notes)
+    assert report(portrait, 0.3).scores[TASK] == pytest.approx(0.3), "absence of a mark proves nothing"
+
+
+def test_a_video_is_scored_on_frames_spread_over_it(tmp_path: Path) -> None:
+    path = tmp_path / "clip.mp4"
+    write_video(path, n_frames=60, rate=20)
+    found = report(path, 0.9)
+    (curve,) = [item for item in found.outcomes[TASK].evidence if item.title == "Score by frame"]
+    assert 8 <= len(curve.x) <= 20
+    assert curve.x[-1] > 2
+    assert found.to_wire(TASK)["result"]["class_name"] == "fake"
+
+
+def test_the_shipped_detector_scores_a_portrait(portrait: Path) -> None:
+    found = forensix.analyze(portrait, [TASK])
+    assert 0 <= found.scores[TASK] <= 1
+    assert found.models[0]["name"] == "forensix-image"

@@ -1,0 +1,126 @@
+"""analyze and analyze_many: what the user relies on, whichever task runs."""
+
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+import forensix
+from forensix.errors import InputNotFound, UnsupportedMedia, UsageError
+from forensix.media import Media
+from forensix.schema import TASKS, ImageResult
+from forensix.tasks import Options, Outcome, load_task, select_tasks, task_names
+from forensix.tasks import task as task_module
+from tests.making import write_image
+
+
+class Always:
+    """A task that answers without looking, to see what surrounds it."""
+
+    name = "always"
+    accepts = frozenset({"image"})
+    components = {"opinion": "none"}
+
+    def run(self, media: Media, options: Options) -> Outcome:
+        options.progress("looking", 0.5)
+        chosen = options.components.get("opinion")
+        if chosen == "broken":
+            raise UnsupportedMedia("this cannot be looked at")
+        return Outcome(ImageResult(class_name="real"), score=0.25)
+
+
+@pytest.fixture
+def picture(tmp_path: Path) -> Path:
+    path = tmp_path / "picture.png"
+    write_image(path)
+    return path
+
+
+@pytest.fixture
+def always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Add a task of another package."""
+    added = EntryPoint("always", "tests.test_analysis:Always", "forensix.tasks")
+    entries = task_module._entries() | {"always": added}
+    monkeypatch.setattr(task_module, "_entries", lambda: entries)
+
+
+def test_the_specifications_tasks_come_first_and_accept_what_it_says() -> None:
+    assert task_names()[:4] == TASKS
+    assert {name: set(load_task(name).accepts) for name in TASKS} == {
+        "face_manipulation": {"image", "video"},
+        "ai_generated_image_detection": {"image", "video"},
+        "voice_analysis": {"audio", "video"},
+        "forensic_analysis": {"image", "video", "pdf", "audio"},
+    }
+    assert [task.name for task in select_tasks(None, "pdf")] == ["forensic_analysis"]
+
+
+def test_a_pdf_loads_no_network(tmp_path: Path) -> None:
+    from forensix.demo import make_document
+
+    (path,) = make_document(tmp_path)
+    code = f"import sys, forensix; forensix.analyze({str(path)!r}); print('torch' in sys.modules)"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "False"
+
+
+def test_a_task_of_another_package_runs_like_the_others(picture: Path, always: None) -> None:
+    seen = []
+    report = forensix.analyze(picture, ["always"], progress=lambda *update: seen.append(update))
+    assert report.scores == {"always": 0.25}
+    assert report.to_wire("always")["result"] == {"class_name": "real"}
+    assert seen == [("always", "looking", 0.5)]
+
+
+def test_one_task_that_fails_leaves_the_others(picture: Path, always: None) -> None:
+    report = forensix.analyze(picture, ["forensic_analysis", "always"], opinion="broken")
+    assert report.errors == {"always": "this cannot be looked at"}
+    assert report.to_wire("always")["status"] == "failed"
+    assert report.to_wire("forensic_analysis")["status"] == "completed"
+    assert report.failed
+
+
+def test_wrong_calls_stop_before_the_first_input(picture: Path) -> None:
+    with pytest.raises(UsageError, match="no task named 'nonesuch'"):
+        forensix.analyze_many([picture], ["nonesuch"])
+    with pytest.raises(UsageError, match="no task has a component 'spoofs'"):
+        forensix.analyze_many([picture], spoofs="aasist")
+    with pytest.raises(UsageError, match="list of names"):
+        forensix.analyze(picture, "voice_analysis")
+
+
+def test_a_task_that_does_not_take_this_medium_says_what_it_takes(picture: Path) -> None:
+    with pytest.raises(UnsupportedMedia, match="voice_analysis analyses audio, video; this is image"):
+        forensix.analyze(picture, ["voice_analysis"])
+
+
+def test_analyze_raises_and_analyze_many_reports(tmp_path: Path, picture: Path) -> None:
+    absent = tmp_path / "absent.png"
+    with pytest.raises(InputNotFound):
+        forensix.analyze(absent)
+    bad, good = forensix.analyze_many([absent, picture], ["forensic_analysis"])
+    assert "absent.png" in bad.error
+    assert bad.failed
+    assert not good.failed
+
+
+def test_bytes_are_analysed_like_the_file(picture: Path) -> None:
+    by_path = forensix.analyze(picture, ["forensic_analysis"])
+    by_bytes = forensix.analyze(picture.read_bytes(), ["forensic_analysis"], name="picture.png")
+    assert by_bytes.sha256 == by_path.sha256
+    assert by_bytes.to_wire("forensic_analysis") == by_path.to_wire("forensic_analysis")
+
+
+def test_additional_info_is_echoed_by_the_forensic_task_only(picture: Path) -> None:
+    report = forensix.analyze(picture, ["forensic_analysis", "face_manipulation"], additional_info="case 7")
+    assert report.to_wire("forensic_analysis")["additional_info"] == "case 7"
+    assert "additional_info" not in report.to_wire("face_manipulation")
+
+
+def test_a_report_holds_what_is_needed_to_repeat_it(picture: Path) -> None:
+    report = forensix.analyze(picture, ["forensic_analysis"], explain=False)
+    assert report.settings["explain"] is False
+    assert report.versions["forensix"]
+    assert report.timings_s["forensic_analysis"] > 0
+    assert len(report.sha256) == 64

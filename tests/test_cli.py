@@ -1,0 +1,185 @@
+"""The command line: exit status, one sentence an error, one JSON line an input, nothing heavy before it is needed."""
+
+import json
+import re
+import struct
+import subprocess
+import sys
+import time
+import zlib
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+from scipy.io import wavfile
+
+from forensix import schema
+from forensix.cli import build_parser, main
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+def run(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    return int(stopped.value.code or 0)
+
+
+def lines(text: str) -> list[dict]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.fixture
+def tone(tmp_path: Path) -> Path:
+    """A second of a tone: sound without speech."""
+    path = tmp_path / "tone.wav"
+    wavfile.write(path, 16000, (8000 * np.sin(np.arange(16000) / 10)).astype(np.int16))
+    return path
+
+
+def huge_png(path: Path) -> Path:
+    """A small file whose header promises 60,000 x 60,000 pixels."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", 60000, 60000, 8, 2, 0, 0, 0)
+    path.write_bytes(
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
+    )
+    return path
+
+
+def bad_inputs(folder: Path) -> dict[str, str]:
+    """Path and a word of the sentence that it must get."""
+    (folder / "empty.mp4").write_bytes(b"")
+    (folder / "text.mp4").write_text("this is not a video\n" * 50)
+    (folder / "list.m3u8").write_text("#EXTM3U\n#EXTINF:1,\nhttp://127.0.0.1:9/a.ts\n")
+    (folder / "list.mp4").write_text("#EXTM3U\n#EXTINF:1,\nhttp://127.0.0.1:9/a.ts\n")
+    huge_png(folder / "huge.png")
+    found = {
+        "empty.mp4": "empty",
+        "text.mp4": "",
+        "list.m3u8": "playlist",
+        "list.mp4": "playlist",
+        "huge.png": "pixels",
+    }
+    return {str(folder / name): word for name, word in found.items()} | {str(folder / "absent.jpg"): "absent.jpg"}
+
+
+def test_every_bad_input_gets_one_sentence_and_the_batch_goes_on(
+    tmp_path: Path, tone: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expected = bad_inputs(tmp_path)
+    begun = time.monotonic()
+    status = run("analyze", "--json", "--task", "voice_analysis", *expected, str(tone))
+    assert time.monotonic() - begun < 60
+    assert status == 1
+    *bad, good = lines(capsys.readouterr().out)
+    for line, (path, word) in zip(bad, expected.items(), strict=True):
+        assert line["input"] == path
+        assert word in line["error"]
+        assert "Traceback" not in line["error"]
+        assert "\n" not in line["error"]
+        assert line["results"] == {}
+    assert good["error"] is None
+    assert good["results"]["voice_analysis"]["result"]["class_name"] == "no_speech"
+
+
+def test_errors_go_to_standard_error_without_a_traceback(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("analyze", str(tmp_path / "absent.jpg")) == 1
+    shown = capsys.readouterr()
+    assert "absent.jpg" in shown.err
+    assert "Traceback" not in shown.err + shown.out
+
+
+def test_a_truncated_video_is_an_error_for_its_frames_and_a_claim_for_its_structure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tests.making import write_video
+
+    whole = tmp_path / "whole.mp4"
+    write_video(whole)
+    cut = tmp_path / "cut.mp4"
+    cut.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
+    assert run("analyze", "--json", str(cut)) == 1
+    (line,) = lines(capsys.readouterr().out)
+    assert line["error"]
+    assert line["results"]["face_manipulation"]["status"] == "failed"
+    lists = line["results"]["forensic_analysis"]["result"]["claim_lists"]
+    assert any(claim["type"] == "structure" for claims in lists.values() for claim in claims)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("analyze", "a.jpg", "--task", "nonesuch"),
+        ("analyze", "a.jpg", "--component", "nonesuch=aasist"),
+        ("analyze", "a.jpg", "--component", "spoof"),
+        ("analyze", "a.jpg", "--html", "no/such/folder/report.html"),
+        ("analyze",),
+        ("nonesuch",),
+    ],
+)
+def test_wrong_usage_ends_with_2(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(*arguments) == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_an_unknown_model_is_an_error_that_lists_the_known(tone: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("models", "show", "nonesuch") == 1
+    assert "forensix-spoof" in capsys.readouterr().err
+
+
+def test_a_missing_model_names_the_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from forensix.demo import make_recording
+    from forensix.models import registry
+
+    registry._build.cache_clear()
+    monkeypatch.delenv("FORENSIX_CHECKPOINTS", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (path,) = make_recording(tmp_path)
+    assert run("analyze", str(path), "--task", "voice_analysis", "--component", "spoof=aasist") == 1
+    assert "forensix models pull aasist" in capsys.readouterr().err
+
+
+def test_models_are_listed_with_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("models", "list") == 0
+    assert {"forensix-face", "forensix-image", "forensix-spoof", "aasist"} <= {
+        line.split()[0] for line in capsys.readouterr().out.splitlines()
+    }
+
+
+def test_html_holds_every_input(tmp_path: Path, tone: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "report.html"
+    assert run("analyze", "--task", "voice_analysis", str(tone), str(tmp_path / "absent.wav"), "--html", str(page)) == 1
+    text = page.read_text(encoding="utf-8")
+    assert "tone.wav" in text
+    assert "absent.wav" in text
+
+
+@pytest.mark.parametrize("code", ["import forensix", "import forensix.cli; forensix.cli.build_parser().format_help()"])
+def test_importing_is_free(code: str) -> None:
+    heavy = ["torch", "numpy", "pandas", "pydantic", "PIL", "av", "matplotlib", "rich", "scipy"]
+    script = f"import sys; {code}; print([m for m in {heavy!r} if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", script], text=True, cwd=REPOSITORY).strip() == "[]"
+
+
+def test_every_command_and_option_stands_in_the_readme() -> None:
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    for action in build_parser()._subparsers._group_actions:
+        for name, parser in action.choices.items():
+            assert f"forensix {name}" in readme
+            for flag in re.findall(r"--[a-z-]+", parser.format_help()):
+                if flag != "--help":
+                    assert flag in readme, f"{flag} of {name} is not documented"
+
+
+def test_every_value_of_the_closed_vocabularies_stands_in_the_readme() -> None:
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    for vocabulary in (schema.ClaimType, schema.UserCategory, schema.Source, schema.RedFlag, schema.VoiceClass):
+        for value in get_args(vocabulary):
+            assert f"`{value}`" in readme

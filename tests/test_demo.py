@@ -1,0 +1,46 @@
+"""The demo makes its media, analyses them without network, and says what they are beside what was said of them."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from forensix import demo
+from forensix.errors import UsageError
+
+
+@pytest.mark.slow
+def test_the_demo_runs_every_analysis_without_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*arguments: object) -> None:
+        raise AssertionError("the demo reached for the network")
+
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    folder = tmp_path / "demo [bold]"
+    assert demo.run(folder) == 0
+    shown = capsys.readouterr().out
+    for name in demo.WHAT_IT_IS:
+        assert (folder / name).stat().st_size > 1000
+        assert name in shown
+    for task in ("face_manipulation", "ai_generated_image_detection", "voice_analysis", "forensic_analysis"):
+        assert task in shown
+    assert "100.00" in shown, "the amount that was painted over"
+    assert "report.html" in shown
+    assert (folder / "report.html").read_text(encoding="utf-8").count("data:image/jpeg") > 5
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "taken"
+    path.write_text("x")
+    with pytest.raises(UsageError, match="is a file"):
+        demo.run(path)
+
+
+def test_media_are_the_same_each_time(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        list(demo.make_pictures(tmp_path / name))
+        list(demo.make_recording(tmp_path / name))
+    for name in ("face-swap.jpg", "synthetic-speech.wav"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()

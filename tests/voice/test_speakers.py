@@ -1,0 +1,122 @@
+import itertools
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from forensix.training.speakers import confusion, converse
+from forensix.training.voices import read_samples
+from forensix.voice.speakers import MOST_WINDOWS, Prepared, SpeakerTurns, diarise, from_rttm, group, to_rttm, windows_of
+from forensix.voice.speech import Segment, speech_segments, total_s
+from tests.voice.synthetic import syllables
+
+RATE_HZ = 16000
+
+
+def _prepared(segments: tuple[Segment, ...], changes_s: list[float]) -> Prepared:
+    """Windows of two voices, as vectors that are near two axes; the voice changes at these times."""
+    rng = np.random.default_rng(0)
+    windows = tuple(windows_of(segments))
+    who = [int(np.searchsorted(changes_s, (w.start_s + w.end_s) / 2)) % 2 for w in windows]
+    vectors = np.eye(4)[who] + 0.1 * rng.normal(size=(len(windows), 4))
+    return Prepared(windows, vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+
+
+def test_no_speech_no_speakers() -> None:
+    assert diarise(np.zeros(RATE_HZ, np.int16), ()) == ()
+
+
+def test_a_short_word_is_one_speaker() -> None:
+    segments = (Segment(0.1, 0.4),)
+    assert diarise(syllables(140, 2), segments) == (SpeakerTurns("speaker_1", segments),)
+
+
+def test_one_steady_voice_is_one_speaker() -> None:
+    samples = syllables(140, 60)
+    segments = (Segment(0, 10.0), Segment(10.2, 24.0))
+    found = diarise(samples, segments)
+    assert [s.segments for s in found] == [segments]
+
+
+def test_two_voices_are_told_apart() -> None:
+    segments = tuple(Segment(4.0 * i, 4.0 * i + 3.9) for i in range(6))
+    found = group(_prepared(segments, [4.0, 8.0, 12.0, 16.0, 20.0]), segments, 0.5)
+    assert [s.speaker for s in found] == ["speaker_1", "speaker_2"]
+    assert found[0].segments == segments[::2] and found[1].segments == segments[1::2]
+
+
+def test_a_high_threshold_joins_them() -> None:
+    segments = (Segment(0, 4), Segment(5, 9))
+    assert len(group(_prepared(segments, [4.5]), segments, 1.5)) == 1
+
+
+def test_a_change_inside_a_segment_is_found() -> None:
+    segments = (Segment(0, 8.0),)
+    found = group(_prepared(segments, [4.0]), segments, 0.5)
+    assert len(found) == 2
+    assert found[0].segments[0].end_s == found[1].segments[0].start_s == pytest.approx(4.0, abs=0.4)
+    assert found[1].segments[-1].end_s == 8.0
+
+
+def test_a_voice_heard_for_a_moment_is_no_speaker() -> None:
+    segments = (Segment(0, 12.0), Segment(13.0, 14.5), Segment(15.0, 27.0))
+    found = group(_prepared(segments, [12.5, 14.7]), segments, 0.5)
+    assert [s.segments for s in found] == [segments]
+
+
+def test_segments_are_kept_whole_in_sum() -> None:
+    segments = (*(Segment(4.0 * i, 4.0 * i + 3.9) for i in range(6)), Segment(23.95, 24.1))
+    found = group(_prepared(segments, [6.0, 11.0, 15.0]), segments, 0.5)
+    assert len(found) == 2
+    assert sum(s.duration_s for s in found) == pytest.approx(total_s(segments))
+    spoken = sorted(s for speaker in found for s in speaker.segments)
+    assert all(a.end_s <= b.start_s + 1e-9 for a, b in itertools.pairwise(spoken))
+
+
+def test_hours_are_not_cut_into_ever_more_windows() -> None:
+    segments = [Segment(10.0 * i, 10.0 * i + 9) for i in range(3600)]
+    windows = windows_of(segments)
+    assert MOST_WINDOWS / 2 < len(windows) <= MOST_WINDOWS
+    assert windows[0].start_s < 20 and windows[-1].end_s > 35900
+
+
+def test_rttm_round_trip() -> None:
+    speakers = (
+        SpeakerTurns("speaker_1", (Segment(0.5, 1.25), Segment(3.0, 4.5))),
+        SpeakerTurns("speaker_2", (Segment(1.5, 2.75),)),
+    )
+    text = to_rttm(speakers, "meeting")
+    assert text.splitlines()[1] == "SPEAKER meeting 1 1.500 1.250 <NA> <NA> speaker_2 <NA> <NA>"
+    assert from_rttm(text) == speakers
+
+
+def test_confusion_is_blind_to_names_and_counts_seconds() -> None:
+    truth = [(Segment(0, 4), "a"), (Segment(4, 10), "b")]
+    assert confusion(truth, [(Segment(0, 4), "x"), (Segment(4, 10), "y")]) == 0
+    assert confusion(truth, [(Segment(0, 10), "x")]) == pytest.approx(0.4, abs=0.01)
+
+
+def test_people_of_the_corpora(corpora: Path) -> None:
+    rows = pd.read_csv(corpora / "voice/manifest.csv", dtype=str)
+    rows = rows[(rows.split == "dev") & (rows.label == "real") & rows.speaker.isin(["LJSpeech", "emodb03"])]
+    voices = {
+        speaker: np.concatenate([read_samples(corpora / "voice" / path) for path in part.path[:4]])
+        for speaker, part in rows.groupby("speaker")
+    }
+    for voice in voices.values():
+        assert len(diarise(voice, speech_segments(voice))) == 1
+    talk = converse(list(voices.items()), turn_s=(2, 4), seed=0)
+    found = diarise(talk.samples, talk.segments)
+    truth = list(zip(talk.segments, talk.truth, strict=True))
+    assert confusion(truth, [(s, f.speaker) for f in found for s in f.segments]) < 0.1
+
+
+@pytest.mark.slow
+def test_ten_minutes_take_bounded_time() -> None:
+    samples = np.tile((32767 * syllables(140, 25)).astype(np.int16), 60)
+    segments = [Segment(10.0 * i, 10.0 * i + 9.8) for i in range(60)]
+    start_s = time.process_time()
+    assert len(diarise(samples, segments)) == 1
+    assert time.process_time() - start_s < 30

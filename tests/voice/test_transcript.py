@@ -1,0 +1,126 @@
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from forensix.errors import BrokenMedia, MissingExtra, WeightsMissing
+from forensix.training.voices import read_samples
+from forensix.voice import transcript
+from forensix.voice.speech import Segment, speech_segments, total_s
+from forensix.voice.transcript import SETTING, SILENCE, Phrase, Transcript, transcribe
+
+RATE_HZ = 16000
+
+
+@pytest.fixture(autouse=True)
+def _no_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(SETTING, raising=False)
+
+
+def test_noise_has_no_words() -> None:
+    noise = (3000 * np.random.default_rng(0).normal(size=2 * RATE_HZ)).astype(np.int16)
+    assert transcribe(noise, speech_segments(noise)) is SILENCE
+    assert SILENCE.text == "" and SILENCE.engine is None
+
+
+def test_the_embedded_engine_survives_noise_called_speech() -> None:
+    noise = (3000 * np.random.default_rng(0).normal(size=RATE_HZ)).astype(np.int16)
+    found = transcribe(noise, [Segment(0, 1)])
+    assert found.engine == "pocketsphinx" and found.complete
+    assert found.text == " ".join(p.text for p in found.phrases)
+
+
+def test_words_of_a_clean_clip(corpora: Path) -> None:
+    rows = pd.read_csv(corpora / "voice/manifest.csv", dtype=str)
+    row = rows[rows.source_path == "wav/ljspeech/raw/LJ050-0030.wav"].iloc[0]
+    samples = read_samples(corpora / "voice" / row.path)
+    found = transcribe(samples, speech_segments(samples))
+    # The clip says "The Commission also recommends".
+    assert {"commission", "also", "recommends"} <= set(found.text.split())
+    assert found.language == "en" and found.complete and found.original_text == found.text
+    starts_s = [p.segment.start_s for p in found.phrases]
+    assert starts_s == sorted(starts_s) and starts_s[-1] < len(samples) / RATE_HZ
+
+
+def test_words_belong_to_who_says_them() -> None:
+    phrases = (Phrase(Segment(0, 1), "good"), Phrase(Segment(1, 2), "day"), Phrase(Segment(3, 4), "you"))
+    said = Transcript("good day you", "good day you", "en", phrases, "pocketsphinx")
+    assert said.of([Segment(0, 2.5)]) == "good day"
+    assert said.of([Segment(2.9, 5)]) == "you"
+    assert said.of([]) == ""
+
+
+def test_utterances_are_bounded_in_length_and_sum() -> None:
+    segments = [Segment(10.0 * i, 10.0 * i + 9.9) for i in range(100)] + [Segment(1000, 1100)]
+    utterances, complete = transcript._utterances(segments, at_most_s=600)
+    assert not complete and total_s(utterances) <= 600
+    assert all(u.duration_s <= transcript.UTTERANCE_S for u in utterances)
+    all_of_it, complete = transcript._utterances(segments, at_most_s=2000)
+    assert complete and total_s(all_of_it) >= total_s(segments) - 1e-6
+
+
+def test_a_decoder_that_dies_leaves_what_it_wrote(monkeypatch: pytest.MonkeyPatch) -> None:
+    def dies(*_: Any, **__: Any) -> Any:
+        yield [["hello", 0.0, 0.5]]
+        raise BrokenMedia("the decoder crashed on this file (SIGSEGV)")
+
+    monkeypatch.setattr(transcript.sandbox, "stream", dies)
+    found = transcribe(np.zeros(50 * RATE_HZ, np.int16), [Segment(0, 5), Segment(10, 15), Segment(20, 25)])
+    assert found.text == "hello" and not found.complete
+
+
+class _Whisper:
+    """Stands for faster-whisper's model: speaks German, or what `language` says."""
+
+    language = "de"
+
+    def __init__(self, folder: str, **settings: Any) -> None:
+        assert settings["local_files_only"] is True
+
+    def transcribe(self, audio: np.ndarray, *, task: str, **settings: Any) -> tuple[Any, Any]:
+        assert audio.dtype == np.float32 and settings["clip_timestamps"] == [0.0, 1.0]
+        words = [SimpleNamespace(start=0.0, end=0.5, word=" Guten"), SimpleNamespace(start=0.5, end=1.0, word=" Tag")]
+        text = " Good day" if task == "translate" else " Guten Tag"
+        return iter([SimpleNamespace(start=0.0, end=1.0, text=text, words=words)]), SimpleNamespace(
+            language=self.language
+        )
+
+
+@pytest.fixture
+def whisper(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setitem(sys.modules, "faster_whisper", SimpleNamespace(WhisperModel=_Whisper))
+    transcript._whisper.cache_clear()
+    (tmp_path / "model.bin").write_bytes(b"weights")
+    yield tmp_path
+    transcript._whisper.cache_clear()
+
+
+def test_whisper_translates(whisper: Path) -> None:
+    found = transcribe(np.zeros(RATE_HZ, np.int16), [Segment(0.0, 1.0)], model=whisper)
+    assert (found.text, found.original_text, found.language) == ("Good day", "Guten Tag", "de")
+    assert found.engine == "whisper"
+
+
+def test_english_is_not_translated(whisper: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_Whisper, "language", "en")
+    monkeypatch.setenv(SETTING, str(whisper))
+    found = transcribe(np.zeros(RATE_HZ, np.int16), [Segment(0.0, 1.0)])
+    assert found.text == found.original_text == "Guten Tag"
+    assert [p.text for p in found.phrases] == ["Guten", "Tag"]
+
+
+def test_a_folder_without_a_model_is_named(whisper: Path) -> None:
+    (whisper / "model.bin").unlink()
+    with pytest.raises(WeightsMissing, match=r"model\.bin"):
+        transcribe(np.zeros(RATE_HZ, np.int16), [Segment(0, 1)], model=whisper)
+
+
+def test_without_faster_whisper_the_command_is_printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setitem(sys.modules, "faster_whisper", None)
+    transcript._whisper.cache_clear()
+    with pytest.raises(MissingExtra, match=r"pip install 'forensix\[whisper\]'"):
+        transcribe(np.zeros(RATE_HZ, np.int16), [Segment(0, 1)], model=tmp_path)
