@@ -55,5 +55,6 @@ def cut(rgb: np.ndarray, area: np.ndarray, size_px: int) -> np.ndarray:
     inner = rgb[max(low[1], 0) : max(high[1], 0), max(low[0], 0) : max(high[0], 0)]
     if left or top or right or bottom:
         inner = np.pad(inner, ((top, bottom), (left, right), (0, 0)), mode="edge")
-    window = tuple(float(v) for v in area - np.tile(low, 2))
-    return np.asarray(Image.fromarray(inner).resize((size_px, size_px), Image.Resampling.BILINEAR, box=window))
+    x1, y1, x2, y2 = (float(v) for v in area - np.tile(low, 2))
+    scaled = Image.fromarray(inner).resize((size_px, size_px), Image.Resampling.BILINEAR, box=(x1, y1, x2, y2))
+    return np.asarray(scaled)

@@ -13,6 +13,7 @@ Zhang et al., Joint face detection and alignment using multi-task cascaded convo
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import torch
@@ -139,7 +140,10 @@ def _detect_batch(
     with torch.inference_mode():
         found = finder.detect(framed, landmarks=True)
     ratio = np.array([width / size[0], height / size[1]])
-    return [_detections(*one, np.array(rim), ratio, min_score) for one in zip(*found, strict=True)]
+    return [
+        _detections(boxes, scores, points, np.array(rim), ratio, min_score)
+        for boxes, scores, points in zip(*found, strict=True)
+    ]
 
 
 def _detections(
@@ -168,9 +172,30 @@ def _nothing() -> Detections:
     return Detections(np.zeros((0, 4)), np.zeros(0), np.zeros((0, 5, 2)))
 
 
+class _Padded(torch.nn.Module):
+    """Runs a network on batches filled up to a multiple of ``STEP``.
+
+    The number of candidate windows differs from frame to frame, and the convolution library keeps buffers for every
+    size it has met: without this, memory grows by hundreds of MiB over a long video.
+    """
+
+    STEP = 32
+
+    def __init__(self, inner: torch.nn.Module) -> None:
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        n = len(x)
+        filled = torch.cat([x, x.new_zeros(-n % self.STEP, *x.shape[1:])])
+        return tuple(out[:n] for out in self.inner(filled))
+
+
 @lru_cache(maxsize=1)
-def _finder() -> "torch.nn.Module":
+def _finder() -> Any:
     # Here, not above: its import costs a second, and it warns about pickled weights that come in its own wheel.
     from facenet_pytorch import MTCNN
 
-    return MTCNN(keep_all=True, device="cpu", post_process=False).eval()
+    finder = MTCNN(keep_all=True, device="cpu", post_process=False).eval()
+    finder.rnet, finder.onet = _Padded(finder.rnet), _Padded(finder.onet)
+    return finder

@@ -78,7 +78,8 @@ class FaceTrack:
     @property
     def crop_frame_idx(self) -> np.ndarray:
         """Frame of each crop, int (k,)."""
-        return self.frame_idx[self.kept]
+        frames: np.ndarray = self.frame_idx[self.kept]
+        return frames
 
     @property
     def mean_size_px(self) -> tuple[float, float]:
@@ -292,7 +293,8 @@ def iou(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     high = np.minimum(a[:, None, 2:], b[None, :, 2:])
     both = np.clip(high - low, 0, None).prod(axis=2)
     areas = [(box[:, 2:] - box[:, :2]).prod(axis=1) for box in (a, b)]
-    return both / np.maximum(areas[0][:, None] + areas[1][None, :] - both, 1e-9)
+    shares: np.ndarray = both / np.maximum(areas[0][:, None] + areas[1][None, :] - both, 1e-9)
+    return shares
 
 
 def _descriptor(picture: np.ndarray) -> np.ndarray:
@@ -300,4 +302,5 @@ def _descriptor(picture: np.ndarray) -> np.ndarray:
     step = CROP_PX // _DESCRIPTOR_PX
     coarse = picture.reshape(_DESCRIPTOR_PX, step, _DESCRIPTOR_PX, step, 3).mean(axis=(1, 3)).ravel()
     coarse = coarse - coarse.mean()
-    return coarse / max(float(np.linalg.norm(coarse)), 1e-9)
+    unit: np.ndarray = coarse / max(float(np.linalg.norm(coarse)), 1e-9)
+    return unit

@@ -140,9 +140,8 @@ def _evidence(
     marks: Sequence[Fact],
     class_name: str,
 ) -> tuple[Evidence, ...]:
-    shown: list[Evidence] = [
-        Picture("Looked at", jpeg_uri(looked.strongest), "the frame that speaks most for a generator")
-    ]
+    caption = "the frame that speaks most for a generator" if len(looked.scores) > 1 else ""
+    shown: list[Evidence] = [Picture("Looked at", jpeg_uri(looked.strongest), caption)]
     if class_name == "real" and explanation and explanation.heatmap:
         # The result carries no heat map when nothing is fake; a person wants to see it all the same.
         shown.append(Picture("Heat map", explanation.heatmap, "the regions that spoke most for a generator"))

@@ -48,7 +48,8 @@ def _summary(answer: ForensicResult) -> str:
         if found:
             more = f" and {len(found) - 1} more" if len(found) > 1 else ""
             return f"{severity.capitalize()}: {found[0].claim}{more}."
-    told = f"{len(lists.benign)} benign claims describe it" if lists.benign else "it says nothing of itself"
+    n = len(lists.benign)
+    told = f"{n} benign claim{'s describe' if n > 1 else ' describes'} it" if n else "it says nothing of itself"
     return f"Nothing critical or suspect follows from the file; {told}."
 
 

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -22,10 +23,11 @@ from forensix.calibration import Calibration, fit_platt
 from forensix.faces.classify import network_input
 from forensix.faces.crop import CROP_PX
 from forensix.models.architectures import face_cnn
-from forensix.training.faces_data import CELL_PX, STORED_PX, TYPES, Rng, SourceFace, make_pair, shares
+from forensix.training.faces_blend import Rng
+from forensix.training.faces_data import CELL_PX, STORED_PX, TYPES, SourceFace, make_pair, shares
 
 SEED = 20
-CONFIG = {"width": 48, "n_types": len(TYPES), "depth": 2, "dropout": 0.1}
+CONFIG: dict[str, Any] = {"width": 48, "n_types": len(TYPES), "depth": 2, "dropout": 0.2}
 INPUT_CELLS = CROP_PX // CELL_PX
 SPARE_CELLS = (STORED_PX - CROP_PX) // CELL_PX
 
@@ -58,8 +60,20 @@ def make_pool(faces: list[SourceFace], n: int, seed: int, path: Path | None = No
     return Pool(crops, kind, place)
 
 
-def pool_maps(pool: Pool, *, batch: int = 16) -> np.ndarray:
-    """Return the network's fixed maps of all crops: float16 (n, 2, maps, 22, 22), made once for all epochs."""
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """What the network learns from: its fixed maps float16 (n, 2, maps, 22, 22) of real and fake, kind and place."""
+
+    maps: np.ndarray
+    kind: np.ndarray
+    place: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+
+def examples(pool: Pool, *, batch: int = 16) -> Examples:
+    """Make the fixed maps of all crops of a pool, once for all epochs."""
     net = face_cnn.build(**CONFIG)
     parts = []
     with torch.inference_mode():
@@ -67,22 +81,28 @@ def pool_maps(pool: Pool, *, batch: int = 16) -> np.ndarray:
             crops = pool.crops[start : start + batch].reshape(-1, STORED_PX, STORED_PX, 3)
             maps = net.maps(network_input(crops, STORED_PX)).numpy().astype(np.float16)
             parts.append(maps.reshape(-1, 2, *maps.shape[1:]))
-    return np.concatenate(parts)
+    return Examples(np.concatenate(parts), pool.kind, pool.place)
 
 
-def batches(pool: Pool, maps: np.ndarray, size: int, rng: Rng) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
+def join(parts: list[Examples]) -> Examples:
+    """Put examples together."""
+    fields = (np.concatenate([getattr(part, name) for part in parts]) for name in ("maps", "kind", "place"))
+    return Examples(*fields)
+
+
+def batches(given: Examples, size: int, rng: Rng) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
     """Yield shuffled batches of ``size`` pairs, shifted and mirrored: maps, is fake, kind (-1 for real), place."""
-    order = rng.permutation(len(pool))
+    order = rng.permutation(len(given))
     for start in range(0, len(order) - size + 1, size):
         rows = np.sort(order[start : start + size])
         top, left = (int(v) for v in rng.integers(0, SPARE_CELLS + 1, 2))
-        x = maps[rows][..., top : top + INPUT_CELLS, left : left + INPUT_CELLS].astype(np.float32)
+        x = given.maps[rows][..., top : top + INPUT_CELLS, left : left + INPUT_CELLS].astype(np.float32)
         place = np.zeros((size, 2, INPUT_CELLS, INPUT_CELLS), np.float32)
-        place[:, 1] = pool.place[rows][:, top : top + INPUT_CELLS, left : left + INPUT_CELLS] / np.float32(255)
+        place[:, 1] = given.place[rows][:, top : top + INPUT_CELLS, left : left + INPUT_CELLS] / np.float32(255)
         if rng.random() < 0.5:
             # Energies do not tell left from right, so a mirrored map is the map of a mirrored crop.
             x, place = x[..., ::-1], place[..., ::-1]
-        kind = np.stack([np.full(size, -1), pool.kind[rows]], axis=1).ravel()
+        kind = np.stack([np.full(size, -1), given.kind[rows]], axis=1).ravel()
         side = INPUT_CELLS // 2
         coarse = place.reshape(-1, side, 2, side, 2).mean(axis=(2, 4))
         flat = torch.from_numpy(np.ascontiguousarray(x.reshape(-1, *x.shape[2:])))
@@ -90,7 +110,7 @@ def batches(pool: Pool, maps: np.ndarray, size: int, rng: Rng) -> Iterator[tuple
         yield flat, fake, torch.from_numpy(kind), torch.from_numpy(np.ascontiguousarray(coarse))
 
 
-def loss_of(net: nn.Module, maps: Tensor, fake: Tensor, kind: Tensor, place: Tensor) -> Tensor:
+def loss_of(net: face_cnn.FaceCNN, maps: Tensor, fake: Tensor, kind: Tensor, place: Tensor) -> Tensor:
     """Return the training loss of one batch: verdict, place of the change, and kind of the fake halves."""
     outputs, places = net.judge(maps)
     verdict = nn.functional.binary_cross_entropy_with_logits(outputs[:, 0], fake)
@@ -100,35 +120,33 @@ def loss_of(net: nn.Module, maps: Tensor, fake: Tensor, kind: Tensor, place: Ten
 
 
 def train(
-    pool: Pool,
-    maps: np.ndarray,
+    given: Examples,
     *,
     epochs: float,
     batch: int = 32,
     rate: float = 3e-3,
     seed: int = SEED,
     log: Callable[[int, float], None] | None = None,
-) -> nn.Module:
-    """Train a network on a pool of pairs and return it, weights averaged over the later steps, in evaluation mode.
+) -> face_cnn.FaceCNN:
+    """Train a network and return it, weights averaged over the later steps, in evaluation mode.
 
-    ``maps`` are the pool's `pool_maps`. ``log`` is called with the step and the loss, averaged over about 50 steps,
+    ``log`` is called with the step and the loss, averaged over about 50 steps,
     every 50 steps.
     """
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     net = face_cnn.build(**CONFIG).train()
-    average = torch.optim.swa_utils.AveragedModel(
-        net, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(0.99), use_buffers=True
-    )
+    smoothing = torch.optim.swa_utils.get_ema_multi_avg_fn(0.99)  # type: ignore[no-untyped-call]
+    average = torch.optim.swa_utils.AveragedModel(net, multi_avg_fn=smoothing, use_buffers=True)
     optimiser = torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=0.05)
-    n_steps = max(1, int(epochs * (len(pool) // batch)))
+    n_steps = max(1, int(epochs * (len(given) // batch)))
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: _rate(step, n_steps))
     step, smooth = 0, math.nan
     while step < n_steps:
-        for one in batches(pool, maps, batch, rng):
+        for one in batches(given, batch, rng):
             optimiser.zero_grad(set_to_none=True)
             loss = loss_of(net, *one)
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             nn.utils.clip_grad_norm_(net.parameters(), 5.0)
             optimiser.step()
             schedule.step()
@@ -139,7 +157,8 @@ def train(
             step += 1
             if step >= n_steps:
                 break
-    module: nn.Module = average.module
+    module = average.module
+    assert isinstance(module, face_cnn.FaceCNN)
     return module.eval()
 
 
@@ -148,26 +167,25 @@ def _rate(step: int, n_steps: int) -> float:
     return warm * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * step / n_steps)))
 
 
-def pool_outputs(net: nn.Module, maps: np.ndarray, *, batch: int = 64) -> tuple[np.ndarray, np.ndarray]:
+def outputs_of(net: face_cnn.FaceCNN, given: Examples, *, batch: int = 64) -> tuple[np.ndarray, np.ndarray]:
     """Return outputs (2n, 1 + types), mean of each crop and its mirror image, and whether each is fake (2n,)."""
     rim = SPARE_CELLS // 2
-    inner = maps[..., rim : rim + INPUT_CELLS, rim : rim + INPUT_CELLS].reshape(
-        -1, maps.shape[2], INPUT_CELLS, INPUT_CELLS
-    )
+    inner = given.maps[..., rim : rim + INPUT_CELLS, rim : rim + INPUT_CELLS]
+    inner = inner.reshape(-1, inner.shape[2], INPUT_CELLS, INPUT_CELLS)
     parts = []
     with torch.inference_mode():
         for start in range(0, len(inner), batch):
             x = torch.from_numpy(inner[start : start + batch].astype(np.float32))
             parts.append(((net.judge(x)[0] + net.judge(x.flip(3))[0]) / 2).numpy())
-    return np.concatenate(parts).astype(np.float64), np.tile([0, 1], len(maps))
+    return np.concatenate(parts).astype(np.float64), np.tile([0, 1], len(given))
 
 
-def calibrate(net: nn.Module, pool: Pool, maps: np.ndarray) -> Calibration:
+def calibrate(net: face_cnn.FaceCNN, given: Examples) -> Calibration:
     """Fit the score on pairs of identities that training did not see; every type of fake counts alike."""
-    outputs, fake = pool_outputs(net, maps)
-    kinds = np.repeat(pool.kind, 2)
+    outputs, fake = outputs_of(net, given)
+    kinds = np.repeat(given.kind, 2)
     weights = np.ones(len(fake))
-    for kind in np.unique(pool.kind):
+    for kind in np.unique(given.kind):
         rows = (kinds == kind) & (fake == 1)
         weights[rows] = 1 / rows.sum()
     return fit_platt(outputs[:, 0], fake, weights=weights)
@@ -181,8 +199,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--corpora", type=Path, required=True, help="folder that holds faces/manifest.csv")
     parser.add_argument("--repositories", type=Path, required=True, help="folder of the training repositories")
     parser.add_argument("--out", type=Path, required=True, help="folder for the weights and the card")
-    parser.add_argument("--pairs", type=int, default=6000)
-    parser.add_argument("--epochs", type=float, default=12)
+    parser.add_argument("--pairs", type=int, default=12000)
+    parser.add_argument("--epochs", type=float, default=9)
     run(parser.parse_args(arguments))
 
 

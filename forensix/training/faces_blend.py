@@ -51,7 +51,8 @@ class Face:
 def fit_affine(source: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Return the least-squares affine map (2, 3) that takes points ``source`` (n, 2) to ``target`` (n, 2)."""
     points = np.column_stack([source, np.ones(len(source))])
-    return np.linalg.lstsq(points, target, rcond=None)[0].T
+    matrix: np.ndarray = np.linalg.lstsq(points, target, rcond=None)[0].T
+    return matrix
 
 
 def fit_similarity(source: np.ndarray, target: np.ndarray) -> np.ndarray:
@@ -67,13 +68,14 @@ def fit_similarity(source: np.ndarray, target: np.ndarray) -> np.ndarray:
 
 def apply(matrix: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Map points (n, 2) with an affine matrix (2, 3)."""
-    return points @ matrix[:, :2].T + matrix[:, 2]
+    moved: np.ndarray = points @ matrix[:, :2].T + matrix[:, 2]
+    return moved
 
 
 def warp(rgb: np.ndarray, matrix: np.ndarray, size: tuple[int, int]) -> np.ndarray:
     """Move a picture with an affine matrix (2, 3) from its pixels to those of the result, (width, height) large."""
-    inverse = np.linalg.inv(np.vstack([matrix, [0, 0, 1]]))[:2]
-    moved = Image.fromarray(rgb).transform(size, Image.Transform.AFFINE, inverse.ravel(), Image.Resampling.BICUBIC)
+    inverse = np.linalg.inv(np.vstack([matrix, [0, 0, 1]]))[:2].ravel().tolist()
+    moved = Image.fromarray(rgb).transform(size, Image.Transform.AFFINE, inverse, Image.Resampling.BICUBIC)
     return np.asarray(moved)
 
 
@@ -204,13 +206,15 @@ def replace_mouth(target: Face, donor: Face | None, rng: Rng) -> tuple[np.ndarra
 
 def to_uint8(x: np.ndarray) -> np.ndarray:
     """Round to uint8, limiting to [0, 255]."""
-    return np.clip(np.rint(x), 0, 255).astype(np.uint8)
+    rounded: np.ndarray = np.clip(np.rint(x), 0, 255).astype(np.uint8)
+    return rounded
 
 
 def _blur(x: np.ndarray, sigma_px: float) -> np.ndarray:
     from scipy.ndimage import gaussian_filter
 
-    return gaussian_filter(x, sigma_px)
+    smooth: np.ndarray = gaussian_filter(x, sigma_px)
+    return smooth
 
 
 def _face_px(face: Face) -> float:

@@ -4,14 +4,13 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
-from torch import nn
 
 from forensix.calibration import Calibration
 from forensix.faces.crop import CROP_PX, MARGIN
 from forensix.metrics import auc, bootstrap_interval, eer
 from forensix.models import Measurement, ModelCard, Output, TrainingSource, save_model
+from forensix.models.architectures import face_cnn
 from forensix.training import faces
 from forensix.training.faces_data import (
     FOLDERS,
@@ -37,18 +36,24 @@ COMMAND = (
     "python -m forensix.training.faces --corpora DIR --repositories DIR --out DIR --pairs {pairs} --epochs {epochs}"
 )
 N_HELD_OUT = 800
+N_POOL = 6000
+"""Pairs made at a time: their crops are dropped once their maps are there."""
 
 
 def run(options: argparse.Namespace) -> ModelCard:
     """Train, calibrate and write ``forensix-face``; print the loss and the figures on held-out identities."""
     trained, kept = split(gather(options.corpora / "faces", options.repositories))
-    pool = faces.make_pool(trained, options.pairs, seed=1)
-    net = faces.train(pool, faces.pool_maps(pool), epochs=options.epochs, log=print_loss)
-    held = faces.make_pool(kept, N_HELD_OUT, seed=7)
-    maps = faces.pool_maps(held)
+    made = [learnable(trained, N_POOL, seed=1 + i) for i in range(max(1, options.pairs // N_POOL))]
+    net = faces.train(faces.join(made), epochs=options.epochs, log=print_loss)
+    held = learnable(kept, N_HELD_OUT, seed=7)
     command = COMMAND.format(pairs=options.pairs, epochs=f"{options.epochs:g}")
-    card = make_card(faces.calibrate(net, held, maps), measure(net, held, maps, command), trained, command)
+    card = make_card(faces.calibrate(net, held), measure(net, held, command), trained, command)
     return save_model(card, net, options.out)
+
+
+def learnable(found: list[SourceFace], n: int, seed: int) -> faces.Examples:
+    """Make pairs of these faces and return what the network learns from."""
+    return faces.examples(faces.make_pool(found, n, seed))
 
 
 def print_loss(step: int, loss: float) -> None:
@@ -73,9 +78,9 @@ def split(found: list[SourceFace]) -> tuple[list[SourceFace], list[SourceFace]]:
     return trained, [one for one, out in zip(found, keep, strict=True) if out]
 
 
-def measure(net: nn.Module, held: faces.Pool, maps: np.ndarray, command: str) -> tuple[Measurement, ...]:
+def measure(net: face_cnn.FaceCNN, held: faces.Examples, command: str) -> tuple[Measurement, ...]:
     """Measure on pairs of held-out identities: all together, and each type of fake against all reals."""
-    outputs, fake = faces.pool_outputs(net, maps)
+    outputs, fake = faces.outputs_of(net, held)
     logits = outputs[:, 0]
     kinds = held.kind.repeat(2)
     pairs = pd.RangeIndex(len(held)).repeat(2)
@@ -84,11 +89,12 @@ def measure(net: nn.Module, held: faces.Pool, maps: np.ndarray, command: str) ->
         rows = (fake == 0) | (kinds == TYPES.index(name) if name in TYPES else fake == 1)
         y, s, groups = fake[rows], logits[rows], pairs[rows]
         for metric, function in (("AUC", auc), ("EER", eer)):
+            low, high = bootstrap_interval(function, y, s, groups=groups, n=300)
             measured.append(
                 Measurement(
                     metric=metric,
                     value=round(function(y, s), 4),
-                    interval=tuple(round(v, 4) for v in bootstrap_interval(function, y, s, groups=groups, n=300)),
+                    interval=(round(low, 4), round(high, 4)),
                     data=f"own pairs of held-out identities, {name}",
                     n_real=int((y == 0).sum()),
                     n_fake=int((y == 1).sum()),

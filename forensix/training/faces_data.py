@@ -89,7 +89,8 @@ def descriptors(crops: Sequence[np.ndarray]) -> np.ndarray:
     small = [np.asarray(Image.fromarray(c).convert("L").resize((16, 16), Image.Resampling.BOX), float) for c in crops]
     flat = np.array(small).reshape(len(small), -1)
     flat = flat - flat.mean(axis=1, keepdims=True)
-    return flat / np.maximum(np.linalg.norm(flat, axis=1, keepdims=True), 1e-9)
+    unit: np.ndarray = flat / np.maximum(np.linalg.norm(flat, axis=1, keepdims=True), 1e-9)
+    return unit
 
 
 def near_crop(face: Face) -> np.ndarray:
@@ -192,7 +193,8 @@ def shares(faces: Iterable[SourceFace]) -> np.ndarray:
     sources = [one.source for one in faces]
     counts = {source: sources.count(source) for source in set(sources)}
     weights = np.array([FOLDERS.get(s, ("", "", 1.0))[2] / counts[s] for s in sources])
-    return weights / weights.sum()
+    chances: np.ndarray = weights / weights.sum()
+    return chances
 
 
 def _person(one: SourceFace) -> str:

@@ -67,7 +67,7 @@ def degrade(rgb: np.ndarray, rng: Rng) -> np.ndarray:
 
 
 def _tone(rgb: np.ndarray, rng: Rng) -> np.ndarray:
-    x = rgb.astype(np.float32)
+    x: np.ndarray = rgb.astype(np.float32)
     x = x * rng.uniform(0.8, 1.2, 1).astype(np.float32) * rng.uniform(0.94, 1.06, 3).astype(np.float32)
     x = 255 * (np.clip(x, 0, 255) / 255) ** np.float32(rng.uniform(0.8, 1.25))
     grey = x.mean(axis=2, keepdims=True)

@@ -86,13 +86,14 @@ def measure(model: GenderClassifier, corpora: Path) -> list[Measurement]:
     rows = pd.read_csv(corpora / "voice/manifest.csv", dtype=str)
     rows = rows[(rows["split"] == "dev") & (rows["label"] == "real") & rows["gender"].isin(["M", "F"])]
     found = []
-    for gender, part in rows.groupby("gender"):
+    for gender, spoken in (("F", "female"), ("M", "male")):
+        part = rows[rows["gender"] == gender]
         answers = []
         for path in part["path"]:
             samples = read_samples(corpora / "voice" / path)
             answers.append(model.classify(samples, speech_segments(samples))[0])
         given = [a for a in answers if a != "unknown"]
-        right = sum(a == {"M": "male", "F": "female"}[gender] for a in given)
+        right = sum(a == spoken for a in given)
         unknown = f"{len(answers) - len(given)} of {len(answers)} answered unknown"
         found.append(
             Measurement(

@@ -55,7 +55,7 @@ def weights(voices: Sequence[Voice]) -> np.ndarray[Any, np.dtype[np.float64]]:
     total: dict[str, float] = defaultdict(float)
     for voice, w in zip(voices, weight, strict=True):
         total[voice.collection] += w
-    return np.asarray(weight) * np.array([min(1.0, MOST_SPEAKERS / total[v.collection]) for v in voices])
+    return np.asarray(weight * [min(1.0, MOST_SPEAKERS / total[v.collection]) for v in voices])
 
 
 def _rounded(d: population.Distribution) -> dict[str, Any]:

@@ -62,13 +62,14 @@ class GenderClassifier:
     def __init__(self, model: LoadedModel) -> None:
         if model.card.calibration is None or model.card.output.labels != ("male",):
             raise WeightsMismatch(f"the card of {model.card.name!r} is no calibrated gender classifier of ours")
-        self.model = model
+        self.card = model.card
+        self.module = model.module
         self._calibration: Calibration = model.card.calibration
 
     def probability_male(self, vectors: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return the calibrated probability of a male voice for vectors of shape (n, 43)."""
         with torch.inference_mode():
-            logits = self.model.module(torch.from_numpy(vectors))[:, 0].numpy()
+            logits = self.module(torch.from_numpy(vectors))[:, 0].numpy()
         return self._calibration.score(logits)
 
     def classify(self, samples: NDArray[Any], segments: Sequence[Segment] | None = None) -> tuple[Gender, float | None]:
@@ -89,7 +90,7 @@ class GenderClassifier:
         if vector is None:
             return "unknown", None
         p = float(self.probability_male(vector[None])[0])
-        if max(p, 1 - p) < self.model.card.threshold:
+        if max(p, 1 - p) < self.card.threshold:
             return "unknown", None
         return ("male", p) if p >= 0.5 else ("female", 1 - p)
 

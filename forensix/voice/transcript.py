@@ -133,8 +133,8 @@ def _utterances(segments: Sequence[Segment], at_most_s: float) -> tuple[tuple[Se
         heard_s += u.duration_s
         if heard_s > at_most_s:
             return tuple(kept), False
-        before_s = joined[i - 1].end_s if i else 0.0
-        after_s = joined[i + 1].start_s if i + 1 < len(joined) else np.inf
+        before_s = (joined[i - 1].end_s + u.start_s) / 2 if i else 0.0
+        after_s = (u.end_s + joined[i + 1].start_s) / 2 if i + 1 < len(joined) else np.inf
         kept.append(Segment(max(before_s, u.start_s - MARGIN_S), min(after_s, u.end_s + MARGIN_S)))
     return tuple(kept), True
 

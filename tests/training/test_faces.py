@@ -148,7 +148,7 @@ def test_copies_of_what_is_held_back_are_left_out(sources):
 def test_training_lowers_the_loss(sources):
     torch.manual_seed(0)
     pool = faces.make_pool(sources, 12, seed=0)
-    batch = next(faces.batches(pool, faces.pool_maps(pool), 12, np.random.default_rng(0)))
+    batch = next(faces.batches(faces.examples(pool), 12, np.random.default_rng(0)))
     assert batch[0].shape == (24, face_cnn.N_MAPS, 20, 20)
     assert batch[3].shape == (24, 10, 10)
     assert batch[3][::2].max() == 0 and (batch[3][1::2].amax(dim=(1, 2)) > 0).all()
@@ -166,11 +166,11 @@ def test_training_lowers_the_loss(sources):
 
 
 def test_train_gives_a_network_in_evaluation_mode_that_can_be_calibrated(sources):
-    pool = faces.make_pool(sources, 8, seed=2)
+    half = faces.examples(faces.make_pool(sources, 4, seed=2))
+    given = faces.join([half, half])
     seen = []
-    maps = faces.pool_maps(pool)
-    net = faces.train(pool, maps, epochs=2, batch=4, log=lambda step, loss: seen.append(loss))
+    net = faces.train(given, epochs=2, batch=4, log=lambda step, loss: seen.append(loss))
     assert not net.training and len(seen) == 1 and np.isfinite(seen[0])
-    outputs, fake = faces.pool_outputs(net, maps)
+    outputs, fake = faces.outputs_of(net, given)
     assert outputs.shape == (16, 1 + len(TYPES)) and fake.tolist() == [0, 1] * 8
     assert np.isfinite(outputs).all()

@@ -1,3 +1,4 @@
+import itertools
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -57,8 +58,9 @@ def test_words_belong_to_who_says_them() -> None:
 def test_utterances_are_bounded_in_length_and_sum() -> None:
     segments = [Segment(10.0 * i, 10.0 * i + 9.9) for i in range(100)] + [Segment(1000, 1100)]
     utterances, complete = transcript._utterances(segments, at_most_s=600)
-    assert not complete and total_s(utterances) <= 600
-    assert all(u.duration_s <= transcript.UTTERANCE_S for u in utterances)
+    assert not complete and total_s(utterances) <= 600 + 2 * transcript.MARGIN_S * len(utterances)
+    assert all(u.duration_s <= transcript.UTTERANCE_S + 2 * transcript.MARGIN_S for u in utterances)
+    assert all(a.end_s <= b.start_s + 1e-9 for a, b in itertools.pairwise(utterances))
     all_of_it, complete = transcript._utterances(segments, at_most_s=2000)
     assert complete and total_s(all_of_it) >= total_s(segments) - 1e-6
 
