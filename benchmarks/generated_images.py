@@ -73,6 +73,11 @@ def against(
     return y[at], s[at]
 
 
+def thresholds(detector: ImageDetector) -> tuple[float, ...]:
+    """Return equal odds and the detector's own threshold."""
+    return tuple(dict.fromkeys((0.5, detector.card.threshold)))
+
+
 def detection(
     detector: ImageDetector, other: Callable[[RGB], float], pictures: list[RGB], rows: pd.DataFrame
 ) -> list[Measurement]:
@@ -104,10 +109,14 @@ def detection(
                     command=COMMAND,
                 )
             )
-    rates = [(f"false positive rate at 0.5, {name}", ours[(rows.source_repo == name).to_numpy()] >= 0.5)
-             for name in sorted(rows.source_repo[y == 0].unique())]  # fmt: skip
-    rates.append(("true positive rate at 0.5", ours[y == 1] >= 0.5))
-    print("\n| at 0.5 | |\n|---|---|")
+    rates = []
+    for at in thresholds(detector):
+        rates += [
+            (f"false positive rate at {at}, {name}", ours[(rows.source_repo == name).to_numpy()] >= at)
+            for name in sorted(rows.source_repo[y == 0].unique())
+        ]
+        rates.append((f"true positive rate at {at}", ours[y == 1] >= at))
+    print("\n| at a score | |\n|---|---|")
     for label, called in rates:
         print(f"| {label} | {called.mean():.2f} (n = {called.size}) |")
         n = {"n_fake": called.size} if label.startswith("true") else {"n_real": called.size}
@@ -142,11 +151,14 @@ def cameras(detector: ImageDetector, corpora: Path) -> list[Measurement]:
     table = pd.read_csv(corpora / "forensics" / "manifest.csv", dtype=str)
     table = table[(table.media == "image") & (table.expect == "camera_original")]
     pictures = [rgb for path in table.path if (rgb := read(corpora / "forensics" / path)) is not None]
-    called = np.array([detector.score(rgb) >= 0.5 for rgb in pictures])
-    metric = "false positive rate at 0.5, camera originals"
-    print(f"| {metric} of the forensics corpus | {called.mean():.2f} (n = {called.size}) |")
+    scores = np.array([detector.score(rgb) for rgb in pictures])
     data = "forensics corpus, expect camera_original"
-    return [Measurement(metric=metric, value=float(called.mean()), data=data, n_real=called.size, command=COMMAND)]
+    found = []
+    for at in thresholds(detector):
+        metric, rate = f"false positive rate at {at}, camera originals", float((scores >= at).mean())
+        print(f"| {metric} of the forensics corpus | {rate:.2f} (n = {scores.size}) |")
+        found.append(Measurement(metric=metric, value=rate, data=data, n_real=scores.size, command=COMMAND))
+    return found
 
 
 def naming(attributor: Attributor, pictures: list[RGB], rows: pd.DataFrame) -> None:

@@ -7,7 +7,7 @@
 >>> forensix_face().score(tracks[0].crops)           # doctest: +SKIP
 """
 
-from forensix.faces.classify import FaceClassifier, forensix_face, overlay
+from forensix.faces.classify import FaceClassifier, forensix_face
 from forensix.faces.detect import Detections, detect, landmarks
 from forensix.faces.track import FaceTrack, track, track_frames
 
@@ -18,7 +18,6 @@ __all__ = [
     "detect",
     "forensix_face",
     "landmarks",
-    "overlay",
     "track",
     "track_frames",
 ]

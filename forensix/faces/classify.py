@@ -78,25 +78,12 @@ class FaceClassifier:
         mean = (shares / shares.sum(axis=1, keepdims=True)).mean(axis=0)
         return dict(zip(self._kinds, (mean / mean.sum()).tolist(), strict=True))
 
-    def aggregate(self, logits: NDArray[np.float64]) -> float:
-        """Return the score of one track from its crops' logits: the mean of the top half, calibrated.
-
-        A picture or a video takes the highest score of its tracks.
-
-        Raises
-        ------
-        UsageError
-            If there are no logits.
-        """
-        logits = np.asarray(logits, dtype=np.float64)
-        if logits.ndim != 1 or not len(logits):
-            raise UsageError(f"a track's logits must be a filled array (N,), got shape {logits.shape}")
-        return float(self._calibrated(pooled(logits)))
-
     def heatmap(self, crop: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return where the network sees the crop changed: float (S, S) in [0, 1], higher is more likely changed there.
 
-        It comes from an output that training taught with the true masks of its fakes; a cell is a tenth of the crop.
+        It comes from an output that training taught with the true masks of its fakes; a cell is a tenth of the crop. It
+        follows where faces are usually changed more than what is odd about this one, so it illustrates a verdict and
+        proves nothing.
         """
         size = crop.shape[0] if crop.ndim else 0
         (batch,) = self._batches(np.asarray(crop)[None])
@@ -149,22 +136,6 @@ def pooled(logits: NDArray[np.float64], top_share: float = TOP_SHARE) -> float:
     """
     top = max(1, int(np.ceil(top_share * len(logits))))
     return float(np.sort(logits)[-top:].mean())
-
-
-def overlay(crop: NDArray[np.uint8], heat: NDArray[np.float64]) -> NDArray[np.uint8]:
-    """Lay a heat map over a crop, clear to yellow to red: uint8 (S, S, 3).
-
-    Raises
-    ------
-    UsageError
-        If the map is not as large as the crop.
-    """
-    if heat.shape != crop.shape[:2]:
-        raise UsageError(f"the heat map must be as large as the crop {crop.shape[:2]}, got {heat.shape}")
-    heat = np.clip(heat, 0, 1)[..., None]
-    colour = np.concatenate([np.full_like(heat, 255), 255 * (1 - heat), np.zeros_like(heat)], axis=2)
-    alpha = 0.65 * heat
-    return np.rint(crop * (1 - alpha) + colour * alpha).astype(np.uint8)
 
 
 @cache

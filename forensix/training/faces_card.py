@@ -140,7 +140,7 @@ def make_card(
         limits=(
             "Its fakes are blended stills and StyleGAN2 portraits: it may miss swaps, reenactment and lip-sync of "
             "real programs, above all in small or strongly compressed faces. It never names face_reenactment: it "
-            "learnt from none. "
+            "learnt from none. Its heat map mostly shows where faces are usually changed. "
             "Filters, make-up and portrait blur can raise the score."
         ),
         licence=licence,

@@ -6,7 +6,7 @@ import torch
 
 from forensix.calibration import Calibration
 from forensix.errors import UsageError
-from forensix.faces import FaceClassifier, forensix_face, overlay, track
+from forensix.faces import FaceClassifier, forensix_face, track
 from forensix.faces.classify import pooled
 from forensix.faces.crop import crop
 from forensix.faces.detect import detect
@@ -61,12 +61,7 @@ def test_types_are_those_of_the_card_and_sum_to_one(crops):
 
 def test_a_track_is_judged_by_the_higher_half_of_its_crops():
     assert pooled(np.array([1.0, -5.0, 3.0])) == 2.0
-    classifier = forensix_face()
-    low, high = classifier.aggregate(np.array([-1.0, -1.0])), classifier.aggregate(np.array([-1.0, -1.0, 4.0, 4.0]))
-    assert low == pytest.approx(float(classifier.card.calibration.score(-1.0)))
-    assert high == pytest.approx(float(classifier.card.calibration.score(4.0)))
-    with pytest.raises(UsageError, match="filled"):
-        classifier.aggregate(np.zeros(0))
+    assert pooled(np.array([-1.0, -1.0, 4.0, 4.0])) == 4.0
 
 
 @pytest.mark.parametrize("size", [64, 128, 160, 200])
@@ -75,19 +70,6 @@ def test_the_heat_map_is_as_large_as_the_crop(crops, size):
     heat = forensix_face().heatmap(picture)
     assert heat.shape == (size, size)
     assert heat.min() >= 0 and heat.max() <= 1
-    laid = overlay(picture, heat)
-    assert laid.shape == picture.shape and laid.dtype == np.uint8
-
-
-def test_the_overlay_colours_the_hot_and_leaves_the_cold():
-    picture = np.full((8, 8, 3), 100, np.uint8)
-    heat = np.zeros((8, 8))
-    heat[:, 4:] = 1
-    laid = overlay(picture, heat)
-    assert (laid[:, :4] == 100).all()
-    assert (laid[:, 4:, 0] > 150).all() and (laid[:, 4:, 2] < 60).all()
-    with pytest.raises(UsageError, match="as large"):
-        overlay(picture, heat[:4])
 
 
 @pytest.mark.parametrize(
@@ -108,11 +90,10 @@ def test_a_card_without_calibration_gives_no_scores():
         classifier.score(crop_)
 
 
-def test_higher_logits_mean_higher_scores():
+def test_another_calibration_moves_the_scores(crops):
     card = get_card("forensix-face").model_copy(update={"calibration": Calibration(slope=2.0, intercept=-1.0)})
     classifier = FaceClassifier(LoadedModel(card, face_cnn.build(**card.config).eval()))
-    assert classifier.aggregate(np.array([0.5])) == pytest.approx(0.5)
-    assert classifier.aggregate(np.array([2.0])) > classifier.aggregate(np.array([1.0]))
+    np.testing.assert_allclose(classifier.score(crops), 1 / (1 + np.exp(1 - 2 * classifier.logits(crops))))
 
 
 def test_generated_portraits_score_above_photographs(corpora):

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from forensix.calibration import Calibration
 from forensix.faces.detect import detect
+from forensix.models import save_model
 from forensix.models.architectures import face_cnn
-from forensix.training import faces
+from forensix.training import faces, faces_card
 from forensix.training.faces_blend import (
     MEAN_LANDMARKS,
     apply,
@@ -24,6 +26,7 @@ from forensix.training.faces_blend import (
     warp,
 )
 from forensix.training.faces_data import (
+    FOLDERS,
     TYPES,
     cut_face,
     held_out,
@@ -174,3 +177,42 @@ def test_train_gives_a_network_in_evaluation_mode_that_can_be_calibrated(sources
     outputs, fake = faces.outputs_of(net, given)
     assert outputs.shape == (16, 1 + len(TYPES)) and fake.tolist() == [0, 1] * 8
     assert np.isfinite(outputs).all()
+
+
+def test_the_steps_from_folders_to_a_card(tmp_path, monkeypatch, capsys):
+    from matplotlib.cbook import get_sample_data
+    from PIL import Image
+    from skimage.data import astronaut
+
+    with get_sample_data("grace_hopper.jpg") as file:
+        pictures = [Image.fromarray(astronaut()), Image.open(file).convert("RGB")]
+    names = {}
+    for source, (inner, label, _) in FOLDERS.items():
+        folder = tmp_path / "repositories" / source.removesuffix("/fake") / inner
+        folder.mkdir(parents=True, exist_ok=True)
+        for i, picture in enumerate(pictures):
+            prefix = "fake_" if label == "fake" else ""
+            names[source, i] = f"{prefix}{i}.jpg"
+            picture.save(folder / names[source, i])
+    corpus = tmp_path / "faces"
+    corpus.mkdir()
+    # Number 1 of the portraits is a development row; there is no file to look alike.
+    rows = "x.jpg,image,real,train,\n,video,real,dev,ffhq_rof_1\n"
+    (corpus / "manifest.csv").write_text("path,kind,label,split,identity\n" + rows)
+    kept = iter(range(100))
+    monkeypatch.setattr(faces_card, "held_out", lambda identity: next(kept) % 2 == 0)
+    found = faces_card.gather(corpus, tmp_path / "repositories")
+    assert {(one.source, one.name) for one in found} == {
+        (source, name) for (source, i), name in names.items() if (source, i) != (REAL, 1)
+    }
+    trained, held = faces_card.split(found)
+    assert not {id(one) for one in trained} & {id(one) for one in held}
+    assert len(trained) + len(held) == len(found)
+    given = faces_card.learnable(found, 12, seed=1)
+    net = faces.train(given, epochs=1, batch=6)
+    measured = faces_card.measure(net, given, "command")
+    assert {one.metric for one in measured} == {"AUC", "EER"} and "all" in capsys.readouterr().out
+    card = faces_card.make_card(Calibration(slope=1.0, intercept=0.0), measured, trained, "command")
+    assert card.output.labels == ("fake", *TYPES) and sum(one.n for one in card.trained_on) > len(trained)
+    saved = save_model(card, net, tmp_path)
+    assert (tmp_path / saved.weights).is_file() and len(saved.sha256) == 64
