@@ -72,9 +72,10 @@ def run(folder: Path) -> int:
 
 def _compare(reports: "Sequence[Report]", console: "Console") -> None:
     """Print what each input is beside what was said of it: small models miss things, and the demo does not hide it."""
-    from rich.table import Table
+    from rich.table import Column, Table
 
-    table = Table("input", "what it is", "what was said", title="The truth beside the verdicts", title_justify="left")
+    said_column = Column("what was said", overflow="fold")
+    table = Table("input", "what it is", said_column, title="The truth beside the verdicts", title_justify="left")
     for report in reports:
         said = "\n".join(f"{task}: {verdict}" for task, verdict in report.verdicts.items())
         table.add_row(report.name, WHAT_IT_IS[report.name], said or report.error)

@@ -1,8 +1,12 @@
 """What all tests share: the corpora and checkpoints, where this checkout has them beside it."""
 
+import os
 from pathlib import Path
 
 import pytest
+
+# The workers of a parallel run share the cores: more threads in each only wait for one another. Before torch is loaded.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
