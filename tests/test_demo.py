@@ -37,10 +37,8 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
         demo.run(path)
 
 
-def test_media_are_the_same_each_time(tmp_path: Path) -> None:
+def test_the_swapped_face_is_the_same_each_time(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         list(demo.make_pictures(tmp_path / name))
-        list(demo.make_recording(tmp_path / name))
-    for name in ("face-swap.jpg", "synthetic-speech.wav"):
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    assert (tmp_path / "a" / "face-swap.jpg").read_bytes() == (tmp_path / "b" / "face-swap.jpg").read_bytes()
