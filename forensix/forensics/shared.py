@@ -49,8 +49,8 @@ def _structure(facts: Facts) -> list[Finding]:
             finding(
                 "suspect",
                 "The file is malformed",
-                f"{len(grave)} thing(s) are not as the format wants them: {_said(grave)}. Damage in transfer, a faulty "
-                "program or tampering can be behind it.",
+                f"{'One thing is' if len(grave) == 1 else f'{len(grave)} things are'} not as the format wants: "
+                f"{_said(grave)}. Damage in transfer, a faulty program or tampering can be behind it.",
                 "structure",
                 "integrity",
                 facts=[Fact("problem", p.message, p.where, p.offset) for p in grave],

@@ -8,18 +8,20 @@
     generator   makes content by artificial intelligence
     writer      makes an original of its own: word processors, typesetters, scanners' and recorders' own programs
 
-Rows are (name, category, pattern, identifier); patterns are searched without regard to case. The identifier is set for
-generators only and is the name that the attribution of pictures uses. The first row that matches wins, so particular
-rows stand before general ones.
+The table is ``programs.csv``: name, category, pattern, identifier. Patterns are searched without regard to case; they
+match what a program writes of itself and not what camera firmware writes. The identifier is set for generators only and
+is the name that the attribution of pictures uses. The first row that matches wins, so particular rows stand before
+general ones. To add a program, add a row with the name that people know it by.
 """
 
+import csv
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Literal, get_args
 
-from forensix.forensics.programs import ROWS
 from forensix.metadata.facts import Fact
 
 Category = Literal["editor", "screenshot", "converter", "camera", "messenger", "generator", "writer"]
@@ -37,7 +39,12 @@ class Program:
 
 @lru_cache(maxsize=1)
 def _table() -> tuple[tuple[re.Pattern[str], Program], ...]:
-    return tuple((re.compile(p, re.IGNORECASE), Program(n, c, i)) for n, c, p, i in ROWS)  # type: ignore[arg-type]
+    with Path(__file__).with_name("programs.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return tuple(
+        (re.compile(row["pattern"], re.IGNORECASE), Program(row["name"], row["category"], row["identifier"]))  # type: ignore[arg-type]
+        for row in rows
+    )
 
 
 def identify(text: object) -> Program | None:

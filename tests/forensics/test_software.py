@@ -1,10 +1,12 @@
 """The table of programs: what it recognises and, as important, what it leaves alone."""
 
+import csv
 import re
+from pathlib import Path
 
 import pytest
 
-from forensix.forensics import programs, software
+from forensix.forensics import software
 from forensix.metadata.facts import Fact
 
 
@@ -50,11 +52,31 @@ def test_firmware_is_no_editor(firmware: str) -> None:
 
 
 def test_rows_are_well_formed() -> None:
-    for name, category, pattern, identifier in programs.ROWS:
-        assert category in software.CATEGORIES, name
-        re.compile(pattern)
-        assert bool(identifier) == (category == "generator"), name
-        assert re.fullmatch(r"[a-z0-9_-]*", identifier), name
+    table = Path(software.__file__).with_name("programs.csv")
+    with table.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) > 300
+    for row in rows:
+        assert row["category"] in software.CATEGORIES, row
+        re.compile(row["pattern"])
+        assert row["pattern"] and re.search(row["pattern"], "") is None, row
+        assert bool(row["identifier"]) == (row["category"] == "generator"), row
+        assert re.fullmatch(r"[a-z0-9_-]*", row["identifier"]), row
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("XnView 2.4", "XnView"),
+        ("produced by FPDF2", "FPDF"),
+        ("PyPDF2", "PyPDF"),
+        ("ReportLab PDF Library - www.reportlab.com", "ReportLab"),
+        ("Foxit PhantomPDF", "Foxit"),
+        ("OpenShot Video Editor", "OpenShot"),
+    ],
+)
+def test_a_program_is_called_by_its_own_name(text: str, name: str) -> None:
+    assert software.identify(text).name == name
 
 
 def test_named_looks_into_lists() -> None:
