@@ -181,24 +181,16 @@ HYBRID = (
     "A hybrid-reference file: one save, whose second, empty section points to the cross-reference stream "
     "(/XRefStm) for newer readers. Nothing was added, so there is one version."
 )
-NO_FORMAT = "Neither header nor frame of any format; the file is refused with a sentence that says so."
 NOTES: dict[str, str] = {
-    "0033_": "87 bytes that begin with FF and hold no %PDF header: refused with a sentence that says so.",
     "0046_": HYBRID,
-    "0077_": "816 bytes of zeros: refused with a sentence that says so.",
     "0110_": HYBRID,
     "0133_": HYBRID,
     "0137_": "The lowest bits of the alpha channel hold the parameters of Stable Diffusion (stealth_pngcomp), "
     "which ExifTool does not read: the claim is right.",
-    "0139_": "One byte, a zero: refused with a sentence that says so.",
     "0140_": "ExifTool's warning is about a property of the XMP; qpdf reads the file and finds only its hints for "
     "linear reading out of date.",
     "0185_": "The text chunks parameters and fooocus_scheme are Fooocus's own record: the claim is right.",
-    "0197_": "A JPEG with damaged markers (FF D8 FE DC) that is named .mp3: refused with a sentence that says so.",
     "0256_": "A sound ADTS stream (FF F1) that decodes to its end; ExifTool does not know the format.",
-    "0338_": NO_FORMAT,
-    "0359_": NO_FORMAT,
-    "0361_": NO_FORMAT,
 }
 """Why a file is judged otherwise than its manifest row says, by the start of its name; written after looking at it."""
 

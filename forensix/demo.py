@@ -6,6 +6,7 @@ formant synthesiser inside Praat, and a PDF whose amount was painted over in a s
 """
 
 import io
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -98,6 +99,39 @@ def make_pictures(folder: Path) -> Iterator[Path]:
     swapped = _swapped(np.asarray(Image.open(io.BytesIO(portrait)).convert("RGB")), _astronaut())
     Image.fromarray(swapped).save(folder / "face-swap.jpg", quality=90)
     yield folder / "face-swap.jpg"
+
+
+def make_edited_picture(folder: Path) -> Iterator[Path]:
+    """Write a scene that was cropped and in which an area was copied, with the preview of the scene as it was."""
+    import sklearn.datasets
+
+    scene = Image.open(Path(sklearn.datasets.__file__).parent / "images" / "china.jpg").convert("RGB")
+    small = scene.copy()
+    small.thumbnail((160, 160))
+    preview = io.BytesIO()
+    small.save(preview, "JPEG", quality=80)
+    edited = scene.crop((280, 60, 640, 427))
+    edited.paste(edited.crop((20, 150, 130, 260)), (215, 10))
+    edited.save(
+        folder / "edited.jpg", quality=88, exif=_exif(b"GIMP 2.10.36", b"2026:03:02 09:15:00", preview.getvalue())
+    )
+    yield folder / "edited.jpg"
+
+
+def _exif(software: bytes, date: bytes, preview: bytes) -> bytes:
+    """Return an EXIF block that names a program and a date in its first directory and holds a preview in its second."""
+    texts = [(0x0131, software + b"\0"), (0x0132, date + b"\0")]
+    first = 8
+    second = first + 2 + 12 * len(texts) + 4
+    at = second + 2 + 12 * 2 + 4
+    entries, values = b"", b""
+    for tag, text in texts:
+        entries += struct.pack("<HHII", tag, 2, len(text), at + len(values))
+        values += text
+    place = at + len(values)
+    block = struct.pack("<2sHIH", b"II", 42, first, len(texts)) + entries + struct.pack("<IH", second, 2)
+    block += struct.pack("<HHII", 0x0201, 4, 1, place) + struct.pack("<HHII", 0x0202, 4, 1, len(preview))
+    return b"Exif\0\0" + block + bytes(4) + values + preview
 
 
 def make_video(folder: Path) -> Iterator[Path]:

@@ -9,10 +9,12 @@
     │   ├── BrokenMedia       recognised, but cannot be decoded
     │   ├── LimitExceeded     too large, too long, too many pixels
     │   └── FetchError        a URL that cannot, or must not, be fetched
-    └── ModelError            a model cannot be used
-        ├── ModelNotFound     no model of that name
-        ├── WeightsMissing    known model, weights not on this machine
-        └── WeightsMismatch   weights differ from their card: hash, key or shape
+    ├── ModelError            a model cannot be used
+    │   ├── ModelNotFound     no model of that name
+    │   ├── WeightsMissing    known model, weights not on this machine
+    │   └── WeightsMismatch   weights differ from their card: hash, key or shape
+    └── ServiceError          a service refused a request of its client, or did not answer
+        └── UntrustedWebhook  a delivery that is not signed by the service, or too old
 
 Messages are one sentence for a person: what was expected, what came, what to do.
 """
@@ -94,3 +96,20 @@ class WeightsMismatch(ModelError):
     """The weights on this machine are not the ones that the card describes."""
 
     code = "weights_mismatch"
+
+
+class ServiceError(ForensixError):
+    """A service refused a request, or gave no answer: then ``status`` is None."""
+
+    code = "service"
+
+    def __init__(self, message: str, *, status: int | None = None, code: str | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code or type(self).code
+
+
+class UntrustedWebhook(ServiceError):
+    """A delivery that the service did not sign, or that is too old to be taken."""
+
+    code = "untrusted_webhook"

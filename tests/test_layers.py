@@ -17,6 +17,7 @@ LAYERS = {
     "calibration": 1,
     "metrics": 1,
     "manifest": 1,
+    "importers": 1,
     "perturb": 1,
     "faces": 2,
     "generated": 2,
@@ -27,6 +28,9 @@ LAYERS = {
     "analysis": 5,
     "training": 6,
     "demo": 6,
+    "service": 6,
+    "client": 6,
+    "evaluation": 6,
     "cli": 7,
 }
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")

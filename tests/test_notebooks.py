@@ -6,11 +6,20 @@ from pathlib import Path
 import papermill
 import pytest
 
-NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("*.ipynb"))
+FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+
+
+def outputs(name: str, folder: Path, **parameters: object) -> list[dict[str, object]]:
+    """Run a notebook in ``folder`` and return the outputs of its cells."""
+    done = papermill.execute_notebook(
+        FOLDER / f"{name}.ipynb", folder / "out.ipynb", parameters=parameters, cwd=folder, progress_bar=False
+    )
+    return [output for cell in done.cells if cell.cell_type == "code" for output in cell.outputs]
 
 
 def test_there_are_notebooks() -> None:
-    assert [path.stem for path in NOTEBOOKS] == ["quickstart"]
+    assert [path.stem for path in NOTEBOOKS] == ["forensic_analysis", "quickstart"]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -20,13 +29,15 @@ def test_notebooks_are_committed_without_outputs(path: Path) -> None:
     assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in cells)
 
 
+def pages(shown: list[dict[str, object]]) -> list[str]:
+    return [output["data"]["text/html"] for output in shown if "text/html" in output.get("data", {})]
+
+
 @pytest.mark.slow
 def test_quickstart_draws_reports(tmp_path: Path) -> None:
-    done = papermill.execute_notebook(NOTEBOOKS[0], tmp_path / "out.ipynb", cwd=tmp_path, progress_bar=False)
-    outputs = [output for cell in done.cells if cell.cell_type == "code" for output in cell.outputs]
-    pages = [output["data"]["text/html"] for output in outputs if "text/html" in output.get("data", {})]
-    assert any("Face manipulation" in page and "portrait.jpg" in page for page in pages)
-    assert any("absent.jpg" in page for page in pages)
+    found = pages(outputs("quickstart", tmp_path))
+    assert any("Face manipulation" in page and "portrait.jpg" in page for page in found)
+    assert any("absent.jpg" in page for page in found)
 
 
 @pytest.mark.slow
@@ -34,9 +45,23 @@ def test_quickstart_takes_a_file_of_the_users_own(tmp_path: Path) -> None:
     from forensix.demo import make_document
 
     (document,) = make_document(tmp_path)
-    parameters = {"path": str(document), "explain": False}
-    done = papermill.execute_notebook(
-        NOTEBOOKS[0], tmp_path / "out.ipynb", parameters=parameters, cwd=tmp_path, progress_bar=False
-    )
-    text = "".join(str(output.get("data")) for cell in done.cells for output in cell.get("outputs", ()))
-    assert "edited.pdf" in text
+    assert "edited.pdf" in str(outputs("quickstart", tmp_path, path=str(document), explain=False))
+
+
+@pytest.mark.slow
+def test_forensic_analysis_leads_from_claims_to_bytes(tmp_path: Path) -> None:
+    shown = outputs("forensic_analysis", tmp_path)
+    report = pages(shown)[0]
+    for words in ("An embedded preview shows another picture", "An area of the picture occurs twice", "bytes there"):
+        assert words in report
+    printed = "".join(output["text"] for output in shown if output["output_type"] == "stream")
+    assert "exif.Software = GIMP 2.10.36" in printed and "47 49 4d 50" in printed
+    assert any("the first version" in page for page in pages(shown))
+
+
+@pytest.mark.slow
+def test_forensic_analysis_takes_a_file_of_the_users_own(tmp_path: Path) -> None:
+    path = tmp_path / "cut.wav"
+    path.write_bytes(b"RIFF\xff\xff\x00\x00WAVEfmt ")
+    shown = pages(outputs("forensic_analysis", tmp_path, path=str(path), additional_info="case 17"))
+    assert "cut.wav" in shown[0] and "case 17" in shown[0]

@@ -7,6 +7,7 @@ told at most as benign.
 
 import importlib
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,8 +24,10 @@ ORDER = {"critical": 0, "suspect": 1, "benign": 2}
 def claims(facts: "Facts", media: "Media | None" = None) -> "tuple[Finding, ...]":
     """Return what follows from the facts of one medium, most severe first.
 
-    Without ``media`` the rules that need decoded pixels or samples stay silent.
+    Without ``media`` the rules that need decoded pixels or samples stay silent. What ExifTool alone read is to look at,
+    never ground for a claim: the same file gets the same claims on every machine.
     """
+    facts = replace(facts, items=tuple(f for f in facts.items if not f.key.startswith("exiftool.")))
     medium = importlib.import_module(f"forensix.forensics.{facts.kind}")
     shared = importlib.import_module("forensix.forensics.shared")
     found = (*medium.rules(facts, media), *shared.rules(facts))

@@ -1,9 +1,14 @@
-"""Copy-move: areas of a picture that occur twice at one displacement.
+"""Copy-move: an area of a picture that occurs twice at one displacement.
 
-Overlapping blocks are described by low-frequency cosine coefficients, sorted, and neighbours that are nearly equal vote
-for their displacement. Even areas (sky, walls) match everywhere and are left out; repeated patterns (windows, tiles)
-vote for many displacements. A high share for one displacement is a hint and a map to look at.
-Source: Fridrich, Soukal, Lukas 2003; Popescu and Farid 2004.
+Corners are described by the cosine coefficients of their surroundings, and pairs that look alike vote for their
+displacement. The displacements with the most votes are then tested pixel by pixel: the correlation of the two areas,
+freed of slow shading, has to be nearly one where there is structure in both directions, has to fall when one of them is
+moved by three pixels, and the area may not run into its own copy, as fences, tiles and other regular patterns do.
+
+Assumes that the copy was neither turned nor scaled. Blind to smooth areas without corners, and to copies under about
+20 pixels away. Pictures over four megapixels are halved first. What it finds and falsely raises is measured in
+``benchmarks/results/forensic_pixels.md``.
+Source: Fridrich, Soukal and Lukas 2003 (blocks), Amerini et al. 2011 (keypoints that vote for a transformation).
 """
 
 import io
@@ -11,91 +16,197 @@ from typing import Any
 
 import numpy as np
 from PIL import Image
+from scipy import ndimage, spatial
 
 MIN_SIDE = 96
-WHOLE_SIDE = 640
-"""Pictures up to here are searched pixel by pixel."""
+PIXELS = 4_000_000
+CELL = 24
+PER_CELL = 3
+REACH = 12
+"""Corners are described by what lies within so many pixels."""
 
-SIDE = 448
-"""Larger ones are reduced to here, where copies survive only by luck of their displacement."""
+CORNER = 0.06
+"""The weaker of the two directions of structure has to hold so much of the whole."""
 
-BLOCK = 16
-KEPT = 9
-STEP = 1
-MIN_SHIFT = 24
-MAX_DISTANCE = 6.0
-NEIGHBOURS = 3
+DISTANCE = 0.30
+SURE = 0.10
+RATIO = 0.8
+MIN_SHIFT = 20
+TOLERANCE = 2
+VOTES = 4
+TRIED = 12
+VERIFIED = 2
+WINDOW = 15
+BAND = 9
+ALIKE = 0.95
+LOOSE = 0.90
+SPREAD = 1.5
+ASIDE = 3
+MARGIN = 48
+SHOWN_SIDE = 960
 
 
 def measure(grey: np.ndarray) -> dict[str, Any] | None:
-    """Return ``blocks`` (those in the best displacement), ``shift`` in pixels of the original and a ``map`` (JPEG).
+    """Return the best area that occurs twice, ``None`` where there is too little structure to look for one.
 
-    ``grey`` is uint8 (H, W).
+    ``grey`` is uint8 (H, W). ``area_px`` is the structured part of the area that matches, 0 where nothing does;
+    ``alike`` its mean correlation, ``aside`` the highest correlation three pixels away, ``overlap`` the share of the
+    area that lies in its own copy; ``shift`` is in pixels of ``grey`` (x, y) and ``map`` a JPEG.
     """
     image = Image.fromarray(grey)
-    scale = max(image.size) / SIDE if max(image.size) > WHOLE_SIDE else 1.0
-    if scale > 1:
-        image = image.resize((round(image.width / scale), round(image.height / scale)), Image.Resampling.BOX)
-    small = np.asarray(image, np.float32)
-    if min(small.shape) < 4 * BLOCK:
+    scale = 1
+    while image.width * image.height / scale**2 > PIXELS:
+        scale += 1
+    small = np.asarray(image.reduce(scale) if scale > 1 else image, np.float32)
+    smooth = ndimage.gaussian_filter(small, 1.0, truncate=3)
+    points = corners(smooth)
+    if len(points) < 20:
         return None
-    windows = np.lib.stride_tricks.sliding_window_view(small, (BLOCK, BLOCK))[::STEP, ::STEP]
-    columns = windows.shape[1]
-    blocks = windows.reshape(-1, BLOCK, BLOCK)
-    lively = np.flatnonzero(blocks.std(axis=(1, 2)) > 8)
-    if lively.size < 200:
+    pairs = _pairs(points, _described(smooth, points))
+    band = smooth - ndimage.uniform_filter(smooth, BAND)
+    found: dict[str, Any] = {"area_px": 0, "alike": 0.0, "aside": 0.0, "overlap": 0.0, "shift": [0, 0], "map": b""}
+    best = None
+    for at, shift in _candidates(points, pairs, band)[:VERIFIED]:
+        tried = _verified(band, at, shift)
+        if tried is not None and (best is None or tried["area_px"] > best["area_px"]):
+            best = tried
+    if best is None:
+        return found
+    mask, (dy, dx) = best.pop("mask"), best.pop("shift")
+    found |= best | {"area_px": best["area_px"] * scale**2, "shift": [dx * scale, dy * scale]}
+    found["map"] = _map(small, mask, dy, dx)
+    return found
+
+
+def corners(smooth: np.ndarray) -> np.ndarray:
+    """Return int (n, 2): y and x of the strongest corners, at most three in a cell of 24 pixels."""
+    response = np.abs(smooth - ndimage.gaussian_filter(smooth, 2.0, truncate=3))
+    ys, xs = np.nonzero((response == ndimage.maximum_filter(response, 7)) & (response > 1.0))
+    height, width = smooth.shape
+    inside = (ys >= REACH) & (ys < height - REACH) & (xs >= REACH) & (xs < width - REACH)
+    ys, xs = ys[inside], xs[inside]
+    reach = np.arange(-6, 7)
+    around = smooth[(ys[:, None] + reach)[:, :, None], (xs[:, None] + reach)[:, None, :]]
+    down, across = around[:, 2:, 1:-1] - around[:, :-2, 1:-1], around[:, 1:-1, 2:] - around[:, 1:-1, :-2]
+    least, whole = _structure(*((a * b).mean((1, 2)) for a, b in ((down, down), (across, across), (down, across))))
+    keep = least > np.maximum(CORNER * whole, 0.5)
+    ys, xs = ys[keep], xs[keep]
+    cell = (ys // CELL) * (width // CELL + 1) + xs // CELL
+    order = np.lexsort((-response[ys, xs], cell))
+    ys, xs, cell = ys[order], xs[order], cell[order]
+    rank = np.arange(len(cell)) - np.searchsorted(cell, cell)
+    return np.asarray(np.stack([ys, xs], axis=1)[rank < PER_CELL])
+
+
+def _structure(yy: np.ndarray, xx: np.ndarray, xy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the smaller eigenvalue of the structure tensor and the sum of both."""
+    return (yy + xx) / 2 - np.sqrt(((yy - xx) / 2) ** 2 + xy**2), yy + xx
+
+
+def _described(smooth: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Return float (n, features): low cosine coefficients around each point, contrast and brightness taken out."""
+    reach = np.arange(-REACH, REACH, 2)
+    n = np.arange(len(reach))
+    cosines = np.cos(np.pi * (2 * n[None] + 1) * n[:, None] / (2 * len(n))) * np.sqrt(2 / len(n))
+    cosines[0] /= np.sqrt(2)
+    waves = [np.outer(cosines[v], cosines[u]).ravel() for v in range(6) for u in range(6) if 0 < u + v <= 6]
+    around = smooth[(points[:, 0, None] + reach)[:, :, None], (points[:, 1, None] + reach)[:, None, :]]
+    found = around.reshape(len(points), -1) @ np.stack(waves, axis=1).astype(np.float32)
+    return np.asarray(found / (np.linalg.norm(found, axis=1, keepdims=True) + 30.0))
+
+
+def _pairs(points: np.ndarray, described: np.ndarray) -> np.ndarray:
+    """Return int (n, 2): points that look alike, and more alike than further ones, the upper one first."""
+    distance, near = spatial.cKDTree(described).query(described, k=4, distance_upper_bound=DISTANCE, eps=0.5)
+    limit = np.maximum(SURE, RATIO * np.minimum(distance[:, -1:], 9))
+    close = (near[:, 1:] < len(points)) & (distance[:, 1:] <= limit)
+    first = np.repeat(np.arange(len(points)), 3)[close.ravel()]
+    pairs = np.unique(np.sort(np.stack([first, near[:, 1:][close]], axis=1), axis=1), axis=0)
+    shift = points[pairs[:, 1]] - points[pairs[:, 0]]
+    below = (shift[:, 0] < 0) | ((shift[:, 0] == 0) & (shift[:, 1] < 0))
+    pairs[below] = pairs[below, ::-1]
+    return np.asarray(pairs[np.abs(shift).max(axis=1, initial=0) >= MIN_SHIFT])
+
+
+def _candidates(points: np.ndarray, pairs: np.ndarray, band: np.ndarray) -> list[tuple[np.ndarray, tuple[int, int]]]:
+    """Return the points that move together and their displacement, most truly alike points first."""
+    shifts = points[pairs[:, 1]] - points[pairs[:, 0]]
+    if len(shifts) < VOTES:
+        return []
+    tree = spatial.cKDTree(shifts)
+    counts = tree.query_ball_point(shifts, TOLERANCE, p=np.inf, return_length=True)
+    found = []
+    for _ in range(TRIED):
+        i = int(counts.argmax())
+        if counts[i] < VOTES:
+            break
+        members = np.array(tree.query_ball_point(shifts[i], TOLERANCE, p=np.inf))
+        counts[np.abs(shifts - shifts[i]).max(axis=1) <= 2 * TOLERANCE] = 0
+        at, shift = points[pairs[members, 0]], np.rint(np.median(shifts[members], axis=0)).astype(int)
+        reach = np.arange(-7, 8)
+        to = np.clip(at + shift, 7, np.array(band.shape) - 8)
+        here, there = (band[(p[:, 0, None] + reach)[:, :, None], (p[:, 1, None] + reach)[:, None, :]] for p in (at, to))
+        norm = np.sqrt((here * here).sum((1, 2)) * (there * there).sum((1, 2))) + 1e-3
+        good = (here * there).sum((1, 2)) / norm > LOOSE
+        if good.any():
+            found.append((at[good], (int(shift[0]), int(shift[1]))))
+    return sorted(found, key=lambda row: -len(row[0]))
+
+
+def _verified(band: np.ndarray, at: np.ndarray, shift: tuple[int, int]) -> dict[str, Any] | None:
+    """Compare the surroundings of the points with what lies a displacement away, pixel by pixel."""
+    dy, dx = shift
+    height, width = band.shape
+    top, left = np.maximum(np.maximum(at.min(axis=0) - MARGIN, 0), (-dy, -dx))
+    bottom, right = np.minimum(np.minimum(at.max(axis=0) + MARGIN, (height, width)), (height - dy, width - dx))
+    if bottom - top < 2 * WINDOW or right - left < 2 * WINDOW:
         return None
-    described = np.empty((lively.size, KEPT - 1), np.float32)
-    basis = _basis()
-    for start in range(0, lively.size, 8192):
-        part = blocks[lively[start : start + 8192]].reshape(-1, BLOCK * BLOCK)
-        described[start : start + 8192] = part @ basis
-    ranking = np.lexsort(np.round(described / 8).T[::-1])
-    positions = np.stack(np.divmod(lively, columns), axis=1) * STEP
-    shifts, pairs = [], []
-    for k in range(1, NEIGHBOURS + 1):
-        a, b = ranking[:-k], ranking[k:]
-        near = np.linalg.norm(described[a] - described[b], axis=1) < MAX_DISTANCE
-        a, b = a[near], b[near]
-        shift = positions[b] - positions[a]
-        flip = (shift[:, 0] < 0) | ((shift[:, 0] == 0) & (shift[:, 1] < 0))
-        shift[flip] *= -1
-        far = np.abs(shift).max(axis=1) >= MIN_SHIFT
-        shifts.append(shift[far])
-        pairs.append(np.stack([a[far], b[far]], axis=1))
-    shift, pair = np.concatenate(shifts), np.concatenate(pairs)
-    if not len(shift):
-        return {"blocks": 0, "share": 0.0, "shift": [0, 0], "map": b"", "runner_up": 0}
-    _, inverse, counts = np.unique(shift[:, 0] * 4096 + shift[:, 1], return_inverse=True, return_counts=True)
-    best = int(np.argmax(counts))
-    second = int(np.sort(counts)[-2]) if counts.size > 1 else 0
-    chosen = pair[inverse == best]
-    mask = np.zeros(small.shape, bool)
-    for index in np.unique(chosen):
-        y, x = positions[index]
-        mask[y : y + BLOCK, x : x + BLOCK] = True
-    dy, dx = shift[inverse == best][0]
+    here, there = band[top:bottom, left:right], band[top + dy : bottom + dy, left + dx : right + dx]
+    alike, lively = _correlation(here, there), _lively(here, there)
+    labels, n = ndimage.label(ndimage.binary_opening(alike > LOOSE, iterations=2))
+    counts = np.bincount(labels[(alike > ALIKE) & lively], minlength=n + 1)
+    counts[0] = 0
+    best = int(counts.argmax())
+    if not counts[best]:
+        return None
+    mask = labels == best
+    part = mask & lively
+    moved = [(a, b) for a in (-ASIDE, 0, ASIDE) for b in (-ASIDE, 0, ASIDE) if a or b]
+    aside = max(float(_correlation(here, np.roll(there, step, (0, 1)))[part].mean()) for step in moved)
+    whole = np.zeros(band.shape, bool)
+    whole[top:bottom, left:right] = mask
+    copy = np.roll(whole, (dy, dx), (0, 1))
     return {
-        "blocks": int(counts[best]),
-        "runner_up": second,
-        "share": round(float(mask.mean()), 5),
-        "shift": [round(float(dx) * scale), round(float(dy) * scale)],
-        "map": _map(small, mask) if counts[best] >= 100 else b"",
+        "area_px": int(counts[best]),
+        "alike": round(float(alike[part].mean()), 4),
+        "aside": round(aside, 4),
+        "overlap": round(float((whole & copy).sum() / whole.sum()), 4),
+        "shift": (dy, dx),
+        "mask": whole,
     }
 
 
-def _basis() -> np.ndarray:
-    """Return the low-frequency cosine functions of a block, float (BLOCK * BLOCK, KEPT - 1), of unit norm."""
-    n = np.arange(BLOCK)
-    cosines = np.sqrt(2 / BLOCK) * np.cos(np.pi * (2 * n[None] + 1) * n[:, None] / (2 * BLOCK))
-    cosines[0] /= np.sqrt(2)
-    order = ((0, 1), (1, 0), (2, 0), (1, 1), (0, 2), (0, 3), (1, 2), (2, 1))
-    return np.stack([np.outer(cosines[v], cosines[u]).ravel() for v, u in order], axis=1).astype(np.float32)
+def _correlation(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    both, first, second = (ndimage.uniform_filter(x, WINDOW) for x in (a * b, a * a, b * b))
+    return np.asarray(both / np.sqrt(np.maximum(first * second, 0) + 1e-3))
 
 
-def _map(grey: np.ndarray, mask: np.ndarray) -> bytes:
+def _lively(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Tell where both have structure, and structure that is not all in one direction."""
+    strength = np.minimum(*(ndimage.uniform_filter(x * x, WINDOW) for x in (a, b)))
+    down, across = np.gradient(a)
+    least, whole = _structure(
+        *(ndimage.uniform_filter(x, WINDOW) for x in (down * down, across * across, down * across))
+    )
+    return np.asarray((strength > SPREAD) & (least > CORNER * whole))
+
+
+def _map(grey: np.ndarray, mask: np.ndarray, dy: int, dx: int) -> bytes:
     shown = np.repeat(grey[..., None], 3, axis=2)
-    shown[mask] = 0.5 * shown[mask] + 0.5 * np.array([255.0, 40.0, 40.0])
+    for area, colour in ((mask, (255.0, 60.0, 40.0)), (np.roll(mask, (dy, dx), (0, 1)), (40.0, 120.0, 255.0))):
+        shown[area] = 0.5 * shown[area] + 0.5 * np.array(colour)
+    picture = Image.fromarray(shown.clip(0, 255).astype(np.uint8))
+    picture.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
     kept = io.BytesIO()
-    Image.fromarray(shown.astype(np.uint8)).save(kept, "JPEG", quality=85)
+    picture.save(kept, "JPEG", quality=85)
     return kept.getvalue()

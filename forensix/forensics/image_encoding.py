@@ -2,21 +2,40 @@
 
 from typing import Any
 
+from forensix.forensics import double, shifted, spliced
 from forensix.forensics.findings import Finding, finding, place
 from forensix.metadata.facts import Fact, Facts
 
-TWICE = 0.14
-"""Files as cameras and photographers left them stay under 0.13; see benchmarks/results/forensic_pixels.md."""
+PART_BLOCKS = 24
+"""Smallest part with another history that is claimed, in blocks; its false alarms are in the benchmark's table."""
+
+GRID_HEIGHT, GRID_LEAD = 3.0, 2.0
 
 
 def is_double(measured: dict[str, Any]) -> bool:
     """Tell whether a measurement of coefficients is claimed as double compression."""
-    return bool(measured["score"] >= TWICE)
+    return bool(measured["modes"] >= double.MIN_MODES)
+
+
+def is_spliced(measured: dict[str, Any]) -> bool:
+    """Tell whether a part is claimed to have another history than the rest."""
+    return bool(measured["blocks"] >= PART_BLOCKS and measured["rest"] <= spliced.TWICE)
+
+
+def is_shifted(measured: dict[str, Any]) -> bool:
+    """Tell whether a place of the grid is claimed: it stands out, and alone."""
+    return bool(measured["height"] >= GRID_HEIGHT and measured["height"] >= GRID_LEAD * measured["next"])
 
 
 def rules(facts: Facts, shown: dict[str, Any], *, is_edited: bool) -> list[Finding]:
     """Return the claims on encoding."""
-    return [*_tables(facts), *_size(facts, is_edited), *_double(facts, shown, is_edited)]
+    return [
+        *_tables(facts),
+        *_size(facts, is_edited),
+        *_double(shown, is_edited),
+        *_spliced(shown),
+        *_shifted(facts, shown),
+    ]
 
 
 def _size(facts: Facts, is_edited: bool) -> list[Finding]:
@@ -71,25 +90,87 @@ def _tables(facts: Facts) -> list[Finding]:
     ]
 
 
-def _double(facts: Facts, shown: dict[str, Any], is_edited: bool) -> list[Finding]:
+def _double(shown: dict[str, Any], is_edited: bool) -> list[Finding]:
     measured = shown.get("double")
     if not measured or not is_double(measured):
         return []
-    fact = Fact("jpeg.double", measured, "DCT coefficients of the luminance")
+    quality = measured["quality"]
+    before = f"the standard tables at quality {quality}" if quality else "other tables"
     return [
         finding(
             "suspect",
             "The JPEG was compressed twice",
-            f"The histograms of DCT coefficients have gaps at regular distances (median strength "
-            f"{measured['score']:.2f} over "
-            f"{measured['modes']} frequencies; single compression stays under {TWICE}). It was compressed before "
-            f"with other "
-            "tables and saved again"
+            f"In {measured['modes']} of {len(double.MODES)} frequencies the values crowd as if they had been rounded "
+            f"by {before} before they were rounded by those in the file. It was a JPEG before and was saved again"
             + (", which fits the editing named elsewhere." if is_edited else "; services and editors both do that."),
             "encoding",
             "editing",
-            facts=[fact],
-            values=[f"strength {measured['score']:.2f}"],
+            facts=[Fact("jpeg.double", measured, "DCT coefficients of the luminance")],
+            values=[f"{measured['modes']} frequencies", f"before: {before}"],
             flags=["FILE_EDITED"],
+        )
+    ]
+
+
+def _spliced(shown: dict[str, Any]) -> list[Finding]:
+    measured = shown.get("spliced")
+    if not measured or not is_spliced(measured):
+        return []
+    x, y, width, height = measured["box"]
+    return [
+        finding(
+            "suspect",
+            "A part of the picture has another compression history",
+            f"Most of the picture was compressed twice, but around {x}, {y} ({width} x {height} pixels) the first "
+            "rounding is missing, as where something was pasted or painted in before the last save. Areas that touch "
+            "black or white, or are even, say nothing and are left out.",
+            "pixels",
+            "editing",
+            facts=[
+                Fact("pixels.spliced", {k: v for k, v in measured.items() if k != "map"}, "DCT coefficients by block")
+            ],
+            values=[f"{measured['blocks']} blocks", f"at {x}, {y}"],
+            pictures=[
+                (
+                    "Compression history",
+                    measured["map"],
+                    "Red: compressed once. Blue: compressed twice. Grey: nothing can be said.",
+                )
+            ],
+            flags=["FILE_EDITED"],
+        )
+    ]
+
+
+def _shifted(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
+    measured = shown.get("shifted")
+    if not measured or not is_shifted(measured):
+        return []
+    x, y = measured["place"]
+    aligned = x == y == 0
+    found = (
+        f"Values crowd at the steps of a JPEG table on blocks that begin at {x}, {y} ({measured['height']} against "
+        f"{measured['next']} on the next of the {shifted.PLACES} places)"
+    )
+    if facts.format == "jpeg":
+        claim = "The picture was a JPEG on another grid of blocks before"
+        why = (
+            "the file's own blocks begin at 0, 0. It was cropped or moved after an earlier compression and saved again."
+        )
+    elif aligned:
+        claim, why = "The picture was a JPEG before", "it was decoded and kept in this format, as many programs do."
+    else:
+        claim = "The picture was a JPEG before and was cropped"
+        why = "a whole picture's begin at 0, 0. It was cropped after that compression, or taken from a screen."
+    return [
+        finding(
+            "suspect" if facts.format == "jpeg" else "benign",
+            claim,
+            f"{found}; {why}",
+            "encoding",
+            "editing" if facts.format == "jpeg" else "origin",
+            facts=[Fact("pixels.former_grid", measured, "decoded picture")],
+            values=[f"blocks begin at {x}, {y}"],
+            flags=["FILE_EDITED"] if facts.format == "jpeg" else [],
         )
     ]

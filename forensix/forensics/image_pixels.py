@@ -19,8 +19,10 @@ SPARE_BYTES = 1 << 20
 ALIKE = 0.75
 DIFFERENT = 0.55
 TURNED = 0.8
-COPIED_BLOCKS = 100
-LEAD = 4
+COPIED_PX, COPIED_LARGE_PX = 300, 2500
+COPIED_ALIKE, COPIED_LARGE_ALIKE = 0.975, 0.935
+COPIED_ASIDE = 0.85
+COPIED_OVERLAP = 0.25
 FLAT = 4.0
 """Previews with a smaller spread of grey values are too even to compare."""
 
@@ -32,6 +34,9 @@ def measure(facts: Facts, media: "Media") -> dict[str, Any]:
     """Return the measurements on a picture; empty where it cannot be decoded."""
     from forensix.media.sandbox import call
 
+    if facts.get("image.size") is None:
+        # The reader could not decode it; a process that finds the same costs a second.
+        return {}
     # The coefficient reader is the one that hostile bytes bring down; the rest is then tried without it.
     for reads_coefficients in (facts.format == "jpeg", False):
         with tempfile.TemporaryDirectory(prefix="forensix-") as folder:
@@ -52,16 +57,19 @@ def measure(facts: Facts, media: "Media") -> dict[str, Any]:
 
 
 def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
-    """Return the claims on embedded previews that do not show the picture."""
-    found = []
+    """Return the claims on embedded previews: what shows the picture, and what shows another."""
+    found, alike = [], []
     places = {f.value["name"]: f for f in facts.items if f.key == "embedded.picture"}
     orientation = facts.get("exif.Orientation")
     for row in shown.get("thumbnails", []):
         fact = places.get(row["name"])
-        if fact is None or row["spread"] < FLAT or row["likeness"] >= ALIKE:
+        if fact is None or row["spread"] < FLAT:
             continue
         pictures = [("Picture and preview", row["pair"], f"Left the picture as stored, right its {row['name']}.")]
         values = [f"likeness {row['likeness']:.2f}"]
+        if row["likeness"] >= ALIKE:
+            alike.append((fact, values[0], pictures[0]))
+            continue
         if row["turned_likeness"] >= TURNED and row["turned_likeness"] > row["likeness"] + 0.15:
             explained = orientation in ORIENTATIONS.get(row["turn"], ())
             found.append(
@@ -101,12 +109,30 @@ def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
                     flags=["FILE_EDITED"],
                 )
             )
+    if alike:
+        found.append(
+            finding(
+                "benign",
+                "The embedded preview shows this picture"
+                if len(alike) == 1
+                else "The embedded previews show this picture",
+                "It was made from the picture as it is, or from one so like it that the difference cannot be told at "
+                "this size.",
+                "versions",
+                "versions",
+                facts=[fact for fact, _, _ in alike],
+                values=[value for _, value, _ in alike],
+                pictures=[pair for _, _, pair in alike],
+            )
+        )
     return found
 
 
 def is_copied(measured: dict[str, Any]) -> bool:
-    """Tell whether a measurement of blocks is claimed as copying: enough of them, and one displacement far ahead."""
-    return bool(measured["blocks"] >= max(COPIED_BLOCKS, LEAD * (measured["runner_up"] + 1)))
+    """Tell whether an area is claimed to occur twice: it is large or very alike, and no regular pattern."""
+    area, alike = measured["area_px"], measured["alike"]
+    enough = (area >= COPIED_PX and alike >= COPIED_ALIKE) or (area >= COPIED_LARGE_PX and alike >= COPIED_LARGE_ALIKE)
+    return bool(enough and measured["aside"] <= COPIED_ASIDE and measured["overlap"] <= COPIED_OVERLAP)
 
 
 def _copies(shown: dict[str, Any]) -> list[Finding]:
@@ -114,19 +140,19 @@ def _copies(shown: dict[str, Any]) -> list[Finding]:
     if not measured or not is_copied(measured):
         return []
     dx, dy = measured["shift"]
-    picture = [("Areas that occur twice", measured["map"], f"Marked areas match at a distance of {dx}, {dy} pixels.")]
     return [
         finding(
             "suspect",
             "An area of the picture occurs twice",
-            f"{measured['blocks']} blocks match others at the one displacement of {dx}, {dy} pixels, the next "
-            f"displacement has "
-            f"{measured['runner_up']}. Copying within the picture leaves this; so can patterns that repeat exactly.",
+            f"An area with {measured['area_px']} structured pixels comes again {abs(dx)} pixels to the "
+            f"{'right' if dx >= 0 else 'left'} and {abs(dy)} pixels {'down' if dy >= 0 else 'up'} (correlation "
+            f"{measured['alike']:.3f}; three pixels beside, at most {measured['aside']:.2f}). Copying within the "
+            "picture leaves this; so can parts of buildings or goods that are made alike.",
             "pixels",
             "editing",
             facts=[Fact("pixels.copies", {k: v for k, v in measured.items() if k != "map"}, "decoded picture")],
-            values=[f"{measured['blocks']} blocks", f"displacement {dx}, {dy}"],
-            pictures=picture if measured["map"] else [],
+            values=[f"{measured['area_px']} pixels", f"displacement {dx}, {dy}"],
+            pictures=[("Areas that occur twice", measured["map"], "Red: the one place. Blue: the other.")],
             flags=["FILE_EDITED"],
         )
     ]

@@ -2,10 +2,12 @@
 
     thumbnails   how like its embedded previews a picture is, as stored and turned (normalised correlation)
     ela          the error-level map: what changes when the picture is saved once more
-    double       periodic gaps in the histograms of DCT coefficients, which a second quantisation leaves
-    copies       keypoint-free block matching: areas that occur twice
+    double       a first rounding of the DCT coefficients before that of the file's own tables
+    spliced      a part of a twice compressed picture that was compressed once
+    shifted      the grid of an earlier JPEG compression that is not the file's own
+    copies       areas that occur twice
 
-Source: Popescu and Farid 2004 (double quantisation), Krawetz 2007 (error level), Fridrich et al. 2003 (copy-move).
+Source: Krawetz 2007 (error level); the others name theirs in their own modules.
 """
 
 import io
@@ -15,13 +17,17 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from forensix.forensics import copies, double
+from forensix.forensics import copies, double, shifted, spliced
 
-MAX_PIXELS = 60_000_000
+MAX_PIXELS, MAX_WEBP_PIXELS = 60_000_000, 40_000_000
 SIDE = 64
 ELA_SIDE = 1024
 ELA_QUALITY = 90
 SHOWN_SIDE = 480
+GRID_SIDE = 1536
+GRID_FORMATS = ("jpeg", "png", "tiff")
+"""Formats that either have the grid of JPEG or none of their own."""
+
 TURNS: dict[str, tuple[int, bool]] = {
     "as it is": (0, False), "turned left": (1, False), "upside down": (2, False), "turned right": (3, False),
     "mirrored": (0, True), "mirrored and turned left": (1, True), "flipped": (2, True),
@@ -50,7 +56,11 @@ def measure(path: str, format: str, pictures: dict[str, bytes], folder: str) -> 
     if format == "jpeg":
         shown["ela"] = _jpeg(error_level(image), 85)
         if folder:
-            shown["double"] = double.measure(path, folder)
+            shown |= compression(path, folder)
+    if format in GRID_FORMATS:
+        grid = former_grid(path, format)
+        if grid is not None:
+            shown["shifted"] = grid
     if min(image.size) >= copies.MIN_SIDE:
         found = copies.measure(np.asarray(image.convert("L")))
         if found is not None:
@@ -58,15 +68,46 @@ def measure(path: str, format: str, pictures: dict[str, bytes], folder: str) -> 
     return shown
 
 
-def stored(path: str) -> Image.Image | None:
-    """Decode the stored pixels, orientation not applied: previews are stored the same way."""
+def compression(path: str, folder: str | None = None) -> dict[str, Any]:
+    """Return ``double``, and ``spliced`` where the picture was compressed twice."""
+    known = double.read(path, folder)
+    if known is None:
+        return {}
+    coefficients, table = known
+    twice = double.modes(coefficients, table)
+    shown: dict[str, Any] = {"double": double.told(twice)}
+    image = stored(path, whole=True) if twice else None
+    if image is not None:
+        part = spliced.measure(coefficients, twice, np.asarray(image))
+        if part is not None:
+            shown["spliced"] = part
+    return shown
+
+
+def former_grid(path: str, format: str) -> dict[str, Any] | None:
+    """Look for the grid of an earlier compression in the middle of the picture, at its own size."""
+    image = stored(path, whole=True)
+    if image is None:
+        return None
+    # Cut at multiples of eight, so that places stay what they are in the whole.
+    left, top = (max(0, (side - GRID_SIDE) // 16 * 8) for side in image.size)
+    part = image.crop((left, top, min(image.width, left + GRID_SIDE), min(image.height, top + GRID_SIDE)))
+    return shifted.measure(np.asarray(part.convert("L")), format == "jpeg")
+
+
+def stored(path: str, *, whole: bool = False) -> Image.Image | None:
+    """Decode the stored pixels, orientation not applied: previews are stored the same way.
+
+    A large JPEG is decoded at a fraction of its size unless the ``whole`` of it is asked for.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             image = Image.open(path)
-            if image.width * image.height > MAX_PIXELS:
+            # WebP's decoder holds the picture several times.
+            if image.width * image.height > (MAX_WEBP_PIXELS if image.format == "WEBP" else MAX_PIXELS):
                 return None
-            if image.format == "JPEG":
+            if image.format == "JPEG" and not whole:
                 image.draft("RGB", (2 * ELA_SIDE, 2 * ELA_SIDE))
             return image.convert("RGB")
     except (OSError, ValueError, SyntaxError, EOFError, IndexError, KeyError, TypeError, OverflowError, MemoryError):
@@ -84,7 +125,7 @@ def thumbnail(image: Image.Image, name: str, raw: bytes) -> dict[str, Any] | Non
         return None
     if min(small.size) < 16 or min(image.size) < 16:
         return None
-    bare = _without_bars(small)
+    bare = _without_bars(small, image.width / image.height)
     scores = {turn: _likeness(_turned(image, *how), small, bare) for turn, how in TURNS.items()}
     direct = scores["as it is"]
     turn = max(scores, key=lambda key: scores[key])
@@ -135,19 +176,26 @@ def _correlation(a: Image.Image, b: Image.Image) -> float:
     return float((x * y).sum() / norm) if norm > 1e-6 else 0.0
 
 
-def _without_bars(image: Image.Image) -> Image.Image:
-    """Cut even bars off the borders, which cameras use to fit a wide picture into a 4:3 preview."""
+def _without_bars(image: Image.Image, ratio: float) -> Image.Image:
+    """Cut even bars off the borders, which cameras use to fit a wide picture into a 4:3 preview.
+
+    Bars lie on both sides alike; a bar on one side only counts when what is left has the picture's own ``ratio`` of
+    width to height.
+    """
     grey = np.asarray(image.convert("L"), np.float32)
+    width, height = image.size
     bars = []
     for lines in (grey, grey.T):
         flat = (lines.std(axis=1) < 6) & ((lines.mean(axis=1) < 24) | (lines.mean(axis=1) > 245))
         first = int(np.argmin(flat)) if not flat.all() else 0
         last = int(np.argmin(flat[::-1])) if not flat.all() else 0
-        bars.append(
-            (first, last) if first + last < len(lines) // 2 and abs(first - last) <= max(4, first // 3) else (0, 0)
-        )
+        left = len(lines) - first - last
+        shape = width / left if lines is grey else left / height
+        even = abs(first - last) <= max(4, first // 3)
+        fits = abs(shape / ratio - 1) < 0.03
+        bars.append((first, last) if left > len(lines) // 2 and (even or fits) else (0, 0))
     (top, bottom), (left, right) = bars
-    return image.crop((left, top, image.width - right, image.height - bottom))
+    return image.crop((left, top, width - right, height - bottom))
 
 
 def _side_by_side(image: Image.Image, small: Image.Image) -> Image.Image:

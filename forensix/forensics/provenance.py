@@ -212,7 +212,8 @@ def _generated(facts: Facts) -> list[Finding]:
         finding(
             "critical",
             "The file says that it was made by artificial intelligence",
-            f"{len(marks)} mark(s) say that {what} made by artificial intelligence: {places}.{named} Such marks can be "
+            f"{'One mark says' if len(marks) == 1 else f'{len(marks)} marks say'} that {what} made by artificial "
+            f"intelligence: {places}.{named} Such marks can be "
             "removed or forged, so look at the place named.",
             "ai_generated",
             "ai",

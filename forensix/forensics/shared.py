@@ -6,6 +6,9 @@ from forensix.metadata.facts import Fact, Facts, Problem
 
 HARMLESS_TRAILERS = ("a JPEG", "a video (motion photo)", "a Samsung trailer", "Samsung trailer")
 
+MANY_ZEROS = 0.5
+"""Share of zeros from which they are told."""
+
 
 def rules(facts: Facts) -> tuple[Finding, ...]:
     """Return the claims that need no knowledge of the medium."""
@@ -21,6 +24,9 @@ def rules(facts: Facts) -> tuple[Finding, ...]:
 
 
 def _name(facts: Facts) -> list[Finding]:
+    unrecognised = facts.fact("file.unrecognised")
+    if unrecognised is not None:
+        return [_unrecognised(unrecognised)]
     fits, extension = facts.fact("file.extension_fits"), facts.get("file.extension")
     if fits is None or fits.value is not False:
         return []
@@ -38,6 +44,36 @@ def _name(facts: Facts) -> list[Finding]:
             flags=["METADATA_ERROR"],
         )
     ]
+
+
+def _unrecognised(fact: Fact) -> Finding:
+    """Say that a file holds no beginning of what its name says, and what its bytes are."""
+    value = fact.value
+    size = "1 byte" if value["size"] == 1 else f"{value['size']} bytes"
+    told = [f"its first bytes are {value['head']}"]
+    if value["start"]:
+        told.append(f"they could be {value['start']}")
+    if value["zeros"] == 1:
+        told = [f"its {size} are all zeros" if value["size"] > 1 else "its only byte is a zero"]
+    elif value["distinct"] == 1 and value["size"] > 1:
+        told = [f"its {size} are all the same ({value['head'][:2]})"]
+    elif value["zeros"] >= MANY_ZEROS:
+        told.append(f"{100 * value['zeros']:.0f} % of its {size} are zeros")
+    else:
+        told.append(f"it has {size}")
+    marks = [f"{what} at byte {at}" for at, what in value["inside"][:6]]
+    inside = f" Marks of known formats stand inside: {'; '.join(marks)}." if marks else ""
+    return finding(
+        "suspect",
+        f"The file does not begin as the {value['format']} that its name says",
+        f"No format that is known begins so: {'; '.join(told)}.{inside} A file overwritten, recovered from a damaged "
+        "disk, encrypted, or written by a faulty program looks like this; so does one named wrongly.",
+        "format",
+        "integrity",
+        facts=[fact],
+        values=[value["head"], size, *marks],
+        flags=["METADATA_ERROR"],
+    )
 
 
 def _structure(facts: Facts) -> list[Finding]:

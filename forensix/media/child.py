@@ -1,4 +1,5 @@
-"""The sandboxed child: takes its limits, then reads one request, runs one function, writes messages, ends.
+"""The sandboxed child: takes its limits, then reads one request, runs one function, writes messages, ends; or becomes
+another program under the same limits.
 
 Started by ``sandbox`` as a script of a fresh, isolated interpreter. Nothing but the standard library is imported before
 the limits hold, so that no code of ours or of a decoder runs without them.
@@ -7,6 +8,7 @@ the limits hold, so that no code of ours or of a decoder runs without them.
 import json
 import os
 import resource
+import socket
 import sys
 import threading
 import traceback
@@ -23,6 +25,9 @@ def main() -> None:
     _take_limits(settings)
     if not settings["network"]:
         _leave_network()
+    if "program" in settings:
+        # The limits and the empty network stay with what takes our place.
+        os.execve(settings["program"][0], settings["program"], settings["environment"])
     requests, answers = os.fdopen(0, "rb", buffering=0, closefd=False), _take_stdout()
     _watch_parent(settings["parent"])
     # Only now: from here on the modules of forensix and of its dependencies can be found.
@@ -94,6 +99,9 @@ def _refuse_programs(event: str, args: tuple[Any, ...]) -> None:
 
 
 def _refuse_network(event: str, args: tuple[Any, ...]) -> None:
+    # An event loop makes itself a pair of local sockets; they lead nowhere, because connecting and binding are refused.
+    if event == "socket.__new__" and args[1] == socket.AF_UNIX:
+        return
     if event.startswith("socket."):
         raise PermissionError(f"{event} is switched off while media are decoded")
 

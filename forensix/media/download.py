@@ -1,19 +1,17 @@
 """Fetch a URL to a private file: direct links here, links of platforms by yt-dlp in the sandbox.
 
-Only http and https, and only public addresses. The host is resolved here, every answer is checked, and the connection
-goes to the address that was checked while Host and TLS keep the name, so that an answer that changes between check
-and use changes nothing. Redirects go the same way. Proxies of the environment are not used: they would connect for us.
+Only http and https, and only public addresses: every connection, those that redirects ask for included, is made by the
+guarded backend. Proxies of the environment are not used: they would connect for us.
 """
 
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import httpcore
 import httpx
 
 from forensix.errors import FetchError, LimitExceeded
-from forensix.media import addresses
+from forensix.media.guarded import Deadline, GuardedBackend
 from forensix.media.sandbox import call
 from forensix.media.sniff import shorten
 
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from forensix.media.opening import Limits
 
 MAX_REDIRECTS = 5
-_STEP_S = 15.0
 _CHUNK_BYTES = 1 << 16
 _REDIRECTS = (301, 302, 303, 307, 308)
 _HEADERS: dict[bytes | str, bytes | str] = {
@@ -66,9 +63,9 @@ def _fetch_direct(
     url: str, path: Path, limits: "Limits", private_hosts: frozenset[str]
 ) -> tuple[str, FetchError | None]:
     """Return the name, and what to say when the URL is no file and no platform is known for it either."""
-    clock = _Deadline(limits.download_s)
+    clock = Deadline(limits.download_s)
     target = _parse(url)
-    backend = _Guarded(clock, frozenset(host.lower().strip("[].") for host in private_hosts))
+    backend = GuardedBackend(clock, private_hosts)
     context = httpx.create_ssl_context(trust_env=False)
     try:
         with httpcore.ConnectionPool(ssl_context=context, network_backend=backend, max_connections=1) as pool:
@@ -117,77 +114,6 @@ def _receive(response: httpcore.Response, target: httpx.URL, path: Path, limits:
     return FetchError(
         f"{_shown(target)} is a web page, and of no platform that is known; give the direct link to the media file"
     )
-
-
-class _Deadline:
-    """What is left of the time for the whole download."""
-
-    def __init__(self, seconds: float) -> None:
-        self._end = time.monotonic() + seconds
-
-    def step_s(self, timeout_s: float | None = None) -> float:
-        """Return the time for one step, at most ``timeout_s``; httpcore's time-out when none is left."""
-        left_s = self._end - time.monotonic()
-        if left_s <= 0:
-            raise httpcore.ReadTimeout("no time left")
-        return min(left_s, _STEP_S if timeout_s is None else timeout_s)
-
-    def limits(self) -> dict[str, Any]:
-        return {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), self.step_s())}
-
-
-class _Guarded(httpcore.NetworkBackend):
-    """Connect to checked addresses only, and never past the deadline."""
-
-    def __init__(self, clock: _Deadline, private_hosts: frozenset[str]) -> None:
-        self._clock, self._private_hosts = clock, private_hosts
-        self._backend = httpcore.SyncBackend()
-
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Any = None,
-    ) -> httpcore.NetworkStream:
-        found = addresses.resolve(host, port, self._clock.step_s(timeout))
-        if host.lower().strip("[].") not in self._private_hosts and not all(map(addresses.is_public, found)):
-            raise FetchError(f"the host {shorten(host)} has a private address, which downloads must not reach")
-        failure: Exception = httpcore.ConnectError("no address")
-        for address in found[:4]:
-            try:
-                connected = self._backend.connect_tcp(
-                    address, port, self._clock.step_s(timeout), local_address, socket_options
-                )
-            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
-                failure = error
-            else:
-                return _Timed(connected, self._clock)
-        raise failure
-
-
-class _Timed(httpcore.NetworkStream):
-    """A connection on which a server that drips byte by byte cannot outlast the deadline."""
-
-    def __init__(self, stream: httpcore.NetworkStream, clock: _Deadline) -> None:
-        self._stream, self._clock = stream, clock
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, self._clock.step_s(timeout))
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._stream.write(buffer, self._clock.step_s(timeout))
-
-    def close(self) -> None:
-        self._stream.close()
-
-    def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> "_Timed":
-        secured = self._stream.start_tls(ssl_context, server_hostname, self._clock.step_s(timeout))
-        return _Timed(secured, self._clock)
-
-    def get_extra_info(self, info: str) -> Any:
-        return self._stream.get_extra_info(info)
 
 
 def _parse(url: str) -> httpx.URL:

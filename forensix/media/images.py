@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 _PLUGINS = {"jpeg": "JPEG", "png": "PNG", "tiff": "TIFF", "gif": "GIF", "webp": "WEBP", "heif": "HEIF"}
 _STRIP_ROWS = 256
+LARGE_PIXELS = 60_000_000
+"""A larger JPEG that is wanted small is decoded at a fraction of its size."""
+
 _DAMAGE = (OSError, SyntaxError, ValueError, EOFError, LookupError, TypeError, ArithmeticError)
 """What Pillow's plug-ins are known to raise on damaged files, apart from its own errors."""
 
@@ -40,6 +43,8 @@ def probe(source: dict[str, str], max_pixels: int) -> dict[str, int | None]:
 def decode(source: dict[str, str], max_pixels: int, max_side_px: int | None) -> "np.ndarray":
     """Return the first frame, uint8 (H, W, 3), at most ``max_side_px`` on its longer side."""
     with _open(source, max_pixels) as image:
+        if max_side_px and source["slug"] == "jpeg" and image.width * image.height > LARGE_PIXELS:
+            image.draft("RGB", (max_side_px, max_side_px))
         try:
             image.load()
         except _DAMAGE as error:

@@ -1,7 +1,8 @@
 """An opened medium: what it is, and its pixels, frames and samples, decoded in the sandbox when asked for.
 
 ``open_media`` reads headers only. A file whose format is recognised but whose header cannot be read still opens, with
-``broken`` saying what is wrong, so that its structure can be examined; pixels, frames and samples then raise that.
+``broken`` saying what is wrong, so that its structure can be examined; pixels, frames and samples then raise that. So
+does one that holds nothing known but is named as media are: the name is a claim that its content fails.
 """
 
 import contextlib
@@ -93,13 +94,14 @@ class Media:
         sha256: str,
         info: MediaInfo,
         broken: str | None,
+        only_named: bool,
         limits: Limits,
         resources: contextlib.ExitStack,
     ) -> None:
         self.source, self.path, self.name = source, path, name
         self.kind, self.format, self.mime = kind, format, mime
         self.size_bytes, self.sha256 = size_bytes, sha256
-        self.info, self.broken, self.limits = info, broken, limits
+        self.info, self.broken, self.only_named, self.limits = info, broken, only_named, limits
         self._warnings: list[str] = []
         self._memo: dict[str, Any] = {}
         self._lock = threading.RLock()
@@ -279,7 +281,8 @@ def open_media(
     InputNotFound
         No such file, or it is no regular file, or may not be read.
     UnsupportedMedia
-        Not one of the formats that forensix reads: text and playlists among others.
+        Not one of the formats that forensix reads: text and playlists among others, and unknown bytes whose name does
+        not end as those formats' names do.
     BrokenMedia
         Empty.
     LimitExceeded
@@ -311,9 +314,11 @@ def open_media(
         with sniff.open_regular(path, name) as file:
             size_bytes = os.fstat(file.fileno()).st_size
             _check_bytes(size_bytes, name, limits)
-            slug, mime = sniff.sniff(file.read(sniff.HEAD_BYTES), name)
+            found = sniff.sniff(file.read(sniff.HEAD_BYTES), name)
             sha256 = _sha256(file)
-        info, broken = _probe(path, slug, mime, name, limits)
+        slug, mime, info, broken = found.format, found.mime, MediaInfo(), found.broken
+        if not broken:
+            info, broken = _probe(path, slug, mime, name, limits)
         kind = _kind(slug, info, broken)
         if kind == "audio":
             mime = mime.replace("video/", "audio/")
@@ -328,6 +333,7 @@ def open_media(
             sha256=sha256,
             info=info,
             broken=broken,
+            only_named=found.broken is not None,
             limits=limits,
             resources=resources.pop_all(),
         )

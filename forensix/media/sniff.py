@@ -2,15 +2,21 @@
 
 Only fixed positions and a few lengths are read here; everything that takes parsing happens in the sandbox. Raw PCM has
 no signature at all: it alone is believed by its name.
+
+A name never makes a file what it says. But where the bytes are nothing that is known, neither media nor text nor
+another format, a name such as ``talk.mp3`` is a claim that the content fails, and that can be examined: the file is
+taken as a broken one of the format it is named after.
 """
 
-import codecs
 import os
 import re
 import stat
+from dataclasses import dataclass
 from io import BufferedReader
+from pathlib import PurePath
 
 from forensix.errors import BrokenMedia, InputNotFound, UnsupportedMedia
+from forensix.media import foreign
 
 HEAD_BYTES = 64 * 1024
 
@@ -19,47 +25,17 @@ STREAM_FORMATS = ("mp4", "mov", "m4v", "3gp", "mkv", "webm", "flv", "avi")
 AUDIO_FORMATS = ("wav", "mp3", "m4a", "ogg", "aac", "flac", "pcm")
 """Formats that hold pictures, pictures and sound (either may be missing), and sound. The remaining one is pdf."""
 
+_SOUND_ONLY = ("wav", "mp3", "aac", "flac", "pcm")
 _READABLE = f"{' '.join(IMAGE_FORMATS)}, {' '.join(STREAM_FORMATS)}, {' '.join(AUDIO_FORMATS)} and pdf"
 _FTYP = {b"qt  ": "mov", b"M4V ": "m4v", b"M4VH": "m4v", b"M4VP": "m4v", b"M4A ": "m4a", b"M4B ": "m4a", b"M4P ": "m4a"}
 _HEIF_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1", b"avif", b"avis"}
 _QUICKTIME_BOXES = {b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot"}
-_FOREIGN = (
-    (b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", "a Windows Media file"),
-    (b"BM", "a BMP image"),
-    (b"\x00\x00\x00\x0cjP  ", "a JPEG 2000 image"),
-    (b"\x00\x00\x00\x0cJXL ", "a JPEG XL image"),
-    (b"\xff\x0a", "a JPEG XL image"),
-    (b"8BPS", "a Photoshop document"),
-    (b"PK\x03\x04", "a ZIP archive or an Office document"),
-    (b"\x1f\x8b", "a gzip archive"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
-    (b"Rar!", "a RAR archive"),
-    (b"\x7fELF", "a program"),
-    (b"MZ", "a program"),
-    (b"\x00\x00\x01\xba", "an MPEG programme stream"),
-    (b"\x00\x00\x01\xb3", "a bare MPEG video stream"),
-    (b".RMF", "a RealMedia file"),
-    (b"FORM", "an AIFF file"),
-    (b"caff", "a Core Audio file"),
-    (b"#!AMR", "an AMR file"),
-)
-_PLAYLISTS = (
-    (re.compile(rb"#EXTM3U|#EXT-X-"), "a playlist (m3u8)"),
-    (re.compile(rb"ffconcat\s+version|file\s+['\"]?[\w./:\\-]+['\"]?\s*$", re.M), "a playlist (concat)"),
-    (re.compile(rb"\[playlist\]", re.I), "a playlist (pls)"),
-    (re.compile(rb"\[InternetShortcut\]", re.I), "a link, not the file behind it"),
-    (re.compile(rb"v=0\r?\n"), "a session description (sdp)"),
-    (re.compile(rb"(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<MPD\b", re.S), "a playlist (mpd)"),
-    (re.compile(rb"(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<smil\b", re.S | re.I), "a playlist (smil)"),
-    (re.compile(rb"(<\?xml[^>]*>\s*)?(<!.*?>\s*)*<svg\b", re.S | re.I), "an SVG drawing, which is text and not pixels"),
-    (re.compile(rb"(<!--.*?-->\s*)*<(!doctype\s+html|html)\b", re.S | re.I), "a web page"),
-    (re.compile(rb"<\?xml"), "XML text"),
-)
 _BITRATES = {
     1: (32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320),
     2: (8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160),
 }
 """MPEG audio layer III in kbit/s, for MPEG-1 and for MPEG-2 and 2.5."""
+_PDF_PARTS = re.compile(rb"\d+ \d+ obj\b|\bendobj\b|\bstartxref\b|%%EOF")
 _RATES_HZ = {3: (44100, 48000, 32000), 2: (22050, 24000, 16000), 0: (11025, 12000, 8000)}
 
 MIME = {
@@ -86,6 +62,28 @@ MIME = {
     "pcm": "audio/L16",
     "pdf": "application/pdf",
 }
+
+EXTENSIONS = {
+    "jpeg": {"jpg", "jpeg", "jpe", "jfif", "mpo"},
+    "png": {"png", "apng"},
+    "tiff": {"tif", "tiff", "dng"},
+    "gif": {"gif"},
+    "webp": {"webp"},
+    "heif": {"heic", "heif", "hif", "avif"},
+    "mp4": {"mp4", "m4v", "m4a"},
+    "m4v": {"m4v", "mp4"},
+    "m4a": {"m4a", "mp4", "m4b"},
+    "mov": {"mov", "qt"},
+    "3gp": {"3gp", "3gpp", "3g2"},
+    "mkv": {"mkv", "mka"},
+    "webm": {"webm", "mkv"},
+    "ogg": {"ogg", "oga", "opus", "ogv"},
+    "aac": {"aac", "adts"},
+    "wav": {"wav", "wave"},
+    "pcm": {"pcm", "raw"},
+    "mp3": {"mp3", "mpga"},
+}
+"""Extensions that a format is usually named by; a format that is not listed goes by its own name."""
 
 
 def open_regular(path: str | os.PathLike[str], name: str) -> BufferedReader:
@@ -115,8 +113,23 @@ def open_regular(path: str | os.PathLike[str], name: str) -> BufferedReader:
     return os.fdopen(descriptor, "rb")
 
 
-def sniff(head: bytes, name: str) -> tuple[str, str]:
-    """Return the format's slug and MIME type from the first ``HEAD_BYTES`` bytes of a file.
+@dataclass(frozen=True, slots=True)
+class Sniffed:
+    """What a file is, as far as its first bytes tell.
+
+    ``broken`` is a sentence where no format's first bytes were found and only the name says ``format``: such a file can
+    be examined (``forensic_analysis``) but holds nothing to decode. ``kinds`` are the kinds of media that it may turn
+    out to be once its header is read; a file that no task accepts by them can be refused before it is stored.
+    """
+
+    format: str
+    mime: str
+    kinds: frozenset[str]
+    broken: str | None = None
+
+
+def sniff(head: bytes, name: str) -> Sniffed:
+    """Tell the format from the first ``HEAD_BYTES`` bytes of a file.
 
     Raises
     ------
@@ -124,18 +137,48 @@ def sniff(head: bytes, name: str) -> tuple[str, str]:
         For no bytes at all.
     UnsupportedMedia
         For text, playlists and every format that forensix does not read; the sentence says which, where it is known.
+        For unknown bytes as well, unless ``name`` ends as files of a format that forensix reads do.
+
+    Examples
+    --------
+    >>> sniff(b"GIF89a", "photo.jpg").format
+    'gif'
+    >>> sniff(bytes(100), "talk.mp3").broken
+    'talk.mp3 does not begin as the mp3 that its name says, but with the bytes 00 00 00 00 00 00 00 00'
     """
     shown = shorten(name)
     if not head:
         raise BrokenMedia(f"{shown} is empty: it has 0 bytes")
     slug = _by_signature(head)
-    if slug is None and name.lower().endswith(".pcm") and not _is_text(head):
+    extension = PurePath(name).suffix.lower().lstrip(".")
+    if slug is None and extension == "pcm" and not foreign.is_text(head):
         slug = "pcm"
-    if slug is None:
-        raise UnsupportedMedia(f"{shown} is {_what_else(head)}; forensix reads {_READABLE}")
-    if slug == "heif" and head[8:12] in (b"avif", b"avis"):
-        return slug, "image/avif"
-    return slug, MIME[slug]
+    if slug:
+        mime = "image/avif" if slug == "heif" and head[8:12] in (b"avif", b"avis") else MIME[slug]
+        return Sniffed(slug, mime, _kinds(slug))
+    what = foreign.name(head)
+    slug = _named(extension)
+    # A PDF is text to a great extent; one that lost its header is told by its objects.
+    if slug and (what is None or (slug == "pdf" and what == foreign.TEXT and _PDF_PARTS.search(head))):
+        broken = f"{shown} does not begin as the {slug} that its name says, but with the bytes {head[:8].hex(' ')}"
+        return Sniffed(slug, MIME[slug], _kinds(slug), broken)
+    raise UnsupportedMedia(f"{shown} is {what or 'not in a format that is known here'}; forensix reads {_READABLE}")
+
+
+def _named(extension: str) -> str | None:
+    """Return the format that an extension is first of all used for; none for ``raw``, which is many things."""
+    if extension in MIME:
+        return extension
+    return next((slug for slug, used in EXTENSIONS.items() if extension in used and slug != "pcm"), None)
+
+
+def _kinds(slug: str) -> frozenset[str]:
+    if slug in IMAGE_FORMATS:
+        return frozenset({"image"})
+    if slug == "pdf" or slug in _SOUND_ONLY:
+        return frozenset({"pdf" if slug == "pdf" else "audio"})
+    # A container of pictures may hold sound alone, and Ogg and MP4 sound comes with pictures at times.
+    return frozenset({"audio", "video"})
 
 
 def shorten(name: str, length: int = 80) -> str:
@@ -166,9 +209,7 @@ def _by_signature(head: bytes) -> str | None:
         return _by_brand(head)
     if head[4:8] in _QUICKTIME_BOXES:
         return "mov"
-    if any(head.startswith(magic) for magic, _ in _FOREIGN):
-        return None
-    if any(pattern.match(head.lstrip(b"\xef\xbb\xbf \t\r\n")) for pattern, _ in _PLAYLISTS):
+    if foreign.is_foreign(head):
         return None
     if b"%PDF-" in head[:1024]:
         return "pdf"
@@ -232,29 +273,3 @@ def _mp3_length(head: bytes, at: int) -> int:
         return 0
     kbit = _BITRATES[1 if version == 3 else 2][bits - 1]
     return (144 if version == 3 else 72) * kbit * 1000 // _RATES_HZ[version][rate] + (h[2] >> 1 & 1)
-
-
-def _what_else(head: bytes) -> str:
-    text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
-    for pattern, what in _PLAYLISTS:
-        if pattern.match(text):
-            return what
-    for magic, what in _FOREIGN:
-        if head.startswith(magic):
-            return what
-    if head[0] == 0x47 and head[188:189] == b"\x47":
-        return "an MPEG transport stream"
-    return "text, not media" if _is_text(head) else "not in a format that is known here"
-
-
-def _is_text(head: bytes) -> bool:
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return True
-    if any(byte < 32 and byte not in b"\t\n\r\f\x1b" for byte in head):
-        return False
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        # Latin-1 text: mostly letters and spaces.
-        return sum(byte < 127 for byte in head) > 0.8 * len(head)
-    return True

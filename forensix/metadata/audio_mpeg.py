@@ -161,6 +161,15 @@ def _encoder(data: Any, at: int, frame: tuple[int, ...], found: Found, n: int) -
         found.fact(
             "mpeg.stated_frames", int.from_bytes(raw[8:12], "big"), f"frame {n + 1} {raw[:4].decode()}", mark + 8
         )
+    if flags & 2:
+        place = 8 + 4 * bool(flags & 1)
+        stated = int.from_bytes(raw[place : place + 4], "big")
+        where = f"frame {n + 1} {raw[:4].decode()}"
+        found.fact("mpeg.stated_bytes", stated, where, mark + place)
+        # What follows the sound is in the file as well, so that less than stated is a cut and nothing else.
+        if stated > len(data) - at:
+            message = f"The sound is said to have {stated} bytes, but only {len(data) - at} follow: it was cut off."
+            found.problem(message, where, mark + place)
     tag = 8 + 4 * bool(flags & 1) + 4 * bool(flags & 2) + 100 * bool(flags & 4) + 4 * bool(flags & 8)
     name = raw[tag : tag + 9]
     if re.match(rb"[A-Za-z][A-Za-z0-9. ()\-]{3,}", name):

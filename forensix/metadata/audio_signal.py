@@ -10,8 +10,10 @@ import av
 import numpy as np
 
 from forensix.metadata.container_found import Found
+from forensix.metadata.decoding import Damage, frames, strict
 from forensix.metadata.video_streams import DEMUXERS
 
+LOSSLESS = ("pcm", "flac", "alac", "als", "wavpack")
 SECONDS = 300
 WINDOW = 4096
 SILENCE_S = 0.05
@@ -23,15 +25,27 @@ def read(path: str, container: str, found: Found) -> None:
     demuxer = DEMUXERS.get(container)
     if demuxer is None:
         return
-    samples, rate = decoded(path, demuxer)
+    damage = Damage()
+    samples, rate = decoded(path, demuxer, damage)
+    damage.tell(found, "sound")
     if rate and len(samples) >= rate // 4:
+        where = f"decoded sound, first {len(samples) / rate:.1f} s"
         for key, value in measure(samples, rate).items():
-            found.fact(f"signal.{key}", value, f"decoded sound, first {len(samples) / rate:.1f} s")
+            found.fact(f"signal.{key}", value, where)
+        stream = found.get("stream.audio")
+        # A file with loss always shows the grid of its own codec.
+        if isinstance(stream, dict) and str(stream.get("codec")).startswith(LOSSLESS):
+            # Its transforms take long to load, and few files need them.
+            from forensix.metadata import audio_grid
+
+            grids = audio_grid.stretches(samples, rate)
+            if grids:
+                found.fact("signal.grid", grids, where)
 
 
-def decoded(path: str, demuxer: str) -> tuple[np.ndarray, int]:
+def decoded(path: str, demuxer: str, damage: Damage) -> tuple[np.ndarray, int]:
     """Return float32 mono samples (n,) in [-1, 1] at the rate of the file, and that rate; empty where nothing
-    decodes."""
+    decodes. What cannot be decoded is counted in ``damage``."""
     parts: list[np.ndarray] = []
     rate = n = 0
     options = {"protocol_whitelist": "file", "format_whitelist": demuxer}
@@ -40,7 +54,9 @@ def decoded(path: str, demuxer: str) -> tuple[np.ndarray, int]:
             if not opened.streams.audio:
                 return np.zeros(0, np.float32), 0
             resampler = av.AudioResampler(format="fltp", layout="mono")
-            for frame in opened.decode(opened.streams.audio[0]):
+            stream = opened.streams.audio[0]
+            strict(stream)
+            for frame in (f for packet in opened.demux(stream) for f in frames(packet, damage)):
                 if rate and frame.sample_rate != rate:
                     break
                 rate = frame.sample_rate

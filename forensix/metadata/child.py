@@ -7,35 +7,18 @@ from collections.abc import Callable
 from pathlib import Path, PurePath
 from typing import Any
 
+from forensix.media.sniff import EXTENSIONS
 from forensix.metadata.facts import Fact, Facts, Problem
-
-EXTENSIONS = {
-    "jpeg": {"jpg", "jpeg", "jpe", "jfif", "mpo"},
-    "png": {"png", "apng"},
-    "tiff": {"tif", "tiff", "dng"},
-    "gif": {"gif"},
-    "webp": {"webp"},
-    "heif": {"heic", "heif", "hif", "avif"},
-    "mp4": {"mp4", "m4v", "m4a"},
-    "m4v": {"m4v", "mp4"},
-    "m4a": {"m4a", "mp4", "m4b"},
-    "mov": {"mov", "qt"},
-    "3gp": {"3gp", "3gpp", "3g2"},
-    "mkv": {"mkv", "mka"},
-    "webm": {"webm", "mkv"},
-    "ogg": {"ogg", "oga", "opus", "ogv"},
-    "aac": {"aac", "adts"},
-    "wav": {"wav", "wave"},
-    "pcm": {"pcm", "raw"},
-    "mp3": {"mp3", "mpga"},
-}
-"""Extensions that a format is usually named by; a format that is not listed goes by its own name."""
 
 HEAD_BYTES = 32
 
 
-def read(path: str, kind: str, format: str, name: str) -> dict[str, Any]:
-    """Read a file's facts as plain values (see :func:`forensix.metadata.reader.to_values`)."""
+def read(path: str, kind: str, format: str, name: str, only_named: bool = False) -> dict[str, Any]:
+    """Read a file's facts as plain values (see :func:`forensix.metadata.reader.to_values`).
+
+    ``only_named`` says that the format is known from the name alone: its reader is tried all the same, since headers
+    may be lost and the rest be there, and what the bytes are instead is told beside it.
+    """
     from forensix.metadata.reader import to_values
 
     readers: dict[str, Callable[[], Facts]] = {
@@ -50,14 +33,14 @@ def read(path: str, kind: str, format: str, name: str) -> dict[str, Any]:
         facts = Facts(kind, format, problems=(Problem("Reading it ran out of memory.", "file", 0),))
     except Exception as error:
         facts = Facts(kind, format, problems=(Problem(f"It cannot be read to the end: {_said(error)}", "file", 0),))
-    common = common_facts(Path(path), format, name)
+    common = common_facts(Path(path), format, name, only_named)
     pictures = {title: bytes(data) for title, data in facts.pictures.items()}
     whole = Facts(kind, format, (*common, *facts.items), facts.problems, facts.structure, pictures)
     values: dict[str, Any] = plain(to_values(whole))
     return values
 
 
-def common_facts(path: Path, format: str, name: str) -> tuple[Fact, ...]:
+def common_facts(path: Path, format: str, name: str, only_named: bool = False) -> tuple[Fact, ...]:
     """Return what can be said of any file: its size, its ends, and whether its name fits its content."""
     size = path.stat().st_size
     with path.open("rb") as file:
@@ -71,7 +54,9 @@ def common_facts(path: Path, format: str, name: str) -> tuple[Fact, ...]:
         Fact("file.tail", tail.hex(" "), "last bytes", max(0, size - HEAD_BYTES)),
         Fact("file.extension", extension, "file name"),
     ]
-    if extension:
+    if only_named:
+        facts.append(_reader("unrecognised").fact(path, format))
+    elif extension:
         fits = extension in EXTENSIONS.get(format, {format})
         facts.append(Fact("file.extension_fits", fits, f"file name against first bytes ({format})", 0))
     return tuple(facts)

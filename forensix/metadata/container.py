@@ -90,6 +90,9 @@ def read(path: str, format: str) -> Facts:
         container = sniff(bytes(data[:16]), format)
         found.fact("container.format", container, "first bytes", 0)
         for step in _steps(path, format, kind, container, data, found):
+            if found.exhausting:
+                found.problem("The streams were not read, because that would take too long.", "file")
+                break
             try:
                 step()
             except FAULTS as error:
@@ -100,7 +103,7 @@ def read(path: str, format: str) -> Facts:
 
 
 def _steps(path: str, format: str, kind: str, container: str, data: Any, found: Found) -> list[Callable[[], Any]]:
-    from forensix.metadata import audio_signal, c2pa, video_frames
+    from forensix.metadata import audio_checksum, audio_signal, c2pa, video_frames
 
     steps: list[Callable[[], Any]] = []
     if container in WALKS:
@@ -108,6 +111,7 @@ def _steps(path: str, format: str, kind: str, container: str, data: Any, found: 
     if format != "pcm":
         steps.append(lambda: video_streams.marks(data, found))
         steps.append(lambda: video_streams.packets(path, container, found))
+        steps.append(lambda: audio_checksum.read(path, container, found))
         steps.append(lambda: audio_signal.read(path, container, found))
         if kind == "video":
             steps.append(lambda: video_frames.read(path, container, found))

@@ -90,6 +90,7 @@ def _boxes(data: Any, at: int, end: int, path: str, depth: int, found: Found, st
         state["n"] += 1
         if state["n"] > BOXES:
             found.problem(f"There are more than {BOXES} boxes; the rest was not read.", path or "file", at)
+            found.exhausting = True
             break
         size, kind = struct.unpack_from(">I4s", data, at)
         name, head = name4(kind), 8

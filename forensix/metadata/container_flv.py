@@ -49,6 +49,8 @@ def walk(data: Any, found: Found) -> None:
         if stop + 4 <= len(data) and int.from_bytes(data[stop : stop + 4], "big") not in (size + 11, 0):
             found.problem("The length behind a tag is not that of the tag.", "FLV", stop)
         at = stop + 4
+    if 0 < len(data) - at < 11:
+        found.problem("The file is cut off within the head of a tag.", "FLV", at)
     found.nodes.append(
         Node("tags", start, len(data) - start, f"{kinds[9]} video, {kinds[8]} audio, {kinds[18]} script")
     )

@@ -21,6 +21,8 @@ class Found:
     problems: list[Problem] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
     n_nodes: int = 0
+    exhausting: bool = False
+    """Set by a walk that met more pieces than any recording has: decoders would go through all of them."""
 
     def fact(self, key: str, value: Any, where: str, offset: int | None = None) -> None:
         """Add a fact; texts are cut at 2000 characters and empty ones left out."""

@@ -84,6 +84,7 @@ def _elements(data: Any, at: int, end: int, path: str, depth: int, found: Found,
         state["n"] += 1
         if state["n"] > ELEMENTS:
             found.problem(f"There are more than {ELEMENTS} elements; the rest was not read.", path or "file", at)
+            found.exhausting = True
             break
         head = _vint(data, at, end, keep=True)
         size = _vint(data, at + head[1], end, keep=False) if head else None

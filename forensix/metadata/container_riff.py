@@ -70,6 +70,7 @@ def _chunks(data: Any, at: int, end: int, path: str, depth: int, found: Found, s
         state["n"] += 1
         if state["n"] > CHUNKS:
             found.problem(f"There are more than {CHUNKS} chunks; the rest was not read.", path or "file", at)
+            found.exhausting = True
             break
         kind, size = struct.unpack_from("<4sI", data, at)
         name = name4(kind).strip()

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forensix.metadata import c2pa, exif, gif, heif, iptc, jpeg, png, webp, xmp
+from forensix.metadata import c2pa, exif, gif, heif, iptc, jpeg, jpeg_stream, png, webp, xmp
 from forensix.metadata.facts import Fact, Facts, Node, Problem
 from forensix.metadata.jpeg import Parts
 
@@ -21,8 +21,12 @@ if TYPE_CHECKING:
     from PIL import Image
 
 MAX_BYTES = 512 << 20
-MAX_PIXELS = 100_000_000
+MAX_PIXELS = {"jpeg": 128_000_000, "webp": 40_000_000}
+USUAL_MAX_PIXELS = 60_000_000
+"""What is decoded here: of a JPEG only a sixteenth of the pixels are, and WebP's decoder holds them several times."""
+
 MAX_PICTURES = 8
+BROKEN_CODE = "The code of the picture is broken: a part was changed, moved or lost, though viewers show something."
 MAX_HIDDEN_BITS = 64 << 20
 DEVICE_KEYS = (
     ("xmp.aux.SerialNumber", "device.serial"),
@@ -117,12 +121,14 @@ def _decoded(data: bytes, format: str, parts: Parts) -> tuple[list[Fact], list[P
                     Fact("image.mode", image.mode, "decoder"),
                     Fact("image.frames", getattr(image, "n_frames", 1), "decoder"),
                 ]
-                if width * height <= MAX_PIXELS:
+                if width * height <= MAX_PIXELS.get(format, USUAL_MAX_PIXELS):
                     if format == "jpeg":
                         # A quarter of the size decodes the whole stream at a fraction of the cost.
                         image.draft("RGB", (max(1, width // 4), max(1, height // 4)))
                     image.load()
                     facts += _hidden_text(image)
+                    if format == "jpeg" and width * height <= jpeg_stream.MAX_PIXELS and jpeg_stream.is_broken(data):
+                        return facts, [Problem(BROKEN_CODE, "decoder")]
                 return facts, []
     except UnidentifiedImageError:
         return [], [Problem("The decoder does not recognise a picture in this file.", "decoder")]
@@ -151,33 +157,40 @@ def _hidden_text(image: "Image.Image") -> list[Fact]:
     """Read parameters that generators hide in the lowest bits of alpha or colour, column by column."""
     if image.mode not in ("RGBA", "RGB") or image.format not in ("PNG", "WEBP") or image.height < 1:
         return []
-    import numpy as np
-
-    pixels = np.asarray(image)
-    channels = [pixels[..., 3:]] if image.mode == "RGBA" else []
-    for values in [*channels, pixels[..., :3]]:
-        columns = max(1, -(-(120 + 32) // (values.shape[0] * values.shape[2])))
-        head = _bits(values[:, :columns])
-        name = np.packbits(head[:120]).tobytes().decode("latin-1")
+    channels = ["A", "RGB"] if image.mode == "RGBA" else ["RGB"]
+    for names in channels:
+        per_column = image.height * len(names)
+        head = _bits(image, names, -(-(120 + 32) // per_column))
+        name = _bytes(head[:120]).decode("latin-1")
         if name not in STEALTH or head.size < 152:
             continue
-        size = int.from_bytes(np.packbits(head[120:152]).tobytes(), "big")
-        if size > values.size or size > MAX_HIDDEN_BITS:
+        size = int.from_bytes(_bytes(head[120:152]), "big")
+        if size > per_column * image.width or size > MAX_HIDDEN_BITS:
             continue
-        columns = -(-(152 + size) // (values.shape[0] * values.shape[2]))
-        raw = np.packbits(_bits(values[:, :columns])[152 : 152 + size]).tobytes()
+        raw = _bytes(_bits(image, names, -(-(152 + size) // per_column))[152 : 152 + size])
         if STEALTH[name]:
             try:
                 raw = zlib.decompressobj(31).decompress(raw, MAX_HIDDEN_BITS)
             except zlib.error:
                 continue
-        where = f"lowest bits of {'alpha' if values.shape[2] == 1 else 'colour'} ({name})"
+        where = f"lowest bits of {'alpha' if names == 'A' else 'colour'} ({name})"
         return [Fact("image.stealth", raw.decode("utf-8", "replace"), where)]
     return []
 
 
-def _bits(values: "np.ndarray") -> "np.ndarray":
+def _bits(image: "Image.Image", names: str, columns: int) -> "np.ndarray":
+    """Return the lowest bits of the first columns, column by column; the rest of the picture is not copied."""
+    import numpy as np
+
+    part = np.asarray(image.crop((0, 0, min(columns, image.width), image.height)))
+    values = part[..., 3:] if names == "A" else part[..., :3]
     return (values.transpose(1, 0, 2).reshape(-1) & 1).astype("uint8")
+
+
+def _bytes(bits: "np.ndarray") -> bytes:
+    import numpy as np
+
+    return bytes(np.packbits(bits))
 
 
 def _maker_notes(data: bytes, format: str, parts: Parts) -> None:

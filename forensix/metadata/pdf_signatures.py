@@ -29,8 +29,8 @@ def facts(path: str, data: bytes) -> tuple[list[Fact], list[Problem]]:
     try:
         found = _validated(path, data)
     except Exception as error:
-        said = f"{type(error).__name__}: {str(error)[:200]}"
-        problems.append(Problem(f"the signatures cannot be checked: {said}", "signature", grave=False))
+        why = "the document is locked" if b"/Encrypt" in data else f"pyHanko gives up ({type(error).__name__})"
+        problems.append(Problem(f"the signatures cannot be checked: {why}", "signature", grave=False))
         found = []
     # Kinds that pyHanko does not know (adbe.pkcs7.sha1) and damaged ones are told by their bytes.
     read = {tuple(f.value["byte_range"][:4]) for f in found}
@@ -102,6 +102,7 @@ def _record(signature: Any) -> dict[str, Any]:
     }
     for key in ("Name", "Reason", "Location", "ContactInfo", "M", "Filter", "SubFilter"):
         value = signature.sig_object.get(f"/{key}")
+        value = getattr(value, "decrypted", value)  # in an encrypted document
         if value is not None:
             record[key.lower()] = str(value)[:300]
     for part in (_signer, _integrity, _trust):
@@ -138,9 +139,14 @@ def _integrity(signature: Any) -> dict[str, Any]:
         return out
     level = getattr(changes, "modification_level", None)
     if level is None:
-        return {**out, "modification": "other", "modification_words": str(changes)[:300]}
+        return {**out, "modification": "other", "modification_words": _words(changes)}
     fields = sorted(map(str, changes.changed_form_fields))[:40]
     return {**out, "modification": level.name.lower(), "changed_fields": fields}
+
+
+def _words(changes: object) -> str:
+    """Return the reason that pyHanko gives, without the Python objects that some of its sentences list."""
+    return str(changes).partition(": {")[0].rstrip(".")[:300]
 
 
 def _trust(signature: Any) -> dict[str, Any]:

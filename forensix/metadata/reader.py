@@ -4,10 +4,13 @@ Hostile bytes are parsed by :mod:`forensix.metadata.child` and nothing else; wha
 here. A reader that fails leaves a :class:`Problem` that says so, and every other fact still arrives.
 """
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from forensix.errors import BrokenMedia
 from forensix.media.sandbox import call
+from forensix.metadata import exiftool
 from forensix.metadata.facts import Fact, Facts, Node, Problem
 
 if TYPE_CHECKING:
@@ -17,13 +20,27 @@ READ_S = 30.0
 
 
 def read_facts(media: "Media") -> Facts:
-    """Return everything that a medium says of itself.
+    """Return everything that a medium says of itself, and what ExifTool finds beside that where it is installed.
 
     Never raises for what the bytes hold: a child that dies, or runs out of time or memory, is a problem of the file.
     """
+    # Beside each other: both wait for another process.
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(exiftool.answers, media.path)
+        facts = _own(media)
+        return replace(facts, items=(*facts.items, *exiftool.beyond(answer.result(), facts.items)))
+
+
+def _own(media: "Media") -> Facts:
     try:
         values = call(
-            "forensix.metadata.child:read", str(media.path), media.kind, media.format, media.name, timeout_s=READ_S
+            "forensix.metadata.child:read",
+            str(media.path),
+            media.kind,
+            media.format,
+            media.name,
+            media.only_named,
+            timeout_s=READ_S,
         )
     except BrokenMedia as error:
         problem = Problem(f"The reader of this format could not finish: {error}", "file", 0)

@@ -1,21 +1,28 @@
-"""What the decoded frames show: frames that repeat exactly, one after another or as a stretch that comes again.
+"""What the decoded frames show: frames that repeat, one after another or as a stretch that comes again.
 
-Frames are compared by a checksum of their brightness, so only exact copies count: in a moving scene a camera never
-makes them, a frame-rate conversion or a frozen picture does. Copies that were encoded again are not seen.
+Exact copies have one checksum of their brightness: in a moving scene a camera never makes them, a frame-rate conversion
+or a frozen picture does. Copies that were encoded again differ a little; a single frame counts as one where it differs
+from the one before it by a small part of what its neighbours differ. The sizes of the encoded frames are handed to
+:mod:`forensix.metadata.video_groups`.
 """
 
 import zlib
+from collections.abc import Iterator
+from typing import Any
 
 import av
 import numpy as np
 
+from forensix.metadata import video_groups
 from forensix.metadata.container_found import Found
+from forensix.metadata.decoding import Damage, frames, strict
 from forensix.metadata.video_streams import DEMUXERS
 
 PIXELS = 300_000_000
 FRAMES = 1500
 MOTION = 0.5
 STRETCH = 8
+NEAR = 0.2
 
 
 def read(path: str, container: str, found: Found) -> None:
@@ -23,7 +30,9 @@ def read(path: str, container: str, found: Found) -> None:
     demuxer = DEMUXERS.get(container)
     if demuxer is None:
         return
-    sums, motions, times = _frames(path, demuxer)
+    damage = Damage()
+    sums, motions, times, sizes, kinds = _frames(path, demuxer, damage)
+    damage.tell(found, "picture")
     if len(sums) < 3:
         return
     where = f"decoded frames 1 to {len(sums)}"
@@ -36,6 +45,13 @@ def read(path: str, container: str, found: Found) -> None:
     if doubled:
         found.fact("frames.doubled", [[i, round(times[i], 3)] for i in doubled[:40]], where)
         found.fact("frames.n_doubled", len(doubled), where)
+    near = near_copies(motions)
+    if near:
+        found.fact("frames.near_copies", [[i, round(times[i], 3)] for i in near[:40]], where)
+        found.fact("frames.n_near_copies", len(near), where)
+    groups = video_groups.period(sizes, kinds)
+    if groups is not None:
+        found.fact("frames.former_groups", groups, where)
     again = _stretch(sums, motions)
     if again:
         first, second, length = again
@@ -43,8 +59,25 @@ def read(path: str, container: str, found: Found) -> None:
         found.fact("frames.repeated_stretch", shown, where)
 
 
-def _frames(path: str, demuxer: str) -> tuple[list[int], list[float], list[float]]:
+def near_copies(motions: list[float]) -> list[int]:
+    """Return the frames that differ from the one before by a small part of what the six around it do."""
+    change = np.array(motions)
+    found = []
+    for i in range(4, len(change) - 3):
+        around = np.r_[change[i - 3 : i], change[i + 1 : i + 4]]
+        if around.min() > MOTION and change[i] < NEAR * around.min():
+            found.append(i)
+    return found
+
+
+def _frames(
+    path: str, demuxer: str, damage: Damage
+) -> tuple[list[int], list[float], list[float], list[int], list[int]]:
+    """Return checksum, change, time, encoded size and kind of each frame, in the order of showing."""
     sums: list[int] = []
+    sizes: list[int] = []
+    kinds: list[int] = []
+    held: dict[int, int] = {}
     motions: list[float] = []
     times: list[float] = []
     before: np.ndarray | None = None
@@ -53,10 +86,11 @@ def _frames(path: str, demuxer: str) -> tuple[list[int], list[float], list[float
     try:
         with av.open(path, format=demuxer, options=options, metadata_errors="replace") as opened:
             if not opened.streams.video:
-                return sums, motions, times
+                return sums, motions, times, sizes, kinds
             stream = opened.streams.video[0]
             stream.thread_type = "NONE"
-            for frame in opened.decode(stream):
+            strict(stream)
+            for frame in _decoded(opened, stream, held, damage):
                 plane = frame.planes[0]
                 rows = np.frombuffer(memoryview(plane), np.uint8).reshape(plane.height, -1)[:, : plane.width]
                 thin = rows[::8, ::8].astype(np.int16)
@@ -64,13 +98,23 @@ def _frames(path: str, demuxer: str) -> tuple[list[int], list[float], list[float
                 comparable = before is not None and before.shape == thin.shape
                 motions.append(float(np.abs(thin - before).mean()) if before is not None and comparable else 255.0)
                 times.append(float(frame.time or 0.0))
+                sizes.append(held.pop(frame.pts, 0) if frame.pts is not None else 0)
+                kinds.append(int(frame.pict_type))
                 before = thin
                 pixels += plane.width * plane.height
                 if len(sums) >= FRAMES or pixels > PIXELS:
                     break
     except (av.FFmpegError, OSError, ValueError, EOFError):
         pass  # Frames up to the damage still count; the walk tells of the damage.
-    return sums, motions, times
+    return sums, motions, times, sizes, kinds
+
+
+def _decoded(opened: Any, stream: Any, held: dict[int, int], damage: Damage) -> Iterator[Any]:
+    """Yield the frames of a stream, and keep the sizes of their packets by the time at which they are shown."""
+    for packet in opened.demux(stream):
+        if packet.pts is not None and len(held) < FRAMES:
+            held[packet.pts] = packet.size
+        yield from frames(packet, damage)
 
 
 def _stretch(sums: list[int], motions: list[float]) -> tuple[int, int, int] | None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from forensix.errors import UsageError
 from forensix.report.words import FAILED, score_text, verdict, verdict_class
-from forensix.schema import EVENTS, TaskReport
-from forensix.tasks.evidence import Outcome
+from forensix.schema import EVENTS, ForensicResult, TaskReport
+from forensix.tasks.evidence import Basis, FactList, Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -154,7 +154,46 @@ class Report:
             for task in self.tasks
         ]
         without = dict.fromkeys(("task", "verdict", "score", "summary", "error", "time_s"))
-        return pd.DataFrame(rows or [common | without | {"error": self.error}])
+        return pd.DataFrame([_storable(row) for row in rows or [common | without | {"error": self.error}]])
+
+    def claims(self) -> "pd.DataFrame":
+        """Return the forensic claims as a data frame, one row a claim, gravest first.
+
+        ``value`` is a tuple of texts; ``n_facts`` counts the facts that the claim rests on, where evidence was asked
+        for.
+        """
+        import pandas as pd
+
+        columns = ("name", "severity", "type", "user_category", "claim", "explanation", "value", "n_facts")
+        rows = []
+        for outcome in self.outcomes.values():
+            if not isinstance(outcome.result, ForensicResult):
+                continue
+            bases = {basis.claim: len(basis.facts) for basis in outcome.evidence if isinstance(basis, Basis)}
+            for severity, claims in outcome.result.claim_lists:
+                rows += [
+                    {"name": self.name, "severity": severity, **dict(claim), "n_facts": bases.get(claim)}
+                    for claim in claims
+                ]
+        return pd.DataFrame([_storable(row) for row in rows], columns=list(columns))
+
+    def facts(self) -> "pd.DataFrame":
+        """Return everything that was read from the file as a data frame: ``fact``, ``value``, ``where``, ``offset``.
+
+        ``offset`` is in bytes from the start of the file, absent where the fact has no single place. Without evidence
+        (``explain=False``) there are no rows.
+        """
+        import pandas as pd
+
+        rows = [
+            _storable({"fact": fact.key, "value": fact.value, "where": fact.where, "offset": fact.offset})
+            for outcome in self.outcomes.values()
+            for item in outcome.evidence
+            if isinstance(item, FactList)
+            for fact in item.facts
+        ]
+        frame = pd.DataFrame(rows, columns=["fact", "value", "where", "offset"])
+        return frame.astype({"offset": "Int64"})
 
     def to_html(self) -> str:
         """Return the report as one HTML page that needs no other file, no network and no script."""
@@ -183,3 +222,11 @@ class Report:
             score = f" {score_text(outcome.score)}" if outcome and outcome.score is not None else ""
             parts.append(f"{task} {word}{score}")
         return f"<Report {self.name!r}: {'; '.join(parts) or 'no tasks'}>"
+
+
+def _storable(row: dict[str, Any]) -> dict[str, Any]:
+    """Escape what no column of text can hold: halves of characters, which file names and tags may carry."""
+    return {
+        key: value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+        for key, value in row.items()
+    }

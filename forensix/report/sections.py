@@ -10,16 +10,28 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from forensix.metadata.facts import Fact
 from forensix.report.report import Report
 from forensix.report.words import FAILED, MANIPULATIONS, Verdict, plural, score_text, task_title, time_text, verdict
 from forensix.schema import AudioFeatures, Claim, FaceResult, ForensicResult, ImageResult, VoiceResult
-from forensix.tasks.evidence import Bound, Bounds, Evidence, Outcome, Picture, Table
+from forensix.tasks.evidence import Basis, Bound, Bounds, Evidence, FactList, Outcome, Picture, Table
 
 VERDICT_COMPONENTS = ("face_classifier", "image_detector", "spoof")
 """The components whose threshold separates real from fake."""
 
+FACT_COLUMNS = ("fact", "value", "where", "byte")
+MAX_VALUE = 300
+
 _DATA_URI = re.compile(r"data:image/(jpeg|png);base64,([A-Za-z0-9+/]+={0,2})")
 _MAGIC = {"jpeg": b"\xff\xd8\xff", "png": b"\x89PNG\r\n\x1a\n"}
+
+
+@dataclass(frozen=True)
+class ShownClaim:
+    """A claim with the rows of the facts that it rests on."""
+
+    claim: Claim
+    facts: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -38,7 +50,7 @@ class Section:
     error: str | None = None
     notes: tuple[str, ...] = ()
     limits: tuple[tuple[str, str], ...] = ()
-    claims: tuple[tuple[str, tuple[Claim, ...]], ...] = ()
+    claims: tuple[tuple[str, tuple["ShownClaim", ...]], ...] = ()
     transcript: str | None = None
     pictures: tuple[Picture, ...] = ()
     displays: tuple[Evidence, ...] = ()
@@ -131,12 +143,47 @@ def _from_result(outcome: Outcome) -> tuple[Evidence, ...]:
     return ()
 
 
+def _value(value: object) -> str:
+    text = f"{len(value)} bytes" if isinstance(value, bytes) else str(value)
+    return text if len(text) <= MAX_VALUE else text[: MAX_VALUE - 1] + "…"
+
+
+def _place(fact: Fact) -> tuple[str, ...]:
+    return (fact.key, _value(fact.value), fact.where, "" if fact.offset is None else str(fact.offset))
+
+
+def hex_text(data: bytes) -> str:
+    """Return bytes as a hex view shows them: pairs of digits, then the characters, a dot for what is no letter."""
+    letters = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in data)
+    return f"{data.hex(' ')}  {letters}" if data else ""
+
+
+def _shown_claims(outcome: Outcome) -> Iterator[tuple[str, tuple[ShownClaim, ...]]]:
+    if not isinstance(outcome.result, ForensicResult):
+        return
+    bases = {basis.claim: basis.facts for basis in outcome.evidence if isinstance(basis, Basis)}
+    for severity in ("critical", "suspect", "benign"):
+        claims = getattr(outcome.result.claim_lists, severity)
+        yield (
+            severity,
+            tuple(
+                ShownClaim(claim, tuple((*_place(fact), hex_text(data)) for fact, data in bases.get(claim, ())))
+                for claim in claims
+            ),
+        )
+
+
 def _evidence(outcome: Outcome) -> tuple[Evidence, ...]:
     """Return the evidence of the task and what its result adds; no picture and no table of one title twice."""
     shown: list[Evidence] = []
     uris: set[str] = set()
     titles: set[str] = set()
     for item in (*outcome.evidence, *_from_result(outcome)):
+        if isinstance(item, Basis):
+            continue
+        if isinstance(item, FactList):
+            shown.append(Table("Facts", FACT_COLUMNS, tuple(map(_place, item.facts)), folded=True))
+            continue
         if isinstance(item, Picture):
             if item.data_uri in uris:
                 continue
@@ -154,7 +201,6 @@ def _section(report: Report, task: str, outcome: Outcome) -> Section:
     used = [m for m in report.models if m["name"] in outcome.models]
     deciding = [m for m in used if m.get("component") in VERDICT_COMPONENTS and m.get("threshold") is not None]
     evidence = _evidence(outcome)
-    claims = result.claim_lists if isinstance(result, ForensicResult) else None
     return Section(
         task=task,
         title=task_title(task),
@@ -166,7 +212,7 @@ def _section(report: Report, task: str, outcome: Outcome) -> Section:
         calibrated=all(m.get("calibrated", True) for m in deciding),
         notes=outcome.notes,
         limits=tuple((str(m["name"]), str(m["limits"])) for m in used if m.get("limits")),
-        claims=tuple((s, getattr(claims, s)) for s in ("critical", "suspect", "benign")) if claims else (),
+        claims=tuple(_shown_claims(outcome)),
         transcript=result.transcript if isinstance(result, VoiceResult) else None,
         pictures=tuple(e for e in evidence if isinstance(e, Picture)),
         displays=tuple(e for e in evidence if not isinstance(e, Picture)),

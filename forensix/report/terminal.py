@@ -146,8 +146,8 @@ def _section(pen: _Pen, section: Section) -> Iterator[RenderableType]:
     body += [pen.text(f"{name.lower()}: {value}") for name, value in section.named]
     body += [Text("note: ", "bold").append_text(pen.text(note)) for note in section.notes]
     for severity, claims in section.claims:
-        for claim in claims:
-            body += _claim(pen, severity, claim)
+        for shown in claims:
+            body += _claim(pen, severity, shown.claim)
     if section.transcript:
         body.append(Text("transcript: ", "bold").append_text(pen.text(section.transcript)))
     for item in section.displays:

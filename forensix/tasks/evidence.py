@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from forensix.metadata.facts import Node
-from forensix.schema import Result
+from forensix.metadata.facts import Fact, Node
+from forensix.schema import Claim, Result
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,22 @@ class StructureMap:
     nodes: tuple[Node, ...]
 
 
-Evidence = Picture | Timeline | Curve | Bounds | Table | StructureMap
+@dataclass(frozen=True)
+class Basis:
+    """What one claim rests on: each fact with the first bytes at its place, none where the place has no offset."""
+
+    claim: Claim
+    facts: tuple[tuple[Fact, bytes], ...]
+
+
+@dataclass(frozen=True)
+class FactList:
+    """Everything that was read from the file, whether a claim rests on it or not."""
+
+    facts: tuple[Fact, ...]
+
+
+Evidence = Picture | Timeline | Curve | Bounds | Table | StructureMap | Basis | FactList
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,24 @@
 """``forensic_analysis``: claims about the file itself, each following from facts that it carries."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
+from typing import BinaryIO
 
+from forensix.errors import InputError
 from forensix.forensics import Finding, claims, result
 from forensix.media import Media
-from forensix.metadata.facts import Facts
+from forensix.metadata.facts import Fact, Facts
 from forensix.metadata.reader import read_facts
-from forensix.schema import ACCEPTS, ForensicResult
-from forensix.tasks.evidence import Evidence, Outcome, Picture, StructureMap, Table
-from forensix.tasks.pictures import encoded_uri
+from forensix.schema import ACCEPTS, Claim, ForensicResult
+from forensix.tasks.evidence import Basis, Evidence, FactList, Outcome, Picture, StructureMap, Table
+from forensix.tasks.history import history
+from forensix.tasks.pictures import MAX_SIDE_PX, encoded_uri, jpeg_uri
 from forensix.tasks.task import Options
 
-MAX_VALUE = 300
+SHOWN_BYTES = 16
+"""How many bytes are shown at the place of a fact."""
+
+MAX_SHOWN_PIXELS = 60_000_000
 
 
 class ForensicAnalysis:
@@ -54,24 +60,49 @@ def _summary(answer: ForensicResult) -> str:
 
 
 def _evidence(media: Media, facts: Facts, findings: tuple[Finding, ...]) -> tuple[Evidence, ...]:
-    shown: list[Evidence] = [
+    shown: list[Evidence] = [*_bases(media, findings)]
+    pictures = [
         Picture(title, encoded_uri(data), caption) for finding in findings for title, data, caption in finding.pictures
     ]
+    if media.kind == "image" and (itself := _itself(media)):
+        shown.append(itself)
+    shown += [*pictures, *history(facts)]
     if facts.problems:
-        rows = tuple((p.message, p.where, _offset(p.offset)) for p in facts.problems)
+        rows = tuple((p.message, p.where, "" if p.offset is None else str(p.offset)) for p in facts.problems)
         shown.append(Table("Problems in the structure", ("problem", "where", "byte"), rows))
     if facts.structure:
         shown.append(StructureMap("Structure of the file", media.size_bytes, facts.structure))
-    rows = tuple((fact.key, _cut(fact.value), fact.where, _offset(fact.offset)) for fact in facts.items)
-    if rows:
-        shown.append(Table("Facts", ("fact", "value", "where", "byte"), rows, folded=True))
+    if facts.items:
+        shown.append(FactList(facts.items))
     return tuple(shown)
 
 
-def _offset(offset: int | None) -> str:
-    return "" if offset is None else str(offset)
+def _itself(media: Media) -> Picture | None:
+    n_pixels = (media.info.width_px or 0) * (media.info.height_px or 0)
+    if n_pixels > MAX_SHOWN_PIXELS and media.format != "jpeg":
+        # Other formats are decoded whole, which takes over a gigabyte.
+        return None
+    try:
+        # Shrunk where it is decoded: a picture of 100 megapixels is not sent over whole to be shown small.
+        shown = next(media.frames(max_side_px=MAX_SIDE_PX)).rgb
+        return Picture("The picture", jpeg_uri(shown), "As it is shown, turned as its orientation tag says.")
+    except InputError:
+        return None
 
 
-def _cut(value: object) -> str:
-    text = f"{len(value)} bytes" if isinstance(value, bytes) else str(value)
-    return text if len(text) <= MAX_VALUE else text[: MAX_VALUE - 1] + "…"
+def _bases(media: Media, findings: tuple[Finding, ...]) -> Iterator[Basis]:
+    """Yield what each claim rests on; claims that say the same are one."""
+    facts_of_claim: dict[Claim, list[Fact]] = {}
+    for found in findings:
+        kept = facts_of_claim.setdefault(found.claim, [])
+        kept += [fact for fact in found.facts if fact not in kept]
+    with media.path.open("rb") as file:
+        for claim, kept in facts_of_claim.items():
+            yield Basis(claim, tuple((fact, _bytes_at(file, fact.offset)) for fact in kept))
+
+
+def _bytes_at(file: BinaryIO, offset: int | None) -> bytes:
+    if offset is None or offset < 0:
+        return b""
+    file.seek(offset)
+    return file.read(SHOWN_BYTES)

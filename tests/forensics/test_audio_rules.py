@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 
@@ -101,3 +102,36 @@ def test_wrong_sizes_are_malformed(tmp_path: Path) -> None:
     path = wav(tmp_path / "a.wav", np.random.default_rng(0).normal(0, 0.05, 16000))
     path.write_bytes(path.read_bytes()[:-999])
     assert pick(claims(container.read(str(path), "wav")), "malformed").severity == "suspect"
+
+
+def through_aac(path: Path, seed: int) -> np.ndarray:
+    """Return float samples of noise that rises and falls, encoded as AAC at a low rate and decoded."""
+    rng = np.random.default_rng(seed)
+    shaped = np.convolve(rng.normal(size=6 * 16000), np.ones(6) / 6, mode="same")
+    samples = 0.2 * shaped * (1 + np.sin(np.arange(6 * 16000) / 3000))
+    with av.open(str(path), "w") as output:
+        stream = output.add_stream("aac", rate=16000)
+        stream.layout, stream.bit_rate = "mono", 24000
+        for at in range(0, len(samples), 1024):
+            frame = av.AudioFrame.from_ndarray(samples[None, at : at + 1024].astype(np.float32), "fltp", "mono")
+            frame.sample_rate, frame.pts = 16000, at
+            output.mux(stream.encode(frame))
+        output.mux(stream.encode(None))
+    with av.open(str(path)) as opened:
+        return np.concatenate([f.to_ndarray()[0] for f in opened.decode(opened.streams.audio[0])])
+
+
+def test_sound_that_was_aac_and_a_join_of_it(tmp_path: Path) -> None:
+    first, second = through_aac(tmp_path / "a.m4a", 1), through_aac(tmp_path / "b.m4a", 2)
+    whole = claims(container.read(str(wav(tmp_path / "a.wav", first[700:])), "wav"))
+    assert pick(whole, "sound was AAC before").severity == "benign"
+    assert not [f for f in whole if "cut or joined" in f.claim.claim]
+    joined = np.concatenate([first[700:60000], second[321:]])
+    claim = pick(claims(container.read(str(wav(tmp_path / "b.wav", joined)), "wav")), "cut or joined")
+    assert claim.severity == "suspect" and "FILE_EDITED" in claim.flags
+
+
+def test_sound_that_never_was_aac_has_no_grid(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).normal(0, 0.05, 6 * 16000)
+    findings = claims(container.read(str(wav(tmp_path / "a.wav", noise)), "wav"))
+    assert not [f for f in findings if "AAC" in f.claim.claim]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from forensix.forensics import claims, copies, double, image_encoding, image_pixels, pixels
+from forensix.forensics import claims, copies, image_encoding, image_pixels, pixels, shifted
 from forensix.media import open_media
 from forensix.metadata.reader import read_facts
 from tests.metadata import making_images as make
@@ -34,36 +34,79 @@ def saved(rgb: np.ndarray, *qualities: int) -> bytes:
     return data
 
 
+def compression(path: Path, rgb: np.ndarray, *qualities: int) -> dict:
+    path.write_bytes(saved(rgb, *qualities))
+    return pixels.compression(str(path))
+
+
 @pytest.mark.parametrize("qualities", [(60, 90), (70, 95), (50, 85)])
-def test_two_compressions_leave_gaps(qualities: tuple[int, int], tmp_path: Path) -> None:
-    twice, once = tmp_path / "twice.jpg", tmp_path / "once.jpg"
-    twice.write_bytes(saved(texture(), *qualities))
-    once.write_bytes(saved(texture(), qualities[-1]))
-    assert double.measure(str(twice))["score"] > image_encoding.TWICE
-    assert double.measure(str(once))["score"] < image_encoding.TWICE
+def test_two_compressions_are_told_from_one(qualities: tuple[int, int], tmp_path: Path) -> None:
+    twice = compression(tmp_path / "twice.jpg", texture(), *qualities)["double"]
+    once = compression(tmp_path / "once.jpg", texture(), qualities[-1])["double"]
+    assert image_encoding.is_double(twice) and abs(twice["quality"] - qualities[0]) <= 1
+    assert not image_encoding.is_double(once)
+    assert not image_encoding.is_double(compression(tmp_path / "same.jpg", texture(), 85, 85)["double"])
 
 
 def test_small_or_broken_files_are_not_measured(tmp_path: Path) -> None:
     path = tmp_path / "a.jpg"
     path.write_bytes(make.jpeg())
-    assert double.measure(str(path)) is None
+    assert pixels.compression(str(path)) == {}
     path.write_bytes(b"\xff\xd8\xff\xe0")
-    assert double.measure(str(path)) is None
+    assert pixels.compression(str(path)) == {}
 
 
-def test_a_copied_area_is_found_with_its_displacement() -> None:
-    grey = texture()[..., 0].copy()
-    grey[200:280, 300:400] = grey[60:140, 90:190]
+def pasted(first: int) -> np.ndarray:
+    """Return a decoded JPEG of quality ``first`` with an area of another texture at 200, 120."""
+    rgb = np.asarray(Image.open(io.BytesIO(saved(texture(), first)))).copy()
+    rgb[120:216, 200:312] = texture(seed=5)[30:126, 41:153]
+    return rgb
+
+
+def test_a_pasted_part_is_placed(tmp_path: Path) -> None:
+    part = compression(tmp_path / "a.jpg", pasted(70), 90)["spliced"]
+    assert image_encoding.is_spliced(part)
+    assert part["box"] == pytest.approx([200, 120, 112, 96], abs=24)
+    assert part["map"][:2] == b"\xff\xd8"
+
+
+def test_no_part_is_told_in_a_picture_saved_again_whole(tmp_path: Path) -> None:
+    for seed in range(3):
+        part = compression(tmp_path / "a.jpg", texture(seed=seed), 70, 90)["spliced"]
+        assert part["blocks"] < image_encoding.PART_BLOCKS // 2
+
+
+def test_a_crop_leaves_its_former_grid() -> None:
+    first = np.asarray(Image.open(io.BytesIO(saved(texture(), 70))).convert("RGB"))
+    again = np.asarray(Image.open(io.BytesIO(saved(first[3:, 5:], 92))).convert("L"))
+    found = shifted.measure(again, True)
+    assert image_encoding.is_shifted(found) and found["place"] == [3, 5]
+    kept = np.asarray(Image.fromarray(first).convert("L"))
+    assert shifted.measure(kept, False)["place"] == [0, 0]
+    assert not image_encoding.is_shifted(shifted.measure(kept, True))
+    assert not image_encoding.is_shifted(shifted.measure(texture()[..., 0], False))
+    assert shifted.measure(np.full((256, 256), 127, np.uint8), False) is None
+
+
+@pytest.mark.parametrize("side", [512, 1100])
+def test_a_copied_area_is_found_with_its_displacement(side: int) -> None:
+    grey = texture(side, side)[..., 0].copy()
+    grey[300:420, 340:460] = grey[60:180, 90:210]
     found = copies.measure(grey)
-    assert found["blocks"] >= image_pixels.COPIED_BLOCKS
-    assert found["shift"] == pytest.approx([210, 140], abs=3)
+    assert image_pixels.is_copied(found)
+    assert found["shift"] == [250, 240]
     assert found["map"][:2] == b"\xff\xd8"
 
 
-def test_nothing_is_copied_in_plain_texture() -> None:
+def test_nothing_is_copied_in_plain_texture_or_a_pattern() -> None:
     for seed in range(3):
-        assert copies.measure(texture(seed=seed)[..., 0])["blocks"] < image_pixels.COPIED_BLOCKS // 2
+        assert not image_pixels.is_copied(copies.measure(texture(seed=seed)[..., 0]))
     assert copies.measure(np.full((256, 256), 127, np.uint8)) is None
+    tile = texture(48, 48)[..., 0]
+    rng = np.random.default_rng(0)
+    fence = np.clip(np.tile(tile, (9, 12)) + rng.normal(0, 2, (432, 576)), 0, 255).astype(np.uint8)
+    found = copies.measure(fence)
+    assert found is None or not image_pixels.is_copied(found)
 
 
 def test_claims_carry_pictures(tmp_path: Path) -> None:
@@ -85,6 +128,21 @@ def test_double_compression_is_claimed(tmp_path: Path) -> None:
     with open_media(path) as media:
         found = {f.claim.claim: f for f in claims(read_facts(media), media)}
     assert found["The JPEG was compressed twice"].severity == "suspect"
+
+
+def test_claims_on_parts_and_former_grids(tmp_path: Path) -> None:
+    path = tmp_path / "pasted.jpg"
+    path.write_bytes(saved(pasted(70), 90))
+    with open_media(path) as media:
+        found = {f.claim.claim: f for f in claims(read_facts(media), media)}
+    part = found["A part of the picture has another compression history"]
+    assert part.severity == "suspect" and part.pictures[0][0] == "Compression history"
+    decoded = Image.open(io.BytesIO(saved(texture(), 70)))
+    path = tmp_path / "kept.png"
+    decoded.save(path)
+    with open_media(path) as media:
+        found = {f.claim.claim: f for f in claims(read_facts(media), media)}
+    assert found["The picture was a JPEG before"].severity == "benign"
 
 
 @pytest.mark.parametrize("turn", [1, 2, 3])

@@ -3,6 +3,7 @@
 import struct
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 
@@ -10,6 +11,7 @@ from forensix.forensics import claims, result
 from forensix.forensics.findings import Finding
 from forensix.metadata import container
 from forensix.metadata.facts import Fact, Facts
+from tests.making import write_video
 from tests.metadata.test_container_facts import video
 
 
@@ -158,8 +160,6 @@ def test_video_without_picture() -> None:
 
 
 def test_frames_dropped_by_hand_are_found(tmp_path: Path) -> None:
-    import av
-
     path = tmp_path / "a.mkv"
     with av.open(str(path), "w") as out:
         stream = out.add_stream("mpeg4", rate=25)
@@ -173,3 +173,38 @@ def test_frames_dropped_by_hand_are_found(tmp_path: Path) -> None:
             out.mux(packet)
     claim = pick(claims(container.read(str(path), "mkv")), "Frames are missing at 1 place")
     assert claim.severity == "suspect" and "20 frames" in claim.claim.explanation
+
+
+def moving(index: int) -> np.ndarray:
+    """Return a frame of a texture that moves unevenly, with a grain of its own."""
+    rng = np.random.default_rng(index)
+    y, x = np.mgrid[0:96, 0:128]
+    at = 2.3 * index
+    grey = 120 + 40 * np.sin((x + at) / 5) * np.cos((y - 0.7 * at) / 7) + 25 * np.sin((x * y + 40 * at) / 300)
+    return np.repeat(np.clip(grey[..., None] + rng.normal(0, 2, (96, 128, 1)), 0, 255).astype(np.uint8), 3, axis=2)
+
+
+ONCE = {"g": "250", "b": "800000"}
+
+
+def test_groups_of_an_earlier_encoding(tmp_path: Path) -> None:
+    first = write_video(
+        tmp_path / "a.mp4", 150, (128, 96), codec="mpeg4", paint=moving, options={"g": "12", "b": "300000"}
+    )
+    with av.open(str(first)) as opened:
+        frames = [f.to_ndarray(format="rgb24") for f in opened.decode(opened.streams.video[0])]
+    again = write_video(tmp_path / "b.mp4", 150, (128, 96), codec="mpeg4", paint=lambda i: frames[i], options=ONCE)
+    claim = pick(claims(container.read(str(again), "mp4")), "The video was probably encoded before")
+    assert claim.severity == "benign" and claim.claim.value == ("every 12 frames",)
+    once = write_video(tmp_path / "c.mp4", 150, (128, 96), codec="mpeg4", paint=moving, options=ONCE)
+    assert not [f for f in claims(container.read(str(once), "mp4")) if "encoded before" in f.claim.claim]
+
+
+def test_frames_doubled_before_encoding(tmp_path: Path) -> None:
+    order = [i for i in range(40) for _ in range(2 if i in (12, 25) else 1)]
+    path = write_video(
+        tmp_path / "a.mp4", len(order), (128, 96), codec="mpeg4", paint=lambda i: moving(order[i]), options=ONCE
+    )
+    findings = claims(container.read(str(path), "mp4"))
+    told = [f for f in findings if "doubled" in f.claim.claim or "hardly differ" in f.claim.claim]
+    assert [f.severity for f in told] == ["benign"] and "(2" in told[0].claim.claim

@@ -77,15 +77,70 @@ def test_empty() -> None:
         (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "is an SVG drawing, which is text and not pixels"),
         (b"<?xml version='1.0'?><note/>", "is XML text"),
         (b"PK\x03\x04rest", "is a ZIP archive or an Office document"),
-        (bytes(range(256)) * 4, "is not in a format that is known here"),
-        (bytes(5000), "is not in a format that is known here"),
-        (b"\x00", "is not in a format that is known here"),
+        (b"\x7fELF" + bytes(60), "is a program"),
+        (b"G" + bytes(187) + b"G", "is an MPEG transport stream"),
     ],
 )
 def test_no_media(content: bytes, sentence: str) -> None:
     with pytest.raises(UnsupportedMedia, match=rf"renamed\.mp4 {sentence}; forensix reads") as error:
         open_media(content, name="renamed.mp4")
     _sentence(error)
+
+
+UNKNOWN = (bytes(range(256)) * 4, bytes(5000), b"\x00", b"\xff\xd8\xfe\xdc", b"RIFF\x10\0\0\0HACK" + bytes(40))
+
+
+@pytest.mark.parametrize("name", [None, "", "upload", "data.bin", "notes.txt", "mp4", ".mp4", "a.mp4.exe", "film.raw"])
+@pytest.mark.parametrize("content", UNKNOWN)
+def test_unknown_bytes_that_no_name_claims(content: bytes, name: str | None) -> None:
+    with pytest.raises(UnsupportedMedia, match="is not in a format that is known here; forensix reads") as error:
+        open_media(content, name=name)
+    _sentence(error)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "format"),
+    [
+        ("a.MP3", "audio", "mp3"),
+        ("a.m4b", "audio", "m4a"),
+        ("a.mka", "video", "mkv"),
+        ("a.mp4", "video", "mp4"),
+        ("a.jpe", "image", "jpeg"),
+        ("a.avif", "image", "heif"),
+        ("a.pdf", "pdf", "pdf"),
+    ],
+)
+def test_a_name_is_a_claim_that_unknown_bytes_fail(name: str, kind: str, format: str) -> None:
+    for content in UNKNOWN:
+        found = sniff(content, name)
+        assert found.broken is not None
+        assert kind in found.kinds
+        with open_media(content, name=name) as media:
+            assert (media.kind, media.format, media.only_named) == (kind, format, True)
+            assert media.broken == found.broken
+            assert media.info.duration_s is None
+            first = content[:8].hex(" ")
+            words = f"{name} does not begin as the {format} that its name says, but with the bytes {first}"
+            assert media.broken == words
+            decode = {"image": media.image, "audio": media.samples, "video": media.samples}.get(media.kind)
+            if decode:
+                with pytest.raises(BrokenMedia, match="does not begin as the"):
+                    decode()
+
+
+def test_a_pdf_that_lost_its_header_is_no_plain_text() -> None:
+    body = b"1 0 obj\n<< /Type /Catalog >>\nendobj\nstartxref\n0\n%%EOF\n"
+    assert sniff(body, "a.pdf").broken
+    with pytest.raises(UnsupportedMedia, match="is text, not media"):
+        sniff(body, "a.mp3")
+    with pytest.raises(UnsupportedMedia, match="is text, not media"):
+        sniff(b"These are words.", "a.pdf")
+
+
+def test_content_goes_before_any_name(tmp_path: Path) -> None:
+    data = write_image(tmp_path / "a.png").read_bytes()
+    found = sniff(data, "a.mp3")
+    assert (found.format, found.mime, found.kinds, found.broken) == ("png", "image/png", {"image"}, None)
 
 
 PLAYLISTS: dict[str, str] = {
@@ -314,8 +369,9 @@ def test_sniffing_never_fails_on_any_bytes() -> None:
     for start in starts:
         for size in (1, 3, 9, 40, 3000):
             try:
-                slug, mime = sniff(start + rng.bytes(size), "x")
+                found = sniff(start + rng.bytes(size), "x")
             except UnsupportedMedia:
                 continue
-            assert slug
-            assert "/" in mime
+            assert found.format
+            assert "/" in found.mime
+            assert found.broken is None

@@ -247,3 +247,23 @@ def test_playlist_inside_is_never_followed(tmp_path: Path) -> None:
     path.write_bytes(target)
     facts = container.read(str(path), "mp3")
     assert facts.get("stream.audio") is None and facts.problems
+
+
+def test_an_mp3_that_is_shorter_than_its_first_frame_says_was_cut(tmp_path: Path) -> None:
+    data = sound(tmp_path / "a.mp3", "libmp3lame").read_bytes()
+    whole = container.read(str(tmp_path / "a.mp3"), "mp3")
+    assert whole.get("mpeg.stated_bytes")
+    assert not whole.problems
+    for missing in (1, 40, len(data) // 2):
+        (tmp_path / "b.mp3").write_bytes(data[:-missing])
+        cut = container.read(str(tmp_path / "b.mp3"), "mp3")
+        assert any("it was cut off" in p.message and p.grave for p in cut.problems), missing
+
+
+def test_an_flv_that_ends_in_the_head_of_a_tag_was_cut(tmp_path: Path) -> None:
+    data = video(tmp_path / "a.flv", codec="flv1").read_bytes()
+    assert not container.read(str(tmp_path / "a.flv"), "flv").problems
+    last = len(data) - 4 - (int.from_bytes(data[-4:], "big"))
+    (tmp_path / "b.flv").write_bytes(data[: last + 5])
+    cut = container.read(str(tmp_path / "b.flv"), "flv")
+    assert any("cut off within the head of a tag" in p.message for p in cut.problems)

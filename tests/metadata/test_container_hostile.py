@@ -98,3 +98,9 @@ def test_truncations_and_mutations(tmp_path: Path, format: str) -> None:
         for _ in range(chance.choice((1, 6, 40))):
             changed[chance.randrange(len(changed))] = chance.randrange(256)
         read(path, bytes(changed), format)
+
+
+def test_streams_among_millions_of_boxes_are_left_alone(tmp_path: Path) -> None:
+    facts = read(tmp_path / "a.mp4", FTYP + box(b"free", b"") * 1_000_000, "mp4")
+    assert "The streams were not read" in facts.problems[-1].message
+    assert not any(f.key.startswith("stream.") for f in facts.items)

@@ -5,11 +5,14 @@ import time
 import zlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from forensix.media import open_media
+from forensix.media.sandbox import call
 from forensix.metadata import child, reader
 from forensix.metadata.facts import Facts
+from tests.making import write_image
 from tests.metadata import making_images as make
 
 FORMATS = {"jpeg": "JPEG", "png": "PNG", "tiff": "TIFF", "gif": "GIF", "webp": "WEBP", "heif": "HEIF"}
@@ -62,7 +65,8 @@ def test_exif_and_xmp_in_every_container(format: str, tmp_path: Path) -> None:
     assert data[offset:].startswith(b"Program 2")
 
 
-def test_the_sandbox_gives_the_same(tmp_path: Path) -> None:
+def test_the_sandbox_gives_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORENSIX_EXIFTOOL", "off")
     path = tmp_path / "a.jpg"
     path.write_bytes(sample("jpeg"))
     with open_media(path) as media:
@@ -161,3 +165,30 @@ def test_bombs_stay_within_bounds(data: bytes, tmp_path: Path) -> None:
     assert time.process_time() - start < 5
     assert facts.problems
     assert sum(len(str(f.value)) for f in facts.items) < 64 << 20
+
+
+@pytest.mark.parametrize("progressive", [False, True])
+def test_code_that_viewers_put_up_with_is_told(progressive: bool, tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).integers(0, 255, (160, 200, 3), np.uint8)
+    data = write_image(tmp_path / "whole.jpg", noise, quality=80, progressive=progressive).read_bytes()
+    assert not facts_of(data, "jpeg", tmp_path).problems
+    start = data.index(b"\xff\xda") + 200
+    said = 0
+    for at in range(start, len(data) - 400, (len(data) - start) // 12):
+        cut = facts_of(data[:at] + data[at + 150 :], "jpeg", tmp_path)
+        said += any("The code of the picture is broken" in p.message for p in cut.problems)
+    assert said >= 6
+
+
+def test_a_large_picture_takes_no_more_memory_than_it_may(tmp_path: Path) -> None:
+    row = b"\0" + bytes(4 * 7500)
+    packer = zlib.compressobj(1)
+    pixels = b"".join([packer.compress(row * 75) for _ in range(100)]) + packer.flush()
+    header = (7500).to_bytes(4, "big") * 2 + b"\x08\x06\0\0\0"
+    chunks = [make.chunk(b"IHDR", header), make.chunk(b"IDAT", pixels), make.chunk(b"IEND", b"")]
+    path = tmp_path / "a.png"
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(chunks))
+    values = call("forensix.metadata.child:read", str(path), "image", "png", "a.png", memory_bytes=1 << 30)
+    facts = reader.from_values(values)
+    assert facts.get("image.size") == [7500, 7500]
+    assert not facts.problems

@@ -9,7 +9,7 @@ from PIL import Image
 
 import forensix
 from forensix.demo import make_document
-from forensix.tasks.evidence import StructureMap, Table
+from forensix.tasks.evidence import Basis, StructureMap
 
 TASK = "forensic_analysis"
 
@@ -86,13 +86,32 @@ def test_a_broken_file_is_told_not_refused(edited: Path, tmp_path: Path) -> None
 
 
 def test_the_evidence_leads_back_to_the_bytes(edited: Path) -> None:
-    evidence = forensix.analyze(edited, [TASK]).outcomes[TASK].evidence
+    report = forensix.analyze(edited, [TASK])
+    evidence = report.outcomes[TASK].evidence
     (structure,) = [item for item in evidence if isinstance(item, StructureMap)]
     assert structure.total_bytes == edited.stat().st_size
-    (facts,) = [item for item in evidence if isinstance(item, Table) and item.title == "Facts"]
-    (software,) = [row for row in facts.rows if row[1] == "Adobe Photoshop 25.0 (Windows)"]
-    offset = int(software[3])
-    assert b"Adobe Photoshop" in edited.read_bytes()[offset : offset + 400]
+    facts = report.facts()
+    (offset,) = facts.loc[facts["value"] == "Adobe Photoshop 25.0 (Windows)", "offset"]
+    data = edited.read_bytes()
+    assert b"Adobe Photoshop" in data[offset : offset + 400]
+    (basis,) = [
+        item for item in evidence if isinstance(item, Basis) and item.claim.claim == "An editing program is named"
+    ]
+    assert (facts["fact"] == basis.facts[0][0].key).any()
+    assert all(shown == data[fact.offset : fact.offset + len(shown)] for fact, shown in basis.facts if shown)
+    assert any(shown for _, shown in basis.facts)
+    page = report.to_html()
+    assert basis.facts[0][1].hex(" ") in page
+
+
+def test_claims_come_as_a_table(edited: Path) -> None:
+    report = forensix.analyze(edited, [TASK])
+    claims = report.claims()
+    lists = report.to_wire(TASK)["result"]["claim_lists"]
+    assert len(claims) == sum(map(len, lists.values()))
+    assert list(claims["severity"]) == sorted(claims["severity"], key=["critical", "suspect", "benign"].index)
+    assert (claims.loc[claims["type"] == "software", "n_facts"] > 0).all()
+    assert forensix.analyze(edited, [TASK], explain=False).facts().empty
 
 
 def test_stripped_metadata_is_never_suspect(tmp_path: Path) -> None:

@@ -1,0 +1,330 @@
+"""Damage files on purpose and watch the forensic analysis: does it crash, hang or swell, and does it tell the damage?
+
+    python benchmarks/forensic_fuzz.py --corpora FOLDER [--mutations 2000] [--seed 3] [--workers 1] [--record FILE]
+
+Seeded mutations (``mutations``) of originals of every format, and truncations at every 1 % of ten files of ten formats,
+each through ``analyze(tasks=["forensic_analysis"])`` in a process of its own, so that its memory and that of its
+children is its own. Writes ``benchmarks/results/forensic_fuzz.md``. With ``--record`` each case is kept as a line of
+JSON, and a second run goes on where the first ended.
+
+Counted as told: a suspect or critical claim that names damage (types structure and format, broken credentials or
+signatures, lengths that headers contradict) and that the sound original does not get. A change to pixels or samples
+alone leaves a sound file, which nobody can tell from another recording.
+"""
+
+import argparse
+import contextlib
+import csv
+import json
+import multiprocessing
+import os
+import random
+import resource
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from mutations import mutate, truncations
+
+from forensix import analyze
+from forensix.errors import InputError
+
+RESULTS = Path(__file__).parent / "results" / "forensic_fuzz.md"
+SLOW_S, LARGE_MB, GIVEN_UP_S = 10.0, 1024.0, 60
+LARGEST_ORIGINAL = 60_000
+PER_FORMAT = 12
+TRUNCATED = ("jpg", "png", "gif", "webp", "tif", "heic", "pdf", "mp4", "mp3", "flac")
+"""The formats of the ten files that are cut; the largest sound file under the bound is taken, ``CUT_BYTES``."""
+CUT_BYTES = 41_000
+DAMAGE_TYPES = ("structure", "format")
+DAMAGE_WORDS = ("shorter than its header", "longer than its header", "broken", "changed after", "damaged")
+SAME = {"jpeg": "jpg", "tiff": "tif", "avif": "heic"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One damaged file."""
+
+    path: str
+    format: str
+    other: str
+    number: int
+    """Of the mutation, or the per cent kept of a truncation."""
+    truncated: bool
+
+    @property
+    def key(self) -> str:
+        """Return what the case is recorded under."""
+        return f"{'cut' if self.truncated else 'mutation'}:{self.number}:{self.path}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a case; ``ended`` is analysed, refused, crash or hang."""
+
+    key: str
+    format: str
+    truncated: bool
+    damage: str
+    ended: str
+    said: str
+    claims: tuple[str, ...]
+    wall_s: float
+    cpu_s: float
+    children_mb: float
+    own_mb: float
+    same: bool = False
+    """The damage left the bytes as they were."""
+
+
+def cases(folder: Path, n_mutations: int, seed: int) -> list[Case]:
+    """Return the cases that a seed stands for: mutations spread evenly over formats, then truncations."""
+    with (folder / "manifest.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    by_format: dict[str, list[str]] = {}
+    sound: dict[str, list[tuple[int, str]]] = {}
+    for row in rows:
+        suffix = Path(row["path"]).suffix[1:].lower()
+        format, size = SAME.get(suffix, suffix), (folder / row["path"]).stat().st_size
+        if size > 60:
+            by_format.setdefault(format, []).append(row["path"])
+            if row["expect"] != "malformed" and size <= CUT_BYTES:
+                sound.setdefault(format, []).append((size, row["path"]))
+    rng = random.Random(seed)
+    chosen = {}
+    for format, paths in sorted(by_format.items()):
+        small = [p for p in paths if (folder / p).stat().st_size <= LARGEST_ORIGINAL]
+        usable = small or sorted(paths, key=lambda p: (folder / p).stat().st_size)[:1]
+        chosen[format] = rng.sample(usable, min(len(usable), PER_FORMAT))
+    formats = sorted(chosen)
+    found = []
+    for n in range(n_mutations):
+        format = formats[n % len(formats)]
+        path, other = rng.choice(chosen[format]), rng.choice(chosen[format])
+        found.append(Case(path, format, other, n, truncated=False))
+    for format in TRUNCATED:
+        path = max(sound[format])[1]
+        found += [Case(path, format, path, percent, truncated=True) for percent in range(1, 100)]
+    return found
+
+
+def damaged(folder: Path, case: Case, seed: int) -> tuple[str, bytes]:
+    """Return the kind of damage of a case and the bytes after it."""
+    data = (folder / case.path).read_bytes()
+    if case.truncated:
+        return f"cut after {case.number} %", truncations(data)[case.number - 1][1]
+    rng = random.Random(f"{seed}:{case.key}")
+    return mutate(data, (folder / case.other).read_bytes(), rng)
+
+
+def run(folder: Path, case: Case, seed: int) -> Outcome:
+    """Analyse one case in a forked process and measure it."""
+    damage, data = damaged(folder, case, seed)
+    same = data == (folder / case.path).read_bytes()
+    outcome = measured(data, Path(case.path).name)
+    return replace(outcome, key=case.key, format=case.format, truncated=case.truncated, damage=damage, same=same)
+
+
+def measured(data: bytes, name: str) -> Outcome:
+    """Return what the analysis of ``data`` gives and takes; the memory is that of a process of its own."""
+    receiver, sender = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.get_context("fork").Process(target=_analyse, args=(data, name, sender))
+    start = time.perf_counter()
+    process.start()
+    sender.close()
+    try:
+        values = receiver.recv() if receiver.poll(GIVEN_UP_S + 10) else None
+    except EOFError:
+        values = None
+    if values is None:
+        process.kill()
+    process.join()
+    if values is None:
+        ended = "hang" if time.perf_counter() - start > GIVEN_UP_S else "crash"
+        return Outcome("", "", False, "", ended, f"exit {process.exitcode}", (), time.perf_counter() - start, 0, 0, 0)
+    return Outcome(**values)
+
+
+def _analyse(data: bytes, name: str, sender: "multiprocessing.connection.Connection") -> None:
+    def give_up(*_: object) -> None:
+        raise TimeoutError
+
+    signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(GIVEN_UP_S)
+    start, cpu_s = time.perf_counter(), sum(os.times()[:4])
+    ended, said, told = "analysed", "", ()
+    try:
+        report = analyze(data, tasks=["forensic_analysis"], name=name)
+        if report.errors:
+            ended, said = "refused", str(report.errors)
+        else:
+            lists = report.outcomes["forensic_analysis"].result.claim_lists
+            told = tuple(
+                f"{severity}|{claim.type}|{claim.claim}|{claim.explanation}"
+                for severity in ("critical", "suspect", "benign")
+                for claim in getattr(lists, severity)
+            )
+    except InputError as error:
+        ended, said = "refused", str(error)
+    except TimeoutError:
+        ended = "hang"
+    except BaseException as error:
+        ended, said = "crash", f"{type(error).__name__}: {error}"
+    signal.alarm(0)
+    sender.send(
+        {
+            "key": "", "format": "", "truncated": False, "damage": "", "ended": ended, "said": said, "claims": told,
+            "wall_s": time.perf_counter() - start, "cpu_s": sum(os.times()[:4]) - cpu_s,
+            "children_mb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024,
+            "own_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        }
+    )  # fmt: skip
+
+
+def names_damage(claim: str) -> bool:
+    """Tell whether a claim says that something is broken."""
+    severity, type_, words, _ = claim.split("|", 3)
+    return severity in ("critical", "suspect") and (
+        type_ in DAMAGE_TYPES or any(w in words.lower() for w in DAMAGE_WORDS)
+    )
+
+
+def told(outcome: Outcome, original: Iterable[str]) -> str:
+    """Return how strongly the damage is named by a claim that the original does not get; empty where none does."""
+    new = set(outcome.claims) - set(original)
+    if any(names_damage(claim) for claim in new):
+        return "suspect"
+    return "benign" if any(claim.startswith("benign|structure|") for claim in new) else ""
+
+
+def go(folder: Path, todo: list[Case], seed: int, workers: int, record: Path | None) -> list[Outcome]:
+    """Run the cases that are not recorded yet; return all outcomes."""
+    done: dict[str, Outcome] = {}
+    if record and record.exists():
+        for line in record.read_text().splitlines():
+            values = json.loads(line)
+            done[values["key"]] = Outcome(**(values | {"claims": tuple(values["claims"])}))
+    originals = dict.fromkeys(case.path for case in todo)
+    jobs = [Case(p, "", p, -1, truncated=False) for p in originals if f"original:{p}" not in done]
+    jobs += [case for case in todo if case.key not in done]
+    context = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(
+        workers, mp_context=context, initializer=_warm, initargs=([folder / p for p in originals],)
+    ) as pool:
+        for outcome in pool.map(_job, [(folder, case, seed) for case in jobs], chunksize=4):
+            done[outcome.key] = outcome
+            if record:
+                with record.open("a") as file:
+                    file.write(json.dumps(asdict(outcome)) + "\n")
+    return [done[key] for key in (*(f"original:{p}" for p in originals), *(case.key for case in todo))]
+
+
+def _warm(paths: list[Path]) -> None:
+    """Load what analyses need once, so that the forked process of each case has it."""
+    for suffix in ("jpg", "png", "pdf", "wav", "mp4"):
+        of = [p for p in paths if p.suffix[1:] == suffix]
+        if of:
+            smallest = min(of, key=lambda p: p.stat().st_size)
+            with contextlib.suppress(InputError):
+                analyze(smallest, tasks=["forensic_analysis"])
+
+
+def _job(job: tuple[Path, Case, int]) -> Outcome:
+    folder, case, seed = job
+    if case.number >= 0:
+        return run(folder, case, seed)
+    outcome = measured((folder / case.path).read_bytes(), Path(case.path).name)
+    return replace(outcome, key=f"original:{case.path}")
+
+
+COLUMNS = (
+    "cases", "told", "told as benign", "refused in one sentence", "broken before", "not told", "crash", "hang",
+    "over 10 CPU s", "over 1 GB", "longest CPU s", "longest s", "most MB",
+)  # fmt: skip
+HEAD = f"""# Damaged files
+
+Made by `COMMAND`: N_MUTATIONS seeded mutations of files of every format of the corpus and N_CUTS truncations, each
+through the whole forensic analysis. *Told*: a suspect or critical claim names damage, which the file before the damage
+does not get; *told as benign*: only a benign claim does. *Broken before*: nothing new is said of a file that was
+malformed already. *Not told*: the rest; a change to pixels, samples or words alone leaves a sound file. *Hang*: given
+up after {GIVEN_UP_S} s by the clock. Seconds by the clock depend on what else the machine does; memory is the most of
+any one process.
+"""
+
+
+def table(outcomes: list[Outcome], command: str) -> str:
+    """Return the report in Markdown."""
+    originals = {o.key.split(":", 1)[1]: o.claims for o in outcomes if o.key.startswith("original:")}
+    ran = [o for o in outcomes if not o.key.startswith("original:")]
+    n_cuts = sum(o.truncated for o in ran)
+    head = HEAD.replace("COMMAND", command).replace("N_CUTS", str(n_cuts))
+    lines = [head.replace("N_MUTATIONS", str(len(ran) - n_cuts))]
+    mutations = [o for o in ran if not o.truncated and not o.same]
+    cuts = [o for o in ran if o.truncated]
+    for title, of, group in (
+        ("Mutations by format", mutations, lambda o: o.format),
+        ("Mutations by damage", mutations, lambda o: o.damage),
+        ("Truncations at every 1 % by format", cuts, lambda o: o.format),
+    ):
+        names = sorted({group(o) for o in of})
+        if names:
+            lines += [f"## {title}", "", f"| | {' | '.join(COLUMNS)} |", "|---" * (len(COLUMNS) + 1) + "|"]
+            lines += [_line(name, [o for o in of if group(o) == name], originals) for name in names]
+            lines += [_line("all", of, originals), ""]
+    return "\n".join([*lines, *_failures(ran, originals)]) + "\n"
+
+
+def _verdict(outcome: Outcome, originals: dict[str, tuple[str, ...]]) -> str:
+    original = originals[outcome.key.split(":", 2)[2]]
+    if outcome.ended != "analysed":
+        return outcome.ended
+    before = "before" if any(names_damage(claim) for claim in original) else "silent"
+    return told(outcome, original) or before
+
+
+def _line(name: str, of: list[Outcome], originals: dict[str, tuple[str, ...]]) -> str:
+    verdicts = [_verdict(o, originals) for o in of]
+    counts = [verdicts.count(v) for v in ("suspect", "benign", "refused", "before", "silent", "crash", "hang")]
+    shares = [f"{n} ({100 * n / len(of):.0f} %)" if i in (0, 4) else str(n) for i, n in enumerate(counts)]
+    most_mb = [max(o.children_mb, o.own_mb) for o in of]
+    bounds = [sum(o.cpu_s > SLOW_S for o in of), sum(mb > LARGE_MB for mb in most_mb)]
+    longest = [f"{max(o.cpu_s for o in of):.1f}", f"{max(o.wall_s for o in of):.1f}", f"{max(most_mb):.0f}"]
+    return f"| {name} | {len(of)} | {' | '.join(map(str, [*shares, *bounds, *longest]))} |"
+
+
+def _failures(ran: list[Outcome], originals: dict[str, tuple[str, ...]]) -> list[str]:
+    """List the truncations that no claim names, and everything that failed."""
+    failed = [f"- {o.key} ({o.damage}): {o.ended} {o.said}" for o in ran if o.ended in ("crash", "hang")]
+    silent = [
+        f"- {o.key.split(':', 2)[2]}, {o.damage}" for o in ran if o.truncated and _verdict(o, originals) == "silent"
+    ]
+    return ["## Failures", "", *(failed or ["None."]), "", "## Truncations not told", "", *(silent or ["None."])]
+
+
+def main() -> None:
+    """Run the damage that the arguments ask for and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpora", type=Path, required=True, help="folder with the corpora")
+    parser.add_argument("--mutations", type=int, default=2000)
+    parser.add_argument("--truncations", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--seed", type=int, default=3)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--record", type=Path, help="file of outcomes, one JSON a line, to go on from")
+    parser.add_argument("--output", type=Path, default=RESULTS)
+    given = parser.parse_args()
+    folder = given.corpora / "forensics"
+    todo = [c for c in cases(folder, given.mutations, given.seed) if given.truncations or not c.truncated]
+    outcomes = go(folder, todo, given.seed, given.workers, given.record)
+    command = f"python {' '.join(shlex.quote(word) for word in sys.argv)}"
+    text = table(outcomes, command)
+    given.output.write_text(text)
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
