@@ -120,6 +120,7 @@ def _identifier(facts: Facts, several: bool) -> Iterator[Finding]:
             "versions",
             "versions",
             facts=[fact],
+            values=fact.value,
         )
         return
     yield finding(
@@ -130,5 +131,6 @@ def _identifier(facts: Facts, several: bool) -> Iterator[Finding]:
         "versions",
         "editing",
         facts=[fact],
+        values=fact.value,
         flags=("FILE_EDITED",),
     )

@@ -7,7 +7,7 @@ tasks hand over as evidence, so that each kind of display is drawn by one piece 
 import base64
 import binascii
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from forensix.metadata.facts import Fact
@@ -143,8 +143,19 @@ def _from_result(outcome: Outcome) -> tuple[Evidence, ...]:
     return ()
 
 
+def _said(value: object) -> str:
+    """Return a fact's value as a person reads it: records as ``name: value``, what is empty left out."""
+    if isinstance(value, bytes):
+        return plural(len(value), "byte")
+    if isinstance(value, Mapping):
+        return "; ".join(f"{key}: {_said(part)}" for key, part in value.items() if part not in (None, "", [], {}))
+    if isinstance(value, list | tuple):
+        return ", ".join(_said(part) for part in value)
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
 def _value(value: object) -> str:
-    text = f"{len(value)} bytes" if isinstance(value, bytes) else str(value)
+    text = _said(value)
     return text if len(text) <= MAX_VALUE else text[: MAX_VALUE - 1] + "…"
 
 
