@@ -1,56 +1,182 @@
 """Dataset manifests: a table with one labelled medium a row.
 
->>> import io, pandas as pd
->>> manifest = Manifest(pd.DataFrame({"path": ["a.wav"], "label": ["real"]}), root=".")
->>> len(manifest)
-1
+Two columns are needed, ``path`` and ``label`` (real or fake). Tables and displays know these, where they are there:
+
+    split       train, dev or test
+    source      the collection that the file came from
+    family      kind of generator: gan, diffusion, tts, vc, face-swap
+    generator   or ``method``: what made a fake
+    group_id    what belongs together: a speaker, a source video; never split, drawn as one for intervals
+    language, speaker, gender, quality
+
+and any other column is carried along.
+
+>>> import pandas as pd
+>>> table = pd.DataFrame({"path": ["a.wav", "b.wav"], "label": ["real", "fake"], "generator": [None, "vits"]})
+>>> manifest = Manifest(table, root="clips")
+>>> len(manifest), manifest.where(label="fake").paths()[0].as_posix()
+(2, 'clips/b.wav')
 """
 
 import os
+import posixpath
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from forensix.errors import UsageError
+from forensix.errors import MissingExtra, UsageError
 
 LABELS = ("real", "fake")
+GROUP = "group_id"
+_NAMES = ("manifest.csv", "manifest.parquet")
+_MAX_BYTES = 1 << 30
+_SHOWN = 5
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """A table with the columns ``path`` (relative to ``root``) and ``label``, and whatever else the collection says."""
+    """A table with the columns ``path`` (relative to ``root``) and ``label``, and whatever else the collection says.
+
+    Raises
+    ------
+    UsageError
+        A column is missing, a label is neither real nor fake, a path is empty, there twice, absolute or leads out of
+        ``root``. Rows are counted as lines of a CSV file: the first one is row 2.
+    """
 
     table: pd.DataFrame
     root: str | os.PathLike[str]
+    outside: bool = False
+    """Paths may be absolute or lead out of ``root``: only for manifests of one's own."""
 
     def __post_init__(self) -> None:
-        missing = {"path", "label"} - set(self.table.columns)
+        columns = [str(name) for name in self.table.columns]
+        missing = [name for name in ("path", "label") if name not in columns]
         if missing:
-            raise UsageError(f"a manifest needs the columns path and label; missing: {', '.join(sorted(missing))}")
-        unknown = sorted(set(self.table["label"].dropna()) - set(LABELS))
-        if unknown or self.table["label"].isna().any():
-            raise UsageError(f"labels must be real or fake; also found: {', '.join(map(str, unknown)) or 'empty'}")
+            raise UsageError(
+                f"a manifest needs the columns path and label; missing: {', '.join(missing)}; it has:"
+                f" {', '.join(columns[:20]) or 'none'}"
+            )
+        twice = sorted({name for name in columns if columns.count(name) > 1})
+        if twice:
+            raise UsageError(f"a manifest needs different columns; {', '.join(twice)} is there twice")
+        labels, paths = self.table["label"], self.table["path"]
+        wrong = ~labels.isin(LABELS).to_numpy()
+        if wrong.any():
+            found = sorted({"empty" if pd.isna(value) else repr(str(value)) for value in labels[wrong].unique()})[
+                :_SHOWN
+            ]
+            raise UsageError(f"labels must be real or fake; also found: {', '.join(found)} ({_rows(wrong)})")
+        wrong = (
+            paths.isna()
+            | ~paths.map(lambda value: isinstance(value, str)).to_numpy(bool)
+            | paths.astype(str).str.strip().eq("")
+        ).to_numpy()
+        if wrong.any():
+            raise UsageError(f"every row needs a path; empty in {_rows(wrong)}")
+        self._check_paths(paths)
+
+    def _check_paths(self, paths: "pd.Series[str]") -> None:
+        wrong = paths.str.contains("\x00", regex=False).to_numpy(bool)
+        if wrong.any():
+            raise UsageError(f"paths must be text; a zero byte is in {_rows(wrong)}")
+        usual = paths.map(posixpath.normpath)
+        wrong = usual.duplicated(keep=False).to_numpy()
+        if wrong.any():
+            first = usual[wrong].iloc[0]
+            rows = _rows((usual == first).to_numpy())
+            raise UsageError(f"every file may be listed once; {first} is in {rows}")
+        leaves = usual.str.startswith(("/", "../")) | usual.eq("..") | usual.str.match(r"[A-Za-z]:[\\/]|\\")
+        wrong = leaves.to_numpy(bool)
+        if wrong.any() and not self.outside:
+            raise UsageError(
+                f"paths must lie inside the manifest's folder, but {paths[wrong].iloc[0]} ({_rows(wrong)}) does not:"
+                " name the folder of the media as root, or pass outside=True where the manifest is your own"
+            )
 
     def __len__(self) -> int:
         return len(self.table)
 
+    def __repr__(self) -> str:
+        n_fake = int((self.table["label"] == "fake").sum())
+        return f"Manifest({len(self) - n_fake} real, {n_fake} fake, root={os.fspath(self.root)!r})"
+
+    def _repr_html_(self) -> str:
+        return str(self.counts().to_html(index=False))
+
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> "Manifest":
-        """Read a CSV manifest; paths in it are relative to its folder."""
+    def read(
+        cls, path: str | os.PathLike[str], *, root: str | os.PathLike[str] | None = None, outside: bool = False
+    ) -> "Manifest":
+        """Read a manifest: CSV, TSV, Parquet, a folder that holds one, or a folder of ``real/`` and ``fake/``.
+
+        Paths in it are relative to its folder, or to ``root``. Text stays text: no column is turned into numbers.
+        """
         path = Path(path)
+        if path.is_dir():
+            inside = next((path / name for name in _NAMES if (path / name).is_file()), None)
+            if inside is None:
+                return cls.from_folder(path)
+            path = inside
         if not path.is_file():
             raise UsageError(f"there is no manifest at {path}")
-        return cls(pd.read_csv(path, dtype=str, keep_default_na=True), root=path.parent)
+        if path.stat().st_size > _MAX_BYTES:
+            raise UsageError(
+                f"{path.name} has {path.stat().st_size >> 20} MB; a manifest may have {_MAX_BYTES >> 20} MB"
+            )
+        table = _read_parquet(path) if path.suffix.lower() in (".parquet", ".pq") else _read_csv(path)
+        try:
+            return cls(table, root=path.parent if root is None else root, outside=outside)
+        except UsageError as error:
+            raise UsageError(f"{path.name}: {error}") from None
 
-    def where(self, **values: str) -> "Manifest":
-        """Return the rows whose columns have these values, for example ``where(split="dev", label="real")``."""
-        table = self.table
+    @classmethod
+    def from_folder(cls, folder: str | os.PathLike[str]) -> "Manifest":
+        """List the media under ``real/`` and ``fake/``, also below splits (``dev/real/``).
+
+        A folder inside ``fake/`` names the generator, one inside ``real/`` the source.
+        """
+        return cls.import_("folders", folder)
+
+    @classmethod
+    def import_(cls, name: str, root: str | os.PathLike[str], **options: Any) -> "Manifest":
+        """List a published dataset as people have it on disk: ``Manifest.import_("faceforensics", folder)``.
+
+        Raises
+        ------
+        UsageError
+            There is no importer of that name, or a file or folder of the layout is missing; the sentence names it.
+        """
+        from forensix.importers import load
+
+        return cls(load(name, root, **options), root=root)
+
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Write as CSV, TSV or Parquet, by the suffix; paths stay relative to ``root``."""
+        path = Path(path)
+        if path.suffix.lower() in (".parquet", ".pq"):
+            _need_pyarrow()
+            self.table.to_parquet(path, index=False)
+        elif path.suffix.lower() in (".csv", ".tsv"):
+            self.table.to_csv(path, index=False, sep="\t" if path.suffix.lower() == ".tsv" else ",")
+        else:
+            raise UsageError(
+                f"a manifest is written as .csv, .tsv or .parquet, not {path.suffix or 'without a suffix'}"
+            )
+        return path
+
+    def where(self, **values: Any) -> "Manifest":
+        """Return the rows whose columns have these values: ``where(split="dev", generator=["vits", "bark"])``."""
+        keep = np.ones(len(self), dtype=bool)
         for column, value in values.items():
-            if column not in table.columns:
-                raise UsageError(f"the manifest has no column {column!r}; it has: {', '.join(table.columns)}")
-            table = table[table[column] == value]
-        return Manifest(table.reset_index(drop=True), self.root)
+            self._need(column)
+            wanted = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+            keep &= self.table[column].isin(wanted).to_numpy()
+        return self._with(self.table[keep])
 
     def paths(self) -> list[Path]:
         """Return the files, in order of the rows."""
@@ -59,3 +185,140 @@ class Manifest:
     def is_fake(self) -> list[int]:
         """Return 1 for fake and 0 for real, in order of the rows."""
         return [int(label == "fake") for label in self.table["label"]]
+
+    def missing(self) -> list[str]:
+        """Return the paths at which there is no file."""
+        return [told for told, path in zip(self.table["path"], self.paths(), strict=True) if not path.is_file()]
+
+    def check(self) -> "Manifest":
+        """Return the manifest, or name the first files that are not there: before hours of work, not after.
+
+        Raises
+        ------
+        UsageError
+            There are no rows, or files are missing.
+        """
+        if not len(self):
+            raise UsageError("the manifest has no rows: nothing is left after filtering, or the file is empty")
+        missing = self.missing()
+        if missing:
+            shown = ", ".join(missing[:3]) + (" ..." if len(missing) > 3 else "")
+            raise UsageError(f"{len(missing)} of {len(self)} files are not in {os.fspath(self.root)}: {shown}")
+        return self
+
+    def counts(self, *columns: str) -> pd.DataFrame:
+        """Return how many real and fake files there are, by ``columns`` (split and source by default)."""
+        by = list(columns) or [name for name in ("split", "source") if name in self.table]
+        for column in by:
+            self._need(column)
+        keys = [self.table[name].astype(object).where(self.table[name].notna(), "") for name in by]
+        keys = keys or [pd.Series(0, index=self.table.index)]
+        grid = pd.crosstab(keys, self.table["label"]).reindex(columns=LABELS, fill_value=0)
+        grid.columns.name = None
+        return grid.reset_index() if by else grid.reset_index(drop=True)
+
+    def split(self, shares: Mapping[str, float], *, group: str = GROUP, seed: int = 0) -> "Manifest":
+        """Return the manifest with a new column ``split``: groups stay whole, classes are shared out alike.
+
+        ``shares`` as in ``{"train": 0.8, "dev": 0.1, "test": 0.1}``; they must add up to 1. Rows without a group are
+        groups of their own. The same files get the same splits whatever the order of the rows.
+        """
+        if not shares or min(shares.values()) < 0 or abs(sum(shares.values()) - 1) > 1e-6:
+            raise UsageError(f"shares must not be negative and must add up to 1: got {dict(shares)}")
+        groups = self._groups(group)
+        counts = pd.crosstab(groups, self.table["label"]).reindex(columns=list(LABELS), fill_value=0).sort_index()
+        order = np.random.default_rng(seed).permutation(len(counts))
+        # Large groups first: small ones then even out what these left uneven.
+        order = order[np.argsort(-counts.to_numpy()[order].sum(axis=1), kind="stable")]
+        names = list(shares)
+        wanted = np.outer(list(shares.values()), counts.to_numpy().sum(axis=0)).astype(float)
+        filled, chosen = np.zeros_like(wanted), {}
+        for at in order:
+            n = counts.to_numpy()[at]
+            lacking = np.where(wanted > 0, (wanted - filled) / np.maximum(wanted, 1), -np.inf)
+            best = int(np.argmax(np.where(n > 0, lacking, 0).sum(axis=1)))
+            filled[best] += n
+            chosen[counts.index[at]] = names[best]
+        return self._with(self.table.assign(split=groups.map(chosen).to_numpy()))
+
+    def leaks(self, *, group: str = GROUP) -> list[str]:
+        """Return the groups that are in more than one split: a detector may know their test files from training."""
+        self._need("split")
+        self._need(group)
+        known = self.table[self.table[group].notna()]
+        n_splits = known.groupby(group)["split"].nunique()
+        return sorted(map(str, n_splits.index[n_splits > 1]))
+
+    def sample(self, n: int, *, by: Iterable[str] = ("label",), seed: int = 0) -> "Manifest":
+        """Return at most ``n`` rows of each label (or of each combination of the columns ``by``), in their order."""
+        columns = list(by)
+        for column in columns:
+            self._need(column)
+        drawn = np.random.default_rng(seed).permutation(len(self))
+        shuffled = self.table.reset_index(drop=True).iloc[drawn]
+        return self._with(shuffled.groupby(columns, dropna=False, sort=False).head(n).sort_index())
+
+    def _groups(self, group: str) -> "pd.Series[str]":
+        own = "p:" + self.table["path"].astype(str)
+        if group not in self.table:
+            return own
+        return ("g:" + self.table[group].astype(str)).where(self.table[group].notna(), own)
+
+    def _need(self, column: str) -> None:
+        if column not in self.table.columns:
+            raise UsageError(
+                f"the manifest has no column {column!r}; it has: {', '.join(map(str, self.table.columns))}"
+            )
+
+    def _with(self, table: pd.DataFrame) -> "Manifest":
+        return Manifest(table.reset_index(drop=True), self.root, self.outside)
+
+
+def _rows(wrong: np.ndarray) -> str:
+    at = (np.flatnonzero(wrong) + 2).tolist()
+    more = f" and {len(at) - _SHOWN} more" if len(at) > _SHOWN else ""
+    return f"row{'s' if len(at) > 1 else ''} {', '.join(map(str, at[:_SHOWN]))}{more}"
+
+
+def _read_csv(path: Path) -> pd.DataFrame:
+    with path.open("rb") as file:
+        head = file.read(1 << 16)
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in head:
+        raise UsageError(f"{path.name} is no UTF-8 text: save the manifest as CSV in UTF-8")
+    separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    first = head.split(b"\n", 1)[0].decode("utf-8", "replace").strip().lstrip("\ufeff")
+    names = [name.strip('"') for name in first.split(separator)]
+    if len(set(names)) < len(names):
+        raise UsageError(f"{path.name} names a column twice: {first[:200]}")
+    other = next((sign for sign in ";\t," if sign != separator and "label" in first.split(sign)), None)
+    if other and "label" not in names:
+        raise UsageError(f"{path.name} separates its columns by {other!r}: it must be {separator!r} in a {path.suffix}")
+    try:
+        return pd.read_csv(path, dtype=str, sep=separator, encoding="utf-8-sig", keep_default_na=False, na_values=[""])
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path.name} is no UTF-8 text (byte {error.start}): save the manifest in UTF-8") from None
+    except pd.errors.EmptyDataError:
+        raise UsageError(f"{path.name} is empty: a manifest starts with the line path,label") from None
+    except (pd.errors.ParserError, ValueError) as error:
+        raise UsageError(f"{path.name} cannot be read as a table: {str(error).splitlines()[0]}") from None
+
+
+def _read_parquet(path: Path) -> pd.DataFrame:
+    _need_pyarrow()
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+    try:
+        table = pd.read_parquet(path)
+    except (pa.ArrowException, ValueError, OSError) as error:
+        raise UsageError(f"{path.name} is no Parquet file: {str(error).splitlines()[0]}") from None
+    for name in ("path", "label"):
+        if name in table:
+            table[name] = table[name].astype(object)
+    return table.reset_index(drop=True)
+
+
+def _need_pyarrow() -> None:
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise MissingExtra("Parquet needs pyarrow: pip install 'forensix[cluster]'") from None

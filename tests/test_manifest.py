@@ -1,12 +1,27 @@
-"""Manifests say at once what is wrong with them."""
+"""Manifests say at once what is wrong with them, and share groups out whole."""
 
+import doctest
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
+import forensix.manifest
 from forensix import Manifest
 from forensix.errors import UsageError
+
+
+def table(n: int = 100) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "path": [f"{i:03d}.wav" for i in range(n)],
+            "label": np.where(rng.random(n) < 0.3, "real", "fake"),
+            "group_id": rng.integers(0, 20, n).astype(str),
+            "source": rng.choice(["a", "b"], n),
+        }
+    )
 
 
 def test_paths_are_relative_to_the_manifests_folder(tmp_path: Path) -> None:
@@ -14,19 +29,156 @@ def test_paths_are_relative_to_the_manifests_folder(tmp_path: Path) -> None:
     manifest = Manifest.read(tmp_path / "manifest.csv").where(split="train")
     assert manifest.paths() == [tmp_path / "b.wav"]
     assert manifest.is_fake() == [1]
+    assert Manifest.read(tmp_path).paths() == [tmp_path / "a.wav", tmp_path / "b.wav"]
+    assert Manifest.read(tmp_path / "manifest.csv", root="elsewhere").paths()[0] == Path("elsewhere/a.wav")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
+def test_what_is_written_is_read_back(tmp_path: Path, suffix: str) -> None:
+    manifest = Manifest(table().assign(note=["NA", 'a "b", c', None, "1.50"] * 25), root=tmp_path)
+    again = Manifest.read(manifest.write(tmp_path / f"manifest{suffix}"))
+    pd.testing.assert_frame_equal(again.table, manifest.table, check_dtype=False)
+    assert again.table["note"].iloc[3] == "1.50"
+    with pytest.raises(UsageError, match=r"not \.xlsx"):
+        manifest.write(tmp_path / "manifest.xlsx")
 
 
 @pytest.mark.parametrize(
-    "table", [{"path": ["a"]}, {"path": ["a"], "label": ["bogus"]}, {"path": ["a"], "label": [None]}]
+    ("columns", "sentence"),
+    [
+        ({"path": ["a"]}, "missing: label; it has: path"),
+        ({"path": ["a", "b"], "label": ["real", "bogus"]}, r"also found: 'bogus' \(row 3\)"),
+        ({"path": ["a"], "label": [None]}, "also found: empty"),
+        ({"path": ["a"], "label": [1]}, "also found: '1'"),
+        ({"path": ["a", " "], "label": ["real"] * 2}, "empty in row 3"),
+        ({"path": ["a", None], "label": ["real"] * 2}, "empty in row 3"),
+        ({"path": ["a", 7], "label": ["real"] * 2}, "empty in row 3"),
+        ({"path": ["a", "b", "./a"], "label": ["real"] * 3}, "a is in rows 2, 4"),
+        ({"path": ["/etc/passwd"], "label": ["real"]}, r"/etc/passwd \(row 2\) does not"),
+        ({"path": ["a/../../b"], "label": ["real"]}, "does not: name the folder"),
+        ({"path": ["C:\\b.wav"], "label": ["real"]}, "does not: name the folder"),
+        ({"path": ["a\x00.wav"], "label": ["real"]}, "zero byte"),
+    ],
 )
-def test_a_manifest_without_sound_labels_is_refused(table: dict[str, list[str]]) -> None:
-    with pytest.raises(UsageError):
-        Manifest(pd.DataFrame(table), root=".")
+def test_an_unsound_manifest_is_refused_with_its_rows(columns: dict[str, list[object]], sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        Manifest(pd.DataFrame(columns), root=".")
 
 
-def test_unknown_columns_are_named(tmp_path: Path) -> None:
-    manifest = Manifest(pd.DataFrame({"path": ["a"], "label": ["real"]}), root=tmp_path)
-    with pytest.raises(UsageError, match="split"):
-        manifest.where(split="dev")
-    with pytest.raises(UsageError, match="no manifest"):
+def test_paths_may_lead_outside_where_the_caller_says_so(tmp_path: Path) -> None:
+    columns = {"path": [str(tmp_path / "a.wav"), "../b.wav"], "label": ["real", "fake"]}
+    manifest = Manifest(pd.DataFrame(columns), root=tmp_path, outside=True)
+    assert manifest.paths()[0] == tmp_path / "a.wav"
+    assert len(manifest.where(label="fake")) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("m.csv", b"", "is empty"),
+        ("m.csv", "path,label\nä.wav,real\n".encode("latin-1"), "no UTF-8 text"),
+        ("m.csv", "path,label\na.wav,real\n".encode("utf-16"), "no UTF-8 text"),
+        ("m.csv", b"path;label\na.wav;real\n", "separates its columns by ';'"),
+        ("m.csv", b"path,label,path\na,real,b\n", "names a column twice"),
+        ("m.csv", b"path,label\na.wav,real,extra,cells\n", "m.csv"),
+        ("m.csv", b'path,label\n"a.wav,real\n', "m.csv"),
+        ("m.csv", b"path,label\na.wav,real\nb.wav,\n", "m.csv: labels must be real or fake.*row 3"),
+        ("m.parquet", b"PAR1 this is none", "no Parquet file"),
+    ],
+)
+def test_files_that_are_no_manifest_say_why(tmp_path: Path, name: str, content: bytes, sentence: str) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(UsageError, match=sentence):
+        Manifest.read(tmp_path / name)
+
+
+def test_a_table_without_end_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forensix.manifest, "_MAX_BYTES", 10)
+    (tmp_path / "m.csv").write_text("path,label\na.wav,real\n")
+    with pytest.raises(UsageError, match="a manifest may have"):
+        Manifest.read(tmp_path / "m.csv")
+
+
+def test_a_byte_order_mark_and_windows_lines_are_read(tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_bytes(b"\xef\xbb\xbfpath,label\r\na.wav,real\r\n")
+    assert Manifest.read(tmp_path / "m.csv").table["path"].tolist() == ["a.wav"]
+
+
+def test_folders_are_read_and_empty_ones_are_not(tmp_path: Path) -> None:
+    for name in ("real/a.wav", "fake/vits/b.wav"):
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).touch()
+    manifest = Manifest.read(tmp_path)
+    assert manifest.table["label"].tolist() == ["real", "fake"]
+    assert manifest.table["generator"].tolist()[1] == "vits"
+    with pytest.raises(UsageError, match="neither a manifest"):
+        Manifest.read(tmp_path / "real")
+    with pytest.raises(UsageError, match="no manifest at"):
         Manifest.read(tmp_path / "absent.csv")
+
+
+def test_missing_files_are_named_before_work_begins(tmp_path: Path) -> None:
+    (tmp_path / "a.wav").touch()
+    manifest = Manifest(pd.DataFrame({"path": ["a.wav", "b.wav"], "label": ["real", "fake"]}), root=tmp_path)
+    assert manifest.missing() == ["b.wav"]
+    with pytest.raises(UsageError, match=r"1 of 2 files are not in .*: b\.wav"):
+        manifest.check()
+    assert manifest.where(label="real").check().paths() == [tmp_path / "a.wav"]
+    with pytest.raises(UsageError, match="no rows"):
+        manifest.where(label="none").check()
+
+
+def test_rows_are_chosen_by_one_value_or_several() -> None:
+    manifest = Manifest(table(), root=".")
+    assert len(manifest.where(source=["a", "b"])) == 100
+    assert set(manifest.where(source="a", label="fake").table["label"]) == {"fake"}
+    with pytest.raises(UsageError, match="no column 'split'; it has: path, label"):
+        manifest.where(split="dev")
+
+
+def test_counts_are_by_split_and_source() -> None:
+    manifest = Manifest(table(), root=".")
+    counts = manifest.counts()
+    assert counts.columns.tolist() == ["source", "real", "fake"]
+    assert counts[["real", "fake"]].to_numpy().sum() == 100
+    assert repr(manifest).startswith(f"Manifest({counts['real'].sum()} real") and "<table" in manifest._repr_html_()
+
+
+def test_splits_keep_groups_whole_and_share_out_both_classes() -> None:
+    manifest = Manifest(table(400).assign(group_id=lambda t: (t.index // 5).astype(str)), root=".")
+    shares = {"train": 0.7, "dev": 0.1, "test": 0.2}
+    split = manifest.split(shares, seed=3)
+    assert split.leaks() == []
+    counts = split.counts("split").set_index("split")
+    for name, share in shares.items():
+        for label in ("real", "fake"):
+            total = counts[label].sum()
+            assert abs(counts.loc[name, label] - share * total) <= 0.03 * total + 3
+    shuffled = Manifest(manifest.table.sample(frac=1, random_state=1), root=".").split(shares, seed=3)
+    both = split.table.merge(shuffled.table, on="path")
+    assert (both["split_x"] == both["split_y"]).all()
+    assert (manifest.split(shares, seed=4).table["split"] != split.table["split"]).any()
+    with pytest.raises(UsageError, match="add up to 1"):
+        manifest.split({"train": 0.5})
+
+
+def test_leaks_are_groups_in_two_splits() -> None:
+    rows = table(4).assign(group_id=["x", "x", "y", None], split=["train", "dev", "dev", "train"])
+    assert Manifest(rows, root=".").leaks() == ["x"]
+
+
+def test_samples_hold_so_many_of_each_label_in_order() -> None:
+    sample = Manifest(table(), root=".").sample(7, seed=1)
+    assert sample.counts("label")[["real", "fake"]].sum().tolist() == [7, 7]
+    assert sample.table["path"].is_monotonic_increasing
+    by_source = Manifest(table(), root=".").sample(3, by=("label", "source"))
+    assert len(by_source) == 12
+
+
+def test_the_corpora_are_manifests(corpora: Path) -> None:
+    for name in ("voice", "images", "faces"):
+        assert len(Manifest.read(corpora / name).where(split="dev").check()) > 100
+
+
+def test_examples_in_the_documentation_run() -> None:
+    assert doctest.testmod(forensix.manifest).failed == 0

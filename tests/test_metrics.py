@@ -1,23 +1,95 @@
-"""Metrics against scikit-learn and by hand."""
+"""Metrics against scikit-learn, against plain loops over the published definitions, and by hand."""
+
+import doctest
+import importlib
+import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import roc_auc_score
+from sklearn import metrics as sk
 
+import forensix.metrics
+from forensix import metrics
 from forensix.calibration import fit_platt, logit, sigmoid
 from forensix.metrics import auc, bootstrap_interval, eer
+from forensix.metrics.checks import Costs
+from forensix.metrics.intervals import DIRECTION, Sample, measure
+
+PAIRS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 6)), min_size=2, max_size=60)
 
 
-@given(st.lists(st.tuples(st.integers(0, 1), st.integers(-3, 3)), min_size=2, max_size=60))
-def test_auc_is_scikit_learns_ties_included(pairs: list[tuple[int, int]]) -> None:
-    labels, scores = zip(*pairs, strict=True)
-    if len(set(labels)) < 2:
-        with pytest.raises(ValueError, match="both"):
-            auc(labels, scores)
-    else:
-        assert auc(labels, scores) == pytest.approx(roc_auc_score(labels, scores))
+def both(pairs: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels of both classes and scores with ties in [0, 1]."""
+    labels, levels = zip(*[(0, 3), (1, 2), *pairs], strict=True)
+    return np.array(labels), np.array(levels) / 6
+
+
+@settings(deadline=None)
+@given(PAIRS)
+def test_scikit_learn_says_the_same_ties_included(pairs: list[tuple[int, int]]) -> None:
+    y, s = both(pairs)
+    assert auc(y, s) == pytest.approx(sk.roc_auc_score(y, s))
+    assert metrics.average_precision(y, s) == pytest.approx(sk.average_precision_score(y, s))
+    assert metrics.brier(y, s) == pytest.approx(sk.brier_score_loss(y, s))
+    assert metrics.accuracy(y, s) == pytest.approx(sk.accuracy_score(y, s >= 0.5))
+    assert metrics.balanced_accuracy(y, s, 0.3) == pytest.approx(sk.balanced_accuracy_score(y, s >= 0.3))
+    fpr, tpr, _ = sk.roc_curve(y, s, drop_intermediate=False)
+    for bound in (0, 0.01, 0.2, 1):
+        assert metrics.tpr_at_fpr(y, s, bound) == pytest.approx(tpr[fpr <= bound].max())
+
+
+def walked(y: np.ndarray, s: np.ndarray) -> list[tuple[float, float]]:
+    """Return (reals called fake, fakes passed) while files are called fake one by one, reals first among equals."""
+    order = sorted(range(y.size), key=lambda i: (-s[i], y[i]))
+    n_real, n_fake = (y == 0).sum(), (y == 1).sum()
+    points, alarmed, caught = [(0.0, 1.0)], 0, 0
+    for i in order:
+        alarmed, caught = alarmed + (y[i] == 0), caught + (y[i] == 1)
+        points.append((alarmed / n_real, (n_fake - caught) / n_fake))
+    return points
+
+
+@settings(deadline=None)
+@given(PAIRS)
+def test_eer_and_costs_follow_asvspoofs_definitions_on_ties(pairs: list[tuple[int, int]]) -> None:
+    y, s = both(pairs)
+    points = walked(y, s)
+    first = min(points, key=lambda point: abs(point[0] - point[1]))
+    assert eer(y, s) == sum(first) / 2
+    costs = Costs(p_spoof=0.05, c_miss=1, c_fa=10)
+    dcf = [(1 * 0.95 * miss + 10 * 0.05 * passed) / min(0.95, 0.5) for miss, passed in points]
+    assert metrics.min_dcf(y, s, costs) == pytest.approx(min(dcf))
+    llr = -logit(s)
+    missed, let = np.mean(llr[y == 0] < -math.log(1.9)), np.mean(llr[y == 1] >= -math.log(1.9))
+    assert metrics.act_dcf(y, s, costs) == pytest.approx((0.95 * missed + 0.5 * let) / 0.5)
+    bits = [math.log2(1 + math.exp(x if fake else -x)) for x, fake in zip(llr, y, strict=True)]
+    by_class = [np.mean([b for b, fake in zip(bits, y, strict=True) if fake == c]) for c in (0, 1)]
+    assert metrics.cllr(y, s) == pytest.approx(sum(by_class) / 2)
+    assert metrics.min_dcf(y, s) <= metrics.act_dcf(y, s) + 1e-12
+
+
+@settings(deadline=None)
+@given(PAIRS)
+def test_ece_is_the_definition_over_right_closed_bins(pairs: list[tuple[int, int]]) -> None:
+    y, s = both(pairs)
+    total = 0.0
+    for low, high in zip(np.arange(15) / 15, np.arange(1, 16) / 15, strict=True):
+        inside = (s <= high + 1e-12) & ((s > low + 1e-12) if low else (s >= 0))
+        if inside.any():
+            total += inside.sum() * abs(y[inside].mean() - s[inside].mean())
+    assert metrics.ece(y, s) == pytest.approx(total / y.size)
+
+
+@settings(deadline=None)
+@given(PAIRS)
+def test_no_threshold_beats_the_oracles(pairs: list[tuple[int, int]]) -> None:
+    y, s = both(pairs)
+    for balanced, metric in ((False, metrics.accuracy), (True, metrics.balanced_accuracy)):
+        at_oracle = metric(y, s, metrics.oracle_threshold(y, s, balanced=balanced))
+        assert at_oracle == pytest.approx(max(metric(y, s, t) for t in [*np.unique(s), math.inf]))
 
 
 @pytest.mark.parametrize(
@@ -26,12 +98,95 @@ def test_auc_is_scikit_learns_ties_included(pairs: list[tuple[int, int]]) -> Non
         ([0, 0, 1, 1], [0, 1, 2, 3], 0),
         ([1, 1, 0, 0], [0, 1, 2, 3], 1),
         ([0, 1, 0, 1], [0, 1, 2, 3], 0.5),
-        ([0, 0, 1, 1], [1, 1, 1, 1], 0.5),
         ([0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 2, 1, 3, 3, 3], 0.25),
     ],
 )
 def test_eer_by_hand(labels: list[int], scores: list[float], expected: float) -> None:
     assert eer(labels, scores) == pytest.approx(expected)
+    assert eer(labels, scores, ties="together") == pytest.approx(expected)
+
+
+def test_a_constant_detector_is_charged_for_its_ties_unless_they_go_together() -> None:
+    assert eer([0, 0, 1, 1], [1, 1, 1, 1]) == 1
+    assert eer([0, 0, 1, 1], [1, 1, 1, 1], ties="together") == 0.5
+    with pytest.raises(ValueError, match="ties"):
+        eer([0, 1], [0, 1], ties="none")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("labels", "scores", "sentence"),
+    [
+        ([0, 0], [1, 2], "both"),
+        ([0, 2], [1, 2], "0 \\(real\\) or 1 \\(fake\\)"),
+        ([0, 1], [1, float("nan")], "finite"),
+        ([0, 1, 1], [1, 2], "equally long"),
+        ([], [], "labels"),
+    ],
+)
+def test_bad_input_is_refused(labels: list[int], scores: list[float], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        auc(labels, scores)
+
+
+@pytest.mark.parametrize("metric", [metrics.brier, metrics.ece, metrics.cllr, metrics.act_dcf])
+def test_what_needs_probabilities_says_so(metric: Callable[..., float]) -> None:
+    with pytest.raises(ValueError, match=r"\[0, 1\]"):
+        metric([0, 1], [-3.0, 5.0])
+
+
+PLAIN: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
+    "auc": auc,
+    "average_precision": metrics.average_precision,
+    "eer": eer,
+    "accuracy_0.5": metrics.accuracy,
+    "accuracy_threshold": lambda y, s: metrics.accuracy(y, s, 0.3),
+    "accuracy_oracle": lambda y, s: metrics.accuracy(y, s, metrics.oracle_threshold(y, s)),
+    "balanced_accuracy_0.5": metrics.balanced_accuracy,
+    "balanced_accuracy_threshold": lambda y, s: metrics.balanced_accuracy(y, s, 0.3),
+    "balanced_accuracy_oracle": lambda y, s: metrics.balanced_accuracy(
+        y, s, metrics.oracle_threshold(y, s, balanced=True)
+    ),
+    "tpr_at_fpr_0.01": lambda y, s: metrics.tpr_at_fpr(y, s, 0.01),
+    "tpr_at_fpr_0.001": lambda y, s: metrics.tpr_at_fpr(y, s, 0.001),
+    "brier": metrics.brier,
+    "ece": metrics.ece,
+    "cllr": metrics.cllr,
+    "min_dcf": metrics.min_dcf,
+    "act_dcf": metrics.act_dcf,
+}
+
+
+@pytest.mark.parametrize("levels", [5, None])
+@pytest.mark.parametrize("name", DIRECTION)
+def test_the_fast_path_is_the_plain_metric_on_repeated_files(name: str, levels: int | None) -> None:
+    rng = np.random.default_rng(4)
+    y = np.r_[0, 1, (rng.random(60) < 0.6).astype(int)]
+    s = rng.random(62) if levels is None else rng.integers(0, levels + 1, 62) / levels
+    g = rng.integers(0, 12, 62).astype(str)
+    found = measure(Sample.of(s[y == 0], g[y == 0]), [Sample.of(s[y == 1], g[y == 1])], threshold=0.3, n=60, seed=2)[0]
+    assert found.values[name] == pytest.approx(PLAIN[name](y, s))
+    slow = bootstrap_interval(PLAIN[name], y, s, groups=g, n=60, seed=2)
+    assert found.interval(name) == pytest.approx(slow)
+
+
+def test_many_sets_share_the_reals_and_equal_groups_are_drawn_alike() -> None:
+    rng = np.random.default_rng(5)
+    reals = Sample.of(rng.random(40))
+    scores, groups = rng.random(30), np.repeat(np.arange(10), 3)
+    one = Sample.of(scores, groups)
+    other = Sample.of(rng.random(20), np.arange(20) + 100)
+    same, again, apart = measure(reals, [one, one, other], n=50)
+    alone = measure(reals, [one], n=50)[0]
+    assert np.array_equal(same.draws["auc"], again.draws["auc"])
+    assert same.values == alone.values
+    assert not np.array_equal(same.draws["auc"], apart.draws["auc"])
+
+
+def test_a_lone_class_has_accuracy_and_no_auc() -> None:
+    found = measure(Sample.of([0.1, 0.6]), [Sample.of([])], n=20)[0]
+    assert found.values["accuracy_0.5"] == 0.5
+    assert math.isnan(found.values["auc"]) and math.isnan(found.interval("auc")[0])
+    assert math.isnan(found.values["balanced_accuracy_0.5"])
 
 
 def test_bootstrap_resamples_groups_not_examples() -> None:
@@ -43,6 +198,25 @@ def test_bootstrap_resamples_groups_not_examples() -> None:
     grouped = bootstrap_interval(auc, labels, scores, groups=groups, n=200)
     assert grouped[1] - grouped[0] > lone[1] - lone[0]
     assert lone[0] <= auc(labels, scores) <= lone[1]
+
+
+@pytest.mark.slow
+def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
+    """Clusters of ten files that share a shift: 95 % intervals by cluster, over many small worlds."""
+    rng = np.random.default_rng(7)
+
+    def world(n: int) -> tuple[Sample, Sample]:
+        groups = np.repeat(np.arange(n), 10)
+        drawn = [np.repeat(rng.normal(size=n), 10) + 0.5 * rng.normal(size=10 * n) + shift for shift in (0, 1)]
+        return Sample.of(sigmoid(drawn[0]), groups), Sample.of(sigmoid(drawn[1]), groups)
+
+    truth = 0.5 * (1 + math.erf(1 / math.sqrt(2 * 1.25) / math.sqrt(2)))
+    held = 0
+    for _ in range(100):
+        real, fake = world(40)
+        low, high = measure(real, [fake], n=200)[0].interval("auc")
+        held += low <= truth <= high
+    assert 86 <= held <= 100
 
 
 def test_platt_gives_equal_priors_whatever_the_mix() -> None:
@@ -66,3 +240,8 @@ def test_logit_and_sigmoid_undo_each_other_without_overflow() -> None:
     x = np.linspace(-20, 20, 9)
     np.testing.assert_allclose(logit(sigmoid(x)), x, rtol=1e-5)
     assert sigmoid([-1000, 1000]).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("name", ["", ".ranking", ".decisions", ".intervals"])
+def test_examples_in_the_documentation_run(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(f"{forensix.metrics.__name__}{name}")).failed == 0

@@ -35,7 +35,7 @@ _CODECS = {
 }
 
 
-def _shape_spectrum(samples: Samples, response: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Samples:
+def shape_spectrum(samples: Samples, response: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> Samples:
     """Multiply the spectrum by a real gain that depends on frequency in Hz."""
     n = fft.next_fast_len(samples.size + 2048, real=True)
     spectrum = fft.rfft(samples, n)
@@ -61,7 +61,7 @@ def noise(
     snr_db = float(rng.uniform(10, 40)) if snr_db is None else snr_db
     slope = float(rng.uniform(0, 2)) if slope is None else slope
     white = rng.standard_normal(samples.size, dtype=np.float32)
-    coloured = _shape_spectrum(white, lambda f: np.maximum(f, 40.0) ** (-slope / 2)) if slope else white
+    coloured = shape_spectrum(white, lambda f: np.maximum(f, 40.0) ** (-slope / 2)) if slope else white
     power = float(np.mean(samples**2)) / 10 ** (snr_db / 10)
     return samples + coloured * np.float32(np.sqrt(power / (float(np.mean(coloured**2)) + _EPSILON)))
 
@@ -69,13 +69,13 @@ def noise(
 def low_pass(samples: Samples, rng: np.random.Generator, *, cutoff_hz: float | None = None) -> Samples:
     """Cut frequencies above ``cutoff_hz`` (drawn from 3 to 7.5 kHz) with a smooth edge a tenth of it wide."""
     cutoff_hz = float(rng.uniform(3_000, 7_500)) if cutoff_hz is None else cutoff_hz
-    return _shape_spectrum(samples, lambda f: 0.5 - 0.5 * np.tanh((f - cutoff_hz) / (0.03 * cutoff_hz)))
+    return shape_spectrum(samples, lambda f: 0.5 - 0.5 * np.tanh((f - cutoff_hz) / (0.03 * cutoff_hz)))
 
 
 def high_pass(samples: Samples, rng: np.random.Generator, *, cutoff_hz: float | None = None) -> Samples:
     """Cut frequencies below ``cutoff_hz`` (drawn from 40 to 300 Hz)."""
     cutoff_hz = float(rng.uniform(40, 300)) if cutoff_hz is None else cutoff_hz
-    return _shape_spectrum(samples, lambda f: 0.5 + 0.5 * np.tanh((f - cutoff_hz) / (0.2 * cutoff_hz)))
+    return shape_spectrum(samples, lambda f: 0.5 + 0.5 * np.tanh((f - cutoff_hz) / (0.2 * cutoff_hz)))
 
 
 def equalise(samples: Samples, rng: np.random.Generator, *, depth_db: float = 8.0) -> Samples:
@@ -84,7 +84,7 @@ def equalise(samples: Samples, rng: np.random.Generator, *, depth_db: float = 8.
     gains_db = rng.uniform(-depth_db, depth_db, at_hz.size) / 2 + np.linspace(
         0, rng.uniform(-depth_db, depth_db) / 2, 7
     )
-    return _shape_spectrum(samples, lambda f: 10 ** (np.interp(f, at_hz, gains_db) / 20))
+    return shape_spectrum(samples, lambda f: 10 ** (np.interp(f, at_hz, gains_db) / 20))
 
 
 def reverberate(

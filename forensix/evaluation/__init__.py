@@ -1,0 +1,1 @@
+"""Evaluation of scores: tables with intervals, and displays that keep what they draw."""

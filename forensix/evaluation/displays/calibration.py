@@ -1,0 +1,115 @@
+"""Whether scores are what they say: of the files that score 0.8, are eight in ten fake?
+
+References
+----------
+E. Wilson, "Probable inference, the law of succession, and statistical inference", 1927 (intervals of shares).
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from forensix.evaluation.displays import style
+from forensix.evaluation.displays.selection import default_column, selected
+from forensix.metrics.checks import Floats, checked, probabilities
+from forensix.metrics.decisions import bin_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+
+class Reliability(NamedTuple):
+    """Of the bins that hold files: mean score, share of fakes with a 95 % interval, files. ``ece`` as in metrics."""
+
+    name: str
+    mean_score: Floats
+    share_fake: Floats
+    low: Floats
+    high: Floats
+    n: NDArray[np.int64]
+    ece: float
+
+
+@dataclass(eq=False, repr=False)
+class CalibrationDisplay:
+    """Share of fakes over score, by bins of equal width; on the diagonal, scores are probabilities."""
+
+    curves: tuple[Reliability, ...]
+    equal_priors: bool = False
+    ax_: "Axes | None" = None
+    figure_: "Figure | SubFigure | None" = None
+
+    @classmethod
+    def from_predictions(
+        cls, labels: ArrayLike, scores: ArrayLike, *, name: str = "", n_bins: int = 10, equal_priors: bool = False
+    ) -> Self:
+        """Bin scores in [0, 1]; ``equal_priors`` weighs the classes alike, which is what shipped models are made for.
+
+        With it the share of fakes does not depend on the mix of the set.
+        """
+        y, s = checked(labels, scores)
+        return cls((_reliability(name, y, probabilities(s), n_bins, equal_priors),), equal_priors)
+
+    @classmethod
+    def from_frame(
+        cls, frame: pd.DataFrame, column: str | None = None, *, n_bins: int = 10, equal_priors: bool = False
+    ) -> Self:
+        """Bin the scores of each value of a column (the components, where there are several)."""
+        parts = [p for p in selected(frame, column or default_column(frame)) if p.labels.any() and not p.labels.all()]
+        found = (_reliability(p.name, p.labels, probabilities(p.scores), n_bins, equal_priors) for p in parts)
+        return cls(tuple(found), equal_priors)
+
+    def plot(self, ax: "Axes | None" = None) -> Self:
+        """Draw into ``ax``, or into a new figure; bars are 95 % intervals of the shares."""
+        with style.axes(ax, style.width_in(len(self.curves))) as drawn:
+            drawn.plot([0, 1], [0, 1], color=style.GREY, linewidth=0.8, linestyle=":", zorder=1)
+            for i, curve in enumerate(self.curves):
+                label = f"{curve.name}: ECE {curve.ece:.3f}" if curve.name else f"ECE {curve.ece:.3f}"
+                errors = np.stack([curve.share_fake - curve.low, curve.high - curve.share_fake]).clip(0)
+                drawn.errorbar(
+                    curve.mean_score,
+                    curve.share_fake,
+                    errors,
+                    label=label,
+                    marker=style.MARKERS[i % len(style.MARKERS)],
+                    elinewidth=0.8,
+                    capsize=2,
+                    **style.look(i),
+                )
+            prior = ", classes weighed alike" if self.equal_priors else ""
+            drawn.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+            drawn.set(xlabel="Mean score of the bin", ylabel=f"Share of fakes{prior}")
+            style.legend(drawn, len(self.curves), "upper left")
+            self.ax_, self.figure_ = drawn, drawn.get_figure()
+        return self
+
+    def __repr__(self) -> str:
+        merits = ", ".join(f"{curve.name or 'scores'} ECE {curve.ece:.3f}" for curve in self.curves)
+        return f"CalibrationDisplay({merits})"
+
+
+def _reliability(name: str, labels: NDArray[np.bool_], scores: Floats, n_bins: int, equal_priors: bool) -> Reliability:
+    weights = np.ones(scores.size)
+    if equal_priors:
+        weights = np.where(labels, 0.5 / labels.mean(), 0.5 / (1 - labels.mean()))
+    at = bin_of(scores, n_bins)
+    mass, n = np.bincount(at, weights, n_bins), np.bincount(at, minlength=n_bins)
+    full = n > 0
+    share = np.bincount(at, weights * labels, n_bins)[full] / mass[full]
+    mean = np.bincount(at, weights * scores, n_bins)[full] / mass[full]
+    # Weighted files count for fewer: Kish's effective number.
+    effective = (mass**2)[full] / np.bincount(at, weights**2, n_bins)[full]
+    low, high = wilson(share, effective)
+    ece = float(np.sum(mass[full] * np.abs(share - mean)) / mass.sum())
+    return Reliability(name, mean, share, low, high, n[full], ece)
+
+
+def wilson(share: Floats, n: Floats, z: float = 1.96) -> tuple[Floats, Floats]:
+    """Return the interval of a share of ``n`` trials, 95 % by default."""
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    reach = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return middle - reach, middle + reach

@@ -1,0 +1,219 @@
+"""Curves over all thresholds: ROC, DET, precision and recall. Fake is the positive class.
+
+References
+----------
+A. Martin et al., "The DET curve in assessment of detection task performance", 1997.
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from forensix.evaluation import summary
+from forensix.evaluation.displays import style
+from forensix.evaluation.displays.selection import Selected, default_column, selected
+from forensix.metrics import auc, average_precision, eer
+from forensix.metrics.checks import Floats, checked
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One curve: ``x``, ``y`` and ``thresholds`` (n,), its figure of merit, its interval where one was asked for."""
+
+    name: str
+    x: Floats
+    y: Floats
+    thresholds: Floats
+    value: float
+    interval: tuple[float, float] | None
+    n_real: int
+    n_fake: int
+
+
+@dataclass(eq=False, repr=False)
+class CurveDisplay:
+    """What the three displays share: ``curves``, one for each set of scores."""
+
+    curves: tuple[Curve, ...]
+    ax_: "Axes | None" = None
+    figure_: "Figure | SubFigure | None" = None
+
+    metric: ClassVar[str]
+    short: ClassVar[str]
+
+    @classmethod
+    def from_predictions(cls, labels: ArrayLike, scores: ArrayLike, *, name: str = "") -> Self:
+        """Compute one curve: ``labels`` 1 for fake and 0 for real, ``scores`` higher for fake."""
+        y, s = checked(labels, scores)
+        return cls((cls._curve(name, y, s, None),))
+
+    @classmethod
+    def from_frame(
+        cls, frame: pd.DataFrame, column: str | None = None, *, n_bootstrap: int = 0, group: str | None = "group_id"
+    ) -> Self:
+        """Compute a curve for each value of a column (the components, where there are several).
+
+        Degraded files are left out unless ``column`` is ``perturbation``. Fakes of a generator go with all the reals.
+        Values with one class only have no curve. ``n_bootstrap`` draws give the figure of merit an interval.
+        """
+        found = []
+        for part in selected(frame, column or default_column(frame)):
+            if part.labels.all() or not part.labels.any():
+                continue
+            found.append(cls._curve(part.name, part.labels, part.scores, cls._interval(part, n_bootstrap, group)))
+        return cls(tuple(found))
+
+    def plot(self, ax: "Axes | None" = None) -> Self:
+        """Draw into ``ax``, or into a new figure."""
+        with style.axes(ax, style.width_in(len(self.curves))) as drawn:
+            self._draw(drawn)
+            self.ax_, self.figure_ = drawn, drawn.get_figure()
+        return self
+
+    def __repr__(self) -> str:
+        names = ", ".join(f"{curve.name or 'scores'} {self.short} {curve.value:.3f}" for curve in self.curves)
+        return f"{type(self).__name__}({names})"
+
+    @classmethod
+    def _interval(cls, part: Selected, n: int, group: str | None) -> tuple[float, float] | None:
+        if not n:
+            return None
+        plain = part.rows.drop(columns=[name for name in summary.KEYS if name in part.rows])
+        table = summary.summarise(plain, n_bootstrap=n, group=group)
+        low, high = table.loc[table["metric"] == cls.metric, ["low", "high"]].to_numpy(np.float64)[0]
+        return float(low), float(high)
+
+    @classmethod
+    def _curve(
+        cls, name: str, labels: NDArray[np.bool_], scores: Floats, interval: tuple[float, float] | None
+    ) -> Curve:
+        thresholds, alarms, caught = _counts(labels, scores)
+        n_fake = int(labels.sum())
+        n_real = labels.size - n_fake
+        x, y, value = cls._points(alarms, caught, n_real, n_fake, labels, scores)
+        return Curve(name, x, y, thresholds, value, interval, n_real, n_fake)
+
+    def _label(self, curve: Curve) -> str:
+        merit = f"{self.short} {curve.value:.3f}"
+        if curve.interval is not None:
+            merit += f" [{curve.interval[0]:.3f}, {curve.interval[1]:.3f}]"
+        return f"{curve.name}: {merit}" if curve.name else merit
+
+    @staticmethod
+    @abstractmethod
+    def _points(
+        alarms: Floats, caught: Floats, n_real: int, n_fake: int, labels: NDArray[np.bool_], scores: Floats
+    ) -> tuple[Floats, Floats, float]:
+        """Return x, y and the figure of merit for counts of reals and fakes at and above each threshold."""
+
+    @abstractmethod
+    def _draw(self, ax: "Axes") -> None:
+        """Draw the curves."""
+
+
+class RocDisplay(CurveDisplay):
+    """Share of fakes caught over share of reals called fake; ``value`` is the area."""
+
+    metric, short = "auc", "AUC"
+
+    def plot(self, ax: "Axes | None" = None, *, log: bool = False) -> Self:
+        """Draw; ``log`` spreads out the low false alarm rates, which decide in practice."""
+        self._log = log
+        return super().plot(ax)
+
+    @staticmethod
+    def _points(
+        alarms: Floats, caught: Floats, n_real: int, n_fake: int, labels: NDArray[np.bool_], scores: Floats
+    ) -> tuple[Floats, Floats, float]:
+        return alarms / n_real, caught / n_fake, auc(labels, scores)
+
+    def _draw(self, ax: "Axes") -> None:
+        lowest = min((0.5 / curve.n_real for curve in self.curves), default=0.5)
+        diagonal = np.geomspace(lowest, 1, 200) if self._log else np.array([0, 1])
+        ax.plot(diagonal, diagonal, color=style.GREY, linewidth=0.8, linestyle=":", zorder=1)
+        for i, curve in enumerate(self.curves):
+            x = np.maximum(curve.x, lowest) if self._log else curve.x
+            ax.plot(x, curve.y, label=self._label(curve), **style.look(i))
+        if self._log:
+            ax.set_xscale("log")
+        ax.set(xlim=(lowest if self._log else -0.01, 1), ylim=(-0.01, 1.01))
+        ax.set(xlabel="Share of real files called fake", ylabel="Share of fakes caught")
+        style.legend(ax, len(self.curves), "upper left" if self._log else "lower right")
+
+
+class DetDisplay(CurveDisplay):
+    """Share of fakes missed over share of reals called fake, on normal deviate axes; ``value`` is the EER, dotted."""
+
+    metric, short = "eer", "EER"
+    _TICKS = (0.0001, 0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99)
+
+    @staticmethod
+    def _points(
+        alarms: Floats, caught: Floats, n_real: int, n_fake: int, labels: NDArray[np.bool_], scores: Floats
+    ) -> tuple[Floats, Floats, float]:
+        return alarms / n_real, 1 - caught / n_fake, eer(labels, scores)
+
+    def _draw(self, ax: "Axes") -> None:
+        from scipy.stats import norm
+
+        # A rate of 0 lies infinitely far out: it is drawn where half an error would be.
+        lowest = min((0.5 / max(curve.n_real, curve.n_fake) for curve in self.curves), default=0.01)
+        low, high = max(lowest, 1e-4), 0.995
+        ends = norm.ppf([low, high])
+        ax.plot(ends, ends, color=style.GREY, linewidth=0.8, linestyle=":", zorder=1)
+        for i, curve in enumerate(self.curves):
+            look = style.look(i)
+            x, y = (
+                norm.ppf(np.clip(rate, 0.5 / n, 1 - 0.5 / n))
+                for rate, n in ((curve.x, curve.n_real), (curve.y, curve.n_fake))
+            )
+            ax.plot(x, y, label=self._label(curve), **look)
+            at = norm.ppf(np.clip(curve.value, low, high))
+            ax.plot(at, at, style.MARKERS[i % len(style.MARKERS)], color=look["color"])
+        ticks = [tick for tick in self._TICKS if low <= tick <= high]
+        percent = [f"{100 * tick:g}" for tick in ticks]
+        ax.set_xticks(norm.ppf(ticks), percent)
+        ax.set_yticks(norm.ppf(ticks), percent)
+        ax.set(xlim=ends, ylim=ends, xlabel="Real files called fake, %", ylabel="Fakes missed, %")
+        style.legend(ax, len(self.curves), "upper right")
+
+
+class PrecisionRecallDisplay(CurveDisplay):
+    """Share of fakes among what is called fake, over share of fakes caught; ``value`` is the average precision."""
+
+    metric, short = "average_precision", "AP"
+
+    @staticmethod
+    def _points(
+        alarms: Floats, caught: Floats, n_real: int, n_fake: int, labels: NDArray[np.bool_], scores: Floats
+    ) -> tuple[Floats, Floats, float]:
+        precision = np.divide(caught, caught + alarms, out=np.ones_like(caught), where=caught + alarms > 0)
+        return caught / n_fake, precision, average_precision(labels, scores)
+
+    def _draw(self, ax: "Axes") -> None:
+        shares = sorted({round(curve.n_fake / (curve.n_real + curve.n_fake), 3) for curve in self.curves})
+        for share in shares:
+            ax.axhline(share, color=style.GREY, linewidth=0.8, linestyle=":", zorder=1)
+        for i, curve in enumerate(self.curves):
+            ax.plot(curve.x, curve.y, label=self._label(curve), drawstyle="steps-pre", **style.look(i))
+        ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
+        ax.set(xlabel="Recall: share of fakes caught", ylabel="Precision: share of fakes\namong what is called fake")
+        style.legend(ax, len(self.curves), "lower left")
+
+
+def _counts(labels: NDArray[np.bool_], scores: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return thresholds in descending order from infinity, and how many reals and fakes score no less."""
+    order = np.argsort(-scores, kind="stable")
+    s, y = scores[order], labels[order]
+    last = np.append(np.flatnonzero(np.diff(s)), s.size - 1)
+    caught: Any = np.concatenate([[0], np.cumsum(y)[last]]).astype(np.float64)
+    alarms: Any = np.concatenate([[0], np.cumsum(~y)[last]]).astype(np.float64)
+    return np.concatenate([[np.inf], s[last]]), alarms, caught

@@ -1,0 +1,68 @@
+"""Which scores of a frame belong to which curve."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from forensix.errors import UsageError
+from forensix.metrics.checks import Floats
+
+
+class Selected(NamedTuple):
+    """One curve's name, labels (True is fake), scores, and the rows that they are from."""
+
+    name: str
+    labels: NDArray[np.bool_]
+    scores: Floats
+    rows: pd.DataFrame
+
+
+def undegraded(frame: pd.DataFrame, column: str | None) -> pd.DataFrame:
+    """Leave out degraded files, unless it is degradations that are compared, and frames of videos."""
+    if (
+        "perturbation" in frame
+        and column not in ("perturbation", "strength")
+        and (frame["perturbation"] == "none").any()
+    ):
+        frame = frame[frame["perturbation"] == "none"]
+    if "level" in frame and frame["level"].nunique() > 1:
+        frame = frame[frame["level"] == "file"]
+    return frame
+
+
+def selected(frame: pd.DataFrame, column: str | None, *, scored: bool = True) -> Iterator[Selected]:
+    """Yield the rows of each value of a column, in order of appearance; all as one without a column.
+
+    Where no real has any of the fakes' values (generators), each value's fakes go with all the reals.
+    """
+    missing = [name for name in ("label", "score", column) if name is not None and name not in frame.columns]
+    if missing:
+        raise UsageError(
+            f"the scores have no column {', '.join(missing)}; they have: {', '.join(map(str, frame.columns))}"
+        )
+    frame = undegraded(frame, column)
+    if scored:
+        frame = frame[frame["score"].notna()]
+    if column is None:
+        yield _selected("", frame)
+        return
+    real = frame[frame["label"] == "real"]
+    fake = frame[frame["label"] == "fake"]
+    of_fakes = list(dict.fromkeys(fake[column].dropna()))
+    shared = not set(of_fakes) & set(real[column].dropna())
+    values: Sequence[object] = of_fakes if shared else list(dict.fromkeys(frame[column].dropna()))
+    for value in values:
+        rows = pd.concat([real, fake[fake[column] == value]]) if shared else frame[frame[column] == value]
+        yield _selected(str(value), rows)
+
+
+def default_column(frame: pd.DataFrame) -> str | None:
+    """Return what curves differ by where nobody says: the components, where there is more than one."""
+    return "component" if "component" in frame and frame["component"].nunique() > 1 else None
+
+
+def _selected(name: str, rows: pd.DataFrame) -> Selected:
+    return Selected(name, rows["label"].to_numpy() == "fake", rows["score"].to_numpy(np.float64), rows)

@@ -1,0 +1,335 @@
+"""Tables from a tidy frame of scores: one row a file in, one row a metric out.
+
+A frame has the columns ``path``, ``label`` (real or fake) and ``score`` (in [0, 1], higher is more likely fake, NaN
+where there is none), and as many as there are of ``task``, ``component``, ``perturbation``, ``strength``, ``level``,
+``error`` and the columns of the manifest. Each combination of the first five is summarised apart.
+
+Files without a score never get one here. They are left out of the metrics and counted: ``n_failed`` where ``error``
+says why, ``n_unscored`` where there was nothing to score (no face, no speech).
+
+Intervals draw whole groups again (`forensix.metrics.intervals`): the column ``group_id`` says which files hang
+together, and a file without one is its own group.
+
+>>> import pandas as pd
+>>> labels = ["real", "real", "fake", "fake"]
+>>> frame = pd.DataFrame({"path": list("abcd"), "label": labels, "score": [0.1, 0.6, 0.4, 0.9]})
+>>> summarise(frame, n_bootstrap=50).query("metric == 'auc'")[["metric", "value", "n_real", "n_fake"]]
+  metric  value  n_real  n_fake
+0    auc   0.75       2       2
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from forensix.errors import UsageError
+from forensix.metrics.intervals import DIRECTION, FOR_VOICES, Measures, Sample, measure, percentile
+
+KEYS = ("task", "component", "perturbation", "strength", "level")
+AVERAGE = "AVG"
+UNKNOWN = "unknown"
+SUBGROUPS = ("language", "gender", "quality")
+_VOICES = "voice_analysis"
+
+Threshold = float | Mapping[str, float]
+
+
+def summarise(
+    frame: pd.DataFrame,
+    *,
+    group: str | None = "group_id",
+    n_bootstrap: int = 1000,
+    seed: int = 0,
+    level: float = 0.95,
+    threshold: Threshold = 0.5,
+    task: str | None = None,
+) -> pd.DataFrame:
+    """Return every metric of every combination of task, component, perturbation and strength.
+
+    Parameters
+    ----------
+    group
+        Column of what hangs together; files without it, and all files where the frame has no such column, are their
+        own groups (frames of a video: the video is).
+    n_bootstrap
+        Draws for the intervals; 0 leaves ``low`` and ``high`` empty.
+    threshold
+        Of the component's card, or one for each component; ``accuracy_threshold`` is taken there.
+    task
+        Where the frame does not say it: ``"voice_analysis"`` adds minDCF and actDCF.
+
+    Returns
+    -------
+        Columns: those of the combination, ``metric``, ``value``, ``low``, ``high``, ``n_real``, ``n_fake`` (scored
+        ones), ``n_unscored``, ``n_failed``. A metric that needs both classes is NaN where one is missing.
+    """
+    rows: list[dict[str, Any]] = []
+    for key, part in _conditions(frame):
+        real, fake = _classes(part)
+        found = _measured(real, [fake], key, group, n_bootstrap, seed, threshold)[0]
+        rows += _rows(key, found, _named(key, task), level, real, fake, part)
+    return _table(rows)
+
+
+def by(
+    frame: pd.DataFrame,
+    column: str = "generator",
+    *,
+    shared_reals: bool = True,
+    group: str | None = "group_id",
+    n_bootstrap: int = 1000,
+    seed: int = 0,
+    level: float = 0.95,
+    threshold: Threshold = 0.5,
+    task: str | None = None,
+) -> pd.DataFrame:
+    """Return the metrics of each generator (or whatever ``column`` names) and their unweighted mean, ``AVG``.
+
+    Every generator is measured against the same reals, so rows differ by their fakes only; with
+    ``shared_reals=False`` each is measured against the reals of its own value. Fakes without a value are ``unknown``.
+    The mean's interval is taken draw by draw: the reals are drawn once for all generators.
+    """
+    _need(frame, [column])
+    rows: list[dict[str, Any]] = []
+    for key, whole in _conditions(frame):
+        part = whole.assign(**{column: _text(whole[column])})
+        real, fake = _classes(part)
+        names = sorted(part.loc[part["label"] == "fake", column].unique())
+        fakes = [fake[fake[column] == name] for name in names]
+        if shared_reals:
+            reals, pools = [real] * len(names), [part[(part["label"] == "real") | (part[column] == n)] for n in names]
+            found = _measured(real, fakes, key, group, n_bootstrap, seed, threshold)
+        else:
+            pools = [part[part[column] == name] for name in names]
+            reals = [real[real[column] == name] for name in names]
+            found = [
+                _measured(r, [f], key, group, n_bootstrap, seed, threshold)[0]
+                for r, f in zip(reals, fakes, strict=True)
+            ]
+        chosen = _named(key, task)
+        for name, measures, r, f, pool in zip(names, found, reals, fakes, pools, strict=True):
+            rows += _rows({**key, column: name}, measures, chosen, level, r, f, pool)
+        if found:
+            rows += _rows({**key, column: AVERAGE}, _mean(found), chosen, level, real, fake, part)
+    return _table(rows)
+
+
+def subgroups(
+    frame: pd.DataFrame,
+    columns: Sequence[str] | None = None,
+    *,
+    group: str | None = "group_id",
+    n_bootstrap: int = 1000,
+    seed: int = 0,
+    level: float = 0.95,
+    threshold: Threshold = 0.5,
+    task: str | None = None,
+) -> pd.DataFrame:
+    """Return the metrics within each language, gender and quality, or whatever ``columns`` name.
+
+    Reals and fakes are both those of the subgroup. ``subgroup`` holds the column, ``member`` its value.
+    """
+    if columns is None:
+        columns = [name for name in SUBGROUPS if name in frame.columns]
+    _need(frame, columns)
+    rows: list[dict[str, Any]] = []
+    for key, whole in _conditions(frame):
+        for column in columns:
+            values = _text(whole[column])
+            for member in sorted(values.unique()):
+                part = whole[values == member]
+                real, fake = _classes(part)
+                found = _measured(real, [fake], key, group, n_bootstrap, seed, threshold)[0]
+                place = {**key, "subgroup": column, "member": member}
+                rows += _rows(place, found, _named(key, task), level, real, fake, part)
+    return _table(rows)
+
+
+def compare(
+    frame: pd.DataFrame,
+    column: str = "component",
+    *,
+    baseline: str | None = None,
+    group: str | None = "group_id",
+    n_bootstrap: int = 1000,
+    seed: int = 0,
+    level: float = 0.95,
+    threshold: Threshold = 0.5,
+    task: str | None = None,
+) -> pd.DataFrame:
+    """Return how each component (or run) differs from a baseline on the files that both scored: a paired test.
+
+    The same groups are drawn for both, so what is hard for both cancels out. ``p`` is the two-sided share of draws on
+    the other side of no difference, never below ``1 / (n_bootstrap + 1)``; it is not corrected for many comparisons.
+
+    Parameters
+    ----------
+    baseline
+        A value of ``column``; by default the first one in the frame.
+    """
+    _need(frame, [column])
+    values = list(dict.fromkeys(_text(frame[column])))
+    baseline = values[0] if baseline is None else baseline
+    if baseline not in values:
+        raise UsageError(f"no row has {column} {baseline!r}; there are: {', '.join(values)}")
+    rows: list[dict[str, Any]] = []
+    for key, part in _conditions(frame, without=column):
+        same = [name for name in ("path", "frame_ms") if name in part.columns]
+        scored = part[part["score"].notna()].assign(**{column: _text(part[column])})
+        sides = {name: side.drop_duplicates(same).set_index(same) for name, side in scored.groupby(column, sort=False)}
+        for name in values:
+            if name == baseline or name not in sides or baseline not in sides:
+                continue
+            common = sides[name].index.intersection(sides[baseline].index)
+            both = [sides[which].loc[common].reset_index() for which in (name, baseline)]
+            found = []
+            for which, side in zip((name, baseline), both, strict=True):
+                real, fake = _classes(side)
+                at = {**key, column: which}
+                found.append(_measured(real, [fake], at, group, n_bootstrap, seed, threshold)[0])
+            counts = {"n_real": len(real), "n_fake": len(fake)}
+            counts["n_left_out"] = len(sides[name].index.union(sides[baseline].index)) - len(common)
+            for metric in _named(key, task):
+                rows.append(
+                    {
+                        **key,
+                        column: name,
+                        "baseline": baseline,
+                        "metric": metric,
+                        **_pair(found[0], found[1], metric, level),
+                        **counts,
+                    }
+                )
+    return _table(rows)
+
+
+def wide(table: pd.DataFrame, metrics: Sequence[str] | None = None, *, digits: int = 3) -> pd.DataFrame:
+    """Return a tidy table as people print it: a row a condition, a column a metric, ``value [low, high]`` in each."""
+    metrics = list(dict.fromkeys(table["metric"])) if metrics is None else list(metrics)
+    table = table[table["metric"].isin(metrics)]
+    left = [name for name in table.columns if name not in ("metric", "value", "low", "high")]
+
+    def cell(value: float, low: float, high: float) -> str:
+        if np.isnan(value):
+            return "–"
+        return f"{value:.{digits}f}" if np.isnan(low) else f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
+
+    cells = [cell(*row) for row in table[["value", "low", "high"]].itertuples(index=False, name=None)]
+    shown = table[left].astype(object).where(table[left].notna(), "").assign(metric=table["metric"], cell=cells)
+    return shown.pivot_table("cell", left, "metric", aggfunc="first", sort=False)[metrics].reset_index()
+
+
+def _conditions(frame: pd.DataFrame, *, without: str | None = None) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    _check(frame)
+    keys = [name for name in KEYS if name in frame.columns and name != without]
+    if not keys:
+        yield {}, frame
+        return
+    for key, part in frame.groupby(keys, sort=False, dropna=False):
+        yield dict(zip(keys, key, strict=True)), part
+
+
+def _check(frame: pd.DataFrame) -> None:
+    _need(frame, ["path", "label", "score"])
+    unknown = set(frame["label"].dropna().unique()) - {"real", "fake"}
+    if unknown or frame["label"].isna().any():
+        raise UsageError(f"labels must be real or fake; also found: {', '.join(map(str, sorted(unknown))) or 'empty'}")
+    scores = pd.to_numeric(frame["score"], errors="coerce")
+    if not scores.dropna().between(0, 1).all() or scores.isna().sum() != frame["score"].isna().sum():
+        raise UsageError("scores must be numbers in [0, 1], or empty where there is none")
+
+
+def _need(frame: pd.DataFrame, columns: Sequence[str]) -> None:
+    missing = [name for name in columns if name not in frame.columns]
+    if missing:
+        raise UsageError(
+            f"the scores have no column {', '.join(missing)}; they have: {', '.join(map(str, frame.columns))}"
+        )
+
+
+def _text(values: "pd.Series[Any]") -> "pd.Series[str]":
+    return values.where(values.notna(), UNKNOWN).astype(str)
+
+
+def _classes(part: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    scored = part[part["score"].notna()]
+    return scored[scored["label"] == "real"], scored[scored["label"] == "fake"]
+
+
+def _sample(part: pd.DataFrame, group: str | None) -> Sample:
+    own = "p:" + part["path"].astype(str)
+    named = (
+        own if group is None or group not in part else ("g:" + part[group].astype(str)).where(part[group].notna(), own)
+    )
+    codes, names = pd.factorize(named, sort=True)
+    return Sample(part["score"].to_numpy(np.float64), codes.astype(np.int64), tuple(names))
+
+
+def _measured(
+    real: pd.DataFrame,
+    fakes: Sequence[pd.DataFrame],
+    key: Mapping[str, Any],
+    group: str | None,
+    n: int,
+    seed: int,
+    threshold: Threshold,
+) -> list[Measures]:
+    if isinstance(threshold, Mapping):
+        component = str(key.get("component"))
+        if component not in threshold:
+            raise UsageError(f"there is no threshold for {component}; there are some for: {', '.join(threshold)}")
+        threshold = threshold[component]
+    return measure(_sample(real, group), [_sample(f, group) for f in fakes], threshold=threshold, n=n, seed=seed)
+
+
+def _mean(found: Sequence[Measures]) -> Measures:
+    return Measures(
+        {name: float(np.mean([m.values[name] for m in found])) for name in DIRECTION},
+        {name: np.mean([m.draws[name] for m in found], axis=0) for name in DIRECTION},
+    )
+
+
+def _named(key: Mapping[str, Any], task: str | None) -> list[str]:
+    voices = key.get("task", task) == _VOICES
+    return [name for name in DIRECTION if voices or name not in FOR_VOICES]
+
+
+def _rows(
+    key: Mapping[str, Any],
+    found: Measures,
+    metrics: Sequence[str],
+    level: float,
+    real: pd.DataFrame,
+    fake: pd.DataFrame,
+    part: pd.DataFrame,
+) -> list[dict[str, Any]]:
+    failed = part["error"].notna() if "error" in part else pd.Series(False, index=part.index)
+    without = part["score"].isna()
+    counts = {
+        "n_real": len(real),
+        "n_fake": len(fake),
+        "n_unscored": int((without & ~failed).sum()),
+        "n_failed": int((without & failed).sum()),
+    }
+    rows = []
+    for metric in metrics:
+        low, high = found.interval(metric, level)
+        rows.append({**key, "metric": metric, "value": found.values[metric], "low": low, "high": high, **counts})
+    return rows
+
+
+def _pair(one: Measures, other: Measures, metric: str, level: float) -> dict[str, float]:
+    gaps = one.draws[metric] - other.draws[metric]
+    low, high = percentile(gaps, level)
+    against = min((gaps <= 0).sum(), (gaps >= 0).sum())
+    p = min(1.0, 2 * (against + 1) / (gaps.size + 1)) if gaps.size and np.isfinite(gaps).all() else float("nan")
+    value, base = one.values[metric], other.values[metric]
+    return {"value": value, "baseline_value": base, "difference": value - base, "low": low, "high": high, "p": p}
+
+
+def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    if not rows:
+        return pd.DataFrame(columns=["metric", "value", "low", "high", "n_real", "n_fake", "n_unscored", "n_failed"])
+    return pd.DataFrame(rows)

@@ -1,0 +1,80 @@
+"""Importers: what published datasets look like on disk, turned into rows of a manifest.
+
+    Manifest.import_("asvspoof2019_la", "data/LA").where(split="dev")
+
+An importer is a function ``(root: Path, **options) -> Iterable[dict]`` whose rows hold ``path`` (relative to ``root``),
+``label`` and what else the dataset says. Another package adds one with an entry point::
+
+    [project.entry-points."forensix.importers"]
+    my-dataset = "my_package:rows"
+
+`layout` says which file or folder is missing where a tree is not what it should be. Nothing of a medium is read: rows
+come from names and protocol files.
+"""
+
+import os
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from forensix.errors import UsageError
+
+Importer = Callable[..., Iterable[dict[str, Any]]]
+
+BUILT_IN = {
+    "asvspoof2019_la": "forensix.importers.asvspoof:la_2019",
+    "asvspoof2021_df": "forensix.importers.asvspoof:df_2021",
+    "asvspoof5": "forensix.importers.asvspoof:asvspoof5",
+    "celeb_df_v2": "forensix.importers.celeb_df:rows",
+    "community_forensics": "forensix.importers.community_forensics:rows",
+    "deepfakebench": "forensix.importers.deepfakebench:rows",
+    "dfdc": "forensix.importers.dfdc:rows",
+    "faceforensics": "forensix.importers.faceforensics:rows",
+    "fakeavceleb": "forensix.importers.fakeavceleb:rows",
+    "folders": "forensix.importers.folders:rows",
+    "genimage": "forensix.importers.genimage:rows",
+    "in_the_wild": "forensix.importers.in_the_wild:rows",
+}
+
+
+@cache
+def _offered() -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group="forensix.importers")}
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of the importers, those of other packages included, sorted."""
+    return tuple(sorted({*BUILT_IN, *_offered()}))
+
+
+def load(name: str, root: str | os.PathLike[str], **options: Any) -> pd.DataFrame:
+    """Return the rows of a dataset under ``root``; `Manifest.import_` makes a manifest of them.
+
+    Raises
+    ------
+    UsageError
+        No importer has that name, it does not know an option, or the tree is not the dataset's.
+    """
+    if name not in names():
+        raise UsageError(f"there is no importer {name!r}; there are: {', '.join(names())}")
+    if name in BUILT_IN:
+        module, function = BUILT_IN[name].split(":")
+        importer: Importer = getattr(import_module(module), function)
+    else:
+        importer = _offered()[name].load()
+    folder = Path(root)
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {root} to import {name} from")
+    try:
+        found = importer(folder, **options)
+    except TypeError as error:
+        raise UsageError(f"the importer {name} does not take these options: {error}") from None
+    table = pd.DataFrame(list(found))
+    if table.empty:
+        raise UsageError(f"{root} holds no file of the dataset {name}")
+    return table.dropna(axis="columns", how="all")

@@ -1,0 +1,101 @@
+"""DeepfakeBench: a JSON file of a dataset, and the frames that it lists.
+
+    {dataset: {class: {split: {video: {"label": "FF-real", "frames": ["datasets/rgb/.../000.png", ...]}}}}}
+
+with one level more, the compression, for FaceForensics++. A label that ends in "real" is real, all others are fake, as
+in the benchmark's own list. Frames are found by the end of their path, wherever the tree was moved to. Each frame is a
+row and each video a group; a frame that is listed for several splits (the benchmark trains on all of Celeb-DF) counts
+for test before dev before train.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+
+from forensix.errors import UsageError
+from forensix.importers import layout
+
+_WHAT = "DeepfakeBench"
+_SPLITS = {"train": "train", "val": "dev", "test": "test"}
+_HELD_OUT = ("train", "dev", "test")
+
+
+def rows(root: Path, *, json: str | None = None, n_frames: int | None = 32) -> Iterator[dict[str, Any]]:
+    """Yield frames of the videos in a JSON file below ``root``, by default the only one there.
+
+    ``n_frames`` of each video, evenly spaced, or all with None.
+    """
+    listing = layout.need(root, json, what=_WHAT) if json else _only(root)
+    by_path: dict[str, dict[str, Any]] = {}
+    cut: int | None = None
+    videos = list(_videos(listing))
+    # FaceForensics++ swapped pairs both ways: both originals and both fakes are one group.
+    partner = dict(p for v in videos if len(p := v[4].split("_")) == 2 and all(map(str.isdecimal, p)))
+    for dataset, name, split, quality, video, told in videos:
+        frames = sorted(told.get("frames") or [])
+        if n_frames is not None and len(frames) > n_frames:
+            frames = [frames[i] for i in np.linspace(0, len(frames) - 1, n_frames).round().astype(int)]
+        for frame in frames:
+            parts = tuple(p for p in PurePosixPath(str(frame).replace("\\", "/")).parts if p != "/")
+            if ".." in parts:
+                raise UsageError(f"{listing.name} lists {frame}, which leads out of its folder")
+            if cut is None or not root.joinpath(*parts[cut:]).is_file():
+                found = next((k for k in range(len(parts)) if root.joinpath(*parts[k:]).is_file()), None)
+                if found is None:
+                    raise UsageError(f"{listing.name} lists {frame}, but no end of that path is a file in {root}")
+                cut = found
+            relative = "/".join(parts[cut:])
+            label = "real" if str(told.get("label", name)).lower().endswith("real") else "fake"
+            known = by_path.get(relative)
+            if known and _HELD_OUT.index(known["split"]) >= _HELD_OUT.index(split):
+                continue
+            by_path[relative] = {
+                "path": relative,
+                "label": label,
+                "split": split,
+                "source": dataset,
+                "family": "face manipulation" if label == "fake" else None,
+                "method": name if label == "fake" else None,
+                "quality": quality,
+                "group_id": f"{dataset}/{_group(video, partner)}",
+                "video": f"{dataset}/{name}/{video}",
+            }
+    yield from by_path.values()
+
+
+def _only(root: Path) -> Path:
+    found = sorted(root.glob("*.json"))
+    if len(found) != 1:
+        names = ", ".join(path.name for path in found[:8]) or "none"
+        raise UsageError(f"{_WHAT} needs one JSON file in {root}, which has {names}: pass json= to name one")
+    return found[0]
+
+
+def _videos(listing: Path) -> Iterator[tuple[str, str, str, str | None, str, dict[str, Any]]]:
+    for dataset, classes in layout.json_object(listing).items():
+        for name, splits in _object(classes, listing).items():
+            for word, videos in _object(splits, listing).items():
+                if word not in _SPLITS:
+                    raise UsageError(f"{listing.name} must have the splits {', '.join(_SPLITS)}, not {word[:40]!r}")
+                for video, told in _object(videos, listing).items():
+                    if "frames" in _object(told, listing):
+                        yield dataset, name, _SPLITS[word], None, video, told
+                    else:
+                        for inner, deeper in told.items():
+                            yield dataset, name, _SPLITS[word], video, inner, _object(deeper, listing)
+
+
+def _object(value: object, listing: Path) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise UsageError(f"{listing.name} is not in the form dataset, class, split, video")
+    return value
+
+
+def _group(video: str, partner: dict[str, str]) -> str:
+    """Return what hangs together: the pair of 000_003, the celebrity id0 of id0_id1_0000, else the video."""
+    first = video.split("_", maxsplit=1)[0]
+    if first.isdecimal() and (first in partner or first == video):
+        return "-".join(sorted({first, partner.get(first, first)}))
+    return first if video.startswith("id") else video

@@ -1,0 +1,109 @@
+"""What importers ask of a tree: that a file or folder is there, which media lie in a folder, rows of protocol files."""
+
+import csv
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from forensix.errors import UsageError
+
+IMAGES = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".gif", ".heic", ".heif", ".avif", ".bmp")
+VIDEOS = (".mp4", ".mov", ".m4v", ".mkv", ".webm", ".flv", ".avi", ".3gp")
+SOUNDS = (".wav", ".flac", ".mp3", ".m4a", ".ogg", ".opus", ".aac", ".pcm")
+MEDIA = (*IMAGES, *VIDEOS, *SOUNDS)
+_MAX_BYTES = 1 << 30
+
+
+def need(root: Path, *choices: str, what: str) -> Path:
+    """Return the first of ``choices`` (relative to ``root``) that is there, or say that the layout lacks it."""
+    found = next((root / choice for choice in choices if (root / choice).exists()), None)
+    if found is None:
+        raise UsageError(f"{what} has {' or '.join(choices)}, but {root} does not")
+    return found
+
+
+def files(folder: Path, suffixes: tuple[str, ...] = MEDIA) -> Iterator[Path]:
+    """Yield the files with such suffixes anywhere in a folder, sorted; hidden ones are left out."""
+    for current, folders, found in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(found):
+            if not name.startswith(".") and name.lower().endswith(suffixes):
+                yield Path(current, name)
+
+
+def folders(folder: Path) -> list[Path]:
+    """Return the folders in a folder, sorted; hidden ones are left out."""
+    return sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+
+
+def relative(path: Path, root: Path) -> str:
+    """Return a path as rows hold it: relative to the root, with slashes."""
+    return path.relative_to(root).as_posix()
+
+
+def text(path: Path) -> str:
+    """Return the text of a protocol file."""
+    if path.stat().st_size > _MAX_BYTES:
+        raise UsageError(f"{path.name} has {path.stat().st_size >> 20} MB, more than a protocol file")
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path.name} is no UTF-8 text (byte {error.start})") from None
+
+
+def words(path: Path, n: int) -> Iterator[list[str]]:
+    """Yield the words of each line of a protocol file, which must be at least ``n``; empty lines are left out."""
+    for number, line in enumerate(text(path).splitlines(), start=1):
+        if not line.strip():
+            continue
+        found = line.split()
+        if len(found) < n:
+            raise UsageError(f"{path.name} needs {n} columns, but line {number} has {len(found)}: {line[:80]}")
+        yield found
+
+
+def records(path: Path, *columns: str) -> Iterator[dict[str, str]]:
+    """Yield the rows of a CSV file with a header that names at least ``columns``."""
+    reader = csv.DictReader(text(path).splitlines())
+    missing = [name for name in columns if name not in (reader.fieldnames or [])]
+    if missing:
+        raise UsageError(
+            f"{path.name} has no column {', '.join(missing)}; it has: {', '.join(reader.fieldnames or [])}"
+        )
+    for row in reader:
+        # More cells than the header names come as a list without a name.
+        yield {key: (row[key] or "").strip() for key in reader.fieldnames or []}
+
+
+def json_object(path: Path) -> dict[str, Any]:
+    """Return the object in a JSON file."""
+    found = _json(path)
+    if not isinstance(found, dict):
+        raise UsageError(f"{path.name} must hold a JSON object")
+    return found
+
+
+def label(word: str, path: Path, *, real: tuple[str, ...], fake: tuple[str, ...]) -> str:
+    """Return real or fake for a word of a protocol file; anything else is an error, never a guess."""
+    if word in real:
+        return "real"
+    if word in fake:
+        return "fake"
+    raise UsageError(f"{path.name} labels files {' or '.join((*real, *fake))}, but one is {word[:40]!r}")
+
+
+def json_list(path: Path) -> list[Any]:
+    """Return the list in a JSON file."""
+    found = _json(path)
+    if not isinstance(found, list):
+        raise UsageError(f"{path.name} must hold a JSON list")
+    return found
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(text(path))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise UsageError(f"{path.name} is no JSON: {error}") from None

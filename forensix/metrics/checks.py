@@ -1,0 +1,57 @@
+"""What every metric asks of its input, and the costs that two of them share."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Costs(NamedTuple):
+    """What wrong decisions cost; the defaults are those of the ASVspoof 5 evaluation plan.
+
+    ``p_spoof`` is the prior of fakes, ``c_miss`` the cost of calling a real fake, ``c_fa`` of letting a fake pass.
+    """
+
+    p_spoof: float = 0.05
+    c_miss: float = 1.0
+    c_fa: float = 10.0
+
+    @property
+    def real(self) -> float:
+        """The weight of the share of reals that are called fake."""
+        return self.c_miss * (1 - self.p_spoof)
+
+    @property
+    def fake(self) -> float:
+        """The weight of the share of fakes that pass."""
+        return self.c_fa * self.p_spoof
+
+
+def checked(labels: ArrayLike, scores: ArrayLike, *, both: bool = True) -> tuple[NDArray[np.bool_], Floats]:
+    """Return labels as booleans (True is fake) and scores as floats, or say what is wrong with them."""
+    y, s = np.asarray(labels), np.asarray(scores, dtype=np.float64)
+    if y.shape != s.shape or y.ndim != 1:
+        raise ValueError(f"labels and scores must be two equally long lists: got {y.shape} and {s.shape}")
+    found = set(np.unique(y).tolist())
+    if not found <= {0, 1} or not found:
+        raise ValueError(f"labels must be 0 (real) or 1 (fake): got {sorted(map(str, found))[:5]}")
+    if both and found != {0, 1}:
+        raise ValueError("labels must hold both 0 (real) and 1 (fake)")
+    if not np.isfinite(s).all():
+        raise ValueError("scores must be finite: leave out what could not be scored, and count it")
+    return y.astype(bool), s
+
+
+def split(labels: ArrayLike, scores: ArrayLike) -> tuple[Floats, Floats]:
+    """Return the scores of the reals and those of the fakes."""
+    y, s = checked(labels, scores)
+    return s[~y], s[y]
+
+
+def probabilities(scores: Floats) -> Floats:
+    """Return the scores, or say that they are no probabilities."""
+    if scores.size and (scores.min() < 0 or scores.max() > 1):
+        raise ValueError(f"scores must lie in [0, 1]: got {scores.min():g} to {scores.max():g}")
+    return scores

@@ -1,0 +1,91 @@
+"""Degrade a whole file into another: decoded in the sandbox, degraded, written without loss or, videos, as H.264.
+
+What comes out holds nothing but pixels or sound: metadata and marks of the original are gone, for real and fake alike.
+"""
+
+import os
+import wave
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from forensix.errors import UnsupportedMedia
+from forensix.media import Limits, open_media
+from forensix.media.sandbox import call
+from forensix.perturb import video
+from forensix.perturb.registry import Strength, find, names
+
+_ENCODE_BYTES = 3 << 30
+_FILE_BYTES = 4 << 30
+
+
+def degrade_file(
+    path: str | os.PathLike[str],
+    name: str,
+    strength: Strength,
+    folder: str | os.PathLike[str],
+    *,
+    seed: int = 0,
+    limits: Limits = Limits(),  # noqa: B008
+) -> Path:
+    """Write a degraded copy of a file into a folder and return its path.
+
+    Pictures become PNG, sound WAV (mono, 16 kHz), videos Matroska with their own sound. A degradation of sound makes a
+    WAV of the sound of a video. Equal content, name, strength and seed give equal files; the caller deletes them.
+
+    Raises
+    ------
+    UsageError
+        No degradation of this kind of file has that name, or the strength is none of its own.
+    InputError
+        The file cannot be decoded.
+    """
+    with open_media(path, limits=limits) as media:
+        kind = media.kind
+        if kind == "video" and name in names("audio") and name not in names("video"):
+            kind = "audio"
+        if kind == "pdf":
+            raise UnsupportedMedia(f"{media.name} is a PDF; only pictures, sound and videos can be degraded")
+        entry = find(kind, name)
+        target = Path(folder) / f"{media.sha256[:16]}-{name}{'' if strength is None else f'-{strength:g}'}-{seed}"
+        function = entry.at(strength)
+        if kind == "image":
+            from PIL import Image
+
+            target = target.with_name(f"{target.name}.png")
+            Image.fromarray(function(media.image(), seed=seed)).save(target, compress_level=1)
+        elif kind == "audio":
+            target = target.with_name(f"{target.name}.wav")
+            _write_wav(target, function(media.samples().astype(np.float32) / np.float32(32768), seed=seed))
+        else:
+            target = target.with_name(f"{target.name}.mkv")
+            _encode(media, entry.name, float(strength or 0), target, limits)
+    return target
+
+
+def _write_wav(path: Path, samples: np.ndarray) -> None:
+    with wave.open(str(path), "wb") as out:
+        out.setnchannels(1)
+        out.setsampwidth(2)
+        out.setframerate(16_000)
+        out.writeframes((np.clip(samples, -1, 1) * 32767).round().astype("<i2").tobytes())
+
+
+def _encode(media: object, name: str, strength: float, target: Path, limits: Limits) -> None:
+    crf, factor = (strength, 1.0) if name == "crf" else (float(video.SCALED_CRF), strength)
+    try:
+        call(
+            "forensix.perturb.video:encode",
+            media._readable(),  # type: ignore[attr-defined]
+            asdict(limits),
+            str(target.absolute()),
+            crf,
+            factor,
+            timeout_s=limits.decode_s,
+            memory_bytes=_ENCODE_BYTES,
+            file_bytes=_FILE_BYTES,
+        )
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise

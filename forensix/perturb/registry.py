@@ -1,0 +1,261 @@
+"""The names of degradations, their strengths from mild to severe, and how they are applied.
+
+A degradation draws its chance from its name, its strength, the seed and the content it is given: the same file is
+degraded alike in every run, on every machine and in any order, and nothing depends on whether it is real or fake.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forensix.errors import LimitExceeded, UsageError
+from forensix.perturb import audio, image, rawboost
+
+Kind = Literal["image", "audio", "video"]
+KINDS: tuple[Kind, ...] = ("image", "audio", "video")
+#: Degradations without a strength are given as this one.
+Strength = float | None
+_MOST_PIXELS = 256_000_000
+Apply = Callable[[Any, Any, np.random.Generator], Any]
+
+
+@dataclass(frozen=True)
+class Degradation:
+    """One degradation: ``strengths`` from mild to severe in ``unit``, (None,) where there is nothing to choose."""
+
+    kind: Kind
+    name: str
+    strengths: tuple[Strength, ...]
+    unit: str
+    summary: str
+    apply: Apply | None = None
+    """``apply(data, strength, generator)``; None for videos, which go from file to file."""
+
+    def at(self, strength: Strength) -> Callable[..., Any]:
+        """Return ``function(data, seed=0)``: uint8 RGB (H, W, 3) for pictures, float32 at 16 kHz for sound.
+
+        For videos it is ``function(path, folder, seed=0)``, which writes a file and returns its path.
+        """
+        self._check(strength)
+        if self.apply is None:
+            from forensix.perturb.files import degrade_file
+
+            return lambda path, folder, *, seed=0: degrade_file(path, self.name, strength, folder, seed=seed)
+        apply = self.apply
+        return lambda data, *, seed=0: apply(data, strength, self._generator(data, strength, seed))
+
+    def _check(self, strength: Strength) -> None:
+        if (strength is None) != (self.strengths == (None,)):
+            raise UsageError(
+                f"{self.name} has no strengths: leave it out"
+                if strength is not None
+                else f"{self.name} needs a strength, for example {self.strengths[0]} ({self.unit})"
+            )
+        if strength is not None and not np.isfinite(strength):
+            raise UsageError(f"a strength of {self.name} must be a number, not {strength}")
+
+    def _generator(self, data: NDArray[Any], strength: Strength, seed: int) -> np.random.Generator:
+        told = hashlib.sha256(f"{self.kind}/{self.name}/{'' if strength is None else float(strength)}/{seed}/".encode())
+        told.update(f"{data.dtype.str}{data.shape}".encode())
+        told.update(np.ascontiguousarray(data).data)
+        return np.random.default_rng(int.from_bytes(told.digest()[:16], "little"))
+
+
+def _chain(times: float, rng: np.random.Generator, steps: Sequence[Callable[..., Any]], rgb: image.RGB) -> image.RGB:
+    for _ in range(max(1, int(times))):
+        for step in steps:
+            rgb = step(rgb, rng)
+    return rgb
+
+
+def _enlarged(rgb: image.RGB, factor: float) -> image.RGB:
+    pixels = rgb.shape[0] * rgb.shape[1] * factor**2
+    if pixels > _MOST_PIXELS:
+        raise LimitExceeded(f"scaled up by {factor:g} it would have {pixels / 1e6:.0f} megapixels; the limit is 256")
+    return image.resize(rgb, factor)
+
+
+def _centre(rgb: image.RGB, share: float) -> image.RGB:
+    height, width = (max(1, round(share * side)) for side in rgb.shape[:2])
+    return image.crop(rgb, (rgb.shape[0] - height) // 2, (rgb.shape[1] - width) // 2, height, width)
+
+
+_IMAGES = (
+    Degradation("image", "jpeg", (90, 70, 50, 30), "quality", "JPEG, 4:2:0", lambda x, s, _: image.jpeg(x, round(s))),
+    Degradation("image", "webp", (90, 70, 50), "quality", "lossy WebP", lambda x, s, _: image.webp(x, round(s))),
+    Degradation("image", "resize", (0.75, 0.5, 0.25), "factor", "scaled down", lambda x, s, _: image.resize(x, s)),
+    Degradation("image", "enlarge", (1.25, 1.5, 2.0), "factor", "scaled up", lambda x, s, _: _enlarged(x, s)),
+    Degradation("image", "blur", (0.5, 1.0, 2.0, 3.0), "sigma, px", "Gaussian", lambda x, s, _: image.blur(x, s)),
+    Degradation("image", "noise", (2.0, 4.0, 8.0, 16.0), "sigma, grey levels", "Gaussian", image.noise),
+    Degradation("image", "crop", (0.9, 0.7, 0.5), "share of the sides", "centre kept", lambda x, s, _: _centre(x, s)),
+    Degradation(
+        "image",
+        "screenshot",
+        (1, 2, 3),
+        "times",
+        "shown at another size and tone, captured off its grid",
+        lambda x, s, rng: _chain(s, rng, (image.screenshot,), x),
+    ),
+    Degradation(
+        "image",
+        "shared",
+        (1, 2, 3),
+        "times",
+        "through a social network: at most 1080 px, JPEG 65 to 85",
+        lambda x, s, rng: _chain(s, rng, (image.shared,), x),
+    ),
+    Degradation(
+        "image",
+        "screenshot_shared",
+        (1, 2, 3),
+        "times",
+        "a screenshot that is sent on",
+        lambda x, s, rng: _chain(s, rng, (image.screenshot, image.shared), x),
+    ),
+)
+_AUDIO = (
+    Degradation("audio", "mp3", (64, 32, 16), "kbit/s", "MP3", lambda x, s, r: audio.mp3(x, r, kbps=round(s))),
+    Degradation("audio", "aac", (64, 32, 16), "kbit/s", "AAC", lambda x, s, r: audio.aac(x, r, kbps=round(s))),
+    Degradation("audio", "opus", (32, 16, 8), "kbit/s", "Opus", lambda x, s, r: audio.opus(x, r, kbps=round(s))),
+    Degradation("audio", "telephone", (None,), "", "300 to 3400 Hz, G.711", lambda x, s, r: audio.telephone(x, r)),
+    Degradation("audio", "g722", (None,), "", "wide-band telephony", lambda x, s, r: audio.g722(x, r)),
+    Degradation(
+        "audio",
+        "pink_noise",
+        (30.0, 20.0, 10.0),
+        "dB SNR",
+        "Gaussian, pink",
+        lambda x, s, r: audio.noise(x, r, snr_db=s, slope=1.0),
+    ),
+    Degradation(
+        "audio",
+        "reverberation",
+        (0.2, 0.4, 0.8),
+        "decay, s",
+        "a room, 6 dB under the voice",
+        lambda x, s, r: audio.reverberate(x, r, decay_s=s, direct_db=6.0),
+    ),
+    Degradation(
+        "audio",
+        "low_pass",
+        (6000.0, 4000.0, 3000.0),
+        "Hz",
+        "nothing above",
+        lambda x, s, r: audio.low_pass(x, r, cutoff_hz=s),
+    ),
+    Degradation(
+        "audio",
+        "clip",
+        (0.002, 0.01, 0.05),
+        "share of samples",
+        "overdriven",
+        lambda x, s, r: audio.clip(x, r, fraction=s),
+    ),
+    Degradation(
+        "audio",
+        "convolutive",
+        (20.0, 10.0, 5.0),
+        "dB below",
+        "RawBoost-like: filtered powers of the signal",
+        lambda x, s, r: rawboost.convolutive(x, r, below_db=s),
+    ),
+    Degradation(
+        "audio",
+        "impulsive",
+        (0.01, 0.05, 0.1),
+        "share of samples",
+        "RawBoost-like: impulses in proportion to the signal",
+        lambda x, s, r: rawboost.impulsive(x, r, share=s),
+    ),
+    Degradation(
+        "audio",
+        "coloured",
+        (40.0, 25.0, 10.0),
+        "dB SNR",
+        "RawBoost-like: stationary noise through notches",
+        lambda x, s, r: rawboost.coloured(x, r, snr_db=s),
+    ),
+    Degradation(
+        "audio",
+        "rawboost",
+        (0.2, 0.5, 1.0),
+        "of the whole range",
+        "the last three in turn",
+        lambda x, s, r: rawboost.series(x, r, strength=s),
+    ),
+)
+_VIDEO = (
+    Degradation("video", "crf", (23, 28, 33, 38, 43), "CRF of x264", "compressed again"),
+    Degradation("video", "scale", (0.75, 0.5, 0.25), "factor", "scaled down, compressed at CRF 18"),
+)
+# No two share a name, whatever their kind, so that a table of scores says by itself what was done.
+_ALL = {(entry.kind, entry.name): entry for entry in (*_IMAGES, *_AUDIO, *_VIDEO)}
+
+
+def names(kind: str) -> tuple[str, ...]:
+    """Return the names of the degradations of pictures, sound or videos."""
+    _known(kind)
+    return tuple(name for of, name in _ALL if of == kind)
+
+
+def find(kind: str, name: str) -> Degradation:
+    """Return a degradation.
+
+    Raises
+    ------
+    UsageError
+        There is none of that kind and name; the sentence lists those that there are.
+    """
+    _known(kind)
+    if (kind, name) not in _ALL:
+        others = [of for of in KINDS if of != kind and (of, name) in _ALL]
+        hint = f" ({name} is for {' and '.join(others)})" if others else ""
+        raise UsageError(
+            f"no degradation of {kind} files is called {name!r}{hint}; there are: {', '.join(names(kind))}"
+        )
+    return _ALL[kind, name]  # type: ignore[index]
+
+
+def grid(
+    kind: str, chosen: Iterable[str] | dict[str, Iterable[Strength]] | None = None
+) -> list[tuple[str, Strength, Callable[..., Any]]]:
+    """Return ``(name, strength, function)`` for each degradation and strength, mild ones first.
+
+    Parameters
+    ----------
+    kind
+        ``"image"``, ``"audio"`` or ``"video"``.
+    chosen
+        Names, for their own strengths, or ``{"jpeg": [90, 70]}``; all by default. ``"none"`` is left out.
+
+    Examples
+    --------
+    >>> [(name, strength) for name, strength, _ in grid("audio", {"mp3": [48], "telephone": [None]})]
+    [('mp3', 48), ('telephone', None)]
+    """
+    wanted = dict.fromkeys(names(kind) if chosen is None else chosen)
+    found = []
+    for name in wanted:
+        if name == "none":
+            continue
+        entry = find(kind, name)
+        strengths = chosen[name] if isinstance(chosen, dict) else None
+        for strength in entry.strengths if strengths is None else strengths:
+            found.append((name, strength, entry.at(strength)))
+    return found
+
+
+def ordered(name: str, strengths: Iterable[float]) -> list[float]:
+    """Return strengths from mild to severe, by what the name means; of unknown names, ascending."""
+    known = next((entry.strengths for (_, of), entry in _ALL.items() if of == name), ())
+    falls = len(known) > 1 and (known[0] or 0) > (known[-1] or 0)
+    return sorted(set(strengths), reverse=falls)
+
+
+def _known(kind: str) -> None:
+    if kind not in KINDS:
+        raise UsageError(f"there are degradations of {', '.join(KINDS)} files, not of {kind!r}")

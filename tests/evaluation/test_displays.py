@@ -1,0 +1,209 @@
+"""Displays: the arrays are those of scikit-learn, nothing overlaps, and no setting of matplotlib is touched."""
+
+import itertools
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import metrics as sk
+from sklearn.calibration import calibration_curve
+
+from forensix.errors import UsageError
+from forensix.evaluation import displays
+from forensix.evaluation.displays import (
+    CalibrationDisplay,
+    ConfusionDisplay,
+    DetDisplay,
+    PrecisionRecallDisplay,
+    RobustnessDisplay,
+    RocDisplay,
+    ScoreDisplay,
+)
+from forensix.metrics import auc, eer
+
+GENERATORS = ["vits", "tacotron2-hifigan", "elevenlabs", "xtts", "bark", "openvoice", "tortoise"]
+
+
+@pytest.fixture(autouse=True)
+def no_window():
+    import matplotlib.pyplot as plt
+
+    before = plt.get_backend()
+    plt.switch_backend("Agg")
+    settings = dict(mpl.rcParams)
+    yield
+    assert dict(mpl.rcParams) == settings
+    plt.close("all")
+    plt.switch_backend(before)
+
+
+def scores(component: str = "ours", shift: float = 2.0, n: int = 300, seed: int = 0, **columns: object) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    fake = rng.random(n) < 0.6
+    generator = np.where(fake, rng.choice(GENERATORS, n), None)
+    score = 1 / (1 + np.exp(-(rng.normal(size=n) + shift * (fake - 0.5))))
+    return pd.DataFrame(
+        {
+            "path": [f"{i}" for i in range(n)],
+            "label": np.where(fake, "fake", "real"),
+            "generator": generator,
+            "source": np.where(fake, generator, rng.choice(["librispeech", "vctk"], n)),
+            "group_id": np.arange(n) // 4,
+            "task": "voice_analysis",
+            "component": component,
+            "perturbation": "none",
+            "strength": np.nan,
+            "level": "file",
+            "score": np.round(score, 2),
+            "error": None,
+            **columns,
+        }
+    )
+
+
+def degraded() -> pd.DataFrame:
+    parts = [scores()]
+    for name, strengths in {"mp3": [64.0, 16.0, 32.0], "noise": [8.0, 2.0], "telephone": [np.nan]}.items():
+        parts += [scores(shift=1.0, seed=k, perturbation=name, strength=s) for k, s in enumerate(strengths)]
+    return pd.concat(parts, ignore_index=True)
+
+
+MADE = {
+    "roc": lambda: RocDisplay.from_frame(pd.concat([scores(), scores("theirs", 1)]), n_bootstrap=20).plot(),
+    "roc by generator": lambda: RocDisplay.from_frame(scores(), "generator").plot(log=True),
+    "det": lambda: DetDisplay.from_frame(pd.concat([scores(), scores("theirs", 1)])).plot(),
+    "precision and recall": lambda: PrecisionRecallDisplay.from_frame(scores(), "generator").plot(),
+    "calibration": lambda: CalibrationDisplay.from_frame(pd.concat([scores(), scores("theirs", 1)])).plot(),
+    "scores": lambda: ScoreDisplay.from_frame(scores()).plot(),
+    "robustness": lambda: RobustnessDisplay.from_frame(degraded()).plot(),
+    "robustness, costs": lambda: RobustnessDisplay.from_frame(degraded(), metric="min_dcf").plot(),
+    "confusion": lambda: ConfusionDisplay.from_frame(
+        scores().assign(score=lambda f: f["score"].where(f.index > 9))
+    ).plot(),
+    "perfect": lambda: DetDisplay.from_predictions([0, 0, 1], [0.1, 0.2, 0.9]).plot(),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_no_words_overlap_or_leave_the_picture(name: str) -> None:
+    shown = MADE[name]()
+    shown.figure_.canvas.draw()
+    canvas = shown.figure_.bbox
+    boxes = []
+    for ax in [shown.ax_, *shown.ax_.child_axes]:
+        words = [*ax.get_xticklabels(), *ax.get_yticklabels(), ax.xaxis.label, ax.yaxis.label, *ax.texts]
+        low, high = sorted(ax.get_xlim()), sorted(ax.get_ylim())
+        for text in words:
+            if text.get_visible() and text.get_text():
+                x, y = text.get_position()
+                ticks = text in ax.get_xticklabels(), text in ax.get_yticklabels()
+                if (ticks[0] and not low[0] <= x <= low[1]) or (ticks[1] and not high[0] <= y <= high[1]):
+                    continue
+                boxes.append((text.get_text(), text.get_window_extent()))
+    for text, box in boxes:
+        assert canvas.x0 - 1 <= box.x0 and box.x1 <= canvas.x1 + 1, f"{text!r} is cut off"
+        assert canvas.y0 - 1 <= box.y0 and box.y1 <= canvas.y1 + 1, f"{text!r} is cut off"
+    for (one, a), (other, b) in itertools.combinations(boxes, 2):
+        overlap = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
+        assert min(overlap) <= 1, f"{one!r} and {other!r} overlap"
+
+
+def test_roc_and_precision_are_scikit_learns_curves() -> None:
+    frame = scores()
+    y, s = (frame["label"] == "fake").to_numpy(), frame["score"].to_numpy()
+    roc = RocDisplay.from_predictions(y, s).curves[0]
+    fpr, tpr, thresholds = sk.roc_curve(y, s, drop_intermediate=False)
+    np.testing.assert_allclose(roc.x, fpr)
+    np.testing.assert_allclose(roc.y, tpr)
+    np.testing.assert_allclose(roc.thresholds, thresholds)
+    assert roc.value == pytest.approx(auc(y, s))
+    precision, recall, _ = sk.precision_recall_curve(y, s)
+    curve = PrecisionRecallDisplay.from_predictions(y, s).curves[0]
+    np.testing.assert_allclose(curve.x, recall[::-1])
+    np.testing.assert_allclose(curve.y, precision[::-1])
+    det = DetDisplay.from_predictions(y, s).curves[0]
+    np.testing.assert_allclose(det.y, 1 - tpr)
+    assert det.value == eer(y, s)
+
+
+def test_calibration_is_scikit_learns_and_can_weigh_the_classes_alike() -> None:
+    frame = scores(n=2000)
+    y, s = (frame["label"] == "fake").to_numpy(), frame["score"].to_numpy()
+    found = CalibrationDisplay.from_predictions(y, s).curves[0]
+    share, mean = calibration_curve(y, s, n_bins=10)
+    np.testing.assert_allclose(found.share_fake, share)
+    np.testing.assert_allclose(found.mean_score, mean)
+    assert (found.low < found.share_fake + 1e-9).all() and (found.high > found.share_fake - 1e-9).all()
+    assert found.n.sum() == 2000
+    # A logit of (2 x) for unit normals two apart is right under equal priors, whatever the mix.
+    rng = np.random.default_rng(3)
+    labels = rng.random(20_000) < 0.1
+    calibrated = 1 / (1 + np.exp(-2 * (rng.normal(size=labels.size) + 2 * (labels - 0.5))))
+    even = CalibrationDisplay.from_predictions(labels, calibrated, equal_priors=True).curves[0]
+    plain = CalibrationDisplay.from_predictions(labels, calibrated).curves[0]
+    assert even.ece < 0.03 < plain.ece
+
+
+def test_generators_share_the_reals_and_components_do_not() -> None:
+    frame = pd.concat([scores(), scores("theirs", 1, n=200)])
+    by_component = RocDisplay.from_frame(frame).curves
+    assert [(c.name, c.n_real + c.n_fake) for c in by_component] == [("ours", 300), ("theirs", 200)]
+    curves = RocDisplay.from_frame(scores(), "generator").curves
+    assert {c.name for c in curves} == set(GENERATORS)
+    assert {c.n_real for c in curves} == {int((scores()["label"] == "real").sum())}
+
+
+def test_degraded_files_stay_out_unless_they_are_compared() -> None:
+    assert RocDisplay.from_frame(degraded()).curves[0].n_real == RocDisplay.from_frame(scores()).curves[0].n_real
+    assert [c.name for c in RocDisplay.from_frame(degraded(), "perturbation").curves] == [
+        "none",
+        "mp3",
+        "noise",
+        "telephone",
+    ]
+
+
+def test_an_axes_that_is_given_is_drawn_in_and_arrays_are_reused() -> None:
+    import matplotlib.pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2)
+    display = RocDisplay.from_predictions([0, 1, 0, 1], [0.1, 0.8, 0.4, 0.3], name="toy")
+    display.plot(left)
+    assert display.plot(right).ax_ is right and display.figure_ is figure
+    assert left.lines and right.lines and "AUC 0.750" in repr(display)
+
+
+def test_robustness_rows_go_from_mild_to_severe() -> None:
+    shown = RobustnessDisplay.from_frame(degraded())
+    assert shown.rows == ("mp3", "noise", "telephone")
+    assert shown.strengths == (("none", "64", "32", "16"), ("none", "2", "8"), ("none", ""))
+    assert np.isnan(shown.values[2, 2:]).all() and np.isfinite(shown.values[2, :2]).all()
+    assert len(set(shown.values[:, 0])) == 1
+    two = pd.concat([degraded(), degraded().assign(component="theirs")])
+    assert RobustnessDisplay.from_frame(two).rows[3] == "theirs: mp3"
+    with pytest.raises(UsageError, match="no degraded"):
+        RobustnessDisplay.from_frame(scores())
+    with pytest.raises(UsageError, match="no metric"):
+        RobustnessDisplay.from_frame(degraded(), metric="beauty")
+
+
+def test_confusion_counts_what_has_no_score() -> None:
+    shown = ConfusionDisplay.from_predictions([0, 0, 0, 1, 1], [0.1, 0.7, np.nan, 0.5, 0.2])
+    assert shown.counts.tolist() == [[1, 1, 1], [1, 1, 0]]
+
+
+def test_histograms_say_what_is_called_right() -> None:
+    shown = ScoreDisplay.from_frame(scores(), threshold=0.4)
+    assert [h.label for h in shown.histograms[:2]] == ["real", "real"]
+    for histogram in shown.histograms:
+        part = scores().query("source == @histogram.name")
+        right = ((part["score"] >= 0.4) == (part["label"] == "fake")).mean()
+        assert (histogram.n, histogram.right) == (len(part), pytest.approx(right))
+        assert histogram.share.sum() == pytest.approx(1)
+    with pytest.raises(UsageError, match="several components"):
+        ScoreDisplay.from_frame(pd.concat([scores(), scores("theirs")]))
+
+
+def test_every_display_is_listed() -> None:
+    assert set(displays.__all__) == {name for name in dir(displays) if name.endswith("Display") or name == "Curve"}

@@ -1,0 +1,200 @@
+"""Tables from score frames: counts, groups, generators against shared reals, subgroups, paired differences."""
+
+import doctest
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from forensix.errors import UsageError
+from forensix.evaluation import summary
+from forensix.metrics import auc, bootstrap_interval, eer
+
+DRAWS = 200
+
+
+def scores(n: int = 120, seed: int = 0, **columns: object) -> pd.DataFrame:
+    """Return a frame of two generators, three languages and clusters of files."""
+    rng = np.random.default_rng(seed)
+    label = np.where(np.arange(n) % 2, "fake", "real")
+    logits = rng.normal(size=n) + 1.5 * (label == "fake")
+    return pd.DataFrame(
+        {
+            "path": [f"{i}.wav" for i in range(n)],
+            "label": label,
+            "generator": np.where(label == "real", None, np.where(np.arange(n) % 4 == 1, "one", "two")),
+            "group_id": [f"speaker {i // 4 % 12}" for i in range(n)],
+            "language": rng.choice(["de", "en", "fr"], n),
+            "task": "voice_analysis",
+            "component": "test",
+            "perturbation": "none",
+            "strength": np.nan,
+            "level": "file",
+            "score": 1 / (1 + np.exp(-logits)),
+            "error": None,
+            **columns,
+        }
+    )
+
+
+def value(table: pd.DataFrame, metric: str, **where: object) -> pd.Series:
+    for column, wanted in where.items():
+        table = table[table[column] == wanted]
+    found = table[table["metric"] == metric]
+    assert len(found) == 1
+    return found.iloc[0]
+
+
+def test_values_and_intervals_are_those_of_the_metrics() -> None:
+    frame = scores()
+    table = summary.summarise(frame, n_bootstrap=DRAWS)
+    y = (frame["label"] == "fake").astype(int)
+    for name, metric in (("auc", auc), ("eer", eer)):
+        row = value(table, name)
+        assert row["value"] == pytest.approx(metric(y, frame["score"]))
+        expected = bootstrap_interval(metric, y, frame["score"], groups=frame["group_id"], n=DRAWS)
+        assert (row["low"], row["high"]) == pytest.approx(expected)
+    assert list(table.columns[:5]) == list(summary.KEYS)
+    assert table.columns[-4:].tolist() == ["n_real", "n_fake", "n_unscored", "n_failed"]
+    assert not table.duplicated([*summary.KEYS, "metric"]).any()
+
+
+def test_what_has_no_score_is_counted_and_changes_no_metric() -> None:
+    frame = scores()
+    more = scores(8, seed=1, score=np.nan, error=[None] * 5 + ["the file is cut short"] * 3)
+    table = summary.summarise(pd.concat([frame, more]), n_bootstrap=0)
+    row = value(table, "auc")
+    assert (row["n_unscored"], row["n_failed"], row["n_real"], row["n_fake"]) == (5, 3, 60, 60)
+    assert row["value"] == value(summary.summarise(frame, n_bootstrap=0), "auc")["value"]
+    assert math.isnan(row["low"])
+
+
+def test_groups_widen_the_interval_and_files_without_one_stand_alone() -> None:
+    rng = np.random.default_rng(3)
+    frame = scores(200)
+    shift = dict(zip(frame["group_id"].unique(), rng.normal(size=12), strict=True))
+    frame["score"] = 1 / (1 + np.exp(-frame["group_id"].map(shift) * 3 - (frame["label"] == "fake")))
+
+    def width(table: pd.DataFrame) -> float:
+        row = value(table, "auc")
+        return row["high"] - row["low"]
+
+    grouped = width(summary.summarise(frame, n_bootstrap=DRAWS))
+    alone = width(summary.summarise(frame, group=None, n_bootstrap=DRAWS))
+    empty = width(summary.summarise(frame.assign(group_id=None), n_bootstrap=DRAWS))
+    assert grouped > 1.5 * alone
+    assert empty == alone
+
+
+def test_conditions_are_kept_apart_missing_strengths_included() -> None:
+    frame = pd.concat([scores(), scores(perturbation="mp3", strength=32.0), scores(perturbation="mp3", strength=64.0)])
+    table = summary.summarise(frame, n_bootstrap=0)
+    assert table[["perturbation", "strength"]].drop_duplicates().fillna(-1).to_numpy().tolist() == [
+        ["none", -1],
+        ["mp3", 32],
+        ["mp3", 64],
+    ]
+
+
+def test_each_generator_meets_all_reals_and_the_mean_is_unweighted() -> None:
+    frame = scores()
+    frame = frame[(frame["generator"] != "two") | (frame.index % 8 == 3)]
+    table = summary.by(frame, "generator", n_bootstrap=DRAWS)
+    reals = frame[frame["label"] == "real"]
+    rows = {}
+    for name in ("one", "two"):
+        both = pd.concat([reals, frame[frame["generator"] == name]])
+        rows[name] = value(table, "auc", generator=name)
+        assert rows[name]["value"] == pytest.approx(auc(both["label"] == "fake", both["score"]))
+        assert rows[name]["n_real"] == len(reals)
+    average = value(table, "auc", generator="AVG")
+    assert average["value"] == pytest.approx((rows["one"]["value"] + rows["two"]["value"]) / 2)
+    assert average["n_fake"] == rows["one"]["n_fake"] + rows["two"]["n_fake"]
+    assert average["low"] < average["value"] < average["high"]
+
+
+def test_reals_can_be_each_values_own() -> None:
+    frame = scores().assign(source=lambda f: np.where(f.index < 60, "old", "new"))
+    table = summary.by(frame, "source", shared_reals=False, n_bootstrap=0)
+    old = frame[frame["source"] == "old"]
+    assert value(table, "auc", source="old")["value"] == pytest.approx(auc(old["label"] == "fake", old["score"]))
+    assert value(table, "auc", source="old")["n_real"] == 30
+
+
+def test_subgroups_hold_their_own_reals_and_fakes() -> None:
+    frame = scores()
+    frame.loc[:9, "language"] = None
+    table = summary.subgroups(frame, n_bootstrap=0)
+    assert table["member"].unique().tolist() == ["de", "en", "fr", "unknown"]
+    english = frame[frame["language"] == "en"]
+    assert value(table, "auc", member="en")["value"] == pytest.approx(auc(english["label"] == "fake", english["score"]))
+    assert table.groupby("member")["n_real"].first().sum() == 60
+
+
+def test_a_set_of_one_class_has_accuracy_only() -> None:
+    table = summary.summarise(scores().query("label == 'real'"), n_bootstrap=20)
+    assert math.isnan(value(table, "auc")["value"])
+    assert 0 < value(table, "accuracy_0.5")["value"] < 1
+    assert len(summary.by(scores().query("label == 'real'"), "generator")) == 0
+
+
+def test_costs_are_for_voices_and_thresholds_for_components() -> None:
+    assert "act_dcf" not in set(summary.summarise(scores(task="face_manipulation"), n_bootstrap=0)["metric"])
+    assert "act_dcf" in set(summary.summarise(scores(), n_bootstrap=0)["metric"])
+    table = summary.summarise(scores(), n_bootstrap=0, threshold={"test": 1.0})
+    assert value(table, "accuracy_threshold")["value"] == 0.5
+    with pytest.raises(UsageError, match="no threshold for test"):
+        summary.summarise(scores(), n_bootstrap=0, threshold={"other": 1.0})
+
+
+def test_paired_differences_are_narrower_than_two_intervals() -> None:
+    one = scores(400)
+    rng = np.random.default_rng(9)
+    noisy = 1 / (1 + np.exp(-(np.log(one["score"] / (1 - one["score"])) + rng.normal(0, 1.5, len(one)))))
+    frame = pd.concat([one, one.assign(component="noisy", score=noisy).iloc[10:]])
+    table = summary.compare(frame, n_bootstrap=DRAWS)
+    row = value(table, "auc", component="noisy")
+    assert row["baseline"] == "test"
+    assert row["difference"] < 0 and row["high"] < 0 and row["p"] < 0.05
+    assert (row["n_real"] + row["n_fake"], row["n_left_out"]) == (390, 10)
+    single = value(summary.summarise(one, n_bootstrap=DRAWS), "auc")
+    assert row["high"] - row["low"] < 2 * (single["high"] - single["low"])
+    same = summary.compare(pd.concat([one, one.assign(component="twin")]), n_bootstrap=50)
+    assert (value(same, "auc")["difference"], value(same, "auc")["p"]) == (0, 1)
+
+
+def test_wide_tables_read_like_a_papers() -> None:
+    frame = pd.concat([scores(), scores(perturbation="mp3", strength=32.0)])
+    table = summary.wide(summary.summarise(frame, n_bootstrap=50), ["auc", "eer"], digits=2)
+    assert table["perturbation"].tolist() == ["none", "mp3"]
+    assert table["auc"].str.fullmatch(r"0\.\d\d \[0\.\d\d, 0\.\d\d\]").all()
+    alone = summary.wide(summary.summarise(scores().query("label == 'real'"), n_bootstrap=0), ["auc", "brier"])
+    assert alone["auc"].tolist() == ["–"]
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"label": "bogus"}, "real or fake"),
+        ({"label": None}, "real or fake"),
+        ({"score": 1.5}, r"\[0, 1\]"),
+        ({"score": "high"}, r"\[0, 1\]"),
+    ],
+)
+def test_frames_that_are_none_are_refused(change: dict[str, object], sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        summary.summarise(scores(4, **change))
+
+
+def test_missing_columns_are_named() -> None:
+    with pytest.raises(UsageError, match="no column score"):
+        summary.summarise(scores(4).drop(columns="score"))
+    with pytest.raises(UsageError, match="no column colour"):
+        summary.by(scores(4), "colour")
+    with pytest.raises(UsageError, match="there are: test"):
+        summary.compare(scores(4), baseline="absent")
+
+
+def test_examples_in_the_documentation_run() -> None:
+    assert doctest.testmod(summary).failed == 0

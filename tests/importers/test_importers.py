@@ -1,0 +1,306 @@
+"""Each importer on a tree of the shape that people have on disk; files are empty, since only names are read."""
+
+import json
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from forensix import Manifest, importers
+from forensix.errors import UsageError
+
+
+def touch(root: Path, *names: str) -> None:
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(b"")
+
+
+def by_path(manifest: Manifest) -> dict[str, dict[str, object]]:
+    manifest.check()
+    table = manifest.table.astype(object).where(manifest.table.notna(), None)
+    return {row["path"]: row for row in table.to_dict("records")}
+
+
+def test_faceforensics_groups_pairs_and_actors_with_their_originals(tmp_path: Path) -> None:
+    youtube, swapped = "original_sequences/youtube/c23/videos", "manipulated_sequences/Deepfakes/c23/videos"
+    touch(tmp_path, f"{youtube}/000.mp4", f"{youtube}/003.mp4", f"{youtube}/010.mp4")
+    touch(tmp_path, f"{swapped}/000_003.mp4", f"{swapped}/003_000.mp4", "original_sequences/youtube/c40/videos/000.mp4")
+    touch(tmp_path, "original_sequences/actors/c23/videos/01__walk.mp4")
+    touch(tmp_path, "manipulated_sequences/DeepFakeDetection/c23/videos/01_02__walk__YVGY8LOK.mp4")
+    (tmp_path / "train.json").write_text('[["000", "003"]]')
+    (tmp_path / "val.json").write_text("[]")
+    (tmp_path / "test.json").write_text('[["010", "011"]]')
+    rows = by_path(Manifest.import_("faceforensics", tmp_path))
+    assert len(rows) == 8
+    fake = rows[f"{swapped}/003_000.mp4"]
+    assert (fake["label"], fake["method"], fake["split"], fake["quality"]) == ("fake", "Deepfakes", "train", "c23")
+    assert {rows[f"{youtube}/{v}.mp4"]["group_id"] for v in ("000", "003")} == {fake["group_id"]}
+    assert rows[f"{youtube}/010.mp4"]["split"] == "test"
+    actors = [row for row in rows.values() if row["source"] == "DeepFakeDetection"]
+    assert [row["group_id"] for row in actors] == ["01__walk"] * 2
+    assert {row["label"] for row in actors} == {"real", "fake"}
+    assert len(Manifest.import_("faceforensics", tmp_path, quality="c40")) == 1
+
+
+def test_faceforensics_without_lists_knows_pairs_by_name_and_no_splits(tmp_path: Path) -> None:
+    touch(tmp_path, "original_sequences/youtube/raw/videos/003.mp4")
+    touch(tmp_path, "manipulated_sequences/Face2Face/raw/videos/000_003.mp4")
+    touch(tmp_path, "manipulated_sequences/Face2Face/raw/videos/003_000.mp4")
+    manifest = Manifest.import_("faceforensics", tmp_path)
+    assert "split" not in manifest.table
+    assert manifest.table["group_id"].nunique() == 1
+
+
+def test_celeb_df_follows_the_list_of_testing_videos(tmp_path: Path) -> None:
+    touch(tmp_path, "Celeb-real/id0_0000.mp4", "Celeb-real/id1_0000.mp4", "YouTube-real/00170.mp4")
+    touch(tmp_path, "Celeb-synthesis/id0_id1_0000.mp4", "Celeb-synthesis/id1_id0_0000.mp4")
+    listing = tmp_path / "List_of_testing_videos.txt"
+    listing.write_text("1 YouTube-real/00170.mp4\n0 Celeb-synthesis/id1_id0_0000.mp4\n")
+    rows = by_path(Manifest.import_("celeb_df_v2", tmp_path))
+    assert rows["YouTube-real/00170.mp4"]["split"] == rows["Celeb-synthesis/id1_id0_0000.mp4"]["split"] == "test"
+    assert rows["Celeb-synthesis/id0_id1_0000.mp4"]["label"] == "fake"
+    assert rows["Celeb-synthesis/id0_id1_0000.mp4"]["group_id"] == rows["Celeb-real/id0_0000.mp4"]["group_id"]
+    assert rows["YouTube-real/00170.mp4"]["label"] == "real"
+    listing.write_text("0 YouTube-real/00170.mp4\n")
+    with pytest.raises(UsageError, match="as its folder says"):
+        Manifest.import_("celeb_df_v2", tmp_path)
+
+
+def test_dfdc_groups_fakes_with_their_original(tmp_path: Path) -> None:
+    part = tmp_path / "dfdc_train_part_0"
+    touch(part, "a.mp4", "b.mp4")
+    told = {
+        "a.mp4": {"label": "FAKE", "split": "train", "original": "b.mp4"},
+        "b.mp4": {"label": "REAL", "split": "train"},
+        "gone.mp4": {"label": "REAL", "split": "train"},
+    }
+    (part / "metadata.json").write_text(json.dumps(told))
+    rows = by_path(Manifest.import_("dfdc", tmp_path))
+    assert {path: row["label"] for path, row in rows.items()} == {
+        "dfdc_train_part_0/a.mp4": "fake",
+        "dfdc_train_part_0/b.mp4": "real",
+    }
+    assert {row["group_id"] for row in rows.values()} == {"b"}
+    (part / "metadata.json").write_text('{"a.mp4": {"is_fake": 1, "original": "b.mp4"}, "b.mp4": {"is_fake": 0}}')
+    assert Manifest.import_("dfdc", part).table.set_index("path")["label"].to_dict() == {
+        "a.mp4": "fake",
+        "b.mp4": "real",
+    }
+    (part / "metadata.json").write_text('{"a.mp4": {"label": "MAYBE"}}')
+    with pytest.raises(UsageError, match="MAYBE"):
+        Manifest.import_("dfdc", part)
+
+
+def test_deepfakebench_finds_frames_wherever_they_were_moved(tmp_path: Path) -> None:
+    def frames(kind: str, video: str) -> list[str]:
+        names = [f"FaceForensics++/{kind}/c23/frames/{video}/{i:03d}.png" for i in range(40)]
+        touch(tmp_path, *names)
+        return [f"/data/rgb/{name}" if kind.startswith("o") else "datasets\\rgb\\" + name for name in names]
+
+    videos = {
+        "FF-real": {
+            "test": {"c23": {"000": {"label": "FF-real", "frames": frames("original_sequences/youtube", "000")}}}
+        },
+        "FF-DF": {
+            "test": {"c23": {"000_003": {"label": "FF-DF", "frames": frames("manipulated/Deepfakes", "000_003")}}}
+        },
+    }
+    (tmp_path / "FF-DF.json").write_text(json.dumps({"FF-DF": videos}))
+    manifest = Manifest.import_("deepfakebench", tmp_path, n_frames=8)
+    manifest.check()
+    table = manifest.table
+    assert table.groupby("label").size().to_dict() == {"fake": 8, "real": 8}
+    assert table["group_id"].nunique() == 1 and table["video"].nunique() == 2
+    assert table["split"].unique().tolist() == ["test"] and table["quality"].unique().tolist() == ["c23"]
+    assert len(Manifest.import_("deepfakebench", tmp_path, n_frames=None)) == 80
+
+
+def test_deepfakebench_counts_a_frame_once_and_for_test(tmp_path: Path) -> None:
+    touch(tmp_path, "Celeb-DF-v2/Celeb-real/frames/id0_0000/000.png")
+    video = {"id0_0000": {"label": "CelebDFv2_real", "frames": ["rgb/Celeb-DF-v2/Celeb-real/frames/id0_0000/000.png"]}}
+    splits = {"train": video, "val": video, "test": video}
+    (tmp_path / "Celeb-DF-v2.json").write_text(json.dumps({"Celeb-DF-v2": {"CelebDFv2_real": splits}}))
+    rows = by_path(Manifest.import_("deepfakebench", tmp_path))
+    assert [(row["split"], row["label"]) for row in rows.values()] == [("test", "real")]
+
+
+@pytest.mark.parametrize("frame", ["../../secret.png", "rgb/absent/000.png"])
+def test_deepfakebench_frames_that_are_not_there_are_named(tmp_path: Path, frame: str) -> None:
+    told = {"D": {"D_Fake": {"test": {"v": {"label": "D_Fake", "frames": [frame]}}}}}
+    (tmp_path / "D.json").write_text(json.dumps(told))
+    with pytest.raises(UsageError, match=r"lists .*\.png"):
+        Manifest.import_("deepfakebench", tmp_path)
+
+
+def test_genimage_labels_nature_real_and_names_generators(tmp_path: Path) -> None:
+    touch(tmp_path, "Midjourney/imagenet_midjourney/val/ai/0_midjourney_1.png")
+    touch(tmp_path, "Midjourney/imagenet_midjourney/val/nature/ILSVRC2012_val_00000293.JPEG")
+    touch(tmp_path, "stable_diffusion_v_1_4/imagenet_ai_0419_sdv4/train/ai/000_sdv4_00001.png")
+    touch(tmp_path, "stable_diffusion_v_1_4/imagenet_ai_0419_sdv4/train/nature/n01440764_10026.JPEG")
+    rows = by_path(Manifest.import_("genimage", tmp_path))
+    assert {(row["label"], row["generator"], row["split"], row["subset"]) for row in rows.values()} == {
+        ("fake", "midjourney", "test", "midjourney"),
+        ("real", None, "test", "midjourney"),
+        ("fake", "sdv4", "train", "sdv4"),
+        ("real", None, "train", "sdv4"),
+    }
+    alone = Manifest.import_("genimage", tmp_path / "Midjourney" / "imagenet_midjourney")
+    assert alone.table["label"].tolist() == ["real", "fake"]
+
+
+def test_community_forensics_has_a_folder_for_each_generator(tmp_path: Path) -> None:
+    touch(tmp_path, "dalle3/fake/1.png", "dalle3/real/1.png", "firefly/fake/1.webp", "firefly/fake/notes.txt")
+    rows = by_path(Manifest.import_("community_forensics", tmp_path, split="test"))
+    assert {path: (row["label"], row["subset"]) for path, row in rows.items()} == {
+        "dalle3/real/1.png": ("real", "dalle3"),
+        "dalle3/fake/1.png": ("fake", "dalle3"),
+        "firefly/fake/1.webp": ("fake", "firefly"),
+    }
+    assert rows["firefly/fake/1.webp"]["generator"] == "firefly"
+
+
+def test_asvspoof2019_reads_its_protocols(tmp_path: Path) -> None:
+    la = tmp_path / "LA"
+    touch(la, "ASVspoof2019_LA_train/flac/LA_T_1138215.flac", "ASVspoof2019_LA_train/flac/LA_T_1271820.flac")
+    touch(la, "ASVspoof2019_LA_dev/flac/LA_D_1047731.flac")
+    protocols = la / "ASVspoof2019_LA_cm_protocols"
+    protocols.mkdir()
+    (protocols / "ASVspoof2019.LA.cm.train.trn.txt").write_text(
+        "LA_0079 LA_T_1138215 - - bonafide\nLA_0079 LA_T_1271820 - A01 spoof\n"
+    )
+    (protocols / "ASVspoof2019.LA.cm.dev.trl.txt").write_text("LA_0069 LA_D_1047731 - - bonafide\n")
+    for root, prefix in ((tmp_path, "LA/"), (la, "")):
+        rows = by_path(Manifest.import_("asvspoof2019_la", root))
+        fake = rows[f"{prefix}ASVspoof2019_LA_train/flac/LA_T_1271820.flac"]
+        assert (fake["label"], fake["generator"], fake["split"], fake["group_id"]) == (
+            "fake",
+            "A01",
+            "train",
+            "LA_0079",
+        )
+        assert rows[f"{prefix}ASVspoof2019_LA_dev/flac/LA_D_1047731.flac"]["label"] == "real"
+    (protocols / "ASVspoof2019.LA.cm.dev.trl.txt").write_text("LA_0069 LA_D_0 - - bonafide\n")
+    with pytest.raises(UsageError, match=r"LA_D_0, but ASVspoof2019_LA_dev/flac does not"):
+        Manifest.import_("asvspoof2019_la", la)
+
+
+def test_asvspoof2021_df_reads_its_metadata(tmp_path: Path) -> None:
+    touch(tmp_path, *(f"ASVspoof2021_DF_eval/flac/DF_E_{n}.flac" for n in (2000011, 2000013, 2000058)))
+    keys = tmp_path / "keys" / "DF" / "CM"
+    keys.mkdir(parents=True)
+    (keys / "trial_metadata.txt").write_text(
+        "LA_0023 DF_E_2000011 nocodec asvspoof A14 spoof notrim progress traditional_vocoder - - - -\n"
+        "TEF2 DF_E_2000013 low_m4a vcc2020 Task1-team20 spoof notrim eval neural_vocoder_nonautoregressive"
+        " Task1 team20 FF E\n"
+        "LA_0048 DF_E_2000058 mp3m4a asvspoof - bonafide notrim eval bonafide - - - -\n"
+        "LA_0048 DF_E_9999999 mp3m4a asvspoof - bonafide notrim eval bonafide - - - -\n"
+    )
+    rows = by_path(Manifest.import_("asvspoof2021_df", tmp_path))
+    fake = rows["ASVspoof2021_DF_eval/flac/DF_E_2000013.flac"]
+    assert (fake["label"], fake["generator"], fake["quality"], fake["source"]) == (
+        "fake",
+        "Task1-team20",
+        "low_m4a",
+        "vcc2020",
+    )
+    assert fake["family"] == "neural_vocoder_nonautoregressive"
+    assert {row["label"] for row in rows.values()} == {"real", "fake"} and len(rows) == 2
+    assert len(Manifest.import_("asvspoof2021_df", tmp_path, subset=None)) == 3
+
+
+def test_asvspoof5_reads_ten_columns_and_six(tmp_path: Path) -> None:
+    touch(tmp_path, "flac_T/T_0000000000.flac", "flac_T/T_0000000001.flac", "flac_D/D_0000000001.flac")
+    protocols = tmp_path / "ASVspoof5_protocols"
+    protocols.mkdir()
+    (protocols / "ASVspoof5.train.tsv").write_text(
+        "T_4850 T_0000000000 F - - - AC3 A05 spoof -\nT_4851 T_0000000001 M - - - - bonafide bonafide -\n"
+    )
+    (protocols / "ASVspoof5.dev.track_1.tsv").write_text("D_0001 D_0000000001 F - A11 spoof\n")
+    rows = by_path(Manifest.import_("asvspoof5", tmp_path))
+    train, dev = rows["flac_T/T_0000000000.flac"], rows["flac_D/D_0000000001.flac"]
+    assert (train["label"], train["generator"], train["gender"], train["family"]) == ("fake", "A05", "female", "AC3")
+    assert (dev["label"], dev["generator"], dev["split"]) == ("fake", "A11", "dev")
+    assert rows["flac_T/T_0000000001.flac"]["label"] == "real"
+    assert rows["flac_T/T_0000000001.flac"]["generator"] is None
+    (protocols / "ASVspoof5.dev.track_1.tsv").write_text("D_0001 D_0000000001 F\n")
+    with pytest.raises(UsageError, match="needs 6 columns, but line 1 has 3"):
+        Manifest.import_("asvspoof5", tmp_path)
+
+
+def test_in_the_wild_reads_its_table(tmp_path: Path) -> None:
+    touch(tmp_path, "release_in_the_wild/0.wav", "release_in_the_wild/4.wav")
+    meta = tmp_path / "release_in_the_wild" / "meta.csv"
+    meta.write_text("file,speaker,label\n0.wav,A Person,spoof\n4.wav,B Person,bona-fide\n")
+    rows = by_path(Manifest.import_("in_the_wild", tmp_path))
+    assert {path: row["label"] for path, row in rows.items()} == {
+        "release_in_the_wild/0.wav": "fake",
+        "release_in_the_wild/4.wav": "real",
+    }
+    assert rows["release_in_the_wild/0.wav"]["group_id"] == "A Person"
+    meta.write_text("file,speaker,label\n../../secret.wav,A Person,spoof\n")
+    with pytest.raises(UsageError, match="does not hold it"):
+        Manifest.import_("in_the_wild", tmp_path)
+
+
+def test_fakeavceleb_is_fake_by_picture_by_voice_or_by_either(tmp_path: Path) -> None:
+    lines = ["source,target1,target2,method,category,type,race,gender,path,"]
+    for kind, method, category in (
+        ("RealVideo-RealAudio", "real", "A"),
+        ("RealVideo-FakeAudio", "rtvc", "B"),
+        ("FakeVideo-RealAudio", "fsgan", "C"),
+        ("FakeVideo-FakeAudio", "fsgan-wav2lip", "D"),
+    ):
+        touch(tmp_path, f"{kind}/African/men/id00076/00109.mp4")
+        lines.append(
+            f"id00076,-,-,{method},{category},{kind},African,men,00109.mp4,FakeAVCeleb/{kind}/African/men/id00076"
+        )
+    (tmp_path / "meta_data.csv").write_text("\n".join(lines) + "\n")
+    labels = {
+        modality: Manifest.import_("fakeavceleb", tmp_path, modality=modality).table["label"].tolist()
+        for modality in ("any", "video", "audio")
+    }
+    assert labels == {
+        "any": ["real", "fake", "fake", "fake"],
+        "video": ["real", "real", "fake", "fake"],
+        "audio": ["real", "fake", "real", "fake"],
+    }
+    table = Manifest.import_("fakeavceleb", tmp_path).table
+    assert table["gender"].unique().tolist() == ["male"] and table["group_id"].unique().tolist() == ["id00076"]
+    with pytest.raises(UsageError, match="modality"):
+        Manifest.import_("fakeavceleb", tmp_path, modality="smell")
+
+
+def test_folders_name_generators_sources_and_splits(tmp_path: Path) -> None:
+    touch(tmp_path, "dev/real/vctk/a.wav", "dev/fake/vits/b.wav", "val/Fake/c.png", "fake/d.mp4", "real/e.jpg")
+    touch(tmp_path, "fake/readme.txt", "fake/.hidden.png", "notes/f.png")
+    rows = by_path(Manifest.read(tmp_path))
+    assert set(rows) == {"dev/real/vctk/a.wav", "dev/fake/vits/b.wav", "val/Fake/c.png", "fake/d.mp4", "real/e.jpg"}
+    assert rows["dev/fake/vits/b.wav"]["generator"] == "vits" and rows["dev/real/vctk/a.wav"]["source"] == "vctk"
+    assert rows["val/Fake/c.png"]["split"] == "dev" and rows["val/Fake/c.png"]["label"] == "fake"
+
+
+@pytest.mark.parametrize("name", importers.BUILT_IN)
+def test_an_empty_folder_is_no_dataset_and_the_sentence_says_what_is_missing(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"has .*, but .* does not|neither a manifest|needs one JSON"):
+        Manifest.import_(name, tmp_path)
+    with pytest.raises(UsageError, match="no folder"):
+        Manifest.import_(name, tmp_path / "absent")
+    with pytest.raises(UsageError, match="does not take these options"):
+        Manifest.import_(name, tmp_path, magic=True)
+
+
+def test_unknown_importers_are_refused_and_other_packages_add_theirs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UsageError, match="there are: asvspoof2019_la"):
+        Manifest.import_("imagenet", tmp_path)
+    entry = EntryPoint("mine", "tests.importers.test_importers:mine", "forensix.importers")
+    monkeypatch.setattr(importers, "_offered", lambda: {"mine": entry})
+    touch(tmp_path, "x.wav")
+    assert "mine" in importers.names()
+    assert Manifest.import_("mine", tmp_path).table.to_dict("records") == [{"path": "x.wav", "label": "fake"}]
+
+
+def mine(root: Path) -> list[dict[str, str]]:
+    return [{"path": path.name, "label": "fake"} for path in root.iterdir()]
