@@ -20,9 +20,7 @@ import multiprocessing
 import os
 import random
 import resource
-import shlex
 import signal
-import sys
 import time
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
@@ -248,12 +246,14 @@ COLUMNS = (
 )  # fmt: skip
 HEAD = f"""# Damaged files
 
-Made by `COMMAND`: N_MUTATIONS seeded mutations of files of every format of the corpus and N_CUTS truncations, each
-through the whole forensic analysis. *Told*: a suspect or critical claim names damage, which the file before the damage
-does not get; *told as benign*: only a benign claim does. *Broken before*: nothing new is said of a file that was
-malformed already. *Not told*: the rest; a change to pixels, samples or words alone leaves a sound file. *Hang*: given
-up after {GIVEN_UP_S} s by the clock. Seconds by the clock depend on what else the machine does; memory is the most of
-any one process.
+Made by `COMMAND`.
+
+N_MUTATIONS seeded mutations of files of every format of the corpus (N_SAME left the bytes as they were and are not
+counted) and N_CUTS truncations, each through the whole forensic analysis. *Told*: a suspect or critical claim names
+damage, which the file before the damage does not get; *told as benign*: only a benign claim does. *Broken before*:
+nothing new is said of a file that was malformed already. *Not told*: the rest; a change to pixels, samples or words
+alone leaves a sound file. *Hang*: given up after {GIVEN_UP_S} s by the clock. Seconds by the clock depend on what else
+the machine does; memory is the most of any one process.
 """
 
 
@@ -263,6 +263,7 @@ def table(outcomes: list[Outcome], command: str) -> str:
     ran = [o for o in outcomes if not o.key.startswith("original:")]
     n_cuts = sum(o.truncated for o in ran)
     head = HEAD.replace("COMMAND", command).replace("N_CUTS", str(n_cuts))
+    head = head.replace("N_SAME", str(sum(o.same and not o.truncated for o in ran)))
     lines = [head.replace("N_MUTATIONS", str(len(ran) - n_cuts))]
     mutations = [o for o in ran if not o.truncated and not o.same]
     cuts = [o for o in ran if o.truncated]
@@ -320,7 +321,8 @@ def main() -> None:
     folder = given.corpora / "forensics"
     todo = [c for c in cases(folder, given.mutations, given.seed) if given.truncations or not c.truncated]
     outcomes = go(folder, todo, given.seed, given.workers, given.record)
-    command = f"python {' '.join(shlex.quote(word) for word in sys.argv)}"
+    command = f"python benchmarks/{Path(__file__).name} --corpora {given.corpora} "
+    command += f"--mutations {given.mutations} --seed {given.seed}"
     text = table(outcomes, command)
     given.output.write_text(text)
     print(text)

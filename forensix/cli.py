@@ -1,4 +1,4 @@
-"""The command line, ``forensix``: analyse inputs, run the demo, look after models.
+"""The command line, ``forensix``: analyse inputs, run the demo, look after models, run the service.
 
 Exit status: 0 when everything was analysed, 1 when an input could not be (or a model is missing), 2 for wrong usage.
 Heavy modules are imported by the command that needs them, so that ``forensix --help`` is quick.
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from forensix import __version__
 from forensix.errors import ForensixError, UsageError
+from forensix.service import commands as service
 
 if TYPE_CHECKING:
     from forensix.analysis import Progress
@@ -73,6 +74,8 @@ def build_parser() -> argparse.ArgumentParser:
     pull = actions.add_parser("pull", help="fetch a published checkpoint and check its hash")
     pull.add_argument("name", metavar="NAME")
     pull.set_defaults(run=_models_pull)
+
+    service.register(commands)
     return parser
 
 

@@ -19,7 +19,7 @@ def outputs(name: str, folder: Path, **parameters: object) -> list[dict[str, obj
 
 
 def test_there_are_notebooks() -> None:
-    assert [path.stem for path in NOTEBOOKS] == ["forensic_analysis", "quickstart"]
+    assert [path.stem for path in NOTEBOOKS] == ["forensic_analysis", "quickstart", "service_client"]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -65,3 +65,12 @@ def test_forensic_analysis_takes_a_file_of_the_users_own(tmp_path: Path) -> None
     path.write_bytes(b"RIFF\xff\xff\x00\x00WAVEfmt ")
     shown = pages(outputs("forensic_analysis", tmp_path, path=str(path), additional_info="case 17"))
     assert "cut.wav" in shown[0] and "case 17" in shown[0]
+
+
+@pytest.mark.slow
+def test_service_client_walks_the_whole_flow(tmp_path: Path) -> None:
+    shown = outputs("service_client", tmp_path)
+    text = "".join(output["data"].get("text/plain", "") for output in shown if "data" in output)
+    for task in ("face_manipulation", "ai_generated_image_detection", "voice_analysis", "forensic_analysis"):
+        assert f"'{task}': ('completed'" in text.replace("\n", " ")
+    assert any("Voice" in page for page in pages(shown))

@@ -1,0 +1,387 @@
+"""What the service loses when things go wrong: killed workers, a database that is away, a full disk, a dead receiver.
+
+    python benchmarks/service_faults.py > benchmarks/results/service_faults.md
+
+Real workers on real analyses of small pictures. Every change of a task's status is recorded by a trigger in the
+database, so that an outcome that was written twice would show. The full disk needs the right to mount a tmpfs, and
+PostgreSQL its programs; what cannot be run is left out and named. ``--only`` runs some of the parts.
+"""
+
+import argparse
+import collections
+import contextlib
+import functools
+import itertools
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import httpx
+import sqlalchemy as sa
+
+from forensix.service.database import deliveries, tasks
+from tests.service.postgres import Server, postgres, program
+from tests.service.running import Delivery, Receiver, Service, free_port, receiving, serving, stop, wait_until
+from tests.service.workshop import Workshop, gate, kill, png
+
+KILLS = 10
+AWAY_S = 30
+SCALE = 60
+"""An hour takes a minute: the waits between attempts to deliver are divided by this."""
+TMPFS_MB = 48
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--jobs", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="*", choices=list(PARTS), default=list(PARTS))
+    options = parser.parse_args()
+    command = f"python benchmarks/service_faults.py --jobs {options.jobs} --seed {options.seed}"
+    print(f"# The service under faults\n\nCommand: `{command}`, one run.")
+    for name in options.only:
+        print(f"\n## {name.replace('-', ' ').capitalize()}\n", flush=True)
+        with tempfile.TemporaryDirectory(prefix="forensix-faults-") as folder:
+            for line in PARTS[name](Path(folder), options):
+                print(line, flush=True)
+
+
+# Workers killed at random.
+
+
+def killed_workers(folder: Path, options: argparse.Namespace) -> Iterator[str]:
+    """Kill one of two workers ten times, at random moments, while the jobs are done; each is started again."""
+    yield f"{options.jobs} analyses, two workers; {KILLS} times `kill -9` of one of them, started again at once."
+    yield ""
+    yield (
+        "| database | lost | failed for killing twice | run more than once | outcomes written twice "
+        "| results without webhook | webhooks sent more than once | ids differ "
+        "| completion to webhook, p50 / p95 s | s |"
+    )
+    yield "|---" * 10 + "|"
+    yield _killed_workers("SQLite", Workshop(folder / "sqlite"), options)
+    if program("postgres") is None:
+        yield "| PostgreSQL | not run: not installed |" + " |" * 8
+        return
+    with postgres() as server:
+        yield _killed_workers("PostgreSQL", Workshop(folder / "postgres", database_url=server.url), options)
+
+
+def _killed_workers(name: str, workshop: Workshop, options: argparse.Namespace) -> str:
+    chance = random.Random(options.seed)
+    record_changes(workshop)
+    with receiving() as receiver:
+        workshop.webhook(receiver.url())
+        begun = time.monotonic()
+        ids = [workshop.task(png(i)) for i in range(options.jobs)]
+        workers = [workshop.start(), workshop.start()]
+        try:
+            moments = sorted(chance.uniform(0.02, 0.95) * options.jobs for _ in range(KILLS))
+            for moment in moments:
+                wait_until(functools.partial(past, workshop, moment), 1200, "progress", told=workshop.log, every_s=0.1)
+                # Anywhere within a job, not just after one.
+                time.sleep(chance.uniform(0, 1))
+                victim = chance.randrange(2)
+                kill(workers[victim])
+                workers[victim] = workshop.start()
+            rows = workshop.wait(*ids, timeout_s=1200)
+            seconds = time.monotonic() - begun
+            with contextlib.suppress(AssertionError):
+                wait_until(lambda: set(messages(receiver)) >= expected(ids), 60, "all webhooks")
+        finally:
+            for worker in workers:
+                stop(worker)
+    arrived = {}
+    for got in receiver.deliveries:
+        arrived.setdefault(json.loads(got.body)["id"], got.at_s)
+    lags_s = sorted(arrived[row["id"]] - row["finished_at"] for row in rows if row["id"] in arrived)
+    sent = messages(receiver)
+    written = changes(workshop)
+    cells = (
+        name,
+        sum(row["status"] == "in_progress" for row in rows),
+        sum(row["error_code"] == "killed_worker" for row in rows),
+        sum(row["attempts"] > 1 for row in rows),
+        sum(n > 1 for n in written.values()),
+        len(expected(ids) - set(sent)),
+        sum(n > 1 for n in sent.values()),
+        len(set(sent) - expected(ids)),
+        f"{statistics.median(lags_s):.2f} / {lags_s[int(0.95 * len(lags_s))]:.2f}",
+        f"{seconds:.0f}",
+    )
+    workshop.close()
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+# The database away.
+
+
+def database_away(folder: Path, options: argparse.Namespace) -> Iterator[str]:
+    """Stop PostgreSQL in the middle of the work and start it again half a minute later."""
+    if program("postgres") is None:
+        yield "Not run: PostgreSQL is not installed."
+        return
+    n_jobs = max(20, options.jobs // 10)
+    with postgres() as server, serving(folder / "home", database_url=server.url, workers=2, account_rate=0) as service:
+        client = clients(service)
+        ids = [create(client) for _ in range(n_jobs)]
+        wait_until(lambda: states(client, ids)["completed"] >= 2, 120, "the first results")
+        before = states(client, ids)
+        answers = _without(server, client)
+        begun = time.monotonic()
+        wait_until(lambda: answering(client), 60, "the API to be ready again")
+        ready_s = time.monotonic() - begun
+        new = create(client)
+        wait_until(lambda: states(client, [*ids, new])["in_progress"] == 0, 300, "all results", every_s=0.5)
+        after = states(client, [*ids, new])
+        seconds = time.monotonic() - begun
+    yield f"PostgreSQL stopped for {AWAY_S} s (immediate shutdown) under the API and two workers."
+    yield ""
+    yield "| | |"
+    yield "|---|---|"
+    yield f"| tasks, finished before | {n_jobs}, {before['completed']} |"
+    yield f"| creations while it was away, by status | {_told(answers['create'])} |"
+    yield f"| /readyz while it was away, by status | {_told(answers['ready'])} |"
+    yield f"| ready again after | {ready_s:.1f} s |"
+    yield f"| of {n_jobs + 1}, one created afterwards | {after['completed']} completed, {after['failed']} failed |"
+    yield f"| all finished after | {seconds:.0f} s |"
+
+
+def _without(server: Server, client: httpx.Client) -> dict[str, collections.Counter[int]]:
+    server.stop()
+    answers: dict[str, collections.Counter[int]] = {"create": collections.Counter(), "ready": collections.Counter()}
+    end = time.monotonic() + AWAY_S
+    while time.monotonic() < end:
+        answers["create"][attempt(client).status_code] += 1
+        answers["ready"][client.get("/readyz").status_code] += 1
+        time.sleep(0.5)
+    server.start()
+    return answers
+
+
+# The disk full.
+
+
+def disk_full(folder: Path, options: argparse.Namespace) -> Iterator[str]:
+    """Fill the disk that database and uploads share while analyses are going on, and free it again."""
+    home = folder / "home"
+    home.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={TMPFS_MB}m", "tmpfs", str(home)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        yield "Not run: mounting a tmpfs is not allowed here."
+        return
+    try:
+        with gate() as shut, serving(home, workers=1, account_rate=0) as service:
+            client = clients(service)
+            first = create(client)
+            wait_until(lambda: states(client, [first])["completed"] == 1, 60, "a first result", every_s=0.5)
+            held = create(client, url=shut.url)
+            waiting = [create(client) for _ in range(5)]
+            shut.wait(1)
+            fill(home / "filler")
+            refused = collections.Counter(attempt(client).status_code for _ in range(20))
+            left = len(list((home / "files").iterdir()))
+            shut.open.set()
+            time.sleep(10)
+            during = states(client, [held, *waiting])
+            (home / "filler").unlink()
+            begun = time.monotonic()
+            ids = [held, *waiting]
+            wait_until(lambda: states(client, ids)["in_progress"] == 0, 120, "all results", every_s=0.5)
+            seconds = time.monotonic() - begun
+            after, again = states(client, ids), attempt(client).status_code
+    finally:
+        subprocess.run(["umount", str(home)], check=False)
+    yield f"SQLite, uploads and scratch on one disk of {TMPFS_MB} MB, filled while one of 6 analyses is going on."
+    yield ""
+    yield "| | |"
+    yield "|---|---|"
+    yield f"| creations while it was full, by status | {_told(refused)} |"
+    yield f"| files of refused uploads left behind | {left - 6} |"
+    yield f"| the 6 tasks after 10 s without space | {_told(during)} |"
+    yield f"| the 6 tasks {seconds:.0f} s after there was space again | {_told(after)} |"
+    yield f"| a creation then | {again} |"
+
+
+def fill(path: Path) -> None:
+    """Write until no byte more goes in."""
+    with path.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        for size in (1 << 20, 1 << 12, 1):
+            with contextlib.suppress(OSError):
+                while True:
+                    file.write(b"\0" * size)
+
+
+# The receiver away.
+
+
+def receiver_away(folder: Path, options: argparse.Namespace) -> Iterator[str]:
+    """Have nobody listen at the webhook's address for an hour of the delivery's own time."""
+    n_jobs = 20
+    settings = {"webhook_backoff_s": 10 / SCALE, "webhook_backoff_max_s": 3600 / SCALE}
+    workshop = Workshop(folder, **settings)
+    port = free_port()
+    with receiving() as healthy, workshop.working():
+        dead_id = workshop.webhook(f"http://127.0.0.1:{port}/")
+        workshop.webhook(healthy.url())
+        ids = [workshop.task(b"not a picture", file_name=f"{i}.txt") for i in range(n_jobs)]
+        rows = workshop.wait(*ids)
+        down_until = time.monotonic() + 3600 / SCALE
+        healthy.wait(n_jobs)
+        at = {json.loads(got.body)["id"]: got.at_s for got in healthy.deliveries}
+        healthy_s = sorted(at[row["id"]] - row["finished_at"] for row in rows)
+        time.sleep(max(0, down_until - time.monotonic()))
+        tried = _attempts(workshop, dead_id)
+        with listening(port) as receiver:
+            begun = time.monotonic()
+            with contextlib.suppress(AssertionError):
+                wait_until(lambda: set(messages(receiver)) >= expected(ids), 5400 / SCALE, "all webhooks")
+            seconds = time.monotonic() - begun
+            sent = messages(receiver)
+    workshop.close()
+    yield f"Nobody listens for an hour; the hour, and the waits between attempts by default, are {SCALE} times shorter."
+    yield ""
+    yield "| | |"
+    yield "|---|---|"
+    yield f"| results to deliver | {n_jobs} |"
+    yield f"| attempts for each by the end of the hour | {min(tried)} to {max(tried)} of 10 |"
+    arrived = len(expected(ids) & set(sent))
+    yield f"| delivered afterwards | {arrived}, the last {seconds * SCALE / 60:.0f} min later |"
+    yield f"| delivered more than once | {sum(n > 1 for n in sent.values())} |"
+    yield f"| the same results at a receiver that was up, p95 | {healthy_s[int(0.95 * n_jobs)]:.2f} s |"
+
+
+def _attempts(workshop: Workshop, webhook_id: str) -> list[int]:
+    with workshop.database.read() as connection:
+        found = sa.select(deliveries.c.attempts).where(deliveries.c.webhook_id == webhook_id)
+        return list(connection.execute(found).scalars())
+
+
+@contextlib.contextmanager
+def listening(port: int) -> Iterator[Receiver]:
+    """Receive webhooks at a port on which nobody listened."""
+    receiver = Receiver(port=port)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            receiver.deliveries.append(Delivery(self.path, headers, body, time.time()))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield receiver
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+# What the parts share.
+
+
+def record_changes(workshop: Workshop) -> None:
+    """Have the database keep every change of a task's status."""
+    with workshop.database.write() as connection:
+        connection.execute(sa.text("CREATE TABLE changes (task_id TEXT, status TEXT)"))
+        insert = "INSERT INTO changes VALUES (new.id, new.status);"
+        if workshop.settings.is_sqlite:
+            statements = [f"CREATE TRIGGER changed AFTER UPDATE OF status ON tasks BEGIN {insert} END"]
+        else:
+            statements = [
+                f"CREATE FUNCTION changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {insert} RETURN new; END $$",
+                "CREATE TRIGGER changed AFTER UPDATE OF status ON tasks FOR EACH ROW EXECUTE FUNCTION changed()",
+            ]
+        for statement in statements:
+            connection.execute(sa.text(statement))
+
+
+def changes(workshop: Workshop) -> collections.Counter[str]:
+    """Return how often each task's status was written."""
+    with workshop.database.read() as connection:
+        return collections.Counter(connection.execute(sa.text("SELECT task_id FROM changes")).scalars())
+
+
+def past(workshop: Workshop, n: float) -> bool:
+    """Return whether that many tasks are done."""
+    done = sa.select(sa.func.count()).where(tasks.c.status != "in_progress")
+    with workshop.database.read() as connection:
+        return int(connection.execute(done).scalar_one()) >= n
+
+
+def messages(receiver: Receiver) -> collections.Counter[str]:
+    """Return how often each message id came."""
+    return collections.Counter(got.headers["webhook-id"] for got in list(receiver.deliveries))
+
+
+def expected(ids: list[str]) -> set[str]:
+    """Return the message ids of tasks."""
+    return {f"msg_{task_id}" for task_id in ids}
+
+
+def clients(service: Service) -> httpx.Client:
+    """Return a client with a token of a new account."""
+    token = service.token(service.account("anna"))
+    return httpx.Client(base_url=service.base_url, headers={"authorization": f"Bearer {token}"}, timeout=60)
+
+
+_numbers = itertools.count()
+
+
+def attempt(client: httpx.Client, url: str | None = None) -> httpx.Response:
+    """Create a task, or fail to."""
+    if url is not None:
+        return client.post("/tasks/forensic_analysis", data={"url": url})
+    return client.post("/tasks/forensic_analysis", files={"file": ("picture.png", png(next(_numbers)))})
+
+
+def create(client: httpx.Client, url: str | None = None) -> str:
+    """Create a task and return its id."""
+    answer = attempt(client, url)
+    if answer.status_code != 200:
+        raise SystemExit(f"a task could not be created: {answer.status_code} {answer.text}")
+    return str(answer.json()["report_id"])
+
+
+def states(client: httpx.Client, ids: list[str]) -> collections.Counter[str]:
+    """Return how many tasks are in which state."""
+    return collections.Counter(client.get(f"/tasks/forensic_analysis/{each}").json()["status"] for each in ids)
+
+
+def answering(client: httpx.Client) -> bool:
+    """Return whether the API is ready."""
+    return client.get("/readyz").status_code == 200
+
+
+def _told(counts: "collections.Counter[Any]") -> str:
+    return ", ".join(f"{n} x {name}" for name, n in sorted(counts.items(), key=str))
+
+
+PARTS: dict[str, Callable[[Path, argparse.Namespace], Iterator[str]]] = {
+    "killed-workers": killed_workers,
+    "database-away": database_away,
+    "disk-full": disk_full,
+    "receiver-away": receiver_away,
+}
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    main()

@@ -1,0 +1,104 @@
+"""From HTTP to the specification's objects: sending again what may be sent again, and errors as one sentence."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+from pydantic import ValidationError
+
+from forensix.errors import ServiceError, UsageError
+from forensix.schema import (
+    SPEC_VERSION,
+    TASKS,
+    FaceResult,
+    ForensicResult,
+    ImageResult,
+    TaskReport,
+    VoiceResult,
+    WireModel,
+)
+
+Answer = dict[str, Any]
+
+_RESULTS: dict[str, type[WireModel]] = dict(
+    zip(TASKS, (FaceResult, ImageResult, VoiceResult, ForensicResult), strict=True)
+)
+_PUT_OFF = (429, 503)
+_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout)
+_LOST = (httpx.NetworkError, httpx.TimeoutException, httpx.RemoteProtocolError)
+_FIRST_LOST_S = 0.25
+
+
+def answer(send: Callable[[], httpx.Response], patience_s: float, *, repeat_lost: bool = False) -> Answer:
+    """Send until there is an answer that is not put off, for at most ``patience_s``, and return its object.
+
+    A request whose answer was lost is sent again with ``repeat_lost``, and when no connection was made: it can then
+    have done nothing.
+    """
+    end = time.monotonic() + patience_s
+    lost_s = _FIRST_LOST_S
+    while True:
+        try:
+            response = send()
+        except httpx.TransportError as error:
+            again = isinstance(error, _LOST if repeat_lost else _NOT_SENT)
+            if not again or time.monotonic() + lost_s > end:
+                raise ServiceError(_lost(error, harmless=repeat_lost or again), code="no_answer") from error
+            time.sleep(lost_s)
+            lost_s *= 2
+            continue
+        delay_s = _retry_after_s(response)
+        if delay_s is None or time.monotonic() + delay_s > end:
+            return _object(response)
+        time.sleep(delay_s)
+
+
+def task_report(task: str, found: Answer) -> TaskReport:
+    """Return the typed object of a task's answer.
+
+    Raises
+    ------
+    ServiceError
+        It is not an object of this version of the specification.
+    """
+    check_task(task)
+    try:
+        result = found.get("result")
+        if result is not None:
+            # By the task: a bare {"class_name": "real"} fits more than one kind of result.
+            found = {**found, "result": _RESULTS[task].model_validate(result)}
+        return TaskReport.model_validate(found)
+    except ValidationError as error:
+        message = f"the answer of {task} is not of version {SPEC_VERSION} of the interface: {error}"
+        raise ServiceError(message, code="unexpected_answer") from None
+
+
+def check_task(task: str) -> None:
+    """Raise UsageError for a task that the specification does not have."""
+    if task not in TASKS:
+        raise UsageError(f"there is no task {task!r}: choose from {', '.join(TASKS)}")
+
+
+def _object(response: httpx.Response) -> Answer:
+    try:
+        found = response.json()
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        found = {"success": False, "error": f"status {response.status_code}, and no JSON object", "code": "no_object"}
+    if response.status_code != httpx.codes.OK or found.get("success") is False:
+        message = str(found.get("error") or f"the service answered with status {response.status_code}")
+        raise ServiceError(message, status=response.status_code, code=str(found.get("code") or "refused"))
+    return found
+
+
+def _retry_after_s(response: httpx.Response) -> float | None:
+    """Return how long the service asks to wait before the request is sent again, or None when it does not."""
+    value = response.headers.get("retry-after", "")
+    return float(value) if response.status_code in _PUT_OFF and value.isascii() and value.isdigit() else None
+
+
+def _lost(error: httpx.TransportError, *, harmless: bool) -> str:
+    after = "" if harmless else "; what was asked for may have been done: look before asking again"
+    return f"the service did not answer ({str(error) or type(error).__name__}){after}"

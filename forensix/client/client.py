@@ -1,0 +1,337 @@
+"""The client itself: one method an operation, and the two that make them a flow, `wait` and `analyze`."""
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Self
+from urllib.parse import quote
+
+import httpx
+
+from forensix.client.answers import Answer, answer, check_task, task_report
+from forensix.errors import InputNotFound, ServiceError, UsageError
+from forensix.schema import TaskReport
+
+_LONGEST_POLL_S = 5.0
+
+
+@dataclass(frozen=True)
+class TokenClaims:
+    """What a token says of itself; times are Unix seconds."""
+
+    audience: str
+    ends_with: str
+    expires_at: int
+    issued_at: int
+    issuer: str
+    subject: str
+
+
+@dataclass(frozen=True)
+class Token:
+    """A new bearer token: ``token`` is told only once."""
+
+    id: str
+    token: str
+    claims: TokenClaims
+
+    def __repr__(self) -> str:
+        return f"Token(id={self.id!r}, token='...{self.claims.ends_with}')"
+
+
+@dataclass(frozen=True)
+class Webhook:
+    """A registered address."""
+
+    id: str
+    url: str
+
+
+class Client:
+    """One account at one service.
+
+    Parameters
+    ----------
+    base_url
+        Where the service is, for example ``"https://forensix.example.org"``.
+    token
+        A bearer token, for tasks and webhooks.
+    account
+        Name and password, for tokens; without ``token``, one is created when it is first needed.
+    timeout_s
+        Longest silence of the service while it is sent a request or answers one.
+    patience_s
+        How long a request that the service puts off, or a poll without an answer, is sent again.
+
+    Raises
+    ------
+    UsageError
+        ``base_url`` is not an address.
+
+    Examples
+    --------
+    >>> client = Client("http://127.0.0.1:8000", token="...")
+    >>> report_id = client.create("face_manipulation", "clip.mp4")  # doctest: +SKIP
+    >>> client.wait("face_manipulation", report_id).status  # doctest: +SKIP
+    'completed'
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        token: str | None = None,
+        account: tuple[str, str] | None = None,
+        timeout_s: float = 30.0,
+        patience_s: float = 60.0,
+    ) -> None:
+        if not base_url.startswith(("http://", "https://")):
+            raise UsageError(f"the address of a service begins with http:// or https://: got {base_url!r}")
+        self.base_url = base_url.rstrip("/")
+        self._token = token
+        self._account = account
+        self._patience_s = patience_s
+        try:
+            self._http = httpx.Client(base_url=self.base_url, timeout=timeout_s)
+        except httpx.InvalidURL as error:
+            raise UsageError(f"{base_url!r} is not an address: {error}") from None
+
+    @classmethod
+    def sign_in(cls, base_url: str, name: str, password: str, **options: float) -> Self:
+        """Return a client that has created a token for an account.
+
+        Raises
+        ------
+        ServiceError
+            Unknown name or wrong password (status 401).
+        """
+        client = cls(base_url, account=(name, password), **options)  # type: ignore[arg-type]
+        try:
+            client._token = client.create_token().token
+        except BaseException:
+            client.close()
+            raise
+        return client
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Client of {self.base_url}>"
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    # Tasks
+
+    def create(
+        self,
+        task: str,
+        file: str | os.PathLike[str] | bytes | None = None,
+        *,
+        url: str | None = None,
+        explain: bool | None = None,
+        transcribe: bool | None = None,
+        additional_info: str | None = None,
+        name: str | None = None,
+    ) -> str:
+        """Hand in a file or a URL for analysis.
+
+        Parameters
+        ----------
+        task
+            A name of ``forensix.schema.TASKS``.
+        file
+            A path, which is streamed, or the bytes of a file. Exactly one of ``file`` and ``url``.
+        url
+            A direct link to a medium, or one of a platform.
+        explain
+            Also give evidence; not for ``forensic_analysis``, which always gives claims. The service's default is no.
+        transcribe
+            Also give the words; for ``voice_analysis`` only. The service's default is yes.
+        additional_info
+            Text that the result echoes; for ``forensic_analysis`` only.
+        name
+            File name to tell the service; by default that of the path.
+
+        Returns
+        -------
+        str
+            The report id, for `get` and `wait`.
+
+        Raises
+        ------
+        UsageError
+            Unknown task, an option that the task does not have, both or neither of file and URL.
+        InputNotFound
+            The file is not there.
+        ServiceError
+            Refused; or the answer was lost, and the task may have been created or not.
+        """
+        check_task(task)
+        if (file is None) == (url is None):
+            raise UsageError("give exactly one of file and url")
+        options = {"explain": explain, "transcribe": transcribe, "additional_info": additional_info}
+        given = {key: value for key, value in options.items() if value is not None}
+        if wrong := sorted(set(given) - _options_of(task)):
+            raise UsageError(f"{task} does not take {', '.join(wrong)}: leave it out")
+        fields = {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
+        if url is not None:
+            fields["url"] = url
+
+        def send() -> httpx.Response:
+            with _opened(file, name) as upload:
+                # What is asked for comes before the file, so that the service can decide on the file's first bytes.
+                parts: dict[str, Any] = {key: (None, value) for key, value in fields.items()}
+                return self._send("POST", f"/tasks/{task}", files=parts | ({"file": upload} if upload else {}))
+
+        return str(answer(send, self._patience_s)["report_id"])
+
+    def get(self, task: str, report_id: str) -> TaskReport:
+        """Return a task as it stands: its status, and its result once it is completed.
+
+        Raises
+        ------
+        ServiceError
+            Status 404 for an id that this account does not have.
+        """
+        return task_report(task, self._ask("GET", f"/tasks/{task}/{_quoted(report_id)}"))
+
+    def wait(self, task: str, report_id: str, *, timeout_s: float = 600.0, poll_s: float = 0.2) -> TaskReport:
+        """Poll a task until it is completed or failed, first every ``poll_s`` and then less often.
+
+        Raises
+        ------
+        ServiceError
+            Code ``still_in_progress`` after ``timeout_s``; the task goes on.
+        """
+        end = time.monotonic() + timeout_s
+        while (found := self.get(task, report_id)).status == "in_progress":
+            left_s = end - time.monotonic()
+            if left_s <= 0:
+                message = f"{task} {report_id} is not finished after {timeout_s:g} s; it goes on: wait again later"
+                raise ServiceError(message, code="still_in_progress")
+            time.sleep(min(poll_s, left_s))
+            poll_s = min(poll_s * 1.5, _LONGEST_POLL_S)
+        return found
+
+    def analyze(
+        self,
+        task: str,
+        file: str | os.PathLike[str] | bytes | None = None,
+        *,
+        timeout_s: float = 600.0,
+        **options: Any,
+    ) -> TaskReport:
+        """Create a task and wait for it; takes the options of `create` and raises what `create` and `wait` do.
+
+        A task that failed is returned, with a sentence in ``error``.
+        """
+        return self.wait(task, self.create(task, file, **options), timeout_s=timeout_s)
+
+    # Webhooks
+
+    def register_webhook(self, event: str, url: str) -> str:
+        """Have every finished task of an event posted to an address; return the registration's id.
+
+        ``event`` is a value of ``forensix.schema.EVENTS``, or another of the specification's names.
+        """
+        return str(self._ask("POST", f"/webhooks/{_quoted(event)}", data={"url": url})["id"])
+
+    def webhooks(self, event: str) -> tuple[Webhook, ...]:
+        """Return the addresses that are registered for an event."""
+        return tuple(Webhook(**found) for found in self._ask("GET", f"/webhooks/{_quoted(event)}")["urls"])
+
+    def delete_webhook(self, event: str, webhook_id: str) -> None:
+        """Remove one address of an event."""
+        self._ask("DELETE", f"/webhooks/{_quoted(event)}/{_quoted(webhook_id)}")
+
+    def delete_webhooks(self, event: str) -> None:
+        """Remove all addresses of an event."""
+        self._ask("DELETE", f"/webhooks/{_quoted(event)}")
+
+    # Tokens
+
+    def create_token(self) -> Token:
+        """Create another bearer token for the account."""
+        made = self._ask("POST", "/auth/tokens")
+        return Token(made["id"], made["token"], _claims(made["claims"]))
+
+    def tokens(self) -> dict[str, TokenClaims]:
+        """Return what each token of the account says, by its id."""
+        return {key: _claims(value) for key, value in self._ask("GET", "/auth/tokens")["claims"].items()}
+
+    def token(self, token_id: str) -> TokenClaims:
+        """Return what one token says."""
+        return _claims(self._ask("GET", f"/auth/tokens/{_quoted(token_id)}")["claims"][token_id])
+
+    def delete_token(self, token_id: str) -> tuple[str, ...]:
+        """End a token at once; return the ids that were deleted."""
+        return tuple(self._ask("DELETE", f"/auth/tokens/{_quoted(token_id)}")["deleted_tokens"])
+
+    def delete_tokens(self) -> tuple[str, ...]:
+        """End every token of the account and return their ids; this client creates another when it needs one."""
+        deleted = tuple(self._ask("DELETE", "/auth/tokens")["deleted_tokens"])
+        self._token = None
+        return deleted
+
+    # Requests
+
+    def _ask(self, method: str, path: str, **content: Any) -> Answer:
+        return answer(lambda: self._send(method, path, **content), self._patience_s, repeat_lost=method == "GET")
+
+    def _send(self, method: str, path: str, **content: Any) -> httpx.Response:
+        if path.startswith("/auth/"):
+            if self._account is None:
+                raise UsageError("tokens are managed with name and password: use Client.sign_in")
+            return self._http.request(method, path, auth=self._account, **content)
+        if self._token is None:
+            self._token = self.create_token().token
+        return self._http.request(method, path, headers={"Authorization": f"Bearer {self._token}"}, **content)
+
+
+def _options_of(task: str) -> set[str]:
+    if task == "forensic_analysis":
+        return {"additional_info"}
+    return {"explain", "transcribe"} if task == "voice_analysis" else {"explain"}
+
+
+@contextlib.contextmanager
+def _opened(
+    file: str | os.PathLike[str] | bytes | None, name: str | None
+) -> Iterator[tuple[str, IO[bytes] | bytes] | None]:
+    """Yield a file as a part of a form: opened anew for every attempt."""
+    if file is None:
+        yield None
+    elif isinstance(file, bytes):
+        yield name or "upload", file
+    else:
+        path = Path(file)
+        try:
+            opened = path.open("rb")
+        except OSError as error:
+            raise InputNotFound(f"{path} cannot be read: {error.strerror}") from None
+        with opened:
+            yield name or path.name, opened
+
+
+def _claims(found: Answer) -> TokenClaims:
+    return TokenClaims(
+        audience=found["audience"],
+        ends_with=found["endsWith"],
+        expires_at=found["expiresAt"],
+        issued_at=found["issuedAt"],
+        issuer=found["issuer"],
+        subject=found["subject"],
+    )
+
+
+def _quoted(part: str) -> str:
+    return quote(part, safe="")

@@ -1,0 +1,211 @@
+"""The tables that API and workers share, on SQLite or PostgreSQL, and transactions on them.
+
+Times are seconds since 1970, UTC. A row of ``tokens`` is what makes a token good: deleting it ends the token at once.
+A task's status changes only by ``UPDATE ... WHERE status = 'in_progress'``, so that a result is written once.
+"""
+
+import contextlib
+import functools
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from forensix.errors import ForensixError
+from forensix.service.settings import Settings
+
+_MIGRATIONS = Path(__file__).parent / "migrations"
+_LOCK = 0x666F7265
+_BUSY_MS = 30_000
+
+metadata = sa.MetaData()
+
+
+def _account(**options: Any) -> sa.Column[str]:
+    return sa.Column("account_id", sa.Text, sa.ForeignKey("accounts.id", ondelete="CASCADE"), nullable=False, **options)
+
+
+accounts = sa.Table(
+    "accounts",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("name", sa.Text, nullable=False, unique=True),
+    sa.Column("password_hash", sa.Text, nullable=False),
+    sa.Column("webhook_secret", sa.Text, nullable=False),
+    sa.Column("created_at", sa.Double, nullable=False),
+)
+
+tokens = sa.Table(
+    "tokens",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),  # the token's jti
+    _account(index=True),
+    sa.Column("ends_with", sa.Text, nullable=False),
+    sa.Column("issued_at", sa.BigInteger, nullable=False),
+    sa.Column("expires_at", sa.BigInteger, nullable=False),
+)
+
+tasks = sa.Table(
+    "tasks",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),  # report_id, and the id of the workflow
+    _account(index=True),
+    sa.Column("task", sa.Text, nullable=False),
+    sa.Column("status", sa.Text, nullable=False),
+    sa.Column("explain", sa.Boolean, nullable=False),
+    sa.Column("transcribe", sa.Boolean, nullable=False),
+    sa.Column("additional_info", sa.Text),
+    sa.Column("url", sa.Text),
+    sa.Column("upload", sa.Text),  # key in the storage
+    sa.Column("file_name", sa.Text),
+    sa.Column("result", sa.Text),  # JSON of the specification's ``result``
+    sa.Column("preview", sa.Text),
+    sa.Column("error", sa.Text),
+    sa.Column("error_code", sa.Text),
+    sa.Column("created_at", sa.Double, nullable=False),
+    sa.Column("started_at", sa.Double),
+    sa.Column("finished_at", sa.Double),
+    sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Index("ix_tasks_status_finished_at", "status", "finished_at"),
+    sa.Index("ix_tasks_upload", "upload"),
+)
+
+webhooks = sa.Table(
+    "webhooks",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    _account(),
+    sa.Column("event", sa.Text, nullable=False),
+    sa.Column("url", sa.Text, nullable=False),
+    sa.Column("created_at", sa.Double, nullable=False),
+    sa.Index("ix_webhooks_account_id_event", "account_id", "event"),
+)
+
+deliveries = sa.Table(
+    "deliveries",
+    metadata,
+    sa.Column("task_id", sa.Text, sa.ForeignKey("tasks.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("webhook_id", sa.Text, primary_key=True),
+    sa.Column("url", sa.Text, nullable=False),
+    sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Column("last_status", sa.Integer),
+    sa.Column("delivered_at", sa.Double),
+    sa.Index("ix_deliveries_webhook_id_delivered_at", "webhook_id", "delivered_at"),
+)
+
+keys = sa.Table(
+    "keys",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("value", sa.Text, nullable=False),
+)
+
+workers = sa.Table(
+    "workers",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("host", sa.Text, nullable=False),
+    sa.Column("pid", sa.Integer, nullable=False),
+    sa.Column("started_at", sa.Double, nullable=False),
+    sa.Column("heartbeat_at", sa.Double, nullable=False),
+)
+
+
+class Database:
+    """Connections to the one database; safe to use from several threads, to be made anew after a fork."""
+
+    def __init__(self, settings: Settings, *, connections: int = 10) -> None:
+        options: dict[str, Any] = {"pool_size": connections, "max_overflow": connections, "pool_timeout": 15}
+        # An error's text ends up in the log; the values of its statement must not.
+        options["hide_parameters"] = True
+        if settings.is_sqlite:
+            path = settings.sqlalchemy_url.removeprefix("sqlite:///").partition("?")[0]
+            _make_private_folder(Path(path).parent)
+            options["connect_args"] = {"timeout": _BUSY_MS / 1000, "check_same_thread": False}
+        else:
+            options["connect_args"] = {"connect_timeout": 5, "application_name": "forensix"}
+            options["pool_pre_ping"] = True
+        self.engine = sa.create_engine(settings.sqlalchemy_url, **options)
+        if settings.is_sqlite:
+            sa.event.listen(self.engine, "connect", functools.partial(_set_up_sqlite, settings.sync))
+            sa.event.listen(self.engine, "begin", _begin_sqlite)
+        self._writing = self.engine.execution_options(forensix_write=True)
+        # Writers of one process take turns here: SQLite's own waiting is sleeping, which is slow and unfair.
+        self._turn = threading.RLock() if settings.is_sqlite else contextlib.nullcontext()
+
+    @contextmanager
+    def read(self) -> Iterator[sa.Connection]:
+        """Yield a connection in a transaction that only reads."""
+        with self.engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[sa.Connection]:
+        """Yield a connection in a transaction that writes: committed at the end, rolled back by an exception."""
+        with self._turn, self._writing.begin() as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+
+def migrate(settings: Settings) -> None:
+    """Bring the tables to the newest revision; several processes may call this at once.
+
+    Raises
+    ------
+    ForensixError
+        When the database cannot be reached, or was written by a newer forensix.
+    """
+    from alembic import command
+    from alembic.config import Config
+    from alembic.util.exc import CommandError
+
+    database = Database(settings, connections=1)
+    try:
+        # One transaction, and one process at a time: the others wait here and then find nothing left to do.
+        with database.write() as connection:
+            if not settings.is_sqlite:
+                connection.execute(sa.text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+            config = Config()
+            config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+            config.attributes["connection"] = connection
+            command.upgrade(config, "head")
+    except CommandError as error:
+        raise ForensixError(f"the database cannot be migrated; was it used by a newer forensix? ({error})") from None
+    except sa.exc.OperationalError as error:
+        raise ForensixError(f"the database cannot be used: {_reason(error)}") from None
+    finally:
+        database.close()
+
+
+def _make_private_folder(folder: Path) -> None:
+    # The folder holds password hashes, the signing key and people's media.
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def _set_up_sqlite(sync: bool, connection: Any, _record: Any) -> None:
+    # Transactions are begun by _begin_sqlite, not by the driver's guess at what a statement does.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    # Before the change to WAL, which takes a lock of its own.
+    cursor.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
+    cursor.execute("PRAGMA journal_mode=WAL")
+    # Either keeps the database whole; NORMAL may forget the last answers when the power fails, and only then.
+    cursor.execute(f"PRAGMA synchronous={'FULL' if sync else 'NORMAL'}")
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.close()
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    # A transaction that starts by reading could not become a writer once another has written: begin as one.
+    write = connection.get_execution_options().get("forensix_write")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+def _reason(error: sa.exc.OperationalError) -> str:
+    return next(iter(str(error.orig).strip().splitlines()), "no reason given")

@@ -1,0 +1,1 @@
+"""Alembic's scripts: one module a revision in ``versions``; ``database.migrate`` runs them."""

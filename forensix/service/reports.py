@@ -1,0 +1,20 @@
+"""A task's row as the specification's result object: what is polled is what is delivered, byte for byte."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from forensix.schema import EVENTS
+
+
+def report_bytes(row: Mapping[str, Any]) -> bytes:
+    """Return the JSON of section 2.1 for a row of ``tasks``; the stored result, maybe large, is not parsed for it."""
+    fields = {"id": row["id"], "status": row["status"], "event_type": EVENTS[row["task"]]}
+    if row["status"] == "failed":
+        fields["error"] = row["error"]
+    if row["status"] == "completed":
+        fields |= {name: row[name] for name in ("preview", "additional_info") if row[name] is not None}
+    text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    if row["status"] == "completed":
+        text = f'{text[:-1]},"result":{row["result"]}}}'
+    return text.encode()

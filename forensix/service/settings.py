@@ -1,0 +1,129 @@
+"""What can be set, by environment variables that start with ``FORENSIX_``; read when asked, never at import."""
+
+import os
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from forensix.errors import UsageError
+
+Names = Annotated[tuple[str, ...], NoDecode]
+"""Comma separated in the environment."""
+
+
+class Settings(BaseSettings):
+    """Everything that an operator can set. Only the two URLs must be shared by hosts that work together."""
+
+    model_config = SettingsConfigDict(env_prefix="FORENSIX_", frozen=True, extra="ignore", env_ignore_empty=True)
+
+    home: Path = Path("~/.forensix")
+    """Folder of the embedded database and of the uploads, unless the next two say otherwise."""
+    database_url: str = Field(default_factory=lambda data: f"sqlite:///{data['home'] / 'forensix.db'}", repr=False)
+    """``sqlite:///PATH`` or ``postgresql://USER:PASSWORD@HOST/NAME``."""
+    storage_url: str = Field(default_factory=lambda data: f"file://{data['home'] / 'files'}", repr=False)
+    """Any URL that fsspec knows: a folder, or shared storage such as ``s3://bucket/folder``."""
+    private_hosts: Names = ()
+    """Hosts that downloads and webhooks may reach although their addresses are private."""
+    workers: int = Field(default_factory=lambda: max(1, (os.cpu_count() or 2) - 1), ge=0)
+    """Processes that ``forensix serve`` starts beside the API; 0 leaves the work to ``forensix worker`` elsewhere."""
+    token_days: float = Field(30, gt=0, le=3650)
+    """How long a token is good for."""
+    issuer: str = Field("forensix", min_length=1)
+    """``issuer`` of the tokens."""
+    audience: str = Field("forensix-api", min_length=1)
+    """``audience`` of the tokens."""
+    max_upload_bytes: int = Field(32 * 1024**2, gt=0)
+    """Largest upload; 413 beyond it."""
+    analysis_s: float = Field(900, gt=0)
+    """Longest time for one analysis; the task fails beyond it."""
+    analysis_memory_bytes: int = Field(8 * 1024**3, gt=0)
+    """Most memory for one analysis; the task fails beyond it."""
+    account_rate: int = Field(1200, ge=0)
+    """Requests a minute for one account; 429 beyond it; 0 for no limit. Each API process counts for itself."""
+    password_rate: int = Field(20, ge=0)
+    """Wrong passwords a minute from one address; 429 beyond it; 0 for no limit."""
+    queue_limit: int = Field(1000, gt=0)
+    """Tasks that may wait; 503 beyond it."""
+    webhooks_per_event: int = Field(20, gt=0)
+    """URLs that one account may register for one event."""
+    retention_uploads_h: float = Field(24, gt=0)
+    """Hours that an upload is kept after its task was created."""
+    retention_results_h: float = Field(24 * 30, gt=0)
+    """Hours that a finished task is kept."""
+    sync: bool = False
+    """Bring each upload, and SQLite's row of it, to the disk before answering: then no power cut loses what was
+    answered. Without it no killed process does; PostgreSQL keeps to its own settings."""
+    data_uris: bool = True
+    """Pictures in results as data URIs; false sends the bare base64."""
+    webhook_timeout_s: float = Field(10, gt=0)
+    """Longest wait for a receiver's answer."""
+    webhook_attempts: int = Field(10, ge=1, le=100)
+    """Attempts to deliver one result."""
+    webhook_backoff_s: float = Field(10, gt=0)
+    """Wait after the first failed attempt; doubled after each further one, with jitter."""
+    webhook_backoff_max_s: float = Field(3600, gt=0)
+    """Longest wait between two attempts."""
+    poll_s: float = Field(0.1, gt=0)
+    """How often a worker looks at the queue."""
+    proxies: Names = ()
+    """Addresses of reverse proxies whose ``X-Forwarded-For`` is believed."""
+    shutdown_s: float = Field(30, gt=0)
+    """How long requests and analyses may go on after the signal to stop."""
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
+    """Least weight of what is logged."""
+
+    @field_validator("private_hosts", "proxies", mode="before")
+    @classmethod
+    def _split(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            value = value.split(",")
+        return tuple(part.strip() for part in value if part.strip())
+
+    @field_validator("home")
+    @classmethod
+    def _absolute(cls, value: Path) -> Path:
+        return value.expanduser().absolute()
+
+    @field_validator("log_level", mode="before")
+    @classmethod
+    def _upper(cls, value: Any) -> Any:
+        return value.upper() if isinstance(value, str) else value
+
+    @field_validator("database_url")
+    @classmethod
+    def _known_database(cls, value: str) -> str:
+        scheme, _, rest = value.partition("://")
+        if scheme in ("postgresql", "postgres", "postgresql+psycopg"):
+            return f"postgresql://{rest}"
+        if scheme != "sqlite" or not rest.startswith("/") or rest == "/":
+            raise ValueError("give sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME")
+        return value
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether the database is the embedded one."""
+        return self.database_url.startswith("sqlite:")
+
+    @property
+    def sqlalchemy_url(self) -> str:
+        """The database's URL with the driver named."""
+        return self.database_url.replace("postgresql://", "postgresql+psycopg://", 1)
+
+    @classmethod
+    def read(cls, **changes: Any) -> Self:
+        """Return the settings of the environment, with ``changes`` before them.
+
+        Raises
+        ------
+        UsageError
+            For the first value that is not allowed, named by its variable; the value itself is not repeated, because
+            URLs hold passwords.
+        """
+        try:
+            return cls(**changes)
+        except ValidationError as error:
+            first = error.errors(include_input=False, include_url=False)[0]
+            name = "_".join(str(part) for part in first["loc"][:1]).upper()
+            raise UsageError(f"FORENSIX_{name} is not valid: {first['msg'].removeprefix('Value error, ')}") from None

@@ -1,0 +1,234 @@
+"""Where uploads lie: a folder, or anything that fsspec reaches by URL.
+
+A file becomes visible whole or not at all. In a folder it is written beside its place and renamed; with ``sync`` it is
+brought to the disk before that, so that what an answer promised survives a power cut as the database does. Elsewhere it
+is gathered in a temporary file and put in one call, which object stores do in one step. Keys are made by the service,
+never from what a user sent.
+"""
+
+import contextlib
+import datetime as dt
+import logging
+import os
+import re
+import secrets
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+from forensix.errors import MissingExtra, UsageError
+
+_LOG = logging.getLogger(__name__)
+_KEY = re.compile(r"[A-Za-z0-9_-]{1,128}")
+_PARTIAL = ".partial"
+_READY = "ready-"
+
+
+class Writing(Protocol):
+    """A file that is being stored."""
+
+    def write(self, data: bytes, /) -> Any:
+        """Add ``data`` at the end."""
+
+    def close(self) -> None:
+        """Make the file visible, whole."""
+
+    def discard(self) -> None:
+        """Forget it; nothing was ever visible. Harmless after `close`."""
+
+
+class Storage:
+    """Files by key, under one URL; ``sync`` brings each to the disk of a folder before it is visible.
+
+    Raises
+    ------
+    UsageError
+        The URL is of a kind that fsspec does not know.
+    MissingExtra
+        It knows the kind, but the package for it is not installed.
+    """
+
+    def __init__(self, url: str, *, sync: bool = False) -> None:
+        import fsspec
+
+        self._sync = sync
+
+        try:
+            self._fs, self._root = fsspec.core.url_to_fs(url)
+        except ImportError as error:
+            scheme = url.partition("://")[0]
+            raise MissingExtra(f"storage at {scheme}:// needs a further package: {error}") from None
+        except ValueError as error:
+            raise UsageError(f"FORENSIX_STORAGE_URL is not valid: {error}") from None
+        self._folder = Path(self._root) if "file" in _protocols(self._fs) else None
+        if self._folder:
+            # People's media: for nobody but the service.
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        else:
+            self._fs.makedirs(self._root, exist_ok=True)
+
+    def write(self, key: str) -> Writing:
+        """Return a file to write to; it is visible under ``key`` once it is closed."""
+        path = self._path(key)
+        if self._folder:
+            return _FolderFile(Path(path), self._sync)
+        return _SpooledFile(self._fs, path)
+
+    def read(self, key: str) -> IO[bytes]:
+        """Open a stored file.
+
+        Raises
+        ------
+        FileNotFoundError
+            There is none under ``key``.
+        """
+        opened: IO[bytes] = self._fs.open(self._path(key), "rb")
+        return opened
+
+    def fetch(self, key: str, path: str | os.PathLike[str]) -> None:
+        """Copy a stored file to a local path."""
+        with self.read(key) as source, Path(path).open("wb") as target:
+            shutil.copyfileobj(source, target, 1 << 20)
+
+    @contextlib.contextmanager
+    def local(self, key: str, scratch: Path) -> Iterator[Path]:
+        """Yield a local path of a stored file: the file itself in a folder, else a copy in ``scratch``."""
+        if self._folder:
+            path = Path(self._path(key))
+            if not path.is_file():
+                raise FileNotFoundError(key)
+            yield path
+            return
+        copy = scratch / key
+        try:
+            self.fetch(key, copy)
+            yield copy
+        finally:
+            copy.unlink(missing_ok=True)
+
+    def delete(self, key: str) -> None:
+        """Delete a stored file; harmless when it is gone already."""
+        with contextlib.suppress(FileNotFoundError):
+            self._fs.rm_file(self._path(key))
+
+    def listing(self) -> Iterator[tuple[str, float]]:
+        """Yield the key of every stored file and the time it was stored, in seconds since 1970."""
+        self._fs.invalidate_cache()
+        for entry in self._fs.ls(self._root, detail=True):
+            name = entry["name"].rstrip("/").rpartition("/")[2]
+            if entry["type"] == "file" and _KEY.fullmatch(name):
+                yield name, _stored_at(entry)
+
+    def sweep(self, older_than_s: float) -> int:
+        """Delete what broken-off uploads left behind in a folder, and return how many files that were."""
+        if not self._folder:
+            return 0
+        swept = 0
+        for path in self._folder.glob(f"*{_PARTIAL}"):
+            with contextlib.suppress(FileNotFoundError):
+                if path.stat().st_mtime < time.time() - older_than_s:
+                    path.unlink()
+                    swept += 1
+        return swept
+
+    def ready(self) -> bool:
+        """Return whether a file can be stored now; why not goes to the log."""
+        key = _READY + secrets.token_hex(8)
+        try:
+            file = self.write(key)
+            try:
+                file.write(b"ready")
+                file.close()
+            finally:
+                file.discard()
+            self.delete(key)
+        except Exception as error:
+            _LOG.warning("the storage is not ready: %s", type(error).__name__)
+            return False
+        return True
+
+    def _path(self, key: str) -> str:
+        if not _KEY.fullmatch(key):
+            raise ValueError(f"a storage key has letters, digits, - and _ only, not {key!r}")
+        return f"{self._root.rstrip('/')}/{key}"
+
+
+class _FolderFile:
+    """Written beside its place and renamed into it."""
+
+    def __init__(self, path: Path, sync: bool) -> None:
+        self._path, self._sync = path, sync
+        self._partial = path.with_name(f"{path.name}.{secrets.token_hex(4)}{_PARTIAL}")
+        descriptor = os.open(self._partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        self._file = os.fdopen(descriptor, "wb")
+
+    def write(self, data: bytes, /) -> int:
+        return self._file.write(data)
+
+    def close(self) -> None:
+        try:
+            self._file.flush()
+            if self._sync:
+                os.fsync(self._file.fileno())
+            self._file.close()
+            self._partial.replace(self._path)
+        except BaseException:
+            self.discard()
+            raise
+        if self._sync:
+            _sync_folder(self._path.parent)
+
+    def discard(self) -> None:
+        # What is still buffered need not reach the disk, which may be full.
+        with contextlib.suppress(OSError):
+            self._file.close()
+        self._partial.unlink(missing_ok=True)
+
+
+class _SpooledFile:
+    """Gathered here, then put in one call."""
+
+    def __init__(self, fs: Any, path: str) -> None:
+        self._fs, self._path = fs, path
+        self._file = tempfile.NamedTemporaryFile(prefix="forensix-")  # noqa: SIM115 - closed by close and discard
+
+    def write(self, data: bytes, /) -> int:
+        return self._file.write(data)
+
+    def close(self) -> None:
+        try:
+            self._file.flush()
+            self._fs.put_file(self._file.name, self._path)
+        finally:
+            self.discard()
+
+    def discard(self) -> None:
+        with contextlib.suppress(OSError):
+            self._file.close()
+
+
+def _protocols(fs: Any) -> tuple[str, ...]:
+    return (fs.protocol,) if isinstance(fs.protocol, str) else tuple(fs.protocol)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _stored_at(entry: dict[str, Any]) -> float:
+    # Each file system of fsspec names it its own way.
+    for name in ("mtime", "LastModified", "last_modified", "created", "updated"):
+        value = entry.get(name)
+        if isinstance(value, int | float):
+            return float(value)
+        if isinstance(value, dt.datetime):
+            return value.timestamp()
+    # Unknown is taken for new: rather keep a file than delete one that is being used.
+    return time.time()

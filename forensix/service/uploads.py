@@ -1,0 +1,158 @@
+"""One upload on its way into the storage: counted, sniffed, never decoded, its name never part of a path.
+
+Bytes are gathered in memory up to a piece and written by a thread, so that the event loop never waits for the disk; a
+small file is written in one go together with the task's row.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
+
+from forensix.errors import BrokenMedia, UnsupportedMedia
+from forensix.media.sniff import HEAD_BYTES, sniff
+from forensix.schema import MediaKind
+from forensix.service.errors import Refusal, too_large
+
+PIECE_BYTES = 1 << 20
+MAX_NAME = 200
+Run = Callable[..., Coroutine[Any, Any, Any]]
+"""Awaits a blocking function in a thread: ``await run(function, *arguments)``."""
+
+
+class Writer(Protocol):
+    """A file being written into the storage: there once it is closed, gone when it is discarded."""
+
+    def write(self, data: bytes, /) -> Any:
+        """Append."""
+
+    def close(self) -> None:
+        """Make it visible under its key."""
+
+    def discard(self) -> None:
+        """Forget it."""
+
+
+class Store(Protocol):
+    """What an upload asks of the storage."""
+
+    def write(self, key: str) -> Writer:
+        """Start a file."""
+
+    def delete(self, key: str) -> None:
+        """Delete a file that is there."""
+
+
+class Upload:
+    """A file that is arriving; ``key`` is its place in the storage once ``store`` has returned."""
+
+    def __init__(
+        self, store: Store, key: str, name: str | None, *, task: str, accepts: frozenset[MediaKind], max_bytes: int
+    ) -> None:
+        self.key, self.name = key, name
+        self.size_bytes = 0
+        self._store, self._task, self._accepts, self._max_bytes = store, task, accepts, max_bytes
+        self._pieces: list[bytes] = []
+        self._held_bytes = 0
+        self._sniffed = self._stored = False
+        self._writer: Writer | None = None
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes.
+
+        Raises
+        ------
+        Refusal
+            413: more than allowed; 415: the first bytes are of nothing that the task takes.
+        """
+        self.size_bytes += len(data)
+        if self.size_bytes > self._max_bytes:
+            raise file_too_large(self._max_bytes)
+        self._pieces.append(data)
+        self._held_bytes += len(data)
+        if not self._sniffed and self.size_bytes >= HEAD_BYTES:
+            self._sniff()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a piece has been gathered that should be written."""
+        return self._held_bytes >= PIECE_BYTES
+
+    def finish(self) -> None:
+        """Take note that the last byte came.
+
+        Raises
+        ------
+        Refusal
+            400: it is empty; 415: it is of nothing that the task takes.
+        """
+        if not self._sniffed:
+            self._sniff()
+
+    def write(self) -> None:
+        """Write what was gathered; blocks."""
+        if self._writer is None:
+            self._writer = self._store.write(self.key)
+        pieces, self._pieces, self._held_bytes = self._pieces, [], 0
+        self._writer.write(pieces[0] if len(pieces) == 1 else b"".join(pieces))
+
+    def store(self) -> None:
+        """Write the rest and make the file visible; blocks."""
+        self.write()
+        assert self._writer is not None
+        self._writer.close()
+        self._stored = True
+
+    def discard(self) -> None:
+        """Leave nothing behind; blocks."""
+        self._pieces = []
+        if self._stored:
+            self._store.delete(self.key)
+        elif self._writer is not None:
+            self._writer.discard()
+        self._writer = None
+
+    def _sniff(self) -> None:
+        self._sniffed = True
+        head = b"".join(self._pieces)[:HEAD_BYTES]
+        try:
+            found = sniff(head, self.name or "the upload")
+        except BrokenMedia as error:
+            raise Refusal(400, error.code, str(error)) from None
+        except UnsupportedMedia as error:
+            raise Refusal(415, error.code, str(error)) from None
+        if not found.kinds & self._accepts:
+            taken = ", ".join(sorted(self._accepts))
+            raise Refusal(415, "unsupported_media", f"{self._task} takes {taken}; this file is {found.format}")
+        if found.broken and self._task != "forensic_analysis":
+            raise Refusal(415, "unsupported_media", f"{found.broken}; only forensic_analysis can examine such a file")
+
+
+async def store_in_thread(run: Run, upload: Upload, then: Callable[[], None]) -> None:
+    """Store an upload and do what comes ``then``, in one thread; when either fails nothing is left of the upload."""
+
+    def both() -> None:
+        try:
+            upload.store()
+            then()
+        except BaseException:
+            upload.discard()
+            raise
+
+    # A client that goes away now has a task all the same: to stop midway would leave the file without its row.
+    await asyncio.shield(run(both))
+
+
+def display_name(raw: bytes) -> str | None:
+    """Return a client's file name fit for reports: its last part, printable, bounded; None when nothing is left."""
+    text = raw.decode("utf-8", "replace")
+    last = re.split(r"[\\/]", text)[-1]
+    clean = "".join(c if c.isprintable() else "_" for c in last).strip()
+    if clean in ("", ".", ".."):
+        return None
+    return clean if len(clean) <= MAX_NAME else clean[: MAX_NAME - 24] + clean[-24:]
+
+
+def file_too_large(max_bytes: int) -> Refusal:
+    """Return the refusal of a file of more than ``max_bytes``."""
+    return too_large(f"the file is larger than {max_bytes / 1024**2:g} MB; cut it, or lower its resolution")

@@ -1,0 +1,37 @@
+"""The notebook of the service's client runs from top to bottom: with a service of its own, and with one that runs."""
+
+from pathlib import Path
+from typing import Any
+
+import papermill
+import pytest
+
+from tests.service.running import Service
+
+NOTEBOOK = Path(__file__).resolve().parents[2] / "notebooks" / "service_client.ipynb"
+
+
+def run(folder: Path, **parameters: str) -> str:
+    done = papermill.execute_notebook(
+        NOTEBOOK, folder / "out.ipynb", parameters=parameters, cwd=folder, progress_bar=False
+    )
+    outputs: list[Any] = [output for cell in done.cells for output in cell.get("outputs", ())]
+    return "".join(str(output.get("data") or output.get("text")) for output in outputs)
+
+
+@pytest.mark.slow
+def test_it_starts_a_service_and_walks_the_whole_flow(tmp_path: Path) -> None:
+    shown = run(tmp_path)
+    assert shown.count("('completed'") == 4
+    assert shown.count("_complete': True") == 4
+    assert "is not signed" in shown and "415 | unsupported_media" in shown
+    assert "the service ended with status 0" in shown
+    assert "Face manipulation" in shown and "edited.pdf" in shown
+
+
+@pytest.mark.slow
+def test_it_takes_a_service_that_runs(service: Service, tmp_path: Path) -> None:
+    name, password = service.account("emma")
+    shown = run(tmp_path, base_url=service.base_url, name=name, password=password)
+    assert shown.count("('completed'") == 4
+    assert service.process.poll() is None and "the service ended" not in shown

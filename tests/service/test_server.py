@@ -1,0 +1,192 @@
+"""``forensix serve`` as processes and sockets: what an application in this process cannot show."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from forensix.cli import main
+from forensix.errors import UsageError
+from forensix.service.server import Fleet, _listen, _shown
+from forensix.service.settings import Settings
+from tests.service.api import BOUNDARY, JPEG
+from tests.service.running import serving, wait_until
+
+
+def children(process_id: int) -> list[int]:
+    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process_id)], capture_output=True, text=True, check=False)
+    return [int(line) for line in found.stdout.split()]
+
+
+def alive(process_id: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{process_id}/status").read_text()
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.slow
+def test_an_api_without_workers(tmp_path: Path) -> None:
+    with serving(tmp_path, workers=0, max_upload_bytes=100_000) as service:
+        token = service.token(service.account("anna"))
+        host, port = service.base_url.removeprefix("http://").split(":")
+        head = (
+            f"POST /tasks/face_manipulation HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n"
+            f"Content-Type: multipart/form-data; boundary={BOUNDARY}\r\n"
+        ).encode()
+
+        # A length that cannot fit: answered without a byte of the body, and the connection is closed.
+        with socket.create_connection((host, int(port)), timeout=10) as connection:
+            connection.sendall(head + b"Content-Length: 34603008\r\n\r\n")
+            answer = read_all(connection)
+        assert answer.startswith(b"HTTP/1.1 413 ")
+        assert b"connection: close" in answer.lower()
+        assert json.loads(answer.partition(b"\r\n\r\n")[2])["code"] == "too_large"
+
+        # No length at all: read up to the limit, and not further.
+        part = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.jpg"\r\n\r\n'.encode() + JPEG
+        with socket.create_connection((host, int(port)), timeout=10) as connection:
+            connection.sendall(head + b"Transfer-Encoding: chunked\r\n\r\n" + chunk(part) + chunk(bytes(120_000)))
+            answer = read_all(connection)
+        assert answer.startswith(b"HTTP/1.1 413 ")
+
+        # The token decides before the body does.
+        with socket.create_connection((host, int(port)), timeout=10) as connection:
+            connection.sendall(head.replace(token.encode(), b"nonsense") + b"Content-Length: 5000\r\n\r\n")
+            answer = read_all(connection)
+        assert answer.startswith(b"HTTP/1.1 401 ")
+
+        # A client that goes away midway leaves nothing.
+        with socket.create_connection((host, int(port)), timeout=10) as connection:
+            connection.sendall(head + b"Content-Length: 50000\r\n\r\n" + part)
+        # One that sends slowly is served, and holds nobody up.
+        body = part + bytes(500) + f"\r\n--{BOUNDARY}--\r\n".encode()
+        others = httpx.Client(base_url=service.base_url)
+        with others, socket.create_connection((host, int(port)), timeout=10) as connection:
+            connection.sendall(head + f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode())
+            for at in range(0, len(body), 200):
+                connection.sendall(body[at : at + 200])
+                time.sleep(0.02)
+                assert others.get("/healthz").status_code == 200
+            answer = read_all(connection)
+        assert answer.startswith(b"HTTP/1.1 200 ")
+        report_id = json.loads(answer.partition(b"\r\n\r\n")[2])["report_id"]
+        assert [path.name for path in (tmp_path / "files").iterdir()] == [report_id]
+
+        # Connections are kept, and nothing delays a small answer.
+        with httpx.Client(base_url=service.base_url) as client:
+            begun = time.perf_counter()
+            for _ in range(20):
+                client.get("/healthz")
+            assert time.perf_counter() - begun < 20 * 0.04
+
+        # A second one on the same port says so in a sentence.
+        command = [sys.executable, "-m", "forensix.cli", "serve", "--port", port]
+        done = subprocess.run(command, env=dict(service.environment), capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert "name another" in done.stderr
+        assert "Traceback" not in done.stderr
+
+        service.process.send_signal(signal.SIGTERM)
+        assert service.process.wait(20) == 0
+        log = service.log.read_text()
+        assert log.startswith(f"forensix serves {service.base_url} with no workers")
+        assert "Traceback" not in log
+        assert token not in log
+
+
+@pytest.mark.slow
+def test_workers_are_kept_and_end_with_the_service(tmp_path: Path) -> None:
+    with serving(tmp_path, workers=2) as service:
+        wait_until(lambda: len(children(service.process.pid)) == 2, 30, "two workers")
+        first, second = children(service.process.pid)
+        os.kill(first, signal.SIGKILL)
+        wait_until(lambda: len({*children(service.process.pid)} - {first}) == 2, 30, "another worker")
+        assert second in children(service.process.pid)
+        workers = children(service.process.pid)
+        # However the service ends: the workers see their pipe close.
+        os.kill(service.process.pid, signal.SIGKILL)
+        wait_until(lambda: not any(map(alive, workers)), 30, "the workers to end")
+
+
+def test_the_fleet_restarts_and_stops(tmp_path: Path) -> None:
+    settings = Settings.read(home=tmp_path, workers=2, shutdown_s=1)
+    marks = tmp_path / "marks"
+    code = f"import os, time; os.write(os.open({str(marks)!r}, os.O_APPEND | os.O_CREAT | os.O_WRONLY), b'x')"
+
+    async def run(then: str) -> float:
+        fleet = Fleet(settings, command=[sys.executable, "-c", f"{code}; {then}"])
+        fleet.start()
+        await asyncio.sleep(2.5)
+        begun = time.monotonic()
+        await fleet.stop()
+        return time.monotonic() - begun
+
+    asyncio.run(run("raise SystemExit(1)"))
+    n_started = marks.stat().st_size
+    # Each again after a second, then two: not in a busy loop.
+    assert 4 <= n_started <= 8
+    marks.unlink()
+    assert asyncio.run(run("time.sleep(60)")) < 5
+    assert marks.stat().st_size == 2
+
+
+def test_a_worker_that_will_not_stop_is_killed(tmp_path: Path) -> None:
+    settings = Settings.read(home=tmp_path, workers=1, shutdown_s=0.1)
+    code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
+
+    async def run() -> float:
+        fleet = Fleet(settings, command=[sys.executable, "-c", code])
+        fleet.start()
+        await asyncio.sleep(0.5)
+        begun = time.monotonic()
+        await fleet.stop()
+        return time.monotonic() - begun
+
+    assert 4 < asyncio.run(run()) < 10
+
+
+def test_addresses_that_cannot_be_listened_on() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(UsageError, match="in use"):
+        _listen("127.0.0.1", taken.getsockname()[1])
+    with pytest.raises(UsageError):
+        _listen("nonesuch.invalid", 0)
+
+
+def test_what_is_shown_holds_no_password() -> None:
+    assert _shown("postgresql://anna:word@db/x") == "postgresql://db/x"
+    assert _shown("sqlite:////home/anna/x.db") == "sqlite:////home/anna/x.db"
+
+
+@pytest.mark.parametrize(("name", "value"), [("workers", "many"), ("database_url", "mysql://anna:word@db/x")])
+def test_wrong_settings_are_a_sentence(
+    name: str, value: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(f"FORENSIX_{name.upper()}", value)
+    for command in ("serve", "worker"):
+        with pytest.raises(SystemExit) as stopped:
+            main((command,))
+        assert stopped.value.code == 2
+        error = capsys.readouterr().err
+        assert error.startswith(f"forensix: FORENSIX_{name.upper()} is not valid: ")
+        assert "word@" not in error
+
+
+def chunk(data: bytes) -> bytes:
+    return f"{len(data):x}\r\n".encode() + data + b"\r\n"
+
+
+def read_all(connection: socket.socket) -> bytes:
+    """Read until the server closes the connection."""
+    found = b""
+    while data := connection.recv(65536):
+        found += data
+    return found

@@ -1,0 +1,67 @@
+"""Settings: read when asked, one variable each, and every one of them documented."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from forensix.errors import UsageError
+from forensix.service.settings import Settings
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def test_everything_lies_under_home(tmp_path: Path) -> None:
+    settings = Settings.read(home=tmp_path)
+    assert settings.database_url == f"sqlite:///{tmp_path}/forensix.db"
+    assert settings.storage_url == f"file://{tmp_path}/files"
+    assert settings.is_sqlite
+
+
+def test_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORENSIX_HOME", str(tmp_path))
+    monkeypatch.setenv("FORENSIX_DATABASE_URL", "postgres://anna:word@db.example:5432/forensix")
+    monkeypatch.setenv("FORENSIX_PRIVATE_HOSTS", " localhost, 127.0.0.1,,")
+    monkeypatch.setenv("FORENSIX_DATA_URIS", "false")
+    monkeypatch.setenv("FORENSIX_LOG_LEVEL", "warning")
+    monkeypatch.setenv("FORENSIX_STORAGE_URL", "")
+    settings = Settings.read()
+    assert settings.sqlalchemy_url == "postgresql+psycopg://anna:word@db.example:5432/forensix"
+    assert settings.private_hosts == ("localhost", "127.0.0.1")
+    assert (settings.data_uris, settings.log_level, settings.is_sqlite) == (False, "WARNING", False)
+    assert settings.storage_url == f"file://{tmp_path}/files"
+    with pytest.raises(Exception, match="frozen"):
+        settings.workers = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"database_url": "sqlite://"},
+        {"database_url": "sqlite:///"},
+        {"database_url": "nonsense"},
+        {"workers": -1},
+        {"token_days": 0},
+        {"max_upload_bytes": "much"},
+        {"webhook_attempts": 0},
+        {"log_level": "LOUD"},
+        {"analysis_s": "nan"},
+    ],
+)
+def test_values_that_cannot_be(tmp_path: Path, changes: dict[str, object]) -> None:
+    with pytest.raises(UsageError, match=f"FORENSIX_{next(iter(changes)).upper()} is not valid"):
+        Settings.read(home=tmp_path, **changes)
+
+
+def test_every_setting_stands_in_the_readme() -> None:
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert [name for name in Settings.model_fields if f"`FORENSIX_{name.upper()}`" not in readme] == []
+
+
+@pytest.mark.parametrize("module", ["settings", "database", "app", "server", "commands", "accounts"])
+def test_importing_makes_and_changes_nothing(module: str, tmp_path: Path) -> None:
+    code = f"import logging; import forensix.service.{module}; assert not logging.getLogger().handlers"
+    env = {"FORENSIX_HOME": str(tmp_path / "home"), "PYTHONPATH": str(REPOSITORY), "FORENSIX_WORKERS": "nonsense"}
+    subprocess.run([sys.executable, "-c", code], env=env, cwd=tmp_path, check=True)
+    assert list(tmp_path.iterdir()) == []

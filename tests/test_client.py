@@ -1,0 +1,422 @@
+"""The client against a scripted service: what it sends, what it sends again, and whom it believes."""
+
+import base64
+import hashlib
+import hmac
+import json
+import socket
+import subprocess
+import sys
+import threading
+import time
+import tracemalloc
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forensix.client import Client, Token, TokenClaims, to_report, verify_webhook
+from forensix.errors import ForensixError, InputNotFound, ServiceError, UntrustedWebhook, UsageError
+from forensix.schema import EVENTS, FaceResult, ImageResult, TaskReport, VoiceResult
+
+CLAIMS = {
+    "audience": "a",
+    "endsWith": "abcdef",
+    "expiresAt": 20,
+    "issuedAt": 10,
+    "issuer": "i",
+    "subject": "s",
+}
+SECRET = "whsec_" + base64.b64encode(b"k" * 24).decode()
+
+
+@dataclass
+class Script:
+    """Answers in order (status, headers, body), None for a connection that is cut; and the requests that came."""
+
+    answers: list[tuple[int, dict[str, str], Any] | None] = field(default_factory=list)
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    url: str = ""
+
+    def ok(self, **body: Any) -> None:
+        self.answers.append((200, {}, {"success": True, **body}))
+
+    def refuse(self, status: int, code: str, **headers: str) -> None:
+        body = {"success": False, "error": f"refused with {status}", "code": code}
+        self.answers.append((status, {k.replace("_", "-"): v for k, v in headers.items()}, body))
+
+    def task(self, task: str, status: str, **more: Any) -> None:
+        self.answers.append((200, {}, {"id": "r1", "status": status, "event_type": EVENTS[task], **more}))
+
+
+@pytest.fixture
+def script() -> Iterator[Script]:
+    script = Script()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def answer(self) -> None:
+            body = self.rfile.read(int(self.headers.get("content-length", 0)))
+            told = {name.lower(): value for name, value in self.headers.items()}
+            script.requests.append({"method": self.command, "path": self.path, "headers": told, "body": body})
+            answer = script.answers.pop(0)
+            if answer is None:
+                self.close_connection = True
+                return
+            status, headers, body = answer
+            content = body if isinstance(body, bytes) else json.dumps(body).encode()
+            self.send_response(status)
+            for name, value in (headers | {"content-length": str(len(content))}).items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(content)
+
+        do_GET = do_POST = do_DELETE = answer  # noqa: N815 - as http.server calls them
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    script.url = f"http://127.0.0.1:{server.server_address[1]}"
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    yield script
+    server.shutdown()
+    server.server_close()
+    assert script.answers == [], "not everything was asked for"
+
+
+@pytest.fixture
+def client(script: Script) -> Iterator[Client]:
+    with Client(script.url, token="t0ken", account=("anna", "secret"), patience_s=5) as client:
+        yield client
+
+
+def parts(request: dict[str, Any]) -> dict[str, tuple[bytes, bytes]]:
+    """Return the head and the content of each part of a multipart body, in order."""
+    boundary = request["headers"]["content-type"].partition("boundary=")[2].encode()
+    found = {}
+    for part in request["body"].split(b"--" + boundary)[1:-1]:
+        head, _, content = part.strip(b"\r\n").partition(b"\r\n\r\n")
+        found[head.split(b'name="')[1].split(b'"')[0].decode()] = (head, content)
+    return found
+
+
+def test_importing_the_client_is_cheap() -> None:
+    code = "import sys, forensix.client; print(*(m for m in ('torch', 'numpy', 'fastapi') if m in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
+
+
+def test_signing_in_creates_a_token_with_name_and_password(script: Script) -> None:
+    script.ok(id="1", token="made", claims=CLAIMS)
+    script.ok(urls=[])
+    with Client.sign_in(script.url, "anna", "secret") as client:
+        client.webhooks("voice_analysis_complete")
+    basic = base64.b64encode(b"anna:secret").decode()
+    assert [r["headers"]["authorization"] for r in script.requests] == [f"Basic {basic}", "Bearer made"]
+
+
+def test_a_wrong_password_is_told(script: Script) -> None:
+    script.refuse(401, "unauthorized")
+    with pytest.raises(ServiceError, match="refused with 401") as refused:
+        Client.sign_in(script.url, "anna", "wrong")
+    assert (refused.value.status, refused.value.code) == (401, "unauthorized")
+    assert isinstance(refused.value, ForensixError)
+
+
+def test_tokens_take_name_and_password(script: Script) -> None:
+    with pytest.raises(UsageError, match="sign_in"):
+        Client(script.url, token="t0ken").tokens()
+
+
+def test_secrets_are_not_shown(client: Client) -> None:
+    assert "t0ken" not in repr(client) and "secret" not in repr(client)
+    assert "made" not in repr(Token("1", "made", TokenClaims("a", "abcdef", 2, 1, "i", "s")))
+
+
+def test_options_come_before_the_file(script: Script, client: Client, tmp_path: Path) -> None:
+    (tmp_path / "clip.mp4").write_bytes(b"content")
+    script.ok(report_id="r1")
+    assert client.create("face_manipulation", tmp_path / "clip.mp4", explain=True) == "r1"
+    sent = parts(script.requests[0])
+    assert list(sent) == ["explain", "file"]
+    assert sent["explain"][1] == b"true"
+    assert sent["file"][1] == b"content" and b'filename="clip.mp4"' in sent["file"][0]
+    assert script.requests[0]["path"] == "/tasks/face_manipulation"
+    assert script.requests[0]["headers"]["authorization"] == "Bearer t0ken"
+
+
+def test_bytes_and_urls_are_sent_in_the_same_form(script: Script, client: Client) -> None:
+    for _ in range(2):
+        script.ok(report_id="r1")
+    client.create("forensic_analysis", b"%PDF-", additional_info="é", name="scan.pdf")
+    client.create("voice_analysis", url="https://example.org/a.mp3", transcribe=False)
+    first, second = map(parts, script.requests)
+    assert first["additional_info"][1].decode() == "é" and first["file"][1] == b"%PDF-"
+    assert {name: content for name, (_, content) in second.items()} == {
+        "transcribe": b"false",
+        "url": b"https://example.org/a.mp3",
+    }
+
+
+@pytest.mark.parametrize(
+    ("task", "options", "message"),
+    [
+        ("faces", {"file": b"x"}, "choose from face_manipulation"),
+        ("voice_analysis", {}, "exactly one"),
+        ("voice_analysis", {"file": b"x", "url": "https://example.org"}, "exactly one"),
+        ("forensic_analysis", {"file": b"x", "explain": True}, "does not take explain"),
+        ("face_manipulation", {"file": b"x", "transcribe": True}, "does not take transcribe"),
+    ],
+)
+def test_wrong_calls_are_not_sent(client: Client, task: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        client.create(task, **options)
+
+
+def test_a_missing_file_is_told(client: Client, tmp_path: Path) -> None:
+    with pytest.raises(InputNotFound, match=r"absent\.mp4 cannot be read"):
+        client.create("face_manipulation", tmp_path / "absent.mp4")
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:8000", "ftp://example.org", "http://example.org:port"])
+def test_an_address_that_is_none_is_told(address: str) -> None:
+    with pytest.raises(UsageError, match="address"):
+        Client(address, token="t")
+
+
+def test_a_file_is_not_read_into_memory(tmp_path: Path) -> None:
+    size = 64 << 20
+    with (tmp_path / "large.wav").open("wb") as file:
+        file.truncate(size)
+    received = []
+
+    def swallow() -> None:
+        connection, _ = listening.accept()
+        buffer = bytearray(1 << 16)
+        while sum(received) < size and (n := connection.recv_into(buffer)):
+            received.append(n)
+        connection.close()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=swallow, daemon=True).start()
+        with Client(f"http://127.0.0.1:{listening.getsockname()[1]}", token="t0ken") as client:
+            tracemalloc.start()
+            with pytest.raises(ServiceError, match="did not answer"):
+                client.create("voice_analysis", tmp_path / "large.wav")
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+    assert sum(received) >= size
+    assert peak < 4 << 20
+
+
+def test_polling_goes_on_until_the_end(script: Script, client: Client) -> None:
+    script.ok(report_id="r1")
+    for _ in range(2):
+        script.task("face_manipulation", "in_progress")
+    script.task("face_manipulation", "completed", result={"class_name": "no_faces"}, preview="data:,")
+    found = client.analyze("face_manipulation", b"x")
+    assert found.result == FaceResult(class_name="no_faces") and found.preview == "data:,"
+    assert [r["path"] for r in script.requests[1:]] == ["/tasks/face_manipulation/r1"] * 3
+
+
+def test_a_failed_task_is_an_answer(script: Script, client: Client) -> None:
+    script.task("voice_analysis", "failed", error="the file is cut short")
+    found = client.wait("voice_analysis", "r1")
+    assert (found.status, found.error, found.result) == ("failed", "the file is cut short", None)
+
+
+@pytest.mark.parametrize(
+    ("task", "kind"),
+    [("face_manipulation", FaceResult), ("ai_generated_image_detection", ImageResult), ("voice_analysis", VoiceResult)],
+)
+def test_results_are_typed_by_their_task(script: Script, client: Client, task: str, kind: type) -> None:
+    script.task(task, "completed", result={"class_name": "real"})
+    assert type(client.get(task, "r1").result) is kind
+
+
+def test_an_answer_of_another_version_is_told(script: Script, client: Client) -> None:
+    script.task("face_manipulation", "completed", result={"class_name": "perhaps"})
+    with pytest.raises(ServiceError, match=r"2\.40\.6") as told:
+        client.get("face_manipulation", "r1")
+    assert told.value.code == "unexpected_answer"
+
+
+def test_waiting_ends(script: Script, client: Client) -> None:
+    for _ in range(2):
+        script.task("voice_analysis", "in_progress")
+    with pytest.raises(ServiceError, match="not finished after") as told:
+        client.wait("voice_analysis", "r1", timeout_s=0.05, poll_s=1)
+    assert told.value.code == "still_in_progress"
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_what_is_put_off_is_sent_again_from_the_start(
+    script: Script, client: Client, tmp_path: Path, status: int
+) -> None:
+    (tmp_path / "clip.mp4").write_bytes(b"content")
+    script.refuse(status, "busy", retry_after="1")
+    script.ok(report_id="r1")
+    begun = time.monotonic()
+    assert client.create("face_manipulation", tmp_path / "clip.mp4") == "r1"
+    assert time.monotonic() - begun >= 1
+    assert [parts(request)["file"][1] for request in script.requests] == [b"content"] * 2
+
+
+def test_what_is_put_off_for_too_long_is_refused(script: Script, client: Client) -> None:
+    script.refuse(429, "too_many_requests", retry_after="3600")
+    with pytest.raises(ServiceError) as refused:
+        client.create("face_manipulation", b"x")
+    assert (refused.value.status, refused.value.code) == (429, "too_many_requests")
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 413, 415, 500, 503])
+def test_other_refusals_are_not_sent_again(script: Script, client: Client, status: int) -> None:
+    script.refuse(status, "refused")
+    with pytest.raises(ServiceError) as refused:
+        client.create("face_manipulation", b"x")
+    assert refused.value.status == status
+    assert len(script.requests) == 1
+
+
+def test_a_creation_whose_answer_was_lost_is_not_repeated(script: Script, client: Client) -> None:
+    script.answers.append(None)
+    with pytest.raises(ServiceError, match="may have been done") as lost:
+        client.create("face_manipulation", b"x")
+    assert (lost.value.status, lost.value.code) == (None, "no_answer")
+    assert len(script.requests) == 1
+
+
+def test_a_poll_whose_answer_was_lost_is_repeated(script: Script, client: Client) -> None:
+    script.answers.append(None)
+    script.task("voice_analysis", "in_progress")
+    assert client.get("voice_analysis", "r1").status == "in_progress"
+
+
+def test_a_service_that_is_not_there_is_told() -> None:
+    with (
+        Client("http://127.0.0.1:9", token="t", patience_s=0.1) as client,
+        pytest.raises(ServiceError, match="did not answer") as lost,
+    ):
+        client.create("voice_analysis", b"x")
+    assert "may have been done" not in str(lost.value)
+
+
+def test_an_answer_that_is_no_object_is_told(script: Script, client: Client) -> None:
+    script.answers.append((502, {}, b"<html>Bad Gateway</html>"))
+    with pytest.raises(ServiceError, match="502"):
+        client.get("voice_analysis", "r1")
+
+
+def test_identifiers_cannot_leave_their_place_in_the_path(script: Script, client: Client) -> None:
+    script.refuse(404, "not_found")
+    with pytest.raises(ServiceError):
+        client.get("voice_analysis", "../../auth/tokens?x=1#y")
+    assert script.requests[0]["path"] == "/tasks/voice_analysis/..%2F..%2Fauth%2Ftokens%3Fx%3D1%23y"
+
+
+def test_webhooks_are_registered_listed_and_deleted(script: Script, client: Client) -> None:
+    event = EVENTS["voice_analysis"]
+    script.ok(id="w1")
+    script.ok(urls=[{"id": "w1", "url": "https://example.org/hook"}])
+    script.ok()
+    script.ok()
+    assert client.register_webhook(event, "https://example.org/hook") == "w1"
+    assert [(w.id, w.url) for w in client.webhooks(event)] == [("w1", "https://example.org/hook")]
+    client.delete_webhook(event, "w1")
+    client.delete_webhooks(event)
+    assert script.requests[0]["body"] == b"url=https%3A%2F%2Fexample.org%2Fhook"
+    assert [(r["method"], r["path"]) for r in script.requests] == [
+        ("POST", f"/webhooks/{event}"),
+        ("GET", f"/webhooks/{event}"),
+        ("DELETE", f"/webhooks/{event}/w1"),
+        ("DELETE", f"/webhooks/{event}"),
+    ]
+
+
+def test_tokens_are_listed_and_deleted(script: Script, client: Client) -> None:
+    script.ok(claims={"1": CLAIMS})
+    script.ok(claims={"1": CLAIMS})
+    script.ok(deleted_tokens=["1"])
+    script.ok(deleted_tokens=["2", "3"])
+    assert client.tokens()["1"].ends_with == client.token("1").ends_with == "abcdef"
+    assert client.delete_token("1") == ("1",)
+    assert client.delete_tokens() == ("2", "3")
+    assert {r["headers"]["authorization"].split()[0] for r in script.requests} == {"Basic"}
+
+
+def delivery(body: bytes, *, key: bytes = b"k" * 24, at_s: float | None = None) -> dict[str, str]:
+    """Return headers as the Standard Webhooks convention has them, signed here and not by forensix."""
+    sent_at = str(int(time.time() if at_s is None else at_s))
+    signature = base64.b64encode(hmac.new(key, b"msg_1." + sent_at.encode() + b"." + body, hashlib.sha256).digest())
+    return {"Webhook-Id": "msg_1", "Webhook-Timestamp": sent_at, "Webhook-Signature": f"v1,{signature.decode()}"}
+
+
+BODY = json.dumps(
+    {"id": "1", "status": "failed", "event_type": "voice_analysis_complete", "error": "it could not be decoded"}
+).encode()
+
+
+def test_a_signed_delivery_is_believed() -> None:
+    assert verify_webhook(SECRET, delivery(BODY), BODY).error == "it could not be decoded"
+    headers = delivery(BODY)
+    headers["Webhook-Signature"] = f"v1,AAAA v1a,BBBB {headers['Webhook-Signature']}"
+    assert verify_webhook(SECRET, headers, BODY).id == "1"
+
+
+@pytest.mark.parametrize("name", ["Webhook-Id", "Webhook-Timestamp", "Webhook-Signature"])
+def test_a_delivery_without_a_header_is_not_believed(name: str) -> None:
+    headers = delivery(BODY)
+    del headers[name]
+    with pytest.raises(UntrustedWebhook, match=name.lower()):
+        verify_webhook(SECRET, headers, BODY)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        delivery(BODY, key=b"other"),
+        delivery(BODY + b" "),
+        {**delivery(BODY), "Webhook-Id": "msg_2"},
+        {**delivery(BODY), "Webhook-Signature": ""},
+        {**delivery(BODY), "Webhook-Signature": "v1,é"},
+        {**delivery(BODY), "Webhook-Signature": delivery(BODY)["Webhook-Signature"].replace("v1,", "v2,")},
+    ],
+)
+def test_a_delivery_that_is_not_signed_is_not_believed(headers: dict[str, str]) -> None:
+    with pytest.raises(UntrustedWebhook, match="not signed"):
+        verify_webhook(SECRET, headers, BODY)
+
+
+@pytest.mark.parametrize("offset_s", [-301, 302])
+def test_an_old_delivery_is_not_believed(offset_s: float) -> None:
+    with pytest.raises(UntrustedWebhook, match="too old"):
+        verify_webhook(SECRET, delivery(BODY, at_s=time.time() + offset_s), BODY)
+    assert verify_webhook(SECRET, delivery(BODY, at_s=time.time() - 301), BODY, tolerance_s=600).id == "1"
+
+
+@pytest.mark.parametrize("sent_at", ["", "nan", "-1", "9" * 400, "²"])
+def test_a_time_that_is_none_is_not_believed(sent_at: str) -> None:
+    with pytest.raises(UntrustedWebhook):
+        verify_webhook(SECRET, {**delivery(BODY), "Webhook-Timestamp": sent_at}, BODY)
+
+
+def test_a_secret_that_is_none_is_told() -> None:
+    with pytest.raises(UsageError, match="whsec_"):
+        verify_webhook("whsec_not base64", delivery(BODY), BODY)
+
+
+def test_answers_draw_themselves() -> None:
+    done = TaskReport(
+        id="1", status="completed", event_type=EVENTS["face_manipulation"], result=FaceResult(class_name="real")
+    )
+    failed = TaskReport(id="2", status="failed", event_type=EVENTS["voice_analysis"], error="it has no sound")
+    report = to_report("clip.mp4", done, failed)
+    assert report.verdicts == {"face_manipulation": "real", "voice_analysis": "failed"}
+    page = report._repr_html_()
+    assert "clip.mp4" in page and "it has no sound" in page
