@@ -182,6 +182,8 @@ HYBRID = (
     "(/XRefStm) for newer readers. Nothing was added, so there is one version."
 )
 NOTES: dict[str, str] = {
+    "0032_": "The preview of 160 x 120 shows the same picture between black bars (correlation 1.00 within them): there "
+    "is one version.",
     "0046_": HYBRID,
     "0110_": HYBRID,
     "0133_": HYBRID,

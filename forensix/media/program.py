@@ -26,6 +26,7 @@ def run(
     source: Path,
     *,
     timeout_s: float = 5,
+    cpu_s: int = 1,
     memory_bytes: int = 512 << 20,
     output_bytes: int = 2 << 20,
 ) -> bytes:
@@ -34,7 +35,7 @@ def run(
     Raises
     ------
     BrokenMedia
-        It took too long, or printed more than ``output_bytes``.
+        It took too long (by the clock or ``cpu_s`` of the processor), or printed more than ``output_bytes``.
     OSError
         The file cannot be read.
     """
@@ -42,7 +43,7 @@ def run(
     settings = {
         "memory_bytes": memory_bytes,
         "file_bytes": 0,
-        "cpu_s": int(timeout_s) + 1,
+        "cpu_s": cpu_s,
         "network": False,
         "program": list(arguments),
         "environment": _ENVIRONMENT,
@@ -60,13 +61,24 @@ def run(
             start_new_session=True,
         )
     try:
-        return _output(process, name, end_s, timeout_s, output_bytes)
+        output = _output(process, name, end_s, timeout_s, output_bytes)
+        if _ran_out(process):
+            raise BrokenMedia(f"{name} needed more than {cpu_s} s of the processor for this file and was stopped")
+        return output
     finally:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         process.kill()
         process.wait()
         process.stdout.close()  # type: ignore[union-attr]
+
+
+def _ran_out(process: subprocess.Popen[bytes]) -> bool:
+    """Tell whether the kernel ended a program for its time; at the hard limit it kills without a word."""
+    try:
+        return process.wait(timeout=1) in (-signal.SIGXCPU, -signal.SIGKILL)
+    except subprocess.TimeoutExpired:
+        return False
 
 
 def _output(process: subprocess.Popen[bytes], name: str, end_s: float, timeout_s: float, output_bytes: int) -> bytes:

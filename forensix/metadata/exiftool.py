@@ -85,7 +85,7 @@ def beyond(row: dict[str, Any], own: Iterable[Fact]) -> tuple[Fact, ...]:
     for fact in own:
         names.add(_plain(fact.key.rsplit(".", 1)[-1]))
         values.add(_plain(str(fact.value)))
-    facts = []
+    facts: list[Fact] = []
     for name, value in row.items():
         group, _, tag = name.rpartition(":")
         if name == "ExifTool:ExifToolVersion":

@@ -16,7 +16,7 @@ def is_broken(data: bytes) -> bool:
     decoder.thread_count = 1
     decoder.options = {"err_detect": "explode"}
     try:
-        decoder.decode(av.Packet(data))  # type: ignore[attr-defined]
+        decoder.decode(av.Packet(data))
     except av.error.InvalidDataError:
         return True
     except (av.FFmpegError, ValueError, MemoryError):

@@ -54,7 +54,8 @@ def _read(path: Path) -> Facts:
 
 
 MISBEHAVIOUR = {
-    "hangs": ("while :; do :; done", "took longer than"),
+    "hangs": ("while :; do :; done", "was stopped"),
+    "computes": ("trap '' XCPU; while :; do :; done; echo '[{}]'", "was stopped"),
     "sleeps": ("sleep 1000", "took longer than"),
     "prints garbage": ("head -c 5000 /dev/urandom", "did not answer in JSON"),
     "prints nothing": ("exit 0", "did not answer in JSON"),
