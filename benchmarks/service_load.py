@@ -11,6 +11,7 @@ from a task's completion, as the database has it, to the arrival of its webhook 
 import argparse
 import asyncio
 import contextlib
+import itertools
 import os
 import socket
 import sqlite3
@@ -66,9 +67,9 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 16, 64])
-    parser.add_argument("--seconds", type=float, default=5.0, help="length of one run")
+    parser.add_argument("--seconds", type=float, default=3.0, help="length of one run")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--kib", type=int, default=64, help="size of the upload")
+    parser.add_argument("--kib", type=int, nargs="+", default=[64, 256, 1024], help="sizes of the upload")
     parser.add_argument("--webhooks", type=int, default=100, help="tasks whose delivery is timed")
     parser.add_argument("--bare", type=int, metavar="PORT", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
@@ -83,36 +84,46 @@ def main() -> None:
 
 
 def creations(place: Path, options: argparse.Namespace) -> None:
-    body, content_type = form(place, options.kib)
-    runs: dict[tuple[int, str], list[Run]] = {}
+    print("# Creations a second, beside a bare handler\n")
+    arguments = f"--repeats {options.repeats} --seconds {options.seconds:g}"
+    print(f"`python benchmarks/service_load.py {arguments}`, on SQLite, one API process: medians.\n")
+    columns = ("KiB", "clients", "forensix, 1/s", "bare, 1/s", "ratio", "forensix p50, p99 ms", "bare p50, p99 ms")
+    columns += ("forensix, CPU ms each", "bare, CPU ms each", "refused")
+    print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}", flush=True)
     quiet = {"workers": 0, "account_rate": 0, "queue_limit": 10_000_000, "log_level": "WARNING"}
     with serving(place / "home", **quiet) as service, bare(place / "bare") as (bare_port, bare_pid):
         head = [f"Authorization: Bearer {service.token(service.account('anna'))}"]
-        port, pid = int(service.base_url.rpartition(":")[2]), service.process.pid
-        for clients in options.clients:
-            for _ in range(options.repeats):
-                for name, to, process in (("forensix", port, pid), ("bare", bare_port, bare_pid)):
-                    request = message(f"/tasks/{TASK}", head, content_type, body)
-                    asyncio.run(load(to, request, clients, 0.5))
-                    before = cpu_s(process)
-                    run = asyncio.run(load(to, request, clients, options.seconds))
-                    run.cpu_s = cpu_s(process) - before
-                    runs.setdefault((clients, name), []).append(run)
-    print("# Creations a second, beside a bare handler\n")
-    print(f"`python benchmarks/service_load.py`, on SQLite, one API process, uploads of {options.kib} KiB,")
-    print(f"medians of {options.repeats} runs of {options.seconds:g} s each.\n")
-    columns = ("clients", "forensix, 1/s", "bare, 1/s", "ratio", "forensix p50, p99 ms", "bare p50, p99 ms")
-    columns += ("forensix, CPU ms each", "bare, CPU ms each", "refused")
-    print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
-    for clients in options.clients:
-        ours, theirs = runs[clients, "forensix"], runs[clients, "bare"]
-        rates = [statistics.median(run.rate_hz for run in found) for found in (ours, theirs)]
-        cpu = [f"{statistics.median(run.cpu_ms for run in found):.2f}" for found in (ours, theirs)]
-        refused = sum(run.refused for run in (*ours, *theirs))
-        print(
-            f"| {clients} | {rates[0]:.0f} | {rates[1]:.0f} | {rates[0] / rates[1]:.2f} | {quantiles(ours)} "
-            f"| {quantiles(theirs)} | {cpu[0]} | {cpu[1]} | {refused} |"
+        servers = (
+            (int(service.base_url.rpartition(":")[2]), service.process.pid, service.home / "files"),
+            (bare_port, bare_pid, place / "bare"),
         )
+        for kib, clients in itertools.product(options.kib, options.clients):
+            request = message(f"/tasks/{TASK}", head, *form(place, kib))
+            runs: tuple[list[Run], list[Run]] = ([], [])
+            for _ in range(options.repeats):
+                for (port, pid, files), done in zip(servers, runs, strict=True):
+                    done.append(measured(port, pid, request, clients, options.seconds))
+                    for stored in files.iterdir():
+                        stored.unlink()
+            print(row(kib, clients, *runs), flush=True)
+
+
+def measured(port: int, pid: int, request: bytes, clients: int, seconds: float) -> Run:
+    asyncio.run(load(port, request, clients, seconds / 6))
+    before = cpu_s(pid)
+    run = asyncio.run(load(port, request, clients, seconds))
+    run.cpu_s = cpu_s(pid) - before
+    return run
+
+
+def row(kib: int, clients: int, ours: list[Run], theirs: list[Run]) -> str:
+    rates = [statistics.median(run.rate_hz for run in found) for found in (ours, theirs)]
+    cpu = [f"{statistics.median(run.cpu_ms for run in found):.2f}" for found in (ours, theirs)]
+    refused = sum(run.refused for run in (*ours, *theirs))
+    return (
+        f"| {kib} | {clients} | {rates[0]:.0f} | {rates[1]:.0f} | {rates[0] / rates[1]:.2f} | {quantiles(ours)} "
+        f"| {quantiles(theirs)} | {cpu[0]} | {cpu[1]} | {refused} |"
+    )
 
 
 def cpu_s(pid: int) -> float:
@@ -125,14 +136,14 @@ def quantiles(runs: list[Run]) -> str:
     return ", ".join(f"{statistics.median(run.quantile_ms(q) for run in runs):.1f}" for q in (0.5, 0.99))
 
 
-def form(place: Path, kib: int) -> tuple[bytes, str]:
-    """Return the multipart body of a picture of so many KiB, and its content type."""
+def form(place: Path, kib: int) -> tuple[str, bytes]:
+    """Return the content type and the multipart body of a picture of so many KiB."""
     picture = making.write_image(place / "picture.jpg").read_bytes()
     picture += b"\0" * (kib * 1024 - len(picture))
     request = httpx.Request(
         "POST", "http://x", data={"explain": "true"}, files={"file": ("picture.jpg", picture, "image/jpeg")}
     )
-    return request.read(), request.headers["content-type"]
+    return request.headers["content-type"], request.read()
 
 
 def message(path: str, head: list[str], content_type: str, body: bytes) -> bytes:

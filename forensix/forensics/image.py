@@ -57,6 +57,7 @@ def rules(facts: Facts, media: "Media | None" = None) -> tuple[Finding, ...]:
     shown = image_pixels.measure(facts, media) if media is not None else {}
     edited = [*_editors(facts, programs), *_versions(facts), *_photoshop(facts, programs), *_digest(facts)]
     edited += image_pixels.thumbnails(facts, shown)
+    edited += image_encoding.adobe_tables(facts, is_named=any(p.name.startswith("Adobe") for _, p in programs))
     found = [*edited, *_screenshots(facts, programs), *_other_programs(facts, programs)]
     found += image_dates.rules(facts, second_sign=any(f.severity != "benign" for f in edited))
     found += image_encoding.rules(facts, shown, is_edited=any(f.severity != "benign" for f in edited))

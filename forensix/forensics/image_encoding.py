@@ -74,6 +74,11 @@ def _tables(facts: Facts) -> list[Finding]:
         told = (
             f"the standard's example tables scaled to quality {value['quality']}, as most software and some cameras do"
         )
+    elif "by" in value:
+        told = (
+            f"tables that {value['by']} writes (learnt from {value['files']} of its files)"
+            f"{'' if value['whole'] else ' for the luminance'}"
+        )
     else:
         told = f"tables of the writer's own (nearest to quality {value['nearest']}), as many cameras and Adobe do"
     process = f"{how['process']}, sampling {' '.join(how['sampling'])}"
@@ -86,6 +91,47 @@ def _tables(facts: Facts) -> list[Finding]:
             "integrity",
             facts=[maker, frame],
             values=[told.partition(",")[0], process],
+        )
+    ]
+
+
+def adobe_tables(facts: Facts, *, is_named: bool) -> list[Finding]:
+    """Return the claim on tables that Adobe's programs write, where no tag names one of them (``is_named``).
+
+    The tables alone are benign, since any program can write them. They are suspect with one more sign of Adobe's
+    encoder; one more again is wanted where the camera's own record is whole or only the luminance table matches.
+    """
+    maker = facts.fact("jpeg.maker")
+    if is_named or maker is None or maker.value.get("by") != "Adobe":
+        return []
+    marker, profile, block = (facts.fact(key) for key in ("jpeg.adobe", "icc.creator", "photoshop.resource"))
+    signs = [(marker, "an APP14 Adobe segment")] if marker is not None else []
+    if profile is not None and str(profile.value).startswith("ADBE"):
+        signs.append((profile, "a colour profile that Adobe made"))
+    if block is not None:
+        signs.append((block, "a Photoshop block"))
+    is_camera = facts.get("exif.Make") is not None and facts.get("exif.MakerNote") is not None
+    wanted = 1 + is_camera + (not maker.value["whole"])
+    is_suspect = len(signs) >= wanted
+    seen = f"With them stands {' and '.join(name for _, name in signs)}" if signs else "No other sign of Adobe is there"
+    told = (
+        "an Adobe program saved the picture last, though no tag names one; what was changed, if anything, is not said"
+        if is_suspect
+        else "that is too little to say that an Adobe program saved the picture, since others offer its tables too"
+    )
+    return [
+        finding(
+            "suspect" if is_suspect else "benign",
+            "The JPEG has tables that Adobe's programs write",
+            f"{place(maker)}: the quantisation tables were learnt from files that prove Adobe's encoder otherwise "
+            f"({maker.value['files']} of them{'' if maker.value['whole'] else ', the luminance table only'}), and no "
+            f"quality of the usual library gives them. {seen}: {told}.",
+            "encoding",
+            "editing" if is_suspect else "origin",
+            facts=[maker, *(fact for fact, _ in signs)],
+            values=["Adobe's quantisation tables", *(name for _, name in signs)],
+            flags=["FILE_EDITED"] if is_suspect else [],
+            details=[("source", "software")] if is_suspect else [],
         )
     ]
 
@@ -134,7 +180,8 @@ def _spliced(shown: dict[str, Any]) -> list[Finding]:
                 (
                     "Compression history",
                     measured["map"],
-                    "Red: compressed once. Blue: compressed twice. Grey: nothing can be said.",
+                    "Red: compressed once. Blue: compressed twice. Grey: nothing can be said. One solid red area among "
+                    "blue is what counts; red scattered over the picture is noise. It does not tell what was changed.",
                 )
             ],
             flags=["FILE_EDITED"],
