@@ -167,6 +167,18 @@ def make_recording(folder: Path) -> Iterator[Path]:
     yield path
 
 
+def make_cut_recording(folder: Path) -> Iterator[Path]:
+    """Write synthetic speech in a quiet room in which a stretch was overwritten with nothing."""
+    from scipy.io import wavfile
+
+    room = np.random.default_rng(0).normal(0, 40, len(voice := synthesise(SPEECH)))
+    recorded = np.clip(voice + room, -32768, 32767).astype(np.int16)
+    recorded[RATE_HZ : RATE_HZ + RATE_HZ // 2] = 0
+    path = folder / "cut-speech.wav"
+    wavfile.write(path, RATE_HZ, recorded)
+    yield path
+
+
 def make_document(folder: Path) -> Iterator[Path]:
     """Write a PDF, then paint over its amount in an incremental update."""
     from matplotlib.backends.backend_pdf import PdfPages

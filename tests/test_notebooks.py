@@ -51,19 +51,27 @@ def test_quickstart_takes_a_file_of_the_users_own(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_forensic_analysis_leads_from_claims_to_bytes(tmp_path: Path) -> None:
     shown = outputs("forensic_analysis", tmp_path)
-    report = pages(shown)[0]
-    for words in ("An embedded preview shows another picture", "An area of the picture occurs twice", "bytes there"):
+    found = pages(shown)
+    report = found[0]
+    for words in (
+        "An embedded preview shows another picture",
+        "An area of the picture occurs twice",
+        "Map of the file",
+    ):
         assert words in report
     printed = "".join(output["text"] for output in shown if output["output_type"] == "stream")
     assert "exif.Software = GIMP 2.10.36" in printed and "47 49 4d 50" in printed
-    assert any("the first version" in page for page in pages(shown))
+    assert any("bytes written" in page and "the first version" in page for page in found)
+    for words in ("Amount due: 100.00", "Digital silence inside the recording", "Damaged: "):
+        assert any(words in page for page in found), words
+    assert "report.html" in printed and "4 inputs" in printed
 
 
 @pytest.mark.slow
 def test_forensic_analysis_takes_a_file_of_the_users_own(tmp_path: Path) -> None:
     path = tmp_path / "cut.wav"
     path.write_bytes(b"RIFF\xff\xff\x00\x00WAVEfmt ")
-    shown = pages(outputs("forensic_analysis", tmp_path, path=str(path), additional_info="case 17"))
+    shown = pages(outputs("forensic_analysis", tmp_path, source=str(path), additional_info="case 17"))
     assert "cut.wav" in shown[0] and "case 17" in shown[0]
 
 

@@ -23,6 +23,22 @@ COPIED_PX, COPIED_LARGE_PX = 300, 2500
 COPIED_ALIKE, COPIED_LARGE_ALIKE = 0.975, 0.935
 COPIED_ASIDE = 0.85
 COPIED_OVERLAP = 0.25
+NOISE_EXCESS, NOISE_SHARE = 1.2, 0.3
+PAIR_CAPTION = (
+    "Left the picture, then its {name}, both turned as the orientation tag says; right the preview in grey, red where "
+    "the picture differs. Thin red lines along edges are usual, because a preview is shrunk and compressed on its own; "
+    "red areas are not."
+)
+COPIES_CAPTION = (
+    "Red: the one place, blue: the other. Look whether both hold the same grain and the same flaws: things made alike, "
+    "windows or goods on a shelf, repeat without anybody having copied them. Copies that were turned, scaled or "
+    "blurred are not found."
+)
+ELA_CAPTION = (
+    "How much each place changes when the picture is saved once more, amplified. Compare like with like: an even area "
+    "that is much brighter than other even areas may have another history. Edges, texture and strong colours are "
+    "always bright, and a picture that was saved again as a whole shows nothing. No evidence by itself."
+)
 FLAT = 4.0
 """Previews with a smaller spread of grey values are too even to compare."""
 
@@ -65,7 +81,7 @@ def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
         fact = places.get(row["name"])
         if fact is None or row["spread"] < FLAT:
             continue
-        pictures = [("Picture and preview", row["pair"], f"Left the picture as stored, right its {row['name']}.")]
+        pictures = [("Picture and preview", row["pair"], PAIR_CAPTION.format(name=row["name"]))]
         values = [f"likeness {row['likeness']:.2f}"]
         if row["likeness"] >= ALIKE:
             alike.append((fact, values[0], pictures[0]))
@@ -152,10 +168,15 @@ def _copies(shown: dict[str, Any]) -> list[Finding]:
             "editing",
             facts=[Fact("pixels.copies", {k: v for k, v in measured.items() if k != "map"}, "decoded picture")],
             values=[f"{measured['area_px']} pixels", f"displacement {dx}, {dy}"],
-            pictures=[("Areas that occur twice", measured["map"], "Red: the one place. Blue: the other.")],
+            pictures=[("Areas that occur twice", measured["map"], COPIES_CAPTION)],
             flags=["FILE_EDITED"],
         )
     ]
+
+
+def is_noisy(measured: dict[str, Any]) -> bool:
+    """Tell whether an area is claimed to hold more noise than the rest explains: by far, and in a part only."""
+    return bool(measured["excess"] >= NOISE_EXCESS and 0 < measured["share"] <= NOISE_SHARE)
 
 
 def maps(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
@@ -171,7 +192,7 @@ def maps(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
                 "pixels",
                 "integrity",
                 facts=[Fact("pixels.ela", "saved once more at quality 90", "decoded picture")],
-                pictures=[("Error level", shown["ela"], "Difference to the picture saved once more, amplified.")],
+                pictures=[("Error level", shown["ela"], ELA_CAPTION)],
             )
         )
     return found

@@ -6,6 +6,7 @@
     spliced      a part of a twice compressed picture that was compressed once
     shifted      the grid of an earlier JPEG compression that is not the file's own
     copies       areas that occur twice
+    noise        an area with more noise than the rest of the picture explains
 
 Source: Krawetz 2007 (error level); the others name theirs in their own modules.
 """
@@ -17,13 +18,12 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from forensix.forensics import copies, double, shifted, spliced
+from forensix.forensics import copies, double, noise, pairs, shifted, spliced
 
 MAX_PIXELS, MAX_WEBP_PIXELS = 60_000_000, 40_000_000
 SIDE = 64
 ELA_SIDE = 1024
 ELA_QUALITY = 90
-SHOWN_SIDE = 480
 GRID_SIDE = 1536
 GRID_FORMATS = ("jpeg", "png", "tiff")
 """Formats that either have the grid of JPEG or none of their own."""
@@ -57,6 +57,9 @@ def measure(path: str, format: str, pictures: dict[str, bytes], folder: str) -> 
         shown["ela"] = _jpeg(error_level(image), 85)
         if folder:
             shown |= compression(path, folder)
+        uneven = uneven_noise(path)
+        if uneven is not None:
+            shown["noise"] = uneven
     if format in GRID_FORMATS:
         grid = former_grid(path, format)
         if grid is not None:
@@ -95,6 +98,19 @@ def former_grid(path: str, format: str) -> dict[str, Any] | None:
     return shifted.measure(np.asarray(part.convert("L")), format == "jpeg")
 
 
+def uneven_noise(path: str) -> dict[str, Any] | None:
+    """Look for an area of a JPEG with more noise than the rest explains; ``None`` where nothing can be said."""
+    try:
+        with Image.open(path) as opened:
+            steps = getattr(opened, "quantization", {}).get(0, [])
+    except (OSError, ValueError, SyntaxError, EOFError, IndexError, KeyError, TypeError, OverflowError):
+        return None
+    if len(steps) != 64 or noise.band(table := np.asarray(steps).reshape(8, 8)) is None:
+        return None
+    image = stored(path, whole=True)
+    return noise.measure(np.asarray(image), table) if image is not None else None
+
+
 def stored(path: str, *, whole: bool = False) -> Image.Image | None:
     """Decode the stored pixels, orientation not applied: previews are stored the same way.
 
@@ -129,7 +145,8 @@ def thumbnail(image: Image.Image, name: str, raw: bytes) -> dict[str, Any] | Non
     scores = {turn: _likeness(_turned(image, *how), small, bare) for turn, how in TURNS.items()}
     direct = scores["as it is"]
     turn = max(scores, key=lambda key: scores[key])
-    pair = _side_by_side(image, small)
+    orientation = pairs.orientation_of(image.getexif())
+    pair = pairs.side_by_side(image, small, _turned(image, *TURNS[turn]), bare, orientation)
     return {
         "name": name,
         "size": list(small.size),
@@ -196,15 +213,6 @@ def _without_bars(image: Image.Image, ratio: float) -> Image.Image:
         bars.append((first, last) if left > len(lines) // 2 and (even or fits) else (0, 0))
     (top, bottom), (left, right) = bars
     return image.crop((left, top, width - right, height - bottom))
-
-
-def _side_by_side(image: Image.Image, small: Image.Image) -> Image.Image:
-    height = SHOWN_SIDE // 2
-    sized = [i.resize((max(1, min(2 * height, round(i.width * height / i.height))), height)) for i in (image, small)]
-    pair = Image.new("RGB", (sum(i.width for i in sized) + 8, height), "white")
-    pair.paste(sized[0], (0, 0))
-    pair.paste(sized[1], (sized[0].width + 8, 0))
-    return pair
 
 
 def error_level(image: Image.Image) -> Image.Image:

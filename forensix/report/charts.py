@@ -46,7 +46,8 @@ class TimelineView:
 
     lanes: tuple[tuple[str, tuple[Bar, ...]], ...]
     ticks: tuple[Tick, ...]
-    rows: tuple[tuple[str, str, str, str], ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
     has_scores: bool
     n_left_out: int
 
@@ -118,6 +119,11 @@ def _label(span: Span) -> str:
     return "" if span.score is not None and span.label == score_text(span.score) else span.label
 
 
+def _when(span: Span) -> str:
+    start, end = time_text(span.start_s), time_text(span.end_s)
+    return start if start == end else f"{start} to {end}"
+
+
 def _bar(span: Span, end_s: float) -> Bar:
     colour = score_colour(span.score)
     x = percent(min(max(span.start_s, 0.0), end_s), 0, end_s)
@@ -125,7 +131,7 @@ def _bar(span: Span, end_s: float) -> Bar:
     score = "" if span.score is None else score_text(span.score)
     label = _label(span)
     text = (f"{label} {score}" if label and width > 16 else score or label) if width > 5 else ""
-    parts = [f"{time_text(span.start_s)} to {time_text(span.end_s)}", label, f"score {score}" if score else ""]
+    parts = [_when(span), label, f"score {score}" if score else ""]
     return Bar(
         min(x, 99.6),
         width,
@@ -144,21 +150,17 @@ def timeline_view(timeline: Timeline) -> TimelineView:
     lanes: dict[str, list[Bar]] = {}
     for span in shown:
         lanes.setdefault(span.lane, []).append(_bar(span, end_s))
-    rows = tuple(
-        (
-            s.lane,
-            f"{time_text(s.start_s)} to {time_text(s.end_s)}",
-            "" if s.score is None else score_text(s.score),
-            _label(s),
-        )
-        for s in shown
-    )
-    ticks = tuple(_tick(percent(s, 0, end_s), time_text(s)) for s in _seconds_between(end_s))
     has_scores = any(s.score is not None for s in shown)
+    rows = []
+    for s in shown:
+        score = ("" if s.score is None else score_text(s.score),) if has_scores else ()
+        rows.append((s.lane, _when(s), *score, _label(s)))
+    ticks = tuple(_tick(percent(s, 0, end_s), time_text(s)) for s in _seconds_between(end_s))
     return TimelineView(
         tuple((lane, tuple(bars)) for lane, bars in lanes.items()),
         ticks,
-        rows,
+        ("lane", "time", *(("score",) if has_scores else ()), "label"),
+        tuple(rows),
         has_scores,
         len(timeline.spans) - len(shown),
     )

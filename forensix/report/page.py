@@ -6,6 +6,7 @@ only when they are JPEG or PNG data. A page holds no script and its content secu
 
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -14,16 +15,28 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from forensix.report import charts, strips, words
+from forensix.report import charts, filemap, strips, structure, words
+from forensix.report.claims import ShownClaim, cut
 from forensix.report.report import Report
 from forensix.report.sections import Section, safe_picture, sections
 from forensix.report.text import marked, visible
-from forensix.tasks.evidence import Bounds, Curve, StructureMap, Table, Timeline
+from forensix.tasks.evidence import Bounds, Curve, Lineage, StructureMap, Table, Timeline
+
+_COMMAND = re.compile(r"`(forensix [a-z-]+)`")
 
 MAX_ROWS = 1000
 """Longer tables are cut, and say so."""
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+_MACROS: dict[type, str] = {
+    Timeline: "timeline",
+    Curve: "curve",
+    Bounds: "bounds",
+    Table: "table",
+    Lineage: "lineage",
+    StructureMap: "structure",
+}
 
 SYMBOLS = {"fake": "▲", "critical": "▲", "suspect": "◆", "real": "●", "benign": "●", "none": "○", "failed": "✕"}
 
@@ -38,10 +51,26 @@ def safe_uri(uri: str) -> Markup:
     return Markup(uri if safe_picture(uri) else "")
 
 
+def coded(html: Markup) -> Markup:
+    """Set commands of this program apart, which explanations quote in backticks; nothing else is changed."""
+    return Markup(_COMMAND.sub(r"<code>\1</code>", str(html)))
+
+
 def display_kind(item: object) -> str:
     """Return the name of the template macro that draws a display."""
-    kinds = {Timeline: "timeline", Curve: "curve", Bounds: "bounds", Table: "table", StructureMap: "structure"}
-    return kinds[type(item)]
+    return _MACROS[type(item)]
+
+
+def map_view(item: StructureMap, claims: Iterable[ShownClaim]) -> filemap.FileMap:
+    """Lay out the map of a file, with marks where the facts of the claims lie."""
+    return filemap.file_map(item, [(c.number, c.severity, offset) for c in claims for offset in c.offsets])
+
+
+def by_severity(claims: Iterable[ShownClaim]) -> list[tuple[str, list[ShownClaim]]]:
+    """Return the claims of each severity that there is, gravest first."""
+    claims = list(claims)
+    groups = [(severity, [c for c in claims if c.severity == severity]) for severity in words.SEVERITIES]
+    return [(severity, group) for severity, group in groups if group]
 
 
 @cache
@@ -57,22 +86,25 @@ def _environment() -> Environment:
     env.filters |= {
         "shown": marked,
         "safe_uri": safe_uri,
+        "coded": coded,
         "score": words.score_text,
         "moment": words.moment_text,
         "size": words.size_text,
-        "span": strips.node_span,
+        "span": structure.node_span,
+        "cut": cut,
+        "groupby_severity": by_severity,
     }
+    env.tests["longer"] = lambda text, limit: len(text) > limit
     env.globals |= {
         "timeline_view": charts.timeline_view,
         "curve_view": charts.curve_view,
         "bound_view": strips.bound_view,
-        "structure_view": strips.structure_view,
+        "map_view": map_view,
         "safe_picture": safe_picture,
         "display_kind": display_kind,
         "plural": words.plural,
         "symbols": SYMBOLS,
         "severity_meaning": words.SEVERITY_MEANING,
-        "how_to_read": words.HOW_TO_READ,
         "max_rows": MAX_ROWS,
     }
     return env
@@ -97,6 +129,13 @@ def _texts(values: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(str(name), _value_text(value)) for name, value in values.items()]
 
 
+def _how_to_read(shown: Iterable[Section]) -> list[str]:
+    """Return what a reader has to know of scores and of claims, where there are any; of scores on an empty page."""
+    shown = list(shown)
+    texts = [words.HOW_TO_READ] if any(s.score is not None or not s.claims for s in shown) or not shown else []
+    return [*texts, words.HOW_TO_READ_CLAIMS] if any(s.claims for s in shown) else texts
+
+
 def _context(report: Report) -> dict[str, Any]:
     shown: Sequence[Section] = sections(report)
     return {
@@ -116,12 +155,16 @@ def render_page(reports: Iterable[Report], *, title: str | None = None) -> str:
     contexts = [_context(report) for report in reports]
     if title is None:
         title = contexts[0]["report"].name if len(contexts) == 1 else words.plural(len(contexts), "input")
-    return _environment().get_template("page.html").render(contexts=contexts, title=title, policy=POLICY)
+    how_to_read = _how_to_read(section for context in contexts for section in context["sections"])
+    page = _environment().get_template("page.html")
+    return page.render(contexts=contexts, title=title, policy=POLICY, how_to_read=how_to_read)
 
 
 def render_fragment(report: Report) -> str:
     """Return a report as HTML to be shown inside another page; its styles reach nothing outside of it."""
-    return _environment().get_template("fragment.html").render(context=_context(report))
+    context = _context(report)
+    how_to_read = _how_to_read(context["sections"])
+    return _environment().get_template("fragment.html").render(context=context, how_to_read=how_to_read)
 
 
 def save_page(reports: Iterable[Report], path: str | Path, *, title: str | None = None) -> Path:

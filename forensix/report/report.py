@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forensix.errors import UsageError
+from forensix.report.claims import facts_with_claims, numbered
 from forensix.report.words import FAILED, score_text, verdict, verdict_class
-from forensix.schema import EVENTS, ForensicResult, TaskReport
-from forensix.tasks.evidence import Basis, FactList, Outcome
+from forensix.schema import EVENTS, TaskReport
+from forensix.tasks.evidence import Basis, Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -159,40 +160,54 @@ class Report:
     def claims(self) -> "pd.DataFrame":
         """Return the forensic claims as a data frame, one row a claim, gravest first.
 
-        ``value`` is a tuple of texts; ``n_facts`` counts the facts that the claim rests on, where evidence was asked
-        for.
+        ``number`` is the claim's number in the drawn report; ``value`` is a tuple of texts; ``n_facts`` counts the
+        facts that the claim rests on, where evidence was asked for. Frames of many reports can be put together with
+        ``pandas.concat``: ``name`` tells them apart.
         """
         import pandas as pd
 
-        columns = ("name", "severity", "type", "user_category", "claim", "explanation", "value", "n_facts")
+        columns = ("name", "number", "severity", "type", "user_category", "claim", "explanation", "value", "n_facts")
         rows = []
         for outcome in self.outcomes.values():
-            if not isinstance(outcome.result, ForensicResult):
-                continue
-            bases = {basis.claim: len(basis.facts) for basis in outcome.evidence if isinstance(basis, Basis)}
-            for severity, claims in outcome.result.claim_lists:
-                rows += [
-                    {"name": self.name, "severity": severity, **dict(claim), "n_facts": bases.get(claim)}
-                    for claim in claims
-                ]
-        return pd.DataFrame([_storable(row) for row in rows], columns=list(columns))
+            bases = {item.claim: len(item.facts) for item in outcome.evidence if isinstance(item, Basis)}
+            rows += [
+                {
+                    "name": self.name,
+                    "number": number,
+                    "severity": severity,
+                    **dict(claim),
+                    "n_facts": bases.get(claim),
+                }
+                for number, severity, claim in numbered(outcome.result)
+            ]
+        return pd.DataFrame([_storable(row) for row in rows], columns=list(columns)).astype({"n_facts": "Int64"})
 
-    def facts(self) -> "pd.DataFrame":
-        """Return everything that was read from the file as a data frame: ``fact``, ``value``, ``where``, ``offset``.
+    def facts(self, claim: int | None = None) -> "pd.DataFrame":
+        """Return what was read from the file as a data frame: ``name``, ``fact``, ``value``, ``where``, ``offset``,
+        ``claims``.
 
-        ``offset`` is in bytes from the start of the file, absent where the fact has no single place. Without evidence
-        (``explain=False``) there are no rows.
+        ``offset`` is in bytes from the start of the file, absent where the fact has no single place; ``claims`` holds
+        the numbers of the claims that rest on the fact. Give the number of a ``claim`` for the facts of that one.
+        Without evidence (``explain=False``) there are no rows.
         """
         import pandas as pd
 
         rows = [
-            _storable({"fact": fact.key, "value": fact.value, "where": fact.where, "offset": fact.offset})
+            _storable(
+                {
+                    "name": self.name,
+                    "fact": fact.key,
+                    "value": fact.value,
+                    "where": fact.where,
+                    "offset": fact.offset,
+                    "claims": numbers,
+                }
+            )
             for outcome in self.outcomes.values()
-            for item in outcome.evidence
-            if isinstance(item, FactList)
-            for fact in item.facts
+            for fact, numbers in facts_with_claims(outcome)
+            if claim is None or claim in numbers
         ]
-        frame = pd.DataFrame(rows, columns=["fact", "value", "where", "offset"])
+        frame = pd.DataFrame(rows, columns=["name", "fact", "value", "where", "offset", "claims"])
         return frame.astype({"offset": "Int64"})
 
     def to_html(self) -> str:

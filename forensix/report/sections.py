@@ -7,31 +7,20 @@ tasks hand over as evidence, so that each kind of display is drawn by one piece 
 import base64
 import binascii
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from forensix.metadata.facts import Fact
+from forensix.report.claims import FACT_COLUMNS, ShownClaim, fact_rows, shown_claims
 from forensix.report.report import Report
 from forensix.report.words import FAILED, MANIPULATIONS, Verdict, plural, score_text, task_title, time_text, verdict
-from forensix.schema import AudioFeatures, Claim, FaceResult, ForensicResult, ImageResult, VoiceResult
+from forensix.schema import AudioFeatures, FaceResult, ImageResult, VoiceResult
 from forensix.tasks.evidence import Basis, Bound, Bounds, Evidence, FactList, Outcome, Picture, Table
 
 VERDICT_COMPONENTS = ("face_classifier", "image_detector", "spoof")
 """The components whose threshold separates real from fake."""
 
-FACT_COLUMNS = ("fact", "value", "where", "byte")
-MAX_VALUE = 300
-
 _DATA_URI = re.compile(r"data:image/(jpeg|png);base64,([A-Za-z0-9+/]+={0,2})")
 _MAGIC = {"jpeg": b"\xff\xd8\xff", "png": b"\x89PNG\r\n\x1a\n"}
-
-
-@dataclass(frozen=True)
-class ShownClaim:
-    """A claim with the rows of the facts that it rests on."""
-
-    claim: Claim
-    facts: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -50,10 +39,21 @@ class Section:
     error: str | None = None
     notes: tuple[str, ...] = ()
     limits: tuple[tuple[str, str], ...] = ()
-    claims: tuple[tuple[str, tuple["ShownClaim", ...]], ...] = ()
+    claims: tuple[ShownClaim, ...] = ()
     transcript: str | None = None
-    pictures: tuple[Picture, ...] = ()
+    pictures: tuple["ShownPicture", ...] = ()
     displays: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True)
+class ShownPicture:
+    """A picture, with the number of the claim that it was drawn for."""
+
+    title: str
+    data_uri: str
+    caption: str
+    number: int | None = None
+    is_wide: bool = False
 
 
 def safe_picture(uri: str) -> bool:
@@ -143,47 +143,6 @@ def _from_result(outcome: Outcome) -> tuple[Evidence, ...]:
     return ()
 
 
-def _said(value: object) -> str:
-    """Return a fact's value as a person reads it: records as ``name: value``, what is empty left out."""
-    if isinstance(value, bytes):
-        return plural(len(value), "byte")
-    if isinstance(value, Mapping):
-        return "; ".join(f"{key}: {_said(part)}" for key, part in value.items() if part not in (None, "", [], {}))
-    if isinstance(value, list | tuple):
-        return ", ".join(_said(part) for part in value)
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
-
-
-def _value(value: object) -> str:
-    text = _said(value)
-    return text if len(text) <= MAX_VALUE else text[: MAX_VALUE - 1] + "…"
-
-
-def _place(fact: Fact) -> tuple[str, ...]:
-    return (fact.key, _value(fact.value), fact.where, "" if fact.offset is None else str(fact.offset))
-
-
-def hex_text(data: bytes) -> str:
-    """Return bytes as a hex view shows them: pairs of digits, then the characters, a dot for what is no letter."""
-    letters = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in data)
-    return f"{data.hex(' ')}  {letters}" if data else ""
-
-
-def _shown_claims(outcome: Outcome) -> Iterator[tuple[str, tuple[ShownClaim, ...]]]:
-    if not isinstance(outcome.result, ForensicResult):
-        return
-    bases = {basis.claim: basis.facts for basis in outcome.evidence if isinstance(basis, Basis)}
-    for severity in ("critical", "suspect", "benign"):
-        claims = getattr(outcome.result.claim_lists, severity)
-        yield (
-            severity,
-            tuple(
-                ShownClaim(claim, tuple((*_place(fact), hex_text(data)) for fact, data in bases.get(claim, ())))
-                for claim in claims
-            ),
-        )
-
-
 def _evidence(outcome: Outcome) -> tuple[Evidence, ...]:
     """Return the evidence of the task and what its result adds; no picture and no table of one title twice."""
     shown: list[Evidence] = []
@@ -193,7 +152,7 @@ def _evidence(outcome: Outcome) -> tuple[Evidence, ...]:
         if isinstance(item, Basis):
             continue
         if isinstance(item, FactList):
-            shown.append(Table("Facts", FACT_COLUMNS, tuple(map(_place, item.facts)), folded=True))
+            shown.append(Table("Everything that was read from the file", FACT_COLUMNS, fact_rows(outcome), folded=True))
             continue
         if isinstance(item, Picture):
             if item.data_uri in uris:
@@ -212,6 +171,9 @@ def _section(report: Report, task: str, outcome: Outcome) -> Section:
     used = [m for m in report.models if m["name"] in outcome.models]
     deciding = [m for m in used if m.get("component") in VERDICT_COMPONENTS and m.get("threshold") is not None]
     evidence = _evidence(outcome)
+    claims = shown_claims(outcome)
+    numbers = {shown.claim: shown.number for shown in claims}
+    pictures = (e for e in evidence if isinstance(e, Picture))
     return Section(
         task=task,
         title=task_title(task),
@@ -223,9 +185,12 @@ def _section(report: Report, task: str, outcome: Outcome) -> Section:
         calibrated=all(m.get("calibrated", True) for m in deciding),
         notes=outcome.notes,
         limits=tuple((str(m["name"]), str(m["limits"])) for m in used if m.get("limits")),
-        claims=tuple(_shown_claims(outcome)),
+        claims=claims,
         transcript=result.transcript if isinstance(result, VoiceResult) else None,
-        pictures=tuple(e for e in evidence if isinstance(e, Picture)),
+        pictures=tuple(
+            ShownPicture(p.title, p.data_uri, p.caption, numbers.get(p.claim) if p.claim else None, p.is_wide)
+            for p in pictures
+        ),
         displays=tuple(e for e in evidence if not isinstance(e, Picture)),
     )
 

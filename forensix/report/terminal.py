@@ -14,11 +14,11 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from forensix.report import charts, strips, words
+from forensix.report.claims import ShownClaim
 from forensix.report.report import Report
 from forensix.report.sections import Section, sections
 from forensix.report.text import encodable, visible
-from forensix.schema import Claim
-from forensix.tasks.evidence import Bounds, Curve, Evidence, StructureMap, Table, Timeline
+from forensix.tasks.evidence import Bounds, Curve, Evidence, Lineage, Stage, StructureMap, Table, Timeline
 
 STYLES = {
     "fake": "bold red",
@@ -79,14 +79,43 @@ def _score_lines(pen: _Pen, section: Section) -> Iterator[Text]:
     yield Text(basis + at, "dim")
 
 
-def _claim(pen: _Pen, severity: str, claim: Claim) -> Iterator[RenderableType]:
-    line = Text(pen.symbol(severity) + " ", STYLES[severity])
+def _claim(pen: _Pen, shown: ShownClaim) -> Iterator[RenderableType]:
+    """A benign claim takes one line; the others say why, with their values and the first place to look at."""
+    claim = shown.claim
+    line = Text(f"{pen.symbol(shown.severity)} {shown.number} ", STYLES[shown.severity])
+    if shown.severity == "benign":
+        values = ", ".join(claim.value[:2])
+        more = f", and {len(claim.value) - 2} more" if len(claim.value) > 2 else ""
+        line.append_text(pen.text(claim.claim)).append_text(pen.text(f": {values}" if values else "", "dim", limit=120))
+        yield line.append_text(pen.text(more, "dim"))
+        return
     yield line.append_text(pen.text(claim.claim, "bold")).append_text(pen.text(f" ({claim.type})", "dim"))
     yield Padding(pen.text(claim.explanation), (0, 0, 0, 4))
     for value in claim.value[:MAX_VALUES]:
         yield Padding(Text("= ").append_text(pen.text(value, limit=VALUE_LIMIT)), (0, 0, 0, 4))
     if len(claim.value) > MAX_VALUES:
         yield Padding(Text(f"and {words.plural(len(claim.value) - MAX_VALUES, 'more value')}", "dim"), (0, 0, 0, 4))
+    placed = [fact for fact in shown.facts if fact.place]
+    if placed:
+        more = f", and {len(placed) - 1} more" if len(placed) > 1 else ""
+        place = placed[0].place.split(", in ")[0]
+        yield Padding(pen.text(f"see {placed[0].where}, {place}{more}", "dim", limit=200), (0, 0, 0, 4))
+
+
+def _lineage(pen: _Pen, lineage: Lineage) -> Iterator[RenderableType]:
+    yield pen.text(lineage.title, "bold")
+
+    def lines(stages: Sequence[Stage], depth: int) -> Iterator[RenderableType]:
+        for stage in stages[:MAX_ROWS]:
+            marks = "; ".join(words for words, _ in stage.marks)
+            line = pen.text(stage.title).append_text(pen.text(f" ({marks})" if marks else "", "dim"))
+            yield Padding(line, (0, 0, 0, 2 + 2 * depth))
+            yield from lines(stage.parts, depth + 1)
+        if len(stages) > MAX_ROWS:
+            more = words.plural(len(stages) - MAX_ROWS, "more version")
+            yield Padding(Text(f"and {more}", "dim"), (0, 0, 0, 2 + 2 * depth))
+
+    yield from lines(lineage.stages, 0)
 
 
 def _grid(pen: _Pen, title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[RenderableType]:
@@ -119,8 +148,8 @@ def _display(pen: _Pen, item: Evidence) -> Iterator[RenderableType]:
     if isinstance(item, Bounds):
         yield from _bounds(pen, item)
     elif isinstance(item, Timeline):
-        rows = charts.timeline_view(item).rows
-        yield from _grid(pen, item.title, ("lane", "time", "score", ""), rows)
+        spans = charts.timeline_view(item)
+        yield from _grid(pen, item.title, spans.columns, spans.rows)
     elif isinstance(item, Curve):
         view = charts.curve_view(item)
         if view:
@@ -131,6 +160,8 @@ def _display(pen: _Pen, item: Evidence) -> Iterator[RenderableType]:
             yield pen.text(f"{item.title}: {words.plural(len(item.rows), 'row')} (see the HTML report)", "dim")
         else:
             yield from _grid(pen, item.title, item.columns, item.rows)
+    elif isinstance(item, Lineage):
+        yield from _lineage(pen, item)
     elif isinstance(item, StructureMap):
         pieces = words.plural(len(item.nodes), "piece")
         yield pen.text(f"{item.title}: {pieces} in {item.total_bytes:,} bytes (see the HTML report)", "dim")
@@ -145,9 +176,8 @@ def _section(pen: _Pen, section: Section) -> Iterator[RenderableType]:
         body.append(pen.text(section.summary))
     body += [pen.text(f"{name.lower()}: {value}") for name, value in section.named]
     body += [Text("note: ", "bold").append_text(pen.text(note)) for note in section.notes]
-    for severity, claims in section.claims:
-        for shown in claims:
-            body += _claim(pen, severity, shown.claim)
+    for shown in section.claims:
+        body += _claim(pen, shown)
     if section.transcript:
         body.append(Text("transcript: ", "bold").append_text(pen.text(section.transcript)))
     for item in section.displays:

@@ -13,6 +13,10 @@ class Picture:
     title: str
     data_uri: str
     caption: str = ""
+    claim: Claim | None = None
+    """The claim that it was drawn for."""
+    is_wide: bool = False
+    """Several pictures beside each other, to be shown over the whole width."""
 
 
 @dataclass(frozen=True)
@@ -83,11 +87,35 @@ class Table:
 
 @dataclass(frozen=True)
 class StructureMap:
-    """The pieces of a file in order, with offsets and sizes."""
+    """The pieces of a file in order, with offsets and sizes; ``damage`` is what is wrong, and at which byte."""
 
     title: str
     total_bytes: int
     nodes: tuple[Node, ...]
+    damage: tuple[tuple[int, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One version in the history of a file: what is said of it, what was done, and what it was made from.
+
+    ``marks`` are a few words each with a tone: ``critical``, ``suspect``, ``benign`` or ``none``.
+    """
+
+    title: str
+    marks: tuple[tuple[str, str], ...] = ()
+    rows: tuple[tuple[str, str], ...] = ()
+    steps: tuple[str, ...] = ()
+    parts: tuple["Stage", ...] = ()
+
+
+@dataclass(frozen=True)
+class Lineage:
+    """The versions that a file records of itself, with a sentence on how to read them."""
+
+    title: str
+    caption: str
+    stages: tuple[Stage, ...]
 
 
 @dataclass(frozen=True)
@@ -105,7 +133,7 @@ class FactList:
     facts: tuple[Fact, ...]
 
 
-Evidence = Picture | Timeline | Curve | Bounds | Table | StructureMap | Basis | FactList
+Evidence = Picture | Timeline | Curve | Bounds | Table | StructureMap | Lineage | Basis | FactList
 
 
 @dataclass(frozen=True)
@@ -124,3 +152,5 @@ class Outcome:
     preview: str | None = None
     summary: str = ""
     """One sentence for a person: the verdict and what carries it."""
+    frame_scores: tuple[tuple[float, float], ...] = ()
+    """Of a video: milliseconds and score of each frame that was looked at, where the task scores frames."""

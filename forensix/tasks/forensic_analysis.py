@@ -1,6 +1,8 @@
 """``forensic_analysis``: claims about the file itself, each following from facts that it carries."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import BinaryIO
 
@@ -12,13 +14,19 @@ from forensix.metadata.reader import read_facts
 from forensix.schema import ACCEPTS, Claim, ForensicResult
 from forensix.tasks.evidence import Basis, Evidence, FactList, Outcome, Picture, StructureMap, Table
 from forensix.tasks.history import history
-from forensix.tasks.pictures import MAX_SIDE_PX, encoded_uri, jpeg_uri
+from forensix.tasks.moments import moments
+from forensix.tasks.pictures import MAX_SIDE_PX, encoded_uri, is_wide, jpeg_uri
 from forensix.tasks.task import Options
 
-SHOWN_BYTES = 16
+SHOWN_BYTES = 32
 """How many bytes are shown at the place of a fact."""
 
+TOLD = 3
+"""How many claims the summary names."""
+
 MAX_SHOWN_PIXELS = 60_000_000
+
+_OBJECT = re.compile(r"\bobject \d+")
 
 
 class ForensicAnalysis:
@@ -52,50 +60,74 @@ def _summary(answer: ForensicResult) -> str:
     lists = answer.claim_lists
     for severity, found in (("critical", lists.critical), ("suspect", lists.suspect)):
         if found:
-            more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-            return f"{severity.capitalize()}: {found[0].claim}{more}."
+            names = "; ".join(claim.claim for claim in found[:TOLD])
+            more = f"; and {len(found) - TOLD} more" if len(found) > TOLD else ""
+            return f"{severity.capitalize()}: {names}{more}."
     n = len(lists.benign)
     told = f"{n} benign claim{'s describe' if n > 1 else ' describes'} it" if n else "it says nothing of itself"
     return f"Nothing critical or suspect follows from the file; {told}."
 
 
 def _evidence(media: Media, facts: Facts, findings: tuple[Finding, ...]) -> tuple[Evidence, ...]:
-    shown: list[Evidence] = [*_bases(media, findings)]
+    shown: list[Evidence] = [*_bases(media, facts, findings)]
     pictures = [
-        Picture(title, encoded_uri(data), caption) for finding in findings for title, data, caption in finding.pictures
+        Picture(title, encoded_uri(data), caption, finding.claim, is_wide(data))
+        for finding in findings
+        for title, data, caption in finding.pictures
     ]
-    if media.kind == "image" and (itself := _itself(media)):
+    if itself := _itself(media):
         shown.append(itself)
-    shown += [*pictures, *history(facts)]
+    shown += [*pictures, *moments(media, findings), *history(facts)]
     if facts.problems:
-        rows = tuple((p.message, p.where, "" if p.offset is None else str(p.offset)) for p in facts.problems)
+        rows = tuple((p.message, p.where, "" if p.offset is None else f"{p.offset:,}") for p in facts.problems)
         shown.append(Table("Problems in the structure", ("problem", "where", "byte"), rows))
     if facts.structure:
-        shown.append(StructureMap("Structure of the file", media.size_bytes, facts.structure))
+        damage = tuple((p.offset, p.message) for p in facts.problems if p.offset is not None and p.grave)
+        shown.append(StructureMap("Map of the file", media.size_bytes, facts.structure, damage))
     if facts.items:
-        shown.append(FactList(facts.items))
+        shown.append(FactList(tuple(map(_placer(facts), facts.items))))
     return tuple(shown)
 
 
 def _itself(media: Media) -> Picture | None:
+    """Return the picture, or the first of a video, for a person to know what the report is about."""
+    if media.kind not in ("image", "video"):
+        return None
     n_pixels = (media.info.width_px or 0) * (media.info.height_px or 0)
-    if n_pixels > MAX_SHOWN_PIXELS and media.format != "jpeg":
+    if media.kind == "image" and n_pixels > MAX_SHOWN_PIXELS and media.format != "jpeg":
         # Other formats are decoded whole, which takes over a gigabyte.
         return None
     try:
         # Shrunk where it is decoded: a picture of 100 megapixels is not sent over whole to be shown small.
         shown = next(media.frames(max_side_px=MAX_SIDE_PX)).rgb
+        if media.kind == "video":
+            return Picture("The first frame", jpeg_uri(shown))
         return Picture("The picture", jpeg_uri(shown), "As it is shown, turned as its orientation tag says.")
-    except InputError:
+    except (InputError, StopIteration):
         return None
 
 
-def _bases(media: Media, findings: tuple[Finding, ...]) -> Iterator[Basis]:
+def _placer(facts: Facts) -> Callable[[Fact], Fact]:
+    """Return what gives a fact of a PDF, which names its object, the place of that object's last version."""
+    placed: dict[str, int] = {}
+    if facts.kind == "pdf":
+        for revision in facts.structure:
+            placed |= {node.name: node.offset for node in revision.children}
+
+    def place(fact: Fact) -> Fact:
+        named = _OBJECT.search(fact.where) if fact.offset is None else None
+        return replace(fact, offset=placed.get(named[0])) if named else fact
+
+    return place
+
+
+def _bases(media: Media, facts: Facts, findings: tuple[Finding, ...]) -> Iterator[Basis]:
     """Yield what each claim rests on; claims that say the same are one."""
+    place = _placer(facts)
     facts_of_claim: dict[Claim, list[Fact]] = {}
     for found in findings:
         kept = facts_of_claim.setdefault(found.claim, [])
-        kept += [fact for fact in found.facts if fact not in kept]
+        kept += [fact for fact in map(place, found.facts) if fact not in kept]
     with media.path.open("rb") as file:
         for claim, kept in facts_of_claim.items():
             yield Basis(claim, tuple((fact, _bytes_at(file, fact.offset)) for fact in kept))

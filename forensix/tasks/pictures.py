@@ -25,6 +25,12 @@ def encoded_uri(data: bytes) -> str:
     return _uri(data, "png" if data.startswith(b"\x89PNG") else "jpeg")
 
 
+def is_wide(data: bytes) -> bool:
+    """Tell whether an encoded picture of our own making is more than twice as wide as high."""
+    with Image.open(io.BytesIO(data)) as picture:
+        return picture.width > 2 * picture.height
+
+
 def boxed(rgb: NDArray[np.uint8], boxes: NDArray[np.floating], labels: list[str]) -> NDArray[np.uint8]:
     """Draw labelled boxes, float (n, 4) xyxy in pixels of the picture."""
     from PIL import ImageDraw

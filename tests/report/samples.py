@@ -6,7 +6,7 @@ import io
 import numpy as np
 from PIL import Image
 
-from forensix.metadata.facts import Node
+from forensix.metadata.facts import Fact, Node
 from forensix.schema import (
     Attribution,
     AudioFeature,
@@ -24,13 +24,32 @@ from forensix.schema import (
     Track,
     VoiceResult,
 )
-from forensix.tasks.evidence import Bound, Bounds, Curve, Outcome, Picture, Span, StructureMap, Table, Timeline
+from forensix.tasks.evidence import (
+    Basis,
+    Bound,
+    Bounds,
+    Curve,
+    FactList,
+    Lineage,
+    Outcome,
+    Picture,
+    Span,
+    Stage,
+    StructureMap,
+    Table,
+    Timeline,
+)
 
 HOSTILE = (
     "<script>alert(1)</script>\"'><img src=x onerror=alert(1)> "
     "\x1b[31m\x07 a\u202eb \u200b\udc80 [bold]x[/bold] {{ 7*7 }}"
 )
 """Markup, attribute escapes, ANSI, bell, bidi override, zero width, lone surrogate, rich markup, template."""
+
+
+PLACED = Fact(HOSTILE, HOSTILE, HOSTILE, 21)
+UNPLACED = Fact("plain", HOSTILE, HOSTILE)
+RECORD = Fact("record", {HOSTILE: HOSTILE, "list": [{"a": HOSTILE}]}, "where")
 
 
 def picture(format: str = "PNG", value: int = 0) -> str:
@@ -122,6 +141,8 @@ def forensic_outcome() -> Outcome:
         benign=(claim("Benign thing"),),
     )
     nested = Node(HOSTILE, 10, 50, HOSTILE, (Node("inner", 20, 10),))
+    part = Stage(HOSTILE, steps=tuple(HOSTILE for _ in range(20)))
+    stage = Stage(HOSTILE, ((HOSTILE, "critical"),), (("signed by", HOSTILE), (HOSTILE, "v")), (HOSTILE,), (part,))
     rows = (
         Bound("f0", "Hz", None, 80, 160, 60, 220, 120, None, False),
         Bound("jitter", "%", 0.1, 0.5, 2, 0.2, 3, 1, 1, True),
@@ -131,7 +152,12 @@ def forensic_outcome() -> Outcome:
         ForensicResult(claim_lists=lists, document_details=DocumentDetails(), red_flags={}, trigger_values={}),
         None,
         evidence=(
-            StructureMap("Pieces", 100, (nested, Node("tail", 90, 5))),
+            Basis(
+                lists.critical[0], ((PLACED, b"</pre><script>"), (RECORD, b""), (Fact("plain", HOSTILE, HOSTILE), b""))
+            ),
+            FactList((PLACED, RECORD)),
+            Lineage(HOSTILE, HOSTILE, (stage,)),
+            StructureMap("Pieces", 100, (nested, Node("tail", 90, 5)), ((22, HOSTILE),)),
             Table(HOSTILE, ("key", HOSTILE), ((HOSTILE, "v"),), folded=True),
             Bounds("Ranges", rows),
         ),

@@ -4,10 +4,9 @@ import math
 
 import pytest
 
-from forensix.metadata.facts import Node
 from forensix.report.charts import MAX_POINTS, MAX_SPANS, curve_view, ink_on, score_colour, ticks_between, timeline_view
-from forensix.report.strips import MAX_NODES, bound_view, structure_view
-from forensix.tasks.evidence import Bound, Curve, Span, StructureMap, Timeline
+from forensix.report.strips import bound_view
+from forensix.tasks.evidence import Bound, Curve, Span, Timeline
 
 
 def test_spans_lie_where_their_times_are() -> None:
@@ -108,28 +107,3 @@ def test_a_value_far_out_is_shown_at_the_edge(value: float, status: str, beyond:
 def test_a_value_that_was_not_measured_has_no_mark() -> None:
     view = bound_view(_bound(None))
     assert view.value_at is None and view.status == "not measured"
-
-
-def test_structure_shows_bytes_that_nothing_describes() -> None:
-    view = structure_view(StructureMap("s", 100, (Node("b", 60, 20), Node("a", 0, 40))))
-    assert [(p.x, p.width, p.shade < 0) for p in view.pieces] == [
-        (0, 40, False),
-        (40, 20, True),
-        (60, 20, False),
-        (80, 20, True),
-    ]
-    assert [n.name for n in view.nodes] == ["b", "a"]
-
-
-def test_a_hostile_structure_is_cut() -> None:
-    deep = Node("leaf", 0, 1)
-    for _ in range(5000):
-        deep = Node("box", 0, 1, "", (deep,))
-    wide = tuple(Node("chunk", i, 1) for i in range(MAX_NODES * 2))
-    view = structure_view(StructureMap("s", 10, (deep, *wide)))
-
-    def count(nodes: tuple[Node, ...]) -> int:
-        return sum(1 + count(n.children) for n in nodes)
-
-    assert count(view.nodes) <= MAX_NODES
-    assert count(view.nodes) + view.n_left_out == 5001 + MAX_NODES * 2

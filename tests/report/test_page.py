@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from forensix.metadata.facts import Fact, Node
 from forensix.report import Report, render_page, save_page
-from forensix.report.page import python_call, render_fragment
+from forensix.report.page import coded, python_call, render_fragment
 from forensix.report.sections import safe_picture
-from forensix.schema import FaceResult
-from forensix.tasks.evidence import Outcome, Table
+from forensix.report.structure import KINDS
+from forensix.schema import Claim, ClaimLists, DocumentDetails, FaceResult, ForensicResult
+from forensix.tasks.evidence import Basis, Curve, FactList, Outcome, StructureMap, Table
 from tests.report.samples import HOSTILE, picture
 
 VOID = {"meta", "img", "br", "link", "input", "hr"}
@@ -111,11 +113,18 @@ def test_policy_forbids_scripts_and_network(page: Page) -> None:
         "threshold 0.5",
         "highest 0.9, where time (s) is 1",
         "Critical: 1 claim",
+        "Rests on 3 facts: what, where, and the bytes",
+        "byte 21 (0x15), in",
+        "00000015  3c 2f 70 72 65 3e",
+        "Everything that was read from the file (3 rows)",
+        "signed by",
+        "made from",
         "Suspect: 1 claim",
         "not measured",
         "below the bounds",
         "above the bounds",
-        "0xa–0x3c, 50 bytes",
+        "0xa–0x3c",
+        "50 bytes from 10",
         "cd" * 32,
         "1.5 s",
         "2026-01-02 03:04:05 UTC",
@@ -145,10 +154,57 @@ def test_several_reports_in_one_page(report: Report, real_report: Report, failed
     assert links == page.ids and len(set(links)) == 3
 
 
+def test_every_string_of_a_claim_is_escaped(report: Report) -> None:
+    html = report.to_html()
+    assert html.count("<script") == 0 and "onerror=alert" not in re.sub(r"onerror=alert\(1\)&gt;", "", html)
+    titles = [text for text in re.findall(r"<title>(.*?)</title>", html, re.S) if "Damaged" in text]
+    assert titles and all("<" not in title for title in titles)
+    (fact,) = [row for row in re.findall(r'<li class="fx-fact">.*?</li>', html, re.S) if "</pre>" in row][:1]
+    assert "&lt;/pre&gt;" in fact and fact.count("</pre>") == 1
+
+
+def test_only_commands_of_ours_are_set_apart() -> None:
+    from markupsafe import Markup, escape
+
+    shown = coded(escape("use `forensix extract-revisions`, not `<b>rm</b>` or `forensix <i>`"))
+    assert shown == "use <code>forensix extract-revisions</code>, not `&lt;b&gt;rm&lt;/b&gt;` or `forensix &lt;i&gt;`"
+    assert isinstance(shown, Markup)
+
+
+def test_many_facts_and_pieces_keep_the_page_small() -> None:
+    claims = tuple(
+        Claim(claim=f"c{i}", explanation="e" * 600, type="metadata", user_category="origin", value=("v" * 500,) * 50)
+        for i in range(60)
+    )
+    facts = tuple(Fact(f"key.{i}", "x" * 20_000, "where", i) for i in range(300))
+    nodes = tuple(Node(f"n{i}", i * 10, 10, "", (Node("inner", i * 10, 5),)) for i in range(5000))
+    evidence = (
+        *(Basis(claim, tuple((fact, b"0" * 32) for fact in facts[:5])) for claim in claims),
+        FactList(facts),
+        StructureMap("map", 50_000, nodes),
+    )
+    lists = ClaimLists(suspect=claims)
+    result = ForensicResult(claim_lists=lists, document_details=DocumentDetails(), red_flags={}, trigger_values={})
+    html = Report(
+        input="a", name="a", outcomes={"forensic_analysis": Outcome(result, None, evidence=evidence)}
+    ).to_html()
+    Page(html)
+    assert len(html) < 6_000_000 and "(20,000 characters)" in html
+
+
 def test_empty_reports(failed_report: Report) -> None:
     assert "No analysis was run" in Page(Report(input="a", name="a").to_html()).text
     assert "send a JPEG" in Page(failed_report.to_html()).text
     assert "No input was analysed." in Page(render_page([])).text
+
+
+def test_a_page_says_how_to_read_what_is_on_it(report: Report, real_report: Report) -> None:
+    both = Page(report.to_html()).text
+    assert "A score runs from 0" in both and "Nothing is proof by absence" in both
+    assert "Nothing is proof by absence" not in Page(real_report.to_html()).text
+    claims = Report(input="a", name="a", outcomes={"forensic_analysis": report.outcomes["forensic_analysis"]})
+    for html in (claims.to_html(), claims._repr_html_()):
+        assert "A score runs from 0" not in html and "Nothing is proof by absence" in html
 
 
 def test_errors_only() -> None:
@@ -179,6 +235,16 @@ def test_long_tables_and_strings_are_cut_and_say_so() -> None:
     assert "y" * 4001 not in page.text
 
 
+def test_a_long_curve_is_drawn_to_its_end() -> None:
+    values = tuple(float(i % 7) for i in range(900))
+    curve = Curve("c", tuple(i / 3 for i in range(900)), values, "x", "y")
+    outcome = Outcome(FaceResult(class_name="real"), 0.1, evidence=(curve,))
+    html = Report(input="a", name="a", outcomes={"face_manipulation": outcome}).to_html()
+    (points,) = re.findall(r'points="([^"]*)"', html)
+    assert len(points) > 4000 and re.fullmatch(r"[-0-9., ]+", points)
+    assert float(points.split()[-1].split(",")[0]) > 990
+
+
 def test_fragment_styles_stay_inside_it(report: Report) -> None:
     html = render_fragment(report)
     assert html == report._repr_html_()
@@ -206,7 +272,7 @@ def test_text_has_contrast_enough(scheme: str, real_report: Report) -> None:
     pairs = [(ink, paper) for ink in ("ink", "dim", "accent") for paper in ("paper", "soft")]
     pairs += [(tone, paper) for tone in tones for paper in ("paper", f"{tone}-soft")]
     pairs += [(ink, f"{tone}-soft") for ink in ("ink", "dim") for tone in tones]
-    pairs += [("ink", f"shade-{i}") for i in range(4)]
+    pairs += [("ink", kind) for kind in KINDS if kind != "gap"]
     for ink, paper in pairs:
         low, high = sorted((_luminance(colours[ink]), _luminance(colours[paper])))
         assert (high + 0.05) / (low + 0.05) >= 4.5, (ink, paper)

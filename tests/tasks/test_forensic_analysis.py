@@ -9,7 +9,7 @@ from PIL import Image
 
 import forensix
 from forensix.demo import make_document
-from forensix.tasks.evidence import Basis, StructureMap
+from forensix.tasks.evidence import Basis, Picture, StructureMap
 
 TASK = "forensic_analysis"
 
@@ -101,7 +101,37 @@ def test_the_evidence_leads_back_to_the_bytes(edited: Path) -> None:
     assert all(shown == data[fact.offset : fact.offset + len(shown)] for fact, shown in basis.facts if shown)
     assert any(shown for _, shown in basis.facts)
     page = report.to_html()
-    assert basis.facts[0][1].hex(" ") in page
+    assert basis.facts[0][1][:16].hex(" ") in page
+
+
+def test_a_fact_of_a_pdf_leads_to_its_object(tmp_path: Path) -> None:
+    (path,) = make_document(tmp_path)
+    facts = forensix.analyze(path, [TASK]).facts()
+    (offset,) = facts.loc[facts["fact"] == "pdf.info.Producer", "offset"]
+    # The last version of the document information, not the first.
+    assert b"/Producer" in path.read_bytes()[offset : offset + 300] and offset > 7000
+
+
+def test_pictures_name_their_claim_and_previews_are_wide(tmp_path: Path) -> None:
+    from forensix.demo import make_edited_picture
+
+    (path,) = make_edited_picture(tmp_path)
+    report = forensix.analyze(path, [TASK])
+    pictures = {item.title: item for item in report.outcomes[TASK].evidence if isinstance(item, Picture)}
+    assert pictures["The picture"].claim is None
+    pair, copies = pictures["Picture and preview"], pictures["Areas that occur twice"]
+    assert pair.is_wide and not copies.is_wide
+    assert copies.claim is not None and copies.claim.claim == "An area of the picture occurs twice"
+    for picture in pictures.values():
+        assert len(picture.caption) > 20, picture.title
+
+
+def test_damage_is_on_the_map(edited: Path, tmp_path: Path) -> None:
+    cut = tmp_path / "cut.jpg"
+    cut.write_bytes(edited.read_bytes()[:-2000])
+    report = forensix.analyze(cut, [TASK])
+    (structure,) = [item for item in report.outcomes[TASK].evidence if isinstance(item, StructureMap)]
+    assert structure.damage and "Damaged: " in report.to_html()
 
 
 def test_claims_come_as_a_table(edited: Path) -> None:

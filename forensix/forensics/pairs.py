@@ -1,0 +1,71 @@
+"""A picture beside an embedded preview, and where the two differ: a picture to look at, made in the child process.
+
+Both are shown turned as the orientation tag says. The difference is taken after the picture was turned and cut as fits
+the preview best, so that bars and a turn made later do not hide it.
+"""
+
+import numpy as np
+from PIL import Image, ImageFilter, ImageOps
+
+HEIGHT = 300
+GAP = 8
+BLUR = 1.2
+"""Hides the one-pixel shifts between a preview and its picture, in pixels of the preview's size."""
+
+QUIET, LOUD = 14.0, 70.0
+"""Differences of grey values (0 to 255) from which red sets in, and from which it is full: a preview is compressed
+and sharpened on its own, so small differences mean nothing."""
+
+EXIF_TURNS: dict[int, Image.Transpose] = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+
+
+def side_by_side(
+    image: Image.Image, small: Image.Image, fitted: Image.Image, bare: Image.Image, orientation: int
+) -> Image.Image:
+    """Return the picture, its preview and their difference beside each other, all RGB.
+
+    ``fitted`` is the picture turned as it fits the preview best, ``bare`` the preview without bars; ``orientation`` is
+    the EXIF tag, 1 to 8.
+    """
+    shown = (image, small, difference(fitted, bare))
+    sized = [_sized(_turned(i, orientation)) for i in shown]
+    row = Image.new("RGB", (sum(i.width for i in sized) + GAP * (len(sized) - 1), HEIGHT), "white")
+    left = 0
+    for panel in sized:
+        row.paste(panel, (left, 0))
+        left += panel.width + GAP
+    return row
+
+
+def difference(image: Image.Image, small: Image.Image) -> Image.Image:
+    """Return the preview in pale grey, and in red where the picture differs from it."""
+    preview = small.copy()
+    preview.thumbnail((2 * HEIGHT, 2 * HEIGHT))
+    fitted = ImageOps.fit(image, preview.size)
+    blur = ImageFilter.GaussianBlur(BLUR)
+    a, b = (np.asarray(i.filter(blur), np.float32) for i in (fitted, preview))
+    red = np.clip((np.abs(a - b).mean(axis=2) - QUIET) / (LOUD - QUIET), 0, 1)[..., None]
+    grey = np.asarray(preview.convert("L"), np.float32)[..., None] * 0.45 + 120
+    return Image.fromarray((grey * (1 - red) + np.array([200.0, 20.0, 20.0]) * red).astype(np.uint8))
+
+
+def orientation_of(exif: Image.Exif) -> int:
+    """Return the EXIF orientation, 1 where there is none or it is not one of the eight."""
+    value = exif.get(0x0112)
+    return value if isinstance(value, int) and value in EXIF_TURNS else 1
+
+
+def _turned(image: Image.Image, orientation: int) -> Image.Image:
+    return image.transpose(EXIF_TURNS[orientation]) if orientation in EXIF_TURNS else image
+
+
+def _sized(image: Image.Image) -> Image.Image:
+    return image.resize((max(1, min(2 * HEIGHT, round(image.width * HEIGHT / image.height))), HEIGHT))
