@@ -6,7 +6,7 @@ Heavy modules are imported by the command that needs them, so that ``forensix --
 
 import argparse
 import json
-import signal
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -81,12 +81,15 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command and exit with its status."""
-    if hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     parser = build_parser()
     options = parser.parse_args(arguments)
     try:
         status = options.run(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of the output has gone, as ``head`` goes: the interpreter must not flush into its pipe at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 1
     except UsageError as error:
         parser.exit(2, f"forensix: {error}\n")
     except ForensixError as error:

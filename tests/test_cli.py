@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -183,3 +184,19 @@ def test_every_value_of_the_closed_vocabularies_stands_in_the_readme() -> None:
     for vocabulary in (schema.ClaimType, schema.UserCategory, schema.Source, schema.RedFlag, schema.VoiceClass):
         for value in get_args(vocabulary):
             assert f"`{value}`" in readme
+
+
+def test_a_reader_that_goes_away_ends_it_quietly() -> None:
+    command = [sys.executable, "-m", "forensix.cli", "models", "list"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=REPOSITORY)
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait() == 1
+
+
+def test_a_broken_pipe_stays_an_error_and_kills_no_service(capsys: pytest.CaptureFixture[str]) -> None:
+    before = signal.getsignal(signal.SIGPIPE)
+    with pytest.raises(SystemExit):
+        main(["models", "list"])
+    assert signal.getsignal(signal.SIGPIPE) is before is signal.SIG_IGN
