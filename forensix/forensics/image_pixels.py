@@ -23,7 +23,7 @@ COPIED_PX, COPIED_LARGE_PX = 300, 2500
 COPIED_ALIKE, COPIED_LARGE_ALIKE = 0.975, 0.935
 COPIED_ASIDE = 0.85
 COPIED_OVERLAP = 0.25
-NOISE_EXCESS, NOISE_SHARE = 1.2, 0.3
+NOISE_EXCESS, NOISE_SHARE = 1.3, 0.3
 PAIR_CAPTION = (
     "Left the picture, then its {name}, both turned as the orientation tag says; right the preview in grey, red where "
     "the picture differs. Thin red lines along edges are usual, because a preview is shrunk and compressed on its own; "
@@ -33,6 +33,11 @@ COPIES_CAPTION = (
     "Red: the one place, blue: the other. Look whether both hold the same grain and the same flaws: things made alike, "
     "windows or goods on a shelf, repeat without anybody having copied them. Copies that were turned, scaled or "
     "blurred are not found."
+)
+NOISE_CAPTION = (
+    "Red: more noise than the coarser detail and the brightness explain, blue: less, grey: not measured. Even areas of "
+    "one kind should have one colour. Fine regular texture and print are red and what is out of focus is blue in "
+    "untouched pictures too. No evidence by itself."
 )
 ELA_CAPTION = (
     "How much each place changes when the picture is saved once more, amplified. Compare like with like: an even area "
@@ -179,9 +184,32 @@ def is_noisy(measured: dict[str, Any]) -> bool:
     return bool(measured["excess"] >= NOISE_EXCESS and 0 < measured["share"] <= NOISE_SHARE)
 
 
+def uneven_noise(shown: dict[str, Any]) -> list[Finding]:
+    """Return the map of uneven noise as benign: noise that was added is found, pasted areas are not."""
+    measured = shown.get("noise")
+    if not measured or not is_noisy(measured):
+        return []
+    x, y, width, height = measured["box"]
+    return [
+        finding(
+            "benign",
+            "An area of the picture holds more noise than the rest",
+            f"Around {x}, {y} ({width} x {height} pixels) the finest detail is {2 ** measured['excess']:.1f} times as "
+            "strong as the coarser detail, the brightness and the rest of the picture explain. Noise that was added "
+            "to an area does this, and so can fine regular texture: look at the map.",
+            "pixels",
+            "integrity",
+            facts=[Fact("pixels.noise", {k: v for k, v in measured.items() if k != "map"}, "decoded picture")],
+            values=[f"excess {measured['excess']:.2f}", f"at {x}, {y}"],
+            pictures=[("Uneven noise", measured["map"], NOISE_CAPTION)],
+        )
+    ]
+
+
 def maps(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
     """Return the maps for the report, as benign: they are for a person to read."""
     found = _copies(shown) if _is_photograph(facts) else []
+    found += uneven_noise(shown)
     if shown.get("ela"):
         found.append(
             finding(

@@ -72,7 +72,7 @@ def measure(coefficients: np.ndarray, twice: tuple[Mode, ...], rgb: np.ndarray) 
         ys, xs = np.nonzero(labels == best)
         left, top = int(xs.min()), int(ys.min())
         found["box"] = [8 * left, 8 * top, 8 * (int(xs.max()) + 1 - left), 8 * (int(ys.max()) + 1 - top)]
-        found["map"] = _map(rgb, place, telling)
+        found["map"] = overlay(rgb, place, telling)
     return found
 
 
@@ -84,8 +84,8 @@ def clipped(rgb: np.ndarray, rows: int, columns: int) -> np.ndarray:
     return np.asarray(whole.reshape(rows, 8, columns, 8).any(axis=(1, 3)))
 
 
-def _map(rgb: np.ndarray, place: np.ndarray, telling: np.ndarray) -> bytes:
-    """Draw the picture in grey, red where blocks were compressed once and blue where twice."""
+def overlay(rgb: np.ndarray, place: np.ndarray, telling: np.ndarray) -> bytes:
+    """Return a JPEG: the picture in grey, over ``telling`` blocks red where ``place`` is 1 and blue where it is 0."""
     picture = Image.fromarray(rgb)
     picture.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
     colours = np.zeros((*place.shape, 3), np.float32)

@@ -21,6 +21,11 @@ def _shown(char: str, keep: str) -> bool:
     return char in keep or char in _JOINERS or unicodedata.category(char) not in _HIDDEN
 
 
+def _is_plain(text: str) -> bool:
+    """Tell at once that nothing in a text is hidden, as in most texts; joiners and rare characters say no."""
+    return text.replace("\n", "").replace("\t", "").isprintable()
+
+
 def _code_point(char: str) -> str:
     return f"[U+{ord(char):04X}]"
 
@@ -43,6 +48,8 @@ def visible(value: Any, *, lines: bool = False, limit: int = LIMIT) -> str:
     text, rest = _cut(value, limit)
     if not lines:
         text = text.replace("\n", " ").replace("\t", " ")
+    if _is_plain(text):
+        return text + rest
     return "".join(c if _shown(c, "\n\t") else _code_point(c) for c in text) + rest
 
 
@@ -52,6 +59,8 @@ def marked(value: Any) -> Markup:
     The text is isolated, so that a right-to-left name does not reorder what stands beside it.
     """
     text, rest = _cut(value, LIMIT)
+    if _is_plain(text):
+        return Markup("<bdi>{}</bdi>{}").format(text, rest)
     pieces: list[str] = []
     for char in text:
         if _shown(char, "\n\t"):

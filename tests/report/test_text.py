@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensix.report import charts, text, words
+from forensix.report import charts, claims, structure, text, words
 from forensix.report.text import encodable, marked, visible
 
 
-@pytest.mark.parametrize("module", [charts, text, words])
+@pytest.mark.parametrize("module", [charts, claims, structure, text, words])
 def test_examples(module: object) -> None:
     result = doctest.testmod(module)  # type: ignore[arg-type]
     assert result.attempted > 0 and result.failed == 0
@@ -47,3 +47,12 @@ def test_long_text_is_cut() -> None:
 
 def test_text_for_a_poor_encoding() -> None:
     assert encodable("a×ü", "ascii") == "a\\xd7\\xfc"
+
+
+@pytest.mark.parametrize(
+    "text", ["plain <b>", "two\nlines\t", "joined \u200d", "hidden \u202e", "\xa0 space", "\udc80"]
+)
+def test_the_short_way_shows_what_the_long_way_shows(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    short = visible(text), visible(text, lines=True), marked(text)
+    monkeypatch.setattr("forensix.report.text._is_plain", lambda text: False)
+    assert (visible(text), visible(text, lines=True), marked(text)) == short
