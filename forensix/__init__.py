@@ -18,18 +18,22 @@ _PLACES = {
     "open_media": "forensix.media",
     "list_models": "forensix.models",
     "load_model": "forensix.models",
+    "evaluate": "forensix.evaluation",
+    "Evaluation": "forensix.evaluation",
     "Report": "forensix.report",
     "Manifest": "forensix.manifest",
     "ForensixError": "forensix.errors",
 }
 
 __all__ = [
+    "Evaluation",
     "ForensixError",
     "Manifest",
     "Report",
     "__version__",
     "analyze",
     "analyze_many",
+    "evaluate",
     "list_models",
     "load_model",
     "open_media",
@@ -38,6 +42,7 @@ __all__ = [
 if TYPE_CHECKING:
     from forensix.analysis import analyze, analyze_many
     from forensix.errors import ForensixError
+    from forensix.evaluation import Evaluation, evaluate
     from forensix.manifest import Manifest
     from forensix.media import open_media
     from forensix.models import list_models, load_model

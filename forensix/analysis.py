@@ -8,14 +8,18 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from forensix import executors
 from forensix.errors import BrokenMedia, ForensixError, InputError, ModelNotFound, UsageError
 from forensix.media import Limits, Media, open_media
 from forensix.models import get_card
 from forensix.report import Report
 from forensix.tasks import Options, Outcome, Task, select_tasks
 from forensix.tasks.task import check_names, check_slots
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 Source = str | os.PathLike[str] | bytes
 Progress = Callable[[str, str, float], None]
@@ -121,39 +125,78 @@ def analyze(
 
 
 def analyze_many(
-    sources: Iterable[Source], tasks: Collection[str] | None = None, *, progress: Progress | None = None, **options: Any
+    sources: Iterable[Source],
+    tasks: Collection[str] | None = None,
+    *,
+    executor: "int | str | Client | None" = None,
+    progress: Progress | None = None,
+    **options: Any,
 ) -> Iterator[Report]:
-    """Analyse inputs one after another; an input that cannot be opened yields a report that says so.
+    """Analyse inputs, here or on many workers; an input that cannot be opened yields a report that says so.
 
     Takes the options of `analyze`.
+
+    Parameters
+    ----------
+    executor
+        Where to run; see `forensix.executors`. Worker processes by default, where there are enough inputs. No more is
+        taken from ``sources`` than the workers can hold.
+    progress
+        Called as the work goes on; from other processes once an input is done.
 
     Yields
     ------
     Report
-        One an input, in order.
+        One an input, in order. Of an input that ended two worker processes, the report says so.
 
     Raises
     ------
     UsageError
-        Before the first input, for an unknown task, component or option.
+        Before the first input, for an unknown task, component, option or executor.
     ModelError
         A model that a task needs cannot be used: it would fail for every input.
     """
     keywords = set(analyze.__kwdefaults__ or ())
     _check(tasks, {key: value for key, value in options.items() if key not in keywords})
-    return _each(sources, tasks, progress, options)
+    executors.check(executor)
+    return _each(sources, tasks, executor, progress, options)
 
 
 def _each(
-    sources: Iterable[Source], tasks: Collection[str] | None, progress: Progress | None, options: dict[str, Any]
+    sources: Iterable[Source],
+    tasks: Collection[str] | None,
+    executor: "int | str | Client | None",
+    progress: Progress | None,
+    options: dict[str, Any],
 ) -> Iterator[Report]:
-    for source in sources:
-        try:
-            yield analyze(source, tasks, progress=progress, **options)
-        except InputError as error:
-            yield Report(
-                input=_spelled(source, None), name=_spelled(source, None), error=str(error), codes={"input": error.code}
-            )
+    given: dict[int, str] = {}
+
+    def items() -> Iterator[Source]:
+        for index, source in enumerate(sources):
+            given[index] = _spelled(source, None)
+            yield source
+
+    chosen, waiting = executors.choose(executor, items(), (_one, (tasks, options)))
+    elsewhere = chosen != "here"
+    common = tasks, options | ({} if elsewhere else {"progress": progress})
+    for done in executors.run(_one, common, waiting, executor=chosen, ordered=True, chunk=1):
+        name = given.pop(done.index)
+        report = done.value
+        if done.lost:
+            told = f"{name} ended {done.lost} worker processes, one after the other, and was given up"
+            report = Report(input=name, name=name, error=told, codes={"input": "crashed"})
+        if elsewhere and progress is not None:
+            progress(", ".join(report.outcomes), f"{name} is done", 1.0)
+        yield report
+
+
+def _one(common: tuple[Collection[str] | None, dict[str, Any]], source: Source) -> Report:
+    tasks, options = common
+    try:
+        return analyze(source, tasks, **options)
+    except InputError as error:
+        name = _spelled(source, None)
+        return Report(input=name, name=name, error=str(error), codes={"input": error.code})
 
 
 def _check(tasks: Collection[str] | None, components: dict[str, Any]) -> None:

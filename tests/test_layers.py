@@ -26,6 +26,7 @@ LAYERS = {
     "tasks": 3,
     "report": 4,
     "analysis": 5,
+    "executors": 5,
     "training": 6,
     "demo": 6,
     "service": 6,

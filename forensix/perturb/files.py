@@ -51,25 +51,37 @@ def degrade_file(
         target = Path(folder) / f"{media.sha256[:16]}-{name}{'' if strength is None else f'-{strength:g}'}-{seed}"
         function = entry.at(strength)
         if kind == "image":
-            from PIL import Image
-
             target = target.with_name(f"{target.name}.png")
-            Image.fromarray(function(media.image(), seed=seed)).save(target, compress_level=1)
+            write_png(target, function(media.image(), seed=seed))
         elif kind == "audio":
             target = target.with_name(f"{target.name}.wav")
-            _write_wav(target, function(media.samples().astype(np.float32) / np.float32(32768), seed=seed))
+            write_wav(target, pcm(function(media.samples().astype(np.float32) / np.float32(32768), seed=seed)))
         else:
             target = target.with_name(f"{target.name}.mkv")
             _encode(media, entry.name, float(strength or 0), target, limits)
     return target
 
 
-def _write_wav(path: Path, samples: np.ndarray) -> None:
+def pcm(samples: np.ndarray) -> np.ndarray:
+    """Return float samples as int16, what is beyond [-1, 1] clipped."""
+    found: np.ndarray = (np.clip(samples, -1, 1) * 32767).round().astype(np.int16)
+    return found
+
+
+def write_png(path: Path, rgb: np.ndarray) -> None:
+    """Write a picture, uint8 (H, W, 3), without loss."""
+    from PIL import Image
+
+    Image.fromarray(rgb).save(path, compress_level=1)
+
+
+def write_wav(path: Path, samples: np.ndarray) -> None:
+    """Write int16 samples at 16 kHz, mono."""
     with wave.open(str(path), "wb") as out:
         out.setnchannels(1)
         out.setsampwidth(2)
         out.setframerate(16_000)
-        out.writeframes((np.clip(samples, -1, 1) * 32767).round().astype("<i2").tobytes())
+        out.writeframes(samples.astype("<i2").tobytes())
 
 
 def _encode(media: object, name: str, strength: float, target: Path, limits: Limits) -> None:

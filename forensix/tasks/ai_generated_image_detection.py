@@ -64,7 +64,7 @@ class GeneratedImageDetection:
         class_name = class_of(score, detector)
         used = [detector]
         attributions: tuple[Attribution, ...] | None = None
-        if class_name == "fake":
+        if class_name == "fake" and not options.score_only:
             options.progress("naming the generator", 0.7)
             attributor = component(self, "attribution", options)
             used.append(attributor)
@@ -86,6 +86,7 @@ class GeneratedImageDetection:
             notes=_notes(marks, pixel_score, looked),
             models=tuple(component_label(one) for one in used),
             summary=_summary(class_name, marks, pixel_score, attributions),
+            frame_scores=tuple(zip(looked.times_ms, looked.scores, strict=True)) if media.kind == "video" else (),
         )
 
 

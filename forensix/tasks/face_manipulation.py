@@ -82,12 +82,22 @@ class FaceManipulation:
             models=(component_label(classifier),),
             preview=_preview(media, faces) if options.explain else None,
             summary=_summary(faces, result, classifier),
+            frame_scores=_frame_scores(faces) if media.kind == "video" else (),
         )
 
 
 def _judge(face: FaceTrack, classifier: Any) -> _Face:
     scores = np.asarray(classifier.score(face.crops), dtype=np.float64)
     return _Face(face, scores, float(sigmoid(pooled(logit(scores)))))
+
+
+def _frame_scores(faces: Sequence[_Face]) -> tuple[tuple[float, float], ...]:
+    """Return time and score of each frame of which a crop was kept: that of its most suspect face."""
+    found: dict[float, float] = {}
+    for face in faces:
+        for ms, score in zip(face.track.frame_ms[face.track.kept], face.crop_scores, strict=True):
+            found[float(ms)] = max(float(score), found.get(float(ms), 0.0))
+    return tuple(sorted(found.items()))
 
 
 def _type(face: _Face, classifier: Any) -> ManipulationType | None:

@@ -30,6 +30,8 @@ class Options:
     components: Mapping[str, Any] = field(default_factory=dict)
     """Component names or objects by slot, where the caller chose other than a task's default."""
     progress: Progress = _silent
+    score_only: bool = False
+    """Only verdict and score are wanted: what moves neither may be left out."""
 
 
 class Task(Protocol):

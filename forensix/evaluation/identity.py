@@ -1,0 +1,94 @@
+"""What a score depends on, as hashes: the code, the models and the settings that made it.
+
+Two scores with the same key are the same score, so one may stand for the other. A component says what it is by its
+card, or by an attribute ``version``; without either nobody could tell when it changed, and its scores are not kept.
+"""
+
+import hashlib
+import inspect
+import json
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import forensix
+from forensix.errors import ModelNotFound
+from forensix.models import ModelCard, get_card, load_component
+from forensix.tasks import load_task
+from forensix.tasks.task import component_label
+
+_ROOMS = ("errors.py", "schema.py", "calibration.py", "media", "metadata", "models", "perturb", "faces", "generated",
+          "voice", "forensics", "tasks", "evaluation/scoring.py")  # fmt: skip
+_PACKAGES = ("numpy", "scipy", "torch", "torchaudio", "torchvision", "av", "pillow", "pillow-heif", "facenet-pytorch",
+             "silero-vad", "timm", "scikit-image")  # fmt: skip
+# What a card says of itself without changing a score.
+_NOT_SCORED = {"summary", "trained_on", "measured", "limits", "licence", "paper", "seed", "command", "url"}
+
+
+def digest(value: Any) -> str:
+    """Return the sha256 of JSON values, whatever the order of their keys."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, allow_nan=False).encode()).hexdigest()
+
+
+@cache
+def code_identity(task: str) -> str:
+    """Return a hash of all code that a task's scores pass through, and of the versions of what it calls."""
+    root = Path(forensix.__file__).parent
+    told = hashlib.sha256()
+    for room in _ROOMS:
+        place = root / room
+        paths = sorted(p for p in place.rglob("*") if p.suffix in (".py", ".json")) if place.is_dir() else [place]
+        for path in paths:
+            if path.parent.name != "weights":
+                told.update(f"{path.relative_to(root).as_posix()}\0".encode())
+                told.update(path.read_bytes())
+    for package in _PACKAGES:
+        try:
+            told.update(f"{package}={version(package)}\0".encode())
+        except PackageNotFoundError:
+            continue
+    kind = type(load_task(task))
+    if not kind.__module__.startswith("forensix."):
+        source = inspect.getsourcefile(kind)
+        told.update(Path(source).read_bytes() if source else kind.__qualname__.encode())
+    return told.hexdigest()
+
+
+def component_identity(slot: str, chosen: Any) -> str | None:
+    """Return what a component is, by its card or its ``version``; None where it has neither."""
+    if isinstance(chosen, str):
+        try:
+            return _of_card(get_card(chosen))
+        except ModelNotFound:
+            chosen = load_component(slot, chosen)
+    card, release = getattr(chosen, "card", None), getattr(chosen, "version", None)
+    if isinstance(card, ModelCard):
+        return _of_card(card)
+    kind = type(chosen)
+    if card is not None and hasattr(card, "name") and hasattr(card, "sha256"):
+        return f"{kind.__module__}.{kind.__qualname__}:{card.name}:{card.sha256}:{getattr(card, 'threshold', '')}"
+    if isinstance(release, str | int | float) and not callable(release):
+        return f"{kind.__module__}.{kind.__qualname__}:{release}"
+    return None
+
+
+def component_name(chosen: Any) -> str:
+    """Return what a component is called in tables."""
+    return chosen if isinstance(chosen, str) else component_label(chosen)
+
+
+def card_of(slot: str | None, chosen: Any) -> Any:
+    """Return the card of a component, or None where it has none."""
+    if slot is None:
+        return None
+    if isinstance(chosen, str):
+        try:
+            return get_card(chosen)
+        except ModelNotFound:
+            chosen = load_component(slot, chosen)
+    return getattr(chosen, "card", None)
+
+
+def _of_card(card: ModelCard) -> str:
+    return f"{card.name}:{digest(card.model_dump(mode='json', exclude=_NOT_SCORED))}"

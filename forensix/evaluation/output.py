@@ -1,0 +1,132 @@
+"""The folder of an evaluation: what is finished, and what is kept while it runs."""
+
+import contextlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import pandas as pd
+
+from forensix.errors import MissingExtra, UsageError
+from forensix.evaluation.store import Store
+
+if TYPE_CHECKING:
+    from forensix.evaluation.result import Evaluation
+
+SCORES, FRAMES, RESULT, PARTIAL = "scores.parquet", "frames.parquet", "result.json", "scores.partial.db"
+_TEXT = {"sha256", "task", "component", "perturbation", "level", "class_name", "error"}
+_SAME = ("task", "conditions", "settings", "manifest")
+
+
+class Output:
+    """A folder that an evaluation is written to; enter it before the work, `finish` it after.
+
+    Raises
+    ------
+    UsageError
+        It holds the result of another evaluation, or cannot be written.
+    MissingExtra
+        Parquet cannot be written here.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], info: Mapping[str, Any]) -> None:
+        self.folder = Path(folder)
+        _need_pyarrow()
+        _check_same(self.folder, info)
+        self.store = Store(self.folder / PARTIAL)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.store.close()
+
+    def finish(self, found: "Evaluation") -> None:
+        """Write the result and remove what was kept on the way."""
+        write(found, self.folder)
+        self.store.delete()
+
+
+def write(found: "Evaluation", folder: str | os.PathLike[str]) -> Path:
+    """Write an evaluation into a folder; ``result.json`` comes last, so that it stands for the whole."""
+    _need_pyarrow()
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, table in ((SCORES, found.scores), (FRAMES, found.frames)):
+            with _replaced(folder / name) as path:
+                _plain(table).to_parquet(path, index=False)
+        told = {**found.info, "overlap": found.overlap.to_dict("records"), "failures": len(found.failures)}
+        with _replaced(folder / RESULT) as path:
+            path.write_text(json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"the evaluation cannot be written to {folder}: {error.strerror or error}") from None
+    return folder
+
+
+def read(folder: str | os.PathLike[str]) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Any], list[dict[str, Any]]]:
+    """Return scores, frames, what is known of them, and the overlap that was found."""
+    folder = Path(folder)
+    if not (folder / RESULT).is_file():
+        if (folder / PARTIAL).is_file():
+            raise UsageError(f"the evaluation in {folder} is not finished: call evaluate again as before, it goes on")
+        raise UsageError(f"there is no evaluation in {folder}: it would hold {SCORES} and {RESULT}")
+    _need_pyarrow()
+    try:
+        info = json.loads((folder / RESULT).read_text(encoding="utf-8"))
+        overlap = info.pop("overlap")
+        info.pop("failures")
+        tables = [pd.read_parquet(folder / name) for name in (SCORES, FRAMES)]
+    except (OSError, ValueError, KeyError) as error:
+        raise UsageError(f"the evaluation in {folder} is damaged: {str(error).splitlines()[0]}") from None
+    for table in tables:
+        for name in _TEXT & set(table.columns):
+            text = table[name].astype(object)
+            table[name] = text.where(text.notna(), None)
+    return tables[0], tables[1], info, overlap
+
+
+def _check_same(folder: Path, info: Mapping[str, Any]) -> None:
+    path = folder / RESULT
+    if not path.is_file():
+        return
+    try:
+        there = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise UsageError(f"{path} is no result of an evaluation: name another folder") from None
+    wanted = json.loads(json.dumps({**info, "components": sorted(info["components"])}))
+    there = {**there, "components": sorted(there.get("components", ()))}
+    other = [key for key in (*_SAME, "components") if there.get(key) != wanted[key]]
+    if other:
+        raise UsageError(
+            f"{folder} holds an evaluation with another {' and '.join(other)}: name another folder, or delete it"
+        )
+
+
+@contextlib.contextmanager
+def _replaced(path: Path):  # type: ignore[no-untyped-def]
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        yield partial
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _plain(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table that Parquet takes: a column of unlike things becomes text."""
+    mixed = {
+        name: table[name].map(str, na_action="ignore")
+        for name in table.columns
+        if table[name].dtype == object and pd.api.types.infer_dtype(table[name], skipna=True).startswith("mixed")
+    }
+    return table.assign(**mixed)
+
+
+def _need_pyarrow() -> None:
+    try:
+        import pyarrow  # type: ignore[import-untyped]  # noqa: F401
+    except ImportError:
+        raise MissingExtra("Parquet needs pyarrow: pip install 'forensix[cluster]'") from None

@@ -1,0 +1,139 @@
+"""What an evaluation is to score: the task, the components beside each other, the conditions, the files."""
+
+import os
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from forensix.errors import UsageError
+from forensix.evaluation.identity import component_name
+from forensix.evaluation.scoring import Condition, degradable
+from forensix.manifest import Manifest
+from forensix.models import component_names, load_component
+from forensix.perturb import find, grid, names
+from forensix.tasks import Task, load_task
+
+MADE = ("sha256", "task", "component", "perturbation", "strength", "level", "score", "class_name", "error", "seconds",
+        "frame_ms")  # fmt: skip
+"""Columns that an evaluation adds to those of the manifest."""
+
+_CLAIMS_ONLY = ("forensic_analysis",)
+
+
+def read_manifest(source: "Manifest | pd.DataFrame | str | os.PathLike[str]") -> Manifest:
+    """Return a manifest as it is, or read it; a folder of ``real/`` and ``fake/`` is one too.
+
+    Raises
+    ------
+    UsageError
+        It has no rows, none of its files is there, or it is no manifest.
+    """
+    if isinstance(source, pd.DataFrame):
+        raise UsageError("a table does not say where its files are: pass forensix.Manifest(table, root=FOLDER)")
+    manifest = source if isinstance(source, Manifest) else Manifest.read(source)
+    if not len(manifest):
+        raise UsageError("the manifest has no rows: nothing is left after filtering, or the file is empty")
+    paths = manifest.paths()
+    if not any(path.is_file() for path in paths):
+        raise UsageError(f"none of the {len(paths)} files of the manifest is in {os.fspath(manifest.root)}")
+    return manifest
+
+
+def carried(manifest: Manifest) -> pd.DataFrame:
+    """Return the manifest's table, ``path`` and ``label`` first; columns that scores have too are renamed."""
+    table = manifest.table.reset_index(drop=True)
+    table = table.rename(columns={name: f"manifest_{name}" for name in table.columns if name in MADE})
+    first = ["path", "label"]
+    return table[[*first, *(name for name in table.columns if name not in first)]]
+
+
+def choose_task(name: str) -> tuple[Task, str | None]:
+    """Return a task that scores, and the slot whose component gives the score: the first one that it names.
+
+    Raises
+    ------
+    UsageError
+        There is no such task, or it gives claims and no score.
+    """
+    if not isinstance(name, str):
+        raise UsageError(f"task is the name of one task, not a {type(name).__name__}")
+    task = load_task(name)
+    if name in _CLAIMS_ONLY:
+        raise UsageError(f"{name} makes claims and gives no score, so there is nothing to evaluate")
+    return task, next(iter(task.components), None)
+
+
+def choose_components(task: Task, slot: str | None, chosen: Any) -> dict[str, Any]:
+    """Return components by the name that tables give them.
+
+    ``chosen`` is a name, an object, a list of those, or objects by name; None is the task's own.
+
+    Raises
+    ------
+    UsageError
+        Two have one name, there are none, or the task has no slot for one.
+    ModelNotFound
+        No component of that name.
+    """
+    if slot is None:
+        if chosen is not None:
+            raise UsageError(f"{task.name} has no component to choose")
+        return {task.name: None}
+    if chosen is None:
+        chosen = task.components[slot]
+    if isinstance(chosen, Mapping):
+        found = {str(name): one for name, one in chosen.items()}
+    else:
+        many = list(chosen) if isinstance(chosen, list | tuple) else [chosen]
+        found = {component_name(one): one for one in many}
+        if len(found) < len(many):
+            raise UsageError(
+                "components are told apart by name, and two have the same: write component={'one': ..., 'other': ...}"
+            )
+    if not found:
+        raise UsageError("component is an empty list: name at least one, or leave it out for the task's own")
+    for one in found.values():
+        if isinstance(one, str) and one not in component_names(slot):
+            load_component(slot, one)
+    return found
+
+
+def choose_conditions(
+    task: Task, chosen: "Collection[str] | Mapping[str, Iterable[float | None]] | str | None"
+) -> list[Condition]:
+    """Return the undegraded condition and those that are asked for, in order, mild ones first.
+
+    ``"all"`` is every degradation of what the task looks at.
+
+    Raises
+    ------
+    UsageError
+        A name or a strength is none of that; the sentence lists those that there are.
+    """
+    kinds = degradable(task)
+    conditions = [Condition()]
+    if chosen is None:
+        return conditions
+    if isinstance(chosen, str):
+        if chosen != "all":
+            raise UsageError(f"perturbations is a list of names, or 'all': write perturbations=[{chosen!r}]")
+        chosen = [name for kind in kinds for name in names(kind)]
+    for name in chosen:
+        if name == "none":
+            continue
+        kind = next((kind for kind in kinds if name in names(kind)), None)
+        if kind is None:
+            find(kinds[0], name)
+            raise UsageError(f"{name} changes nothing that {task.name} looks at")
+        one = {name: list(chosen[name])} if isinstance(chosen, Mapping) else [name]
+        for _, strength, _ in grid(kind, one):
+            conditions.append(Condition(name, None if strength is None else float(strength)))
+    return list(dict.fromkeys(conditions))
+
+
+def absolute(manifest: Manifest) -> list[str]:
+    """Return the files of a manifest as paths that do not depend on where a worker runs."""
+    root = Path(manifest.root).absolute()
+    return [os.fspath(root / path) for path in manifest.table["path"]]

@@ -1,0 +1,196 @@
+"""What an evaluation found: scores as a tidy table, and the summaries and displays made of them."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from forensix.errors import UsageError
+from forensix.evaluation import displays, output, summary
+from forensix.evaluation.overlap import COLUMNS, files_seen
+
+_SHOWN = ("auc", "eer", "accuracy_threshold", "balanced_accuracy_threshold")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation:
+    """The scores of a manifest under a task. It draws itself in a notebook.
+
+    ``scores`` has a row a file, component and condition, in the order of the manifest: its columns, then ``sha256``,
+    ``task``, ``component``, ``perturbation``, ``strength``, ``level``, ``score`` (in [0, 1], higher is more likely
+    fake, NaN where there is none), ``class_name``, ``error`` and ``seconds`` (what components share, such as decoding,
+    counts for the first of them).
+    """
+
+    scores: pd.DataFrame
+    frames: pd.DataFrame
+    """Of videos: a row a frame that was scored, with ``frame_ms`` and ``score``; empty for other media."""
+    info: Mapping[str, Any]
+    """Settings, versions, identities of the components, and what is to be said of the run: as in ``result.json``."""
+    overlap: pd.DataFrame
+    """Training sources of a component that the manifest names too: its figures flatter it there."""
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """Names of the components, in order."""
+        return tuple(self.info["components"])
+
+    @property
+    def thresholds(self) -> dict[str, float]:
+        """The score from which on each component's card calls a file fake."""
+        return {name: float(told["threshold"]) for name, told in self.info["components"].items()}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences that a reader of the figures should know."""
+        return (*self.info.get("notes", ()), *self._warnings())
+
+    @property
+    def failures(self) -> pd.DataFrame:
+        """The rows that could not be scored, each with its ``error``."""
+        return self.scores[self.scores["error"].notna()].reset_index(drop=True)
+
+    @property
+    def unscored(self) -> pd.DataFrame:
+        """The rows in which there was nothing to score: no face, no speech."""
+        return self.scores[self.scores["score"].isna() & self.scores["error"].isna()].reset_index(drop=True)
+
+    def unseen(self, component: str | None = None) -> "Evaluation":
+        """Return the evaluation without the files from sources that the component, or any of them, was trained on."""
+        names = self.components if component is None else (self._known(component),)
+        tables = []
+        for table in (self.scores, self.frames):
+            seen = pd.Series(False, index=table.index)
+            for name in names:
+                seen |= files_seen(table, self.overlap, name)
+            tables.append(table[~seen].reset_index(drop=True))
+        told = f"Files from sources that {' or '.join(names)} was trained on are left out."
+        info = {**self.info, "notes": [*self.info.get("notes", ()), told]}
+        return Evaluation(tables[0], tables[1], info, self.overlap[~self.overlap["component"].isin(names)])
+
+    def summary(self, *, level: str = "file", **options: Any) -> pd.DataFrame:
+        """Return every metric with its interval; ``level="frame"`` for the frames of videos.
+
+        Takes the options of `forensix.evaluation.summary.summarise`; thresholds are those of the cards.
+        """
+        return summary.summarise(self._level(level), **self._options(options))
+
+    def by(self, column: str = "generator", *, level: str = "file", **options: Any) -> pd.DataFrame:
+        """Return the metrics of each generator against shared reals; see `forensix.evaluation.summary.by`."""
+        return summary.by(self._level(level), column, **self._options(options))
+
+    def subgroups(self, columns: Sequence[str] | None = None, *, level: str = "file", **options: Any) -> pd.DataFrame:
+        """Return the metrics within each language, gender, quality; see `forensix.evaluation.summary.subgroups`."""
+        return summary.subgroups(self._level(level), columns, **self._options(options))
+
+    def compare(self, *, baseline: str | None = None, level: str = "file", **options: Any) -> pd.DataFrame:
+        """Return how each component differs from the first, or ``baseline``, on the same files: a paired test."""
+        options = self._options(options)
+        return summary.compare(self._level(level), "component", baseline=baseline, **options)
+
+    def roc(self, column: str | None = None, **options: Any) -> displays.RocDisplay:
+        """Return ROC curves by component, or by any column."""
+        return displays.RocDisplay.from_frame(self.scores, column, **options)
+
+    def det(self, column: str | None = None, **options: Any) -> displays.DetDisplay:
+        """Return DET curves by component, or by any column."""
+        return displays.DetDisplay.from_frame(self.scores, column, **options)
+
+    def precision_recall(self, column: str | None = None, **options: Any) -> displays.PrecisionRecallDisplay:
+        """Return curves of precision over recall by component, or by any column."""
+        return displays.PrecisionRecallDisplay.from_frame(self.scores, column, **options)
+
+    def calibration(self, column: str | None = None, **options: Any) -> displays.CalibrationDisplay:
+        """Return how often files of a score are fake, by component or by any column."""
+        return displays.CalibrationDisplay.from_frame(self.scores, column, **options)
+
+    def histogram(
+        self, column: str | None = None, *, component: str | None = None, **options: Any
+    ) -> displays.ScoreDisplay:
+        """Return histograms of one component's scores by source, generator, or any column."""
+        name = self._one(component)
+        options = {"threshold": self.thresholds[name]} | options
+        return displays.ScoreDisplay.from_frame(self._of(name), column, **options)
+
+    def robustness(self, metric: str = "auc", *, component: str | None = None) -> displays.RobustnessDisplay:
+        """Return a heat map of a metric by degradation and strength."""
+        frame = self.scores if component is None else self._of(self._one(component))
+        return displays.RobustnessDisplay.from_frame(frame, metric=metric, threshold=self.thresholds)
+
+    def confusion(self, *, component: str | None = None, **options: Any) -> displays.ConfusionDisplay:
+        """Return what one component called what at its card's threshold."""
+        name = self._one(component)
+        options = {"threshold": self.thresholds[name]} | options
+        return displays.ConfusionDisplay.from_frame(self._of(name), **options)
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write ``scores.parquet``, ``frames.parquet`` and ``result.json`` into a folder, and return it."""
+        return output.write(self, folder)
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> "Evaluation":
+        """Read what `save`, or `evaluate` with ``output``, wrote.
+
+        Raises
+        ------
+        UsageError
+            There is no evaluation, or it is not finished.
+        """
+        scores, frames, info, overlap = output.read(folder)
+        return cls(scores, frames, info, pd.DataFrame(overlap, columns=list(COLUMNS)))
+
+    def __repr__(self) -> str:
+        failed = f", {len(self.failures)} rows failed" if len(self.failures) else ""
+        n = self.scores["path"].nunique()
+        return f"Evaluation({self.info['task']}, {n} files, {', '.join(self.components)}{failed})"
+
+    def _repr_html_(self) -> str:
+        table = summary.wide(self.summary(n_bootstrap=0), _SHOWN)
+        shown = [name for name in table.columns if table[name].nunique() > 1 or name in (*_SHOWN, "component")]
+        counts = ["n_real", "n_fake", "n_unscored", "n_failed"]
+        columns = [*(name for name in shown if name not in counts), *(name for name in counts if name in table)]
+        from html import escape
+
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        return f"<b>{escape(repr(self))}</b>{table[columns].to_html(index=False)}{f'<ul>{notes}</ul>' if notes else ''}"
+
+    def _warnings(self) -> list[str]:
+        told = []
+        for name in self.components:
+            seen = files_seen(self.scores, self.overlap, name) & (self.scores["component"] == name)
+            if n := self.scores.loc[seen, "path"].nunique():
+                sources = list(dict.fromkeys(self.overlap.loc[self.overlap["component"] == name, "trained_on"]))
+                more = f" and {len(sources) - 3} more" if len(sources) > 3 else ""
+                told.append(
+                    f"{name} was trained on the sources of {n} of these files ({', '.join(sources[:3])}{more}): its"
+                    " figures flatter it; unseen() leaves them out."
+                )
+        return told
+
+    def _options(self, options: dict[str, Any]) -> dict[str, Any]:
+        return {"threshold": self.thresholds} | options
+
+    def _level(self, level: str) -> pd.DataFrame:
+        if level not in ("file", "frame"):
+            raise UsageError(f"level is 'file' or 'frame', not {level!r}")
+        if level == "frame" and self.frames.empty:
+            raise UsageError("no frames were scored: only videos have them, under tasks that score frames")
+        return self.scores if level == "file" else self.frames
+
+    def _one(self, component: str | None) -> str:
+        if component is not None:
+            return self._known(component)
+        if len(self.components) > 1:
+            raise UsageError(f"these are scores of several components: choose one of {', '.join(self.components)}")
+        return self.components[0]
+
+    def _known(self, component: str) -> str:
+        if component not in self.components:
+            raise UsageError(f"no component here is called {component!r}; there are: {', '.join(self.components)}")
+        return component
+
+    def _of(self, component: str) -> pd.DataFrame:
+        return self.scores[self.scores["component"] == component]

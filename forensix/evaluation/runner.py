@@ -1,0 +1,318 @@
+"""Score every file of a manifest, once, wherever there are workers, and go on where a killed run stopped."""
+
+import contextlib
+import datetime as dt
+import hashlib
+import os
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from forensix import executors
+from forensix.analysis import Progress, versions
+from forensix.errors import InputNotFound
+from forensix.evaluation.gathering import Gathered
+from forensix.evaluation.identity import card_of, code_identity, component_identity, digest
+from forensix.evaluation.output import Output
+from forensix.evaluation.overlap import find_overlap
+from forensix.evaluation.plan import absolute, carried, choose_components, choose_conditions, choose_task, read_manifest
+from forensix.evaluation.result import Evaluation
+from forensix.evaluation.scoring import NONE, Condition, Item, Job, Row, score_file
+from forensix.evaluation.store import Store
+from forensix.manifest import Manifest
+from forensix.media import Limits
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+_LOOK_UP = 200
+_KEEP_ROWS = 200
+_KEEP_S = 2.0
+_CHUNK_ROWS = 16
+_CACHE = "scores.db"
+
+
+def evaluate(
+    manifest: Manifest | str | os.PathLike[str],
+    task: str,
+    *,
+    component: Any = None,
+    perturbations: "Collection[str] | Mapping[str, Iterable[float | None]] | str | None" = None,
+    executor: "int | str | Client | None" = None,
+    output: str | os.PathLike[str] | None = None,
+    cache: str | os.PathLike[str] | bool | None = None,
+    metadata: bool = True,
+    seed: int = 0,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+    progress: Progress | bool | None = None,
+) -> Evaluation:
+    """Score every file of a manifest and return tables and displays.
+
+    A file is scored as a user's file is: the task opens it, finds faces or speech, and pools. Degraded copies are made
+    of the decoded content, alike for real and fake, and go the same way. A file that cannot be scored is counted and
+    listed in ``failures``; it never gets a score.
+
+    Parameters
+    ----------
+    manifest
+        A manifest, its file, or a folder of ``real/`` and ``fake/``.
+    task
+        Name of a task that gives a score.
+    component
+        What fills the task's first slot: a name, an object with the slot's verb, a list of those to compare, or a dict
+        of them by the names that tables shall show. The task's own by default.
+    perturbations
+        Degradations beside the files as they are: names, ``{"jpeg": [90, 70]}``, or ``"all"`` of what the task looks
+        at; see `forensix.perturb`. A degradation that is none of a file's kind gives no row for it.
+    executor
+        Where to run; see `forensix.executors`. Worker processes by default, where there are enough files.
+    output
+        A folder for ``scores.parquet``, ``frames.parquet`` and ``result.json``. While the run goes on, what was scored
+        is kept there too: a run that was killed goes on when it is called again.
+    cache
+        A folder for scores that later runs share; that of ``FORENSIX_HOME`` by default; False for none.
+        Scores are found by the content of the file, the code, the model and the settings. Failures are tried again.
+    metadata
+        False leaves aside what files say of themselves (a generator's mark), so that only content counts.
+    seed
+        For degradations that draw.
+    limits
+        Bounds on size, duration and resolution.
+    progress
+        Called with the task's name, a sentence and the share that is done; True draws a bar.
+
+    Raises
+    ------
+    UsageError
+        The call is wrong, the manifest has no files, or ``output`` holds the result of another evaluation.
+    ModelError
+        A component cannot be used: it would fail for every file.
+
+    Examples
+    --------
+    >>> import forensix
+    >>> found = forensix.evaluate("clips", "voice_analysis", component=["forensix-spoof", "aasist"])  # doctest: +SKIP
+    >>> found.summary()  # doctest: +SKIP
+    """
+    executors.check(executor)
+    started = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+    listed = read_manifest(manifest)
+    chosen, slot = choose_task(task)
+    components = choose_components(chosen, slot, component)
+    conditions = choose_conditions(chosen, perturbations)
+    identities = tuple(component_identity(slot, one) if slot else "" for one in components.values())
+    job = Job(
+        task=task,
+        slot=slot,
+        components=tuple(components.values()),
+        identities=identities,
+        code=code_identity(task),
+        metadata=metadata,
+        seed=seed,
+        limits=limits,
+    )
+    table = carried(listed)
+    cards = {name: card_of(slot, one) for name, one in components.items()}
+    info: dict[str, Any] = {
+        "task": task,
+        "components": {
+            name: {"slot": slot, "identity": identity, "threshold": float(getattr(cards[name], "threshold", 0.5))}
+            for name, identity in zip(components, identities, strict=True)
+        },
+        "conditions": [asdict(condition) for condition in conditions],
+        "settings": {"metadata": metadata, "seed": seed, "limits": asdict(limits)},
+        "manifest": {
+            "rows": len(table),
+            "root": os.fspath(listed.root),
+            "sha256": hashlib.sha256(table.to_csv(index=False).encode()).hexdigest(),
+        },
+        "code": job.code,
+        "versions": versions(),
+        "started": started,
+    }
+    begun = time.perf_counter()
+    with contextlib.ExitStack() as stack:
+        target = stack.enter_context(Output(output, info)) if output is not None else None
+        stores = _Stores(stack, cache, target, identities)
+        tell = stack.enter_context(_telling(task, len(table), progress))
+        gathered = Gathered(len(table), list(components), conditions)
+        _score(job, absolute(listed), gathered, stores, executor, tell)
+        info["seconds"] = round(time.perf_counter() - begun, 3)
+        info["from_cache"], info["scored"] = stores.found, stores.made
+        info["notes"] = _notes(job, components, gathered)
+        found = Evaluation(*gathered.frames(table, task), info=info, overlap=find_overlap(table, cards))
+        if target is not None:
+            target.finish(found)
+    return found
+
+
+def _score(
+    job: Job,
+    paths: list[str],
+    gathered: Gathered,
+    stores: "_Stores",
+    executor: "int | str | Client | None",
+    tell: Callable[[Gathered], None],
+) -> None:
+    """Fill ``gathered``: from the stores what is there, from the workers what is not."""
+    expected: dict[int, tuple[int, list[str], list[int]]] = {}
+    """By the number of the item: the file, and key and pair of each row that is wanted of it."""
+    common = _common(job)
+
+    def items() -> Iterator[Item]:
+        n = 0
+        first: dict[str, int] = {}
+        for at in range(0, len(paths), _LOOK_UP):
+            keys: dict[int, list[str]] = {}
+            for file in range(at, min(at + _LOOK_UP, len(paths))):
+                try:
+                    sha256 = gathered.sha256[file] = _content(paths[file])
+                except InputNotFound as error:
+                    gathered.fail_file(file, error)
+                    continue
+                # Raw sound is known by its name alone.
+                content = f"{sha256}{Path(paths[file]).suffix.lower()}"
+                if content in first:
+                    gathered.twin(file, first[content])
+                    continue
+                first[content] = file
+                keys[file] = [_key(common[c], content, job.seed, condition) for c, condition in gathered.pairs]
+            known = stores.get(key for of in keys.values() for key in of)
+            for file, of in keys.items():
+                for pair, key in enumerate(of):
+                    if key in known:
+                        gathered.set(gathered.place(file, pair), known[key])
+                wanted = [pair for pair, key in enumerate(of) if key not in known]
+                if wanted:
+                    expected[n] = file, of, wanted
+                    n += 1
+                    yield Item(paths[file], gathered.sha256[file] or "", tuple(gathered.pairs[pair] for pair in wanted))
+            tell(gathered)
+
+    chunk = max(1, _CHUNK_ROWS // len(gathered.pairs))
+    found = executors.run(score_file, job, items(), executor=executor, chunk=chunk)
+    try:
+        for done in found:
+            file, of, wanted = expected.pop(done.index)
+            rows = done.value if not done.lost else [_lost(done.lost)] * len(wanted)
+            for pair, row in zip(wanted, rows, strict=True):
+                gathered.set(gathered.place(file, pair), row)
+                stores.keep(of[pair], row)
+            tell(gathered)
+    finally:
+        found.close()  # type: ignore[attr-defined]
+        stores.flush()
+
+
+class _Stores:
+    """Where scores are looked up, and where they are kept: the cache, and the output's own while it is written."""
+
+    def __init__(
+        self,
+        stack: contextlib.ExitStack,
+        cache: str | os.PathLike[str] | bool | None,
+        target: "Output | None",
+        identities: tuple[str | None, ...],
+    ) -> None:
+        self._stores: list[Store] = []
+        if target is not None:
+            self._stores.append(target.store)
+        # Nobody could tell when a component changed that does not say what it is.
+        if cache is not False and None not in identities:
+            folder = _home() / "cache" if cache is None or cache is True else Path(cache)
+            self._stores.append(stack.enter_context(Store(folder / _CACHE)))
+        self._waiting: dict[str, Row] = {}
+        self._kept_at = time.monotonic()
+        self.found = self.made = 0
+
+    def get(self, keys: Iterable[str]) -> dict[str, Row]:
+        wanted = list(keys)
+        rows: dict[str, Row] = {}
+        for store in self._stores:
+            rows |= store.get(key for key in wanted if key not in rows)
+        self.found += len(rows)
+        return rows
+
+    def keep(self, key: str, row: Row) -> None:
+        self.made += 1
+        if row.get("error") is None:
+            self._waiting[key] = row
+        if len(self._waiting) >= _KEEP_ROWS or time.monotonic() - self._kept_at > _KEEP_S:
+            self.flush()
+
+    def flush(self) -> None:
+        if self._waiting:
+            for store in self._stores:
+                store.put(self._waiting)
+        self._waiting = {}
+        self._kept_at = time.monotonic()
+
+
+def _home() -> Path:
+    return Path(os.environ.get("FORENSIX_HOME") or Path.home() / ".forensix")
+
+
+def _content(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputNotFound(f"{Path(path).name} cannot be read: {error.strerror or error}") from None
+
+
+def _common(job: Job) -> list[str]:
+    """Return what the keys of each component's rows have in common."""
+    told = [job.task, job.code, job.slot, job.metadata, asdict(job.limits)]
+    return [digest([*told, f"unknown {i}" if one is None else one]) for i, one in enumerate(job.identities)]
+
+
+def _key(common: str, content: str, seed: int, condition: Condition) -> str:
+    told = f"{common}/{content}"
+    if condition.perturbation != NONE:
+        told += f"/{condition.perturbation}/{condition.strength}/{seed}"
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def _lost(workers: int) -> Row:
+    told = f"it ended {workers} worker processes, one after the other, and was given up"
+    return {"score": None, "class_name": None, "error": told, "code": "crashed", "seconds": 0.0, "frames": []}
+
+
+def _notes(job: Job, components: Mapping[str, Any], gathered: Gathered) -> list[str]:
+    notes = []
+    for name, identity in zip(components, job.identities, strict=True):
+        if identity is None:
+            notes.append(f"{name} has neither a card nor a version, so its scores are not kept for later runs.")
+    if job.metadata and len(gathered.conditions) > 1 and job.task == "ai_generated_image_detection":
+        notes.append(
+            "Undegraded files count with what they say of themselves, degraded copies say nothing: pass metadata=False"
+            " to compare like with like."
+        )
+    for name, n in gathered.skipped().items():
+        notes.append(f"{name} is no degradation of {n} of the files, which have no row for it.")
+    return notes
+
+
+@contextlib.contextmanager
+def _telling(task: str, total: int, progress: Progress | bool | None) -> Iterator[Callable[[Gathered], None]]:
+    if not progress:
+        yield lambda gathered: None
+        return
+    with contextlib.ExitStack() as stack:
+        call = progress
+        if call is True:
+            from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import Progress as Bar
+
+            bar = stack.enter_context(Bar(BarColumn(), TextColumn("{task.description}"), TimeRemainingColumn()))
+            line = bar.add_task("opening", total=1.0)
+            call = lambda name, said, done: bar.update(line, description=f"{name}: {said}", completed=done)  # noqa: E731
+
+        def tell(gathered: Gathered) -> None:
+            done = gathered.n_done()
+            failed = f", {gathered.n_failed} rows failed" if gathered.n_failed else ""
+            call(task, f"{done:.0f} of {total} files{failed}", done / total)  # type: ignore[operator]
+
+        yield tell

@@ -1,0 +1,96 @@
+"""Scores that are kept: by content, model and settings, so that no file is scored twice and a killed run goes on.
+
+One SQLite file. Rows are added in transactions: whoever is killed amid one loses that one and nothing else, and
+several runs may use a store at once.
+"""
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from forensix.errors import UsageError
+
+Row = dict[str, Any]
+
+_BUSY_S = 120
+_AT_ONCE = 500
+_FORM = 1
+
+
+class Store:
+    """A file of scores; close it, or use it in a ``with`` statement.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be made, is no store, or is damaged.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(self.path, timeout=_BUSY_S, isolation_level=None)
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            form = self._db.execute("PRAGMA user_version").fetchone()[0]
+            if form not in (0, _FORM):
+                raise UsageError(f"{self.path} was written by another release of forensix: delete it, or name another")
+            self._db.execute("CREATE TABLE IF NOT EXISTS scores (key TEXT PRIMARY KEY, row TEXT) WITHOUT ROWID")
+            self._db.execute(f"PRAGMA user_version={_FORM}")
+        except (sqlite3.Error, OSError) as error:
+            raise self._refusal(error) from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return int(self._execute("SELECT COUNT(*) FROM scores").fetchone()[0])
+
+    def get(self, keys: Iterable[str]) -> dict[str, Row]:
+        """Return the rows that there are of these keys."""
+        wanted = list(dict.fromkeys(keys))
+        found: dict[str, Row] = {}
+        for at in range(0, len(wanted), _AT_ONCE):
+            some = wanted[at : at + _AT_ONCE]
+            marks = ",".join("?" * len(some))
+            for key, row in self._execute(f"SELECT key, row FROM scores WHERE key IN ({marks})", some):
+                found[key] = json.loads(row)
+        return found
+
+    def put(self, rows: Mapping[str, Row]) -> None:
+        """Keep rows: all of them or, where the process ends amid it, none."""
+        told = [(key, json.dumps(row, allow_nan=False)) for key, row in rows.items()]
+        self._execute("BEGIN IMMEDIATE")
+        try:
+            self._db.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?)", told)
+            self._db.execute("COMMIT")
+        except sqlite3.Error as error:
+            self._db.execute("ROLLBACK")
+            raise self._refusal(error) from None
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+    def delete(self) -> None:
+        """Close and remove the file."""
+        self.close()
+        for suffix in ("", "-journal", "-wal", "-shm"):
+            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+
+    def _execute(self, statement: str, values: Iterable[Any] = ()) -> sqlite3.Cursor:
+        try:
+            return self._db.execute(statement, list(values))
+        except sqlite3.Error as error:
+            raise self._refusal(error) from None
+
+    def _refusal(self, error: Exception) -> UsageError:
+        if isinstance(error, sqlite3.OperationalError | OSError):
+            return UsageError(f"scores cannot be kept in {self.path} ({error}): name another folder, or cache=False")
+        return UsageError(f"{self.path} is no store of scores, or is damaged ({error}): delete it, or name another")

@@ -1,0 +1,198 @@
+"""Run one function over many items: in this process, in worker processes, or on a Dask cluster.
+
+    for done in run(function, common, items, executor=4):
+        done.index, done.value
+
+``function(common, item)`` is called once an item wherever it runs. Results come as they are ready, or in order; no
+more is taken from ``items`` than what the workers can hold, so an endless input is fine. A worker that dies is replaced
+and what it held is run again; an item that kills its worker twice comes back as `Done` with ``lost`` instead of a
+value. An exception that the function raises ends the run.
+
+What ``executor`` may be:
+
+    None              worker processes, one a core, where there is enough to do; this process otherwise
+    "here"            this process
+    "processes", 4    worker processes: one a core, or so many
+    "tcp://host:8786" the Dask scheduler there
+    a Client          a ``dask.distributed`` client; workers must see the same files and run the same forensix
+"""
+
+import itertools
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from forensix.errors import UsageError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+ENOUGH = 32
+"""Items from which on worker processes pay: starting one takes as long as analysing a few files."""
+
+WORKER_BYTES = 2 << 30
+"""Memory that a worker process with its models, and the decoder that it waits for, are counted with."""
+
+_WINDOW = 16
+_SCHEMES = ("tcp://", "tls://", "ws://", "wss://", "ucx://", "inproc://")
+
+
+@dataclass(frozen=True)
+class Done:
+    """One finished item: its place in the input, and what the function returned."""
+
+    index: int
+    value: Any = None
+    lost: int = 0
+    """How many workers died with it before it was given up; 0 where there is a value."""
+
+
+def run(
+    function: Callable[[Any, Any], Any],
+    common: Any,
+    items: Iterable[Any],
+    *,
+    executor: "int | str | Client | None" = None,
+    ordered: bool = False,
+    chunk: int = 8,
+) -> Iterator[Done]:
+    """Yield ``function(common, item)`` of every item.
+
+    Parameters
+    ----------
+    function
+        Importable by name in another process. ``common`` is sent to each worker once.
+    executor
+        See the module.
+    ordered
+        Yield in the order of the items; workers run ahead of the slowest item by a bounded number of items.
+    chunk
+        Items sent to a Dask worker at once. Worker processes answer item by item.
+
+    Raises
+    ------
+    UsageError
+        The executor is none of those, or what is to be run cannot be sent to another process.
+    MissingExtra
+        A cluster is asked for and dask.distributed is not installed.
+    ForensixError
+        No workers are left, or they keep dying.
+    """
+    check(executor)
+    executor, items = choose(executor, items, (function, common))
+    return _run(function, common, enumerate(items), executor, ordered, chunk)
+
+
+def check(executor: object) -> None:
+    """Raise `UsageError` unless it is something to run on; nothing is started."""
+    if executor is None or executor in ("here", "processes") or _is_client(executor):
+        return
+    if isinstance(executor, bool) or not isinstance(executor, int | str):
+        raise UsageError(
+            "executor is 'here', 'processes', a number of processes, a scheduler's address or a dask.distributed"
+            f" Client, not a {type(executor).__name__}"
+        )
+    if isinstance(executor, int):
+        if executor < 1:
+            raise UsageError(f"executor is a number of processes from 1 up, not {executor}")
+    elif not executor.startswith(_SCHEMES):
+        raise UsageError(f"executor {executor!r} is not known: name 'here', 'processes' or tcp://HOST:PORT")
+
+
+def choose(
+    executor: "int | str | Client | None", items: Iterable[Any], work: tuple[Callable[[Any, Any], Any], Any]
+) -> "tuple[int | str | Client, Iterator[Any]]":
+    """Return what the default means for these items, and the items: what was looked at is among them again.
+
+    Work that cannot be sent to another process stays in this one, where nobody asked for others.
+    """
+    items = iter(items)
+    if executor is None:
+        first = list(itertools.islice(items, ENOUGH))
+        n = processes() if len(first) == ENOUGH and _sendable(work) else 1
+        return ("here" if n == 1 else n), itertools.chain(first, items)
+    return (processes() if executor == "processes" else executor), items
+
+
+def _sendable(work: tuple[Callable[[Any, Any], Any], Any]) -> bool:
+    from forensix.executors.local import packed
+
+    try:
+        packed(work)
+    except UsageError:
+        return False
+    return True
+
+
+def processes() -> int:
+    """Return how many worker processes suit this machine: one a core, fewer where memory is short."""
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:
+        cores = os.cpu_count() or 1
+    try:
+        memory = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError):
+        return cores
+    # Free pages leave out what caches hold, so this errs on the side of one.
+    return max(1, min(cores, memory // WORKER_BYTES))
+
+
+def _run(
+    function: Callable[[Any, Any], Any],
+    common: Any,
+    items: Iterator[tuple[int, Any]],
+    executor: "int | str | Client",
+    ordered: bool,
+    chunk: int,
+) -> Iterator[Done]:
+    if executor == "here":
+        return (Done(index, function(common, item)) for index, item in items)
+    gate = Gate(items, _WINDOW * executor if isinstance(executor, int) else None, ordered)
+    if isinstance(executor, int):
+        from forensix.executors.local import run_in_processes
+
+        found = run_in_processes(function, common, gate, executor)
+    else:
+        from forensix.executors.cluster import run_on_cluster
+
+        found = run_on_cluster(function, common, gate, executor, chunk)
+    return _in_order(found, gate) if ordered else found
+
+
+class Gate:
+    """Hands items out while not too many lie ahead of the one that is waited for."""
+
+    def __init__(self, items: Iterator[tuple[int, Any]], window: int | None, ordered: bool) -> None:
+        self._items = items
+        self.window = window
+        self._ordered = ordered
+        self.handed = 0
+        self.yielded = 0
+
+    def take(self, n: int) -> list[tuple[int, Any]]:
+        """Return the next items: at most ``n``, none where the input is at its end or too many wait."""
+        if self._ordered and self.window is not None:
+            n = min(n, self.yielded + self.window - self.handed)
+        found = list(itertools.islice(self._items, max(0, n)))
+        self.handed += len(found)
+        return found
+
+
+def _in_order(found: Iterator[Done], gate: Gate) -> Iterator[Done]:
+    waiting: dict[int, Done] = {}
+    try:
+        for done in found:
+            waiting[done.index] = done
+            while gate.yielded in waiting:
+                ready = waiting.pop(gate.yielded)
+                gate.yielded += 1
+                yield ready
+    finally:
+        found.close()  # type: ignore[attr-defined]
+
+
+def _is_client(executor: object) -> bool:
+    return any(kind.__module__.split(".")[0] == "distributed" and kind.__name__ == "Client"
+               for kind in type(executor).__mro__)  # fmt: skip

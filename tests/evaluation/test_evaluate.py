@@ -1,0 +1,359 @@
+"""evaluate: every file gets its row, its score or its reason, wherever and however often it is run."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
+
+import forensix
+from forensix import Evaluation, Manifest, analyze, evaluate
+from forensix.errors import ModelNotFound, UsageError
+from forensix.evaluation.store import Store
+from forensix.models import ModelCard, get_card
+from forensix.perturb import degrade_file
+from tests.evaluation.detectors import DEADLY, Deadly, Grey, Odd, pictures, plain
+from tests.making import tone, write_audio, write_image, write_video
+
+TASK = "quick"
+REAL = "ai_generated_image_detection"
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Manifest:
+    return pictures(tmp_path_factory.mktemp("few"), 8)
+
+
+def test_a_row_for_each_file_component_and_condition_in_the_order_of_the_manifest(few: Manifest) -> None:
+    steps: list[tuple[str, str, float]] = []
+    found = evaluate(
+        few,
+        TASK,
+        component={"light": Grey(), "again": Grey()},
+        perturbations={"jpeg": [30, 90], "blur": [2]},
+        cache=False,
+        progress=lambda *step: steps.append(step),
+    )
+    table = found.scores
+    assert list(table.columns) == [
+        *("path", "label", "group_id", "source", "generator"),
+        *("sha256", "task", "component", "perturbation", "strength", "level"),
+        *("score", "class_name", "error", "seconds"),
+    ]
+    assert len(table) == 8 * 2 * 4
+    assert table["path"].drop_duplicates().tolist() == few.table["path"].tolist()
+    one = table[table["path"] == "003.png"]
+    assert one["component"].tolist() == ["light"] * 4 + ["again"] * 4
+    assert one["perturbation"].tolist() == ["none", "jpeg", "jpeg", "blur"] * 2
+    assert one["strength"].fillna(-1).tolist() == [-1, 30, 90, 2] * 2
+    assert set(one["generator"]) == {"maker 3"} and set(one["level"]) == {"file"}
+    image = np.asarray(Image.open(few.paths()[3]))
+    assert one["score"].iloc[0] == pytest.approx(image.mean() / 255)
+    assert one["class_name"].iloc[0] == ("fake" if image.mean() >= 127.5 else "real")
+    assert one["score"].nunique() == 4, "each condition is another picture"
+    assert steps[-1] == (TASK, "8 of 8 files", 1.0)
+    shares = [done for _, _, done in steps]
+    assert shares == sorted(shares)
+
+
+def test_worker_processes_give_the_same_table_also_when_one_dies(tmp_path: Path) -> None:
+    listed = pictures(tmp_path, 12, first={5: DEADLY})
+    here = evaluate(listed, TASK, component=Grey(), perturbations={"noise": [4]}, cache=False, executor="here")
+    dying = Deadly(mark=str(tmp_path / "mark"))
+    there = evaluate(listed, TASK, component={"Grey": dying}, perturbations={"noise": [4]}, cache=False, executor=2)
+    assert (tmp_path / "mark").exists()
+    pd.testing.assert_frame_equal(plain(there.scores), plain(here.scores))
+
+
+def test_a_file_that_ends_its_workers_is_a_failure_and_the_others_are_not(tmp_path: Path) -> None:
+    listed = pictures(tmp_path, 6, first={2: DEADLY})
+    found = evaluate(listed, TASK, component=Deadly(), cache=False, executor=2)
+    assert found.failures["path"].tolist() == ["002.png"]
+    assert "ended 2 worker processes" in found.failures["error"].iloc[0]
+    assert found.scores["score"].notna().sum() == 5
+
+
+def test_failures_are_counted_and_listed_and_get_no_score(tmp_path: Path) -> None:
+    listed = pictures(tmp_path, 10, first={1: (1, 0, 0), 2: (2, 0, 0), 3: (3, 0, 0)})
+    (tmp_path / "004.png").write_bytes((tmp_path / "004.png").read_bytes()[:200])
+    (tmp_path / "005.png").write_text("not a picture")
+    (tmp_path / "006.png").unlink()
+    write_audio(tmp_path / "007.png", tone(0.5), container="wav")
+    found = evaluate(listed, TASK, component=Odd(), cache=False)
+    told = dict(zip(found.failures["path"], found.failures["error"], strict=True))
+    assert list(told) == [f"{i:03}.png" for i in range(1, 8)]
+    assert told["001.png"] == "RuntimeError: the network said no"
+    assert "1.5 is not in [0, 1]" in told["002.png"] and "nan is not in [0, 1]" in told["003.png"]
+    assert "006.png cannot be read: No such file" in told["006.png"]
+    assert "this is audio" in told["007.png"]
+    assert found.failures["score"].isna().all()
+    summary = found.summary(n_bootstrap=0)
+    assert set(summary["n_failed"]) == {7} and set(summary["n_unscored"]) == {0}
+    assert "7 rows failed" in repr(found)
+
+
+def test_nothing_to_score_is_no_failure(tmp_path: Path) -> None:
+    write_audio(tmp_path / "a.wav", tone(1.0, level=0.0))
+    table = pd.DataFrame({"path": ["a.wav"], "label": ["real"]})
+    found = evaluate(Manifest(table, root=tmp_path), "voice_analysis", cache=False)
+    assert found.unscored["class_name"].tolist() == ["no_speech"]
+    assert found.failures.empty
+    assert set(found.summary(n_bootstrap=0)["n_unscored"]) == {1}
+
+
+def test_degraded_copies_score_as_the_degraded_files_do(tmp_path: Path) -> None:
+    listed = pictures(tmp_path, 1)
+    detector = Grey()
+    found = evaluate(listed, REAL, component=detector, perturbations={"jpeg": [50], "noise": [8]}, cache=False, seed=3)
+    for row in found.scores.iloc[1:].itertuples():
+        path = degrade_file(tmp_path / "000.png", row.perturbation, row.strength, tmp_path, seed=3)
+        assert analyze(path, [REAL], explain=False, image_detector=detector).scores[REAL] == row.score
+
+
+@pytest.mark.slow
+def test_degraded_sound_and_videos_score_as_the_degraded_files_do(tmp_path: Path, small_voices: Path) -> None:
+    table = pd.DataFrame({"path": ["synthetic-0.wav"], "label": ["fake"]})
+    found = evaluate(Manifest(table, root=small_voices), "voice_analysis", perturbations={"mp3": [16]}, cache=False)
+    path = degrade_file(small_voices / "synthetic-0.wav", "mp3", 16, tmp_path)
+    told = analyze(path, ["voice_analysis"], explain=False, transcribe=False).scores
+    assert found.scores["score"].iloc[1] == told["voice_analysis"] != found.scores["score"].iloc[0]
+
+    write_video(tmp_path / "a.mp4", 12)
+    table = pd.DataFrame({"path": ["a.mp4"], "label": ["fake"]})
+    video = Manifest(table, root=tmp_path)
+    found = evaluate(video, REAL, component=Grey(), perturbations={"crf": [40], "jpeg": [50]}, cache=False)
+    path = degrade_file(tmp_path / "a.mp4", "crf", 40, tmp_path)
+    told = analyze(path, [REAL], explain=False, image_detector=Grey()).scores
+    assert found.scores["perturbation"].tolist() == ["none", "crf"], "jpeg is for pictures"
+    assert found.scores["score"].iloc[1] == told[REAL] != found.scores["score"].iloc[0]
+    assert "jpeg is no degradation of 1 of the files, which have no row for it." in found.notes
+    frames = found.frames[found.frames["perturbation"] == "none"]
+    assert len(frames) >= 4 and frames["frame_ms"].is_monotonic_increasing
+    assert set(frames["level"]) == {"frame"} and set(frames["label"]) == {"fake"}
+    assert set(found.summary(level="frame", n_bootstrap=0)["n_fake"]) >= {len(frames)}
+
+
+def test_what_a_file_says_of_itself_counts_unless_it_is_left_aside(tmp_path: Path) -> None:
+    told = PngInfo()
+    told.add_text("parameters", "a cat\nSteps: 20, Sampler: Euler a, CFG scale: 7, Seed: 1, Size: 64x48, Model: sd15")
+    rgb = np.full((48, 64, 3), 60, np.uint8)
+    Image.fromarray(rgb).save(tmp_path / "marked.png", pnginfo=told)
+    table = pd.DataFrame({"path": ["marked.png"], "label": ["fake"]})
+    listed = Manifest(table, root=tmp_path)
+    scores = [
+        evaluate(listed, REAL, component=Grey(), cache=tmp_path / "cache", metadata=metadata).scores["score"].iloc[0]
+        for metadata in (True, False)
+    ]
+    assert scores[0] > 0.9 > scores[1] == pytest.approx(60 / 255)
+
+
+def test_a_file_is_scored_once_whatever_it_is_called_and_however_often_it_is_asked_for(tmp_path: Path) -> None:
+    listed = pictures(tmp_path, 4)
+    (tmp_path / "copy.png").write_bytes((tmp_path / "001.png").read_bytes())
+    table = pd.concat([listed.table, pd.DataFrame({"path": ["copy.png"], "label": ["fake"]})])
+    listed = Manifest(table, root=tmp_path)
+    detector, cache = Grey(), tmp_path / "cache"
+    first = evaluate(listed, TASK, component=detector, cache=cache)
+    assert detector.calls == 4
+    assert first.scores["score"].iloc[4] == first.scores["score"].iloc[1]
+    again = evaluate(listed, TASK, component=detector, cache=cache)
+    assert detector.calls == 4
+    pd.testing.assert_frame_equal(again.scores, first.scores)
+    (tmp_path / "000.png").rename(tmp_path / "renamed.png")
+    write_image(tmp_path / "002.png", np.full((48, 64, 3), 200, np.uint8))
+    table = table.replace({"000.png": "renamed.png"})
+    other = evaluate(Manifest(table, root=tmp_path), TASK, component=detector, cache=cache)
+    assert detector.calls == 5, "only the file that changed"
+    assert other.scores["score"].iloc[2] == pytest.approx(200 / 255)
+    evaluate(listed.where(path="001.png"), TASK, component=Grey(version="2"), cache=cache)
+    assert len(Store(cache / "scores.db")) == 6, "another model is another score"
+    evaluate(listed.where(path="001.png"), TASK, component=detector, cache=cache, perturbations={"blur": [1]})
+    assert detector.calls == 6, "only the copy that is new"
+
+
+def test_failures_are_tried_again(tmp_path: Path) -> None:
+    listed = pictures(tmp_path, 2)
+    whole = (tmp_path / "001.png").read_bytes()
+    (tmp_path / "001.png").unlink()
+    assert len(evaluate(listed, TASK, component=Grey(), cache=tmp_path / "cache").failures) == 1
+    (tmp_path / "001.png").write_bytes(whole)
+    assert evaluate(listed, TASK, component=Grey(), cache=tmp_path / "cache").failures.empty
+
+
+def test_a_component_that_does_not_say_what_it_is_is_not_kept(few: Manifest, tmp_path: Path) -> None:
+    detector = Grey(version=None)
+    for times in (1, 2):
+        found = evaluate(few, TASK, component=detector, cache=tmp_path)
+        assert detector.calls == 8 * times
+    assert any("neither a card nor a version" in note for note in found.notes)
+    card = get_card("forensix-image")
+    kept = Grey(version=None, card=card)
+    for _ in range(2):
+        found = evaluate(few, TASK, component=kept, cache=tmp_path)
+    assert kept.calls == 8
+    assert found.components == ("forensix-image",) and found.thresholds == {"forensix-image": card.threshold}
+    told = Grey(version=None, card=card.model_copy(update={"summary": "other words"}))
+    evaluate(few, TASK, component=told, cache=tmp_path)
+    assert told.calls == 0, "words of a card change no score"
+    moved = Grey(version=None, card=card.model_copy(update={"threshold": 0.9}))
+    evaluate(few, TASK, component=moved, cache=tmp_path)
+    assert moved.calls == 8
+
+
+def test_sources_that_a_model_was_trained_on_are_flagged(few: Manifest) -> None:
+    card: ModelCard = get_card("forensix-image")
+    seen = card.trained_on[0].model_copy(update={"source": "Some-Lab/Set 1"})
+    detector = Grey(card=card.model_copy(update={"trained_on": (seen,)}))
+    found = evaluate(few, TASK, component={"seen": detector, "other": Grey()}, cache=False)
+    assert found.overlap[["component", "trained_on", "column", "value"]].drop_duplicates().to_numpy().tolist() == [
+        ["seen", "Some-Lab/Set 1", "source", "set 1"]
+    ]
+    assert found.overlap["n_files"].sum() == (few.table["source"] == "set 1").sum()
+    assert any("seen was trained on the sources of 3 of these files" in note for note in found.notes)
+    rest = found.unseen()
+    assert set(rest.scores["source"]) == {"set 0", "set 2"}
+    assert not any("trained on the sources" in note for note in rest.notes)
+
+
+def test_an_output_is_whole_and_holds_what_made_it(few: Manifest, tmp_path: Path) -> None:
+    folder = tmp_path / "output"
+    found = evaluate(few, TASK, component=Grey(), cache=False, output=folder)
+    assert sorted(path.name for path in folder.iterdir()) == ["frames.parquet", "result.json", "scores.parquet"]
+    told = json.loads((folder / "result.json").read_text())
+    assert told["versions"]["forensix"] == forensix.__version__
+    assert told["components"]["Grey"]["identity"].endswith("Grey:1")
+    assert len(told["manifest"]["sha256"]) == len(told["code"]) == 64
+    loaded = Evaluation.load(folder)
+    pd.testing.assert_frame_equal(loaded.scores, found.scores)
+    assert loaded.info == json.loads(json.dumps(found.info))
+    assert loaded.thresholds == {"Grey": 0.5}
+    again = evaluate(few, TASK, component=Grey(), cache=False, output=folder)
+    pd.testing.assert_frame_equal(plain(again.scores), plain(found.scores))
+    with pytest.raises(UsageError, match="another conditions"):
+        evaluate(few, TASK, component=Grey(), cache=False, output=folder, perturbations=["jpeg"])
+    with pytest.raises(UsageError, match="another manifest"):
+        evaluate(few.where(label="real"), TASK, component=Grey(), cache=False, output=folder)
+    pd.testing.assert_frame_equal(Evaluation.load(folder).scores, again.scores)
+    with pytest.raises(UsageError, match="there is no evaluation"):
+        Evaluation.load(tmp_path)
+
+
+@pytest.mark.parametrize("executor", ["'here'", "2"])
+def test_a_run_that_is_killed_goes_on_where_it_stopped(tmp_path: Path, executor: str) -> None:
+    listed = pictures(tmp_path, 24)
+    listed.write(tmp_path / "manifest.csv")
+    folder = tmp_path / "output"
+    code = (
+        "from forensix import evaluate\nfrom forensix.evaluation import runner\n"
+        "from tests.evaluation.detectors import Grey\n"
+        "runner._KEEP_S = 0.3\n"
+        f"evaluate({str(tmp_path / 'manifest.csv')!r}, {TASK!r}, component=Grey(sleep_s=0.4), cache=False,"
+        f" executor={executor}, output={str(folder)!r})"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": ":".join(sys.path)})
+    try:
+        _wait_for_rows(folder / "scores.partial.db", 4)
+    finally:
+        process.kill()
+        process.wait()
+    with pytest.raises(UsageError, match="not finished: call evaluate again"):
+        Evaluation.load(folder)
+    with Store(folder / "scores.partial.db") as store:
+        kept = len(store)
+    assert 4 <= kept < 24
+    detector = Grey()
+    found = evaluate(tmp_path / "manifest.csv", TASK, component=detector, cache=False, output=folder)
+    assert detector.calls == 24 - kept
+    assert found.info["from_cache"] == kept
+    whole = evaluate(tmp_path / "manifest.csv", TASK, component=Grey(), cache=False)
+    pd.testing.assert_frame_equal(plain(found.scores), plain(whole.scores))
+
+
+def _wait_for_rows(path: Path, n: int) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if path.exists():
+            with Store(path) as store:
+                if len(store) >= n:
+                    return
+        time.sleep(0.05)
+    raise AssertionError("nothing was kept within a minute")
+
+
+def test_tables_and_displays_come_from_the_scores(few: Manifest) -> None:
+    found = evaluate(
+        few, TASK, component={"a": Grey(), "b": Grey()}, perturbations={"jpeg": [90, 30], "blur": [1]}, cache=False
+    )
+    summary = found.summary(n_bootstrap=20)
+    assert summary.query("component == 'a' and perturbation == 'none' and metric == 'auc'")["value"].item() == 1.0
+    assert "AVG" in set(found.by("generator", n_bootstrap=0)["generator"])
+    assert set(found.compare(n_bootstrap=20)["baseline"]) == {"a"}
+    assert [curve.name for curve in found.roc().curves] == ["a", "b"]
+    heat = found.robustness("auc", component="a")
+    assert heat.rows == ("jpeg", "blur") and heat.strengths[0] == ("none", "90", "30")
+    assert found.confusion(component="a").counts.sum() == 8
+    assert found.histogram(component="a").threshold == 0.5
+    assert found.det().curves and found.precision_recall().curves and found.calibration().curves
+    with pytest.raises(UsageError, match="choose one of a, b"):
+        found.confusion()
+    html = found._repr_html_()
+    assert "<table" in html and "Evaluation(quick, 8 files, a, b)" in html
+    with pytest.raises(UsageError, match="no frames were scored"):
+        found.summary(level="frame")
+
+
+def test_columns_of_the_manifest_that_scores_have_too_are_kept_under_another_name(few: Manifest) -> None:
+    listed = Manifest(few.table.assign(score=0.9, sha256="told"), root=few.root)
+    table = evaluate(listed, TASK, component=Grey(), cache=False).scores
+    assert set(table["manifest_score"]) == {0.9} and set(table["manifest_sha256"]) == {"told"}
+    assert table["score"].nunique() == 8
+
+
+def test_wrong_calls_stop_before_any_work(few: Manifest, tmp_path: Path) -> None:
+    wrong = [
+        (UsageError, "no task named 'pictures'", {"task": "pictures"}),
+        (UsageError, "makes claims and gives no score", {"task": "forensic_analysis"}),
+        (UsageError, "name of one task", {"task": [TASK]}),
+        (ModelNotFound, "no image_detector component named 'nonesuch'", {"component": "nonesuch"}),
+        (UsageError, "two have the same", {"component": [Grey(), Grey()]}),
+        (UsageError, "empty list", {"component": []}),
+        (UsageError, "is called 'fog'.*jpeg", {"perturbations": ["fog"]}),
+        (UsageError, r"mp3 is for audio", {"perturbations": ["mp3"]}),
+        (UsageError, "write perturbations=", {"perturbations": "jpeg"}),
+        (UsageError, "strength", {"perturbations": {"jpeg": [None]}}),
+        (UsageError, "executor", {"executor": "elsewhere"}),
+        (UsageError, "no manifest at", {"manifest": tmp_path / "nothing.csv"}),
+        (UsageError, "none of the 8 files", {"manifest": Manifest(few.table, root=tmp_path)}),
+        (UsageError, "root=FOLDER", {"manifest": few.table}),
+        (UsageError, "no rows", {"manifest": few.where(label="none")}),
+    ]
+    for error, sentence, changed in wrong:
+        detector = Grey()
+        with pytest.raises(error, match=sentence):
+            evaluate(**{"manifest": few, "task": TASK, "component": detector, "cache": False} | changed)  # type: ignore[arg-type]
+        assert not detector.calls
+
+
+def test_a_damaged_cache_is_said_and_not_used(few: Manifest, tmp_path: Path) -> None:
+    (tmp_path / "scores.db").write_bytes(b"no database at all, but long enough to be read as one" * 100)
+    with pytest.raises(UsageError, match="is damaged"):
+        evaluate(few, TASK, component=Grey(), cache=tmp_path)
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(UsageError, match="cannot be kept"):
+        evaluate(few, TASK, component=Grey(), cache=tmp_path / "file")
+
+
+def test_the_whole_grid_in_one_call(tmp_path: Path) -> None:
+    listed = pictures(tmp_path, 2)
+    found = evaluate(listed, TASK, component=Grey(), perturbations="all", cache=False)
+    from forensix.perturb import names
+
+    assert list(found.scores["perturbation"].unique()) == ["none", *names("image")]
+    assert found.robustness("accuracy_0.5").values.shape[0] == len(names("image"))

@@ -1,0 +1,52 @@
+"""What the tests of executors have workers do: importable, as the workers are other processes."""
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+
+def add(common: int, item: int) -> tuple[int, int]:
+    return common + item, os.getpid()
+
+
+def slow_first(common: float, item: int) -> int:
+    if item == 0:
+        time.sleep(common)
+    return item
+
+
+def act(folder: str, item: Any) -> Any:
+    """Do what the item says; ``once:`` only the first time, which a file in the folder remembers."""
+    if not isinstance(item, str):
+        return item
+    verb, _, name = item.partition(":")
+    if verb == "once":
+        mark = Path(folder) / name
+        if mark.exists():
+            return item
+        mark.touch()
+        verb = "die"
+    if verb == "die":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if verb == "raise":
+        raise ValueError(name)
+    if verb == "sleep":
+        time.sleep(float(name))
+    return item
+
+
+class Unusual(Exception):
+    """Cannot be unpickled: its arguments are not its message."""
+
+    def __init__(self, one: str, two: str) -> None:
+        super().__init__(one + two)
+
+
+def unusual(common: None, item: int) -> None:
+    raise Unusual("not ", "usual")
+
+
+def big(common: None, item: bytes) -> bytes:
+    return item
