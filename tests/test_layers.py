@@ -27,6 +27,7 @@ LAYERS = {
     "report": 4,
     "analysis": 5,
     "executors": 5,
+    "notebook": 6,
     "training": 6,
     "demo": 6,
     "service": 6,

@@ -1,10 +1,13 @@
 """Every notebook runs from top to bottom, with its defaults and with parameters, and is committed without outputs."""
 
 import json
+import shutil
 from pathlib import Path
 
+import pandas as pd
 import papermill
 import pytest
+from papermill.exceptions import PapermillExecutionError
 
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
@@ -19,7 +22,13 @@ def outputs(name: str, folder: Path, **parameters: object) -> list[dict[str, obj
 
 
 def test_there_are_notebooks() -> None:
-    assert [path.stem for path in NOTEBOOKS] == ["forensic_analysis", "quickstart", "service_client"]
+    assert [path.stem for path in NOTEBOOKS] == [
+        "compare",
+        "evaluate",
+        "forensic_analysis",
+        "quickstart",
+        "service_client",
+    ]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -82,3 +91,53 @@ def test_service_client_walks_the_whole_flow(tmp_path: Path) -> None:
     for task in ("face_manipulation", "ai_generated_image_detection", "voice_analysis", "forensic_analysis"):
         assert f"'{task}': ('completed'" in text.replace("\n", " ")
     assert any("Voice" in page for page in pages(shown))
+
+
+@pytest.mark.slow
+def test_evaluate_and_compare_take_what_papermill_passes_and_keep_what_they_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
+    small = FOLDER.parent / "datasets" / "small"
+    run = tmp_path / "runs" / "pictures"
+    manifest = str(small / "images" / "manifest.csv")
+    shown = outputs("evaluate", tmp_path, manifest=manifest, perturbations="jpeg, blur", output=str(run))
+    text = "".join(pages(shown))
+    assert "balanced_accuracy_threshold" in text and "Evaluation(ai_generated_image_detection, 8 files" in text
+    assert sum("image/png" in output.get("data", {}) for output in shown) == 3, "curves, scores, robustness"
+    told = json.loads((run / "result.json").read_text())
+    assert told["versions"]["forensix"] and len(told["manifest"]["sha256"]) == len(told["code"]) == 64
+    scores, summary = (pd.read_parquet(run / f"{name}.parquet") for name in ("scores", "summary"))
+    assert set(scores["perturbation"]) == {"none", "jpeg", "blur"} and len(scores["path"].unique()) == 8
+    assert {"auc", "eer", "brier"} <= set(summary["metric"])
+
+    folder = tmp_path / "folder"
+    for label, name in (("real", "photographed"), ("fake", "generated")):
+        (folder / label).mkdir(parents=True)
+        for path in (small / "images").glob(f"{name}-*.jpg"):
+            shutil.copy(path, folder / label)
+    again = tmp_path / "runs" / "folder"
+    outputs("evaluate", tmp_path, manifest=str(folder), scheduler="here", output=str(again), metadata=False)
+    text = "".join(pages(outputs("compare", tmp_path, runs=str(tmp_path / "runs"), output=str(tmp_path / "both"))))
+    assert "forensix-image (pictures)" in text and "p_holm" in text
+    paired = pd.read_parquet(tmp_path / "both" / "paired.parquet")
+    assert set(paired["n_left_out"]) == {0}, "found by content"
+    told = json.loads((tmp_path / "both" / "compare.json").read_text())
+    assert {run["manifest"] for run in told["runs"]} == {
+        json.loads((place / "result.json").read_text())["manifest"]["sha256"] for place in (run, again)
+    }
+
+
+@pytest.mark.slow
+def test_compare_evaluates_first_where_it_is_given_a_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
+    shown = outputs("compare", tmp_path, manifest=str(FOLDER.parent / "datasets" / "small" / "images"))
+    assert "smoothness" in "".join(pages(shown))
+
+
+@pytest.mark.parametrize("name", ["evaluate", "compare"])
+def test_an_unknown_parameter_is_an_error(name: str, tmp_path: Path) -> None:
+    with pytest.raises(
+        PapermillExecutionError, match=r"there is no parameter perturbation; there are: .*perturbations"
+    ):
+        outputs(name, tmp_path, manifest="nowhere", perturbation="jpeg")

@@ -149,13 +149,10 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         table = summary.wide(self.summary(n_bootstrap=0), _SHOWN)
-        shown = [name for name in table.columns if table[name].nunique() > 1 or name in (*_SHOWN, "component")]
-        counts = ["n_real", "n_fake", "n_unscored", "n_failed"]
-        columns = [*(name for name in shown if name not in counts), *(name for name in counts if name in table)]
         from html import escape
 
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        return f"<b>{escape(repr(self))}</b>{table[columns].to_html(index=False)}{f'<ul>{notes}</ul>' if notes else ''}"
+        return f"<b>{escape(repr(self))}</b>{table.to_html(index=False)}{f'<ul>{notes}</ul>' if notes else ''}"
 
     def _warnings(self) -> list[str]:
         told = []

@@ -206,10 +206,15 @@ def compare(
 
 
 def wide(table: pd.DataFrame, metrics: Sequence[str] | None = None, *, digits: int = 3) -> pd.DataFrame:
-    """Return a tidy table as people print it: a row a condition, a column a metric, ``value [low, high]`` in each."""
+    """Return a tidy table as people print it: a row a condition, a column a metric, ``value [low, high]`` in each.
+
+    What is the same in every row and says which condition it is (the task, the only component) is left out.
+    """
     metrics = list(dict.fromkeys(table["metric"])) if metrics is None else list(metrics)
     table = table[table["metric"].isin(metrics)]
-    left = [name for name in table.columns if name not in ("metric", "value", "low", "high")]
+    counts = [name for name in table.columns if name.startswith("n_")]
+    left = [name for name in table.columns if name not in ("metric", "value", "low", "high", *counts)]
+    shown_left = [name for name in left if table[name].nunique(dropna=False) > 1]
 
     def cell(value: float, low: float, high: float) -> str:
         if np.isnan(value):
@@ -217,8 +222,10 @@ def wide(table: pd.DataFrame, metrics: Sequence[str] | None = None, *, digits: i
         return f"{value:.{digits}f}" if np.isnan(low) else f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
     cells = [cell(*row) for row in table[["value", "low", "high"]].itertuples(index=False, name=None)]
-    shown = table[left].astype(object).where(table[left].notna(), "").assign(metric=table["metric"], cell=cells)
-    return shown.pivot_table("cell", left, "metric", aggfunc="first", sort=False)[metrics].reset_index()
+    keys = [*left, *counts]
+    shown = table[keys].astype(object).where(table[keys].notna(), "").assign(metric=table["metric"], cell=cells)
+    pivoted = shown.pivot_table("cell", keys, "metric", aggfunc="first", sort=False).reset_index()
+    return pivoted[[*shown_left, *metrics, *counts]].rename_axis(columns=None)
 
 
 def _conditions(frame: pd.DataFrame, *, without: str | None = None) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:

@@ -20,7 +20,7 @@ from forensix.evaluation.displays import (
     RocDisplay,
     ScoreDisplay,
 )
-from forensix.metrics import auc, eer
+from forensix.metrics import auc, ece, eer
 
 GENERATORS = ["vits", "tacotron2-hifigan", "elevenlabs", "xtts", "bark", "openvoice", "tortoise"]
 
@@ -130,7 +130,8 @@ def test_roc_and_precision_are_scikit_learns_curves() -> None:
 def test_calibration_is_scikit_learns_and_can_weigh_the_classes_alike() -> None:
     frame = scores(n=2000)
     y, s = (frame["label"] == "fake").to_numpy(), frame["score"].to_numpy()
-    found = CalibrationDisplay.from_predictions(y, s).curves[0]
+    assert CalibrationDisplay.from_predictions(y, s).curves[0].ece == pytest.approx(ece(y, s)), "the tables' own"
+    found = CalibrationDisplay.from_predictions(y, s, n_bins=10).curves[0]
     share, mean = calibration_curve(y, s, n_bins=10)
     np.testing.assert_allclose(found.share_fake, share)
     np.testing.assert_allclose(found.mean_score, mean)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from forensix.evaluation.displays import style
 from forensix.evaluation.displays.selection import default_column, selected
 from forensix.metrics.checks import Floats, checked, probabilities
-from forensix.metrics.decisions import bin_of
+from forensix.metrics.decisions import N_BINS, bin_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +45,7 @@ class CalibrationDisplay:
 
     @classmethod
     def from_predictions(
-        cls, labels: ArrayLike, scores: ArrayLike, *, name: str = "", n_bins: int = 10, equal_priors: bool = False
+        cls, labels: ArrayLike, scores: ArrayLike, *, name: str = "", n_bins: int = N_BINS, equal_priors: bool = False
     ) -> Self:
         """Bin scores in [0, 1]; ``equal_priors`` weighs the classes alike, which is what shipped models are made for.
 
@@ -56,7 +56,7 @@ class CalibrationDisplay:
 
     @classmethod
     def from_frame(
-        cls, frame: pd.DataFrame, column: str | None = None, *, n_bins: int = 10, equal_priors: bool = False
+        cls, frame: pd.DataFrame, column: str | None = None, *, n_bins: int = N_BINS, equal_priors: bool = False
     ) -> Self:
         """Bin the scores of each value of a column (the components, where there are several)."""
         parts = [p for p in selected(frame, column or default_column(frame)) if p.labels.any() and not p.labels.all()]
