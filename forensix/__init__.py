@@ -19,6 +19,7 @@ _PLACES = {
     "list_models": "forensix.models",
     "load_model": "forensix.models",
     "evaluate": "forensix.evaluation",
+    "explore": "forensix.explorer",
     "Evaluation": "forensix.evaluation",
     "Report": "forensix.report",
     "Manifest": "forensix.manifest",
@@ -34,6 +35,7 @@ __all__ = [
     "analyze",
     "analyze_many",
     "evaluate",
+    "explore",
     "list_models",
     "load_model",
     "open_media",
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from forensix.analysis import analyze, analyze_many
     from forensix.errors import ForensixError
     from forensix.evaluation import Evaluation, evaluate
+    from forensix.explorer import explore
     from forensix.manifest import Manifest
     from forensix.media import open_media
     from forensix.models import list_models, load_model

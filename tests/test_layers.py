@@ -33,6 +33,7 @@ LAYERS = {
     "service": 6,
     "client": 6,
     "evaluation": 6,
+    "explorer": 6,
     "cli": 7,
 }
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")

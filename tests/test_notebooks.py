@@ -25,6 +25,7 @@ def test_there_are_notebooks() -> None:
     assert [path.stem for path in NOTEBOOKS] == [
         "compare",
         "evaluate",
+        "explore",
         "forensic_analysis",
         "quickstart",
         "service_client",
@@ -141,3 +142,22 @@ def test_an_unknown_parameter_is_an_error(name: str, tmp_path: Path) -> None:
         PapermillExecutionError, match=r"there is no parameter perturbation; there are: .*perturbations"
     ):
         outputs(name, tmp_path, manifest="nowhere", perturbation="jpeg")
+
+
+@pytest.mark.slow
+def test_explore_shows_files_and_an_evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
+    shown = outputs("explore", tmp_path)
+    assert sum("application/vnd.jupyter.widget-view+json" in output.get("data", {}) for output in shown) == 2
+    found = pages(shown)
+    assert "edited.pdf" in found[0] and "Claims" in found[0]
+    assert "wrong_by" in found[1] and "miss" in found[1]
+    assert "face-swap.jpg" in found[2] and "Face manipulation" in found[2]
+    assert not [output for output in shown if output["output_type"] == "stream"]
+
+
+@pytest.mark.slow
+def test_explore_takes_a_file_of_the_users_own(tmp_path: Path) -> None:
+    path = tmp_path / "letter.txt"
+    path.write_text("no picture")
+    assert "letter.txt is text" in pages(outputs("explore", tmp_path, source=str(path)))[0]

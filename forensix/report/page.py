@@ -167,6 +167,11 @@ def render_fragment(report: Report) -> str:
     return _environment().get_template("fragment.html").render(context=context, how_to_read=how_to_read)
 
 
+def styles() -> str:
+    """Return the style sheet of reports, for what is shown beside them; it speaks of the class ``fx`` alone."""
+    return _environment().get_template("style.css").render()
+
+
 def save_page(reports: Iterable[Report], path: str | Path, *, title: str | None = None) -> Path:
     """Write :func:`render_page` to ``path`` in one step: a reader sees the old page or the new one, never a part."""
     path = Path(path)

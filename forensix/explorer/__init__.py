@@ -1,0 +1,71 @@
+"""Explorer: a widget for JupyterLab to analyse files by hand and to browse what an evaluation found.
+
+    forensix.explore("clips")          # choose a file, tasks and models; see verdict, tracks, heat maps, claims
+    forensix.explore(evaluation)       # the rows that a detector got wrong, and each of them looked at
+
+`explorer` holds what was chosen and found and needs no browser, `running` runs analyses beside the kernel,
+`selection` filters and sorts scores, `looking` opens what a row is about. `widget` and the views show all that.
+Evidence is drawn by `forensix.report`, here as everywhere.
+"""
+
+import os
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from forensix.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from forensix.evaluation import Evaluation
+    from forensix.explorer.explorer import Explorer
+
+__all__ = ["Explorer", "explore"]
+
+
+def explore(
+    source: "str | os.PathLike[str] | bytes | Evaluation | None" = None,
+    tasks: "Collection[str] | None" = None,
+    **components: Any,
+) -> "Explorer":
+    """Return a widget to analyse files with, or to browse an evaluation with; it draws itself in a notebook.
+
+    Parameters
+    ----------
+    source
+        A file, a URL, the bytes of a file, or a folder of files to choose from; an evaluation, or the folder of a
+        saved one. Whatever is wrong with it, the widget says so. Nothing: it is chosen in the widget.
+    tasks
+        Names of the tasks that are ticked at first; all by default.
+    **components
+        Component names or objects by slot that are chosen at first, for example ``spoof="aasist"``.
+
+    Returns
+    -------
+    Explorer
+        Whatever is clicked can be called as well: ``explorer.open(path)``, ``explorer.run()``, ``explorer.report``.
+
+    Raises
+    ------
+    UsageError
+        Unknown task or component.
+    MissingExtra
+        ipywidgets is not installed.
+
+    Examples
+    --------
+    >>> explorer = explore("clips")  # doctest: +SKIP
+    >>> explorer  # the last line of a cell shows it  # doctest: +SKIP
+    """
+    if find_spec("ipywidgets") is None:
+        raise MissingExtra("the explorer needs ipywidgets: pip install 'forensix[notebook]'")
+    from forensix.explorer.explorer import Explorer
+
+    return Explorer(source, tasks, **components)
+
+
+def __getattr__(name: str) -> Any:
+    if name != "Explorer":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module("forensix.explorer.explorer").Explorer

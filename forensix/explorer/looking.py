@@ -1,0 +1,150 @@
+"""A file opened for a closer look: analysed as a user's file is, or as the evaluation that scored it did."""
+
+import math
+import os
+import tempfile
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from forensix.analysis import analyze
+from forensix.errors import InputError, InputNotFound
+from forensix.evaluation import Evaluation
+from forensix.explorer.running import Running, Work
+from forensix.explorer.selection import AS_THEY_ARE
+from forensix.media import open_media
+from forensix.media.opening import Limits
+from forensix.models import component_names
+from forensix.perturb import degrade_file
+from forensix.report import Report
+from forensix.tasks import task_names
+from forensix.tasks.task import accepted
+
+_SAME = 5e-4
+"""Scores that differ by less are written alike."""
+
+
+def analysing(
+    running: Running,
+    source: str | bytes,
+    name: str | None,
+    tasks: Collection[str],
+    components: Mapping[str, Any],
+    options: Mapping[str, Any],
+) -> Work:
+    """Return the work of analysing one input by those of the tasks that accept it.
+
+    An input that cannot be opened, or that none of them accepts, gives a report that says so.
+    """
+
+    def work(progress: Callable[[str, str, float], None]) -> Report:
+        try:
+            wanted = _accepting(source, name, tasks)
+            running.expect(wanted or ())
+            return analyze(source, wanted, name=name, progress=progress, **options, **components)
+        except InputError as error:
+            given = name or ("upload" if isinstance(source, bytes) else source)
+            return Report(input=given, name=Path(given).name, error=str(error), codes={"input": error.code})
+
+    return work
+
+
+def _accepting(source: str | bytes, name: str | None, tasks: Collection[str]) -> Collection[str] | None:
+    """Return which of the tasks accept an input, or all where none does; None leaves it to the analysis.
+
+    A URL is not opened for this: it would be fetched twice.
+    """
+    if isinstance(source, str) and is_url(source):
+        return None if set(tasks) == set(task_names()) else tasks
+    with open_media(source, name=name) as media:
+        return tuple(task for task in tasks if media.kind in accepted(task)) or tasks
+
+
+def is_url(text: str) -> bool:
+    """Return whether a text is taken for a URL rather than for a path."""
+    return "://" in text[:16]
+
+
+def place_of(evaluation: Evaluation, row: "pd.Series[Any]", root: str | os.PathLike[str] | None) -> Path:
+    """Return the file that a row is about.
+
+    Raises
+    ------
+    InputNotFound
+        It is not there any more.
+    """
+    where = Path(root if root is not None else evaluation.info.get("manifest", {}).get("root", ""))
+    path = where / str(row["path"])
+    if not path.is_file():
+        raise InputNotFound(
+            f"{row['path']} is not in {where} any more: put the dataset back, or set the explorer's root to its folder"
+        )
+    return path
+
+
+def looking(
+    running: Running,
+    evaluation: Evaluation,
+    row: "pd.Series[Any]",
+    path: Path,
+    components: Mapping[str, Any],
+    options: Mapping[str, Any],
+) -> Work:
+    """Return the work of analysing the file of a row as it was scored: its task, its component, its degradation."""
+    task, condition = str(evaluation.info["task"]), str(row["perturbation"])
+    used, notes = _component(evaluation, row, components)
+    settings = evaluation.info.get("settings", {})
+    limits = Limits(**settings.get("limits", {}))
+
+    def work(progress: Callable[[str, str, float], None]) -> Report:
+        running.expect((task,))
+        with tempfile.TemporaryDirectory(prefix="forensix-") as folder:
+            source, bounds = path, limits
+            try:
+                if condition != AS_THEY_ARE:
+                    progress(task, "degrading the file as it was for the evaluation", 0.0)
+                    strength = None if pd.isna(row["strength"]) else float(row["strength"])
+                    seed = int(settings.get("seed", 0))
+                    source = degrade_file(path, condition, strength, folder, seed=seed, limits=limits)
+                    bounds = replace(limits, max_bytes=max(limits.max_bytes, source.stat().st_size))
+                report = analyze(source, [task], name=path.name, limits=bounds, progress=progress, **options, **used)
+            except InputError as error:
+                report = Report(input=str(path), name=path.name, error=str(error), codes={"input": error.code})
+        said = (*notes, *_differences(row, report, condition, task))
+        return replace(report, input=str(path), warnings=(*report.warnings, *said))
+
+    return work
+
+
+def _component(
+    evaluation: Evaluation, row: "pd.Series[Any]", components: Mapping[str, Any]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    name = str(row["component"])
+    slot = evaluation.info["components"][name]["slot"]
+    if slot is None:
+        return {}, ()
+    if name in component_names(slot):
+        return {slot: name}, ()
+    if slot in components:
+        return {slot: components[slot]}, ()
+    told = f"{name} is not installed here: this is by the task's own component. Pass yours: explore(..., {slot}=yours)."
+    return {}, (told,)
+
+
+def _differences(row: "pd.Series[Any]", report: Report, condition: str, task: str) -> list[str]:
+    """Say where what is shown is not what was scored."""
+    found = []
+    if condition != AS_THEY_ARE:
+        found.append(
+            f"A copy degraded by {row['condition']} was analysed, as in the evaluation: what the copy says of itself"
+            " is no trait of the file."
+        )
+    elif report.sha256 and isinstance(row["sha256"], str) and report.sha256 != row["sha256"]:
+        found.append("The file is another one than when it was evaluated: its content has changed.")
+    score, now = row["score"], report.scores.get(task)
+    if now is not None and not math.isnan(score) and abs(now - score) > _SAME:
+        found.append(f"In the evaluation it scored {score:.4f}, now {now:.4f}: settings, versions or content differ.")
+    return found

@@ -1,0 +1,179 @@
+"""Browsing an evaluation: what is shown, in which order, and the file behind a row."""
+
+import time
+from pathlib import Path
+
+import ipywidgets
+import numpy as np
+import pandas as pd
+import pytest
+
+import forensix
+from forensix.errors import UsageError
+from forensix.evaluation import Evaluation
+from forensix.evaluation.overlap import COLUMNS
+from forensix.explorer import selection
+from forensix.explorer.evaluation_view import PAGE_ROWS
+from forensix.explorer.selection import Selection
+from tests.explorer.conftest import N_FILES, info, scores
+from tests.explorer.test_explorer import click, named, shown, widgets
+
+
+def test_outcomes_are_those_of_the_cards_threshold(evaluation: Evaluation) -> None:
+    found = selection.judged(evaluation.scores, evaluation.thresholds)
+    threshold = found["component"].map(evaluation.thresholds)
+    real, scored = found["label"] == "real", found["score"].notna()
+    alarm = real & (found["score"] >= threshold)
+    miss = ~real & (found["score"] < threshold)
+    assert (found["outcome"] == "false alarm").equals(alarm)
+    assert (found["outcome"] == "miss").equals(miss)
+    assert (found["outcome"] == "failed").equals(found["error"].notna())
+    assert (found["outcome"] == "nothing to score").sum() == 1
+    wrong = found["wrong_by"]
+    assert (wrong[alarm | miss] >= 0).all() and (wrong[scored & ~alarm & ~miss] <= 0).all()
+    assert wrong[scored].between(-1, 1).all() and wrong[~scored].isna().all()
+
+
+def test_being_wrong_is_counted_from_the_threshold() -> None:
+    table = pd.DataFrame(
+        {"component": "one", "label": ["real", "real", "fake", "fake"], "score": [1.0, 0.6, 0.0, 0.6], "error": None}
+    ).assign(perturbation="none", strength=None, path="x")
+    assert selection.judged(table, {"one": 0.6})["wrong_by"].tolist() == pytest.approx([1, 0, 1, 0])
+
+
+def test_rows_are_selected_and_sorted(evaluation: Evaluation) -> None:
+    explorer = forensix.explore(evaluation)
+    assert len(explorer.table) == N_FILES and set(explorer.table["condition"]) == {"none"}
+    assert explorer.table["wrong_by"].dropna().is_monotonic_decreasing
+    assert explorer.table["wrong_by"].tail(2).isna().all()
+    assert len(explorer.select(perturbation=None)) == 2 * N_FILES
+    errors = explorer.select(perturbation="jpeg 70", outcome="errors")
+    assert set(errors["outcome"]) == {"false alarm", "miss"} and set(errors["condition"]) == {"jpeg 70"}
+    theirs = explorer.select(component="theirs", outcome="all", where={"source": "set 1"}, score=(0.25, 0.75))
+    assert set(theirs["source"]) == {"set 1"} and theirs["score"].between(0.25, 0.75).all()
+    assert explorer.select(order="lowest score first")["score"].is_monotonic_increasing
+    assert explorer.select(order="highest score first")["score"].is_monotonic_decreasing
+    listed = explorer.select(order="as listed", score=(0.0, 1.0), where={"generator": "unknown"}, contains="1")
+    assert listed["path"].is_monotonic_increasing and set(listed["label"]) == {"real"}
+    assert listed["path"].str.contains("1").all()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"component": "none such"},
+        {"perturbation": "jpeg"},
+        {"outcome": "wrong"},
+        {"order": "random"},
+        {"where": {"colour": "red"}},
+        {"score": (0.8, 0.2)},
+        {"colour": "red"},
+    ],
+)
+def test_what_is_not_there_cannot_be_selected(evaluation: Evaluation, changes: dict[str, object]) -> None:
+    explorer = forensix.explore(evaluation)
+    with pytest.raises(UsageError):
+        explorer.select(**changes)
+    assert explorer.selection == Selection("forensix-image") and len(explorer.table) == N_FILES
+
+
+def test_a_saved_evaluation_is_opened_by_its_folder(evaluation: Evaluation, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    saved = Evaluation(evaluation.scores, evaluation.frames.assign(score=0.0), evaluation.info, evaluation.overlap)
+    explorer = forensix.explore(saved.save(tmp_path / "saved"))
+    assert explorer.evaluation is not None and explorer.evaluation.components == evaluation.components
+    assert len(explorer.table) == N_FILES
+    (tmp_path / "saved" / "scores.parquet").write_bytes(b"nonsense")
+    explorer.open(tmp_path / "saved")
+    assert "is damaged" in explorer.message and "is damaged" in shown(explorer)
+
+
+def test_menus_filter_and_pages_turn(evaluation: Evaluation) -> None:
+    explorer = forensix.explore(evaluation)
+    assert f"{N_FILES} rows of {2 * N_FILES}" in shown(explorer)
+    assert sum((one.tooltip or "").startswith("look at") for one in widgets(explorer, ipywidgets.Button)) == PAGE_ROWS
+    first = shown(explorer)
+    click(explorer, "Next page")
+    assert named(explorer, ipywidgets.BoundedIntText, "Page").value == 2 and shown(explorer) != first
+    named(explorer, ipywidgets.Dropdown, "Outcome").value = "errors"
+    assert explorer.selection is not None and explorer.selection.outcome == "errors"
+    assert named(explorer, ipywidgets.BoundedIntText, "Page").value == 1
+    named(explorer, ipywidgets.Dropdown, "Degradation").value = ""
+    assert (
+        explorer.selection.perturbation is None and named(explorer, ipywidgets.Dropdown, "Degradation").label == "all"
+    )
+    named(explorer, ipywidgets.Dropdown, "Only where").value = "generator"
+    menu = named(explorer, ipywidgets.Dropdown, "is")
+    menu.value = "maker $x^ 3"
+    assert explorer.selection.where == {"generator": "maker $x^ 3"}
+    assert set(explorer.table["generator"]) == {"maker $x^ 3"} and "data:image/svg+xml" in shown(explorer)
+    named(explorer, ipywidgets.FloatRangeSlider, "Score").value = (0.99, 1.0)
+    assert explorer.table.empty and "Nothing is like that here." in shown(explorer)
+    click(explorer, "Clear")
+    assert explorer.selection == Selection("forensix-image")
+    named(explorer, ipywidgets.Dropdown, "Outcome").value = "failed"
+    assert "&lt;b&gt;broken" in shown(explorer) and "<b>broken" not in shown(explorer)
+
+
+def test_a_change_by_script_is_shown(evaluation: Evaluation) -> None:
+    explorer = forensix.explore(evaluation)
+    assert explorer.widget is explorer.widget
+    explorer.select(outcome="miss", component="theirs", score=(0.1, 0.9), where={"source": "set 2"}, contains="p")
+    assert named(explorer, ipywidgets.Dropdown, "Outcome").value == "miss"
+    assert named(explorer, ipywidgets.Dropdown, "Component").value == "theirs"
+    assert named(explorer, ipywidgets.Dropdown, "is").value == "set 2"
+    assert named(explorer, ipywidgets.Text, "Name has").value == "p"
+    assert named(explorer, ipywidgets.FloatRangeSlider, "Score").value == (0.1, 0.9)
+
+
+def test_a_row_is_looked_at_as_it_was_scored(evaluation: Evaluation) -> None:
+    explorer = forensix.explore(evaluation)
+    explorer.select(order="as listed", contains="00.png")
+    report = explorer.look(0)
+    assert report is not None and report.tasks == ("ai_generated_image_detection",)
+    told = " ".join(report.warnings)
+    assert "its content has changed" in told and "In the evaluation it scored" in told
+    assert "labelled real" in shown(explorer) and "AI-generated picture" in shown(explorer)
+    assert "fx-looked" in shown(explorer)
+    explorer.select(perturbation="jpeg 70", component="theirs")
+    report = explorer.look(0)
+    assert report is not None and report.format == "png" and report.name == "00.png"
+    told = " ".join(report.warnings)
+    assert "A copy degraded by jpeg 70 was analysed" in told and "theirs is not installed here" in told
+    with pytest.raises(UsageError, match="1 rows"):
+        explorer.look(1)
+
+
+def test_a_file_that_is_gone_is_told(evaluation: Evaluation, tmp_path: Path) -> None:
+    explorer = forensix.explore(evaluation)
+    explorer.select(order="as listed", contains="01.png")
+    (tmp_path / "dataset" / "01.png").rename(tmp_path / "01.png")
+    named(explorer, ipywidgets.Button, "01.png").click()
+    assert explorer.report is None and "01.png is not in" in explorer.message
+    assert "any more" in shown(explorer)
+    explorer.root = tmp_path
+    report = explorer.look(0)
+    assert report is not None and report.error is None and explorer.message == ""
+
+
+def test_a_hundred_thousand_rows_stay_quick() -> None:
+    n = 100_000
+    rng = np.random.default_rng(0)
+    some = scores([f"{i}.png" for i in range(4)]).iloc[:1]
+    table = pd.concat([some] * n, ignore_index=True)
+    table["score"], table["path"] = rng.uniform(size=n), [f"folder/{i:06}.png" for i in range(n)]
+    table["label"] = np.where(rng.uniform(size=n) < 0.5, "real", "fake")
+    table["source"] = [f"set {i % 300}" for i in range(n)]
+    large = Evaluation(table, pd.DataFrame(), info(Path()), pd.DataFrame(columns=list(COLUMNS)))
+    explorer = forensix.explore(large)
+    n_widgets = len(list(widgets(explorer, ipywidgets.Widget)))
+    begun = time.perf_counter()
+    named(explorer, ipywidgets.Dropdown, "Outcome").value = "errors"
+    named(explorer, ipywidgets.Dropdown, "Only where").value = "source"
+    named(explorer, ipywidgets.Dropdown, "is").value = "set 7"
+    click(explorer, "Next page")
+    click(explorer, "Clear")
+    # Seconds on the busiest machine; a widget a row would take minutes.
+    assert time.perf_counter() - begun < 20
+    assert len(list(widgets(explorer, ipywidgets.Widget))) == n_widgets
+    assert len(explorer.table) == n and max(len(one.value) for one in widgets(explorer, ipywidgets.HTML)) < 200_000
