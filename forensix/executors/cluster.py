@@ -3,17 +3,23 @@
 The scheduler runs a chunk again whose worker died. One that took as many workers with it as the scheduler allows
 (``distributed.scheduler.allowed-failures``, 3 unless set) comes back; its items are then run one by one, after all
 others and one at a time, so that only those that end a worker by themselves are given up.
+
+One chunk runs at a time in a worker process, however many threads it has: start more workers of one thread each.
 """
 
 import contextlib
+import math
 import pickle
+import socket
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
+from forensix import __version__
 from forensix.errors import ForensixError, MissingExtra, UsageError
 from forensix.executors import Done, Gate
 from forensix.executors.local import packed
@@ -25,13 +31,19 @@ CONNECT_S = 20
 NO_WORKERS_S = 120
 """How long a cluster may be without any worker before the run is given up."""
 
+_LONGEST_GREETING = 1 << 20
 _LOOK_S = 2.0
+_COUNT_S = 1.0
 _AHEAD = 2
+_MOST_INLINE_BYTES = 1 << 20
+"""What is larger goes to each worker once instead of with every chunk."""
 _MOST_CANCELLED = 20
 _Items = list[tuple[int, Any]]
 
 _one_at_a_time = threading.Lock()
 _unpacked: dict[str, Any] = {}
+brought: dict[str, bytes] = {}
+"""On a worker: what was too large to come with a chunk, by its digest."""
 
 
 def run_on_cluster(
@@ -46,32 +58,75 @@ def run_on_cluster(
     with contextlib.ExitStack() as stack:
         client = executor
         if isinstance(client, str):
+            _knock(client)
             try:
                 client = distributed.Client(client, timeout=CONNECT_S, set_as_default=False)
             except (OSError, ValueError) as error:
-                raise UsageError(f"no Dask scheduler answers at {executor}: {error}") from None
+                raise UsageError(f"no Dask scheduler answers at {executor}: {error or 'it took too long'}") from None
             stack.callback(client.close)
-        yield from _Run(client, message, gate, chunk).results()
+        elif client.asynchronous:
+            raise UsageError("this Dask client is asynchronous: make one with asynchronous=False, or pass the address")
+        digest = sha256(message).hexdigest()
+        if len(message) > _MOST_INLINE_BYTES:
+            from forensix.executors.brought import Brought
+
+            client.register_plugin(Brought(digest, message), name=f"forensix-{digest}")
+            stack.callback(_forget, client, f"forensix-{digest}")
+            message = b""
+        yield from _Run(client, (message, digest, __version__), gate, chunk).results()
 
 
-def work(message: bytes, digest: str, items: _Items) -> list[tuple[int, Any]]:
+def work(message: bytes, digest: str, release: str, items: _Items) -> list[tuple[int, Any]]:
     """Run a chunk on a worker: the function is unpacked once a process, and one chunk runs at a time in each."""
+    if release != __version__:
+        raise UsageError(f"a worker of the cluster runs forensix {__version__}, and the caller {release}")
     with _one_at_a_time:
         if digest not in _unpacked:
             _unpacked.clear()
-            _unpacked[digest] = pickle.loads(message)
+            _unpacked[digest] = pickle.loads(message or _brought(digest))
         function, common = _unpacked[digest]
         return [(index, function(common, item)) for index, item in items]
 
 
+def _brought(digest: str) -> bytes:
+    """Return what was sent to all workers; one that has just come may get its first chunk before it."""
+    deadline = time.monotonic() + CONNECT_S
+    while digest not in brought and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return brought[digest]
+
+
+def _knock(address: str) -> None:
+    """Refuse an address where nothing listens, or no scheduler: the client would wait there for long, or forever."""
+    place = urlsplit(address)
+    if place.scheme not in ("tcp", "tls"):
+        return
+    try:
+        if not (place.hostname and place.port):
+            raise ValueError("the port is missing")
+        with socket.create_connection((place.hostname, place.port), CONNECT_S) as wire:
+            # A scheduler speaks first, and says how long its greeting is.
+            if place.scheme == "tcp" and not 0 < int.from_bytes(wire.recv(8), "little") < _LONGEST_GREETING:
+                raise ValueError("what is there is no scheduler")
+    except (OSError, ValueError) as error:
+        told = getattr(error, "strerror", None) or error
+        raise UsageError(f"no Dask scheduler answers at {address}: {told}") from None
+
+
+def _forget(client: "Client", plugin: str) -> None:
+    with contextlib.suppress(Exception):
+        client.unregister_worker_plugin(plugin)
+
+
 class _Run:
-    def __init__(self, client: "Client", message: bytes, gate: Gate, chunk: int) -> None:
-        self._client, self._gate, self._chunk = client, gate, max(1, chunk)
-        self._message, self._digest = message, sha256(message).hexdigest()
+    def __init__(self, client: "Client", work: tuple[bytes, str, str], gate: Gate, chunk: int) -> None:
+        self._client, self._work, self._gate, self._chunk = client, work, gate, max(1, chunk)
         self._held: dict[Future, _Items] = {}
         self._suspects: deque[tuple[int, Any]] = deque()
         self._alone: Future | None = None
         self._cancelled = 0
+        self._workers = 0
+        self._counted = -math.inf
         self._seen_workers = time.monotonic()
 
     def results(self) -> Iterator[Done]:
@@ -88,36 +143,49 @@ class _Run:
                     yield from self._settled(future, self._held.pop(future))
         finally:
             if self._held and self._client.status == "running":
-                self._client.cancel(list(self._held), force=True)
+                with contextlib.suppress(OSError):
+                    self._client.cancel(list(self._held), force=True)
 
     def _room(self) -> int:
-        threads = sum(self._client.nthreads().values()) if self._client.status == "running" else 0
         now = time.monotonic()
-        if threads:
+        if now - self._counted > _COUNT_S:
+            self._workers, self._counted = self._count(), now
+        if self._workers:
             self._seen_workers = now
         elif now - self._seen_workers > NO_WORKERS_S:
             raise ForensixError(
                 f"the Dask cluster has had no worker for {NO_WORKERS_S} s: start some and run this again; what was"
                 " finished is kept"
             )
+        room = _AHEAD * max(1, self._workers)
         # What is ordered may come back from any of them, so all that is under way has to fit the window.
-        self._gate.window = 2 * _AHEAD * self._chunk * max(1, threads)
-        return _AHEAD * max(1, threads)
+        self._gate.window = 2 * self._chunk * room
+        return room
+
+    def _count(self) -> int:
+        try:
+            return len(self._client.nthreads())
+        except OSError:
+            raise self._gone() from None
 
     def _send(self, items: _Items) -> "Future":
         # The same call may have been cancelled a moment ago: never share its key.
-        future = self._client.submit(work, self._message, self._digest, items, pure=False, retries=0)
+        try:
+            future = self._client.submit(work, *self._work, items, pure=False, retries=0)
+        except OSError:
+            raise self._gone() from None
         self._held[future] = items
         return future
 
     def _finished(self) -> "list[Future]":
-        from distributed import wait
+        from distributed import CancelledError, wait
 
-        with contextlib.suppress(TimeoutError):
+        with contextlib.suppress(TimeoutError, CancelledError), self._client.as_current():
             wait(list(self._held), timeout=_LOOK_S, return_when="FIRST_COMPLETED")
         if self._client.status != "running":
-            raise ForensixError("the Dask scheduler is gone: start it and run this again; what was finished is kept")
-        return [future for future in self._held if future.status != "pending"]
+            raise self._gone()
+        # What is lost was finished, on a worker that then died: the scheduler has it run again.
+        return [future for future in self._held if future.status not in ("pending", "lost")]
 
     def _settled(self, future: "Future", items: _Items) -> Iterator[Done]:
         from distributed import CancelledError, KilledWorker
@@ -130,6 +198,8 @@ class _Run:
             else:
                 self._suspects += items
         except CancelledError:
+            if self._client.status != "running":
+                raise self._gone() from None
             # By a restart of the cluster, for example; the items are still ours.
             self._cancelled += 1
             if self._cancelled > _MOST_CANCELLED:
@@ -139,3 +209,7 @@ class _Run:
         else:
             for index, value in found:
                 yield Done(index, value)
+
+    @staticmethod
+    def _gone() -> ForensixError:
+        return ForensixError("the Dask scheduler is gone: start it and run this again; what was finished is kept")

@@ -50,3 +50,25 @@ def unusual(common: None, item: int) -> None:
 
 def big(common: None, item: bytes) -> bytes:
     return item
+
+
+class Loaded:
+    """Stands for a model: each time it is unpacked leaves a file in a folder."""
+
+    def __init__(self, folder: str, n_bytes: int) -> None:
+        self.folder, self.content = folder, os.urandom(n_bytes)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ = state
+        (Path(self.folder) / f"{os.getpid()}-{time.monotonic_ns()}").touch()
+
+
+def loaded(common: Loaded, item: int) -> int:
+    return item + len(common.content)
+
+
+def noted(folder: str, item: int) -> int:
+    """Take a moment, and leave a file that says that it was done."""
+    time.sleep(0.2)
+    (Path(folder) / str(item)).touch()
+    return item

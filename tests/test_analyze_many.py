@@ -1,0 +1,66 @@
+"""analyze_many: reports in order, from this process and from others, whatever a file does to a worker."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+import forensix
+from forensix import executors
+from tests.evaluation.detectors import DEADLY, Deadly, Grey, pictures
+
+TASK = "ai_generated_image_detection"
+
+
+class _Telling(Grey):
+    """Says by its score which process it is in."""
+
+    def score(self, rgb: object) -> float:
+        return 1 / os.getpid()
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return pictures(tmp_path_factory.mktemp("many"), 7, first={3: DEADLY}).paths()
+
+
+def test_a_file_that_ends_its_workers_has_a_report_that_says_so_and_the_others_are_in_order(paths: list[Path]) -> None:
+    told: list[str] = []
+    sources = [*paths, paths[0].with_name("absent.png")]
+    found = list(
+        forensix.analyze_many(
+            sources, [TASK], explain=False, executor=2, image_detector=Deadly(), progress=lambda *s: told.append(s[1])
+        )
+    )
+    assert [report.input for report in found] == [os.fspath(path) for path in sources]
+    assert "ended 2 worker processes" in found[3].error and found[3].codes == {"input": "crashed"}
+    assert "absent.png" in found[7].error
+    here = list(forensix.analyze_many([*paths[:3], *paths[4:]], [TASK], explain=False, executor="here",
+                                      image_detector=Grey()))  # fmt: skip
+    assert [found[i].scores[TASK] for i in (0, 1, 2, 4, 5, 6)] == [report.scores[TASK] for report in here]
+    assert told == [f"{path} is done" for path in sources]
+
+
+@pytest.mark.parametrize(("enough", "elsewhere"), [(8, False), (7, True)])
+def test_few_files_stay_in_this_process_and_many_go_to_others(
+    paths: list[Path], monkeypatch: pytest.MonkeyPatch, enough: int, elsewhere: bool
+) -> None:
+    monkeypatch.setattr(executors, "ENOUGH", enough)
+    monkeypatch.setattr(executors, "processes", lambda: 2)
+    reports = forensix.analyze_many(paths, [TASK], explain=False, image_detector=_Telling())
+    pids = {round(1 / report.scores[TASK]) for report in reports}
+    assert (os.getpid() not in pids) == elsewhere and 1 <= len(pids) <= 2
+
+
+def test_on_a_cluster_reports_come_in_order(paths: list[Path], tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    from tests.executors.clusters import Cluster
+
+    with Cluster(tmp_path) as cluster:
+        cluster.add(2)
+        reports = forensix.analyze_many(
+            paths, [TASK], explain=False, executor=cluster.address, image_detector=_Telling()
+        )
+        found = [(report.input, round(1 / report.scores[TASK])) for report in reports]
+    assert [name for name, _ in found] == [os.fspath(path) for path in paths]
+    assert len({pid for _, pid in found} - {os.getpid()}) == 2
