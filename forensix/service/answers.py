@@ -1,6 +1,5 @@
 """Answers: JSON with ``success``, and ids from paths looked at before a database sees them."""
 
-import json
 import re
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
+from forensix.service.encoding import json_bytes
 from forensix.service.errors import not_found
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -23,8 +23,7 @@ class PlainRoute(APIRoute):
 
 def answer(fields: dict[str, Any], status: int = 200) -> Response:
     """Return fields as JSON, with ``success`` true."""
-    body = json.dumps({**fields, "success": True}, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return Response(body.encode(), status, media_type="application/json")
+    return Response(json_bytes({**fields, "success": True}), status, media_type="application/json")
 
 
 def path_id(request: Request, what: str) -> str:

@@ -15,7 +15,7 @@ from forensix.service.context import Context, ReadyStore
 from forensix.service.creation import Queue
 from forensix.service.database import Database
 from forensix.service.errors import Refusal, not_found
-from forensix.service.front import Front
+from forensix.service.front import Front, refused
 from forensix.service.routes import operations, tasks, tokens, webhooks
 from forensix.service.settings import Settings
 
@@ -61,7 +61,7 @@ def create_app(
         exception_handlers={Refusal: _refuse, HTTPException: _refuse_path},
     )
     app.state.context = context
-    app.add_middleware(Front, context=context)
+    app.add_middleware(Front, context=context, direct=tasks.creations())
     for module in _ROUTES:
         app.include_router(module.router)
 
@@ -83,8 +83,7 @@ def create_app(
 
 async def _refuse(request: Request, refusal: Exception) -> Response:
     assert isinstance(refusal, Refusal)
-    Context.of(request).metrics.refused.labels(refusal.code).inc()
-    return Response(refusal.body(), refusal.status, refusal.headers, media_type="application/json")
+    return refused(refusal, Context.of(request))
 
 
 def _methods(path: str) -> list[str]:

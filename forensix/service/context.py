@@ -126,6 +126,7 @@ class Context:
         """End the threads, when they have done what they are at, and the connections."""
         self._threads.shutdown()
         self._password_threads.shutdown()
+        self.creations.close()
         self.queue.close()
         self.database.close()
 

@@ -1,25 +1,33 @@
 """Rows of new tasks, written with their jobs in as few transactions as their arrival allows.
 
-Threads that come while another is committing wait for its turn to end, and the first of them writes for all: a commit
-costs as much for sixteen rows as for one.
+What comes while a transaction is being committed is written by the next one: a commit costs as much for sixteen rows as
+for one, and so does a word from one thread to another.
 """
 
+import asyncio
+import contextlib
 import threading
-from collections import deque
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
 import sqlalchemy as sa
 
 from forensix.service.database import Database, tasks, tokens
 from forensix.service.errors import bad_token
+from forensix.service.uploads import Upload
 
-_INSERT = sa.insert(tasks)
-_GOOD = (
-    sa.select(tokens.c.id)
-    .where(tokens.c.id.in_(sa.bindparam("ids", expanding=True)))
-    .with_for_update(read=True, key_share=True)
+_ROW = ("id", "account_id", "task", "status", "explain", "transcribe", "additional_info", "url", "upload", "file_name",
+        "created_at", "attempts")  # fmt: skip
+_TOKEN = "the_token"
+# A row comes into being only beside its token, which cannot be revoked before the transaction ends.
+_INSERT = sa.insert(tasks).from_select(
+    _ROW,
+    sa.select(*(sa.bindparam(name, type_=tasks.c[name].type) for name in _ROW))
+    .where(tokens.c.id == sa.bindparam(_TOKEN))
+    .with_for_update(read=True, key_share=True, of=tokens),
 )
+_GOOD = sa.select(tokens.c.id).where(tokens.c.id.in_(sa.bindparam("ids", expanding=True)))
 
 
 class Queue(Protocol):
@@ -36,50 +44,105 @@ class Queue(Protocol):
 
 
 class Creations:
-    """Writes the rows of new tasks; called from several threads."""
+    """Writes uploads and the rows of new tasks, in one thread: what arrives while it is at work is its next batch."""
 
     def __init__(self, database: Database, queue: Queue) -> None:
         self._database, self._queue = database, queue
-        self._turn = threading.Lock()
-        self._arrived: deque[_Arrival] = deque()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="forensix-creations")
+        self._lock = threading.Lock()
+        self._arrived: list[_Arrival] = []
+        self._working = False
 
-    def insert(self, row: Mapping[str, Any], token_id: str) -> None:
-        """Write a task and its job, if the token that came with it is still good; blocks.
+    async def create(self, row: Mapping[str, Any], token_id: str, upload: Upload | None) -> None:
+        """Write a task and its job, if the token that came with it is still good, and its upload if that is not stored.
+
+        When it fails, nothing is left of the upload.
 
         Raises
         ------
         Refusal
             401: the token was revoked, or its account removed, since it was looked at.
         """
-        mine = _Arrival(row, token_id)
-        self._arrived.append(mine)
-        with self._turn:
-            if not mine.done:
-                self._write([self._arrived.popleft() for _ in range(len(self._arrived))])
-        if mine.error is not None:
-            raise mine.error
+        mine = _Arrival(row, token_id, upload)
+        with self._lock:
+            self._arrived.append(mine)
+            idle, self._working = not self._working, True
+        if idle:
+            self._thread.submit(self._work)
+        # A client that goes away now has a task all the same.
+        await asyncio.shield(mine.written)
 
-    def _write(self, arrived: "Sequence[_Arrival]") -> None:
+    def close(self) -> None:
+        """End the thread, when it has done what it is at."""
+        self._thread.shutdown()
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                batch, self._arrived = self._arrived, []
+                self._working = bool(batch)
+            if not batch:
+                return
+            self._write([each for each in batch if each.store()])
+            for each in batch:
+                if each.error is not None:
+                    each.discard()
+            for loop in {each.loop for each in batch}:
+                # A loop that is closed has nobody left who waits.
+                with contextlib.suppress(RuntimeError):
+                    loop.call_soon_threadsafe(_tell, [each for each in batch if each.loop is loop])
+
+    def _write(self, stored: "Sequence[_Arrival]") -> None:
+        if not stored:
+            return
+        good = {each.token_id for each in stored}
         try:
             with self._database.write() as connection:
-                good = set(connection.scalars(_GOOD, {"ids": [each.token_id for each in arrived]}))
-                written = [each for each in arrived if each.token_id in good]
-                if written:
-                    connection.execute(_INSERT, [dict(each.row) for each in written])
-                for each in written:
-                    self._queue.create(connection, each.row)
+                rows = [{name: each.row[name] for name in _ROW} | {_TOKEN: each.token_id} for each in stored]
+                if connection.execute(_INSERT, rows).rowcount < len(rows):
+                    good = set(connection.scalars(_GOOD, {"ids": sorted(good)}))
+                for each in stored:
+                    if each.token_id in good:
+                        self._queue.create(connection, each.row)
         except Exception as error:
-            for each in arrived:
-                each.error, each.done = error, True
+            for each in stored:
+                each.error = error
             return
-        for each in arrived:
+        for each in stored:
             if each.token_id not in good:
                 each.error = bad_token("the token was revoked")
-            each.done = True
 
 
 class _Arrival:
-    def __init__(self, row: Mapping[str, Any], token_id: str) -> None:
-        self.row, self.token_id = row, token_id
-        self.done = False
+    """A task to be written, and the future that its request waits for."""
+
+    def __init__(self, row: Mapping[str, Any], token_id: str, upload: Upload | None) -> None:
+        self.row, self.token_id, self.upload = row, token_id, upload
+        self.loop = asyncio.get_running_loop()
+        self.written: asyncio.Future[None] = self.loop.create_future()
         self.error: Exception | None = None
+
+    def store(self) -> bool:
+        """Bring the upload into the storage, and return whether that went well."""
+        try:
+            if self.upload is not None:
+                self.upload.store()
+        except Exception as error:
+            self.error = error
+        return self.error is None
+
+    def discard(self) -> None:
+        """Leave nothing of the upload behind; what that fails with matters less than what came before."""
+        if self.upload is not None:
+            with contextlib.suppress(Exception):
+                self.upload.discard()
+
+
+def _tell(batch: Sequence[_Arrival]) -> None:
+    for each in batch:
+        if each.written.done():
+            continue
+        if each.error is None:
+            each.written.set_result(None)
+        else:
+            each.written.set_exception(each.error)

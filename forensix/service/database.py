@@ -20,6 +20,8 @@ from forensix.service.settings import Settings
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK = 0x666F7265
 _BUSY_MS = 30_000
+_LOG_PAGES = 4000
+_CACHE_KIB = 16 * 1024
 
 metadata = sa.MetaData()
 
@@ -125,6 +127,8 @@ class Database:
             path = settings.sqlalchemy_url.removeprefix("sqlite:///").partition("?")[0]
             _make_private_folder(Path(path).parent)
             options["connect_args"] = {"timeout": _BUSY_MS / 1000, "check_same_thread": False}
+            # The connection that wrote last knows the pages; another would read them again.
+            options["pool_use_lifo"] = True
         else:
             options["connect_args"] = {"connect_timeout": 5, "application_name": "forensix"}
             options["pool_pre_ping"] = True
@@ -198,6 +202,9 @@ def _set_up_sqlite(sync: bool, connection: Any, _record: Any) -> None:
     # Either keeps the database whole; NORMAL may forget the last answers when the power fails, and only then.
     cursor.execute(f"PRAGMA synchronous={'FULL' if sync else 'NORMAL'}")
     cursor.execute("PRAGMA foreign_keys=ON")
+    # A page that changes often is carried over into the database once, and not at every turn of a short log.
+    cursor.execute(f"PRAGMA wal_autocheckpoint={_LOG_PAGES}")
+    cursor.execute(f"PRAGMA cache_size=-{_CACHE_KIB}")
     cursor.close()
 
 

@@ -1,7 +1,8 @@
 """How requests are refused: one exception, one JSON body, one place that lists the codes."""
 
-import json
 from collections.abc import Mapping
+
+from forensix.service.encoding import json_bytes
 
 SLUGS = {
     "bad_form": "the body is malformed, cut off, or a field is given twice or is too long",
@@ -35,7 +36,7 @@ class Refusal(Exception):
 
     def body(self) -> bytes:
         """Return the JSON body."""
-        return json.dumps({"success": False, "error": self.sentence, "code": self.code}).encode()
+        return json_bytes({"success": False, "error": self.sentence, "code": self.code})
 
 
 def bad_form(sentence: str) -> Refusal:

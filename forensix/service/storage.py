@@ -70,11 +70,16 @@ class Storage:
         else:
             self._fs.makedirs(self._root, exist_ok=True)
 
+    @property
+    def instant(self) -> bool:
+        """Whether a small file is written without waiting for a disk or a network."""
+        return self._folder is not None and not self._sync
+
     def write(self, key: str) -> Writing:
         """Return a file to write to; it is visible under ``key`` once it is closed."""
         path = self._path(key)
         if self._folder:
-            return _FolderFile(Path(path), self._sync)
+            return _FolderFile(path, self._sync)
         return _SpooledFile(self._fs, path)
 
     def read(self, key: str) -> IO[bytes]:
@@ -159,9 +164,9 @@ class Storage:
 class _FolderFile:
     """Written beside its place and renamed into it."""
 
-    def __init__(self, path: Path, sync: bool) -> None:
+    def __init__(self, path: str, sync: bool) -> None:
         self._path, self._sync = path, sync
-        self._partial = path.with_name(f"{path.name}.{secrets.token_hex(4)}{_PARTIAL}")
+        self._partial = f"{path}.{secrets.token_hex(4)}{_PARTIAL}"
         descriptor = os.open(self._partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         self._file = os.fdopen(descriptor, "wb")
 
@@ -174,18 +179,19 @@ class _FolderFile:
             if self._sync:
                 os.fsync(self._file.fileno())
             self._file.close()
-            self._partial.replace(self._path)
+            os.replace(self._partial, self._path)
         except BaseException:
             self.discard()
             raise
         if self._sync:
-            _sync_folder(self._path.parent)
+            _sync_folder(os.path.dirname(self._path))
 
     def discard(self) -> None:
         # What is still buffered need not reach the disk, which may be full.
         with contextlib.suppress(OSError):
             self._file.close()
-        self._partial.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._partial)
 
 
 class _SpooledFile:
@@ -214,7 +220,7 @@ def _protocols(fs: Any) -> tuple[str, ...]:
     return (fs.protocol,) if isinstance(fs.protocol, str) else tuple(fs.protocol)
 
 
-def _sync_folder(folder: Path) -> None:
+def _sync_folder(folder: str) -> None:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

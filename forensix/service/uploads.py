@@ -1,10 +1,9 @@
 """One upload on its way into the storage: counted, sniffed, never decoded, its name never part of a path.
 
 Bytes are gathered in memory up to a piece and written by a thread, so that the event loop never waits for the disk; a
-small file is written in one go together with the task's row.
+small file is written in one go by the thread that writes the task's row.
 """
 
-import asyncio
 import re
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
@@ -35,6 +34,10 @@ class Writer(Protocol):
 
 class Store(Protocol):
     """What an upload asks of the storage."""
+
+    @property
+    def instant(self) -> bool:
+        """Whether a small file is written without waiting for a disk or a network."""
 
     def write(self, key: str) -> Writer:
         """Start a file."""
@@ -97,10 +100,16 @@ class Upload:
         self._writer.write(pieces[0] if len(pieces) == 1 else b"".join(pieces))
 
     def store(self) -> None:
-        """Write the rest and make the file visible; blocks."""
-        self.write()
-        assert self._writer is not None
-        self._writer.close()
+        """Write the rest and make the file visible, or leave nothing behind; blocks. A second call does nothing."""
+        if self._stored:
+            return
+        try:
+            self.write()
+            assert self._writer is not None
+            self._writer.close()
+        except BaseException:
+            self.discard()
+            raise
         self._stored = True
 
     def discard(self) -> None:
@@ -126,21 +135,6 @@ class Upload:
             raise Refusal(415, "unsupported_media", f"{self._task} takes {taken}; this file is {found.format}")
         if found.broken and self._task != "forensic_analysis":
             raise Refusal(415, "unsupported_media", f"{found.broken}; only forensic_analysis can examine such a file")
-
-
-async def store_in_thread(run: Run, upload: Upload, then: Callable[[], None]) -> None:
-    """Store an upload and do what comes ``then``, in one thread; when either fails nothing is left of the upload."""
-
-    def both() -> None:
-        try:
-            upload.store()
-            then()
-        except BaseException:
-            upload.discard()
-            raise
-
-    # A client that goes away now has a task all the same: to stop midway would leave the file without its row.
-    await asyncio.shield(run(both))
 
 
 def display_name(raw: bytes) -> str | None:

@@ -1,5 +1,6 @@
 """Section 4.2: tasks, created and polled with a bearer token."""
 
+import asyncio
 import time
 import uuid
 from collections.abc import Awaitable, Callable
@@ -7,6 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from fastapi import APIRouter, Request, Response
+from fastapi.routing import APIRoute
 
 from forensix.schema import ACCEPTS, TASKS
 from forensix.service.answers import PlainRoute, answer, path_id
@@ -14,10 +16,11 @@ from forensix.service.context import Context
 from forensix.service.database import tasks
 from forensix.service.errors import Refusal, busy, not_found
 from forensix.service.forms import Form, check_length, read_form
+from forensix.service.front import Direct
 from forensix.service.links import check_url
 from forensix.service.openapi import BEARER, REPORTS, NewTask, operation, task_form
 from forensix.service.reports import report_bytes
-from forensix.service.uploads import Upload, store_in_thread
+from forensix.service.uploads import Upload
 
 router = APIRouter(prefix="/tasks", tags=["tasks"], route_class=PlainRoute)
 
@@ -58,7 +61,9 @@ def _creation(task: str) -> Callable[[Request], Awaitable[Response]]:
                 if form.upload is not None:
                     await context.run(form.upload.discard)
                 raise
-            await _save(context, form.upload, row, bearer.id)
+            if form.upload is not None and not context.storage.instant:
+                await asyncio.shield(context.run(form.upload.store))
+            await context.creations.create(row, bearer.id, form.upload)
         finally:
             context.uploads -= 1
         request.state.report_id = report_id
@@ -68,6 +73,12 @@ def _creation(task: str) -> Callable[[Request], Awaitable[Response]]:
         return answer({"report_id": report_id})
 
     return create
+
+
+def creations() -> Direct:
+    """Return the four creations by path."""
+    found = (route for route in router.routes if isinstance(route, APIRoute) and "POST" in route.methods)
+    return {route.path: (route, route.endpoint) for route in found}
 
 
 def _row(context: Context, form: Form, task: str) -> dict[str, Any]:
@@ -88,16 +99,6 @@ def _row(context: Context, form: Form, task: str) -> dict[str, Any]:
         "created_at": time.time(),
         "attempts": 0,
     }
-
-
-async def _save(context: Context, upload: Upload | None, row: dict[str, Any], token_id: str) -> None:
-    def insert() -> None:
-        context.creations.insert(row, token_id)
-
-    if upload is None:
-        await context.run(insert)
-    else:
-        await store_in_thread(context.run, upload, insert)
 
 
 def _polling(task: str) -> Callable[[Request], Awaitable[Response]]:
