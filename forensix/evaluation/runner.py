@@ -20,7 +20,7 @@ from forensix.evaluation.overlap import find_overlap
 from forensix.evaluation.plan import absolute, carried, choose_components, choose_conditions, choose_task, read_manifest
 from forensix.evaluation.result import Evaluation
 from forensix.evaluation.scoring import NONE, Condition, Item, Job, Row, score_file
-from forensix.evaluation.store import Store
+from forensix.evaluation.store import Stores
 from forensix.manifest import Manifest
 from forensix.media import Limits
 
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from distributed import Client
 
 _LOOK_UP = 200
-_KEEP_ROWS = 200
-_KEEP_S = 2.0
 _CHUNK_ROWS = 16
 _CACHE = "scores.db"
 
@@ -135,13 +133,13 @@ def evaluate(
     begun = time.perf_counter()
     with contextlib.ExitStack() as stack:
         target = stack.enter_context(Output(output, info)) if output is not None else None
-        stores = _Stores(stack, cache, target, identities)
+        stores = Stores(stack, target.store if target is not None else None, _cache(cache, identities))
         tell = stack.enter_context(_telling(task, len(table), progress))
         gathered = Gathered(len(table), list(components), conditions)
         _score(job, absolute(listed), gathered, stores, executor, tell)
         info["seconds"] = round(time.perf_counter() - begun, 3)
         info["from_cache"], info["scored"] = stores.found, stores.made
-        info["notes"] = _notes(job, components, gathered)
+        info["notes"] = [*stores.notes, *_notes(job, components, gathered)]
         found = Evaluation(*gathered.frames(table, task), info=info, overlap=find_overlap(table, cards))
         if target is not None:
             target.finish(found)
@@ -152,7 +150,7 @@ def _score(
     job: Job,
     paths: list[str],
     gathered: Gathered,
-    stores: "_Stores",
+    stores: Stores,
     executor: "int | str | Client | None",
     tell: Callable[[Gathered], None],
 ) -> None:
@@ -206,52 +204,13 @@ def _score(
         stores.flush()
 
 
-class _Stores:
-    """Where scores are looked up, and where they are kept: the cache, and the output's own while it is written."""
-
-    def __init__(
-        self,
-        stack: contextlib.ExitStack,
-        cache: str | os.PathLike[str] | bool | None,
-        target: "Output | None",
-        identities: tuple[str | None, ...],
-    ) -> None:
-        self._stores: list[Store] = []
-        if target is not None:
-            self._stores.append(target.store)
-        # Nobody could tell when a component changed that does not say what it is.
-        if cache is not False and None not in identities:
-            folder = _home() / "cache" if cache is None or cache is True else Path(cache)
-            self._stores.append(stack.enter_context(Store(folder / _CACHE)))
-        self._waiting: dict[str, Row] = {}
-        self._kept_at = time.monotonic()
-        self.found = self.made = 0
-
-    def get(self, keys: Iterable[str]) -> dict[str, Row]:
-        wanted = list(keys)
-        rows: dict[str, Row] = {}
-        for store in self._stores:
-            rows |= store.get(key for key in wanted if key not in rows)
-        self.found += len(rows)
-        return rows
-
-    def keep(self, key: str, row: Row) -> None:
-        self.made += 1
-        if row.get("error") is None:
-            self._waiting[key] = row
-        if len(self._waiting) >= _KEEP_ROWS or time.monotonic() - self._kept_at > _KEEP_S:
-            self.flush()
-
-    def flush(self) -> None:
-        if self._waiting:
-            for store in self._stores:
-                store.put(self._waiting)
-        self._waiting = {}
-        self._kept_at = time.monotonic()
-
-
-def _home() -> Path:
-    return Path(os.environ.get("FORENSIX_HOME") or Path.home() / ".forensix")
+def _cache(cache: str | os.PathLike[str] | bool | None, identities: tuple[str | None, ...]) -> Path | None:
+    # Nobody could tell when a component changed that does not say what it is.
+    if cache is False or None in identities:
+        return None
+    if cache is None or cache is True:
+        cache = Path(os.environ.get("FORENSIX_HOME") or Path.home() / ".forensix") / "cache"
+    return Path(cache) / _CACHE
 
 
 def _content(path: str) -> str:

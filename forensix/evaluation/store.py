@@ -4,9 +4,11 @@ One SQLite file. Rows are added in transactions: whoever is killed amid one lose
 several runs may use a store at once.
 """
 
+import contextlib
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -18,6 +20,8 @@ Row = dict[str, Any]
 _BUSY_S = 120
 _AT_ONCE = 500
 _FORM = 1
+_KEEP_ROWS = 200
+_KEEP_S = 2.0
 
 
 class Store:
@@ -38,8 +42,9 @@ class Store:
             form = self._db.execute("PRAGMA user_version").fetchone()[0]
             if form not in (0, _FORM):
                 raise UsageError(f"{self.path} was written by another release of forensix: delete it, or name another")
-            self._db.execute("CREATE TABLE IF NOT EXISTS scores (key TEXT PRIMARY KEY, row TEXT) WITHOUT ROWID")
-            self._db.execute(f"PRAGMA user_version={_FORM}")
+            if form == 0:
+                self._db.execute("CREATE TABLE IF NOT EXISTS scores (key TEXT PRIMARY KEY, row TEXT) WITHOUT ROWID")
+                self._db.execute(f"PRAGMA user_version={_FORM}")
         except (sqlite3.Error, OSError) as error:
             raise self._refusal(error) from None
 
@@ -71,8 +76,18 @@ class Store:
             self._db.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?)", told)
             self._db.execute("COMMIT")
         except sqlite3.Error as error:
-            self._db.execute("ROLLBACK")
+            # A full disk ends the transaction by itself.
+            with contextlib.suppress(sqlite3.Error):
+                self._db.execute("ROLLBACK")
             raise self._refusal(error) from None
+
+    def takes(self) -> bool:
+        """Return whether rows can be added: a cache that others share may be only for reading."""
+        if not os.access(self.path, os.W_OK) or not os.access(self.path.parent, os.W_OK):
+            return False
+        self._execute("BEGIN IMMEDIATE")
+        self._execute("ROLLBACK")
+        return True
 
     def close(self) -> None:
         """Let go of the file."""
@@ -94,3 +109,47 @@ class Store:
         if isinstance(error, sqlite3.OperationalError | OSError):
             return UsageError(f"scores cannot be kept in {self.path} ({error}): name another folder, or cache=False")
         return UsageError(f"{self.path} is no store of scores, or is damaged ({error}): delete it, or name another")
+
+
+class Stores:
+    """Where an evaluation looks scores up and keeps them: the output's own while it is written, and the cache."""
+
+    def __init__(self, stack: contextlib.ExitStack, own: Store | None, cache: Path | None) -> None:
+        self._read = [] if own is None else [own]
+        self._written = list(self._read)
+        self.notes: list[str] = []
+        if cache is not None:
+            shared = stack.enter_context(Store(cache))
+            self._read.append(shared)
+            if shared.takes():
+                self._written.append(shared)
+            else:
+                self.notes.append(f"{cache} can only be read: what was scored now is not kept there.")
+        self._waiting: dict[str, Row] = {}
+        self._kept_at = time.monotonic()
+        self.found = self.made = 0
+
+    def get(self, keys: Iterable[str]) -> dict[str, Row]:
+        """Return the rows that there are of these keys."""
+        wanted = list(keys)
+        rows: dict[str, Row] = {}
+        for store in self._read:
+            rows |= store.get(key for key in wanted if key not in rows)
+        self.found += len(rows)
+        return rows
+
+    def keep(self, key: str, row: Row) -> None:
+        """Keep a row, soon; one with an error is tried again by later runs."""
+        self.made += 1
+        if row.get("error") is None:
+            self._waiting[key] = row
+        if len(self._waiting) >= _KEEP_ROWS or time.monotonic() - self._kept_at > _KEEP_S:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits."""
+        if self._waiting:
+            for store in self._written:
+                store.put(self._waiting)
+        self._waiting = {}
+        self._kept_at = time.monotonic()

@@ -251,9 +251,9 @@ def test_a_run_that_is_killed_goes_on_where_it_stopped(tmp_path: Path, executor:
     listed.write(tmp_path / "manifest.csv")
     folder = tmp_path / "output"
     code = (
-        "from forensix import evaluate\nfrom forensix.evaluation import runner\n"
+        "from forensix import evaluate\nfrom forensix.evaluation import store\n"
         "from tests.evaluation.detectors import Grey\n"
-        "runner._KEEP_S = 0.3\n"
+        "store._KEEP_S = 0.3\n"
         f"evaluate({str(tmp_path / 'manifest.csv')!r}, {TASK!r}, component=Grey(sleep_s=0.4), cache=False,"
         f" executor={executor}, output={str(folder)!r})"
     )
@@ -348,6 +348,27 @@ def test_a_damaged_cache_is_said_and_not_used(few: Manifest, tmp_path: Path) -> 
     (tmp_path / "file").write_text("x")
     with pytest.raises(UsageError, match="cannot be kept"):
         evaluate(few, TASK, component=Grey(), cache=tmp_path / "file")
+
+
+def test_a_cache_that_can_only_be_read_is_read(few: Manifest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    part = Manifest(few.table.head(3), root=few.root)
+    evaluate(part, TASK, component=Grey(), cache=tmp_path)
+    monkeypatch.setattr("forensix.evaluation.store.Store.takes", lambda self: False)
+    detector = Grey()
+    found = evaluate(few, TASK, component=detector, cache=tmp_path)
+    assert detector.calls == 5 and found.info["from_cache"] == 3
+    assert any("can only be read" in note for note in found.notes)
+    with Store(tmp_path / "scores.db") as store:
+        assert len(store) == 3
+
+
+def test_a_store_without_room_says_so_and_keeps_what_it_had(tmp_path: Path) -> None:
+    with Store(tmp_path / "scores.db") as store:
+        store.put({"a": {"score": 0.5}})
+        store._db.execute("PRAGMA max_page_count=4")
+        with pytest.raises(UsageError, match=r"disk is full.*name another folder"):
+            store.put({str(i): {"text": "x" * 5000} for i in range(9)})
+        assert store.get(["a", "1"]) == {"a": {"score": 0.5}}
 
 
 def test_the_whole_grid_in_one_call(tmp_path: Path) -> None:
