@@ -33,8 +33,8 @@ _GOOD = sa.select(tokens.c.id).where(tokens.c.id.in_(sa.bindparam("ids", expandi
 class Queue(Protocol):
     """The queue, as far as the API is concerned."""
 
-    def create(self, connection: sa.Connection, row: Mapping[str, Any]) -> None:
-        """Put a task into the queue, in the transaction that makes its row."""
+    def create(self, connection: sa.Connection, task_ids: Sequence[str]) -> None:
+        """Put tasks into the queue, in the transaction that makes their rows."""
 
     def depth(self) -> int:
         """Return how many tasks are unfinished."""
@@ -101,9 +101,7 @@ class Creations:
                 rows = [{name: each.row[name] for name in _ROW} | {_TOKEN: each.token_id} for each in stored]
                 if connection.execute(_INSERT, rows).rowcount < len(rows):
                     good = set(connection.scalars(_GOOD, {"ids": sorted(good)}))
-                for each in stored:
-                    if each.token_id in good:
-                        self._queue.create(connection, each.row)
+                self._queue.create(connection, [each.row["id"] for each in stored if each.token_id in good])
         except Exception as error:
             for each in stored:
                 each.error = error

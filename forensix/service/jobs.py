@@ -6,13 +6,14 @@ harm. Arguments are JSON. The version is that of the arguments, not of forensix:
 
 import datetime as dt
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal
 
 import sqlalchemy as sa
 
 from forensix.errors import ForensixError
 from forensix.service.database import Database, tasks
+from forensix.service.replay import Replay
 from forensix.service.settings import Settings
 
 APPLICATION = "forensix"
@@ -53,10 +54,11 @@ class Jobs:
             lazy=True,
             retry_connection_errors=False,
         )
+        self._analyses = Replay(lambda connection, task: self._enqueue(connection, ANALYSE, ANALYSES, task, task))
 
-    def create(self, connection: sa.Connection, row: Mapping[str, Any]) -> None:
-        """Queue the analysis of a task, in the transaction that makes its row."""
-        self._enqueue(connection, ANALYSE, ANALYSES, row["id"], row["id"])
+    def create(self, connection: sa.Connection, task_ids: Sequence[str]) -> None:
+        """Queue the analyses of tasks, in the transaction that makes their rows."""
+        self._analyses.send(connection, task_ids)
 
     def deliver(
         self, connection: sa.Connection, task_id: str, webhook_id: str, attempt: int, *, delay_s: float, retry: bool
@@ -110,7 +112,7 @@ class Jobs:
             self._client.delete_workflows(ended)
         for task_id in lost:
             with self._database.write() as connection:
-                self.create(connection, {"id": task_id})
+                self.create(connection, [task_id])
         return lost
 
     def forget(self, finished_before_s: float, limit: int = 500) -> int:
