@@ -25,7 +25,7 @@ _TONES = {"right": "real", FALSE_ALARM: "fake", MISS: "suspect", "failed": "fail
 _SYMBOLS = {FALSE_ALARM: "▲", MISS: "▼"} | {
     name: SYMBOLS[tone] for name, tone in _TONES.items() if name not in (FALSE_ALARM, MISS)
 }
-_TELLING = ("source", "family", "generator", "method", "language", "quality", "split")
+_TELLING = ("source", "family", "generator", "method", "system", "language", "quality", "split")
 _MOST_TOLD = 3
 
 
@@ -124,7 +124,7 @@ def looked_at(row: "pd.Series[Any]", threshold: float) -> str:
     error = "" if row["error"] is None or pd.isna(row["error"]) else f": {row['error']}"
     return Markup(
         '<div class="fx"><h2 class="fx-title">{}</h2><p class="fx-say">{}: '
-        '<strong class="fx-{}"><span aria-hidden="true">{}</span> {}</strong>{}</p></div>'
+        '<strong class="fx-out fx-{}"><span aria-hidden="true">{}</span> {}</strong>{}</p></div>'
     ).format(marked(row["path"]), marked(told), _TONES[outcome], _SYMBOLS[outcome], outcome, marked(error))
 
 

@@ -50,9 +50,16 @@ class EvaluationView:
         names_box.add_class("fx-page-names")
         table = w.HBox([names_box, self.rows])
         table.add_class("fx-page-table")
-        self.previous = w.Button(description="Previous page", icon="arrow-left")
-        self.next = w.Button(description="Next page", icon="arrow-right")
-        self.page = w.BoundedIntText(value=1, min=1, max=1, description="Page", layout=w.Layout(width="9rem"))
+        self.previous = w.Button(description="Previous page", icon="arrow-left", layout=w.Layout(width="auto"))
+        self.next = w.Button(description="Next page", icon="arrow-right", layout=w.Layout(width="auto"))
+        self.page = w.BoundedIntText(
+            value=1,
+            min=1,
+            max=1,
+            description="Page",
+            layout=w.Layout(width="7rem"),
+            style={"description_width": "2.5rem"},
+        )
         self.of = w.Label()
         pager = w.HBox([self.previous, self.page, self.of, self.next])
         pager.add_class("fx-explorer-bar")

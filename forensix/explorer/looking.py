@@ -43,7 +43,7 @@ def analysing(
     def work(progress: Callable[[str, str, float], None]) -> Report:
         try:
             wanted = _accepting(source, name, tasks)
-            running.expect(wanted or ())
+            running.expect(tuple(wanted or ()))
             return analyze(source, wanted, name=name, progress=progress, **options, **components)
         except InputError as error:
             given = name or ("upload" if isinstance(source, bytes) else source)
@@ -102,7 +102,7 @@ def looking(
     def work(progress: Callable[[str, str, float], None]) -> Report:
         running.expect((task,))
         with tempfile.TemporaryDirectory(prefix="forensix-") as folder:
-            source, bounds = path, limits
+            source, bounds, made = path, limits, ""
             try:
                 if condition != AS_THEY_ARE:
                     progress(task, "degrading the file as it was for the evaluation", 0.0)
@@ -110,11 +110,15 @@ def looking(
                     seed = int(settings.get("seed", 0))
                     source = degrade_file(path, condition, strength, folder, seed=seed, limits=limits)
                     bounds = replace(limits, max_bytes=max(limits.max_bytes, source.stat().st_size))
+                    made = f"degrade_file({str(path)!r}, {condition!r}, {strength}, FOLDER, seed={seed})"
                 report = analyze(source, [task], name=path.name, limits=bounds, progress=progress, **options, **used)
             except InputError as error:
                 report = Report(input=str(path), name=path.name, error=str(error), codes={"input": error.code})
         said = (*notes, *_differences(row, report, condition, task))
-        return replace(report, input=str(path), warnings=(*report.warnings, *said))
+        if made:
+            chosen = "".join(f", {slot}={name!r}" for slot, name in used.items() if isinstance(name, str))
+            made = f"from forensix.perturb import degrade_file\nforensix.analyze({made}, [{task!r}]{chosen})"
+        return replace(report, input=str(path), warnings=(*report.warnings, *said), command=made or None)
 
     return work
 

@@ -4,6 +4,7 @@ import ipywidgets as w
 
 from forensix.explorer import drawing
 from forensix.explorer.explorer import Explorer
+from forensix.explorer.running import STOPPED
 
 
 class Panel:
@@ -37,7 +38,7 @@ class Panel:
         self.stop.disabled = running.stopping
         stopping = "stopping: the step under way is finished first"
         self.stage.value = stopping if running.stopping else running.stage
-        self.message.value = drawing.sentence(explorer.message, wrong=True)
+        self.message.value = drawing.sentence(explorer.message, wrong=explorer.message != STOPPED)
         row = ""
         if explorer.row is not None and explorer.evaluation is not None:
             row = drawing.looked_at(explorer.row, explorer.evaluation.thresholds[explorer.row["component"]])

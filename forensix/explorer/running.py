@@ -37,12 +37,13 @@ class Running:
         self._told, self._told_at = told, 0.0
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
+        self._busy = False
         self._tasks: tuple[str, ...] = ()
 
     @property
     def busy(self) -> bool:
         """Whether an analysis is under way."""
-        return self._thread is not None
+        return self._busy
 
     @property
     def stopping(self) -> bool:
@@ -54,7 +55,7 @@ class Running:
         if self.busy:
             return
         self._stop.clear()
-        self._tasks = ()
+        self._tasks, self._busy = (), True
         self.report, self.message, self.stage, self.share = None, "", "opening", 0.0
         # A daemon: a kernel that is shut down does not wait for it.
         self._thread = threading.Thread(target=self._run, args=(work,), name="forensix-explorer", daemon=True)
@@ -74,9 +75,8 @@ class Running:
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """Wait for the end; return whether it came."""
-        thread = self._thread
-        if thread is not None:
-            thread.join(timeout_s)
+        if self._thread is not None:
+            self._thread.join(timeout_s)
         return not self.busy
 
     def expect(self, tasks: tuple[str, ...]) -> None:
@@ -105,7 +105,7 @@ class Running:
             said = " ".join(str(error).split())[:300]
             message = f"The analysis broke off with {type(error).__name__}{f': {said}' if said else ''}."
         self.report, self.message, self.share, self.stage = report, message, 1.0 if report else 0.0, ""
-        self._thread = None
+        self._busy = False
         self._told()
 
     def _progress(self, task: str, stage: str, done: float) -> None:

@@ -59,11 +59,11 @@ def judged(scores: pd.DataFrame, thresholds: Mapping[str, float]) -> pd.DataFram
     return scores.assign(condition=_conditions(scores), outcome=pd.Categorical(outcome, OUTCOMES), wrong_by=wrong_by)
 
 
-def _conditions(scores: pd.DataFrame) -> pd.Categorical:
+def _conditions(scores: pd.DataFrame) -> "pd.Categorical[Any]":
     pairs = pd.MultiIndex.from_arrays([scores["perturbation"], pd.to_numeric(scores["strength"], errors="coerce")])
     codes, found = pairs.factorize()
-    names = [name if pd.isna(strength) else f"{name} {strength:g}" for name, strength in found]
-    return pd.Categorical.from_codes(codes, names)
+    names = [str(name) if pd.isna(strength) else f"{name} {strength:g}" for name, strength in found]
+    return pd.Categorical(np.asarray(names, dtype=object)[codes], categories=names)
 
 
 def conditions(frame: pd.DataFrame) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from forensix.explorer.evaluation_view import EvaluationView
 from forensix.explorer.explorer import Explorer
 from forensix.explorer.file_view import FileView
 from forensix.explorer.panel import Panel
-from forensix.report.text import visible
 
 UPLOAD_MB = 10
 """A notebook's connection ends when more is sent at once."""
@@ -37,13 +36,15 @@ class View:
             style={"description_width": "4rem"},
             layout=w.Layout(flex="1 1 24rem", max_width="44rem"),
         )
-        self.open = w.Button(description="Open", tooltip="Open the file, folder or URL that is named")
+        self.open = w.Button(
+            description="Open", tooltip="Open the file, folder or URL that is named", layout=w.Layout(width="auto")
+        )
         self.upload = w.FileUpload(
             description="Upload",
             tooltip=f"A file of up to {UPLOAD_MB} MB; name larger ones by their path",
             layout=w.Layout(width="auto"),
         )
-        self.hint = w.Label(value=f"up to {UPLOAD_MB} MB; larger ones by their path")
+        self.hint = w.Label(value=f"up to {UPLOAD_MB} MB")
         self._bar = w.HBox([self.place, self.open, self.upload, self.hint], layout=w.Layout(overflow="visible"))
         self._bar.add_class("fx-explorer-bar")
         self._body = w.VBox(layout=w.Layout(overflow="visible"))
@@ -68,9 +69,6 @@ class View:
                     self.scores = EvaluationView(self.explorer)
                 self._body.children = [self.scores.box]
                 self.scores.refresh()
-            given = self.explorer.source if isinstance(self.explorer.source, str) else ""
-            if given:
-                self.place.placeholder = visible(given, limit=200)
         if self.files is not None:
             self.files.run.disabled = self.explorer.running.busy
         if self.scores is not None:

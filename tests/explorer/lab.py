@@ -60,7 +60,7 @@ def running_lab(folder: Path, *, theme: str = "JupyterLab Light") -> Iterator[st
         ),
     ]
     with (folder / "lab.log").open("wb") as log:
-        # A session of its own: kernels are in it, and end with it.
+        # A group of its own, to be ended as one.
         server = subprocess.Popen(command, env=environment, cwd=folder, stdout=log, stderr=log, start_new_session=True)
         try:
             address = f"http://127.0.0.1:{port}/lab/tree/{{path}}?token={token}"
@@ -93,7 +93,7 @@ def _end(server: "subprocess.Popen[bytes]") -> None:
             break
         except subprocess.TimeoutExpired:
             continue
-    # Kernels have sessions of their own, and end by themselves once the server is gone, unless they hang.
+    # Kernels are groups of their own, and end by themselves once the server is gone, unless they hang.
     for pid in kernels:
         try:
             os.kill(pid, signal.SIGKILL)

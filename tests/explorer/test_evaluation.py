@@ -140,6 +140,8 @@ def test_a_row_is_looked_at_as_it_was_scored(evaluation: Evaluation) -> None:
     assert report is not None and report.format == "png" and report.name == "00.png"
     told = " ".join(report.warnings)
     assert "A copy degraded by jpeg 70 was analysed" in told and "theirs is not installed here" in told
+    path = evaluation.info["manifest"]["root"] + "/00.png"
+    assert report.command is not None and f"degrade_file({path!r}, 'jpeg', 70.0, FOLDER, seed=0)" in report.command
     with pytest.raises(UsageError, match="1 rows"):
         explorer.look(1)
 
@@ -173,7 +175,7 @@ def test_a_hundred_thousand_rows_stay_quick() -> None:
     named(explorer, ipywidgets.Dropdown, "is").value = "set 7"
     click(explorer, "Next page")
     click(explorer, "Clear")
-    # Seconds on the busiest machine; a widget a row would take minutes.
+    # Two seconds on a busy machine; a widget a row would take minutes.
     assert time.perf_counter() - begun < 20
     assert len(list(widgets(explorer, ipywidgets.Widget))) == n_widgets
     assert len(explorer.table) == n and max(len(one.value) for one in widgets(explorer, ipywidgets.HTML)) < 200_000
