@@ -35,7 +35,7 @@ _LONGEST_GREETING = 1 << 20
 _LOOK_S = 2.0
 _COUNT_S = 1.0
 _AHEAD = 2
-_MOST_INLINE_BYTES = 1 << 20
+_MOST_INLINE_BYTES = 1 << 16
 """What is larger goes to each worker once instead of with every chunk."""
 _MOST_CANCELLED = 20
 _Items = list[tuple[int, Any]]

@@ -8,18 +8,12 @@ import pytest
 import forensix
 from forensix import evaluate
 from forensix.errors import ForensixError, UsageError
-from forensix.evaluation import runner
 from tests.evaluation.detectors import DEADLY, Deadly, Grey, pictures, plain
 from tests.executors.clusters import Cluster
 
 pytest.importorskip("distributed")
 
 TASK = "quick"
-
-
-@pytest.fixture(autouse=True)
-def _small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "_CHUNK_ROWS", 4)
 
 
 def test_a_worker_killed_midway_changes_nothing(tmp_path: Path) -> None:
