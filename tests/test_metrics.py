@@ -245,3 +245,12 @@ def test_logit_and_sigmoid_undo_each_other_without_overflow() -> None:
 @pytest.mark.parametrize("name", ["", ".ranking", ".decisions", ".intervals"])
 def test_examples_in_the_documentation_run(name: str) -> None:
     assert doctest.testmod(importlib.import_module(f"{forensix.metrics.__name__}{name}")).failed == 0
+
+
+def test_a_class_of_one_group_has_no_interval() -> None:
+    labels, scores = [0, 0, 0, 1, 1, 1], [0.1, 0.2, 0.6, 0.4, 0.8, 0.9]
+    one = ["a", "b", "c", "vits", "vits", "vits"]
+    assert all(np.isnan(bootstrap_interval(auc, labels, scores, groups=one, n=20)))
+    two = ["a", "b", "c", "vits", "vits", "bark"]
+    low, high = bootstrap_interval(auc, labels, scores, groups=two, n=200)
+    assert low < high

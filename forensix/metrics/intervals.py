@@ -52,6 +52,11 @@ class Sample:
     groups: NDArray[np.int64]
     names: tuple[str, ...]
 
+    @property
+    def is_one(self) -> bool:
+        """Whether all is one group: drawn again it is the same, which says nothing about other groups."""
+        return len(self.names) == 1
+
     @classmethod
     def of(cls, scores: ArrayLike, groups: ArrayLike | None = None) -> "Sample":
         """Number the groups; by default each file is its own."""
@@ -70,7 +75,7 @@ class Measures:
     draws: dict[str, Floats]
 
     def interval(self, metric: str, level: float = 0.95) -> tuple[float, float]:
-        """Return the percentile interval; NaN where the metric has no value."""
+        """Return the percentile interval; NaN where the metric has no value, or a class is of one group only."""
         return percentile(self.draws[metric], level)
 
 
@@ -99,12 +104,15 @@ def bootstrap_interval(
     metric
         ``metric(labels, scores) -> float``.
     groups
-        Shape (n,): examples that belong together (one speaker, one video); by default each is its own.
+        Shape (n,): examples that belong together (one speaker, one video); by default each is its own. A class of
+        one group has no interval: both ends are NaN.
     """
     y, s = checked(labels, scores)
     g = np.arange(y.size) if groups is None else np.asarray(groups)
     rows = [np.flatnonzero(~y), np.flatnonzero(y)]
     parts = [Sample.of(s[at], g[at]) for at in rows]
+    if any(part.is_one for part in parts):
+        return float("nan"), float("nan")
     values = np.empty(n)
     for i, counts in enumerate(_counts(parts, n, seed)):
         at = np.concatenate([np.repeat(r, c[p.groups]) for r, p, c in zip(rows, parts, counts, strict=True)])
@@ -150,7 +158,8 @@ def measure(
 
     Returns
     -------
-        One for each set. Where the reals or a set are empty, what needs both classes is NaN.
+        One for each set. Where the reals or a set are empty, what needs both classes is NaN; where they are of one
+        group, all draws are.
     """
     plans = _Plans(reals, sets, threshold, costs)
     values = plans.run([np.ones((1, len(part.names))) for part in (reals, *sets)])
@@ -165,10 +174,11 @@ def measure(
             batch = []
     if batch:
         pieces.append(plans.run([np.stack(part).astype(np.float64) for part in zip(*batch, strict=True)]))
+    known = [np.nan if reals.is_one or part.is_one else 0.0 for part in sets]
     return [
         Measures(
             {name: float(value[0]) for name, value in found.items()},
-            {name: np.concatenate([np.zeros(0), *(piece[k][name] for piece in pieces)]) for name in found},
+            {name: np.concatenate([np.zeros(0), *(piece[k][name] for piece in pieces)]) + known[k] for name in found},
         )
         for k, found in enumerate(values)
     ]
