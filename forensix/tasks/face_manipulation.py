@@ -55,7 +55,10 @@ class FaceManipulation:
         tracks = track(media)
         if not tracks:
             return Outcome(
-                FaceResult(class_name="no_faces"), None, summary="No face was found, so there is none to judge."
+                FaceResult(class_name="no_faces"),
+                None,
+                preview=None if options.score_only else _preview(media, ()),
+                summary="No face was found, so there is none to judge.",
             )
         faces = []
         for i, one in enumerate(tracks):
@@ -80,7 +83,7 @@ class FaceManipulation:
             evidence=_evidence(media, faces, classifier, told) if options.explain else (),
             notes=_notes(media, faces),
             models=(component_label(classifier),),
-            preview=_preview(media, faces) if options.explain else None,
+            preview=None if options.score_only else _preview(media, faces),
             summary=_summary(faces, result, classifier),
             frame_scores=_frame_scores(faces) if media.kind == "video" else (),
         )
@@ -167,8 +170,8 @@ def _evidence(
 
 
 def _preview(media: Media, faces: Sequence[_Face]) -> str | None:
-    """Draw the boxes of the first frame that the most suspect face is seen in."""
-    first = int(faces[0].track.frame_idx[0])
+    """Draw the boxes of the first frame that the most suspect face is seen in; without faces, the first frame."""
+    first = int(faces[0].track.frame_idx[0]) if faces else 0
     for frame in media.frames(max_side_px=PREVIEW_PX):
         if frame.index < first:
             continue

@@ -101,8 +101,9 @@ def test_a_face_is_followed_through_a_video(clip: Path) -> None:
     assert face["frame_idx"] in indices
 
 
-def test_the_wire_carries_a_preview(clip: Path) -> None:
-    wire = forensix.analyze(clip, [TASK], face_classifier=Opinion(0.9)).to_wire(TASK)
+@pytest.mark.parametrize("explain", [True, False])
+def test_the_wire_carries_a_preview(clip: Path, explain: bool) -> None:
+    wire = forensix.analyze(clip, [TASK], explain=explain, face_classifier=Opinion(0.9)).to_wire(TASK)
     assert wire["preview"].startswith("data:image/jpeg;base64,")
     assert wire["event_type"] == "face_manipulation_analysis_complete"
 
