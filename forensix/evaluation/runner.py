@@ -18,6 +18,7 @@ from forensix.evaluation.identity import card_of, code_identity, component_ident
 from forensix.evaluation.output import Output
 from forensix.evaluation.overlap import find_overlap
 from forensix.evaluation.plan import absolute, carried, choose_components, choose_conditions, choose_task, read_manifest
+from forensix.evaluation.progress import drawn
 from forensix.evaluation.result import Evaluation
 from forensix.evaluation.scoring import NONE, Condition, Item, Job, Row, score_file
 from forensix.evaluation.store import Stores
@@ -261,14 +262,7 @@ def _telling(task: str, total: int, progress: Progress | bool | None) -> Iterato
         yield lambda gathered: None
         return
     with contextlib.ExitStack() as stack:
-        call = progress
-        if call is True:
-            from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-            from rich.progress import Progress as Bar
-
-            bar = stack.enter_context(Bar(BarColumn(), TextColumn("{task.description}"), TimeRemainingColumn()))
-            line = bar.add_task("opening", total=1.0)
-            call = lambda name, said, done: bar.update(line, description=f"{name}: {said}", completed=done)  # noqa: E731
+        call = stack.enter_context(drawn()) if progress is True else progress
 
         def tell(gathered: Gathered) -> None:
             done = gathered.n_done()

@@ -1,0 +1,32 @@
+"""The bar of a long run: few words to a notebook, the last one always."""
+
+from typing import Any
+
+import pytest
+
+from forensix.evaluation import progress
+
+
+class Handle:
+    def __init__(self) -> None:
+        self.shown: list[str] = []
+
+    def update(self, html: Any) -> None:
+        self.shown.append(html.data)
+
+
+def test_a_notebook_is_told_now_and_then_and_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    handle = Handle()
+    monkeypatch.setattr(progress, "_kernel", lambda: True)
+    monkeypatch.setattr("IPython.display.display", lambda *_, **__: handle)
+    with progress.drawn() as tell:
+        for i in range(1, 1001):
+            tell("task", f"{i} of 1000 <files>", i / 1000)
+    assert len(handle.shown) == 2
+    assert handle.shown[-1] == '<progress value="1.000"></progress> task: 1000 of 1000 &lt;files&gt;'
+
+
+def test_a_terminal_gets_a_bar(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress.drawn() as tell:
+        tell("task", "3 of 3 files", 1.0)
+    assert "task: 3 of 3 files" in capsys.readouterr().out
