@@ -17,6 +17,8 @@ from forensix.media import streams
 _MS = Fraction(1, 1000)
 SCALED_CRF = 18
 """Little loss of its own, so that scaling shows what scaling does."""
+_X264 = {"preset": "veryfast", "x264-params": "mbtree=0"}
+"""With its macroblock tree x264 wrote other bytes in two runs of three, by one thread too."""
 _CARRIED = ("aac", "mp3", "mp3float", "opus", "vorbis", "flac", "alac", "ac3", "pcm_s16le")
 """Sound that is copied; others are left out."""
 
@@ -36,7 +38,7 @@ def encode(source: dict[str, str], limits: dict[str, float], target: str, crf: f
                 _, ms, rgb, _ = item
                 if video is None:
                     height, width = (max(2, 2 * round(side * factor / 2)) for side in rgb.shape[:2])
-                    video = out.add_stream("libx264", rate=25, options={"crf": f"{crf:g}", "preset": "veryfast"})
+                    video = out.add_stream("libx264", rate=25, options={"crf": f"{crf:g}", **_X264})
                     video.width, video.height, video.pix_fmt = width, height, "yuv420p"
                     video.codec_context.time_base = _MS
                     video.codec_context.thread_count = 1

@@ -189,3 +189,12 @@ def test_a_video_is_compressed_and_scaled_with_its_sound_in_a_bounded_child(tmp_
 def test_examples_in_the_documentation_run() -> None:
     for module in (forensix.perturb, registry):
         assert doctest.testmod(module).failed == 0
+
+
+def test_a_video_is_encoded_alike_every_time(tmp_path: Path) -> None:
+    making.write_video(tmp_path / "a.mp4", 12)
+    found = set()
+    for i in range(8):
+        (tmp_path / str(i)).mkdir()
+        found.add(degrade_file(tmp_path / "a.mp4", "crf", 40, tmp_path / str(i)).read_bytes())
+    assert len(found) == 1
