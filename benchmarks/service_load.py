@@ -13,6 +13,7 @@ import asyncio
 import contextlib
 import itertools
 import os
+import shlex
 import socket
 import sqlite3
 import statistics
@@ -85,8 +86,8 @@ def main() -> None:
 
 def creations(place: Path, options: argparse.Namespace) -> None:
     print("# Creations a second, beside a bare handler\n")
-    arguments = f"--repeats {options.repeats} --seconds {options.seconds:g}"
-    print(f"`python benchmarks/service_load.py {arguments}`, on SQLite, one API process: medians.\n")
+    command = shlex.join(["python", "benchmarks/service_load.py", *sys.argv[1:]])
+    print(f"`{command}`, on SQLite, one API process: medians.\n")
     columns = ("KiB", "clients", "forensix, 1/s", "bare, 1/s", "ratio", "forensix p50, p99 ms", "bare p50, p99 ms")
     columns += ("forensix, CPU ms each", "bare, CPU ms each", "refused")
     print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}", flush=True)
