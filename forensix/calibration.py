@@ -29,13 +29,13 @@ class Calibration(BaseModel):
 def sigmoid(x: ArrayLike) -> NDArray[np.float64]:
     """Return the logistic function, without overflow."""
     x = np.asarray(x, dtype=np.float64)
-    return np.exp(-np.logaddexp(0.0, -x))
+    return np.asarray(np.exp(-np.logaddexp(0.0, -x)))
 
 
 def logit(p: ArrayLike) -> NDArray[np.float64]:
     """Return the inverse of `sigmoid`; probabilities are kept off 0 and 1 by 1e-12."""
     p = np.clip(np.asarray(p, dtype=np.float64), 1e-12, 1 - 1e-12)
-    return np.log(p) - np.log1p(-p)
+    return np.asarray(np.log(p) - np.log1p(-p))
 
 
 def fit_platt(logits: ArrayLike, labels: ArrayLike, *, weights: ArrayLike | None = None) -> Calibration:

@@ -89,8 +89,7 @@ def make_pictures(folder: Path) -> Iterator[Path]:
     import matplotlib.cbook
     import sklearn.datasets
 
-    with matplotlib.cbook.get_sample_data("grace_hopper.jpg", asfileobj=True) as file:
-        portrait = file.read()
+    portrait = Path(matplotlib.cbook.get_sample_data("grace_hopper.jpg", asfileobj=False)).read_bytes()
     (folder / "portrait.jpg").write_bytes(portrait)
     yield folder / "portrait.jpg"
     scene = Path(sklearn.datasets.__file__).parent / "images" / "china.jpg"
@@ -220,18 +219,19 @@ def synthesise(text: str, voice: str = "Female1") -> np.ndarray:
 def _astronaut() -> np.ndarray:
     import skimage.data
 
-    return skimage.data.astronaut()
+    rgb: np.ndarray = skimage.data.astronaut()
+    return rgb
 
 
 def _swapped(target_rgb: np.ndarray, donor_rgb: np.ndarray) -> np.ndarray:
     from forensix.faces.detect import detect
     from forensix.training.faces_blend import Face, swap
 
-    faces = []
-    for rgb in (target_rgb, donor_rgb):
+    def face(rgb: np.ndarray) -> Face:
         found = detect([rgb])[0]
-        faces.append(Face(rgb, found.landmarks[0], found.boxes[0]))
-    return swap(*faces, np.random.default_rng(0))[0]
+        return Face(rgb, found.landmarks[0], found.boxes[0])
+
+    return swap(face(target_rgb), face(donor_rgb), np.random.default_rng(0))[0]
 
 
 _MAKERS: tuple[Callable[[Path], Iterator[Path]], ...] = (make_pictures, make_video, make_recording, make_document)

@@ -21,7 +21,7 @@ def check_parameters(*names: str) -> None:
     """
     from IPython import get_ipython
 
-    shell = get_ipython()  # type: ignore[no-untyped-call]
+    shell = get_ipython()
     for source in [] if shell is None else shell.user_ns.get("In", []):
         if source.startswith(_INJECTED):
             unknown = [name for name in _assigned(source) if name not in names]

@@ -56,7 +56,7 @@ class Gathered:
 
     def fail_file(self, file: int, error: ForensixError) -> None:
         """Put an error into all places of a file."""
-        row = {"score": None, "class_name": None, "error": str(error), "seconds": 0.0, "frames": []}
+        row: Row = {"score": None, "class_name": None, "error": str(error), "seconds": 0.0, "frames": []}
         for pair in range(len(self.pairs)):
             self.set(self.place(file, pair), row)
 
@@ -114,9 +114,10 @@ class Gathered:
             for values in (self._state, self._score, self._seconds, self._class):
                 values[to] = values[source]
             for pair in range(n):
-                for held in (self._errors, self._frames):
-                    if first * n + pair in held:
-                        held[file * n + pair] = held[first * n + pair]  # type: ignore[index]
+                if first * n + pair in self._errors:
+                    self._errors[file * n + pair] = self._errors[first * n + pair]
+                if first * n + pair in self._frames:
+                    self._frames[file * n + pair] = self._frames[first * n + pair]
 
 
 def _text(values: Iterable[str | None]) -> "pd.Series[str]":

@@ -27,13 +27,13 @@ def _kernel() -> bool:
         from IPython import get_ipython
     except ImportError:
         return False
-    return getattr(get_ipython(), "kernel", None) is not None  # type: ignore[no-untyped-call]
+    return getattr(get_ipython(), "kernel", None) is not None
 
 
 def _in_notebook() -> Iterator[Progress]:
     from IPython.display import HTML, display
 
-    handle: Any = display(HTML(""), display_id=True)  # type: ignore[no-untyped-call]
+    handle: Any = display(HTML(""), display_id=True)
     told: list[str] = []
     at = 0.0
 

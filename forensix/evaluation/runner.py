@@ -267,6 +267,6 @@ def _telling(task: str, total: int, progress: Progress | bool | None) -> Iterato
         def tell(gathered: Gathered) -> None:
             done = gathered.n_done()
             failed = f", {gathered.n_failed} rows failed" if gathered.n_failed else ""
-            call(task, f"{done:.0f} of {total} files{failed}", done / total)  # type: ignore[operator]
+            call(task, f"{done:.0f} of {total} files{failed}", done / total)
 
         yield tell

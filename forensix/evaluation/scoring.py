@@ -142,7 +142,7 @@ def _scored(job: Job, task: Task, media: Media, component: Any) -> Row:
             raise ValueError(f"the score {outcome.score} is not in [0, 1]")
         score = None if outcome.score is None else float(outcome.score)
         frames = [[float(ms), float(value)] for ms, value in outcome.frame_scores]
-        return _row(score, str(outcome.result.class_name), frames=frames)
+        return _row(score, str(getattr(outcome.result, "class_name", "")), frames=frames)
     except (ModelError, UsageError):
         raise
     except Exception as error:

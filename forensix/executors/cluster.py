@@ -121,9 +121,9 @@ def _forget(client: "Client", plugin: str) -> None:
 class _Run:
     def __init__(self, client: "Client", work: tuple[bytes, str, str], gate: Gate, chunk: int) -> None:
         self._client, self._work, self._gate, self._chunk = client, work, gate, max(1, chunk)
-        self._held: dict[Future, _Items] = {}
+        self._held: dict[Future[Any], _Items] = {}
         self._suspects: deque[tuple[int, Any]] = deque()
-        self._alone: Future | None = None
+        self._alone: Future[Any] | None = None
         self._cancelled = 0
         self._workers = 0
         self._counted = -math.inf
@@ -168,7 +168,7 @@ class _Run:
         except OSError:
             raise self._gone() from None
 
-    def _send(self, items: _Items) -> "Future":
+    def _send(self, items: _Items) -> "Future[Any]":
         # The same call may have been cancelled a moment ago: never share its key.
         try:
             future = self._client.submit(work, *self._work, items, pure=False, retries=0)
@@ -177,7 +177,7 @@ class _Run:
         self._held[future] = items
         return future
 
-    def _finished(self) -> "list[Future]":
+    def _finished(self) -> "list[Future[Any]]":
         from distributed import CancelledError, wait
 
         with contextlib.suppress(TimeoutError, CancelledError), self._client.as_current():
@@ -187,7 +187,7 @@ class _Run:
         # What is lost was finished, on a worker that then died: the scheduler has it run again.
         return [future for future in self._held if future.status not in ("pending", "lost")]
 
-    def _settled(self, future: "Future", items: _Items) -> Iterator[Done]:
+    def _settled(self, future: "Future[Any]", items: _Items) -> Iterator[Done]:
         from distributed import CancelledError, KilledWorker
 
         try:

@@ -131,7 +131,7 @@ def _surplus(rgb: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarra
 def _robust(given: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Return the weights (k,) that explain ``wanted`` (n,) by ``given`` (n, k) with Huber's loss."""
     trust = np.ones(len(wanted))
-    weights = np.zeros(given.shape[1])
+    weights: np.ndarray = np.zeros(given.shape[1])
     for _ in range(ROUNDS):
         weights = np.linalg.lstsq(given * trust[:, None], wanted * trust, rcond=1e-6)[0]
         away = np.abs(wanted - given @ weights)

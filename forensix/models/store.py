@@ -87,7 +87,8 @@ def _read_state(path: Path) -> "dict[str, Tensor]":
         return load_file(path)
     import torch
 
-    return torch.load(path, map_location="cpu", weights_only=True)
+    state: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
+    return state
 
 
 def load_model(name: str, *, folder: str | os.PathLike[str] | None = None) -> LoadedModel:

@@ -62,7 +62,8 @@ class Degraded(Media):
     """A picture, uint8 (H, W, 3), or sound, int16 (n,) at 16 kHz, in the place of what a file holds."""
 
     def __init__(self, original: Media, content: "np.ndarray", folder: str | os.PathLike[str]) -> None:
-        self._content, self._folder, self._written = content, Path(folder), None
+        self._content, self._folder = content, Path(folder)
+        self._written: Path | None = None
         if content.ndim == 3:
             key, kind, suffix, mime = "media.image", "image", "png", "image/png"
             info = MediaInfo(width_px=content.shape[1], height_px=content.shape[0])

@@ -116,7 +116,7 @@ def sources(pictures: Sequence[Picture]) -> tuple[TrainingSource, ...]:
         [(p.source, "fake" if p.fake else "real", p.licence) for p in pictures], columns=["source", "label", "licence"]
     )
     counts = rows.groupby(["source", "label", "licence"], dropna=False).size().reset_index(name="n")
-    return tuple(TrainingSource(**row) for row in counts.to_dict("records"))
+    return tuple(TrainingSource.model_validate(row) for row in counts.to_dict("records"))
 
 
 def preprocessing() -> dict[str, object]:

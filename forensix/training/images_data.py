@@ -7,8 +7,10 @@ photograph collections. Files of the manifest's other splits, and copies of them
 
 import hashlib
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -103,10 +105,10 @@ def list_files(corpora: Path, repositories: Path) -> pd.DataFrame:
     root = corpora / "images"
     manifest = pd.read_csv(root / "manifest.csv", dtype=str)
     train, dev = manifest[manifest.split == "train"], manifest[manifest.split != "train"]
-    licence = train.groupby("source_repo").licence.first().to_dict()
-    named = {(r.source_repo, r.source_path): r.generator for r in train.itertuples()}
-    barred = {(r.source_repo, r.source_path) for r in dev.itertuples()}
-    barred_names = {(r.source_repo, Path(r.source_path).name) for r in dev.itertuples() if r.label == "fake"}
+    licence: dict[Any, str] = train.groupby("source_repo").licence.first().to_dict()
+    named = {(r.source_repo, r.source_path): r.generator for r in rows_of(train)}
+    barred = {(r.source_repo, r.source_path) for r in rows_of(dev)}
+    barred_names = {(r.source_repo, Path(r.source_path).name) for r in rows_of(dev) if r.label == "fake"}
     rows = []
     for repository in sorted(licence):
         checkout = repositories / repository.replace("/", "+")
@@ -115,7 +117,7 @@ def list_files(corpora: Path, repositories: Path) -> pd.DataFrame:
             held = train[train.source_repo == repository]
             rows += [
                 (root / r.path, r.label == "fake", repository, r.generator, _group(repository, r.source_path))
-                for r in held.itertuples()
+                for r in rows_of(held)
             ]
             continue
         digests = {
@@ -134,6 +136,11 @@ def list_files(corpora: Path, repositories: Path) -> pd.DataFrame:
             rows.append((path, not _is_photo(repository), repository, generator, _group(repository, inner)))
     table = pd.DataFrame(rows, columns=["path", "fake", "source", "generator", "group"])
     return table.assign(licence=table.source.map(licence))
+
+
+def rows_of(table: pd.DataFrame) -> Iterator[Any]:
+    """Yield the rows as named tuples; what their columns hold is the file's affair."""
+    yield from table.itertuples()
 
 
 def _generator(repository: str, path: str) -> str | None:
@@ -172,7 +179,7 @@ def read_pictures(table: pd.DataFrame, *, seed: int = 0) -> list[Picture]:
     """Decode the files of a table; those that cannot be decoded, or are smaller than 96 px, are left out."""
     rng = np.random.default_rng(seed)
     pictures = []
-    for row in table.itertuples():
+    for row in rows_of(table):
         try:
             with Image.open(row.path) as image:
                 rgb = np.asarray(image.convert("RGB"))

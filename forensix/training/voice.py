@@ -9,6 +9,7 @@ averaged, and the calibration is fitted to the logits that each gave to what it 
 import argparse
 import logging
 import time
+from collections.abc import Hashable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -81,7 +82,9 @@ class Sampler:
         self.real = self._weighted(genuine[genuine["fake"] == 0])
         self.fake = self._weighted(genuine[genuine["fake"] == 1])
         copies = table[table["method"] != ""]
-        self.copies = {int(piece): rows.index.to_numpy() for piece, rows in copies.groupby("piece")}
+        self.copies: dict[Hashable, NDArray[np.int64]] = {
+            piece: rows.index.to_numpy() for piece, rows in copies.groupby("piece")
+        }
         self.piece = table["piece"].to_dict()
 
     @staticmethod
@@ -208,9 +211,9 @@ def train_fold(fold: int, folder: Path, settings: Settings, seed: int) -> pd.Dat
 
 def summarise(table: pd.DataFrame) -> str:
     """Return AUC and EER of held-out logits, and the mean logit of each group."""
-    means = table.groupby(["fake", "group"])["logit"].mean().round(2)
+    means = table.groupby(["fake", "group"])["logit"].mean().round(2).reset_index()
     head = f"AUC {auc(table['fake'], table['logit']):.3f}, EER {eer(table['fake'], table['logit']):.3f}; "
-    return head + ", ".join(f"{group} {value}" for (_, group), value in means.items())
+    return head + ", ".join(f"{group} {value}" for _, group, value in means.to_numpy().tolist())
 
 
 def calibrate(table: pd.DataFrame) -> Calibration:
@@ -230,10 +233,10 @@ def join(folder: Path) -> Ensemble:
 def training_sources(examples: Examples) -> tuple[TrainingSource, ...]:
     """Count the pieces of each repository and class; copies are counted as a source of their own."""
     table = examples.table[examples.table["method"] == ""]
-    counted = table.groupby(["repository", "licence", "fake"]).size()
+    counted = table.groupby(["repository", "licence", "fake"]).size().reset_index()
     sources = [
-        TrainingSource(source=str(repository), label="fake" if fake else "real", n=int(n), licence=str(licence))
-        for (repository, licence, fake), n in counted.items()
+        TrainingSource(source=repository, label="fake" if fake else "real", n=n, licence=licence)
+        for repository, licence, fake, n in counted.to_numpy().tolist()
     ]
     n_copies = int((examples.table["method"] != "").sum())
     copies = TrainingSource(

@@ -18,7 +18,8 @@ class Logistic(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return logits."""
-        return self.linear((x - self.mean) / self.scale)
+        logits: Tensor = self.linear((x - self.mean) / self.scale)
+        return logits
 
 
 def build(n_inputs: int) -> Logistic:

@@ -77,7 +77,7 @@ def _creation(task: str) -> Callable[[Request], Awaitable[Response]]:
 
 def creations() -> Direct:
     """Return the four creations by path."""
-    found = (route for route in router.routes if isinstance(route, APIRoute) and "POST" in route.methods)
+    found = (route for route in router.routes if isinstance(route, APIRoute) and "POST" in (route.methods or ()))
     return {route.path: (route, route.endpoint) for route in found}
 
 
