@@ -98,9 +98,19 @@ class Context:
         Refusal
             401: missing or not good; 429: too many requests.
         """
+        return (await self.bearer(request)).account_id
+
+    async def bearer(self, request: Request) -> Bearer:
+        """Return what a bearer token says.
+
+        Raises
+        ------
+        Refusal
+            401: missing or not good; 429: too many requests.
+        """
         bearer = await self.run(self.tokens.check, _bearer(request))
         self._welcome(request, bearer.account_id)
-        return bearer.account_id
+        return bearer
 
     async def bearer_of_creation(self, request: Request) -> Bearer:
         """Return who creates a task, when there is room for it.

@@ -1,12 +1,17 @@
 """Registering webhooks: the four operations, the eight events, and addresses that are refused at once."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
+import httpx
 import pytest
 
 from forensix.service.links import check_url
 from forensix.service.openapi import EVENT_NAMES
 from tests.service.api import Account, Api, multipart, refused, running_api
+from tests.service.postgres import postgres, program
 
 EVENTS = (
     "ai_generated_image_detection_analysis_complete",
@@ -99,6 +104,38 @@ def test_authentication(api: Api) -> None:
 @pytest.mark.parametrize("form", [{}, {"url": ""}, {"url": "   "}, {"nonesuch": "x"}])
 def test_the_url_must_be_there(account: Account, form: dict[str, str]) -> None:
     refused(account.webhooks("POST", **form), 400, "bad_field")
+
+
+def test_a_token_that_is_revoked_while_the_form_arrives_registers_nothing(api: Api) -> None:
+    account = api.account()
+
+    async def form() -> AsyncIterator[bytes]:
+        yield b"url=https%3A%2F%2Fexample.org"
+        await asyncio.to_thread(account.tokens, "DELETE")
+        yield b"%2Fhook"
+
+    async def send() -> httpx.Response:
+        transport = httpx.ASGITransport(api.app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            headers = account.headers | {"Content-Type": "application/x-www-form-urlencoded"}
+            return await client.post("/webhooks/voice_analysis_complete", headers=headers, content=form())
+
+    refused(asyncio.run(send()), 401, "unauthorized")
+    again = account.tokens().json()["token"]
+    listed = api.client.get("/webhooks/voice_analysis_complete", headers={"Authorization": again})
+    assert listed.json() == {"success": True, "urls": []}
+
+
+@pytest.mark.skipif(program("postgres") is None, reason="PostgreSQL is not installed")
+def test_one_url_registered_many_times_at_once_is_registered_once(tmp_path: Path) -> None:
+    with postgres() as server, running_api(tmp_path, database_url=server.url, webhooks_per_event=3) as api:
+        account = api.account()
+        for n in range(5):
+            url = f"https://example.org/{n % 2}"
+            with ThreadPoolExecutor(16) as pool:
+                ids = set(pool.map(lambda _: account.webhooks("POST", url=url).json()["id"], range(32)))  # noqa: B023
+            assert len(ids) == 1
+        assert len(account.webhooks().json()["urls"]) == 2
 
 
 def test_so_many_for_an_event(account: Account) -> None:

@@ -8,14 +8,19 @@ from fastapi import APIRouter, Request, Response
 
 from forensix.service.answers import PlainRoute, answer, path_id
 from forensix.service.context import Context
-from forensix.service.database import webhooks
+from forensix.service.database import accounts, tokens, webhooks
 from forensix.service.errors import Refusal, bad_field, bad_token, not_found
 from forensix.service.forms import read_form
 from forensix.service.links import check_url
 from forensix.service.openapi import BEARER, EVENT_NAMES, NewWebhook, Success, WebhookList, operation, webhook_form
+from forensix.service.tokens import Bearer
 from forensix.service.uploads import Upload
 
 router = APIRouter(prefix="/webhooks/{event}", tags=["webhooks"], route_class=PlainRoute)
+
+# A token that is locked cannot be revoked before the transaction ends. In the order in which creations lock.
+_TOKEN = sa.select(tokens.c.id).where(tokens.c.id == sa.bindparam("id")).with_for_update(read=True, key_share=True)
+_ACCOUNT = sa.select(accounts.c.id).where(accounts.c.id == sa.bindparam("id")).with_for_update(key_share=True)
 
 
 @router.post(
@@ -24,14 +29,14 @@ router = APIRouter(prefix="/webhooks/{event}", tags=["webhooks"], route_class=Pl
 async def create_webhook(request: Request) -> Response:
     """Register a URL for an event; one that is registered already keeps its id."""
     context = Context.of(request)
-    account = await context.account_by_token(request)
+    bearer = await context.bearer(request)
     event = _event(request)
     form = await read_form(request, frozenset({"url"}), context.run, _no_upload)
     url = form.text("url", 100_000)
     if not url or not url.strip():
         raise bad_field("send the URL that results are posted to as url")
     url = check_url(url, context.settings.private_hosts)
-    return answer({"id": await context.run(_register, context, account, event, url)})
+    return answer({"id": await context.run(_register, context, bearer, event, url)})
 
 
 @router.get("", **operation(WebhookList, BEARER, "List the URLs", ids=["event"]))
@@ -78,9 +83,15 @@ def _mine(account: str, event: str) -> tuple[sa.ColumnElement[bool], sa.ColumnEl
     return webhooks.c.account_id == account, webhooks.c.event == event
 
 
-def _register(context: Context, account: str, event: str, url: str) -> str:
-    most = context.settings.webhooks_per_event
+def _register(context: Context, bearer: Bearer, event: str, url: str) -> str:
+    account, most = bearer.account_id, context.settings.webhooks_per_event
     with context.database.write() as connection:
+        # Once more: the form may have taken its time, and the token may have been revoked because it was stolen.
+        if connection.scalar(_TOKEN, {"id": bearer.id}) is None:
+            raise bad_token("the token was revoked")
+        # One registration of an account after another, or the same URL could be registered twice.
+        if connection.scalar(_ACCOUNT, {"id": account}) is None:
+            raise bad_token("the account is gone")
         query = sa.select(webhooks.c.id, webhooks.c.url).where(*_mine(account, event))
         ids = {row.url: str(row.id) for row in connection.execute(query)}
         if url in ids:
@@ -88,10 +99,7 @@ def _register(context: Context, account: str, event: str, url: str) -> str:
         if len(ids) >= most:
             raise Refusal(400, "too_many", f"{most} URLs are registered for this event; delete one that is not in use")
         row = {"id": str(uuid.uuid4()), "account_id": account, "event": event, "url": url, "created_at": time.time()}
-        try:
-            connection.execute(sa.insert(webhooks).values(row))
-        except sa.exc.IntegrityError:
-            raise bad_token("the account is gone") from None
+        connection.execute(sa.insert(webhooks).values(row))
         return str(row["id"])
 
 
