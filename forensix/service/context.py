@@ -6,6 +6,7 @@ import binascii
 import contextvars
 import functools
 import time
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol, TypeVar
@@ -52,7 +53,8 @@ class Context:
         self._asked = -_FRESH_S
         self._depth = 0
         self._good: set[str] = set()
-        self.uploads = 0
+        self.uploads: Counter[str] = Counter()
+        """How many are arriving, by account."""
 
     @staticmethod
     def of(request: Request) -> "Context":

@@ -19,6 +19,8 @@ MAX_FIELD_BYTES = 64 * 1024
 MAX_PARTS = 50
 STALL_S = 30.0
 """Longest wait for the next bytes of a body; a quarter less at times, see `_Patience`."""
+SLOWEST_BYTES_PER_S = 4096
+"""Slowest body on the whole, but for so long a wait: a byte now and then would keep it open for ever."""
 
 _BOOLEANS = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
 
@@ -100,15 +102,17 @@ def check_length(headers: Mapping[str, str], max_bytes: int) -> None:
 
 
 class _Patience:
-    """Gives up on a body of which nothing more comes; `came` is called with each chunk.
+    """Gives up on a body of which nothing more comes, or too little; `came` is called with each chunk.
 
     The deadline is moved only now and then: a timer for every chunk would cost as much as reading it.
     """
 
     def __init__(self) -> None:
         self._limit = asyncio.timeout(STALL_S)
+        self._n_bytes = 0
 
     async def __aenter__(self) -> "_Patience":
+        self._begun = asyncio.get_running_loop().time()
         await self._limit.__aenter__()
         return self
 
@@ -116,24 +120,27 @@ class _Patience:
         try:
             await self._limit.__aexit__(kind, error, trace)
         except TimeoutError:
-            raise bad_form(f"nothing more of the body came for {STALL_S:g} s") from None
+            slowest = f"slower than {SLOWEST_BYTES_PER_S / 1024:g} KB a second"
+            raise bad_form(f"nothing more of the body came for {STALL_S:g} s, or all of it {slowest}") from None
 
     def rest(self) -> None:
         """Stop the clock until `came` is called again: what follows is our own doing."""
         self._limit.reschedule(None)
 
-    def came(self) -> None:
-        """Wait for the next bytes from now on."""
-        now = asyncio.get_running_loop().time()
-        if (self._limit.when() or now) - now < STALL_S * 3 / 4:
-            self._limit.reschedule(now + STALL_S)
+    def came(self, n_bytes: int) -> None:
+        """Take note of further bytes, and wait for the next from now on."""
+        self._n_bytes += n_bytes
+        until = STALL_S + min(asyncio.get_running_loop().time(), self._begun + self._n_bytes / SLOWEST_BYTES_PER_S)
+        when = self._limit.when()
+        if when is None or until - when > STALL_S / 4:
+            self._limit.reschedule(until)
 
 
 async def _gather(request: Request) -> bytes:
     body = bytearray()
     async with _Patience() as patience:
         async for chunk in request.stream():
-            patience.came()
+            patience.came(len(chunk))
             body += chunk
             if len(body) > MAX_FORM_BYTES:
                 raise too_large(f"a form without a file may have {MAX_FORM_BYTES // 1024} KB; send files as multipart")
@@ -170,14 +177,14 @@ async def _read_multipart(
         parser = MultipartParser(options[b"boundary"], reader.callbacks())  # type: ignore[arg-type]
         async with _Patience() as patience:
             async for chunk in request.stream():
-                patience.came()
+                patience.came(len(chunk))
                 parser.write(chunk)
                 upload = reader.form.upload
                 reader.count(len(chunk))
                 if upload is not None and upload.is_full:
                     patience.rest()
                     await run(upload.write)
-                    patience.came()
+                    patience.came(0)
         if not reader.ended:
             raise bad_form("the multipart body is cut off: its last boundary is missing")
     except BaseException as error:

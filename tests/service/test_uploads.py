@@ -184,6 +184,32 @@ def test_a_client_that_stalls_is_let_go(api: Api, account: Account, monkeypatch:
         refused(stream(account, stalls()), 400, "bad_form")
 
 
+def test_a_client_that_drips_is_let_go(api: Api, account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forms, "STALL_S", 0.4)
+    drops = Pieces(opening() + JPEG, b"x", 1000)
+
+    async def drips() -> AsyncIterator[bytes]:
+        async for drop in drops:
+            yield drop
+            await asyncio.sleep(0.1)
+
+    with api.leaves_nothing():
+        refused(stream(account, drips()), 400, "bad_form")
+    assert drops.asked < 20
+
+
+def test_a_slow_client_that_goes_on_is_waited_for(api: Api, account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forms, "STALL_S", 0.4)
+    pieces = Pieces(opening() + JPEG, bytes(1024), 15)
+
+    async def slowly() -> AsyncIterator[bytes]:
+        async for piece in pieces:
+            yield piece
+            await asyncio.sleep(0.1)
+
+    assert len(content_of(api, stream(account, slowly()))) == len(JPEG) + 15 * 1024
+
+
 BROKEN = {
     "no boundary": ({"Content-Type": "multipart/form-data"}, b"--x\r\n"),
     "another boundary": (
@@ -325,4 +351,20 @@ def test_so_many_uploads_at_a_time(api: Api, account: Account, monkeypatch: pyte
     monkeypatch.setattr("forensix.service.routes.tasks.MAX_UPLOADS", 0)
     with api.leaves_nothing():
         refused(post(account, ('name="file"; filename="a.jpg"', JPEG)), 503, "busy")
-    assert api.context.uploads == 0
+    assert not api.context.uploads
+
+
+def test_one_account_leaves_room_for_others(api: Api, account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forensix.service.routes.tasks.MAX_UPLOADS_OF_ACCOUNT", 1)
+    other = api.account()
+    answers: list[httpx.Response] = []
+
+    async def slow() -> AsyncIterator[bytes]:
+        yield opening() + JPEG
+        answers.extend([await asyncio.to_thread(account.create), await asyncio.to_thread(other.create)])
+        yield f"\r\n--{BOUNDARY}--\r\n".encode()
+
+    assert content_of(api, stream(account, slow())) == JPEG
+    refused(answers[0], 503, "busy")
+    assert answers[1].status_code == 200
+    assert not api.context.uploads

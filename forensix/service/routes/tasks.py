@@ -27,6 +27,8 @@ router = APIRouter(prefix="/tasks", tags=["tasks"], route_class=PlainRoute)
 MAX_INFO = 10_000
 MAX_UPLOADS = 256
 """Uploads that one process takes at a time: each holds a piece in memory and a file open."""
+MAX_UPLOADS_OF_ACCOUNT = 128
+"""Those of one account among them, so that nobody takes all the room."""
 
 _FIELDS = {
     "face_manipulation": frozenset({"explain", "file", "url"}),
@@ -50,9 +52,12 @@ def _creation(task: str) -> Callable[[Request], Awaitable[Response]]:
             max_bytes = context.settings.max_upload_bytes
             return Upload(context.storage, report_id, name, task=task, accepts=ACCEPTS[task], max_bytes=max_bytes)
 
-        if context.uploads >= MAX_UPLOADS:
+        mine = bearer.account_id
+        if context.uploads.total() >= MAX_UPLOADS:
             raise busy(f"{MAX_UPLOADS} uploads are arriving, which is as many as are taken at a time")
-        context.uploads += 1
+        if context.uploads[mine] >= MAX_UPLOADS_OF_ACCOUNT:
+            raise busy(f"{MAX_UPLOADS_OF_ACCOUNT} of your uploads are arriving; wait for one of them to end")
+        context.uploads[mine] += 1
         try:
             form = await read_form(request, _FIELDS[task], context.run, open_upload)
             try:
@@ -65,7 +70,9 @@ def _creation(task: str) -> Callable[[Request], Awaitable[Response]]:
                 await asyncio.shield(context.run(form.upload.store))
             await context.creations.create(row, bearer.id, form.upload)
         finally:
-            context.uploads -= 1
+            context.uploads[mine] -= 1
+            if not context.uploads[mine]:
+                del context.uploads[mine]
         request.state.report_id = report_id
         context.metrics.created.labels(task).inc()
         if form.upload is not None:
