@@ -134,6 +134,10 @@ class Context:
             raise busy(f"{self._depth} tasks are unfinished, which is as many as are taken on", 30)
         return bearer
 
+    def count_creation(self) -> None:
+        """Take note of a new task until the queue is looked at again."""
+        self._depth += 1
+
     def close(self) -> None:
         """End the threads, when they have done what they are at, and the connections."""
         self._threads.shutdown()

@@ -3,6 +3,7 @@
 import json
 import uuid
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -240,6 +241,15 @@ def test_a_full_queue_takes_no_more(api: Api, account: Account, monkeypatch: pyt
     monkeypatch.undo()
     monkeypatch.setattr(api.context, "_asked", -1000.0)
     assert account.created()
+
+
+def test_the_queue_fills_up_although_it_is_looked_at_now_and_then(tmp_path: Path) -> None:
+    with running_api(tmp_path, queue_limit=10) as api:
+        account = api.account()
+        answers = [account.create() for _ in range(40)]
+        for answer in answers[10:]:
+            refused(answer, 503, "busy")
+        assert api.stored()[0] == 10
 
 
 def test_a_task_and_its_job_are_written_together_or_not_at_all(

@@ -73,6 +73,7 @@ def _creation(task: str) -> Callable[[Request], Awaitable[Response]]:
             context.uploads[mine] -= 1
             if not context.uploads[mine]:
                 del context.uploads[mine]
+        context.count_creation()
         request.state.report_id = report_id
         context.metrics.created.labels(task).inc()
         if form.upload is not None:
