@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import sqlalchemy as sa
 
 from forensix.errors import UsageError
-from forensix.service.database import Database, accounts, tasks
+from forensix.service.database import Database, accounts, tasks, tokens
 
 if TYPE_CHECKING:
     from pwdlib import PasswordHash
@@ -117,6 +117,8 @@ def remove(connection: sa.Connection, name: str) -> list[str]:
     found = connection.scalar(sa.select(accounts.c.id).where(accounts.c.name == name))
     if found is None:
         raise _unknown(connection, name)
+    # First, and in the order in which a creation locks: those under way end before, and none begins after.
+    connection.execute(sa.delete(tokens).where(tokens.c.account_id == found))
     keys = connection.scalars(sa.select(tasks.c.upload).where(tasks.c.account_id == found, tasks.c.upload.is_not(None)))
     uploads = list(keys)
     # The foreign keys take the rest along.

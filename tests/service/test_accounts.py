@@ -4,6 +4,7 @@ import asyncio
 import io
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -13,10 +14,11 @@ import sqlalchemy as sa
 from forensix.cli import main
 from forensix.errors import UsageError
 from forensix.service import accounts, commands
-from forensix.service.database import Database, migrate
+from forensix.service.database import Database, migrate, tasks, tokens
 from forensix.service.database import accounts as table
 from forensix.service.settings import Settings
 from tests.service.api import JPEG, running_api
+from tests.service.postgres import postgres, program
 
 
 @pytest.fixture
@@ -156,3 +158,25 @@ def test_an_account_may_be_removed_while_its_upload_arrives(tmp_path: Path) -> N
         answer = account.create(file=("a.jpg", JPEG))
         assert answer.status_code == 401
         assert api.stored() == before
+
+
+@pytest.mark.skipif(program("postgres") is None, reason="PostgreSQL is not installed")
+def test_an_account_is_removed_while_it_creates(tmp_path: Path) -> None:
+    with postgres() as server, running_api(tmp_path, database_url=server.url) as api:
+        account, database = api.account(), api.context.database
+
+        def remove() -> None:
+            with database.write() as connection:
+                accounts.remove(connection, account.auth[0])
+
+        with ThreadPoolExecutor(1) as pool:
+            with database.write() as connection:
+                # What a creation locks first, and then, by its foreign key, the account.
+                connection.execute(sa.select(tokens.c.id).with_for_update(read=True, key_share=True))
+                removed = pool.submit(remove)
+                time.sleep(0.5)
+                row = {"id": "x", "account_id": account.id, "task": "voice_analysis", "status": "in_progress"}
+                flags = {"explain": False, "transcribe": True, "created_at": time.time(), "attempts": 0}
+                connection.execute(sa.insert(tasks).values(row | flags))
+            removed.result(10)
+        assert api.stored()[0] == 0
