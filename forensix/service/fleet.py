@@ -13,6 +13,7 @@ import socket
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -22,6 +23,7 @@ from forensix.service.jobs import Jobs
 
 _LOG = logging.getLogger(__name__)
 
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
 BEAT_S = 2.0
 SILENT_S = 30.0
 """A worker that gave no sign of life for so long is gone for good."""
@@ -42,7 +44,13 @@ class Replaced(Exception):
 
 
 def host_name() -> str:
-    """Return a name for this machine or container: processes of one name see each other's process ids."""
+    """Return a name for this machine or container, as it runs now: processes of one name see each other's ids."""
+    # Machines can share a host name, above all those made from one image, but not what a start is given.
+    return f"{lasting_name()}{_boot()}"
+
+
+def lasting_name() -> str:
+    """Return the part of `host_name` that is the same after the machine was started anew."""
     name = socket.gethostname()
     try:
         namespace = os.readlink("/proc/self/ns/pid").strip("pid:[]")
@@ -50,6 +58,13 @@ def host_name() -> str:
         return name
     # Containers can share a host name, but not this.
     return name if namespace == "4026531836" else f"{name}-{namespace}"
+
+
+def _boot() -> str:
+    try:
+        return "-" + _BOOT.read_text().strip()[:8]
+    except OSError:
+        return ""
 
 
 def take_place(database: Database, host: str | None = None) -> Place:

@@ -43,7 +43,9 @@ class Worker:
         self._storage = Storage(settings.storage_url, sync=settings.sync)
         self._jobs = Jobs(settings, self._database)
         self._place = self._patience.insist(lambda: fleet.take_place(self._database))
-        self._scratch = settings.home / "scratch" / self._place.id.replace("/", "-")
+        # Named so that it is found again when the machine was started anew.
+        place = self._place.id.replace(self._place.host, fleet.lasting_name(), 1).replace("/", "-")
+        self._scratch = settings.home / "scratch" / place
         # Whatever an earlier worker of this place left behind when it was killed.
         shutil.rmtree(self._scratch, ignore_errors=True)
         self._scratch.mkdir(mode=0o700, parents=True)

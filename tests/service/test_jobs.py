@@ -204,6 +204,23 @@ def test_places_are_numbered_and_used_again(workshop: Workshop) -> None:
     assert fleet.take_place(workshop.database, "there").id == "there/0"
 
 
+def test_machines_of_one_host_name_do_not_take_each_others_places(
+    workshop: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(boot_id: str) -> str:
+        (tmp_path / "boot_id").write_text(boot_id + "\n")
+        monkeypatch.setattr(fleet, "_BOOT", tmp_path / "boot_id")
+        return fleet.host_name()
+
+    first, second = start("11111111-a"), start("22222222-b")
+    # On one of them there is no process of the number that works on the other.
+    _place(workshop.database, f"{first}/0", host=first, pid=_no_process())
+    place = fleet.take_place(workshop.database)
+    assert place.id == f"{second}/0"
+    assert fleet.Watch(workshop.database, workshop.jobs, place).look() == []
+    assert places(workshop) == sorted([f"{first}/0", f"{second}/0"])
+
+
 def test_a_worker_whose_place_was_taken_learns_of_it(workshop: Workshop) -> None:
     place = fleet.take_place(workshop.database, "here")
     watch = fleet.Watch(workshop.database, workshop.jobs, place)
