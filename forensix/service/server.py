@@ -120,7 +120,15 @@ class Fleet:
         wait_s = _FIRST_WAIT_S
         while not self._stopping:
             begun = time.monotonic()
-            process = await asyncio.create_subprocess_exec(*self._command, stdin=PIPE)
+            try:
+                process = await asyncio.create_subprocess_exec(*self._command, stdin=PIPE)
+            except OSError as error:
+                # Out of memory, processes or files: that passes, and the service must not stay without workers.
+                wait_s = min(2 * wait_s, _LONGEST_WAIT_S)
+                fields = {"worker": number, "reason": error.strerror, "again_in_s": wait_s}
+                LOG.error("a worker could not be started and is tried again", extra={"fields": fields})
+                await asyncio.sleep(wait_s)
+                continue
             self._running.add(process)
             LOG.info("a worker started", extra={"fields": {"worker": number, "pid": process.pid}})
             if self._stopping:

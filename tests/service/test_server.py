@@ -139,6 +139,23 @@ def test_the_fleet_restarts_and_stops(tmp_path: Path) -> None:
     assert marks.stat().st_size == 2
 
 
+def test_a_worker_that_could_not_be_started_is_tried_again(tmp_path: Path) -> None:
+    settings = Settings.read(home=tmp_path, workers=1, shutdown_s=1)
+    program, mark = tmp_path / "program", tmp_path / "mark"
+
+    async def run() -> None:
+        fleet = Fleet(settings, command=[str(program)])
+        fleet.start()
+        await asyncio.sleep(0.2)
+        program.write_text(f"#!/bin/sh\ntouch {mark}\nsleep 60\n")
+        program.chmod(0o700)
+        await asyncio.sleep(1.5)
+        await fleet.stop()
+
+    asyncio.run(run())
+    assert mark.exists()
+
+
 def test_a_worker_that_will_not_stop_is_killed(tmp_path: Path) -> None:
     settings = Settings.read(home=tmp_path, workers=1, shutdown_s=0.1)
     code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
