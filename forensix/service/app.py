@@ -46,6 +46,7 @@ def create_app(
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         await context.run(accounts.warm_up)
         yield
+        await context.settle()
         context.close()
 
     app = FastAPI(

@@ -26,6 +26,7 @@ from forensix.service.uploads import Store
 T = TypeVar("T")
 
 MAX_WAITING_PASSWORDS = 32
+_SETTLE_S = 5.0
 _FRESH_S = 0.5
 """How long the depth of the queue and a look at a token hold for further creations."""
 
@@ -137,6 +138,12 @@ class Context:
     def count_creation(self) -> None:
         """Take note of a new task until the queue is looked at again."""
         self._depth += 1
+
+    async def settle(self) -> None:
+        """Wait until uploads that were broken off have cleared away what they stored, which takes threads."""
+        end = time.monotonic() + _SETTLE_S
+        while self.uploads and time.monotonic() < end:
+            await asyncio.sleep(0.01)
 
     def close(self) -> None:
         """End the threads, when they have done what they are at, and the connections."""

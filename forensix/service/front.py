@@ -4,6 +4,7 @@ Creations, which come by the thousand, are answered from here: between this laye
 long on finding the function as the function takes.
 """
 
+import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -16,7 +17,7 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from forensix.service.context import Context
-from forensix.service.errors import Refusal, unavailable
+from forensix.service.errors import Refusal, busy, unavailable
 from forensix.service.logs import choose_id, request_id
 
 LOG = logging.getLogger("forensix.service.requests")
@@ -84,6 +85,9 @@ class _Exchange:
             await self._app(self._scope, self._take, self._answer)
         except ClientDisconnect:
             self._status = self._status or _GONE
+        except asyncio.CancelledError:
+            # The server's time for stopping is over. This is the outermost layer: nobody else is to be told.
+            await self._fail(busy("the service is stopping", 5))
         except Exception as error:
             await self._fail(error)
         finally:

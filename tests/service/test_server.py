@@ -156,6 +156,28 @@ def test_a_worker_that_could_not_be_started_is_tried_again(tmp_path: Path) -> No
     assert mark.exists()
 
 
+@pytest.mark.slow
+def test_an_upload_that_is_arriving_when_the_time_to_stop_is_over(tmp_path: Path) -> None:
+    with serving(tmp_path, workers=0, shutdown_s=1) as service:
+        token = service.token(service.account("anna"))
+        host, port = service.base_url.removeprefix("http://").split(":")
+        part = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.jpg"\r\n\r\n'.encode() + JPEG
+        head = (
+            f"POST /tasks/face_manipulation HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n"
+            f"Content-Type: multipart/form-data; boundary={BOUNDARY}\r\nContent-Length: 9000000\r\n\r\n"
+        ).encode()
+        with socket.create_connection((host, int(port)), timeout=20) as connection:
+            connection.sendall(head + part + bytes(2 * 1024**2))
+            wait_until(lambda: len(list((tmp_path / "files").iterdir())) == 1, 10, "the first piece of the upload")
+            service.process.send_signal(signal.SIGTERM)
+            answer = read_all(connection)
+        assert answer.startswith(b"HTTP/1.1 503 ")
+        assert json.loads(answer.partition(b"\r\n\r\n")[2])["code"] == "busy"
+        assert service.process.wait(20) == 0
+        assert list((tmp_path / "files").iterdir()) == []
+        assert "Traceback" not in service.log.read_text()
+
+
 def test_a_worker_that_will_not_stop_is_killed(tmp_path: Path) -> None:
     settings = Settings.read(home=tmp_path, workers=1, shutdown_s=0.1)
     code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
