@@ -52,6 +52,7 @@ def serve(settings: Settings, host: str, port: int) -> int:
     from forensix.service import jobs, logs
     from forensix.service.app import create_app
     from forensix.service.database import migrate
+    from forensix.service.lingering import LingeringProtocol
 
     logs.set_up(settings.log_level)
     migrate(settings)
@@ -63,6 +64,7 @@ def serve(settings: Settings, host: str, port: int) -> int:
             access_log=False,
             server_header=False,
             lifespan="on",
+            http=LingeringProtocol,
             ws="none",
             proxy_headers=bool(settings.proxies),
             forwarded_allow_ips=list(settings.proxies),

@@ -157,6 +157,47 @@ def test_a_worker_that_could_not_be_started_is_tried_again(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
+def test_a_client_that_is_refused_early_is_told_why(tmp_path: Path) -> None:
+    with serving(tmp_path, workers=0) as service:
+        token = service.token(service.account("anna"))
+        (tmp_path / "text").write_bytes(b"plain text\n" * 3_000_000)
+        (tmp_path / "large").write_bytes(JPEG + bytes(60 * 1024**2))
+
+        def post(file: str, *arguments: str, sent: str = token) -> str:
+            command = ["curl", "-sS", "-w", "%{http_code}", "-o", "/dev/null", "-H", f"Authorization: Bearer {sent}"]
+            url = f"{service.base_url}/tasks/face_manipulation"
+            done = subprocess.run(
+                [*command, *arguments, "-F", f"file=@{tmp_path / file}", url],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            return done.stdout + done.stderr
+
+        # Whether a reset overtakes the answer is chance.
+        for _ in range(8):
+            assert post("text") == post("text", "-H", "Expect:") == "415"
+            assert post("large", "-H", "Expect:") == post("large", "-H", "Transfer-Encoding: chunked") == "413"
+            assert post("text", "-H", "Expect:", sent="x") == "401"
+
+
+@pytest.mark.slow
+def test_a_client_that_goes_on_sending_is_cut_off(tmp_path: Path) -> None:
+    with serving(tmp_path, workers=0) as service:
+        host, port = service.base_url.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=20) as connection:
+            connection.sendall(b"POST /tasks/voice_analysis HTTP/1.1\r\nHost: x\r\nContent-Length: 900000000\r\n\r\n")
+            answer = read_all(connection)
+            begun = time.monotonic()
+            with pytest.raises(ConnectionError):
+                while time.monotonic() - begun < 20:
+                    connection.sendall(bytes(1000))
+                    time.sleep(0.1)
+        assert answer.startswith(b"HTTP/1.1 401 ")
+        assert time.monotonic() - begun < 6
+
+
+@pytest.mark.slow
 def test_an_upload_that_is_arriving_when_the_time_to_stop_is_over(tmp_path: Path) -> None:
     with serving(tmp_path, workers=0, shutdown_s=1) as service:
         token = service.token(service.account("anna"))

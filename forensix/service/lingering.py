@@ -1,0 +1,65 @@
+"""Connections that are closed so that the answer arrives, although the rest of the request was not read.
+
+A socket that is closed while bytes come in is reset, and many a client then reports the reset and never reads what the
+answer said. So our half is closed first, and what still comes is thrown away, until the client is done or for a moment.
+"""
+
+import asyncio
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+LINGER_S = 2.0
+"""Longest time for a client to notice that it was answered."""
+
+
+class LingeringProtocol(H11Protocol):
+    """HTTP as uvicorn speaks it, but for how a connection ends before the request did."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take the connection."""
+        self._lingering = _Lingering(transport, self)
+        super().connection_made(self._lingering)  # type: ignore[arg-type]
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came, unless it was answered already."""
+        if not self._lingering.ends:
+            super().data_received(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Take note that the connection is gone."""
+        self._lingering.forget()
+        super().connection_lost(exc)
+
+
+class _Lingering:
+    """A transport, but for `close`."""
+
+    def __init__(self, transport: asyncio.Transport, protocol: LingeringProtocol) -> None:
+        self._transport, self._protocol = transport, protocol
+        self._timer: asyncio.TimerHandle | None = None
+        self.ends = False
+        self.write = transport.write
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def is_closing(self) -> bool:
+        return self.ends or self._transport.is_closing()
+
+    def close(self) -> None:
+        if self.ends or self._transport.is_closing():
+            return
+        unread = self._protocol.conn.their_state in (h11.SEND_BODY, h11.ERROR)
+        if not unread or not self._transport.can_write_eof():
+            self._transport.close()
+            return
+        self.ends = True
+        self._transport.write_eof()
+        self._transport.resume_reading()
+        self._timer = self._protocol.loop.call_later(LINGER_S, self._transport.close)
+
+    def forget(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
