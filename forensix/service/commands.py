@@ -151,7 +151,10 @@ def _database() -> "Database":
 
 def _read_password() -> str:
     if not sys.stdin.isatty():
-        return sys.stdin.readline().rstrip("\r\n")
+        password = sys.stdin.readline().rstrip("\r\n")
+        if any("\ud800" <= c <= "\udfff" for c in password):
+            raise UsageError("the password is not UTF-8, which is what HTTP Basic authentication sends")
+        return password
     password = getpass.getpass("Password: ")
     if getpass.getpass("Once more: ") != password:
         raise UsageError("the two passwords differ; nothing was changed")

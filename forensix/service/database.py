@@ -181,7 +181,7 @@ def migrate(settings: Settings) -> None:
             command.upgrade(config, "head")
     except CommandError as error:
         raise ForensixError(f"the database cannot be migrated; was it used by a newer forensix? ({error})") from None
-    except sa.exc.OperationalError as error:
+    except sa.exc.DBAPIError as error:
         raise ForensixError(f"the database cannot be used: {_reason(error)}") from None
     finally:
         database.close()
@@ -214,5 +214,5 @@ def _begin_sqlite(connection: sa.Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
 
-def _reason(error: sa.exc.OperationalError) -> str:
+def _reason(error: sa.exc.DBAPIError) -> str:
     return next(iter(str(error.orig).strip().splitlines()), "no reason given")

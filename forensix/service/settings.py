@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
+import sqlalchemy as sa
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
@@ -16,7 +17,9 @@ Names = Annotated[tuple[str, ...], NoDecode]
 class Settings(BaseSettings):
     """Everything that an operator can set. Only the two URLs must be shared by hosts that work together."""
 
-    model_config = SettingsConfigDict(env_prefix="FORENSIX_", frozen=True, extra="ignore", env_ignore_empty=True)
+    model_config = SettingsConfigDict(
+        env_prefix="FORENSIX_", frozen=True, extra="ignore", env_ignore_empty=True, allow_inf_nan=False
+    )
 
     home: Path = Path("~/.forensix")
     """Folder of the embedded database and of the uploads, unless the next two say otherwise."""
@@ -96,9 +99,16 @@ class Settings(BaseSettings):
     def _known_database(cls, value: str) -> str:
         scheme, _, rest = value.partition("://")
         if scheme in ("postgresql", "postgres", "postgresql+psycopg"):
-            return f"postgresql://{rest}"
-        if scheme != "sqlite" or not rest.startswith("/") or rest == "/":
+            value = f"postgresql://{rest}"
+        elif scheme != "sqlite" or not rest.startswith("/") or rest == "/":
             raise ValueError("give sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME")
+        try:
+            found = sa.make_url(value)
+        except (sa.exc.ArgumentError, ValueError):
+            # Without what was said, which repeats a part of the URL.
+            raise ValueError("this is no URL of a database; percent-encode what is special in a password") from None
+        if scheme == "sqlite" and (found.database or "").startswith((":memory:", "file:")):
+            raise ValueError("several processes share the database: give a path")
         return value
 
     @property

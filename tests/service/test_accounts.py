@@ -82,6 +82,22 @@ def test_removing_an_account_removes_what_it_had(tmp_path: Path, monkeypatch: py
         assert other.get(f"/tasks/face_manipulation/{kept}").status_code == 200
 
 
+def test_a_password_that_is_no_text(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # What Python makes of a byte that is no UTF-8 on standard input.
+    assert run(monkeypatch, "add", "anna", typed="a long \udcff password\n") == 2
+    assert "UTF-8" in capsys.readouterr().err
+
+
+def test_a_database_that_is_none(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "forensix.db").write_bytes(bytes(range(256)) * 40)
+    assert run(monkeypatch, "list") == 1
+    assert "the database cannot be used: file is not a database" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["", "a:b", "line\nbreak", " blank ", "x" * 101, "zero\0byte"])
 def test_names_that_cannot_be(database: Database, name: str) -> None:
     with database.write() as connection, pytest.raises(UsageError):
