@@ -5,6 +5,7 @@ never ended took its worker down twice, and is failed instead of taking down the
 on purpose does not count.
 """
 
+import contextlib
 import json
 import logging
 import re
@@ -19,13 +20,15 @@ from forensix.service import deliveries
 from forensix.service.analyst import Analyst, Answer, Stopped
 from forensix.service.database import Database, tasks
 from forensix.service.jobs import Jobs
-from forensix.service.patience import Patience
+from forensix.service.patience import Away, Patience, is_passing
 from forensix.service.settings import Settings
 from forensix.service.storage import Storage
 
 _LOG = logging.getLogger(__name__)
 
 MAX_STARTS = 2
+STORAGE_S = 600.0
+"""How long storage that cannot be read is waited for; a file that alone cannot be read must not hold a worker up."""
 _DATA_URI = re.compile(r"data:[a-z]+/[a-z0-9.+-]+;base64,")
 _KILLED = Answer(
     error="the analysis was stopped twice together with the program that ran it; this file seems to cause it",
@@ -63,7 +66,9 @@ class Analyses:
             return
         begun = time.monotonic()
         try:
-            answer = _KILLED if row["attempts"] >= MAX_STARTS else self._patience.insist(lambda: self._analyse(row))
+            until = begun + STORAGE_S
+            again = row["attempts"] < MAX_STARTS
+            answer = self._patience.insist(lambda: self._analyse(row, until)) if again else _KILLED
         except Stopped:
             self._patience.insist(lambda: self._unstart(task_id), even_when_stopping=True)
             raise
@@ -91,7 +96,7 @@ class Analyses:
         with self._database.write() as connection:
             connection.execute(sa.update(tasks).where(mine).values(attempts=tasks.c.attempts - 1, started_at=None))
 
-    def _analyse(self, row: Mapping[str, Any]) -> Answer:
+    def _analyse(self, row: Mapping[str, Any], until: float) -> Answer:
         request = {
             "tasks": [row["task"]],
             "explain": row["explain"],
@@ -102,12 +107,24 @@ class Analyses:
         if row["upload"] is None:
             return self._analyst.analyse(request | {"source": row["url"]})
         try:
-            with self._storage.local(row["upload"], self._scratch) as path:
+            with contextlib.ExitStack() as stack:
+                path = self._fetched(stack, row["upload"], until)
                 # Without a name of its own it gets a plain one: the key must not show.
                 name = row["file_name"] or "upload"
                 return self._analyst.analyse(request | {"source": str(path), "name": name})
         except FileNotFoundError:
             return _NO_UPLOAD
+
+    def _fetched(self, stack: contextlib.ExitStack, key: str, until: float) -> Path:
+        try:
+            return stack.enter_context(self._storage.local(key, self._scratch))
+        except FileNotFoundError:
+            raise
+        except Exception as error:
+            # Storage elsewhere names its troubles in its own way; as long as it is away, a queue must not be burnt.
+            if time.monotonic() > until or is_passing(error):
+                raise
+            raise Away("the storage cannot be read") from error
 
     def _finish(self, row: Mapping[str, Any], answer: Answer) -> None:
         outcome = _columns(answer, bare=not self._settings.data_uris)

@@ -17,6 +17,10 @@ _LONGEST_S = 10.0
 T = TypeVar("T")
 
 
+class Away(OSError):
+    """What is needed cannot be reached at the moment."""
+
+
 class Patience:
     """Repeats what may well succeed later, until it does or the worker stops."""
 
@@ -51,7 +55,7 @@ class Patience:
 def is_passing(error: Exception) -> bool:
     """Return whether an error may pass: connection lost, refused or exhausted, disk full, locked, deadlock."""
     if isinstance(error, OSError):
-        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+        return isinstance(error, Away) or error.errno in (errno.ENOSPC, errno.EDQUOT)
     if isinstance(error, sa.exc.DBAPIError) and error.connection_invalidated:
         return True
     return isinstance(error, sa.exc.OperationalError | sa.exc.InterfaceError | sa.exc.TimeoutError)

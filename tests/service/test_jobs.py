@@ -1,22 +1,25 @@
 """Jobs: durable with their row, run again when a worker dies, their outcome written once."""
 
+import errno
 import signal
 import struct
 import subprocess
 import sys
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
-from forensix.service import fleet, retention
-from forensix.service.analyses import _columns
+from forensix.service import analyses, fleet, retention
+from forensix.service.analyses import Analyses, _columns
 from forensix.service.analyst import Answer
 from forensix.service.database import Database, tasks, workers
+from forensix.service.patience import Patience
+from forensix.service.storage import Storage
 from tests.service.postgres import postgres, program
 from tests.service.running import wait_until
 from tests.service.workshop import Gate, Workshop, gate, kill
@@ -192,6 +195,42 @@ def _take(workshop: Workshop, task_id: str, place: str) -> None:
             sa.text(f"UPDATE {table} SET status = 'PENDING', executor_id = :place WHERE workflow_uuid = :id"),
             {"place": place, "id": task_id},
         )
+
+
+class _Away:
+    """Storage that cannot be reached, at first or for good."""
+
+    def __init__(self, storage: Storage, n_failures: int) -> None:
+        self.storage, self.n_failures = storage, n_failures
+
+    def local(self, key: str, scratch: Path) -> Any:
+        if self.n_failures > 0:
+            self.n_failures -= 1
+            raise ConnectionError(errno.ECONNREFUSED, "refused")
+        return self.storage.local(key, scratch)
+
+
+class _Ready:
+    """Finds everything to be real."""
+
+    def analyse(self, request: Mapping[str, Any]) -> Answer:
+        assert Path(request["source"]).read_bytes()
+        return Answer(result={"class_name": "real"})
+
+
+def _analyses(workshop: Workshop, storage: _Away) -> Analyses:
+    shared = workshop.settings, workshop.database, workshop.jobs
+    return Analyses(*shared, storage, _Ready(), Patience(), workshop.home)  # type: ignore[arg-type]
+
+
+def test_storage_that_is_away_is_waited_for(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    task_id = workshop.task()
+    _analyses(workshop, _Away(workshop.storage, 2)).run(task_id)
+    assert workshop.row(task_id)["status"] == "completed"
+    monkeypatch.setattr(analyses, "STORAGE_S", 0.3)
+    lost = workshop.task()
+    _analyses(workshop, _Away(workshop.storage, 10**6)).run(lost)
+    assert workshop.row(lost)["status"] == "failed"
 
 
 def test_places_are_numbered_and_used_again(workshop: Workshop) -> None:
