@@ -2,9 +2,12 @@
 
 A socket that is closed while bytes come in is reset, and many a client then reports the reset and never reads what the
 answer said. So our half is closed first, and what still comes is thrown away, until the client is done or for a moment.
+Connections on which no request comes are closed, and there are never so many that none is left for files and database.
 """
 
 import asyncio
+import resource
+from functools import cache
 from typing import Any
 
 import h11
@@ -12,25 +15,49 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 LINGER_S = 2.0
 """Longest time for a client to notice that it was answered."""
+HEAD_S = 15.0
+"""Longest time for the head of a request, and for its beginning on a new connection."""
 
 
 class LingeringProtocol(H11Protocol):
-    """HTTP as uvicorn speaks it, but for how a connection ends before the request did."""
+    """HTTP as uvicorn speaks it, but for how a connection ends before the request did, or begins without one."""
+
+    _head: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection."""
         self._lingering = _Lingering(transport, self)
         super().connection_made(self._lingering)  # type: ignore[arg-type]
+        if len(self.connections) > max_connections():
+            transport.abort()
+        self._watch()
 
     def data_received(self, data: bytes) -> None:
         """Take what came, unless it was answered already."""
         if not self._lingering.ends:
             super().data_received(data)
+            self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Take note that the connection is gone."""
         self._lingering.forget()
+        if self._head is not None:
+            self._head.cancel()
         super().connection_lost(exc)
+
+    def _watch(self) -> None:
+        idle = self.conn.their_state is h11.IDLE
+        if idle and self._head is None:
+            self._head = self.loop.call_later(HEAD_S, self._lingering.close)
+        elif not idle and self._head is not None:
+            self._head.cancel()
+            self._head = None
+
+
+@cache
+def max_connections() -> int:
+    """Return how many connections one process takes: half of the files that it may open."""
+    return max(1, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
 
 
 class _Lingering:

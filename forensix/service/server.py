@@ -9,6 +9,7 @@ import contextlib
 import logging
 import os
 import re
+import resource
 import signal
 import socket
 import sys
@@ -32,6 +33,7 @@ _STEADY_S = 60.0
 _EXTRA_S = 5.0
 _KEEP_ALIVE_S = 30
 _BACKLOG = 2048
+_FILES = 8192
 
 
 def serve(settings: Settings, host: str, port: int) -> int:
@@ -55,6 +57,7 @@ def serve(settings: Settings, host: str, port: int) -> int:
     from forensix.service.lingering import LingeringProtocol
 
     logs.set_up(settings.log_level)
+    _open_more_files()
     migrate(settings)
     jobs.prepare(settings)
     server = uvicorn.Server(
@@ -171,6 +174,14 @@ def _listen(host: str, port: int) -> socket.socket:
         reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
         raise UsageError(f"{host} port {port} cannot be listened on: {reason}; name another --host or --port") from None
     return listening
+
+
+def _open_more_files() -> None:
+    # What shells and supervisors set by default is meant for programs without clients.
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _greeting(settings: Settings, listening: socket.socket) -> str:

@@ -1,8 +1,10 @@
 """``forensix serve`` as processes and sockets: what an application in this process cannot show."""
 
 import asyncio
+import contextlib
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -195,6 +197,34 @@ def test_a_client_that_goes_on_sending_is_cut_off(tmp_path: Path) -> None:
                     time.sleep(0.1)
         assert answer.startswith(b"HTTP/1.1 401 ")
         assert time.monotonic() - begun < 6
+
+
+@pytest.mark.slow
+def test_connections_without_requests_leave_room_and_are_closed(tmp_path: Path) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # The service inherits it, and so does everything that it raises its own to.
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (400, 400)); from forensix.cli import main; main()"
+    )
+    monkey = pytest.MonkeyPatch()
+    monkey.setattr("tests.service.running.FORENSIX", (sys.executable, "-c", code))
+    try:
+        with serving(tmp_path, workers=0) as service, contextlib.ExitStack() as open_:
+            host, port = service.base_url.removeprefix("http://").split(":")
+            first = open_.enter_context(socket.create_connection((host, int(port)), timeout=30))
+            first.sendall(b"GET /healthz HTT")
+            for n in range(500):
+                open_.enter_context(socket.create_connection((host, int(port)), timeout=30))
+                # The event loop takes all that wait at a time.
+                time.sleep(0.1 if n % 20 == 0 else 0)
+            begun = time.monotonic()
+            assert first.recv(1000) == b""
+            assert 8 < time.monotonic() - begun < 25
+            wait_until(lambda: httpx.get(f"{service.base_url}/readyz", timeout=5).status_code == 200, 10, "room")
+            assert "Too many open files" not in service.log.read_text()
+    finally:
+        monkey.undo()
+    assert resource.getrlimit(resource.RLIMIT_NOFILE) == limits
 
 
 @pytest.mark.slow
