@@ -7,6 +7,7 @@ card, or by an attribute ``version``; without either nobody could tell when it c
 import hashlib
 import inspect
 import json
+import math
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -22,6 +23,7 @@ _ROOMS = ("errors.py", "schema.py", "calibration.py", "media", "metadata", "mode
           "voice", "forensics", "tasks", "evaluation/scoring.py")  # fmt: skip
 _PACKAGES = ("numpy", "scipy", "torch", "torchaudio", "torchvision", "av", "pillow", "pillow-heif", "facenet-pytorch",
              "silero-vad", "timm", "scikit-image")  # fmt: skip
+_UNSEEN = object()
 # What a card says of itself without changing a score.
 _NOT_SCORED = {"summary", "trained_on", "measured", "limits", "licence", "paper", "seed", "command", "url"}
 
@@ -56,7 +58,12 @@ def code_identity(task: str) -> str:
 
 
 def component_identity(slot: str, chosen: Any) -> str | None:
-    """Return what a component is, by its card or its ``version``; None where it has neither."""
+    """Return what a component is, by its card or its ``version``; None where that does not tell it from another.
+
+    A version of the class is one for all objects, so what each was made with counts too; one of the object itself
+    tells all.
+    """
+    named = isinstance(chosen, str)
     if isinstance(chosen, str):
         try:
             return _of_card(get_card(chosen))
@@ -69,8 +76,34 @@ def component_identity(slot: str, chosen: Any) -> str | None:
     if card is not None and hasattr(card, "name") and hasattr(card, "sha256"):
         return f"{kind.__module__}.{kind.__qualname__}:{card.name}:{card.sha256}:{getattr(card, 'threshold', '')}"
     if isinstance(release, str | int | float) and not callable(release):
-        return f"{kind.__module__}.{kind.__qualname__}:{release}"
+        made_with = "" if named or "version" in getattr(chosen, "__dict__", {}) else _made_with(chosen)
+        return None if made_with is None else f"{kind.__module__}.{kind.__qualname__}:{release}{made_with}"
     return None
+
+
+def _made_with(chosen: Any) -> str | None:
+    """Return a hash of the arguments that an object was made with, empty without any; None where they are not seen.
+
+    They are the attributes of the same names, as in scikit-learn. Objects of one class share its version: without this
+    a sweep over a parameter would be given the scores of its last value.
+    """
+    if type(chosen).__init__ is object.__init__:
+        return ""
+    found = {}
+    for one in inspect.signature(type(chosen)).parameters.values():
+        if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
+            return None
+        value = getattr(chosen, one.name, getattr(chosen, f"_{one.name}", _UNSEEN))
+        if not _is_plain(value):
+            return None
+        found[one.name] = value
+    return f":{digest(found)}" if found else ""
+
+
+def _is_plain(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
 
 
 def component_name(chosen: Any) -> str:

@@ -245,7 +245,10 @@ def _notes(job: Job, components: Mapping[str, Any], gathered: Gathered) -> list[
     notes = []
     for name, identity in zip(components, job.identities, strict=True):
         if identity is None:
-            notes.append(f"{name} has neither a card nor a version, so its scores are not kept for later runs.")
+            notes.append(
+                f"{name} has neither a card nor a version that tells it from others of its kind, so its scores are not"
+                " kept for later runs."
+            )
     if job.metadata and len(gathered.conditions) > 1 and job.task == "ai_generated_image_detection":
         notes.append(
             "Undegraded files count with what they say of themselves, degraded copies say nothing: pass metadata=False"

@@ -29,6 +29,19 @@ class Grey:
         return float(rgb.mean() / 255)
 
 
+class Scaled:
+    """Scores by a share of the mean grey; where ``hidden`` nobody sees which."""
+
+    version = "1"
+
+    def __init__(self, factor: float, hidden: bool = False) -> None:
+        self.__dict__["secret" if hidden else "factor"] = factor
+        self.hidden = hidden
+
+    def score(self, rgb: np.ndarray) -> float:
+        return float(rgb.mean() / 255) * float(self.__dict__["secret" if self.hidden else "factor"])
+
+
 class Deadly(Grey):
     """Ends its process on some files; with ``mark``, a path, only the first time."""
 

@@ -19,7 +19,7 @@ from forensix.errors import ModelNotFound, UsageError
 from forensix.evaluation.store import Store
 from forensix.models import ModelCard, get_card
 from forensix.perturb import degrade_file
-from tests.evaluation.detectors import DEADLY, Deadly, Grey, Odd, pictures, plain
+from tests.evaluation.detectors import DEADLY, Deadly, Grey, Odd, Scaled, pictures, plain
 from tests.making import tone, write_audio, write_image, write_video
 
 TASK = "quick"
@@ -205,6 +205,18 @@ def test_a_component_that_does_not_say_what_it_is_is_not_kept(few: Manifest, tmp
     moved = Grey(version=None, card=card.model_copy(update={"threshold": 0.9}))
     evaluate(few, TASK, component=moved, cache=tmp_path)
     assert moved.calls == 8
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_objects_of_one_class_are_told_apart_by_what_they_were_made_with(
+    hidden: bool, few: Manifest, tmp_path: Path
+) -> None:
+    sweep = {"whole": Scaled(1.0, hidden), "half": Scaled(0.5, hidden)}
+    for _ in range(2):
+        found = evaluate(few, TASK, component=sweep, cache=tmp_path)
+        whole, half = (found.scores.loc[found.scores["component"] == name, "score"].to_numpy() for name in sweep)
+        np.testing.assert_allclose(half, whole / 2)
+    assert found.info["from_cache"] == (0 if hidden else 16)
 
 
 def test_sources_that_a_model_was_trained_on_are_flagged(few: Manifest) -> None:
