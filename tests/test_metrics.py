@@ -254,3 +254,54 @@ def test_a_class_of_one_group_has_no_interval() -> None:
     two = ["a", "b", "c", "vits", "vits", "bark"]
     low, high = bootstrap_interval(auc, labels, scores, groups=two, n=200)
     assert low < high
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["hard for both", "high in both"])
+def test_groups_that_hold_reals_and_fakes_are_drawn_as_one(kind: str) -> None:
+    """Two reals and two fakes made of each of fifty videos: 95 % intervals over many small worlds."""
+    rng = np.random.default_rng(3)
+
+    def world(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        groups, y = np.repeat(np.arange(n), 4), np.tile([0, 0, 1, 1], n)
+        of_group, sign = rng.normal(size=n)[groups], np.where(y == 1, 1, -1)
+        moved = 0.7 * sign * (0.7 + of_group) if kind == "hard for both" else 0.6 * sign + of_group
+        return y, sigmoid(moved + 0.7 * rng.normal(size=4 * n)), groups
+
+    truth, held, widths, apart = auc(*world(20_000)[:2]), 0, [], []
+    for seed in range(100):
+        y, s, g = world(50)
+        reals, fakes = Sample.of(s[y == 0], g[y == 0]), Sample.of(s[y == 1], g[y == 1])
+        low, high = measure(reals, [fakes], n=300, seed=seed)[0].interval("auc")
+        held += low <= truth <= high
+        widths.append(high - low)
+        low, high = measure(reals, [Sample.of(fakes.scores, g[y == 1] + 50)], n=300, seed=seed)[0].interval("auc")
+        apart.append(high - low)
+    assert 89 <= held <= 99
+    assert (np.mean(widths) > np.mean(apart)) == (kind == "hard for both")
+
+
+def test_a_file_that_fails_leaves_the_mean_over_generators_its_interval() -> None:
+    rng = np.random.default_rng(1)
+    groups = np.arange(30)
+    shift = rng.normal(size=30)
+    reals = Sample.of(rng.random(30) * 0.6, groups + 100)
+    sets = [Sample.of(sigmoid(0.3 + shift + 0.1 * rng.normal(size=30)), groups) for _ in range(4)]
+    fewer = [Sample.of(part.scores[k != groups], groups[k != groups]) for k, part in enumerate(sets)]
+    widths = []
+    for parts in (sets, fewer):
+        mean = np.mean([found.draws["auc"] for found in measure(reals, parts, n=400)], axis=0)
+        widths.append(np.subtract(*np.quantile(mean, [0.975, 0.025])))
+    assert widths[1] == pytest.approx(widths[0], rel=0.15)
+
+
+def test_a_draw_without_a_class_has_no_value_and_is_passed_over() -> None:
+    labels, scores = [0, 0, 1, 1, 1, 1], [0.1, 0.6, 0.4, 0.8, 0.9, 0.3]
+    groups = ["a", "b", "a", "b", "c", "d"]
+    low, high = bootstrap_interval(auc, labels, scores, groups=groups, n=200)
+    assert 0 <= low < high <= 1
+    y, s, g = np.array(labels), np.array(scores), np.array(groups)
+    found = measure(Sample.of(s[y == 0], g[y == 0]), [Sample.of(s[y == 1], g[y == 1])], n=200)[0]
+    assert 0 < np.isnan(found.draws["auc"]).sum() < 40
+    assert np.isnan(found.draws["accuracy_0.5"]).sum() == np.isnan(found.draws["auc"]).sum()
+    assert found.interval("auc") == pytest.approx((low, high))

@@ -89,7 +89,7 @@ def by(
 
     Every generator is measured against the same reals, so rows differ by their fakes only; with
     ``shared_reals=False`` each is measured against the reals of its own value. Fakes without a value are ``unknown``.
-    The mean's interval is taken draw by draw: the reals are drawn once for all generators.
+    The mean's interval is taken draw by draw: a group is drawn once for the reals and for all generators.
     """
     _need(frame, [column])
     rows: list[dict[str, Any]] = []
@@ -294,8 +294,17 @@ def _measured(
 def _mean(found: Sequence[Measures]) -> Measures:
     return Measures(
         {name: float(np.mean([m.values[name] for m in found])) for name in DIRECTION},
-        {name: np.mean([m.draws[name] for m in found], axis=0) for name in DIRECTION},
+        {name: _mean_draws([m.draws[name] for m in found]) for name in DIRECTION},
     )
+
+
+def _mean_draws(draws: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the mean draw by draw over those sets that a draw holds; NaN throughout where one has no draws."""
+    known = np.isfinite(draws)
+    if not known.any(axis=1).all():
+        return np.full(known.shape[1], np.nan)
+    found: np.ndarray = np.where(known, draws, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return np.where(known.any(axis=0), found, np.nan)
 
 
 def _named(key: Mapping[str, Any], task: str | None) -> list[str]:
@@ -330,8 +339,9 @@ def _rows(
 def _pair(one: Measures, other: Measures, metric: str, level: float) -> dict[str, float]:
     gaps = one.draws[metric] - other.draws[metric]
     low, high = percentile(gaps, level)
+    gaps = gaps[np.isfinite(gaps)]
     against = min((gaps <= 0).sum(), (gaps >= 0).sum())
-    p = min(1.0, 2 * (against + 1) / (gaps.size + 1)) if gaps.size and np.isfinite(gaps).all() else float("nan")
+    p = min(1.0, 2 * (against + 1) / (gaps.size + 1)) if np.isfinite(low) else float("nan")
     value, base = one.values[metric], other.values[metric]
     return {"value": value, "baseline_value": base, "difference": value - base, "low": low, "high": high, "p": p}
 

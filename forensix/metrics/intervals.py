@@ -1,14 +1,17 @@
-"""Intervals by the cluster bootstrap: whole groups (a speaker, a source video) are drawn again, within each class.
+"""Intervals by the cluster bootstrap: whole groups (a speaker, a source video) are drawn again, with all their files.
 
-Files of one group rise and fall together, so drawing files one by one makes intervals too narrow. Only how often each
-group was drawn is kept; `measure` turns these counts into all metrics at once, for one or many sets of fakes against
-the same reals, and 100,000 files with 1,000 draws take seconds.
+Files of one group rise and fall together, so drawing files one by one makes intervals too narrow. A group that holds
+reals and fakes (a video and what was made of it) is drawn as one: apart they would hide that a hard video is hard for
+both, or count twice that a loud one scores high in both. Classes without a common group are drawn each for itself.
+Only how often each group was drawn is kept; `measure` turns these counts into all metrics at once, for one or many sets
+of fakes against the same reals, and 100,000 files with 1,000 draws take seconds.
 
 References
 ----------
 B. Efron and R. Tibshirani, "An introduction to the bootstrap", 1993 (percentile interval).
 """
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -21,6 +24,7 @@ from forensix.metrics.checks import Costs, Floats, checked
 Metric = Callable[[NDArray[np.int64], Floats], float]
 # Draws times files that are counted at once: fewer cost calls, more leave the cache; measured best of 2^17 to 2^21.
 _BLOCK = 1 << 20
+_samples = itertools.count()
 
 #: Which way each metric of `measure` is better; in the order of tables.
 DIRECTION = {
@@ -59,10 +63,11 @@ class Sample:
 
     @classmethod
     def of(cls, scores: ArrayLike, groups: ArrayLike | None = None) -> "Sample":
-        """Number the groups; by default each file is its own."""
+        """Number the groups; by default each file is its own, and no other sample's."""
         s = np.asarray(scores, dtype=np.float64)
         if groups is None:
-            return cls(s, np.arange(s.size), tuple(map(str, range(s.size))))
+            sample = next(_samples)
+            return cls(s, np.arange(s.size), tuple(f"file {i} of {sample}" for i in range(s.size)))
         names, codes = np.unique(np.asarray(groups), return_inverse=True)
         return cls(s, codes, tuple(map(str, names)))
 
@@ -80,10 +85,14 @@ class Measures:
 
 
 def percentile(draws: Floats, level: float) -> tuple[float, float]:
-    """Return the interval that holds the share ``level`` of the draws, as much left out above as below."""
-    if draws.size == 0 or not np.isfinite(draws).all():
+    """Return the interval that holds the share ``level`` of the draws, as much left out above as below.
+
+    Draws in which a class came out empty have no value and are passed over; with fewer than half left it is NaN.
+    """
+    known = draws[np.isfinite(draws)]
+    if known.size == 0 or known.size < draws.size / 2:
         return float("nan"), float("nan")
-    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 
@@ -97,7 +106,7 @@ def bootstrap_interval(
     seed: int = 0,
     level: float = 0.95,
 ) -> tuple[float, float]:
-    """Return a percentile bootstrap interval of any metric, resampling whole groups within each class.
+    """Return a percentile bootstrap interval of any metric, resampling whole groups.
 
     Parameters
     ----------
@@ -116,23 +125,38 @@ def bootstrap_interval(
     values = np.empty(n)
     for i, counts in enumerate(_counts(parts, n, seed)):
         at = np.concatenate([np.repeat(r, c[p.groups]) for r, p, c in zip(rows, parts, counts, strict=True)])
-        values[i] = metric(y[at].astype(np.int64), s[at])
+        drawn = y[at]
+        values[i] = metric(drawn.astype(np.int64), s[at]) if drawn.any() and not drawn.all() else np.nan
     return percentile(values, level)
 
 
 def _counts(parts: Sequence[Sample], n: int, seed: int) -> Iterator[list[NDArray[np.int64]]]:
-    """Yield, n times, how often each group of each part was drawn; parts of the same groups are drawn as one."""
+    """Yield, n times, how often each group of each part was drawn; a group is drawn alike for all parts that hold it.
+
+    Parts that hang together by common groups are drawn from all of these, so one may come out empty.
+    """
     rng = np.random.default_rng(seed)
-    # The first part is the reals: a speaker's real and fake files are drawn apart, as they are different files.
-    known: dict[tuple[str, ...], int] = {}
-    keys = [-1, *(known.setdefault(part.names, len(known)) for part in parts[1:])]
+    number: dict[str, int] = {}
+    held = [np.array([number.setdefault(name, len(number)) for name in part.names], np.int64) for part in parts]
+    strata = _strata(held, len(number))
     for _ in range(n):
-        drawn: dict[int, NDArray[np.int64]] = {}
-        for key, part in zip(keys, parts, strict=True):
-            if key not in drawn:
-                size = len(part.names)
-                drawn[key] = np.bincount(rng.integers(size, size=size), minlength=size) if size else np.zeros(0, int)
-        yield [drawn[key] for key in keys]
+        drawn = np.zeros(len(number), np.int64)
+        for stratum in strata:
+            drawn[stratum] = np.bincount(rng.integers(stratum.size, size=stratum.size), minlength=stratum.size)
+        yield [drawn[groups] for groups in held]
+
+
+def _strata(held: Sequence[NDArray[np.int64]], n: int) -> list[NDArray[np.int64]]:
+    """Return the groups in those lots that are drawn apart: parts with a common group are of one lot."""
+    lot_of = np.full(n, -1, np.int64)
+    lots: list[NDArray[np.int64]] = []
+    for i, groups in enumerate(held):
+        met = np.unique(lot_of[groups])
+        lot_of[np.isin(lot_of, met[met >= 0])] = i
+        lot_of[groups] = i
+    for lot in dict.fromkeys(lot_of.tolist()):
+        lots.append(np.flatnonzero(lot_of == lot))
+    return lots
 
 
 def measure(
@@ -146,8 +170,8 @@ def measure(
 ) -> list[Measures]:
     """Return all metrics of each set of fakes against the same reals, with draws for intervals.
 
-    Sets of the same groups (several methods applied to the same source videos) are drawn alike, and the reals are
-    drawn once for all, so a mean over sets may be taken draw by draw.
+    A group (a source video to which several methods were applied) is drawn alike for the reals and for every set that
+    holds it, so a mean over sets may be taken draw by draw.
 
     Parameters
     ----------
@@ -158,8 +182,8 @@ def measure(
 
     Returns
     -------
-        One for each set. Where the reals or a set are empty, what needs both classes is NaN; where they are of one
-        group, all draws are.
+        One for each set. Where the reals or a set are empty, what needs both classes is NaN, also in a draw; where they
+        are of one group, all draws are.
     """
     plans = _Plans(reals, sets, threshold, costs)
     values = plans.run([np.ones((1, len(part.names))) for part in (reals, *sets)])
@@ -223,18 +247,23 @@ class _Plans:
         real_sums: Floats,
         reals: Floats,
     ) -> dict[str, Floats]:
-        found = decisions.from_sums(real_sums, counts @ sums, names=("0.5", "threshold"), costs=self._costs)
+        fake_sums = counts @ sums
+        found = decisions.from_sums(real_sums, fake_sums, names=("0.5", "threshold"), costs=self._costs)
         if groups.size and reals.shape[1] > 1:
             t = ranking.tally(places, reals, counts.take(groups, axis=1))
-            found |= {
-                "auc": ranking.auc_of(t),
-                "average_precision": ranking.average_precision_of(t),
-                "eer": ranking.eer_of(t),
-                "accuracy_oracle": ranking.oracle_accuracy_of(t),
-                "balanced_accuracy_oracle": ranking.oracle_accuracy_of(t, balanced=True),
-                "tpr_at_fpr_0.01": ranking.tpr_at_fpr_of(t, 0.01),
-                "tpr_at_fpr_0.001": ranking.tpr_at_fpr_of(t, 0.001),
-                "min_dcf": ranking.min_dcf_of(t, self._costs),
-            }
+            with np.errstate(invalid="ignore", divide="ignore"):
+                found |= {
+                    "auc": ranking.auc_of(t),
+                    "average_precision": ranking.average_precision_of(t),
+                    "eer": ranking.eer_of(t),
+                    "accuracy_oracle": ranking.oracle_accuracy_of(t),
+                    "balanced_accuracy_oracle": ranking.oracle_accuracy_of(t, balanced=True),
+                    "tpr_at_fpr_0.01": ranking.tpr_at_fpr_of(t, 0.01),
+                    "tpr_at_fpr_0.001": ranking.tpr_at_fpr_of(t, 0.001),
+                    "min_dcf": ranking.min_dcf_of(t, self._costs),
+                }
+            one_class = (real_sums[:, 0] == 0) | (fake_sums[:, 0] == 0)
+            if one_class.any():
+                found = {name: np.where(one_class, np.nan, value) for name, value in found.items()}
         nothing = np.full(counts.shape[0], np.nan)
         return {name: found.get(name, nothing) for name in DIRECTION}

@@ -74,7 +74,8 @@ def test_groups_widen_the_interval_and_files_without_one_stand_alone() -> None:
     rng = np.random.default_rng(3)
     frame = scores(200)
     shift = dict(zip(frame["group_id"].unique(), rng.normal(size=12), strict=True))
-    frame["score"] = 1 / (1 + np.exp(-frame["group_id"].map(shift) * 3 - (frame["label"] == "fake")))
+    sign = np.where(frame["label"] == "fake", 1, -1)
+    frame["score"] = 1 / (1 + np.exp(-sign * (1 + 3 * frame["group_id"].map(shift))))
 
     def width(table: pd.DataFrame) -> float:
         row = value(table, "auc")
