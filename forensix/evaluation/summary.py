@@ -168,6 +168,11 @@ def compare(
     ----------
     baseline
         A value of ``column``; by default the first one in the frame.
+
+    Raises
+    ------
+    UsageError
+        No row has the baseline, or a file is real for one and fake for the other.
     """
     _need(frame, [column])
     values = list(dict.fromkeys(_text(frame[column])))
@@ -183,7 +188,7 @@ def compare(
             if name == baseline or name not in sides or baseline not in sides:
                 continue
             common = sides[name].index.intersection(sides[baseline].index)
-            both = [sides[which].loc[common].reset_index() for which in (name, baseline)]
+            both = _alike([sides[which].loc[common].reset_index() for which in (name, baseline)], group)
             found = []
             for which, side in zip((name, baseline), both, strict=True):
                 real, fake = _classes(side)
@@ -203,6 +208,21 @@ def compare(
                     }
                 )
     return _table(rows)
+
+
+def _alike(both: Sequence[pd.DataFrame], group: str | None) -> list[pd.DataFrame]:
+    """Return two sides of the same files with the same groups, those of the baseline where they are known."""
+    one, base = both
+    other = one["label"].to_numpy() != base["label"].to_numpy()
+    if other.any():
+        raise UsageError(
+            f"{int(other.sum())} files are real for one side and fake for the other, so they cannot be compared; the"
+            f" first is {base.loc[other, 'path'].iloc[0]}: evaluate both with the same labels"
+        )
+    if group is None or group not in base:
+        return [one, base]
+    known = base[group].astype(object).where(base[group].notna(), one[group].astype(object))
+    return [one.assign(**{group: known}), base.assign(**{group: known})]
 
 
 def wide(table: pd.DataFrame, metrics: Sequence[str] | None = None, *, digits: int = 3) -> pd.DataFrame:

@@ -89,6 +89,19 @@ def test_failures_are_left_out_of_pairs_and_counted(tmp_path: Path) -> None:
     assert (row["n_real"] + row["n_fake"], row["n_left_out"]) == (11, 1)
 
 
+def test_pairs_share_groups_where_one_run_knows_none_and_labels_must_agree(few: Manifest, tmp_path: Path) -> None:
+    one = scored(few, tmp_path / "one", component={"light": Grey()})
+    bare = Manifest(few.table.drop(columns="group_id"), root=few.root)
+    other = scored(bare, tmp_path / "other", component={"same": Grey()})
+    for runs in ({"one": one, "other": other}, {"other": other, "one": one}):
+        row = collate(runs).compare(n_bootstrap=50).query("metric == 'brier'").iloc[0]
+        assert (row["difference"], row["low"], row["high"], row["p"]) == (0, 0, 0, 1)
+    table = few.table.assign(label=few.table["label"].where(few.table["path"] != "003.png", "real"))
+    turned = scored(Manifest(table, root=few.root), tmp_path / "turned", component={"turned": Grey()})
+    with pytest.raises(UsageError, match="1 files are real for one side and fake for the other"):
+        collate({"one": one, "turned": turned}).compare(n_bootstrap=20)
+
+
 def test_what_cannot_be_put_side_by_side_is_said(few: Manifest, tmp_path: Path) -> None:
     scored(few, tmp_path / "a" / "x", component={"light": Grey()})
     scored(few, tmp_path / "b" / "x", component={"dark": Dark()})
