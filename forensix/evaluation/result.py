@@ -91,21 +91,25 @@ class Evaluation:
         options = self._options(options)
         return summary.compare(self._level(level), "component", baseline=baseline, **options)
 
-    def roc(self, column: str | None = None, **options: Any) -> displays.RocDisplay:
-        """Return ROC curves by component, or by any column."""
-        return displays.RocDisplay.from_frame(self.scores, column, **options)
+    def roc(self, column: str | None = None, *, component: str | None = None, **options: Any) -> displays.RocDisplay:
+        """Return ROC curves by component, or of one component by any column."""
+        return displays.RocDisplay.from_frame(self._chosen(component), column, **options)
 
-    def det(self, column: str | None = None, **options: Any) -> displays.DetDisplay:
-        """Return DET curves by component, or by any column."""
-        return displays.DetDisplay.from_frame(self.scores, column, **options)
+    def det(self, column: str | None = None, *, component: str | None = None, **options: Any) -> displays.DetDisplay:
+        """Return DET curves by component, or of one component by any column."""
+        return displays.DetDisplay.from_frame(self._chosen(component), column, **options)
 
-    def precision_recall(self, column: str | None = None, **options: Any) -> displays.PrecisionRecallDisplay:
-        """Return curves of precision over recall by component, or by any column."""
-        return displays.PrecisionRecallDisplay.from_frame(self.scores, column, **options)
+    def precision_recall(
+        self, column: str | None = None, *, component: str | None = None, **options: Any
+    ) -> displays.PrecisionRecallDisplay:
+        """Return curves of precision over recall by component, or of one component by any column."""
+        return displays.PrecisionRecallDisplay.from_frame(self._chosen(component), column, **options)
 
-    def calibration(self, column: str | None = None, **options: Any) -> displays.CalibrationDisplay:
-        """Return how often files of a score are fake, by component or by any column."""
-        return displays.CalibrationDisplay.from_frame(self.scores, column, **options)
+    def calibration(
+        self, column: str | None = None, *, component: str | None = None, **options: Any
+    ) -> displays.CalibrationDisplay:
+        """Return how often files of a score are fake, by component or of one component by any column."""
+        return displays.CalibrationDisplay.from_frame(self._chosen(component), column, **options)
 
     def histogram(
         self, column: str | None = None, *, component: str | None = None, **options: Any
@@ -117,7 +121,7 @@ class Evaluation:
 
     def robustness(self, metric: str = "auc", *, component: str | None = None) -> displays.RobustnessDisplay:
         """Return a heat map of a metric by degradation and strength."""
-        frame = self.scores if component is None else self._of(self._one(component))
+        frame = self._chosen(component)
         return displays.RobustnessDisplay.from_frame(frame, metric=metric, threshold=self.thresholds)
 
     def confusion(self, *, component: str | None = None, **options: Any) -> displays.ConfusionDisplay:
@@ -188,6 +192,9 @@ class Evaluation:
         if component not in self.components:
             raise UsageError(f"no component here is called {component!r}; there are: {', '.join(self.components)}")
         return component
+
+    def _chosen(self, component: str | None) -> pd.DataFrame:
+        return self.scores if component is None else self._of(self._known(component))
 
     def _of(self, component: str) -> pd.DataFrame:
         return self.scores[self.scores["component"] == component]

@@ -1,6 +1,7 @@
 """Displays: the arrays are those of scikit-learn, nothing overlaps, and no setting of matplotlib is touched."""
 
 import itertools
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -153,6 +154,15 @@ def test_generators_share_the_reals_and_components_do_not() -> None:
     curves = RocDisplay.from_frame(scores(), "generator").curves
     assert {c.name for c in curves} == set(GENERATORS)
     assert {c.n_real for c in curves} == {int((scores()["label"] == "real").sum())}
+
+
+@pytest.mark.parametrize("display", [RocDisplay, DetDisplay, PrecisionRecallDisplay, CalibrationDisplay, ScoreDisplay])
+def test_scores_of_several_components_are_never_pooled(display: Any) -> None:
+    frame = pd.concat([scores(), scores("theirs", 1, n=200)])
+    with pytest.raises(UsageError, match="several components: choose one of ours, theirs"):
+        display.from_frame(frame, "generator")
+    display.from_frame(frame.assign(run="run " + frame["component"]), "run")
+    display.from_frame(frame[frame["component"] == "ours"], "generator")
 
 
 def test_degraded_files_stay_out_unless_they_are_compared() -> None:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from forensix.errors import UsageError
 from forensix.evaluation.displays import style
-from forensix.evaluation.displays.selection import undegraded
+from forensix.evaluation.displays.selection import one_component, undegraded
 from forensix.metrics.checks import Floats, checked
 
 if TYPE_CHECKING:
@@ -61,14 +61,14 @@ class ScoreDisplay:
         if column is not None and column not in frame:
             raise UsageError(f"the scores have no column {column}; they have: {', '.join(map(str, frame.columns))}")
         frame = undegraded(frame, column)
-        if "component" in frame and column != "component" and frame["component"].nunique() > 1:
-            names = ", ".join(map(str, frame["component"].unique()))
-            raise UsageError(f"these are scores of several components: choose one of {names}")
+        one_component(frame, column)
         frame = frame[frame["score"].notna()]
-        called = frame[column].fillna("all").astype(str) if column else pd.Series("all", index=frame.index)
+        called = pd.Series("all", index=frame.index)
+        if column:
+            called = frame[column].astype(object).where(frame[column].notna(), "all").astype(str)
         edges = np.linspace(0, 1, n_bins + 1)
         found = []
-        for (label, name), part in frame.groupby(["label", called]):
+        for (label, name), part in frame.groupby(["label", called], observed=True):
             scores = part["score"].to_numpy(np.float64)
             right = float(np.mean((scores >= threshold) == (label == "fake")))
             share = np.histogram(scores, edges)[0] / scores.size

@@ -37,6 +37,11 @@ def selected(frame: pd.DataFrame, column: str | None, *, scored: bool = True) ->
     """Yield the rows of each value of a column, in order of appearance; all as one without a column.
 
     Where no real has any of the fakes' values (generators), each value's fakes go with all the reals.
+
+    Raises
+    ------
+    UsageError
+        A column is missing, or a value has scores of several components.
     """
     missing = [name for name in ("label", "score", column) if name is not None and name not in frame.columns]
     if missing:
@@ -49,6 +54,7 @@ def selected(frame: pd.DataFrame, column: str | None, *, scored: bool = True) ->
     if column is None:
         yield _selected("", frame)
         return
+    one_component(frame, column)
     real = frame[frame["label"] == "real"]
     fake = frame[frame["label"] == "fake"]
     of_fakes = list(dict.fromkeys(fake[column].dropna()))
@@ -57,6 +63,15 @@ def selected(frame: pd.DataFrame, column: str | None, *, scored: bool = True) ->
     for value in values:
         rows = pd.concat([real, fake[fake[column] == value]]) if shared else frame[frame[column] == value]
         yield _selected(str(value), rows)
+
+
+def one_component(frame: pd.DataFrame, column: str | None) -> None:
+    """Raise `UsageError` where scores of several components, which share no scale, would go into one curve."""
+    if "component" not in frame or column == "component" or frame["component"].nunique() < 2:
+        return
+    if column is None or frame.groupby(column)["component"].nunique().max() > 1:
+        names = ", ".join(map(str, frame["component"].unique()))
+        raise UsageError(f"these are scores of several components: choose one of {names}")
 
 
 def default_column(frame: pd.DataFrame) -> str | None:
