@@ -33,7 +33,9 @@ def find_overlap(table: pd.DataFrame, cards: Mapping[str, Any]) -> pd.DataFrame:
     for component, card in cards.items():
         sources = dict.fromkeys(str(entry.source) for entry in getattr(card, "trained_on", ()) or ())
         for column in (name for name in _NAMING if name in table):
-            counts = table[table[column].notna()].groupby([column, "label"], sort=False).size().reset_index()
+            counts = (
+                table[table[column].notna()].groupby([column, "label"], sort=False, observed=True).size().reset_index()
+            )
             for value, label, n in counts.to_numpy().tolist():
                 for source in sources:
                     if _names(str(value)) & _names(source):

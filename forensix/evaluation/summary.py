@@ -277,7 +277,8 @@ def _need(frame: pd.DataFrame, columns: Sequence[str]) -> None:
 
 
 def _text(values: "pd.Series[Any]") -> "pd.Series[str]":
-    return values.where(values.notna(), UNKNOWN).astype(str)
+    # As objects first: categories and nullable numbers take no other value.
+    return values.astype(object).where(values.notna(), UNKNOWN).astype(str)
 
 
 def _classes(part: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -308,6 +308,7 @@ def test_tables_and_displays_come_from_the_scores(few: Manifest) -> None:
     assert "AVG" in set(found.by("generator", n_bootstrap=0)["generator"])
     assert set(found.compare(n_bootstrap=20)["baseline"]) == {"a"}
     assert [curve.name for curve in found.roc().curves] == ["a", "b"]
+    assert {curve.n_real for curve in found.roc("generator", component="a").curves} == {4}
     heat = found.robustness("auc", component="a")
     assert heat.rows == ("jpeg", "blur") and heat.strengths[0] == ("none", "90", "30")
     assert found.confusion(component="a").counts.sum() == 8
@@ -326,6 +327,23 @@ def test_columns_of_the_manifest_that_scores_have_too_are_kept_under_another_nam
     table = evaluate(listed, TASK, component=Grey(), cache=False).scores
     assert set(table["manifest_score"]) == {0.9} and set(table["manifest_sha256"]) == {"told"}
     assert table["score"].nunique() == 8
+
+
+def test_columns_of_any_kind_are_taken(few: Manifest) -> None:
+    table = few.table.assign(
+        generator=few.table["generator"].astype("category"),
+        source=few.table["source"].where(few.table["label"] == "real").astype("category"),
+        language=pd.Categorical(["en", None] * 4),
+        gender=pd.array([True, None] * 4, dtype="boolean"),
+        quality=pd.array([1, 2, None, 3] * 2, dtype="Int64"),
+    )
+    found = evaluate(Manifest(table, root=few.root), TASK, component=Grey(), cache=False)
+    plain_table = table.astype({name: object for name in ("generator", "language", "gender", "quality", "source")})
+    same = evaluate(Manifest(plain_table, root=few.root), TASK, component=Grey(), cache=False)
+    pd.testing.assert_frame_equal(found.by("generator", n_bootstrap=10), same.by("generator", n_bootstrap=10))
+    pd.testing.assert_frame_equal(found.subgroups(n_bootstrap=10), same.subgroups(n_bootstrap=10))
+    for column in ("source", "generator", "quality"):
+        assert repr(found.histogram(column)) == repr(same.histogram(column))
 
 
 def test_wrong_calls_stop_before_any_work(few: Manifest, tmp_path: Path) -> None:
