@@ -20,7 +20,7 @@ from forensix.schema import ACCEPTS, FaceExplanation, FaceResult, ManipulationTy
 from forensix.tasks.evidence import Curve, Evidence, Outcome, Picture, Span, Timeline
 from forensix.tasks.pictures import boxed, jpeg_uri
 from forensix.tasks.task import Options, component, component_label
-from forensix.tasks.verdicts import class_of, probability_of, threshold_of
+from forensix.tasks.verdicts import checked, class_of, probability_of, threshold_of
 
 PREVIEW_PX = 480
 MAX_FACES_SHOWN = 12
@@ -90,7 +90,7 @@ class FaceManipulation:
 
 
 def _judge(face: FaceTrack, classifier: Any) -> _Face:
-    scores = np.asarray(classifier.score(face.crops), dtype=np.float64)
+    scores = checked(classifier.score(face.crops), len(face.crops), classifier)
     return _Face(face, scores, float(sigmoid(pooled(logit(scores)))))
 
 

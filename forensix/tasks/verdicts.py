@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from forensix.calibration import logit, sigmoid
 
@@ -25,6 +26,25 @@ def class_of(score: float, component: Any) -> Literal["real", "fake"]:
 def probability_of(score: float, class_name: str) -> float | None:
     """Return the probability that goes with a class on the wire: the score for fake, none otherwise."""
     return score if class_name == "fake" else None
+
+
+def checked(scores: ArrayLike, n: int, component: Any) -> NDArray[np.float64]:
+    """Return the ``n`` scores that a component gave, or say what is wrong with them.
+
+    Pooling works on the logit scale, which would make near-certain scores of raw logits, and hide a NaN among others.
+
+    Raises
+    ------
+    ValueError
+        They are not as many, or not all in [0, 1].
+    """
+    found = np.asarray(scores, dtype=np.float64)
+    if found.shape != (n,):
+        raise ValueError(f"{type(component).__name__} must give {n} scores, not an array of the shape {found.shape}")
+    wrong = found[~((found >= 0) & (found <= 1))]
+    if wrong.size:
+        raise ValueError(f"{type(component).__name__} must give scores in [0, 1], higher for fake: got {wrong[0]:g}")
+    return found
 
 
 def pooled(scores: Iterable[float], weights: Iterable[float]) -> float:

@@ -17,7 +17,7 @@ from forensix.schema import ACCEPTS, Gender, Speaker, VoiceResult
 from forensix.schema import Segment as WireSegment
 from forensix.tasks.evidence import Curve, Evidence, Outcome, Span, Timeline
 from forensix.tasks.task import Options, component, component_label
-from forensix.tasks.verdicts import class_of, pooled, probability_of, threshold_of
+from forensix.tasks.verdicts import checked, class_of, pooled, probability_of, threshold_of
 from forensix.voice import Segment, SpeakerTurns, compare, diarise, extract, speech_segments, transcribe
 from forensix.voice.speech import RATE_HZ, total_s
 from forensix.voice.transcript import Transcript
@@ -125,7 +125,7 @@ def stretches(segments: Sequence[Segment]) -> tuple[Segment, ...]:
 
 def _listen(turns: SpeakerTurns, samples: NDArray[Any], spoof: Any, gender: Any) -> _Voice:
     pieces = stretches(turns.segments)
-    scores = [float(spoof.score(piece.of(samples))) for piece in pieces]
+    scores = checked([float(spoof.score(piece.of(samples))) for piece in pieces], len(pieces), spoof)
     heard: tuple[Gender, float | None] = ("unknown", None)
     features = None
     if gender is not None:

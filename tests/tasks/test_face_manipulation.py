@@ -8,6 +8,7 @@ import skimage.data
 from PIL import Image
 
 import forensix
+from forensix.tasks import Options, load_task
 from tests.making import write_image, write_video
 
 TASK = "face_manipulation"
@@ -118,3 +119,16 @@ def test_the_shipped_classifier_scores_a_portrait(portrait: Path) -> None:
     report = forensix.analyze(portrait, [TASK])
     assert 0 <= report.scores[TASK] <= 1
     assert report.models[0]["name"] == "forensix-face"
+
+
+@pytest.mark.parametrize(
+    ("scores", "told"),
+    [([5.2], "must give scores in"), ([np.nan], "must give scores in"), ([0.4, 0.4], "must give 1 scores")],
+)
+def test_scores_that_are_none_are_refused_and_not_squashed(portrait: Path, scores: list[float], told: str) -> None:
+    class Odd:
+        def score(self, crops: np.ndarray) -> np.ndarray:
+            return np.array(scores)
+
+    with forensix.open_media(portrait) as media, pytest.raises(ValueError, match=told):
+        load_task(TASK).run(media, Options(explain=False, components={"face_classifier": Odd()}))

@@ -9,6 +9,7 @@ from scipy.io import wavfile
 import forensix
 from forensix.demo import RATE_HZ, synthesise
 from forensix.schema import AudioFeature, AudioFeatures
+from forensix.tasks import Options, load_task
 from forensix.tasks.voice_analysis import stretches
 from forensix.voice import Segment
 from tests.making import write_video
@@ -107,3 +108,10 @@ def test_the_shipped_detector_scores_speech(speech: Path) -> None:
     found = forensix.analyze(speech, [TASK], transcribe=False)
     assert 0 <= found.scores[TASK] <= 1
     assert found.models[0]["name"] == "forensix-spoof"
+
+
+@pytest.mark.parametrize("score", [5.2, -3.0, float("nan")])
+def test_scores_that_are_none_are_refused_and_not_squashed(speech: Path, score: float) -> None:
+    options = Options(explain=False, transcribe=False, components={"spoof": Opinion(score)})
+    with forensix.open_media(speech) as media, pytest.raises(ValueError, match="Opinion must give scores in"):
+        load_task(TASK).run(media, options)
