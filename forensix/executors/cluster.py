@@ -66,6 +66,8 @@ def run_on_cluster(
             stack.callback(client.close)
         elif client.asynchronous:
             raise UsageError("this Dask client is asynchronous: make one with asynchronous=False, or pass the address")
+        elif client.status != "running":
+            raise UsageError(f"this Dask client is {client.status}: make another one, or pass the scheduler's address")
         digest = sha256(message).hexdigest()
         if len(message) > _MOST_INLINE_BYTES:
             from forensix.executors.brought import Brought
@@ -163,6 +165,9 @@ class _Run:
         return room
 
     def _count(self) -> int:
+        # A client that was closed has forgotten its scheduler.
+        if self._client.status != "running":
+            raise self._gone()
         try:
             return len(self._client.nthreads())
         except OSError:
@@ -170,6 +175,8 @@ class _Run:
 
     def _send(self, items: _Items) -> "Future[Any]":
         # The same call may have been cancelled a moment ago: never share its key.
+        if self._client.status != "running":
+            raise self._gone()
         try:
             future = self._client.submit(work, *self._work, items, pure=False, retries=0)
         except OSError:
@@ -212,4 +219,7 @@ class _Run:
 
     @staticmethod
     def _gone() -> ForensixError:
-        return ForensixError("the Dask scheduler is gone: start it and run this again; what was finished is kept")
+        return ForensixError(
+            "the Dask scheduler is gone, or the client was closed: start it and run this again; what was finished is"
+            " kept"
+        )

@@ -142,6 +142,17 @@ def test_a_scheduler_that_dies_ends_the_run(tmp_path: Path) -> None:
         assert len(values) >= 10 and time.monotonic() - begun < 10
 
 
+def test_a_client_that_is_closed_ends_the_run_in_a_sentence(two: Cluster, tmp_path: Path) -> None:
+    client = distributed.Client(two.address, set_as_default=False)
+    results = run(acts.act, str(tmp_path), ["sleep:0.05"] * 400, executor=client, chunk=2)
+    next(results)
+    client.close()
+    with pytest.raises(ForensixError, match=r"client was closed.*what was finished is kept"):
+        list(results)
+    with pytest.raises(UsageError, match="this Dask client is closed: make another one"):
+        list(run(acts.add, 0, [1], executor=client))
+
+
 def test_a_cluster_without_workers_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "NO_WORKERS_S", 1)
     with Cluster(tmp_path) as found, pytest.raises(ForensixError, match="no worker for 1 s"):
