@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Iterable, Mapping
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,8 @@ def choose_conditions(
         if chosen != "all":
             raise UsageError(f"perturbations is a list of names, or 'all': write perturbations=[{chosen!r}]")
         chosen = [name for kind in kinds for name in names(kind)]
+    if not isinstance(chosen, Collection):
+        raise UsageError(f"perturbations is a list of names, not a {type(chosen).__name__}")
     for name in chosen:
         if name == "none":
             continue
@@ -127,10 +130,20 @@ def choose_conditions(
         if kind is None:
             find(kinds[0], name)
             raise UsageError(f"{name} changes nothing that {task.name} looks at")
-        one = {name: list(chosen[name])} if isinstance(chosen, Mapping) else [name]
+        one = {name: _strengths(name, chosen[name])} if isinstance(chosen, Mapping) else [name]
         for _, strength, _ in grid(kind, one):
             conditions.append(Condition(name, None if strength is None else float(strength)))
     return list(dict.fromkeys(conditions))
+
+
+def _strengths(name: str, given: Any) -> list[float | None]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise UsageError(f"strengths of {name} are a list: write {{{name!r}: [{given!r}]}}")
+    found = list(given)
+    wrong = [one for one in found if one is not None and (isinstance(one, bool) or not isinstance(one, Real))]
+    if wrong:
+        raise UsageError(f"strengths of {name} are numbers, not {wrong[0]!r}")
+    return found
 
 
 def absolute(manifest: Manifest) -> list[str]:
