@@ -74,7 +74,20 @@ def load(name: str, root: str | os.PathLike[str], **options: Any) -> pd.DataFram
         found = importer(folder, **options)
     except TypeError as error:
         raise UsageError(f"the importer {name} does not take these options: {error}") from None
-    table = pd.DataFrame(list(found))
+    rows = list(found)
+    # Before pandas, which refuses it with no word of the file.
+    strange = next((path for row in rows if not _is_utf8(path := str(row.get("path")))), None)
+    if strange is not None:
+        raise UsageError(f"names of files must be UTF-8: rename {strange!a}")
+    table = pd.DataFrame(rows)
     if table.empty:
         raise UsageError(f"{root} holds no file of the dataset {name}")
     return table.dropna(axis="columns", how="all")
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

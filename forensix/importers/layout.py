@@ -25,9 +25,16 @@ def need(root: Path, *choices: str, what: str) -> Path:
 
 
 def files(folder: Path, suffixes: tuple[str, ...] = MEDIA) -> Iterator[Path]:
-    """Yield the files with such suffixes anywhere in a folder, sorted; hidden ones are left out."""
-    for current, folders, found in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+    """Yield the files with such suffixes anywhere in a folder, sorted; hidden ones are left out.
+
+    Links to folders are followed, since large sets lie on other disks; one that leads back to where it is in is not.
+    """
+    above = {Path(folder): frozenset({os.path.realpath(folder)})}
+    for current, folders, found in os.walk(folder, followlinks=True):
+        passed = above.pop(Path(current))
+        inside = {name: os.path.realpath(os.path.join(current, name)) for name in folders if not name.startswith(".")}
+        folders[:] = sorted(name for name, place in inside.items() if place not in passed)
+        above |= {Path(current, name): passed | {inside[name]} for name in folders}
         for name in sorted(found):
             if not name.startswith(".") and name.lower().endswith(suffixes):
                 yield Path(current, name)

@@ -1,6 +1,7 @@
 """Each importer on a tree of the shape that people have on disk; files are empty, since only names are read."""
 
 import json
+import os
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -278,6 +279,26 @@ def test_folders_name_generators_sources_and_splits(tmp_path: Path) -> None:
     assert set(rows) == {"dev/real/vctk/a.wav", "dev/fake/vits/b.wav", "val/Fake/c.png", "fake/d.mp4", "real/e.jpg"}
     assert rows["dev/fake/vits/b.wav"]["generator"] == "vits" and rows["dev/real/vctk/a.wav"]["source"] == "vctk"
     assert rows["val/Fake/c.png"]["split"] == "dev" and rows["val/Fake/c.png"]["label"] == "fake"
+
+
+def test_folders_that_are_links_are_followed_and_circles_are_not(tmp_path: Path) -> None:
+    touch(tmp_path, "disk/vctk/a.wav", "set/real/b.wav", "set/fake/c.wav")
+    (tmp_path / "set" / "real" / "vctk").symlink_to(tmp_path / "disk" / "vctk")
+    (tmp_path / "disk" / "vctk" / "again").symlink_to(tmp_path / "disk" / "vctk")
+    (tmp_path / "set" / "fake" / "up").symlink_to(tmp_path / "set" / "fake")
+    rows = by_path(Manifest.read(tmp_path / "set"))
+    assert set(rows) == {"real/b.wav", "real/vctk/a.wav", "fake/c.wav"}
+    assert rows["real/vctk/a.wav"]["source"] == "vctk"
+
+
+def test_names_that_are_no_text_are_told(tmp_path: Path) -> None:
+    touch(tmp_path, "real/a.wav", "fake/b.wav")
+    try:
+        Path(os.fsdecode(os.fsencode(tmp_path / "fake") + b"/caf\xe9.wav")).touch()
+    except OSError:
+        pytest.skip("this file system takes UTF-8 names only")
+    with pytest.raises(UsageError, match=r"must be UTF-8: rename 'fake/caf\\udce9.wav'"):
+        Manifest.read(tmp_path)
 
 
 @pytest.mark.parametrize("name", importers.BUILT_IN)
