@@ -27,7 +27,7 @@ from forensix.calibration import Calibration, fit_platt
 from forensix.metrics import auc, eer
 from forensix.models import Measurement, ModelCard, Output, TrainingSource, save_model
 from forensix.models.architectures.lcnn import Ensemble, build
-from forensix.training.voice_dataset import RATE_HZ, Examples, build_examples, load_examples
+from forensix.training.voice_dataset import N_DEGRADED, RATE_HZ, Examples, build_examples, load_examples
 from forensix.training.voice_sources import collect
 
 log = logging.getLogger(__name__)
@@ -94,8 +94,8 @@ class Sampler:
         weights = sizes**-0.5
         return table.index.to_numpy(), weights / weights.sum()
 
-    def _cut(self, row: int, size: int, at: float, degraded: bool) -> NDArray[np.float32]:
-        wave = self.examples.wave(row, degraded=degraded)
+    def _cut(self, row: int, size: int, at: float, version: int) -> NDArray[np.float32]:
+        wave = self.examples.wave(row, version)
         if wave.size < size:
             wave = np.tile(wave, -(-size // wave.size))
         start = int(at * (wave.size - size))
@@ -106,14 +106,15 @@ class Sampler:
         waves: list[NDArray[np.float32]] = []
         reals = self.rng.choice(self.real[0], n // 2, p=self.real[1])
         fakes = self.rng.choice(self.fake[0], n // 2, p=self.fake[1])
+        versions = self.rng.integers(1, N_DEGRADED + 1, (n // 2, 2)) * (self.rng.random((n // 2, 2)) >= clean)
         for i, (real, fake) in enumerate(zip(reals, fakes, strict=True)):
-            draw = self.rng.random(4)
-            waves.append(self._cut(real, size, draw[0], draw[1] >= clean))
+            at = self.rng.random(2)
+            waves.append(self._cut(real, size, at[0], versions[i, 0]))
             if i % 2:
-                waves.append(self._cut(fake, size, draw[2], draw[3] >= clean))
+                waves.append(self._cut(fake, size, at[1], versions[i, 1]))
             else:
                 copy = int(self.rng.choice(self.copies[int(self.piece[real])]))
-                waves.append(self._cut(copy, size, draw[0], draw[1] >= clean))
+                waves.append(self._cut(copy, size, at[0], versions[i, 0]))
         return torch.from_numpy(np.stack(waves)), torch.tensor([0.0, 1.0]).repeat(n // 2)
 
 
@@ -171,11 +172,9 @@ def train(
 
 
 @torch.inference_mode()
-def logits_of(
-    network: nn.Module, examples: Examples, rows: NDArray[np.int64], *, degraded: bool
-) -> NDArray[np.float64]:
+def logits_of(network: nn.Module, examples: Examples, rows: NDArray[np.int64], version: int) -> NDArray[np.float64]:
     """Return the logit of each example, whole."""
-    waves = (torch.from_numpy(examples.wave(int(row), degraded=degraded))[None] for row in rows)
+    waves = (torch.from_numpy(examples.wave(int(row), version))[None] for row in rows)
     return np.array([float(network(_rms(wave))) for wave in waves])
 
 
@@ -199,9 +198,9 @@ def train_fold(fold: int, folder: Path, settings: Settings, seed: int) -> pd.Dat
     rows = held_out_rows(examples, FOLDS[fold])
     found = [
         examples.table.loc[rows, ["fake", "group"]].assign(
-            logit=logits_of(network, examples, rows, degraded=degraded), degraded=degraded, fold=fold, steps=len(losses)
+            logit=logits_of(network, examples, rows, version), version=version, fold=fold, steps=len(losses)
         )
-        for degraded in (False, True)
+        for version in (0, 1)
     ]
     table = pd.concat(found, ignore_index=True)
     log.info("%d steps; held out: %s", len(losses), summarise(table))

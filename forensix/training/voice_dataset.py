@@ -1,7 +1,7 @@
 """From labelled recordings to training examples: trimmed, levelled, copied and degraded once, kept in one file.
 
-Each piece of at most 4 s is kept twice, clean and through a random chain of degradations. Copies of a real piece go
-through the same chain with the same draws, so a pair differs in nothing but synthesis.
+Each piece of at most 4 s is kept clean and through three random chains of degradations. Copies of a real piece go
+through the same chains with the same draws, so a pair differs in nothing but synthesis.
 """
 
 import hashlib
@@ -17,11 +17,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from forensix.perturb import audio as degrade
+from forensix.perturb import rawboost
 from forensix.training.voice_sources import Recording, chunks, decode
 from forensix.voice.spoof import normalise, trim
 
 MIN_S = 0.4
 RATE_HZ = 16_000
+N_DEGRADED = 3
 Samples = NDArray[np.float32]
 Made = tuple[dict[str, object], NDArray[np.int16]]
 
@@ -30,12 +32,15 @@ PIECES = {"voice references": 3, "speeches": 6, "meetings": 5, "cloned speeches"
 FILES = {"wake words": 300, "commands": 400, "Tortoise": 200, "Larynx": 200}
 LARGE = {"wake words", "commands", "LibriSpeech"}
 
+# What a recording was sent as, by share.
+CODECS = {"mp3": 0.35, "aac": 0.2, "opus": 0.2, "telephone": 0.15, "g722": 0.1}
+
 
 @dataclass(frozen=True)
 class Examples:
     """All examples: ``samples`` int16, one after the other, and a table with a row for each.
 
-    Columns: ``start``, ``length`` (of the clean version; the degraded one follows it), ``fake``, ``group``,
+    Columns: ``start``, ``length`` (of the clean version; `N_DEGRADED` degraded ones follow it), ``fake``, ``group``,
     ``repository``, ``licence``, ``method`` (of the copy, or empty), ``piece`` (shared by a piece and its copies),
     ``file`` (number of the recording).
     """
@@ -43,10 +48,10 @@ class Examples:
     samples: NDArray[np.int16]
     table: pd.DataFrame
 
-    def wave(self, row: int, *, degraded: bool) -> Samples:
-        """Return one example as float samples."""
+    def wave(self, row: int, version: int) -> Samples:
+        """Return one example as float samples: version 0 is clean, 1 to `N_DEGRADED` are degraded."""
         start, length = self._spans[row]
-        start += length * degraded
+        start += length * version
         return self.samples[start : start + length].astype(np.float32) / np.float32(32768)
 
     @cached_property
@@ -60,7 +65,7 @@ def seed_of(*parts: object) -> int:
 
 
 def degrade_randomly(samples: Samples, rng: np.random.Generator) -> Samples:
-    """Send through a random chain: room, microphone, overload, noise, bandwidth, codec, each with some chance."""
+    """Send through a random chain: room, microphone, overload, noise, line, bandwidth, codec, each with some chance."""
     if rng.random() < 0.25:
         samples = degrade.reverberate(samples, rng)
     if rng.random() < 0.5:
@@ -71,8 +76,10 @@ def degrade_randomly(samples: Samples, rng: np.random.Generator) -> Samples:
         samples = degrade.noise(samples, rng)
     if rng.random() < 0.35:
         samples = degrade.low_pass(samples, rng)
-    if rng.random() < 0.35:
-        codec = rng.choice(["mp3", "aac", "opus", "telephone", "g722"])
+    if rng.random() < 0.15:
+        samples = rawboost.series(samples, rng)
+    if rng.random() < 0.5:
+        codec = rng.choice(list(CODECS), p=list(CODECS.values()))
         samples = degrade.DEGRADATIONS[codec](samples, rng)
     return samples
 
@@ -101,8 +108,8 @@ def examples_of(recording: Recording, *, seed: int) -> list[Made]:
         methods = ["", *rng.choice(list(synthesis.METHODS), n_copies, replace=False)]
         for method in methods:
             wave = synthesis.resynthesise(piece, str(method), rng) if method else piece
-            degraded = degrade_randomly(wave, np.random.default_rng(name + 1))
-            both = np.stack([_int16(normalise(wave)), _int16(normalise(degraded))])
+            chains = (np.random.default_rng(name + 1 + version) for version in range(N_DEGRADED))
+            versions = [wave, *(degrade_randomly(wave, chain) for chain in chains)]
             row = {
                 "length": piece.size,
                 "fake": int(recording.is_fake or bool(method)),
@@ -112,7 +119,7 @@ def examples_of(recording: Recording, *, seed: int) -> list[Made]:
                 "method": str(method),
                 "piece": name % 2**53,
             }
-            out.append((row, both.ravel()))
+            out.append((row, np.concatenate([_int16(normalise(version)) for version in versions])))
     return out
 
 

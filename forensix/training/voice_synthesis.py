@@ -205,6 +205,21 @@ def coarse_samples(samples: Samples, rng: Generator) -> Samples:
     return coarse
 
 
+def residual_noise(samples: Samples, rng: Generator) -> Samples:
+    """Leave noise 12 to 35 dB under each mel band, as diffusion that stops early does, on slightly blurred magnitudes.
+
+    The noise follows the speech, unlike a room's.
+    """
+    window, hop = _grid(rng)
+    spectrum = _stft(samples, window, hop)
+    envelope = _through_mel(spectrum.abs(), int(rng.choice([80, 100, 128])), 8_000.0)
+    re, im = torch.from_numpy(rng.standard_normal((2, *spectrum.shape)).astype(np.float32) / np.float32(np.sqrt(2)))
+    tilt = torch.linspace(0, float(rng.uniform(0, 10)), spectrum.shape[0])[:, None]
+    gain = 10 ** ((tilt - float(rng.uniform(12, 35))) / 20)
+    kept = torch.polar(spectrum.abs().lerp(envelope, float(rng.uniform(0, 0.3))), spectrum.angle())
+    return _istft(kept + torch.complex(re, im) * envelope * gain, window, hop, samples.size)
+
+
 METHODS: dict[str, Callable[[Samples, Generator], Samples]] = {
     "linear_griffin_lim": linear_griffin_lim,
     "mel_griffin_lim": mel_griffin_lim,
@@ -215,6 +230,7 @@ METHODS: dict[str, Callable[[Samples, Generator], Samples]] = {
     "linear_prediction": linear_prediction,
     "upsampling_images": upsampling_images,
     "coarse_samples": coarse_samples,
+    "residual_noise": residual_noise,
 }
 
 

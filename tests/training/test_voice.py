@@ -8,7 +8,7 @@ import torch
 
 from forensix.models.architectures import lcnn
 from forensix.training import voice
-from forensix.training.voice_dataset import Examples, build_examples
+from forensix.training.voice_dataset import N_DEGRADED, Examples, build_examples
 from forensix.training.voice_sources import collect, decode, rule_for
 from forensix.training.voice_synthesis import METHODS, resynthesise
 
@@ -114,7 +114,7 @@ def test_examples_hold_pairs_of_one_length(examples: Examples) -> None:
     assert (table[table["method"] != ""]["fake"] == 1).all()
     assert set(table[table["method"] == ""]["fake"]) == {0, 1}
     row = int(table.index[0])
-    clean, degraded = (examples.wave(row, degraded=flag) for flag in (False, True))
+    clean, degraded = (examples.wave(row, version) for version in (0, N_DEGRADED))
     assert clean.shape == degraded.shape
     assert np.sqrt(np.mean(clean**2)) == pytest.approx(0.05, rel=0.05)
 
