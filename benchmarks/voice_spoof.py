@@ -8,6 +8,7 @@ Prints Markdown. Intervals are 95 % bootstraps that draw whole speakers (human) 
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +19,19 @@ from forensix.manifest import Manifest
 from forensix.metrics import auc, bootstrap_interval, eer
 from forensix.models import Measurement, get_card, load_model
 from forensix.models.store import write_card
+from forensix.perturb import rawboost
 from forensix.perturb.audio import DEGRADATIONS
 from forensix.training.voice_sources import decode
 from forensix.voice.spoof import SpoofDetector
 
 # Systems of which training holds other outputs, from other repositories.
 SHARED = ("VITS", "Tacotron2+WaveGlow", "Tacotron2+HiFi-GAN")
+DEGRADED: dict[str, Callable[..., np.ndarray]] = {
+    "none": lambda samples, _: samples,
+    **DEGRADATIONS,
+    "mp3 at 32 kbit/s": partial(DEGRADATIONS["mp3"], kbps=32),
+    "rawboost": rawboost.series,
+}
 COMMAND = "python benchmarks/voice_spoof.py --corpora DIR"
 
 
@@ -95,10 +103,15 @@ def print_errors(table: pd.DataFrame, detector: SpoofDetector) -> None:
 
 
 def print_robustness(table: pd.DataFrame, waves: list[np.ndarray], detector: SpoofDetector) -> None:
-    print(f"\n{detector.card.name} after each degradation, all speech.\n\n| degradation | AUC | EER |\n|---|---|---|")
-    for name, degrade in DEGRADATIONS.items():
+    print(f"\n{detector.card.name} after each degradation, all speech; errors are those at a score of 0.5.\n")
+    print("| degradation | AUC | EER | human speech called fake | fakes missed |\n|---|---|---|---|---|")
+    real, fake = table["fake"] == 0, table["fake"] == 1
+    for name, degrade in DEGRADED.items():
         logits = [detector.logit(degrade(wave, np.random.default_rng(i))) for i, wave in enumerate(waves)]
-        print(f"| {name} | {auc(table['fake'], logits):.3f} | {eer(table['fake'], logits):.3f} |", flush=True)
+        called = detector.calibration.score(logits) >= 0.5
+        figures = f"{auc(table['fake'], logits):.3f} | {eer(table['fake'], logits):.3f}"
+        alarms, missed = int(called[real].sum()), int((~called[fake]).sum())
+        print(f"| {name} | {figures} | {alarms} of {real.sum()} | {missed} of {fake.sum()} |", flush=True)
 
 
 def update_card(table: pd.DataFrame, name: str) -> None:
@@ -137,7 +150,8 @@ def main() -> None:
         table[name] = [detector.logit(wave) for wave in waves]
     print("# Spoof detectors on the dev split of the voice corpus\n")
     print(
-        f"`{COMMAND} --checkpoints DIR`; fake is positive, intervals are 95 % bootstraps over speakers and systems.\n"
+        f"`{COMMAND} --checkpoints DIR --robustness`; fake is positive, intervals are 95 % bootstraps over speakers and"
+        " systems.\n"
     )
     print_overall(table, list(found))
     print_by_source(table, list(found))

@@ -278,7 +278,8 @@ def make_card(examples: Examples, held_out: pd.DataFrame, seed: int, command: st
         "every collection and system weighs alike, classes have equal priors.",
         trained_on=training_sources(examples),
         limits="Mostly English, mostly one reader (LJSpeech) among the fakes, systems of 2018 to 2023. Blind to newer "
-        "systems that leave no trace below 7.2 kHz; heavy noise, telephone bands and clips under a second blur it.",
+        "systems that leave no trace below 7.2 kHz; heavy noise, telephone bands, low rates of MP3 and clips under a "
+        "second blur it, and human speech is then called fake more often.",
         licence="Apache-2.0; some training sources state no licence or unclear rights, see trained_on",
         seed=seed,
         measured=measure_held_out(held_out, command),
