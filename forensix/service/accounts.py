@@ -15,6 +15,7 @@ import sqlalchemy as sa
 
 from forensix.errors import UsageError
 from forensix.service.database import Database, accounts, tasks, tokens
+from forensix.service.tokens import end_tokens
 
 if TYPE_CHECKING:
     from pwdlib import PasswordHash
@@ -118,7 +119,7 @@ def remove(connection: sa.Connection, name: str) -> list[str]:
     if found is None:
         raise _unknown(connection, name)
     # First, and in the order in which a creation locks: those under way end before, and none begins after.
-    connection.execute(sa.delete(tokens).where(tokens.c.account_id == found))
+    end_tokens(connection, tokens.c.account_id == found)
     keys = connection.scalars(sa.select(tasks.c.upload).where(tasks.c.account_id == found, tasks.c.upload.is_not(None)))
     uploads = list(keys)
     # The foreign keys take the rest along.

@@ -83,7 +83,8 @@ class Creations:
                 self._working = bool(batch)
             if not batch:
                 return
-            self._write([each for each in batch if each.store()])
+            # By token, as tokens are ended: of two that lock in different orders each could wait for the other.
+            self._write(sorted((each for each in batch if each.store()), key=lambda each: each.token_id))
             for each in batch:
                 if each.error is not None:
                     each.discard()

@@ -17,6 +17,7 @@ from forensix.service.database import Database, keys, tasks, tokens
 from forensix.service.jobs import Jobs
 from forensix.service.settings import Settings
 from forensix.service.storage import Storage
+from forensix.service.tokens import end_tokens
 
 _LOG = logging.getLogger(__name__)
 
@@ -122,7 +123,7 @@ def delete_orphans(database: Database, storage: Storage, stored_before: float) -
 def delete_tokens(database: Database, expired_before: float) -> int:
     """Delete tokens that have expired."""
     with database.write() as connection:
-        return connection.execute(sa.delete(tokens).where(tokens.c.expires_at < int(expired_before))).rowcount
+        return len(end_tokens(connection, tokens.c.expires_at < int(expired_before)))
 
 
 def revive(database: Database, jobs: Jobs, created_before: float) -> int:

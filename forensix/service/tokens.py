@@ -8,7 +8,7 @@ from typing import Any
 import jwt
 import sqlalchemy as sa
 
-from forensix.service.database import Database, keys, tokens
+from forensix.service.database import Database, accounts, keys, tokens
 from forensix.service.errors import Refusal, bad_token, not_found
 from forensix.service.settings import Settings
 
@@ -66,13 +66,13 @@ class Tokens:
         row["ends_with"] = token[-6:]
         with self._database.write() as connection:
             mine = tokens.c.account_id == account_id
-            connection.execute(sa.delete(tokens).where(mine, tokens.c.expires_at <= now))
+            end_tokens(connection, mine, tokens.c.expires_at <= now)
+            # One token of an account after another, or two at once could both be the last. After tokens, as everywhere.
+            if connection.scalar(_ACCOUNT, {"id": account_id}) is None:
+                raise bad_token("the account is gone")
             if (connection.scalar(sa.select(sa.func.count()).where(mine)) or 0) >= MAX_TOKENS:
                 raise Refusal(400, "too_many", f"there are {MAX_TOKENS} tokens already; delete those not in use")
-            try:
-                connection.execute(sa.insert(tokens).values(row))
-            except sa.exc.IntegrityError:
-                raise bad_token("the account is gone") from None
+            connection.execute(sa.insert(tokens).values(row))
         return Issued(str(row["id"]), token, self._claims(row))
 
     def read(self, token: str) -> Bearer:
@@ -146,11 +146,11 @@ class Tokens:
         Refusal
             404: the account has no such token.
         """
-        query = sa.delete(tokens).where(tokens.c.account_id == account_id)
+        which = [tokens.c.account_id == account_id]
         if token_id is not None:
-            query = query.where(tokens.c.id == token_id)
+            which.append(tokens.c.id == token_id)
         with self._database.write() as connection:
-            deleted = sorted(connection.scalars(query.returning(tokens.c.id)))
+            deleted = end_tokens(connection, *which)
         if token_id is not None and not deleted:
             raise _no_token()
         return deleted
@@ -169,6 +169,19 @@ class Tokens:
         if self._key is None:
             self._key = _read_key(self._database)
         return self._key
+
+
+def end_tokens(connection: sa.Connection, *which: sa.ColumnElement[bool]) -> list[str]:
+    """Delete the tokens for which all of ``which`` holds; return their ids, sorted.
+
+    They are locked by id, byte by byte, as creations lock theirs: of two that lock in different orders each could wait
+    for the other.
+    """
+    by_id = tokens.c.id if connection.dialect.name == "sqlite" else sa.collate(tokens.c.id, "C")
+    ids = list(connection.scalars(sa.select(tokens.c.id).where(*which).order_by(by_id).with_for_update()))
+    if ids:
+        connection.execute(_END, [{"ended": each} for each in ids])
+    return ids
 
 
 def _read_key(database: Database) -> str:
@@ -190,4 +203,6 @@ def _no_token() -> Refusal:
     return not_found("there is no such token; GET /auth/tokens lists those that there are")
 
 
+_ACCOUNT = sa.select(accounts.c.id).where(accounts.c.id == sa.bindparam("id")).with_for_update(key_share=True)
+_END = sa.delete(tokens).where(tokens.c.id == sa.bindparam("ended"))
 _OWNER = sa.select(tokens.c.account_id).where(tokens.c.id == sa.bindparam("id"))

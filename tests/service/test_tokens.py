@@ -1,18 +1,24 @@
 """Tokens: the five operations, and every way in which a token can be no good."""
 
+import asyncio
 import base64
 import json
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import jwt
 import pytest
+import sqlalchemy as sa
 
 from forensix.service.app import create_app
+from forensix.service.database import tokens
+from forensix.service.errors import Refusal
 from forensix.service.settings import Settings
 from tests.service.api import Account, Api, refused, running_api
+from tests.service.postgres import postgres, program
 
 POLL = "/tasks/voice_analysis/3f0e7a34-4b8e-4a5e-9d3c-111111111111"
 
@@ -230,3 +236,93 @@ def test_an_account_keeps_a_bounded_number_of_tokens(account: Account, monkeypat
     monkeypatch.setattr("forensix.service.tokens.MAX_TOKENS", 2)
     assert account.tokens().status_code == 200
     refused(account.tokens(), 400, "too_many")
+
+
+@pytest.fixture(scope="module")
+def on_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    if program("postgres") is None:
+        pytest.skip("PostgreSQL is not installed")
+    with postgres() as server, running_api(tmp_path_factory.mktemp("home"), database_url=server.url) as running:
+        yield running
+
+
+def give_tokens(api: Api, *ids: str) -> str:
+    """Give a new account tokens of these ids in place of all that there are, and return its id."""
+    account = api.account().id
+    with api.context.database.write() as connection:
+        connection.execute(sa.delete(tokens))
+        times = {"issued_at": int(time.time()), "expires_at": int(time.time()) + 1000}
+        for each in ids:
+            connection.execute(sa.insert(tokens).values(id=each, account_id=account, ends_with="x", **times))
+    return account
+
+
+def lock(token_id: str, **how: Any) -> Any:
+    return sa.select(tokens.c.id).where(tokens.c.id == token_id).with_for_update(**how)
+
+
+def test_all_tokens_are_ended_in_the_order_in_which_creations_lock_them(on_postgres: Api) -> None:
+    # By their bytes the capital comes first; by language, and in the table, it does not.
+    account, context = give_tokens(on_postgres, "a", "B"), on_postgres.context
+    with ThreadPoolExecutor(1) as pool:
+        with context.database.write() as connection:
+            connection.execute(lock("B", read=True, key_share=True))
+            deleted = pool.submit(context.tokens.delete, account)
+            time.sleep(0.5)
+            connection.execute(lock("a", read=True, key_share=True, nowait=True))
+        assert deleted.result(10) == ["B", "a"]
+
+
+def test_a_batch_of_creations_locks_its_tokens_in_order(on_postgres: Api) -> None:
+    account, context = give_tokens(on_postgres, "a", "B"), on_postgres.context
+    row = {
+        "account_id": account,
+        "task": "voice_analysis",
+        "status": "in_progress",
+        "explain": False,
+        "transcribe": True,
+    }
+    row |= {"additional_info": None, "url": None, "upload": None, "file_name": None, "created_at": time.time()}
+
+    async def create() -> None:
+        creations = context.creations
+        # As if a batch were being written, so that both go into the next.
+        creations._working = True
+        both = [
+            asyncio.create_task(creations.create(row | {"id": f"task-{token}", "attempts": 0}, token, None))
+            for token in ("a", "B")
+        ]
+        await asyncio.sleep(0)
+        with context.database.write() as connection:
+            connection.execute(lock("B"))
+            creations._thread.submit(creations._work)
+            await asyncio.sleep(0.5)
+            connection.execute(lock("a", nowait=True))
+        await asyncio.gather(*both)
+
+    asyncio.run(create())
+
+
+def test_tokens_asked_for_at_once_stay_within_the_bound(on_postgres: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forensix.service.tokens.MAX_TOKENS", 3)
+    account, context = give_tokens(on_postgres, "a"), on_postgres.context
+
+    def hesitate(_c: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        if statement.startswith("INSERT INTO tokens"):
+            time.sleep(0.2)
+
+    def issue(_: int) -> bool:
+        try:
+            context.tokens.issue(account)
+        except Refusal as refusal:
+            assert refusal.code == "too_many"
+            return False
+        return True
+
+    sa.event.listen(context.database.engine, "before_cursor_execute", hesitate)
+    try:
+        with ThreadPoolExecutor(6) as pool:
+            assert sum(pool.map(issue, range(6))) == 2
+    finally:
+        sa.event.remove(context.database.engine, "before_cursor_execute", hesitate)
+    assert len(context.tokens.listing(account)) == 3
