@@ -130,7 +130,6 @@ class Database:
             # The connection that wrote last knows the pages; another would read them again.
             options["pool_use_lifo"] = True
         else:
-            options["connect_args"] = {"connect_timeout": 5, "application_name": "forensix"}
             options["pool_pre_ping"] = True
         self.engine = sa.create_engine(settings.sqlalchemy_url, **options)
         if settings.is_sqlite:

@@ -47,7 +47,7 @@ class Jobs:
 
         self._database = database
         self._client = DBOSClient(
-            system_database_url=settings.database_url,
+            system_database_url=settings.connection_url,
             serializer=DBOSPortableJSONSerializer(),
             application_name=APPLICATION,
             system_database_pool_size=2,
@@ -172,7 +172,7 @@ def prepare(settings: Settings) -> None:
     from dbos import DBOS
 
     try:
-        DBOS.migrate(settings.database_url)
+        DBOS.migrate(settings.connection_url)
     except sa.exc.OperationalError as error:
         raise ForensixError(f"the queue's tables cannot be made: {str(error.orig).strip()[:200]}") from None
 

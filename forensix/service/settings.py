@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlencode
 
 import sqlalchemy as sa
 from pydantic import Field, ValidationError, field_validator
@@ -12,6 +13,17 @@ from forensix.errors import UsageError
 
 Names = Annotated[tuple[str, ...], NoDecode]
 """Comma separated in the environment."""
+
+# A host that vanishes says nothing: without these a connection to it, and what waits for it, hangs for hours.
+_LIBPQ = {
+    "application_name": "forensix",
+    "connect_timeout": "5",
+    "keepalives": "1",
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "15000",
+}
 
 
 class Settings(BaseSettings):
@@ -117,9 +129,18 @@ class Settings(BaseSettings):
         return self.database_url.startswith("sqlite:")
 
     @property
+    def connection_url(self) -> str:
+        """The database's URL, with what makes its client give up a dead connection unless it says otherwise."""
+        if self.is_sqlite:
+            return self.database_url
+        said = sa.make_url(self.database_url).query
+        more = urlencode({name: value for name, value in _LIBPQ.items() if name not in said})
+        return f"{self.database_url.rstrip('?&')}{'&' if said else '?'}{more}" if more else self.database_url
+
+    @property
     def sqlalchemy_url(self) -> str:
-        """The database's URL with the driver named."""
-        return self.database_url.replace("postgresql://", "postgresql+psycopg://", 1)
+        """`connection_url` with the driver named."""
+        return self.connection_url.replace("postgresql://", "postgresql+psycopg://", 1)
 
     @classmethod
     def read(cls, **changes: Any) -> Self:

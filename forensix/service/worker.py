@@ -93,7 +93,7 @@ class Worker:
         DBOS(
             config={
                 "name": jobs.APPLICATION,
-                "system_database_url": self._settings.database_url,
+                "system_database_url": self._settings.connection_url,
                 "executor_id": self._place.id,
                 "application_version": jobs.VERSION,
                 "serializer": DBOSPortableJSONSerializer(),

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from forensix.errors import UsageError
 from forensix.service.settings import Settings
@@ -27,12 +28,31 @@ def test_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("FORENSIX_LOG_LEVEL", "warning")
     monkeypatch.setenv("FORENSIX_STORAGE_URL", "")
     settings = Settings.read()
-    assert settings.sqlalchemy_url == "postgresql+psycopg://anna:word@db.example:5432/forensix"
+    assert settings.sqlalchemy_url.startswith("postgresql+psycopg://anna:word@db.example:5432/forensix?")
     assert settings.private_hosts == ("localhost", "127.0.0.1")
     assert (settings.data_uris, settings.log_level, settings.is_sqlite) == (False, "WARNING", False)
     assert settings.storage_url == f"file://{tmp_path}/files"
     with pytest.raises(Exception, match="frozen"):
         settings.workers = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("end", ["", "?", "?tcp_user_timeout=99&connect_timeout=7", "?sslmode=require&"])
+def test_what_the_url_says_of_a_connection_goes_before_what_is_usual(tmp_path: Path, end: str) -> None:
+    settings = Settings.read(home=tmp_path, database_url=f"postgresql://anna:wo%3Frd@db/forensix{end}")
+    assert settings.database_url.endswith(f"/forensix{end}")
+    for text in (settings.connection_url, settings.sqlalchemy_url):
+        url = sa.make_url(text)
+        own = "=99" in end
+        assert (url.database, url.password, url.query.get("sslmode")) == (
+            "forensix",
+            "wo?rd",
+            "require" if "ssl" in end else None,
+        )
+        assert url.query["tcp_user_timeout"] == ("99" if own else "15000")
+        assert url.query["connect_timeout"] == ("7" if own else "5")
+        assert url.query["keepalives_idle"] == "10"
+    embedded = Settings.read(home=tmp_path)
+    assert embedded.connection_url == embedded.sqlalchemy_url == embedded.database_url
 
 
 @pytest.mark.parametrize(
