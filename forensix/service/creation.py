@@ -28,6 +28,7 @@ _INSERT = sa.insert(tasks).from_select(
     .with_for_update(read=True, key_share=True, of=tokens),
 )
 _GOOD = sa.select(tokens.c.id).where(tokens.c.id.in_(sa.bindparam("ids", expanding=True)))
+_THERE = sa.select(tasks.c.id).where(tasks.c.id.in_(sa.bindparam("ids", expanding=True)))
 
 
 class Queue(Protocol):
@@ -56,7 +57,8 @@ class Creations:
     async def create(self, row: Mapping[str, Any], token_id: str, upload: Upload | None) -> None:
         """Write a task and its job, if the token that came with it is still good, and its upload if that is not stored.
 
-        When it fails, nothing is left of the upload.
+        When it fails, nothing is left of the upload; but where nobody can tell whether the row was written, because the
+        database went away meanwhile, the upload stays, for the task or for retention to delete.
 
         Raises
         ------
@@ -86,7 +88,7 @@ class Creations:
             # By token, as tokens are ended: of two that lock in different orders each could wait for the other.
             self._write(sorted((each for each in batch if each.store()), key=lambda each: each.token_id))
             for each in batch:
-                if each.error is not None:
+                if each.error is not None and not each.unknown:
                     each.discard()
             for loop in {each.loop for each in batch}:
                 # A loop that is closed has nobody left who waits.
@@ -97,19 +99,33 @@ class Creations:
         if not stored:
             return
         good = {each.token_id for each in stored}
+        committing = False
         try:
             with self._database.write() as connection:
                 rows = [{name: each.row[name] for name in _ROW} | {_TOKEN: each.token_id} for each in stored]
                 if connection.execute(_INSERT, rows).rowcount < len(rows):
                     good = set(connection.scalars(_GOOD, {"ids": sorted(good)}))
                 self._queue.create(connection, [each.row["id"] for each in stored if each.token_id in good])
+                committing = True
         except Exception as error:
+            unknown = committing and _is_lost(error)
+            written = self._written(stored) if unknown else set()
             for each in stored:
-                each.error = error
-            return
+                if each.row["id"] not in written:
+                    each.error, each.unknown = error, unknown
+            if not committing:
+                return
         for each in stored:
             if each.token_id not in good:
-                each.error = bad_token("the token was revoked")
+                each.error, each.unknown = bad_token("the token was revoked"), False
+
+    def _written(self, stored: "Sequence[_Arrival]") -> set[str]:
+        """Return the ids of tasks that are there; of others the row may still come, as the database goes on with it."""
+        try:
+            with self._database.read() as connection:
+                return set(connection.scalars(_THERE, {"ids": [each.row["id"] for each in stored]}))
+        except sa.exc.SQLAlchemyError:
+            return set()
 
 
 class _Arrival:
@@ -120,6 +136,8 @@ class _Arrival:
         self.loop = asyncio.get_running_loop()
         self.written: asyncio.Future[None] = self.loop.create_future()
         self.error: Exception | None = None
+        self.unknown = False
+        """Whether the row may be there in spite of the error."""
 
     def store(self) -> bool:
         """Bring the upload into the storage, and return whether that went well."""
@@ -135,6 +153,11 @@ class _Arrival:
         if self.upload is not None:
             with contextlib.suppress(Exception):
                 self.upload.discard()
+
+
+def _is_lost(error: Exception) -> bool:
+    """Return whether an error says nothing about what became of a commit, as a connection that breaks says nothing."""
+    return not isinstance(error, sa.exc.DBAPIError) or error.connection_invalidated
 
 
 def _tell(batch: Sequence[_Arrival]) -> None:

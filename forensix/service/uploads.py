@@ -4,7 +4,9 @@ Bytes are gathered in memory up to a piece and written by a thread, so that the 
 small file is written in one go by the thread that writes the task's row.
 """
 
+import contextlib
 import re
+import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
@@ -46,8 +48,15 @@ class Store(Protocol):
         """Delete a file that is there."""
 
 
+class Discarded(Exception):
+    """An upload is to be written that was discarded: its request ended meanwhile."""
+
+
 class Upload:
-    """A file that is arriving; ``key`` is its place in the storage once ``store`` has returned."""
+    """A file that is arriving; ``key`` is its place in the storage once ``store`` has returned.
+
+    It can be discarded while another thread writes: that waits for the writing, and what comes later writes nothing.
+    """
 
     def __init__(
         self, store: Store, key: str, name: str | None, *, task: str, accepts: frozenset[MediaKind], max_bytes: int
@@ -57,7 +66,8 @@ class Upload:
         self._store, self._task, self._accepts, self._max_bytes = store, task, accepts, max_bytes
         self._pieces: list[bytes] = []
         self._held_bytes = 0
-        self._sniffed = self._stored = False
+        self._sniffed = self._stored = self._visible = self._discarded = False
+        self._lock = threading.RLock()
         self._writer: Writer | None = None
 
     def feed(self, data: bytes) -> None:
@@ -93,33 +103,53 @@ class Upload:
             self._sniff()
 
     def write(self) -> None:
-        """Write what was gathered; blocks."""
-        if self._writer is None:
-            self._writer = self._store.write(self.key)
-        pieces, self._pieces, self._held_bytes = self._pieces, [], 0
-        self._writer.write(pieces[0] if len(pieces) == 1 else b"".join(pieces))
+        """Write what was gathered; blocks.
+
+        Raises
+        ------
+        Discarded
+            It was discarded before.
+        """
+        with self._lock:
+            if self._discarded:
+                raise Discarded
+            if self._writer is None:
+                self._writer = self._store.write(self.key)
+            pieces, self._pieces, self._held_bytes = self._pieces, [], 0
+            self._writer.write(pieces[0] if len(pieces) == 1 else b"".join(pieces))
 
     def store(self) -> None:
-        """Write the rest and make the file visible, or leave nothing behind; blocks. A second call does nothing."""
-        if self._stored:
-            return
-        try:
-            self.write()
-            assert self._writer is not None
-            self._writer.close()
-        except BaseException:
-            self.discard()
-            raise
-        self._stored = True
+        """Write the rest and make the file visible, or leave nothing behind; blocks. A second call does nothing.
+
+        Raises
+        ------
+        Discarded
+            It was discarded before.
+        """
+        with self._lock:
+            if self._stored:
+                return
+            try:
+                self.write()
+                assert self._writer is not None
+                self._visible = True
+                self._writer.close()
+            except BaseException:
+                with contextlib.suppress(Exception):
+                    self.discard()
+                raise
+            self._stored = True
 
     def discard(self) -> None:
         """Leave nothing behind; blocks."""
-        self._pieces = []
-        if self._stored:
-            self._store.delete(self.key)
-        elif self._writer is not None:
-            self._writer.discard()
-        self._writer = None
+        with self._lock:
+            self._discarded, self._pieces = True, []
+            if self._writer is not None:
+                self._writer.discard()
+            # Perhaps it is, although closing it failed.
+            if self._visible:
+                self._store.delete(self.key)
+            self._stored, self._visible, self._writer = False, False, None
 
     def _sniff(self) -> None:
         self._sniffed = True

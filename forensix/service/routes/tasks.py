@@ -1,6 +1,7 @@
 """Section 4.2: tasks, created and polled with a bearer token."""
 
 import asyncio
+import contextlib
 import time
 import uuid
 from collections.abc import Awaitable, Callable
@@ -62,12 +63,14 @@ def _creation(task: str) -> Callable[[Request], Awaitable[Response]]:
             form = await read_form(request, _FIELDS[task], context.run, open_upload)
             try:
                 row = _row(context, form, task) | {"id": report_id, "account_id": bearer.account_id}
-            except Refusal:
+                if form.upload is not None and not context.storage.instant:
+                    await asyncio.shield(context.run(form.upload.store))
+            except BaseException:
+                # A request that is ended while its upload is being stored included. From here on `Creations` does it.
                 if form.upload is not None:
-                    await context.run(form.upload.discard)
+                    with contextlib.suppress(Exception):
+                        await asyncio.shield(context.run(form.upload.discard))
                 raise
-            if form.upload is not None and not context.storage.instant:
-                await asyncio.shield(context.run(form.upload.store))
             await context.creations.create(row, bearer.id, form.upload)
         finally:
             context.uploads[mine] -= 1
