@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from forensix.service.encoding import json_bytes
 
 SLUGS = {
-    "bad_form": "the body is malformed, cut off, or a field is given twice or is too long",
+    "bad_form": "the request or its body is malformed, cut off, or a field is given twice or is too long",
     "bad_field": "a field has a value that it cannot have",
     "bad_url": "the URL is malformed, of another scheme than http(s), with a password, or of a private address",
     "file_or_url_missing": "neither a file nor a url came",

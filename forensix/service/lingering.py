@@ -6,12 +6,15 @@ Connections on which no request comes are closed, and there are never so many th
 """
 
 import asyncio
+import contextlib
 import resource
 from functools import cache
 from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from forensix.service.errors import bad_form
 
 LINGER_S = 2.0
 """Longest time for a client to notice that it was answered."""
@@ -20,7 +23,8 @@ HEAD_S = 15.0
 
 
 class LingeringProtocol(H11Protocol):
-    """HTTP as uvicorn speaks it, but for how a connection ends before the request did, or begins without one."""
+    """HTTP as uvicorn speaks it, but for how a connection ends before the request did, or begins without one, and for
+    the answer to what is no HTTP: JSON, as all answers are."""
 
     _head: asyncio.TimerHandle | None = None
 
@@ -44,6 +48,24 @@ class LingeringProtocol(H11Protocol):
         if self._head is not None:
             self._head.cancel()
         super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP, and close the connection."""
+        refusal = bad_form("the request is not valid HTTP/1.1")
+        body = refusal.body()
+        headers = [
+            (b"content-type", b"application/json"),
+            (b"content-length", str(len(body)).encode()),
+            (b"x-content-type-options", b"nosniff"),
+            (b"cache-control", b"no-store"),
+            (b"connection", b"close"),
+        ]
+        response = h11.Response(status_code=refusal.status, headers=headers, reason=b"Bad Request")
+        # An answer may be under way already, and one to HEAD has no body.
+        with contextlib.suppress(h11.LocalProtocolError):
+            for event in (response, h11.Data(data=body), h11.EndOfMessage()):
+                self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
     def _watch(self) -> None:
         idle = self.conn.their_state is h11.IDLE
