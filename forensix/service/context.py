@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol, TypeVar
 
+import sqlalchemy as sa
 from starlette.requests import Request
 
 from forensix.service import accounts
@@ -19,6 +20,7 @@ from forensix.service.database import Database
 from forensix.service.errors import bad_password, bad_token, busy
 from forensix.service.limits import Rates
 from forensix.service.metrics import Metrics
+from forensix.service.probe import Probe
 from forensix.service.settings import Settings
 from forensix.service.tokens import Bearer, Tokens
 from forensix.service.uploads import Store
@@ -54,6 +56,8 @@ class Context:
         self._asked = -_FRESH_S
         self._depth = 0
         self._good: set[str] = set()
+        self.readiness = {"database": Probe(self._database_answers), "storage": Probe(self._storage_takes_files)}
+        """What must work for tasks to be taken on."""
         self.uploads: Counter[str] = Counter()
         """How many are arriving, by account."""
 
@@ -152,6 +156,13 @@ class Context:
         self.creations.close()
         self.queue.close()
         self.database.close()
+
+    def _database_answers(self) -> bool:
+        with self.database.read() as connection:
+            return bool(connection.scalar(sa.text("SELECT 1")) == 1)
+
+    def _storage_takes_files(self) -> bool:
+        return self.storage.ready()
 
     def _look(self, token: str) -> Bearer:
         bearer = self.tokens.check(token)

@@ -1,10 +1,15 @@
 """What operators ask: health, readiness, metrics."""
 
+import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
+import httpx
 import pytest
 import sqlalchemy as sa
 
+from forensix.service import probe
 from tests.service.api import JPEG, Api, refused, running_api
 
 
@@ -24,14 +29,56 @@ def test_not_ready_without_the_database(api: Api, monkeypatch: pytest.MonkeyPatc
     def gone() -> None:
         raise sa.exc.OperationalError("BEGIN", {}, Exception("gone"))
 
+    monkeypatch.setattr(probe, "FRESH_S", -1)
     monkeypatch.setattr(api.context.database, "read", gone)
     refused(api.client.get("/readyz"), 503, "unavailable")
     assert api.client.get("/healthz").status_code == 200
 
 
 def test_not_ready_without_the_storage(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "FRESH_S", -1)
     monkeypatch.setattr(api.context.storage, "ready", lambda: False)
     assert "storage" in refused(api.client.get("/readyz"), 503, "unavailable")["error"]
+
+
+def test_readiness_is_looked_at_once_a_moment_however_many_ask(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+
+    def ready() -> bool:
+        asked.append(time.monotonic())
+        time.sleep(0.3)
+        return True
+
+    monkeypatch.setattr(api.context.storage, "ready", ready)
+    time.sleep(probe.FRESH_S + 0.1)
+    for n_looks in (1, 2):
+        assert [answer.status_code for answer in ask_together(api, 20)] == [200] * 20
+        assert api.client.get("/readyz").status_code == 200
+        assert len(asked) == n_looks
+        time.sleep(probe.FRESH_S + 0.1)
+
+
+def test_storage_that_hangs_is_asked_once(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on, asked = threading.Event(), []
+
+    def ready() -> bool:
+        asked.append(None)
+        return go_on.wait(20)
+
+    monkeypatch.setattr(api.context.storage, "ready", ready)
+    monkeypatch.setattr(probe, "FRESH_S", -1)
+    monkeypatch.setattr(probe, "PATIENCE_S", 0.2)
+    try:
+        for _ in range(3):
+            refused(api.client.get("/readyz"), 503, "unavailable")
+        assert len(asked) == 1
+    finally:
+        go_on.set()
+
+
+def ask_together(api: Api, n: int) -> list[httpx.Response]:
+    with ThreadPoolExecutor(n) as pool:
+        return list(pool.map(lambda _: api.client.get("/readyz"), range(n)))
 
 
 def test_metrics(api: Api) -> None:
