@@ -1,6 +1,7 @@
 """The command line: exit status, one sentence an error, one JSON line an input, nothing heavy before it is needed."""
 
 import json
+import os
 import re
 import signal
 import struct
@@ -167,6 +168,16 @@ def test_importing_is_free(code: str) -> None:
     heavy = ["torch", "numpy", "pandas", "pydantic", "PIL", "av", "matplotlib", "rich", "scipy"]
     script = f"import sys; {code}; print([m for m in {heavy!r} if m in sys.modules])"
     assert subprocess.check_output([sys.executable, "-c", script], text=True, cwd=REPOSITORY).strip() == "[]"
+
+
+def test_the_package_runs_as_the_command(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "forensix"]
+    asked = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": str(REPOSITORY)}, "capture_output": True, "text": True}
+    done = subprocess.run([*command, "--help"], check=True, **asked)
+    assert done.stdout.startswith("usage: forensix [-h]")
+    done = subprocess.run([*command, "nonesuch"], check=False, **asked)
+    assert done.returncode == 2
+    assert "\nforensix: error: " in done.stderr
 
 
 def test_every_command_and_option_stands_in_the_readme() -> None:

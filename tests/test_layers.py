@@ -35,6 +35,7 @@ LAYERS = {
     "evaluation": 6,
     "explorer": 6,
     "cli": 7,
+    "__main__": 8,
 }
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 
