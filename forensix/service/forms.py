@@ -74,8 +74,13 @@ async def read_form(request: Request, known: frozenset[str], run: Run, open_uplo
     Refusal
         400: malformed, cut off or stalled; 413: too large; 415: of another content type, or not what the task takes.
     """
-    declared, options = parse_options_header(request.headers.get("content-type"))
-    if request.headers.get("content-encoding", "identity").lower() != "identity":
+    types = request.headers.getlist("content-type")
+    # As with tokens: a proxy could go by the one, and we by the other.
+    if len(types) > 1:
+        raise bad_form("the Content-Type is given twice")
+    declared, options = parse_options_header(types[0] if types else None)
+    codings = ",".join(request.headers.getlist("content-encoding")).lower().split(",")
+    if not {coding.strip() for coding in codings} <= {"", "identity"}:
         raise Refusal(415, "unsupported_form", "send the body as it is, without Content-Encoding")
     if declared == b"multipart/form-data":
         return await _read_multipart(request, options, known, run, open_upload)

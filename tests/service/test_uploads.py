@@ -269,11 +269,26 @@ def test_a_form_without_a_file_is_bounded(api: Api, account: Account) -> None:
         refused(api.client.post(TASK, headers=headers, content=b"url=\xff"), 400, "bad_form")
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "br", "deflate"])
+@pytest.mark.parametrize("encoding", ["gzip", "br", "deflate", "identity, gzip"])
 def test_compressed_bodies_are_not_unpacked(api: Api, account: Account, encoding: str) -> None:
     with api.leaves_nothing():
         answer = post(account, ('name="file"; filename="a.jpg"', JPEG), **{"Content-Encoding": encoding})
         refused(answer, 415, "unsupported_form")
+
+
+@pytest.mark.parametrize("encoding", ["", " ", "identity", "Identity, identity"])
+def test_no_compression_may_be_said(account: Account, encoding: str) -> None:
+    answer = post(account, ('name="file"; filename="a.jpg"', JPEG), **{"Content-Encoding": encoding})
+    assert answer.status_code == 200
+
+
+def test_two_content_types_are_refused(api: Api, account: Account) -> None:
+    kind, body = multipart(('name="file"; filename="a.jpg"', JPEG))
+    other = "application/x-www-form-urlencoded"
+    for second in (other, kind["Content-Type"]):
+        headers = [*account.headers.items(), *kind.items(), ("Content-Type", second)]
+        with api.leaves_nothing():
+            refused(api.client.post(TASK, headers=headers, content=body), 400, "bad_form")
 
 
 NAMES = {
