@@ -1,6 +1,7 @@
 """What can be set, by environment variables that start with ``FORENSIX_``; read when asked, never at import."""
 
 import os
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlencode
@@ -14,6 +15,8 @@ from forensix.errors import UsageError
 Names = Annotated[tuple[str, ...], NoDecode]
 """Comma separated in the environment."""
 
+# A folder, as fsspec reads it: neither a scheme of another kind nor a chain of file systems.
+_LOCAL = re.compile(r"(?:(?:file|local):(?://)?)?((?!.*(?:://|::)).*)", re.DOTALL)
 # A host that vanishes says nothing: without these a connection to it, and what waits for it, hangs for hours.
 _LIBPQ = {
     "application_name": "forensix",
@@ -121,6 +124,14 @@ class Settings(BaseSettings):
             raise ValueError("this is no URL of a database; percent-encode what is special in a password") from None
         if scheme == "sqlite" and (found.database or "").startswith((":memory:", "file:")):
             raise ValueError("several processes share the database: give a path")
+        return value
+
+    @field_validator("storage_url")
+    @classmethod
+    def _absolute_folder(cls, value: str) -> str:
+        local = _LOCAL.fullmatch(value)
+        if local and not local[1].startswith(("/", "~")):
+            raise ValueError("give the folder's absolute path: each process may have another working directory")
         return value
 
     @property

@@ -36,6 +36,17 @@ def test_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         settings.workers = 3  # type: ignore[misc]
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("/files", "~/files", "file:///files", "file:/files", "local:///files", "memory://files"),
+        *("s3://bucket/files", "simplecache::s3://bucket/files", "s3://[::1]/files"),
+    ],
+)
+def test_storage_that_is_the_same_from_every_working_directory(tmp_path: Path, url: str) -> None:
+    assert Settings.read(home=tmp_path, storage_url=url).storage_url == url
+
+
 @pytest.mark.parametrize("end", ["", "?", "?tcp_user_timeout=99&connect_timeout=7", "?sslmode=require&"])
 def test_what_the_url_says_of_a_connection_goes_before_what_is_usual(tmp_path: Path, end: str) -> None:
     settings = Settings.read(home=tmp_path, database_url=f"postgresql://anna:wo%3Frd@db/forensix{end}")
@@ -61,6 +72,11 @@ def test_what_the_url_says_of_a_connection_goes_before_what_is_usual(tmp_path: P
         {"database_url": "sqlite://"},
         {"database_url": "sqlite:///"},
         {"database_url": "nonsense"},
+        {"storage_url": "files"},
+        {"storage_url": "./files"},
+        {"storage_url": "file://files"},
+        {"storage_url": "file:files"},
+        {"storage_url": "local://../files"},
         {"workers": -1},
         {"token_days": 0},
         {"max_upload_bytes": "much"},
