@@ -169,10 +169,24 @@ def test_degraded_files_stay_out_unless_they_are_compared() -> None:
     assert RocDisplay.from_frame(degraded()).curves[0].n_real == RocDisplay.from_frame(scores()).curves[0].n_real
     assert [c.name for c in RocDisplay.from_frame(degraded(), "perturbation").curves] == [
         "none",
-        "mp3",
-        "noise",
+        "mp3 64",
+        "mp3 32",
+        "mp3 16",
+        "noise 2",
+        "noise 8",
         "telephone",
     ]
+
+
+@pytest.mark.parametrize("display", [RocDisplay, DetDisplay, PrecisionRecallDisplay])
+def test_each_strength_of_a_degradation_has_its_curve(display: Any) -> None:
+    curves = {c.name: c for c in display.from_frame(degraded(), "perturbation").curves}
+    alone = degraded().query("perturbation == 'mp3' and strength == 16")
+    assert curves["mp3 16"].value == display.from_frame(alone).curves[0].value
+    rows = ScoreDisplay.from_frame(degraded(), "perturbation").histograms
+    (row,) = (row for row in rows if (row.name, row.label) == ("mp3 16", "real"))
+    assert row.n == (alone["label"] == "real").sum()
+    assert {row.name for row in rows} == set(curves)
 
 
 def test_an_axes_that_is_given_is_drawn_in_and_arrays_are_reused() -> None:
@@ -183,6 +197,75 @@ def test_an_axes_that_is_given_is_drawn_in_and_arrays_are_reused() -> None:
     display.plot(left)
     assert display.plot(right).ax_ is right and display.figure_ is figure
     assert left.lines and right.lines and "AUC 0.750" in repr(display)
+
+
+def test_an_axes_that_is_given_looks_like_one_that_is_made() -> None:
+    import matplotlib.pyplot as plt
+
+    given = RocDisplay.from_frame(scores()).plot(plt.subplots()[1]).ax_
+    made = RocDisplay.from_frame(scores()).plot().ax_
+    for ax in (given, made):
+        assert not ax.spines["top"].get_visible() and not ax.spines["right"].get_visible()
+        assert all(line.get_visible() and line.get_color() == "#e6e6e6" for line in ax.get_xgridlines())
+    assert given.xaxis.label.get_size() == made.xaxis.label.get_size()
+    assert given.get_xticklabels()[0].get_size() == made.get_xticklabels()[0].get_size()
+
+
+LONG = ["wav2vec2_xlsr_aasist_distilled_2024_multilingual", "voice_outliers_reference_population_librispeech_clean"]
+
+
+def generated(n: int) -> pd.DataFrame:
+    frame = scores(n=20 * n)
+    names = np.array([f"generator-{i:02d}-v{i % 4}.{i % 3}" for i in range(n)])[np.arange(len(frame)) % n]
+    named = np.where(frame["label"] == "fake", names, "librispeech")
+    return frame.assign(generator=np.where(frame["label"] == "fake", names, None), source=named)
+
+
+@pytest.mark.parametrize("given", [False, True])
+@pytest.mark.parametrize("display", [RocDisplay, DetDisplay, PrecisionRecallDisplay, CalibrationDisplay])
+def test_legends_cover_no_curve_and_are_saved_whole(display: Any, given: bool) -> None:
+    import matplotlib.pyplot as plt
+
+    two = pd.concat([scores(LONG[0]), scores(LONG[1], 1)])
+    for shown in (display.from_frame(two), *(display.from_frame(generated(n), "generator") for n in (14, 60))):
+        ax = plt.subplots(figsize=(6, 6), layout="constrained")[1] if given else None
+        shown.plot(ax).figure_.canvas.draw()
+        legend = shown.ax_.get_legend()
+        box, canvas, below = legend.get_window_extent(), shown.figure_.bbox, shown.ax_.xaxis.label.get_window_extent()
+        assert len(legend.get_texts()) == len(shown.curves)
+        assert box.y1 <= below.y0 + 1, "the legend lies on the axes"
+        assert canvas.x0 - 1 <= box.x0 and box.x1 <= canvas.x1 + 1 and canvas.y0 - 1 <= box.y0
+        if not given:
+            assert shown.ax_.bbox.height > 0.6 * 3.2 * shown.figure_.dpi, "the legend takes the curves' room"
+
+
+@pytest.mark.parametrize("n", [14, 60])
+def test_names_of_many_sources_do_not_touch(n: int) -> None:
+    import matplotlib.pyplot as plt
+
+    shown = ScoreDisplay.from_frame(generated(n))
+    for ax in (None, plt.subplots(figsize=(6, 3.6), layout="constrained")[1]):
+        shown.plot(ax).figure_.canvas.draw()
+        boxes = [text.get_window_extent() for text in shown.ax_.get_yticklabels()]
+        assert len(boxes) == n + 1
+        assert all(upper.y0 >= lower.y1 - 1 for upper, lower in itertools.pairwise(boxes))
+
+
+def test_words_of_a_narrow_confusion_do_not_touch() -> None:
+    import matplotlib.pyplot as plt
+
+    ax = plt.subplots(figsize=(1.6, 2), layout="constrained")[1]
+    ConfusionDisplay.from_frame(scores()).plot(ax).figure_.canvas.draw()
+    left, right = (text.get_window_extent() for text in ax.get_xticklabels())
+    assert left.x1 < right.x0
+
+
+@pytest.mark.filterwarnings("error")
+def test_robustness_of_what_cannot_be_measured_has_empty_cells() -> None:
+    frame = degraded().query("label == 'fake'")
+    shown = RobustnessDisplay.from_frame(frame, metric="min_dcf").plot()
+    assert np.isnan(shown.values).all() and not shown.ax_.texts
+    shown.figure_.canvas.draw()
 
 
 def test_robustness_rows_go_from_mild_to_severe() -> None:

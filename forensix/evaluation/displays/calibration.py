@@ -83,7 +83,7 @@ class CalibrationDisplay:
             prior = ", classes weighed alike" if self.equal_priors else ""
             drawn.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
             drawn.set(xlabel="Mean score of the bin", ylabel=f"Share of fakes{prior}")
-            style.legend(drawn, len(self.curves), "upper left")
+            style.legend(drawn, own=ax is None)
             self.ax_, self.figure_ = drawn, drawn.get_figure()
         return self
 

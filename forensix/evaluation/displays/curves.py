@@ -61,8 +61,9 @@ class CurveDisplay:
     ) -> Self:
         """Compute a curve for each value of a column (the components, where there are several).
 
-        Degraded files are left out unless ``column`` is ``perturbation``. Fakes of a generator go with all the reals.
-        Values with one class only have no curve. ``n_bootstrap`` draws give the figure of merit an interval.
+        Degraded files are left out unless ``column`` is ``perturbation``: then each strength has a curve.
+        Fakes of a generator go with all the reals. Values with one class only have no curve.
+        ``n_bootstrap`` draws give the figure of merit an interval.
         """
         found = []
         for part in selected(frame, column or default_column(frame)):
@@ -75,6 +76,7 @@ class CurveDisplay:
         """Draw into ``ax``, or into a new figure."""
         with style.axes(ax, style.width_in(len(self.curves))) as drawn:
             self._draw(drawn)
+            style.legend(drawn, own=ax is None)
             self.ax_, self.figure_ = drawn, drawn.get_figure()
         return self
 
@@ -146,7 +148,6 @@ class RocDisplay(CurveDisplay):
             ax.set_xscale("log")
         ax.set(xlim=(lowest if self._log else -0.01, 1), ylim=(-0.01, 1.01))
         ax.set(xlabel="Share of real files called fake", ylabel="Share of fakes caught")
-        style.legend(ax, len(self.curves), "upper left" if self._log else "lower right")
 
 
 class DetDisplay(CurveDisplay):
@@ -183,7 +184,6 @@ class DetDisplay(CurveDisplay):
         ax.set_xticks(norm.ppf(ticks), percent)
         ax.set_yticks(norm.ppf(ticks), percent)
         ax.set(xlim=ends, ylim=ends, xlabel="Real files called fake, %", ylabel="Fakes missed, %")
-        style.legend(ax, len(self.curves), "upper right")
 
 
 class PrecisionRecallDisplay(CurveDisplay):
@@ -206,7 +206,6 @@ class PrecisionRecallDisplay(CurveDisplay):
             ax.plot(curve.x, curve.y, label=self._label(curve), drawstyle="steps-pre", **style.look(i))
         ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
         ax.set(xlabel="Recall: share of fakes caught", ylabel="Precision: share of fakes\namong what is called fake")
-        style.legend(ax, len(self.curves), "lower left")
 
 
 def _counts(labels: NDArray[np.bool_], scores: Floats) -> tuple[Floats, Floats, Floats]:

@@ -123,7 +123,8 @@ class RobustnessDisplay:
         if ends is not None:
             return ends
         shares = self.metric.startswith(("accuracy", "tpr", "balanced", "average"))
-        return (0.0, 1.0) if shares else (0.0, float(np.nanmax(self.values)))
+        known = self.values[np.isfinite(self.values)]
+        return (0.0, 1.0) if shares or not known.size else (0.0, float(known.max()))
 
     def __repr__(self) -> str:
         return f"RobustnessDisplay({self.metric}, {len(self.rows)} rows)"
@@ -172,13 +173,14 @@ class ConfusionDisplay:
                 ink = "white" if shares[i, j] > 0.55 else "black"
                 drawn.text(j, i, f"{n}\n{100 * shares[i, j]:.1f} %", ha="center", va="center", color=ink, fontsize=8)
             drawn.set_yticks([0, 1], [f"real ({self.counts[0].sum()})", f"fake ({self.counts[1].sum()})"])
-            drawn.set_xticks(range(columns), ["called real", "called fake", "no score"][:columns])
+            drawn.set_xticks(range(columns), ["real", "fake", "no score"][:columns])
             drawn.xaxis.tick_top()
+            drawn.xaxis.set_label_position("top")
             drawn.grid(False)
             drawn.tick_params(length=0)
             for spine in drawn.spines.values():
                 spine.set_visible(False)
-            drawn.set_xlabel(f"threshold {self.threshold:g}")
+            drawn.set_xlabel(f"called (fake from {self.threshold:g})")
             self.ax_, self.figure_ = drawn, drawn.get_figure()
         return self
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from forensix.errors import UsageError
 from forensix.evaluation.displays import style
-from forensix.evaluation.displays.selection import one_component, undegraded
+from forensix.evaluation.displays.selection import by_strength, one_component, undegraded
 from forensix.metrics.checks import Floats, checked
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class ScoreDisplay:
             column = next((name for name in _SOURCES if name in frame and frame[name].notna().any()), None)
         if column is not None and column not in frame:
             raise UsageError(f"the scores have no column {column}; they have: {', '.join(map(str, frame.columns))}")
-        frame = undegraded(frame, column)
+        frame = by_strength(undegraded(frame, column), column)
         one_component(frame, column)
         frame = frame[frame["score"].notna()]
         called = pd.Series("all", index=frame.index)
@@ -99,11 +99,13 @@ class ScoreDisplay:
             labels = [
                 f"{h.label}: {h.name} ({h.n})" if h.name != "all" else f"{h.label} ({h.n})" for h in self.histograms
             ]
-            drawn.set_yticks(np.arange(rows)[::-1] + 0.3, labels)
+            size = style.row_pt(drawn, rows)
+            drawn.set_yticks(np.arange(rows)[::-1] + 0.3, labels, fontsize=size)
             drawn.tick_params(axis="y", length=0)
             drawn.axvline(self.threshold, color="black", linewidth=0.9, linestyle="--")
             right = drawn.secondary_yaxis("right")
             right.set_yticks(np.arange(rows)[::-1] + 0.3, [f"{100 * h.right:.0f} %" for h in self.histograms])
+            right.tick_params(axis="y", labelsize=size)
             right.tick_params(axis="y", length=0)
             right.spines["right"].set_visible(False)
             right.set_ylabel("called right")

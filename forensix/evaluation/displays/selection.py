@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from forensix.errors import UsageError
 from forensix.metrics.checks import Floats
+from forensix.perturb import ordered
 
 
 class Selected(NamedTuple):
@@ -33,6 +34,27 @@ def undegraded(frame: pd.DataFrame, column: str | None) -> pd.DataFrame:
     return frame
 
 
+def by_strength(frame: pd.DataFrame, column: str | None) -> pd.DataFrame:
+    """Name each strength of a degradation apart where degradations are compared, and sort them from mild to severe.
+
+    Scores of several strengths in one curve would be those of no degradation at all.
+    """
+    if column not in ("perturbation", "strength") or not {"perturbation", "strength"} <= set(frame.columns):
+        return frame
+    named = frame["perturbation"].astype(str)
+    strength = pd.to_numeric(frame["strength"])
+    names: dict[tuple[str, float | None], str] = {}
+    for name in dict.fromkeys(named):
+        at = strength[named == name]
+        if at.isna().any():
+            names[name, None] = name
+        names |= {(name, s): f"{name} {s:g}" for s in ordered(name, at.dropna())}
+    keys = [(name, None if np.isnan(s) else s) for name, s in zip(named, strength, strict=True)]
+    rank = {key: i for i, key in enumerate(names)}
+    order = np.argsort([rank[key] for key in keys], kind="stable")
+    return frame.assign(**{column: [names[key] for key in keys]}).iloc[order]
+
+
 def selected(frame: pd.DataFrame, column: str | None, *, scored: bool = True) -> Iterator[Selected]:
     """Yield the rows of each value of a column, in order of appearance; all as one without a column.
 
@@ -54,6 +76,7 @@ def selected(frame: pd.DataFrame, column: str | None, *, scored: bool = True) ->
     if column is None:
         yield _selected("", frame)
         return
+    frame = by_strength(frame, column)
     one_component(frame, column)
     real = frame[frame["label"] == "real"]
     fake = frame[frame["label"] == "fake"]

@@ -18,7 +18,8 @@ LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (7, 2))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 GREY = "#8a8a8a"
 COLUMN_IN = 3.5
-_INSIDE = 5
+_FEW = 5
+_PAD_IN = 0.12
 SEQUENTIAL = "viridis"
 _SETTINGS: dict[str, Any] = {
     "font.size": 8,
@@ -50,7 +51,24 @@ def axes(ax: "Axes | None", width_in: float = COLUMN_IN, height_in: float = 3.2)
     import matplotlib.pyplot as plt
 
     with mpl.rc_context(_SETTINGS):  # type: ignore[arg-type]
-        yield plt.subplots(figsize=(width_in, height_in))[1] if ax is None else ax
+        if ax is None:
+            yield plt.subplots(figsize=(width_in, height_in))[1]
+        else:
+            _dress(ax)
+            yield ax
+
+
+def _dress(ax: "Axes") -> None:
+    """Give axes that somebody else made the spines, grid and sizes of those that are made here."""
+    for name, spine in ax.spines.items():
+        spine.set_linewidth(_SETTINGS["axes.linewidth"])
+        spine.set_visible(_SETTINGS.get(f"axes.spines.{name}", True))
+    ax.set_axisbelow(True)
+    ax.grid(True, color=_SETTINGS["grid.color"], linewidth=_SETTINGS["grid.linewidth"])
+    ax.tick_params(labelsize=_SETTINGS["xtick.labelsize"])
+    for label in (ax.xaxis.label, ax.yaxis.label):
+        label.set_size(_SETTINGS["axes.labelsize"])
+    ax.title.set_size(_SETTINGS["axes.titlesize"])
 
 
 def look(index: int) -> dict[str, Any]:
@@ -60,15 +78,41 @@ def look(index: int) -> dict[str, Any]:
 
 
 def width_in(n: int) -> float:
-    """Return how wide a figure must be for ``n`` curves: with many, the legend stands beside the axes."""
-    return COLUMN_IN if n <= _INSIDE else 1.75 * COLUMN_IN
+    """Return how wide a figure is for ``n`` curves, before `legend` makes room for their names."""
+    return COLUMN_IN if n <= _FEW else 1.75 * COLUMN_IN
 
 
-def legend(ax: "Axes", n: int, inside: Any) -> None:
-    """Draw the legend inside where few entries fit, else beside the axes."""
-    if not n:
+def row_pt(ax: "Axes", n: int) -> float:
+    """Return a font size at which the names of ``n`` rows do not touch, however low the axes are."""
+    height_in = ax.bbox.height / ax.figure.dpi
+    return min(float(_SETTINGS["ytick.labelsize"]), 0.75 * 72 * height_in / max(n, 1))
+
+
+def legend(ax: "Axes", *, own: bool) -> None:
+    """Draw the legend below the axes, where it covers no curve, in as many columns as there is room for.
+
+    A figure of our ``own`` grows by it. In axes that were given, many entries are written smaller.
+    """
+    labels = ax.get_legend_handles_labels()[1]
+    if not labels:
         return
-    if n <= _INSIDE:
-        ax.legend(loc=inside)
-    else:
-        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0)
+    from matplotlib.figure import Figure
+    from matplotlib.transforms import ScaledTranslation
+
+    figure, box = ax.figure, ax.get_tightbbox()
+    left = (ax.bbox.x0 - box.x0) / figure.dpi if box else 0.0
+    below = (ax.bbox.y0 - box.y0) / figure.dpi if box else 0.0
+    many = len(labels) > 2 * _FEW and not own
+    # Constrained layout moves the axes, but not how far their labels reach out of them.
+    place = ax.transAxes + ScaledTranslation(-left, -below, figure.dpi_scale_trans)
+    look: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0, 0), "bbox_transform": place}
+    look |= {"borderaxespad": 0.3, "borderpad": 0.2, "labelspacing": 0.3, "columnspacing": 1.2}
+    look |= {"fontsize": 5 if many else _SETTINGS["legend.fontsize"], "handlelength": 2.4}
+    entry_in = ax.legend(**look).get_window_extent().width / figure.dpi + _PAD_IN
+    room_in = figure.bbox.width / figure.dpi if own else left + ax.bbox.width / figure.dpi
+    n_rows = -(-len(labels) // max(1, int(room_in // entry_in)))
+    drawn = ax.legend(ncols=-(-len(labels) // n_rows), **look)
+    if own and isinstance(figure, Figure):
+        size = drawn.get_window_extent()
+        width_in, height_in = figure.get_size_inches()
+        figure.set_size_inches(max(width_in, size.width / figure.dpi + _PAD_IN), height_in + size.height / figure.dpi)
