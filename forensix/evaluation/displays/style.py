@@ -67,8 +67,8 @@ def _dress(ax: "Axes") -> None:
     ax.grid(True, color=_SETTINGS["grid.color"], linewidth=_SETTINGS["grid.linewidth"])
     ax.tick_params(labelsize=_SETTINGS["xtick.labelsize"])
     for label in (ax.xaxis.label, ax.yaxis.label):
-        label.set_size(_SETTINGS["axes.labelsize"])
-    ax.title.set_size(_SETTINGS["axes.titlesize"])
+        label.set_fontsize(_SETTINGS["axes.labelsize"])
+    ax.title.set_fontsize(_SETTINGS["axes.titlesize"])
 
 
 def look(index: int) -> dict[str, Any]:
