@@ -12,8 +12,9 @@ An importer is a function ``(root: Path, **options) -> Iterable[dict]`` whose ro
 come from names and protocol files.
 """
 
+import inspect
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -22,7 +23,7 @@ from typing import Any
 
 import pandas as pd
 
-from forensix.errors import UsageError
+from forensix.errors import ForensixError, UsageError
 
 Importer = Callable[..., Iterable[dict[str, Any]]]
 
@@ -58,23 +59,15 @@ def load(name: str, root: str | os.PathLike[str], **options: Any) -> pd.DataFram
     Raises
     ------
     UsageError
-        No importer has that name, it does not know an option, or the tree is not the dataset's.
+        No importer has that name, it does not know an option, the tree is not the dataset's, or another package's
+        importer fails or yields something else than rows.
     """
     if name not in names():
         raise UsageError(f"there is no importer {name!r}; there are: {', '.join(names())}")
-    if name in BUILT_IN:
-        module, function = BUILT_IN[name].split(":")
-        importer: Importer = getattr(import_module(module), function)
-    else:
-        importer = _offered()[name].load()
     folder = Path(root)
     if not folder.is_dir():
         raise UsageError(f"there is no folder {root} to import {name} from")
-    try:
-        found = importer(folder, **options)
-    except TypeError as error:
-        raise UsageError(f"the importer {name} does not take these options: {error}") from None
-    rows = list(found)
+    rows = _rows(name, folder, options)
     # Before pandas, which refuses it with no word of the file.
     strange = next((path for row in rows if not _is_utf8(path := str(row.get("path")))), None)
     if strange is not None:
@@ -83,6 +76,52 @@ def load(name: str, root: str | os.PathLike[str], **options: Any) -> pd.DataFram
     if table.empty:
         raise UsageError(f"{root} holds no file of the dataset {name}")
     return table.dropna(axis="columns", how="all")
+
+
+def _rows(name: str, folder: Path, options: dict[str, Any]) -> list[dict[str, Any]]:
+    """Find, call and exhaust an importer; whatever it is that goes wrong in it, its name is told."""
+    if name in BUILT_IN:
+        who, (module, function) = f"the importer {name}", BUILT_IN[name].split(":")
+        importer: Importer = getattr(import_module(module), function)
+    else:
+        entry = _offered()[name]
+        who = f"the importer {name} ({entry.value}{f' of {entry.dist.name}' if entry.dist else ''})"
+        try:
+            importer = entry.load()
+        except Exception as error:
+            raise UsageError(f"{who} cannot be loaded: {_told(error)}") from error
+    _check_options(who, importer, folder, options)
+    try:
+        found = importer(folder, **options)
+        rows = list(found) if isinstance(found, Iterable) else None
+    except ForensixError:
+        raise
+    except Exception as error:
+        raise UsageError(f"{who} failed: {_told(error)}") from error
+    if rows is None:
+        raise UsageError(f"{who} must return rows, each a dict with path and label, not {type(found).__name__}")
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, Mapping):
+            raise UsageError(f"{who} must yield dicts with path and label, but row {number} is {type(row).__name__}")
+    return rows
+
+
+def _check_options(who: str, importer: Importer, folder: Path, options: dict[str, Any]) -> None:
+    if not callable(importer):
+        raise UsageError(f"{who} must be a function, not {type(importer).__name__}")
+    try:
+        signature = inspect.signature(importer)
+    except (TypeError, ValueError):
+        # Some callables written in C do not say what they take.
+        return
+    try:
+        signature.bind(folder, **options)
+    except TypeError as error:
+        raise UsageError(f"{who} does not take these options: {error}") from None
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
 def _is_utf8(text: str) -> bool:
