@@ -21,13 +21,13 @@ def la_2019(root: Path) -> Iterator[dict[str, Any]]:
     """Yield the utterances of the logical access scenario; ``root`` is the folder LA or the one above.
 
     ``LA/ASVspoof2019_LA_cm_protocols/ASVspoof2019.LA.cm.dev.trl.txt``, ``LA/ASVspoof2019_LA_dev/flac/*.flac``.
+    Parts that are not there are left out.
     """
     what = "ASVspoof 2019 LA"
     protocols = layout.need(root, "ASVspoof2019_LA_cm_protocols", "LA/ASVspoof2019_LA_cm_protocols", what=what)
-    for split in _SPLITS:
-        folder = protocols.parent / f"ASVspoof2019_LA_{split}"
-        if not folder.is_dir() and split != "eval":
-            layout.need(root, layout.relative(folder, root), what=what)
+    parts = {split: protocols.parent / f"ASVspoof2019_LA_{split}" for split in _SPLITS}
+    layout.need(root, *(layout.relative(folder, root) for folder in parts.values()), what=what)
+    for split, folder in parts.items():
         if not folder.is_dir():
             continue
         listing = layout.need(
