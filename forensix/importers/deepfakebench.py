@@ -3,9 +3,9 @@
     {dataset: {class: {split: {video: {"label": "FF-real", "frames": ["datasets/rgb/.../000.png", ...]}}}}}
 
 with one level more, the compression, for FaceForensics++. A label that ends in "real" is real, all others are fake, as
-in the benchmark's own list. Frames are found by the end of their path, wherever the tree was moved to. Each frame is a
-row and each video a group; a frame that is listed for several splits (the benchmark trains on all of Celeb-DF) counts
-for test before dev before train.
+in the benchmark's own list. Frames are found by the end of their path, wherever the tree was moved to, and those that
+are not there are left out. Each frame is a row and each video a group; a frame that is listed for several splits (the
+benchmark trains on all of Celeb-DF) counts for test before dev before train.
 """
 
 from collections.abc import Iterator
@@ -29,24 +29,15 @@ def rows(root: Path, *, json: str | None = None, n_frames: int | None = 32) -> I
     """
     listing = layout.need(root, json, what=_WHAT) if json else _only(root)
     by_path: dict[str, dict[str, Any]] = {}
-    cut: int | None = None
     videos = list(_videos(listing))
     # FaceForensics++ swapped pairs both ways: both originals and both fakes are one group.
     partner = dict(p for v in videos if len(p := v[4].split("_")) == 2 and all(map(str.isdecimal, p)))
+    place = _Place(root, listing)
     for dataset, name, split, quality, video, told in videos:
-        frames = sorted(told.get("frames") or [])
+        frames = [found for frame in sorted(told.get("frames") or []) if (found := place.find(str(frame)))]
         if n_frames is not None and len(frames) > n_frames:
             frames = [frames[i] for i in np.linspace(0, len(frames) - 1, n_frames).round().astype(int)]
-        for frame in frames:
-            parts = tuple(p for p in PurePosixPath(str(frame).replace("\\", "/")).parts if p != "/")
-            if ".." in parts:
-                raise UsageError(f"{listing.name} lists {frame}, which leads out of its folder")
-            if cut is None or not root.joinpath(*parts[cut:]).is_file():
-                found = next((k for k in range(len(parts)) if root.joinpath(*parts[k:]).is_file()), None)
-                if found is None:
-                    raise UsageError(f"{listing.name} lists {frame}, but no end of that path is a file in {root}")
-                cut = found
-            relative = "/".join(parts[cut:])
+        for relative in frames:
             label = "real" if str(told.get("label", name)).lower().endswith("real") else "fake"
             known = by_path.get(relative)
             if known and _HELD_OUT.index(known["split"]) >= _HELD_OUT.index(split):
@@ -62,7 +53,30 @@ def rows(root: Path, *, json: str | None = None, n_frames: int | None = 32) -> I
                 "group_id": f"{dataset}/{_group(video, partner)}",
                 "video": f"{dataset}/{name}/{video}",
             }
+    if place.absent is not None and not by_path:
+        raise UsageError(f"{listing.name} lists {place.absent}, but no end of that or another path is a file in {root}")
     yield from by_path.values()
+
+
+class _Place:
+    """Where the listed frames lie now: ``absent`` is the first that was found nowhere."""
+
+    def __init__(self, root: Path, listing: Path) -> None:
+        self.absent: str | None = None
+        self._root, self._listing, self._cut = root, listing, 0
+
+    def find(self, frame: str) -> str | None:
+        """Return the path below the root, or None: sets are large, and people keep some of the frames only."""
+        parts = tuple(p for p in PurePosixPath(frame.replace("\\", "/")).parts if p != "/")
+        if ".." in parts:
+            raise UsageError(f"{self._listing.name} lists {frame}, which leads out of its folder")
+        # What was cut off the last one is most often right for this one too.
+        for cut in (self._cut, *range(len(parts))):
+            if self._root.joinpath(*parts[cut:]).is_file():
+                self._cut = cut
+                return "/".join(parts[cut:])
+        self.absent = self.absent or frame
+        return None
 
 
 def _only(root: Path) -> Path:

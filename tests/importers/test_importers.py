@@ -126,6 +126,14 @@ def test_deepfakebench_counts_a_frame_once_and_for_test(tmp_path: Path) -> None:
     assert [(row["split"], row["label"]) for row in rows.values()] == [("test", "real")]
 
 
+def test_deepfakebench_leaves_out_frames_that_are_not_there(tmp_path: Path) -> None:
+    names = [f"D/Fake/frames/v/{i:03d}.png" for i in range(6)]
+    touch(tmp_path, *names[3:])
+    told = {"D": {"D_Fake": {"test": {"v": {"label": "D_Fake", "frames": [f"rgb/{name}" for name in names]}}}}}
+    (tmp_path / "D.json").write_text(json.dumps(told))
+    assert Manifest.import_("deepfakebench", tmp_path, n_frames=3).table["path"].tolist() == names[3:]
+
+
 @pytest.mark.parametrize("frame", ["../../secret.png", "rgb/absent/000.png"])
 def test_deepfakebench_frames_that_are_not_there_are_named(tmp_path: Path, frame: str) -> None:
     told = {"D": {"D_Fake": {"test": {"v": {"label": "D_Fake", "frames": [frame]}}}}}
@@ -184,6 +192,16 @@ def test_asvspoof2019_reads_its_protocols(tmp_path: Path) -> None:
     (protocols / "ASVspoof2019.LA.cm.dev.trl.txt").write_text("LA_0069 LA_D_0 - - bonafide\n")
     with pytest.raises(UsageError, match=r"LA_D_0, but ASVspoof2019_LA_dev/flac does not"):
         Manifest.import_("asvspoof2019_la", la)
+
+
+def test_asvspoof2019_takes_the_parts_that_are_there(tmp_path: Path) -> None:
+    protocols = tmp_path / "ASVspoof2019_LA_cm_protocols"
+    protocols.mkdir()
+    with pytest.raises(UsageError, match="has ASVspoof2019_LA_train or ASVspoof2019_LA_dev or ASVspoof2019_LA_eval"):
+        Manifest.import_("asvspoof2019_la", tmp_path)
+    touch(tmp_path, "ASVspoof2019_LA_eval/flac/LA_E_1.flac")
+    (protocols / "ASVspoof2019.LA.cm.eval.trl.txt").write_text("LA_0001 LA_E_1 - A07 spoof\n")
+    assert Manifest.import_("asvspoof2019_la", tmp_path).table["split"].tolist() == ["test"]
 
 
 def test_asvspoof2021_df_reads_its_metadata(tmp_path: Path) -> None:
@@ -270,6 +288,18 @@ def test_fakeavceleb_is_fake_by_picture_by_voice_or_by_either(tmp_path: Path) ->
     assert table["gender"].unique().tolist() == ["male"] and table["group_id"].unique().tolist() == ["id00076"]
     with pytest.raises(UsageError, match="modality"):
         Manifest.import_("fakeavceleb", tmp_path, modality="smell")
+
+
+def test_fakeavceleb_videos_that_are_listed_twice_are_rows_once(tmp_path: Path) -> None:
+    kind = "FakeVideo-RealAudio"
+    touch(tmp_path, f"{kind}/African/men/id00076/00109_1.mp4")
+    line = f"id00076,id1,-,fsgan,C,{kind},African,men,00109_1.mp4,FakeAVCeleb/{kind}/African/men/id00076\n"
+    (tmp_path / "meta_data.csv").write_text(
+        "source,target1,target2,method,category,type,race,gender,path,\n" + line + line
+    )
+    assert (
+        len(by_path(Manifest.import_("fakeavceleb", tmp_path))) == len(Manifest.import_("fakeavceleb", tmp_path)) == 1
+    )
 
 
 def test_folders_name_generators_sources_and_splits(tmp_path: Path) -> None:
