@@ -105,7 +105,7 @@ def test_evaluate_and_compare_take_what_papermill_passes_and_keep_what_they_foun
     shown = outputs("evaluate", tmp_path, manifest=manifest, perturbations="jpeg, blur", output=str(run))
     text = "".join(pages(shown))
     assert "balanced_accuracy_threshold" in text and "Evaluation(ai_generated_image_detection, 8 files" in text
-    assert sum("image/png" in output.get("data", {}) for output in shown) == 3, "curves, scores, robustness"
+    assert sum("image/png" in output.get("data", {}) for output in shown) == 4, "curves, scores, decisions, robustness"
     told = json.loads((run / "result.json").read_text())
     assert told["versions"]["forensix"] and len(told["manifest"]["sha256"]) == len(told["code"]) == 64
     scores, summary = (pd.read_parquet(run / f"{name}.parquet") for name in ("scores", "summary"))

@@ -5,6 +5,7 @@ import os
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from forensix import Manifest, importers
@@ -167,6 +168,25 @@ def test_community_forensics_has_a_folder_for_each_generator(tmp_path: Path) -> 
         "firefly/fake/1.webp": ("fake", "firefly"),
     }
     assert rows["firefly/fake/1.webp"]["generator"] == "firefly"
+
+
+def test_the_page_of_community_forensics_lays_its_shards_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Path(__file__).parents[2] / "datasets" / "community_forensics.md"
+    code = page.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
+    data = tmp_path / "CommunityForensics" / "data" / "manual"
+    data.mkdir(parents=True)
+    told = {"image_name": "00000162.png", "image_data": b"png", "prompt": "a dog"}
+    named = [("stabilityai/stable-diffusion-2", "1"), ("stabilityai/stable-diffusion-2", "1"), (None, "0")]
+    shard = pd.DataFrame([told | {"model_name": model, "label": label} for model, label in named])
+    shard.to_parquet(data / "manual-00000.parquet")
+    shard[:1].assign(label=1).to_parquet(data / "manual-00001.parquet")
+    monkeypatch.chdir(tmp_path)
+    exec(code, {})
+    rows = by_path(Manifest.import_("community_forensics", tmp_path / "community_forensics"))
+    assert [(row["label"], row["generator"]) for row in rows.values()] == [
+        ("real", None),
+        *[("fake", "stabilityai_stable-diffusion-2")] * 3,
+    ]
 
 
 def test_asvspoof2019_reads_its_protocols(tmp_path: Path) -> None:
