@@ -7,6 +7,7 @@ degraded alike in every run, on every machine and in any order, and nothing depe
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -20,17 +21,24 @@ KINDS: tuple[Kind, ...] = ("image", "audio", "video")
 #: Degradations without a strength are given as this one.
 Strength = float | None
 _MOST_PIXELS = 256_000_000
+# Units of what is counted: 70.5 would be done as 70 and shown as 70.5.
+_WHOLE = ("quality", "kbit/s", "times")
 Apply = Callable[[Any, Any, np.random.Generator], Any]
 
 
 @dataclass(frozen=True)
 class Degradation:
-    """One degradation: ``strengths`` from mild to severe in ``unit``, (None,) where there is nothing to choose."""
+    """One degradation: ``strengths`` from mild to severe in ``unit``, (None,) where there is nothing to choose.
+
+    ``bounds`` are the least and the largest that do what the name says: beyond them a file stays as it is, nothing is
+    left of it, or the encoder does something else.
+    """
 
     kind: Kind
     name: str
     strengths: tuple[Strength, ...]
     unit: str
+    bounds: tuple[float, float] | None
     summary: str
     apply: Apply | None = None
     """``apply(data, strength, generator)``; None for videos, which go from file to file."""
@@ -55,8 +63,17 @@ class Degradation:
                 if strength is not None
                 else f"{self.name} needs a strength, for example {self.strengths[0]} ({self.unit})"
             )
-        if strength is not None and not np.isfinite(strength):
-            raise UsageError(f"a strength of {self.name} must be a number, not {strength}")
+        if strength is None or self.bounds is None:
+            return
+        if isinstance(strength, bool) or not isinstance(strength, Real) or not np.isfinite(strength):
+            raise UsageError(f"a strength of {self.name} must be a number, not {strength!r}")
+        low, high = self.bounds
+        whole = self.unit in _WHOLE
+        if not low <= strength <= high or (whole and strength != round(strength)):
+            raise UsageError(
+                f"a strength of {self.name} is a {'whole ' if whole else ''}number from {low:g} to {high:g}"
+                f" ({self.unit}), not {strength:g}"
+            )
 
     def _generator(self, data: NDArray[Any], strength: Strength, seed: int) -> np.random.Generator:
         told = hashlib.sha256(f"{self.kind}/{self.name}/{'' if strength is None else float(strength)}/{seed}/".encode())
@@ -85,18 +102,37 @@ def _centre(rgb: image.RGB, share: float) -> image.RGB:
 
 
 _IMAGES = (
-    Degradation("image", "jpeg", (90, 70, 50, 30), "quality", "JPEG, 4:2:0", lambda x, s, _: image.jpeg(x, round(s))),
-    Degradation("image", "webp", (90, 70, 50), "quality", "lossy WebP", lambda x, s, _: image.webp(x, round(s))),
-    Degradation("image", "resize", (0.75, 0.5, 0.25), "factor", "scaled down", lambda x, s, _: image.resize(x, s)),
-    Degradation("image", "enlarge", (1.25, 1.5, 2.0), "factor", "scaled up", lambda x, s, _: _enlarged(x, s)),
-    Degradation("image", "blur", (0.5, 1.0, 2.0, 3.0), "sigma, px", "Gaussian", lambda x, s, _: image.blur(x, s)),
-    Degradation("image", "noise", (2.0, 4.0, 8.0, 16.0), "sigma, grey levels", "Gaussian", image.noise),
-    Degradation("image", "crop", (0.9, 0.7, 0.5), "share of the sides", "centre kept", lambda x, s, _: _centre(x, s)),
+    Degradation(
+        "image", "jpeg", (90, 70, 50, 30), "quality", (1, 100), "JPEG, 4:2:0", lambda x, s, _: image.jpeg(x, round(s))
+    ),
+    Degradation(
+        "image", "webp", (90, 70, 50), "quality", (1, 100), "lossy WebP", lambda x, s, _: image.webp(x, round(s))
+    ),
+    Degradation(
+        "image", "resize", (0.75, 0.5, 0.25), "factor", (0.01, 0.99), "scaled down", lambda x, s, _: image.resize(x, s)
+    ),
+    Degradation(
+        "image", "enlarge", (1.25, 1.5, 2.0), "factor", (1.01, 16), "scaled up", lambda x, s, _: _enlarged(x, s)
+    ),
+    Degradation(
+        "image", "blur", (0.5, 1.0, 2.0, 3.0), "sigma, px", (0.2, 100), "Gaussian", lambda x, s, _: image.blur(x, s)
+    ),
+    Degradation("image", "noise", (2.0, 4.0, 8.0, 16.0), "sigma, grey levels", (0.2, 255), "Gaussian", image.noise),
+    Degradation(
+        "image",
+        "crop",
+        (0.9, 0.7, 0.5),
+        "share of the sides",
+        (0.01, 0.99),
+        "centre kept",
+        lambda x, s, _: _centre(x, s),
+    ),
     Degradation(
         "image",
         "screenshot",
         (1, 2, 3),
         "times",
+        (1, 20),
         "shown at another size and tone, captured off its grid",
         lambda x, s, rng: _chain(s, rng, (image.screenshot,), x),
     ),
@@ -105,6 +141,7 @@ _IMAGES = (
         "shared",
         (1, 2, 3),
         "times",
+        (1, 20),
         "through a social network: at most 1080 px, JPEG 65 to 85",
         lambda x, s, rng: _chain(s, rng, (image.shared,), x),
     ),
@@ -113,21 +150,29 @@ _IMAGES = (
         "screenshot_shared",
         (1, 2, 3),
         "times",
+        (1, 20),
         "a screenshot that is sent on",
         lambda x, s, rng: _chain(s, rng, (image.screenshot, image.shared), x),
     ),
 )
 _AUDIO = (
-    Degradation("audio", "mp3", (64, 32, 16), "kbit/s", "MP3", lambda x, s, r: audio.mp3(x, r, kbps=round(s))),
-    Degradation("audio", "aac", (64, 32, 16), "kbit/s", "AAC", lambda x, s, r: audio.aac(x, r, kbps=round(s))),
-    Degradation("audio", "opus", (32, 16, 8), "kbit/s", "Opus", lambda x, s, r: audio.opus(x, r, kbps=round(s))),
-    Degradation("audio", "telephone", (None,), "", "300 to 3400 Hz, G.711", lambda x, s, r: audio.telephone(x, r)),
-    Degradation("audio", "g722", (None,), "", "wide-band telephony", lambda x, s, r: audio.g722(x, r)),
+    Degradation(
+        "audio", "mp3", (64, 32, 16), "kbit/s", (8, 160), "MP3", lambda x, s, r: audio.mp3(x, r, kbps=round(s))
+    ),
+    Degradation("audio", "aac", (64, 32, 16), "kbit/s", (8, 96), "AAC", lambda x, s, r: audio.aac(x, r, kbps=round(s))),
+    Degradation(
+        "audio", "opus", (32, 16, 8), "kbit/s", (6, 256), "Opus", lambda x, s, r: audio.opus(x, r, kbps=round(s))
+    ),
+    Degradation(
+        "audio", "telephone", (None,), "", None, "300 to 3400 Hz, G.711", lambda x, s, r: audio.telephone(x, r)
+    ),
+    Degradation("audio", "g722", (None,), "", None, "wide-band telephony", lambda x, s, r: audio.g722(x, r)),
     Degradation(
         "audio",
         "pink_noise",
         (30.0, 20.0, 10.0),
         "dB SNR",
+        (-20, 80),
         "Gaussian, pink",
         lambda x, s, r: audio.noise(x, r, snr_db=s, slope=1.0),
     ),
@@ -136,6 +181,7 @@ _AUDIO = (
         "reverberation",
         (0.2, 0.4, 0.8),
         "decay, s",
+        (0.05, 10),
         "a room, 6 dB under the voice",
         lambda x, s, r: audio.reverberate(x, r, decay_s=s, direct_db=6.0),
     ),
@@ -144,6 +190,7 @@ _AUDIO = (
         "low_pass",
         (6000.0, 4000.0, 3000.0),
         "Hz",
+        (50, 7800),
         "nothing above",
         lambda x, s, r: audio.low_pass(x, r, cutoff_hz=s),
     ),
@@ -152,6 +199,7 @@ _AUDIO = (
         "clip",
         (0.002, 0.01, 0.05),
         "share of samples",
+        (0.0001, 0.5),
         "overdriven",
         lambda x, s, r: audio.clip(x, r, fraction=s),
     ),
@@ -160,6 +208,7 @@ _AUDIO = (
         "convolutive",
         (20.0, 10.0, 5.0),
         "dB below",
+        (0, 60),
         "RawBoost-like: filtered powers of the signal",
         lambda x, s, r: rawboost.convolutive(x, r, below_db=s),
     ),
@@ -168,6 +217,7 @@ _AUDIO = (
         "impulsive",
         (0.01, 0.05, 0.1),
         "share of samples",
+        (0.0001, 1),
         "RawBoost-like: impulses in proportion to the signal",
         lambda x, s, r: rawboost.impulsive(x, r, share=s),
     ),
@@ -176,6 +226,7 @@ _AUDIO = (
         "coloured",
         (40.0, 25.0, 10.0),
         "dB SNR",
+        (-20, 80),
         "RawBoost-like: stationary noise through notches",
         lambda x, s, r: rawboost.coloured(x, r, snr_db=s),
     ),
@@ -184,13 +235,14 @@ _AUDIO = (
         "rawboost",
         (0.2, 0.5, 1.0),
         "of the whole range",
+        (0, 1),
         "the last three in turn",
         lambda x, s, r: rawboost.series(x, r, strength=s),
     ),
 )
 _VIDEO = (
-    Degradation("video", "crf", (23, 28, 33, 38, 43), "CRF of x264", "compressed again"),
-    Degradation("video", "scale", (0.75, 0.5, 0.25), "factor", "scaled down, compressed at CRF 18"),
+    Degradation("video", "crf", (23, 28, 33, 38, 43), "CRF of x264", (0, 51), "compressed again"),
+    Degradation("video", "scale", (0.75, 0.5, 0.25), "factor", (0.01, 0.99), "scaled down, compressed at CRF 18"),
 )
 # No two share a name, whatever their kind, so that a table of scores says by itself what was done.
 _ALL = {(entry.kind, entry.name): entry for entry in (*_IMAGES, *_AUDIO, *_VIDEO)}

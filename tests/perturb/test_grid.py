@@ -99,6 +99,44 @@ def test_strengths_that_are_none_are_refused() -> None:
         find("image", "jpeg").at(float("nan"))
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "strength", "bounds"),
+    [
+        *[("image", "crop", s, "from 0.01 to 0.99") for s in (2, 1, 0)],
+        *[("image", "resize", s, "from 0.01 to 0.99") for s in (-1, 1.5)],
+        *[("image", "enlarge", s, "from 1.01 to 16") for s in (0, 1)],
+        *[("image", "jpeg", s, "whole number from 1 to 100") for s in (1000, 0, 70.5)],
+        *[("image", name, 0, "from 0.2 to") for name in ("blur", "noise")],
+        *[("audio", "mp3", s, "from 8 to 160") for s in (1000, -3)],
+        ("audio", "opus", 1000, r"from 6 to 256 \(kbit/s\), not 1000"),
+        *[("audio", "low_pass", s, "from 50 to 7800") for s in (0, 9000)],
+        *[("audio", "rawboost", s, "from 0 to 1") for s in (5, -0.1)],
+        *[("audio", "clip", s, "from 0.0001 to 0.5") for s in (2, 0)],
+        ("video", "crf", 60, "from 0 to 51"),
+        ("image", "jpeg", True, "must be a number, not True"),
+        ("image", "jpeg", "90", "must be a number, not '90'"),
+    ],
+)
+def test_strengths_out_of_bounds_are_refused_before_anything_is_degraded(
+    kind: str, name: str, strength: float, bounds: str
+) -> None:
+    with pytest.raises(UsageError, match=bounds):
+        grid(kind, {name: [strength]})
+
+
+def test_at_its_bounds_each_degradation_changes_what_it_is_given(data: dict[str, np.ndarray]) -> None:
+    for kind in ("image", "audio"):
+        for name in names(kind):
+            bounds = find(kind, name).bounds
+            assert (bounds is None) == (find(kind, name).strengths == (None,))
+            for strength in bounds or ():
+                if name == "enlarge" and strength > 2:
+                    continue
+                made = find(kind, name).at(strength)(data[kind])
+                assert made.size and np.isfinite(made).all(), (name, strength)
+                assert made.shape != data[kind].shape or not np.array_equal(made, data[kind]), (name, strength)
+
+
 def test_a_picture_is_not_enlarged_without_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_MOST_PIXELS", 1000)
     with pytest.raises(LimitExceeded, match="megapixels"):
