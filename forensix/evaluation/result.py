@@ -74,7 +74,8 @@ class Evaluation:
     def summary(self, *, level: str = "file", **options: Any) -> pd.DataFrame:
         """Return every metric with its interval; ``level="frame"`` for the frames of videos.
 
-        Takes the options of `forensix.evaluation.summary.summarise`; thresholds are those of the cards.
+        Takes the options of `forensix.evaluation.summary.summarise`, such as ``confidence=0.9`` for narrower intervals;
+        thresholds are those of the cards.
         """
         return summary.summarise(self._level(level), **self._options(options))
 
@@ -176,7 +177,7 @@ class Evaluation:
 
     def _level(self, level: str) -> pd.DataFrame:
         if level not in ("file", "frame"):
-            raise UsageError(f"level is 'file' or 'frame', not {level!r}")
+            raise UsageError(f"level is 'file' or 'frame', not {level!r}; intervals are set by confidence=0.95")
         if level == "frame" and self.frames.empty:
             raise UsageError("no frames were scored: only videos have them, under tasks that score frames")
         return self.scores if level == "file" else self.frames

@@ -42,7 +42,7 @@ def summarise(
     group: str | None = "group_id",
     n_bootstrap: int = 1000,
     seed: int = 0,
-    level: float = 0.95,
+    confidence: float = 0.95,
     threshold: Threshold = 0.5,
     task: str | None = None,
 ) -> pd.DataFrame:
@@ -55,6 +55,8 @@ def summarise(
         own groups (frames of a video: the video is).
     n_bootstrap
         Draws for the intervals; 0 leaves ``low`` and ``high`` empty.
+    confidence
+        The share of the draws that an interval holds, between 0 and 1.
     threshold
         Of the component's card, or one for each component; ``accuracy_threshold`` is taken there.
     task
@@ -69,7 +71,7 @@ def summarise(
     for key, part in _conditions(frame):
         real, fake = _classes(part)
         found = _measured(real, [fake], key, group, n_bootstrap, seed, threshold)[0]
-        rows += _rows(key, found, _named(key, task), level, real, fake, part)
+        rows += _rows(key, found, _named(key, task), confidence, real, fake, part)
     return _table(rows)
 
 
@@ -81,7 +83,7 @@ def by(
     group: str | None = "group_id",
     n_bootstrap: int = 1000,
     seed: int = 0,
-    level: float = 0.95,
+    confidence: float = 0.95,
     threshold: Threshold = 0.5,
     task: str | None = None,
 ) -> pd.DataFrame:
@@ -110,9 +112,9 @@ def by(
             ]
         chosen = _named(key, task)
         for name, measures, r, f, pool in zip(names, found, reals, fakes, pools, strict=True):
-            rows += _rows({**key, column: name}, measures, chosen, level, r, f, pool)
+            rows += _rows({**key, column: name}, measures, chosen, confidence, r, f, pool)
         if found:
-            rows += _rows({**key, column: AVERAGE}, _mean(found), chosen, level, real, fake, part)
+            rows += _rows({**key, column: AVERAGE}, _mean(found), chosen, confidence, real, fake, part)
     return _table(rows)
 
 
@@ -123,7 +125,7 @@ def subgroups(
     group: str | None = "group_id",
     n_bootstrap: int = 1000,
     seed: int = 0,
-    level: float = 0.95,
+    confidence: float = 0.95,
     threshold: Threshold = 0.5,
     task: str | None = None,
 ) -> pd.DataFrame:
@@ -143,7 +145,7 @@ def subgroups(
                 real, fake = _classes(part)
                 found = _measured(real, [fake], key, group, n_bootstrap, seed, threshold)[0]
                 place = {**key, "subgroup": column, "member": member}
-                rows += _rows(place, found, _named(key, task), level, real, fake, part)
+                rows += _rows(place, found, _named(key, task), confidence, real, fake, part)
     return _table(rows)
 
 
@@ -155,7 +157,7 @@ def compare(
     group: str | None = "group_id",
     n_bootstrap: int = 1000,
     seed: int = 0,
-    level: float = 0.95,
+    confidence: float = 0.95,
     threshold: Threshold = 0.5,
     task: str | None = None,
 ) -> pd.DataFrame:
@@ -203,7 +205,7 @@ def compare(
                         column: name,
                         "baseline": baseline,
                         "metric": metric,
-                        **_pair(found[0], found[1], metric, level),
+                        **_pair(found[0], found[1], metric, confidence),
                         **counts,
                     }
                 )
@@ -337,7 +339,7 @@ def _rows(
     key: Mapping[str, Any],
     found: Measures,
     metrics: Sequence[str],
-    level: float,
+    confidence: float,
     real: pd.DataFrame,
     fake: pd.DataFrame,
     part: pd.DataFrame,
@@ -352,14 +354,14 @@ def _rows(
     }
     rows = []
     for metric in metrics:
-        low, high = found.interval(metric, level)
+        low, high = found.interval(metric, confidence)
         rows.append({**key, "metric": metric, "value": found.values[metric], "low": low, "high": high, **counts})
     return rows
 
 
-def _pair(one: Measures, other: Measures, metric: str, level: float) -> dict[str, float]:
+def _pair(one: Measures, other: Measures, metric: str, confidence: float) -> dict[str, float]:
     gaps = one.draws[metric] - other.draws[metric]
-    low, high = percentile(gaps, level)
+    low, high = percentile(gaps, confidence)
     gaps = gaps[np.isfinite(gaps)]
     against = min((gaps <= 0).sum(), (gaps >= 0).sum())
     p = min(1.0, 2 * (against + 1) / (gaps.size + 1)) if np.isfinite(low) else float("nan")

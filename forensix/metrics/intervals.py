@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from forensix.errors import UsageError
 from forensix.metrics import decisions, ranking
 from forensix.metrics.checks import Costs, Floats, checked
 
@@ -79,20 +80,22 @@ class Measures:
     values: dict[str, float]
     draws: dict[str, Floats]
 
-    def interval(self, metric: str, level: float = 0.95) -> tuple[float, float]:
+    def interval(self, metric: str, confidence: float = 0.95) -> tuple[float, float]:
         """Return the percentile interval; NaN where the metric has no value, or a class is of one group only."""
-        return percentile(self.draws[metric], level)
+        return percentile(self.draws[metric], confidence)
 
 
-def percentile(draws: Floats, level: float) -> tuple[float, float]:
-    """Return the interval that holds the share ``level`` of the draws, as much left out above as below.
+def percentile(draws: Floats, confidence: float) -> tuple[float, float]:
+    """Return the interval that holds the share ``confidence`` of the draws, as much left out above as below.
 
     Draws in which a class came out empty have no value and are passed over; with fewer than half left it is NaN.
     """
+    if not 0 < confidence < 1:
+        raise UsageError(f"confidence is a share between 0 and 1, such as 0.95, not {confidence}")
     known = draws[np.isfinite(draws)]
     if known.size == 0 or known.size < draws.size / 2:
         return float("nan"), float("nan")
-    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
 
 
@@ -104,7 +107,7 @@ def bootstrap_interval(
     groups: ArrayLike | None = None,
     n: int = 1000,
     seed: int = 0,
-    level: float = 0.95,
+    confidence: float = 0.95,
 ) -> tuple[float, float]:
     """Return a percentile bootstrap interval of any metric, resampling whole groups.
 
@@ -115,6 +118,8 @@ def bootstrap_interval(
     groups
         Shape (n,): examples that belong together (one speaker, one video); by default each is its own. A class of
         one group has no interval: both ends are NaN.
+    confidence
+        The share of the draws that the interval holds, between 0 and 1.
     """
     y, s = checked(labels, scores)
     g = np.arange(y.size) if groups is None else np.asarray(groups)
@@ -127,7 +132,7 @@ def bootstrap_interval(
         at = np.concatenate([np.repeat(r, c[p.groups]) for r, p, c in zip(rows, parts, counts, strict=True)])
         drawn = y[at]
         values[i] = metric(drawn.astype(np.int64), s[at]) if drawn.any() and not drawn.all() else np.nan
-    return percentile(values, level)
+    return percentile(values, confidence)
 
 
 def _counts(parts: Sequence[Sample], n: int, seed: int) -> Iterator[list[NDArray[np.int64]]]:

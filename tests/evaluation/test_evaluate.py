@@ -320,6 +320,9 @@ def test_tables_and_displays_come_from_the_scores(few: Manifest) -> None:
     assert "<table" in html and "Evaluation(quick, 8 files, a, b)" in html
     with pytest.raises(UsageError, match="no frames were scored"):
         found.summary(level="frame")
+    assert len(found.summary(confidence=0.9, n_bootstrap=10)) == len(found.summary(n_bootstrap=0))
+    with pytest.raises(UsageError, match="intervals are set by confidence"):
+        found.summary(level=0.9)  # type: ignore[arg-type]
 
 
 def test_columns_of_the_manifest_that_scores_have_too_are_kept_under_another_name(few: Manifest) -> None:

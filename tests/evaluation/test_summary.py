@@ -190,6 +190,17 @@ def test_frames_that_are_none_are_refused(change: dict[str, object], sentence: s
         summary.summarise(scores(4, **change))
 
 
+def test_the_share_that_intervals_hold_is_chosen_as_confidence() -> None:
+    found = [value(summary.summarise(scores(), n_bootstrap=DRAWS, confidence=c), "auc") for c in (0.5, 0.9, 0.99)]
+    widths = [row["high"] - row["low"] for row in found]
+    assert widths == sorted(widths) and widths[0] < widths[-1]
+    for table in (summary.by, summary.subgroups):
+        assert len(table(scores(), n_bootstrap=20, confidence=0.9))
+    for wrong in (95, 0, 1.0):
+        with pytest.raises(UsageError, match="between 0 and 1, such as 0.95"):
+            summary.summarise(scores(), n_bootstrap=0, confidence=wrong)
+
+
 def test_missing_columns_are_named() -> None:
     with pytest.raises(UsageError, match="no column score"):
         summary.summarise(scores(4).drop(columns="score"))
