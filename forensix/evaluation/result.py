@@ -10,6 +10,7 @@ import pandas as pd
 
 from forensix.errors import UsageError
 from forensix.evaluation import displays, output, summary
+from forensix.evaluation.cautions import cautions
 from forensix.evaluation.overlap import COLUMNS, files_seen
 
 _SHOWN = ("auc", "eer", "accuracy_threshold", "balanced_accuracy_threshold")
@@ -46,7 +47,7 @@ class Evaluation:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences that a reader of the figures should know."""
-        return (*self.info.get("notes", ()), *self._warnings())
+        return (*self.info.get("notes", ()), *self._warnings(), *cautions(self.scores))
 
     @property
     def failures(self) -> pd.DataFrame:

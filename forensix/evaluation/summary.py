@@ -91,7 +91,8 @@ def by(
 
     Every generator is measured against the same reals, so rows differ by their fakes only; with
     ``shared_reals=False`` each is measured against the reals of its own value. Fakes without a value are ``unknown``.
-    The mean's interval is taken draw by draw: a group is drawn once for the reals and for all generators.
+    The mean's interval is taken draw by draw: a group is drawn once for the reals and for all generators. Generators of
+    which nothing was scored have a row that counts why, and are left out of the mean.
     """
     _need(frame, [column])
     rows: list[dict[str, Any]] = []
@@ -111,10 +112,11 @@ def by(
                 for r, f in zip(reals, fakes, strict=True)
             ]
         chosen = _named(key, task)
+        averaged = [m for m, r, f in zip(found, reals, fakes, strict=True) if len(f) and (len(r) or real.empty)]
         for name, measures, r, f, pool in zip(names, found, reals, fakes, pools, strict=True):
             rows += _rows({**key, column: name}, measures, chosen, confidence, r, f, pool)
         if found:
-            rows += _rows({**key, column: AVERAGE}, _mean(found), chosen, confidence, real, fake, part)
+            rows += _rows({**key, column: AVERAGE}, _mean(averaged or found), chosen, confidence, real, fake, part)
     return _table(rows)
 
 

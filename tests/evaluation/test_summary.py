@@ -115,6 +115,24 @@ def test_each_generator_meets_all_reals_and_the_mean_is_unweighted() -> None:
     assert average["low"] < average["value"] < average["high"]
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_generator_without_scores_has_a_row_and_is_left_out_of_the_mean(shared: bool) -> None:
+    frame = scores().assign(source=lambda f: np.where(f.index < 60, "old", "new"))
+    lost = scores(8, seed=1, source="lost", score=np.nan, error="the file is cut short")
+    options = {"shared_reals": shared, "n_bootstrap": DRAWS}
+    with_it = summary.by(pd.concat([frame, lost]), "source", **options)
+    without = summary.by(frame, "source", **options)
+    assert math.isnan(value(with_it, "auc", source="lost")["value"])
+    assert (value(with_it, "auc", source="lost")["n_fake"], value(with_it, "auc", source="lost")["n_failed"] > 0) == (
+        0,
+        True,
+    )
+    for metric in ("auc", "accuracy_0.5"):
+        one, other = (value(table, metric, source="AVG") for table in (with_it, without))
+        assert one[["value", "low", "high"]].tolist() == other[["value", "low", "high"]].tolist()
+        assert not np.isnan(one["low"])
+
+
 def test_reals_can_be_each_values_own() -> None:
     frame = scores().assign(source=lambda f: np.where(f.index < 60, "old", "new"))
     table = summary.by(frame, "source", shared_reals=False, n_bootstrap=0)
@@ -197,7 +215,7 @@ def test_the_share_that_intervals_hold_is_chosen_as_confidence() -> None:
     for table in (summary.by, summary.subgroups):
         assert len(table(scores(), n_bootstrap=20, confidence=0.9))
     for wrong in (95, 0, 1.0):
-        with pytest.raises(UsageError, match="between 0 and 1, such as 0.95"):
+        with pytest.raises(UsageError, match=r"between 0 and 1, such as 0\.95"):
             summary.summarise(scores(), n_bootstrap=0, confidence=wrong)
 
 

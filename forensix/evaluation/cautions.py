@@ -1,0 +1,79 @@
+"""What a reader should know of figures that few files, or the same files twice, were made into.
+
+All of it is seen in the scores: too few groups for an interval, too few reals for a small false positive rate, content
+that is there more than once, and generators of which nothing was scored.
+"""
+
+import pandas as pd
+
+from forensix.manifest import GROUP, LABELS
+from forensix.metrics.intervals import DIRECTION
+
+LEAST_GROUPS = 20
+"""With fewer in a class, intervals of the bootstrap are known to be too narrow."""
+_AT_FPR = "tpr_at_fpr_"
+
+
+def cautions(scores: pd.DataFrame) -> list[str]:
+    """Return sentences about the scores of an evaluation, from its files as they are, not degraded."""
+    files = scores[scores["perturbation"] == "none"] if "perturbation" in scores else scores
+    scored = files[files["score"].notna()].drop_duplicates("path")
+    return [*_few(scored), *_repeated(files.drop_duplicates("path")), *_left_out(scores)]
+
+
+def _few(scored: pd.DataFrame) -> list[str]:
+    own = "p:" + scored["path"].astype(str)
+    named = GROUP in scored and scored[GROUP].notna().any()
+    groups = ("g:" + scored[GROUP].astype(str)).where(scored[GROUP].notna(), own) if named else own
+    n_groups = {label: groups[scored["label"] == label].nunique() for label in LABELS}
+    what, told = "groups" if named else "files", []
+    few = [f"{n} {label}" for label, n in n_groups.items() if 0 < n < LEAST_GROUPS]
+    if few:
+        told.append(
+            f"There are only {' and '.join(few)} {what}: with fewer than {LEAST_GROUPS} of a class an interval is too"
+            " narrow, and [1, 1] does not mean that nothing else is possible."
+        )
+    n_real = int((scored["label"] == "real").sum())
+    wanted = {name: round(1 / float(name.removeprefix(_AT_FPR))) for name in DIRECTION if name.startswith(_AT_FPR)}
+    short = {name: n for name, n in wanted.items() if n_real < n}
+    if short and n_groups["fake"] and n_real:
+        needed = " and ".join(f"{name} takes {n}" for name, n in short.items())
+        told.append(f"{needed} reals, and there are {n_real}: here it is the share of fakes above every real.")
+    return told
+
+
+def _repeated(files: pd.DataFrame) -> list[str]:
+    if "sha256" not in files:
+        return []
+    known = files[files["sha256"].notna()]
+    again = known["sha256"].duplicated()
+    if not again.any():
+        return []
+    first = known.drop_duplicates("sha256").set_index("sha256")["path"]
+    n, one = int(again.sum()), known[again].iloc[0]
+    told = [
+        f"{n} of {len(files)} files {'has' if n == 1 else 'have'} the same content as another, and each counts as if it"
+        f" were another one: the first is {one['path']}, which is {first[one['sha256']]}."
+    ]
+    both = known["sha256"].map(known.groupby("sha256")["label"].nunique()) > 1
+    if both.any():
+        told.append(
+            f"{int(both.sum())} files have content that is labelled both real and fake: the first is"
+            f" {known.loc[both, 'path'].iloc[0]}; one of its labels is wrong, and so are all figures."
+        )
+    return told
+
+
+def _left_out(scores: pd.DataFrame) -> list[str]:
+    if "generator" not in scores:
+        return []
+    fakes = scores[(scores["label"] == "fake") & scores["generator"].notna()]
+    keys = [name for name in ("component", "perturbation", "strength", "generator") if name in fakes]
+    scored = fakes.groupby(keys, dropna=False, observed=True)["score"].count().rename("n").reset_index()
+    names = sorted(scored.loc[scored["n"] == 0, "generator"].astype(str).unique())
+    if not names:
+        return []
+    of = f"{', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}"
+    return [
+        f"Of {of} no file was scored (by a component, in a condition): the mean of generators, AVG, leaves that out."
+    ]
