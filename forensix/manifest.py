@@ -18,6 +18,7 @@ and any other column is carried along.
 (2, 'clips/b.wav')
 """
 
+import csv
 import os
 import posixpath
 from collections.abc import Iterable, Mapping
@@ -79,6 +80,10 @@ class Manifest:
         if wrong.any():
             raise UsageError(f"every row needs a path; empty in {_rows(wrong)}")
         self._check_paths(paths)
+        if GROUP in self.table and (empty := _empty(self.table[GROUP])).any():
+            # Parquet keeps empty text apart from nothing: all files without a group would be one group.
+            groups = self.table[GROUP].astype(object).where(~empty, None)
+            object.__setattr__(self, "table", self.table.assign(**{GROUP: groups}))
 
     def _check_paths(self, paths: "pd.Series[str]") -> None:
         wrong = paths.str.contains("\x00", regex=False).to_numpy(bool)
@@ -95,7 +100,8 @@ class Manifest:
         if wrong.any() and not self.outside:
             raise UsageError(
                 f"paths must lie inside the manifest's folder, but {paths[wrong].iloc[0]} ({_rows(wrong)}) does not:"
-                " name the folder of the media as root, or pass outside=True where the manifest is your own"
+                " name the folder of the media as root, or, where the manifest is your own, pass what"
+                " forensix.Manifest.read(FILE, outside=True) returns, also to evaluate"
             )
 
     def __len__(self) -> int:
@@ -114,7 +120,8 @@ class Manifest:
     ) -> "Manifest":
         """Read a manifest: CSV, TSV, Parquet, a folder that holds one, or a folder of ``real/`` and ``fake/``.
 
-        Paths in it are relative to its folder, or to ``root``. Text stays text: no column is turned into numbers.
+        Paths in it are relative to its folder, or to ``root``; absolute ones that lie in there become so, and so do
+        those that Windows wrote with ``\\``. Text stays text: no column is turned into numbers.
         """
         path = Path(path)
         if path.is_dir():
@@ -129,8 +136,11 @@ class Manifest:
                 f"{path.name} has {path.stat().st_size >> 20} MB; a manifest may have {_MAX_BYTES >> 20} MB"
             )
         table = _read_parquet(path) if path.suffix.lower() in (".parquet", ".pq") else _read_csv(path)
+        root = path.parent if root is None else root
+        if not outside and "path" in table:
+            table["path"] = table["path"].map(lambda told: _inside(told, os.path.abspath(root)))
         try:
-            return cls(table, root=path.parent if root is None else root, outside=outside)
+            return cls(table, root=root, outside=outside)
         except UsageError as error:
             raise UsageError(f"{path.name}: {error}") from None
 
@@ -203,7 +213,9 @@ class Manifest:
         missing = self.missing()
         if missing:
             shown = ", ".join(missing[:3]) + (" ..." if len(missing) > 3 else "")
-            raise UsageError(f"{len(missing)} of {len(self)} files are not in {os.fspath(self.root)}: {shown}")
+            raise UsageError(
+                f"{len(missing)} of {len(self)} files are not in {os.fspath(self.root)}: {shown}{windows_hint(missing)}"
+            )
         return self
 
     def counts(self, *columns: str) -> pd.DataFrame:
@@ -262,7 +274,8 @@ class Manifest:
         own = "p:" + self.table["path"].astype(str)
         if group not in self.table:
             return own
-        return ("g:" + self.table[group].astype(str)).where(self.table[group].notna(), own)
+        without = self.table[group].isna() | _empty(self.table[group])
+        return ("g:" + self.table[group].astype(str)).where(~without, own)
 
     def _need(self, column: str) -> None:
         if column not in self.table.columns:
@@ -272,6 +285,28 @@ class Manifest:
 
     def _with(self, table: pd.DataFrame) -> "Manifest":
         return Manifest(table.reset_index(drop=True), self.root, self.outside)
+
+
+def windows_hint(missing: Iterable[str]) -> str:
+    """Return what to add where files are missing whose paths are written as Windows does; nothing if there are none."""
+    if os.sep == "\\" or not any("\\" in path for path in missing):
+        return ""
+    return " (paths with \\ are names of one file here: write / between folders)"
+
+
+def _inside(told: Any, root: str) -> Any:
+    """Return a path relative to ``root``, with slashes, where it leads into it."""
+    if not isinstance(told, str) or "\x00" in told:
+        return told
+    if "\\" in told and not os.path.isfile(os.path.join(root, told)):
+        slashed = told.replace("\\", "/")
+        told = slashed if os.path.isfile(os.path.join(root, slashed)) else told
+    usual = posixpath.normpath(told)
+    return usual[len(root) + 1 :] if told.startswith("/") and usual.startswith(f"{root}/") else told
+
+
+def _empty(values: "pd.Series[Any]") -> "pd.Series[bool]":
+    return values.astype(object).map(lambda value: isinstance(value, str) and not value.strip()).astype(bool)
 
 
 def _rows(wrong: np.ndarray) -> str:
@@ -293,14 +328,40 @@ def _read_csv(path: Path) -> pd.DataFrame:
     other = next((sign for sign in ";\t," if sign != separator and "label" in first.split(sign)), None)
     if other and "label" not in names:
         raise UsageError(f"{path.name} separates its columns by {other!r}: it must be {separator!r} in a {path.suffix}")
+    options: dict[str, Any] = {"dtype": str, "sep": separator, "encoding": "utf-8-sig", "keep_default_na": False}
+    options["na_values"] = [""]
     try:
-        return pd.read_csv(path, dtype=str, sep=separator, encoding="utf-8-sig", keep_default_na=False, na_values=[""])
+        table = pd.read_csv(path, **options)
+        if not isinstance(table.index, pd.RangeIndex):
+            # Where rows have more cells than the header pandas takes the first ones as names of the rows.
+            _refuse_long_rows(path, separator)
+            table = pd.read_csv(path, **options, index_col=False)
+        return table
     except UnicodeDecodeError as error:
         raise UsageError(f"{path.name} is no UTF-8 text (byte {error.start}): save the manifest in UTF-8") from None
     except pd.errors.EmptyDataError:
         raise UsageError(f"{path.name} is empty: a manifest starts with the line path,label") from None
+    except UsageError:
+        raise
     except (pd.errors.ParserError, ValueError) as error:
+        _refuse_long_rows(path, separator)
         raise UsageError(f"{path.name} cannot be read as a table: {str(error).splitlines()[0]}") from None
+
+
+def _refuse_long_rows(path: Path, separator: str) -> None:
+    """Name the first row with more cells than the header; empty ones at the end, which spreadsheets add, are none."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file, delimiter=separator)
+        n = len(next(rows, []))
+        try:
+            line = next((rows.line_num for row in rows if any(row[n:])), None)
+        except csv.Error:
+            return
+    if line is not None:
+        raise UsageError(
+            f"{path.name} has more than {n} cells in line {line}, but {n} columns: put quotes around text with"
+            f" {separator!r} in it"
+        )
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:

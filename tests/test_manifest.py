@@ -65,6 +65,55 @@ def test_an_unsound_manifest_is_refused_with_its_rows(columns: dict[str, list[ob
         Manifest(pd.DataFrame(columns), root=".")
 
 
+def test_absolute_paths_are_taken_inside_the_root_and_elsewhere_the_way_is_told(tmp_path: Path) -> None:
+    listed = tmp_path / "lists" / "m.csv"
+    listed.parent.mkdir()
+    listed.write_text(f"path,label\n{tmp_path}/a.wav,real\n{tmp_path}/x/../b.wav,fake\n")
+    assert Manifest.read(listed, root=tmp_path).table["path"].tolist() == ["a.wav", "b.wav"]
+    with pytest.raises(UsageError, match=r"Manifest\.read\(FILE, outside=True\) returns, also to evaluate"):
+        Manifest.read(listed)
+    assert Manifest.read(listed, outside=True).paths()[0] == tmp_path / "a.wav"
+    listed.write_text(f"path,label\n{tmp_path}/lists/../a.wav,real\n")
+    with pytest.raises(UsageError, match="does not"):
+        Manifest.read(listed)
+
+
+def test_paths_that_windows_wrote_are_found_or_told(tmp_path: Path) -> None:
+    (tmp_path / "clips").mkdir()
+    (tmp_path / "clips" / "a.wav").touch()
+    (tmp_path / "odd\\name.wav").touch()
+    (tmp_path / "m.csv").write_text("path,label\nclips\\a.wav,real\nodd\\name.wav,fake\n")
+    assert Manifest.read(tmp_path / "m.csv").check().table["path"].tolist() == ["clips/a.wav", "odd\\name.wav"]
+    (tmp_path / "m.csv").write_text("path,label\nclips\\b.wav,real\n")
+    with pytest.raises(UsageError, match="write / between folders"):
+        Manifest.read(tmp_path / "m.csv").check()
+    (tmp_path / "m.csv").write_text("path,label\nx\\..\\..\\m.csv,real\n")
+    assert Manifest.read(tmp_path / "m.csv").missing()
+
+
+@pytest.mark.parametrize(
+    "rows", ["a.wav,real,x\nb.wav,fake,x\n", "a.wav,real\nb.wav,fake,x\n", "a.wav,real,x\nb,fake\n"]
+)
+def test_rows_with_a_cell_too_many_are_refused(tmp_path: Path, rows: str) -> None:
+    (tmp_path / "m.csv").write_text(f"path,label\n{rows}")
+    line = 2 if rows.startswith("a.wav,real,") else 3
+    with pytest.raises(UsageError, match=f"m.csv has more than 2 cells in line {line}"):
+        Manifest.read(tmp_path / "m.csv")
+
+
+def test_empty_cells_at_the_end_of_all_rows_shift_nothing(tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text("path,label\na.wav,real,\nb.wav,fake,\n")
+    assert Manifest.read(tmp_path / "m.csv").table["path"].tolist() == ["a.wav", "b.wav"]
+
+
+def test_empty_groups_are_none(tmp_path: Path) -> None:
+    for values in (["", " ", "", ""], pd.Categorical(["", "", "", ""])):
+        columns = pd.DataFrame({"path": list("abcd"), "label": ["real", "fake"] * 2, "group_id": values})
+        manifest = Manifest(columns, root=tmp_path)
+        assert manifest.table["group_id"].isna().all()
+        assert set(manifest.split({"train": 0.5, "test": 0.5}).table["split"]) == {"train", "test"}
+
+
 def test_paths_may_lead_outside_where_the_caller_says_so(tmp_path: Path) -> None:
     columns = {"path": [str(tmp_path / "a.wav"), "../b.wav"], "label": ["real", "fake"]}
     manifest = Manifest(pd.DataFrame(columns), root=tmp_path, outside=True)

@@ -11,7 +11,7 @@ import pandas as pd
 from forensix.errors import UsageError
 from forensix.evaluation.identity import component_name
 from forensix.evaluation.scoring import Condition, degradable
-from forensix.manifest import Manifest
+from forensix.manifest import Manifest, windows_hint
 from forensix.models import component_names, load_component
 from forensix.perturb import find, grid, names
 from forensix.tasks import Task, load_task
@@ -38,7 +38,8 @@ def read_manifest(source: "Manifest | pd.DataFrame | str | os.PathLike[str]") ->
         raise UsageError("the manifest has no rows: nothing is left after filtering, or the file is empty")
     paths = manifest.paths()
     if not any(path.is_file() for path in paths):
-        raise UsageError(f"none of the {len(paths)} files of the manifest is in {os.fspath(manifest.root)}")
+        hint = windows_hint(manifest.table["path"])
+        raise UsageError(f"none of the {len(paths)} files of the manifest is in {os.fspath(manifest.root)}{hint}")
     return manifest
 
 
