@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Collection, Iterable, Mapping
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from forensix.errors import UsageError
 from forensix.evaluation.identity import component_name
 from forensix.evaluation.scoring import Condition, degradable
 from forensix.manifest import Manifest, windows_hint
+from forensix.media import Limits
 from forensix.models import component_names, load_component
 from forensix.perturb import find, grid, names
 from forensix.tasks import Task, load_task
@@ -21,6 +22,8 @@ MADE = ("sha256", "task", "component", "perturbation", "strength", "level", "sco
 """Columns that an evaluation adds to those of the manifest."""
 
 _CLAIMS_ONLY = ("forensic_analysis",)
+# Of slots that other packages define nobody here knows the verb.
+_VERBS = {"spoof": "score", "image_detector": "score", "face_classifier": "score"}
 
 
 def read_manifest(source: "Manifest | pd.DataFrame | str | os.PathLike[str]") -> Manifest:
@@ -75,7 +78,7 @@ def choose_components(task: Task, slot: str | None, chosen: Any) -> dict[str, An
     Raises
     ------
     UsageError
-        Two have one name, there are none, or the task has no slot for one.
+        Two have one name, there are none, the task has no slot for one, or an object lacks the slot's verb.
     ModelNotFound
         No component of that name.
     """
@@ -97,9 +100,31 @@ def choose_components(task: Task, slot: str | None, chosen: Any) -> dict[str, An
     if not found:
         raise UsageError("component is an empty list: name at least one, or leave it out for the task's own")
     for one in found.values():
-        if isinstance(one, str) and one not in component_names(slot):
-            load_component(slot, one)
+        if isinstance(one, str):
+            if one not in component_names(slot):
+                load_component(slot, one)
+        elif slot in _VERBS:
+            _check_verb(slot, _VERBS[slot], one)
     return found
+
+
+def _check_verb(slot: str, verb: str, one: Any) -> None:
+    if isinstance(one, type):
+        raise UsageError(f"component is an object, and {one.__name__} is a class: write {one.__name__}()")
+    if not callable(getattr(one, verb, None)):
+        raise UsageError(
+            f"a {slot} component is a name or an object with the method {verb}; this {type(one).__name__} has none"
+        )
+
+
+def check_settings(metadata: Any, seed: Any, limits: Any) -> None:
+    """Refuse settings of the wrong type: any text is true, and other seeds fail with the first file."""
+    if not isinstance(metadata, bool):
+        raise UsageError(f"metadata is True or False, not {metadata!r}")
+    if isinstance(seed, bool) or not isinstance(seed, Integral):
+        raise UsageError(f"seed is a whole number, not {seed!r}")
+    if not isinstance(limits, Limits):
+        raise UsageError(f"limits is a forensix.media.Limits(...), not a {type(limits).__name__}")
 
 
 def choose_conditions(

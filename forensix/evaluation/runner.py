@@ -17,7 +17,15 @@ from forensix.evaluation.gathering import Gathered
 from forensix.evaluation.identity import card_of, code_identity, component_identity, digest
 from forensix.evaluation.output import Output
 from forensix.evaluation.overlap import find_overlap
-from forensix.evaluation.plan import absolute, carried, choose_components, choose_conditions, choose_task, read_manifest
+from forensix.evaluation.plan import (
+    absolute,
+    carried,
+    check_settings,
+    choose_components,
+    choose_conditions,
+    choose_task,
+    read_manifest,
+)
 from forensix.evaluation.progress import drawn
 from forensix.evaluation.result import Evaluation
 from forensix.evaluation.scoring import NONE, Condition, Item, Job, Row, score_file
@@ -97,6 +105,8 @@ def evaluate(
     >>> found.summary()  # doctest: +SKIP
     """
     executors.check(executor)
+    check_settings(metadata, seed, limits)
+    seed = int(seed)
     started = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     listed = read_manifest(manifest)
     chosen, slot = choose_task(task)

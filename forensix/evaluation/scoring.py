@@ -145,7 +145,7 @@ def _scored(job: Job, task: Task, media: Media, component: Any) -> Row:
         return _row(score, str(getattr(outcome.result, "class_name", "")), frames=frames)
     except (ModelError, UsageError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return _failed(error)
 
 
@@ -153,7 +153,7 @@ def _row(score: float | None, class_name: str | None, *, frames: list[list[float
     return {"score": score, "class_name": class_name, "error": None, "code": None, "frames": frames}
 
 
-def _failed(error: Exception) -> Row:
+def _failed(error: BaseException) -> Row:
     known = isinstance(error, InputError | UsageError)
     told = " ".join((str(error) if known else f"{type(error).__name__}: {error}").split())
     if isinstance(error, MemoryError):

@@ -99,6 +99,14 @@ def test_failures_are_counted_and_listed_and_get_no_score(tmp_path: Path) -> Non
     assert "7 rows failed" in repr(found)
 
 
+def test_a_component_that_wants_to_end_the_program_fails_on_that_file(tmp_path: Path) -> None:
+    listed = pictures(tmp_path, 4, first={1: (4, 0, 0)})
+    for executor in ("here", 2):
+        found = evaluate(listed, TASK, component=Odd(), cache=False, executor=executor)
+        assert found.failures["path"].tolist() == ["001.png"]
+        assert found.failures["error"].tolist() == ["SystemExit: no licence"]
+
+
 def test_nothing_to_score_is_no_failure(tmp_path: Path) -> None:
     write_audio(tmp_path / "a.wav", tone(1.0, level=0.0))
     table = pd.DataFrame({"path": ["a.wav"], "label": ["real"]})
@@ -357,6 +365,12 @@ def test_wrong_calls_stop_before_any_work(few: Manifest, tmp_path: Path) -> None
         (ModelNotFound, "no image_detector component named 'nonesuch'", {"component": "nonesuch"}),
         (UsageError, "two have the same", {"component": [Grey(), Grey()]}),
         (UsageError, "empty list", {"component": []}),
+        (UsageError, r"Grey is a class: write Grey\(\)", {"component": Grey}),
+        (UsageError, "with the method score; this object has none", {"component": object()}),
+        (UsageError, "with the method score; this int has none", {"component": {"a": Grey(), "three": 3}}),
+        (UsageError, r"limits is a forensix.media.Limits\(...\), not a dict", {"limits": {"max_bytes": 3}}),
+        (UsageError, "seed is a whole number, not 'x'", {"seed": "x"}),
+        (UsageError, "metadata is True or False, not 'false'", {"metadata": "false"}),
         (UsageError, "is called 'fog'.*jpeg", {"perturbations": ["fog"]}),
         (UsageError, r"mp3 is for audio", {"perturbations": ["mp3"]}),
         (UsageError, "write perturbations=", {"perturbations": "jpeg"}),
