@@ -331,7 +331,7 @@ def _read_csv(path: Path) -> pd.DataFrame:
     options: dict[str, Any] = {"dtype": str, "sep": separator, "encoding": "utf-8-sig", "keep_default_na": False}
     options["na_values"] = [""]
     try:
-        table = pd.read_csv(path, **options)
+        table: pd.DataFrame = pd.read_csv(path, **options)
         if not isinstance(table.index, pd.RangeIndex):
             # Where rows have more cells than the header pandas takes the first ones as names of the rows.
             _refuse_long_rows(path, separator)
