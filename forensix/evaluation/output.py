@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
-from forensix.errors import MissingExtra, UsageError
+from forensix.errors import UsageError
 from forensix.evaluation.store import Store
+from forensix.importers.tables import need_pyarrow
 
 if TYPE_CHECKING:
     from forensix.evaluation.result import Evaluation
@@ -33,7 +34,7 @@ class Output:
 
     def __init__(self, folder: str | os.PathLike[str], info: Mapping[str, Any]) -> None:
         self.folder = Path(folder)
-        _need_pyarrow()
+        need_pyarrow()
         _check_same(self.folder, info)
         self.store = Store(self.folder / PARTIAL)
 
@@ -51,7 +52,7 @@ class Output:
 
 def write(found: "Evaluation", folder: str | os.PathLike[str]) -> Path:
     """Write an evaluation into a folder; ``result.json`` comes last, so that it stands for the whole."""
-    _need_pyarrow()
+    need_pyarrow()
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -73,7 +74,7 @@ def read(folder: str | os.PathLike[str]) -> tuple[pd.DataFrame, pd.DataFrame, di
         if (folder / PARTIAL).is_file():
             raise UsageError(f"the evaluation in {folder} is not finished: call evaluate again as before, it goes on")
         raise UsageError(f"there is no evaluation in {folder}: it would hold {SCORES} and {RESULT}")
-    _need_pyarrow()
+    need_pyarrow()
     try:
         info = json.loads((folder / RESULT).read_text(encoding="utf-8"))
         overlap = info.pop("overlap")
@@ -123,10 +124,3 @@ def _plain(table: pd.DataFrame) -> pd.DataFrame:
         if table[name].dtype == object and pd.api.types.infer_dtype(table[name], skipna=True).startswith("mixed")
     }
     return table.assign(**mixed)
-
-
-def _need_pyarrow() -> None:
-    try:
-        import pyarrow  # type: ignore[import-untyped]  # noqa: F401
-    except ImportError:
-        raise MissingExtra("Parquet needs pyarrow: pip install 'forensix[cluster]'") from None

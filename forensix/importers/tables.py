@@ -1,0 +1,82 @@
+"""Tables that people wrote: CSV, TSV and Parquet, with a sentence for each way in which they are none."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from forensix.errors import MissingExtra, UsageError
+
+
+def read_csv(path: Path) -> pd.DataFrame:
+    """Read a CSV or TSV file as text; what is no such table, or has longer rows, is a `UsageError`."""
+    with path.open("rb") as file:
+        head = file.read(1 << 16)
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in head:
+        raise UsageError(f"{path.name} is no UTF-8 text: save the manifest as CSV in UTF-8")
+    separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    first = head.split(b"\n", 1)[0].decode("utf-8", "replace").strip().lstrip("\ufeff")
+    names = [name.strip('"') for name in first.split(separator)]
+    if len(set(names)) < len(names):
+        raise UsageError(f"{path.name} names a column twice: {first[:200]}")
+    other = next((sign for sign in ";\t," if sign != separator and "label" in first.split(sign)), None)
+    if other and "label" not in names:
+        raise UsageError(f"{path.name} separates its columns by {other!r}: it must be {separator!r} in a {path.suffix}")
+    options: dict[str, Any] = {"dtype": str, "sep": separator, "encoding": "utf-8-sig", "keep_default_na": False}
+    options["na_values"] = [""]
+    try:
+        table: pd.DataFrame = pd.read_csv(path, **options)
+        if not isinstance(table.index, pd.RangeIndex):
+            # Where rows have more cells than the header pandas takes the first ones as names of the rows.
+            _refuse_long_rows(path, separator)
+            table = pd.read_csv(path, **options, index_col=False)
+        return table
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path.name} is no UTF-8 text (byte {error.start}): save the manifest in UTF-8") from None
+    except pd.errors.EmptyDataError:
+        raise UsageError(f"{path.name} is empty: a manifest starts with the line path,label") from None
+    except UsageError:
+        raise
+    except (pd.errors.ParserError, ValueError) as error:
+        _refuse_long_rows(path, separator)
+        raise UsageError(f"{path.name} cannot be read as a table: {str(error).splitlines()[0]}") from None
+
+
+def _refuse_long_rows(path: Path, separator: str) -> None:
+    """Name the first row with more cells than the header; empty ones at the end, which spreadsheets add, are none."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file, delimiter=separator)
+        n = len(next(rows, []))
+        try:
+            line = next((rows.line_num for row in rows if any(row[n:])), None)
+        except csv.Error:
+            return
+    if line is not None:
+        raise UsageError(
+            f"{path.name} has more than {n} cells in line {line}, but {n} columns: put quotes around text with"
+            f" {separator!r} in it"
+        )
+
+
+def read_parquet(path: Path) -> pd.DataFrame:
+    """Read a Parquet file; columns keep their types, but path and label."""
+    need_pyarrow()
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+    try:
+        table = pd.read_parquet(path)
+    except (pa.ArrowException, ValueError, OSError) as error:
+        raise UsageError(f"{path.name} is no Parquet file: {str(error).splitlines()[0]}") from None
+    for name in ("path", "label"):
+        if name in table:
+            table[name] = table[name].astype(object)
+    return table.reset_index(drop=True)
+
+
+def need_pyarrow() -> None:
+    """Raise `MissingExtra` where Parquet cannot be read or written."""
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise MissingExtra("Parquet needs pyarrow: pip install 'forensix[cluster]'") from None
