@@ -213,6 +213,11 @@ class _Run:
                 told = "the Dask cluster keeps cancelling what it is sent; what was finished is kept"
                 raise ForensixError(told) from None
             self._send(items)
+        except RuntimeError:
+            # A client that was closed between two results has no loop to ask for the next one.
+            if self._client.status != "running":
+                raise self._gone() from None
+            raise
         else:
             for index, value in found:
                 yield Done(index, value)

@@ -81,15 +81,27 @@ def test_leaving_or_interrupting_frees_the_cluster(two: Cluster, tmp_path: Path)
     next(found)
     found.close()
     _quiet(tmp_path)
-    timer = threading.Timer(1.5, _thread.interrupt_main)
-    timer.start()
+    interrupted = threading.Event()
+    keyboard = threading.Thread(target=_interrupt_until, args=[interrupted])
+    keyboard.start()
     with pytest.raises(KeyboardInterrupt):
-        list(run(acts.noted, str(tmp_path), iter(range(10_000)), executor=two.address, chunk=1))
-    timer.join()
+        try:
+            list(run(acts.noted, str(tmp_path), iter(range(10_000)), executor=two.address, chunk=1))
+        finally:
+            interrupted.set()
+    keyboard.join()
     _quiet(tmp_path)
     begun = time.monotonic()
     assert len(list(run(acts.add, 0, range(4), executor=two.address))) == 4
     assert time.monotonic() - begun < 5
+
+
+def _interrupt_until(interrupted: threading.Event) -> None:
+    """Interrupt, again after a while: Python drops an interrupt that comes while an object is being finalised."""
+    wait_s = 1.5
+    while not interrupted.wait(wait_s):
+        _thread.interrupt_main()
+        wait_s = 10.0
 
 
 def _quiet(folder: Path) -> None:
