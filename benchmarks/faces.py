@@ -183,7 +183,7 @@ def line(name: str, rows: pd.DataFrame) -> None:
     for label, metric in (("AUC", auc), ("EER", eer)):
         low, high = bootstrap_interval(metric, y, s, groups=rows["identity"].fillna(rows["path"]))
         value = metric(y, s)
-        cells.append(f"{value:.3f} ({low:.3f} to {high:.3f})")
+        cells.append(f"{value:.3f} ({low:.3f} to {high:.3f})" if np.isfinite(low) else f"{value:.3f}")
         MEASURED.append(
             Measurement(
                 metric=label,

@@ -1,8 +1,9 @@
 """The card of a model: everything needed to feed it, to read its outputs and to know how far to trust it."""
 
+import math
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from forensix.calibration import Calibration
 
@@ -45,6 +46,12 @@ class Measurement(_Record):
     n_real: int | None = None
     n_fake: int | None = None
     command: str
+
+    @field_validator("interval", mode="before")
+    @classmethod
+    def _known(cls, value: Any) -> Any:
+        """An interval that could not be drawn is none: JSON has no NaN."""
+        return None if value is not None and any(math.isnan(end) for end in value) else value
 
 
 class ModelCard(_Record):

@@ -9,6 +9,7 @@ import torch
 from forensix.calibration import Calibration
 from forensix.errors import ModelNotFound, WeightsMismatch, WeightsMissing
 from forensix.models import (
+    Measurement,
     ModelCard,
     Output,
     list_models,
@@ -153,3 +154,9 @@ def test_an_object_fills_a_slot_as_it_is() -> None:
 def test_built_components_are_kept() -> None:
     registry._build.cache_clear()
     assert load_component("spoof", "forensix-spoof") is load_component("spoof", "forensix-spoof")
+
+
+def test_an_interval_that_could_not_be_drawn_is_none() -> None:
+    figures = {"metric": "AUC", "value": 0.5, "data": "two files of one person", "command": "a command"}
+    assert Measurement(**figures, interval=(float("nan"), float("nan"))).interval is None
+    assert Measurement(**figures, interval=(0.25, 0.75)).interval == (0.25, 0.75)
