@@ -1,6 +1,7 @@
 """A Dask cluster: the same results as here, whatever dies; nothing is read too far ahead, nothing left behind."""
 
 import _thread
+import signal
 import sys
 import threading
 import time
@@ -81,27 +82,20 @@ def test_leaving_or_interrupting_frees_the_cluster(two: Cluster, tmp_path: Path)
     next(found)
     found.close()
     _quiet(tmp_path)
-    interrupted = threading.Event()
-    keyboard = threading.Thread(target=_interrupt_until, args=[interrupted])
+    # What a shell starts in the background ignores interrupts, and tests are started there too.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    keyboard = threading.Timer(1.5, _thread.interrupt_main)
     keyboard.start()
-    with pytest.raises(KeyboardInterrupt):
-        try:
+    try:
+        with pytest.raises(KeyboardInterrupt):
             list(run(acts.noted, str(tmp_path), iter(range(10_000)), executor=two.address, chunk=1))
-        finally:
-            interrupted.set()
-    keyboard.join()
+    finally:
+        keyboard.join()
+        signal.signal(signal.SIGINT, before)
     _quiet(tmp_path)
     begun = time.monotonic()
     assert len(list(run(acts.add, 0, range(4), executor=two.address))) == 4
     assert time.monotonic() - begun < 5
-
-
-def _interrupt_until(interrupted: threading.Event) -> None:
-    """Interrupt, again after a while: Python drops an interrupt that comes while an object is being finalised."""
-    wait_s = 1.5
-    while not interrupted.wait(wait_s):
-        _thread.interrupt_main()
-        wait_s = 10.0
 
 
 def _quiet(folder: Path) -> None:
