@@ -120,8 +120,8 @@ class Analyses:
             return stack.enter_context(self._storage.local(key, self._scratch))
         except FileNotFoundError:
             raise
-        except Exception as error:
-            # Storage elsewhere names its troubles in its own way; as long as it is away, a queue must not be burnt.
+        except OSError as error:
+            # As long as the storage is away, a queue must not be burnt.
             if time.monotonic() > until or is_passing(error):
                 raise
             raise Away("the storage cannot be read") from error

@@ -33,7 +33,7 @@ _GROWN = 0.5
 _MAPPED_BYTES = 4 << 30
 _STDERR_BYTES = 4096
 # What leads to the database and to other people's files is none of the child's business.
-_WITHHELD = ("FORENSIX_DATABASE_URL", "FORENSIX_STORAGE_URL", "AWS_", "PG", "GOOGLE_", "AZURE_")
+_WITHHELD = ("FORENSIX_DATABASE_URL", "FORENSIX_STORAGE_URL", "FSSPEC_", "AWS_", "PG", "GOOGLE_", "AZURE_")
 
 
 class Stopped(Exception):

@@ -3,7 +3,7 @@
 A file becomes visible whole or not at all. In a folder it is written beside its place and renamed; with ``sync`` it is
 brought to the disk before that, so that what an answer promised survives a power cut as the database does. Elsewhere it
 is gathered in a temporary file and put in one call, which object stores do in one step. Keys are made by the service,
-never from what a user sent.
+never from what a user sent. What goes wrong is an ``OSError``, wherever the files lie.
 """
 
 import contextlib
@@ -12,7 +12,6 @@ import logging
 import os
 import re
 import secrets
-import shutil
 import tempfile
 import time
 from collections.abc import Iterator
@@ -49,6 +48,8 @@ class Storage:
         The URL is of a kind that fsspec does not know.
     MissingExtra
         It knows the kind, but the package for it is not installed.
+    OSError
+        The storage cannot be reached, or not be used; so do all methods say it.
     """
 
     def __init__(self, url: str, *, sync: bool = False) -> None:
@@ -68,7 +69,10 @@ class Storage:
             # People's media: for nobody but the service.
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         else:
-            self._fs.makedirs(self._root, exist_ok=True)
+            # Others store and delete too: what was listed once says nothing of what is there now.
+            self._fs.dircache.use_listings_cache = False
+            with _as_os_error():
+                self._fs.makedirs(self._root, exist_ok=True)
 
     @property
     def instant(self) -> bool:
@@ -90,39 +94,48 @@ class Storage:
         FileNotFoundError
             There is none under ``key``.
         """
-        opened: IO[bytes] = self._fs.open(self._path(key), "rb")
+        path = self._path(key)
+        with _as_os_error():
+            opened: IO[bytes] = self._fs.open(path, "rb")
         return opened
-
-    def fetch(self, key: str, path: str | os.PathLike[str]) -> None:
-        """Copy a stored file to a local path."""
-        with self.read(key) as source, Path(path).open("wb") as target:
-            shutil.copyfileobj(source, target, 1 << 20)
 
     @contextlib.contextmanager
     def local(self, key: str, scratch: Path) -> Iterator[Path]:
-        """Yield a local path of a stored file: the file itself in a folder, else a copy in ``scratch``."""
+        """Yield a local path of a stored file: the file itself in a folder, else a copy in ``scratch``.
+
+        Raises
+        ------
+        FileNotFoundError
+            There is none under ``key``.
+        """
+        path = self._path(key)
         if self._folder:
-            path = Path(self._path(key))
-            if not path.is_file():
-                raise FileNotFoundError(key)
-            yield path
+            if not self._folder.is_dir():
+                raise OSError("the folder of the storage is not there")
+            os.stat(path)
+            yield Path(path)
             return
         copy = scratch / key
         try:
-            self.fetch(key, copy)
+            with _as_os_error():
+                self._fs.get_file(path, str(copy))
             yield copy
         finally:
             copy.unlink(missing_ok=True)
 
     def delete(self, key: str) -> None:
         """Delete a stored file; harmless when it is gone already."""
-        with contextlib.suppress(FileNotFoundError):
-            self._fs.rm_file(self._path(key))
+        path = self._path(key)
+        with contextlib.suppress(FileNotFoundError), _as_os_error():
+            self._fs.rm_file(path)
 
     def listing(self) -> Iterator[tuple[str, float]]:
         """Yield the key of every stored file and the time it was stored, in seconds since 1970."""
-        self._fs.invalidate_cache()
-        for entry in self._fs.ls(self._root, detail=True):
+        entries: list[dict[str, Any]] = []
+        # In an object store a folder is there while something is in it.
+        with contextlib.suppress(FileNotFoundError), _as_os_error():
+            entries = self._fs.ls(self._root, detail=True)
+        for entry in entries:
             name = entry["name"].rstrip("/").rpartition("/")[2]
             if entry["type"] == "file" and _KEY.fullmatch(name):
                 yield name, _stored_at(entry)
@@ -151,7 +164,7 @@ class Storage:
                 file.discard()
             self.delete(key)
         except Exception as error:
-            _LOG.warning("the storage is not ready: %s", type(error).__name__)
+            _LOG.warning("the storage is not ready: %s", type(error.__cause__ or error).__name__)
             return False
         return True
 
@@ -207,13 +220,25 @@ class _SpooledFile:
     def close(self) -> None:
         try:
             self._file.flush()
-            self._fs.put_file(self._file.name, self._path)
+            with _as_os_error():
+                self._fs.put_file(self._file.name, self._path)
         finally:
             self.discard()
 
     def discard(self) -> None:
         with contextlib.suppress(OSError):
             self._file.close()
+
+
+@contextlib.contextmanager
+def _as_os_error() -> Iterator[None]:
+    """Say in the words of a folder what goes wrong elsewhere, where each package has exceptions of its own."""
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:
+        raise OSError(f"the storage cannot be used ({type(error).__name__})") from error
 
 
 def _protocols(fs: Any) -> tuple[str, ...]:

@@ -70,6 +70,7 @@ def test_a_defect_fails_one_job_and_does_not_show_its_inside(analyst: Analyst, p
 def test_the_child_knows_nothing_of_the_database(analyst: Analyst, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORENSIX_DATABASE_URL", "postgresql://user:secret@db/forensix")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    monkeypatch.setenv("FSSPEC_S3_SECRET", "secret")
     analyst._drop()
     analyst.warm()
     environment = Path(f"/proc/{child(analyst)}/environ").read_bytes()

@@ -1,19 +1,33 @@
 """Storage: whole files or none, in a folder and elsewhere."""
 
 import os
+import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
+import fsspec
 import pytest
 
 from forensix.errors import MissingExtra, UsageError
 from forensix.service.storage import Storage
+from tests.service.objects import ObjectStore, object_store
 
 
-@pytest.fixture(params=["folder", "synced folder", "memory"])
+@pytest.fixture(scope="module")
+def objects() -> Iterator[ObjectStore]:
+    with object_store() as store, pytest.MonkeyPatch.context() as patch:
+        for name, value in store.environment.items():
+            patch.setenv(name, value)
+        yield store
+        fsspec.get_filesystem_class("s3").clear_instance_cache()
+
+
+@pytest.fixture(params=["folder", "synced folder", "objects"])
 def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Storage:
-    if request.param == "memory":
-        return Storage(f"memory://{tmp_path.name}/files")
+    if request.param == "objects":
+        request.getfixturevalue("objects")
+        return Storage(f"s3://uploads/{tmp_path.name}")
     return Storage(f"file://{tmp_path}/files", sync=request.param == "synced folder")
 
 
@@ -38,8 +52,6 @@ def test_a_file_is_there_once_it_is_closed_and_not_before(storage: Storage, tmp_
     file.discard()
     with storage.read("one") as stored:
         assert stored.read() == b"first second"
-    storage.fetch("one", tmp_path / "copy")
-    assert (tmp_path / "copy").read_bytes() == b"first second"
     ((key, stored_at),) = storage.listing()
     assert key == "one" and abs(stored_at - time.time()) < 60
 
@@ -63,6 +75,47 @@ def test_a_local_path_holds_the_file(storage: Storage, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), storage.local("two", scratch):
         pass
     assert list(scratch.iterdir()) == []
+
+
+def test_what_others_store_is_seen_after_a_listing(objects: ObjectStore, tmp_path: Path) -> None:
+    storage = Storage(f"s3://uploads/{tmp_path.name}")
+    put(storage, "one", b"data")
+    assert keys(storage) == ["one"]
+    other = fsspec.filesystem("s3", skip_instance_cache=True)
+    other.pipe_file(f"uploads/{tmp_path.name}/two", b"of another process")
+    other.rm_file(f"uploads/{tmp_path.name}/one")
+    with storage.local("two", tmp_path) as path:
+        assert path.read_bytes() == b"of another process"
+    with pytest.raises(FileNotFoundError), storage.local("one", tmp_path):
+        pass
+    assert keys(storage) == ["two"]
+
+
+def test_an_object_store_that_is_away_is_no_missing_file(objects: ObjectStore, tmp_path: Path) -> None:
+    storage = Storage(f"s3://uploads/{tmp_path.name}")
+    put(storage, "one", b"data")
+    objects.stop()
+    try:
+        for use in (lambda: put(storage, "two", b""), lambda: keys(storage), lambda: storage.delete("one")):
+            with pytest.raises(OSError, match="storage cannot be used") as told:
+                use()
+            assert not isinstance(told.value, FileNotFoundError)
+        with pytest.raises(OSError, match="storage cannot be used"), storage.local("one", tmp_path):
+            pass
+        assert not storage.ready()
+    finally:
+        objects.start()
+    assert storage.ready()
+    assert keys(storage) == ["one"]
+
+
+def test_a_folder_that_is_away_is_no_missing_file(tmp_path: Path) -> None:
+    storage = Storage(f"file://{tmp_path}/files")
+    put(storage, "one", b"data")
+    (tmp_path / "files").rename(tmp_path / "away")
+    with pytest.raises(OSError, match="not there") as told, storage.local("one", tmp_path):
+        pass
+    assert not isinstance(told.value, FileNotFoundError)
 
 
 def test_deleting_twice_is_harmless(storage: Storage) -> None:
@@ -113,12 +166,7 @@ def test_a_url_that_cannot_be_used_says_why() -> None:
         Storage("nonsense://bucket")
 
 
-def test_a_missing_package_is_named() -> None:
-    pytest.importorskip("fsspec")
-    try:
-        import s3fs  # noqa: F401
-    except ImportError:
-        with pytest.raises(MissingExtra, match="s3fs"):
-            Storage("s3://bucket/folder")
-    else:
-        pytest.skip("s3fs is installed")
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gcsfs", None)
+    with pytest.raises(MissingExtra, match="gcsfs"):
+        Storage("gs://bucket/folder")
