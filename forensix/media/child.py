@@ -28,8 +28,8 @@ def main() -> None:
     if "program" in settings:
         # The limits and the empty network stay with what takes our place.
         os.execve(settings["program"][0], settings["program"], settings["environment"])
-    requests, answers = os.fdopen(0, "rb", buffering=0, closefd=False), _take_stdout()
-    _watch_parent(settings["parent"])
+    requests, answers = os.fdopen(0, "rb", buffering=0, closefd=False), take_stdout()
+    watch_parent(settings["parent"])
     # Only now: from here on the modules of forensix and of its dependencies can be found.
     sys.path[:] = settings["path"]
     # What reports an error is loaded before there is one: by then files or memory may have run out.
@@ -41,7 +41,7 @@ def main() -> None:
     status = 0
     try:
         target, args, streams = _read_request(wire, requests, settings["memory_bytes"])
-        _follow_parent()
+        follow_parent()
         function = _find(target)
         if streams:
             for item in function(*args):
@@ -117,14 +117,14 @@ def _guard_network(event: str, args: tuple[Any, ...]) -> None:
         raise PermissionError("a private address, which downloads must not reach")
 
 
-def _take_stdout() -> BinaryIO:
+def take_stdout() -> BinaryIO:
     """Keep the answer pipe for ourselves; whatever a library prints goes to the captured stderr."""
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)
     return answers
 
 
-def _watch_parent(parent: int) -> None:
+def watch_parent(parent: int) -> None:
     """End this process soon after its parent, on every platform.
 
     Not PR_SET_PDEATHSIG: that signal comes when the *thread* that started us ends, and executors end threads.
@@ -139,13 +139,17 @@ def _watch_parent(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _follow_parent() -> None:
-    """Have the kernel end us when the parent's end of stdin closes, even inside native code that holds the GIL."""
+def follow_parent(*, on: bool = True) -> None:
+    """Have the kernel end us when the parent's end of stdin closes, even inside native code that holds the GIL.
+
+    The signal also comes when something arrives on stdin, so only while nothing can.
+    """
     import fcntl
 
     try:
         fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
-        fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
+        flags = fcntl.fcntl(0, fcntl.F_GETFL)
+        fcntl.fcntl(0, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
     except (AttributeError, OSError):
         return
 

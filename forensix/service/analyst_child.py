@@ -12,9 +12,10 @@ import resource
 import signal
 import struct
 import sys
-import threading
 import traceback
 from typing import Any, BinaryIO
+
+from forensix.media.child import follow_parent, take_stdout, watch_parent
 
 LENGTH = struct.Struct(">Q")
 SETTINGS = "FORENSIX_ANALYST"
@@ -24,11 +25,11 @@ _NICE = 5
 def main() -> None:
     """Answer requests until stdin ends."""
     settings = json.loads(os.environ.pop(SETTINGS))
-    requests, answers = os.fdopen(0, "rb", buffering=0, closefd=False), _take_stdout()
+    requests, answers = os.fdopen(0, "rb", buffering=0, closefd=False), take_stdout()
     # Sent to a whole group, as some supervisors do, these are the worker's to act on.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _watch_parent(settings["parent"])
+    watch_parent(settings["parent"])
     faulthandler.enable()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _bound_memory(settings["data_bytes"])
@@ -38,9 +39,9 @@ def main() -> None:
 
     _send(answers, {"kind": "ready"})
     while (request := _receive(requests)) is not None:
-        _follow_parent(True)
+        follow_parent()
         answer = _answer(analyze, request)
-        _follow_parent(False)
+        follow_parent(on=False)
         _send(answers, answer)
 
 
@@ -71,43 +72,6 @@ def _bound_memory(data_bytes: int) -> None:
     """Stop an allocation that is too large to be seen coming; the parent's measuring stops slow growth earlier."""
     if data_bytes and sys.platform.startswith("linux"):
         resource.setrlimit(resource.RLIMIT_DATA, (data_bytes, data_bytes))
-
-
-def _take_stdout() -> BinaryIO:
-    """Keep the answer pipe for ourselves; whatever a library prints goes to stderr."""
-    answers = os.fdopen(os.dup(1), "wb", buffering=0)
-    os.dup2(2, 1)
-    return answers
-
-
-def _watch_parent(parent: int) -> None:
-    """End this process soon after its parent, on every platform.
-
-    Not PR_SET_PDEATHSIG: that signal comes when the *thread* that started us ends, and executors end threads.
-    """
-
-    def watch() -> None:
-        pause = threading.Event()
-        while os.getppid() == parent:
-            pause.wait(1.0)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-def _follow_parent(on: bool) -> None:
-    """Have the kernel end us when the parent's end of stdin closes, even inside native code that holds the GIL.
-
-    The signal also comes when a request arrives, so only while none can.
-    """
-    import fcntl
-
-    try:
-        fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
-        flags = fcntl.fcntl(0, fcntl.F_GETFL)
-        fcntl.fcntl(0, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
-    except (AttributeError, OSError):
-        return
 
 
 def _receive(requests: BinaryIO) -> dict[str, Any] | None:
