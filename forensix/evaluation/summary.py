@@ -18,22 +18,19 @@ together, and a file without one is its own group.
 0    auc   0.75       2       2
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from forensix.errors import UsageError
-from forensix.metrics.intervals import DIRECTION, FOR_VOICES, Measures, Sample, measure, percentile
+from forensix.evaluation.conditions import Threshold, classes, conditions, mean, measured, need, text
+from forensix.metrics.intervals import DIRECTION, FOR_VOICES, Measures, percentile
 
-KEYS = ("task", "component", "perturbation", "strength", "level")
 AVERAGE = "AVG"
-UNKNOWN = "unknown"
 SUBGROUPS = ("language", "gender", "quality")
 _VOICES = "voice_analysis"
-
-Threshold = float | Mapping[str, float]
 
 
 def summarise(
@@ -68,9 +65,9 @@ def summarise(
         ones), ``n_unscored``, ``n_failed``. A metric that needs both classes is NaN where one is missing.
     """
     rows: list[dict[str, Any]] = []
-    for key, part in _conditions(frame):
-        real, fake = _classes(part)
-        found = _measured(real, [fake], key, group, n_bootstrap, seed, threshold)[0]
+    for key, part in conditions(frame):
+        real, fake = classes(part)
+        found = measured(real, [fake], key, group, n_bootstrap, seed, threshold)[0]
         rows += _rows(key, found, _named(key, task), confidence, real, fake, part)
     return _table(rows)
 
@@ -94,29 +91,28 @@ def by(
     The mean's interval is taken draw by draw: a group is drawn once for the reals and for all generators. Generators of
     which nothing was scored have a row that counts why, and are left out of the mean.
     """
-    _need(frame, [column])
+    need(frame, [column])
     rows: list[dict[str, Any]] = []
-    for key, whole in _conditions(frame):
-        part = whole.assign(**{column: _text(whole[column])})
-        real, fake = _classes(part)
+    for key, whole in conditions(frame):
+        part = whole.assign(**{column: text(whole[column])})
+        real, fake = classes(part)
         names = sorted(part.loc[part["label"] == "fake", column].unique())
         fakes = [fake[fake[column] == name] for name in names]
         if shared_reals:
             reals, pools = [real] * len(names), [part[(part["label"] == "real") | (part[column] == n)] for n in names]
-            found = _measured(real, fakes, key, group, n_bootstrap, seed, threshold)
+            found = measured(real, fakes, key, group, n_bootstrap, seed, threshold)
         else:
             pools = [part[part[column] == name] for name in names]
             reals = [real[real[column] == name] for name in names]
             found = [
-                _measured(r, [f], key, group, n_bootstrap, seed, threshold)[0]
-                for r, f in zip(reals, fakes, strict=True)
+                measured(r, [f], key, group, n_bootstrap, seed, threshold)[0] for r, f in zip(reals, fakes, strict=True)
             ]
         chosen = _named(key, task)
         averaged = [m for m, r, f in zip(found, reals, fakes, strict=True) if len(f) and (len(r) or real.empty)]
         for name, measures, r, f, pool in zip(names, found, reals, fakes, pools, strict=True):
             rows += _rows({**key, column: name}, measures, chosen, confidence, r, f, pool)
         if found:
-            rows += _rows({**key, column: AVERAGE}, _mean(averaged or found), chosen, confidence, real, fake, part)
+            rows += _rows({**key, column: AVERAGE}, mean(averaged or found), chosen, confidence, real, fake, part)
     return _table(rows)
 
 
@@ -137,15 +133,15 @@ def subgroups(
     """
     if columns is None:
         columns = [name for name in SUBGROUPS if name in frame.columns]
-    _need(frame, columns)
+    need(frame, columns)
     rows: list[dict[str, Any]] = []
-    for key, whole in _conditions(frame):
+    for key, whole in conditions(frame):
         for column in columns:
-            values = _text(whole[column])
+            values = text(whole[column])
             for member in sorted(values.unique()):
                 part = whole[values == member]
-                real, fake = _classes(part)
-                found = _measured(real, [fake], key, group, n_bootstrap, seed, threshold)[0]
+                real, fake = classes(part)
+                found = measured(real, [fake], key, group, n_bootstrap, seed, threshold)[0]
                 place = {**key, "subgroup": column, "member": member}
                 rows += _rows(place, found, _named(key, task), confidence, real, fake, part)
     return _table(rows)
@@ -178,15 +174,15 @@ def compare(
     UsageError
         No row has the baseline, or a file is real for one and fake for the other.
     """
-    _need(frame, [column])
-    values = list(dict.fromkeys(_text(frame[column])))
+    need(frame, [column])
+    values = list(dict.fromkeys(text(frame[column])))
     baseline = values[0] if baseline is None else baseline
     if baseline not in values:
         raise UsageError(f"no row has {column} {baseline!r}; there are: {', '.join(values)}")
     rows: list[dict[str, Any]] = []
-    for key, part in _conditions(frame, without=column):
+    for key, part in conditions(frame, without=column):
         same = [name for name in ("path", "frame_ms") if name in part.columns]
-        scored = part[part["score"].notna()].assign(**{column: _text(part[column])})
+        scored = part[part["score"].notna()].assign(**{column: text(part[column])})
         sides = {name: side.drop_duplicates(same).set_index(same) for name, side in scored.groupby(column, sort=False)}
         for name in values:
             if name == baseline or name not in sides or baseline not in sides:
@@ -195,9 +191,9 @@ def compare(
             both = _alike([sides[which].loc[common].reset_index() for which in (name, baseline)], group)
             found = []
             for which, side in zip((name, baseline), both, strict=True):
-                real, fake = _classes(side)
+                real, fake = classes(side)
                 at = {**key, column: which}
-                found.append(_measured(real, [fake], at, group, n_bootstrap, seed, threshold)[0])
+                found.append(measured(real, [fake], at, group, n_bootstrap, seed, threshold)[0])
             counts = {"n_real": len(real), "n_fake": len(fake)}
             counts["n_left_out"] = len(sides[name].index.union(sides[baseline].index)) - len(common)
             for metric in _named(key, task):
@@ -250,86 +246,6 @@ def wide(table: pd.DataFrame, metrics: Sequence[str] | None = None, *, digits: i
     shown = table[keys].astype(object).where(table[keys].notna(), "").assign(metric=table["metric"], cell=cells)
     pivoted = shown.pivot_table("cell", keys, "metric", aggfunc="first", sort=False).reset_index()
     return pivoted[[*shown_left, *metrics, *counts]].rename_axis(columns=None)
-
-
-def _conditions(frame: pd.DataFrame, *, without: str | None = None) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
-    _check(frame)
-    keys = [name for name in KEYS if name in frame.columns and name != without]
-    if not keys:
-        yield {}, frame
-        return
-    for key, part in frame.groupby(keys, sort=False, dropna=False):
-        yield dict(zip(keys, key, strict=True)), part
-
-
-def _check(frame: pd.DataFrame) -> None:
-    _need(frame, ["path", "label", "score"])
-    unknown = set(frame["label"].dropna().unique()) - {"real", "fake"}
-    if unknown or frame["label"].isna().any():
-        raise UsageError(f"labels must be real or fake; also found: {', '.join(map(str, sorted(unknown))) or 'empty'}")
-    scores = pd.to_numeric(frame["score"], errors="coerce")
-    if not scores.dropna().between(0, 1).all() or scores.isna().sum() != frame["score"].isna().sum():
-        raise UsageError("scores must be numbers in [0, 1], or empty where there is none")
-
-
-def _need(frame: pd.DataFrame, columns: Sequence[str]) -> None:
-    missing = [name for name in columns if name not in frame.columns]
-    if missing:
-        raise UsageError(
-            f"the scores have no column {', '.join(missing)}; they have: {', '.join(map(str, frame.columns))}"
-        )
-
-
-def _text(values: "pd.Series[Any]") -> "pd.Series[str]":
-    # As objects first: categories and nullable numbers take no other value.
-    return values.astype(object).where(values.notna(), UNKNOWN).astype(str)
-
-
-def _classes(part: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    scored = part[part["score"].notna()]
-    return scored[scored["label"] == "real"], scored[scored["label"] == "fake"]
-
-
-def _sample(part: pd.DataFrame, group: str | None) -> Sample:
-    own = "p:" + part["path"].astype(str)
-    named = (
-        own if group is None or group not in part else ("g:" + part[group].astype(str)).where(part[group].notna(), own)
-    )
-    codes, names = pd.factorize(named, sort=True)
-    return Sample(part["score"].to_numpy(np.float64), codes.astype(np.int64), tuple(names))
-
-
-def _measured(
-    real: pd.DataFrame,
-    fakes: Sequence[pd.DataFrame],
-    key: Mapping[str, Any],
-    group: str | None,
-    n: int,
-    seed: int,
-    threshold: Threshold,
-) -> list[Measures]:
-    if isinstance(threshold, Mapping):
-        component = str(key.get("component"))
-        if component not in threshold:
-            raise UsageError(f"there is no threshold for {component}; there are some for: {', '.join(threshold)}")
-        threshold = threshold[component]
-    return measure(_sample(real, group), [_sample(f, group) for f in fakes], threshold=threshold, n=n, seed=seed)
-
-
-def _mean(found: Sequence[Measures]) -> Measures:
-    return Measures(
-        {name: float(np.mean([m.values[name] for m in found])) for name in DIRECTION},
-        {name: _mean_draws([m.draws[name] for m in found]) for name in DIRECTION},
-    )
-
-
-def _mean_draws(draws: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the mean draw by draw over those sets that a draw holds; NaN throughout where one has no draws."""
-    known = np.isfinite(draws)
-    if not known.any(axis=1).all():
-        return np.full(known.shape[1], np.nan)
-    found: np.ndarray = np.where(known, draws, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    return np.where(known.any(axis=0), found, np.nan)
 
 
 def _named(key: Mapping[str, Any], task: str | None) -> list[str]:

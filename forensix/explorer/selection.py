@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from forensix.errors import UsageError
+from forensix.evaluation.conditions import UNKNOWN
 from forensix.evaluation.plan import MADE
-from forensix.evaluation.summary import UNKNOWN
 
 FALSE_ALARM, MISS = "false alarm", "miss"
 OUTCOMES = ("right", FALSE_ALARM, MISS, "failed", "nothing to score")

@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from forensix.media.opening import Frame, Limits, Media, MediaInfo, open_media
+    from forensix.media.medium import Frame, Limits, Media, MediaInfo
+    from forensix.media.opening import open_media
 
 __all__ = ["Frame", "Limits", "Media", "MediaInfo", "open_media"]
 
@@ -16,5 +17,6 @@ __all__ = ["Frame", "Limits", "Media", "MediaInfo", "open_media"]
 def __getattr__(name: str) -> Any:
     # On demand: the sandboxed child imports this package too, and needs none of these.
     if name in __all__:
-        return getattr(import_module("forensix.media.opening"), name)
+        where = "opening" if name == "open_media" else "medium"
+        return getattr(import_module(f"forensix.media.{where}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

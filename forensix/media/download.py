@@ -16,7 +16,7 @@ from forensix.media.sandbox import call
 from forensix.media.sniff import shorten
 
 if TYPE_CHECKING:
-    from forensix.media.opening import Limits
+    from forensix.media.medium import Limits
 
 MAX_REDIRECTS = 5
 _CHUNK_BYTES = 1 << 16

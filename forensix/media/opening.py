@@ -1,7 +1,6 @@
-"""An opened medium: what it is, and its pixels, frames and samples, decoded in the sandbox when asked for.
+"""Paths, URLs and bytes become opened media; headers only are read here.
 
-``open_media`` reads headers only. A file whose format is recognised but whose header cannot be read still opens, with
-``broken`` saying what is wrong, so that its structure can be examined; pixels, frames and samples then raise that. So
+A file whose format is recognised but whose header cannot be read still opens, with ``broken`` saying what is wrong. So
 does one that holds nothing known but is named as media are: the name is a claim that its content fails.
 """
 
@@ -9,266 +8,26 @@ import contextlib
 import hashlib
 import os
 import tempfile
-import threading
-import weakref
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Collection
+from dataclasses import asdict
 from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any
 
-from forensix.errors import BrokenMedia, LimitExceeded, UnsupportedMedia
+from forensix.errors import BrokenMedia, LimitExceeded
 from forensix.media import sniff
-from forensix.media.sandbox import call, stream
+from forensix.media.medium import STREAM_BYTES, Limits, Media, MediaInfo, described
+from forensix.media.sandbox import call
 from forensix.schema import MediaKind
 
-if TYPE_CHECKING:
-    import numpy as np
-
-T = TypeVar("T")
-
-SAMPLE_RATE_HZ = 16_000
 _PROBE_S = 20.0
-_IMAGE_S = 120.0
-# A progressive picture of the largest size holds its coefficients beside its pixels.
-_IMAGE_BYTES = 3 << 30
-# Frames of 2560p by two threads reserve 0.4 GB.
-_STREAM_BYTES = 2 << 30
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """The most that an input may be; ``decode_s`` is the longest wait for one decoding."""
-
-    max_bytes: int = 32 * 1024**2
-    video_s: float = 30 * 60
-    video_side_px: int = 2560
-    audio_s: float = 20 * 60
-    image_pixels: int = 128_000_000
-    pdf_pages: int = 5_000
-    decode_s: float = 900
-    download_s: float = 60
-
-
-@dataclass(frozen=True, slots=True)
-class MediaInfo:
-    """What the header says, as displayed (after rotation); None where it does not say."""
-
-    width_px: int | None = None
-    height_px: int | None = None
-    duration_s: float | None = None
-    frame_rate_hz: float | None = None
-    n_frames: int | None = None
-    has_video: bool = False
-    has_audio: bool = False
-    sample_rate_hz: int | None = None
-    channels: int | None = None
-    video_codec: str | None = None
-    audio_codec: str | None = None
-    n_pages: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """One frame: ``index`` counts those of the original, ``rgb`` is uint8 (H, W, 3), ``scale`` original / returned."""
-
-    index: int
-    ms: float
-    rgb: "np.ndarray"
-    scale: float = 1.0
-
-
-class Media:
-    """An opened input; made by ``open_media``. Close it, or use it in a ``with`` statement."""
-
-    def __init__(
-        self,
-        *,
-        source: str,
-        path: Path,
-        name: str,
-        kind: MediaKind,
-        format: str,
-        mime: str,
-        size_bytes: int,
-        sha256: str,
-        info: MediaInfo,
-        broken: str | None,
-        only_named: bool,
-        limits: Limits,
-        resources: contextlib.ExitStack,
-    ) -> None:
-        self.source, self.path, self.name = source, path, name
-        self.kind, self.format, self.mime = kind, format, mime
-        self.size_bytes, self.sha256 = size_bytes, sha256
-        self.info, self.broken, self.only_named, self.limits = info, broken, only_named, limits
-        self._warnings: list[str] = []
-        self._memo: dict[str, Any] = {}
-        self._lock = threading.RLock()
-        # Also at exit, and when a Media is dropped without being closed.
-        self._finalizer = weakref.finalize(self, resources.close)
-
-    def __repr__(self) -> str:
-        return f"Media({self.name!r}, kind={self.kind!r}, format={self.format!r}, size_bytes={self.size_bytes})"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Forget what was memoised and delete temporary files; arrays already handed out stay valid."""
-        self._memo.clear()
-        self._finalizer()
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What decoding had to leave out so far, one sentence each."""
-        return tuple(self._warnings)
-
-    def image(self) -> "np.ndarray":
-        """Return the picture, uint8 (H, W, 3) RGB, orientation applied; the first frame of an animation.
-
-        Raises
-        ------
-        UnsupportedMedia
-            For anything but an image.
-        BrokenMedia
-            When it cannot be decoded in full.
-        """
-        if self.kind != "image":
-            raise UnsupportedMedia(f"{self._shown} is {_article(self.kind)}, not an image")
-        rgb: np.ndarray = self.memo("media.image", lambda: self._decode_image(None))
-        # A copy each, so that one task cannot paint into what another will see.
-        return rgb.copy()
-
-    def frames(self, *, rate_hz: float | None = None, max_side_px: int | None = None) -> Iterator[Frame]:
-        """Yield the frames in order, decoded while they are consumed; an image yields one.
-
-        ``rate_hz`` keeps at most so many frames per second of video, evenly; ``max_side_px`` bounds the longer side.
-        All frames of a video have one size.
-
-        Raises
-        ------
-        UnsupportedMedia
-            For sound and documents.
-        BrokenMedia
-            When no frame can be decoded.
-        LimitExceeded
-            When the video turns out to be longer or larger than its header said.
-        """
-        if rate_hz is not None and not rate_hz > 0:
-            raise ValueError(f"rate_hz must be above 0, got {rate_hz}")
-        if max_side_px is not None and max_side_px < 1:
-            raise ValueError(f"max_side_px must be at least 1, got {max_side_px}")
-        if self.kind == "image":
-            return self._image_frame(max_side_px)
-        if self.kind != "video":
-            raise UnsupportedMedia(f"{self._shown} is {_article(self.kind)} and has no pictures to analyse")
-        return self._video_frames(rate_hz, max_side_px)
-
-    def samples(self) -> "np.ndarray":
-        """Return the first audio stream, int16 mono at 16 kHz, (n,), read-only; ``samples / 32768`` is in [-1, 1).
-
-        The samples lie in a temporary file that is mapped, so that memory does not grow with the duration.
-
-        Raises
-        ------
-        UnsupportedMedia
-            When there is no sound.
-        BrokenMedia
-            When none of it can be decoded.
-        LimitExceeded
-            When it turns out to be longer than its header said.
-        """
-        if self.kind not in ("audio", "video"):
-            raise UnsupportedMedia(f"{self._shown} is {_article(self.kind)} and has no sound")
-        samples: np.ndarray = self.memo("media.samples", self._decode_samples)
-        return samples
-
-    def memo(self, key: str, make: Callable[[], T]) -> T:
-        """Return ``make()``, called once per ``key`` until the medium is closed; errors are not kept."""
-        with self._lock:
-            if key not in self._memo:
-                self._memo[key] = make()
-            value: T = self._memo[key]
-            return value
-
-    @property
-    def _shown(self) -> str:
-        return sniff.shorten(self.name)
-
-    def _readable(self) -> dict[str, str]:
-        if not self._finalizer.alive:
-            raise ValueError(f"{self._shown} is closed; open it again")
-        if self.broken:
-            raise BrokenMedia(self.broken)
-        return _described(self.path, self.format, self.mime, self.name)
-
-    def _warn(self, warnings: list[str]) -> None:
-        self._warnings += [text for text in warnings if text not in self._warnings]
-
-    def _decode_image(self, max_side_px: int | None) -> "np.ndarray":
-        rgb: np.ndarray = call(
-            "forensix.media.images:decode",
-            self._readable(),
-            self.limits.image_pixels,
-            max_side_px,
-            timeout_s=_IMAGE_S,
-            memory_bytes=_IMAGE_BYTES,
-        )
-        return rgb
-
-    def _image_frame(self, max_side_px: int | None) -> Iterator[Frame]:
-        sides = (self.info.height_px or 0, self.info.width_px or 0)
-        if max_side_px is None or max(sides) <= max_side_px:
-            yield Frame(0, 0.0, self.image())
-            return
-        rgb = self._decode_image(max_side_px)
-        yield Frame(0, 0.0, rgb, max(sides) / max(rgb.shape[:2]))
-
-    def _video_frames(self, rate_hz: float | None, max_side_px: int | None) -> Iterator[Frame]:
-        items = self._stream("frames", rate_hz, max_side_px)
-        with contextlib.closing(items):  # type: ignore[type-var]
-            for index, ms, rgb, scale in items:
-                yield Frame(index, ms, rgb, scale)
-
-    def _decode_samples(self) -> "np.ndarray":
-        import numpy as np
-
-        # Without a name from the start: it goes when the last array over it goes, whatever happens to us.
-        with tempfile.TemporaryFile(prefix="forensix-") as file:
-            n_samples = 0
-            for chunk in self._stream("samples"):
-                file.write(chunk.astype("<i2", copy=False).tobytes())
-                n_samples += chunk.size
-            file.flush()
-            return np.memmap(file, dtype="<i2", mode="r", shape=(n_samples,))
-
-    def _stream(self, function: str, *args: object) -> Iterator[Any]:
-        """Yield what a function of ``streams`` yields, and keep the warnings that it yields last."""
-        items = stream(
-            f"forensix.media.streams:{function}",
-            self._readable(),
-            asdict(self.limits),
-            *args,
-            timeout_s=self.limits.decode_s,
-            memory_bytes=_STREAM_BYTES,
-        )
-        with contextlib.closing(items):  # type: ignore[type-var]
-            for item in items:
-                if isinstance(item, list) and all(isinstance(text, str) for text in item):
-                    self._warn(item)
-                else:
-                    yield item
 
 
 def open_media(
     source: str | os.PathLike[str] | bytes,
     *,
     name: str | None = None,
-    limits: Limits = Limits(),
+    limits: Limits = Limits(),  # noqa: B008 - it is frozen
     private_hosts: Collection[str] = (),
 ) -> Media:
     """Open a path, an http(s) URL or the bytes of a file; its format is decided by its content.
@@ -341,26 +100,21 @@ def open_media(
 
 def _probe(path: Path, slug: str, mime: str, name: str, limits: Limits) -> tuple[MediaInfo, str | None]:
     try:
-        found = _call_probe(_described(path, slug, mime, name), limits)
+        found = _call_probe(described(path, slug, mime, name), limits)
     except BrokenMedia as error:
         return MediaInfo(), str(error)
     return MediaInfo(**found), None
 
 
-def _call_probe(described: dict[str, str], limits: Limits) -> Any:
+def _call_probe(file: dict[str, str], limits: Limits) -> Any:
     limit: object
-    if described["slug"] in sniff.IMAGE_FORMATS:
+    if file["slug"] in sniff.IMAGE_FORMATS:
         module, limit = "images", limits.image_pixels
-    elif described["slug"] == "pdf":
+    elif file["slug"] == "pdf":
         module, limit = "pages", limits.pdf_pages
     else:
         module, limit = "streams", asdict(limits)
-    return call(f"forensix.media.{module}:probe", described, limit, timeout_s=_PROBE_S, memory_bytes=_STREAM_BYTES)
-
-
-def _described(path: Path, slug: str, mime: str, name: str) -> dict[str, str]:
-    """Return what functions in the sandbox are told of a file; absolute, since they run in another folder."""
-    return {"path": str(path.absolute()), "slug": slug, "mime": mime, "name": sniff.shorten(name)}
+    return call(f"forensix.media.{module}:probe", file, limit, timeout_s=_PROBE_S, memory_bytes=STREAM_BYTES)
 
 
 def _kind(slug: str, info: MediaInfo, broken: str | None) -> MediaKind:
@@ -392,7 +146,3 @@ def _private_folder(resources: contextlib.ExitStack) -> Path:
 def _sha256(file: BufferedReader) -> str:
     file.seek(0)
     return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _article(kind: str) -> str:
-    return {"image": "an image", "video": "a video", "audio": "an audio recording", "pdf": "a PDF document"}[kind]

@@ -9,6 +9,7 @@ import pytest
 
 from forensix.errors import UsageError
 from forensix.evaluation import summary
+from forensix.evaluation.conditions import KEYS
 from forensix.metrics import auc, bootstrap_interval, eer
 
 DRAWS = 200
@@ -55,9 +56,9 @@ def test_values_and_intervals_are_those_of_the_metrics() -> None:
         assert row["value"] == pytest.approx(metric(y, frame["score"]))
         expected = bootstrap_interval(metric, y, frame["score"], groups=frame["group_id"], n=DRAWS)
         assert (row["low"], row["high"]) == pytest.approx(expected)
-    assert list(table.columns[:5]) == list(summary.KEYS)
+    assert list(table.columns[:5]) == list(KEYS)
     assert table.columns[-4:].tolist() == ["n_real", "n_fake", "n_unscored", "n_failed"]
-    assert not table.duplicated([*summary.KEYS, "metric"]).any()
+    assert not table.duplicated([*KEYS, "metric"]).any()
 
 
 def test_what_has_no_score_is_counted_and_changes_no_metric() -> None:

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from forensix import schema
-from forensix.media.opening import Limits
+from forensix.media.medium import Limits
 from tests.service import specification as spec
 from tests.service.shapes import differences
 

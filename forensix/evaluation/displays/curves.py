@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from forensix.evaluation import summary
+from forensix.evaluation.conditions import KEYS
 from forensix.evaluation.displays import style
 from forensix.evaluation.displays.selection import Selected, default_column, selected
 from forensix.metrics import auc, average_precision, eer
@@ -88,7 +89,7 @@ class CurveDisplay:
     def _interval(cls, part: Selected, n: int, group: str | None) -> tuple[float, float] | None:
         if not n:
             return None
-        plain = part.rows.drop(columns=[name for name in summary.KEYS if name in part.rows])
+        plain = part.rows.drop(columns=[name for name in KEYS if name in part.rows])
         table = summary.summarise(plain, n_bootstrap=n, group=group)
         low, high = table.loc[table["metric"] == cls.metric, ["low", "high"]].to_numpy(np.float64)[0]
         return float(low), float(high)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from forensix.errors import UsageError
 from forensix.evaluation import summary
+from forensix.evaluation.conditions import Threshold
 from forensix.evaluation.displays import style
 from forensix.evaluation.displays.selection import undegraded
 from forensix.metrics.checks import Floats
@@ -46,7 +47,7 @@ class RobustnessDisplay:
     figure_: "Figure | SubFigure | None" = None
 
     @classmethod
-    def from_frame(cls, frame: pd.DataFrame, *, metric: str = "auc", threshold: summary.Threshold = 0.5) -> Self:
+    def from_frame(cls, frame: pd.DataFrame, *, metric: str = "auc", threshold: Threshold = 0.5) -> Self:
         """Measure each degradation of a frame of scores."""
         return cls.from_summary(summary.summarise(frame, n_bootstrap=0, threshold=threshold), metric=metric)
 
