@@ -1,14 +1,14 @@
 """Rows of new tasks, written with their jobs in as few transactions as their arrival allows.
 
 What comes while a transaction is being committed is written by the next one: a commit costs as much for sixteen rows as
-for one, and so does a word from one thread to another.
+for one, and so does a word from one thread to another. Uploads are stored beside the statements, and before the commit.
 """
 
 import asyncio
 import contextlib
 import threading
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Protocol
 
 import sqlalchemy as sa
@@ -45,11 +45,12 @@ class Queue(Protocol):
 
 
 class Creations:
-    """Writes uploads and the rows of new tasks, in one thread: what arrives while it is at work is its next batch."""
+    """Writes rows of new tasks in one thread, their uploads in another: what arrives meanwhile is the next batch."""
 
     def __init__(self, database: Database, queue: Queue) -> None:
         self._database, self._queue = database, queue
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="forensix-creations")
+        self._storing = ThreadPoolExecutor(1, thread_name_prefix="forensix-uploads")
         self._lock = threading.Lock()
         self._arrived: list[_Arrival] = []
         self._working = False
@@ -75,8 +76,9 @@ class Creations:
         await asyncio.shield(mine.written)
 
     def close(self) -> None:
-        """End the thread, when it has done what it is at."""
+        """End the threads, when they have done what they are at."""
         self._thread.shutdown()
+        self._storing.shutdown()
 
     def _work(self) -> None:
         while True:
@@ -86,7 +88,15 @@ class Creations:
             if not batch:
                 return
             # By token, as tokens are ended: of two that lock in different orders each could wait for the other.
-            self._write(sorted((each for each in batch if each.store()), key=lambda each: each.token_id))
+            batch.sort(key=lambda each: each.token_id)
+            storing = self._storing.submit(_store, [each for each in batch if each.upload is not None])
+            try:
+                self._write(batch, storing)
+            except _NotStored:
+                self._write([each for each in batch if each.error is None], storing)
+            finally:
+                # Until then nothing can be discarded.
+                storing.result()
             for each in batch:
                 if each.error is not None and not each.unknown:
                     each.discard()
@@ -95,7 +105,7 @@ class Creations:
                 with contextlib.suppress(RuntimeError):
                     loop.call_soon_threadsafe(_tell, [each for each in batch if each.loop is loop])
 
-    def _write(self, stored: "Sequence[_Arrival]") -> None:
+    def _write(self, stored: "Sequence[_Arrival]", storing: "Future[None]") -> None:
         if not stored:
             return
         good = {each.token_id for each in stored}
@@ -106,7 +116,12 @@ class Creations:
                 if connection.execute(_INSERT, rows).rowcount < len(rows):
                     good = set(connection.scalars(_GOOD, {"ids": sorted(good)}))
                 self._queue.create(connection, [each.row["id"] for each in stored if each.token_id in good])
+                storing.result()
+                if any(each.error is not None for each in stored):
+                    raise _NotStored
                 committing = True
+        except _NotStored:
+            raise
         except Exception as error:
             unknown = committing and _is_lost(error)
             written = self._written(stored) if unknown else set()
@@ -128,6 +143,10 @@ class Creations:
             return set()
 
 
+class _NotStored(Exception):
+    """Some of a batch's uploads could not be stored; their tasks must not come into being."""
+
+
 class _Arrival:
     """A task to be written, and the future that its request waits for."""
 
@@ -139,20 +158,24 @@ class _Arrival:
         self.unknown = False
         """Whether the row may be there in spite of the error."""
 
-    def store(self) -> bool:
-        """Bring the upload into the storage, and return whether that went well."""
+    def store(self) -> None:
+        """Bring the upload into the storage."""
         try:
             if self.upload is not None:
                 self.upload.store()
         except Exception as error:
             self.error = error
-        return self.error is None
 
     def discard(self) -> None:
         """Leave nothing of the upload behind; what that fails with matters less than what came before."""
         if self.upload is not None:
             with contextlib.suppress(Exception):
                 self.upload.discard()
+
+
+def _store(arrivals: "Sequence[_Arrival]") -> None:
+    for each in arrivals:
+        each.store()
 
 
 def _is_lost(error: Exception) -> bool:

@@ -98,3 +98,35 @@ def test_an_upload_whose_row_may_still_come_stays_for_retention(api: Api) -> Non
 def test_an_upload_whose_row_was_refused_is_discarded(api: Api) -> None:
     with api.leaves_nothing():
         refused(create(api, written=False, lost=False), 503, "unavailable")
+
+
+def test_of_tasks_that_are_written_together_only_the_one_whose_upload_fails_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right, closed = storage._FolderFile.close, []
+
+    def close(file: storage._FolderFile) -> None:
+        closed.append(file)
+        if len(closed) == 2:
+            raise OSError("no")
+        right(file)
+
+    monkeypatch.setattr(storage._FolderFile, "close", close)
+
+    async def send(api: Api, headers: dict[str, str], body: bytes) -> list[httpx.Response]:
+        transport = httpx.ASGITransport(api.app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            # The first waits to write, the others for the first.
+            with api.context.database.write():
+                posts = (client.post("/tasks/face_manipulation", headers=headers, content=body) for _ in range(3))
+                sending = [asyncio.create_task(post) for post in posts]
+                await asyncio.sleep(1)
+            return await asyncio.gather(*sending)
+
+    with running_api(tmp_path) as api:
+        account = api.account()
+        kind, body = multipart((FILE, JPEG))
+        answers = asyncio.run(send(api, account.headers | kind, body))
+        assert sorted(answer.status_code for answer in answers) == [200, 200, 503]
+        made = sorted(answer.json()["report_id"] for answer in answers if answer.status_code == 200)
+        assert api.stored() == (2, made)
