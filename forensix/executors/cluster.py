@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 CONNECT_S = 20
 NO_WORKERS_S = 120
 """How long a cluster may be without any worker before the run is given up."""
+RESULT_S = 30
+"""Longest wait for a result that is there; its worker may have died with it, and it is then waited for once more."""
+IDLE_S = 30
+"""How long nothing may come while no worker is at work before what is under way is sent again."""
 
 _LONGEST_GREETING = 1 << 20
 _LOOK_S = 2.0
@@ -129,7 +133,7 @@ class _Run:
         self._cancelled = 0
         self._workers = 0
         self._counted = -math.inf
-        self._seen_workers = time.monotonic()
+        self._seen_workers = self._came = time.monotonic()
 
     def results(self) -> Iterator[Done]:
         try:
@@ -143,6 +147,8 @@ class _Run:
                     return
                 for future in self._finished():
                     yield from self._settled(future, self._held.pop(future))
+                if time.monotonic() - self._came > IDLE_S:
+                    self._stir()
         finally:
             if self._held and self._client.status == "running":
                 with contextlib.suppress(OSError):
@@ -198,7 +204,10 @@ class _Run:
         from distributed import CancelledError, KilledWorker
 
         try:
-            found = future.result()
+            found = future.result(timeout=RESULT_S)
+        except TimeoutError:
+            self._held[future] = items
+            return
         except KilledWorker as error:
             if future is self._alone:
                 yield Done(items[0][0], lost=1 + error.allowed_failures)
@@ -221,6 +230,23 @@ class _Run:
         else:
             for index, value in found:
                 yield Done(index, value)
+        self._came = time.monotonic()
+
+    def _stir(self) -> None:
+        """Send again what is under way, if no worker is at it: client and scheduler disagree about where it is."""
+        try:
+            busy = self._workers == 0 or any(self._client.processing().values())
+        except OSError:
+            raise self._gone() from None
+        self._came = time.monotonic()
+        if busy:
+            return
+        lost, self._held = self._held, {}
+        self._client.cancel(list(lost), force=True)
+        for future, items in lost.items():
+            again = self._send(items)
+            if future is self._alone:
+                self._alone = again
 
     @staticmethod
     def _gone() -> ForensixError:

@@ -17,6 +17,13 @@ def slow_first(common: float, item: int) -> int:
     return item
 
 
+def act_late(folder: str, item: Any) -> Any:
+    """Do what the item says, but let those who watch over this process see first that it has started."""
+    if isinstance(item, str):
+        time.sleep(1.0)
+    return act(folder, item)
+
+
 def act(folder: str, item: Any) -> Any:
     """Do what the item says; ``once:`` only the first time, which a file in the folder remembers."""
     if not isinstance(item, str):

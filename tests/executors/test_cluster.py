@@ -172,10 +172,32 @@ def test_items_that_end_their_workers_are_given_up_and_those_beside_them_are_not
     items = [0, "once:a", 1, "die:1", *range(2, 20)]
     with Cluster(tmp_path, allowed_failures=1) as found:
         found.add(2, nanny=True)
-        done = {one.index: one for one in run(acts.act, str(folder), items, executor=found.address, chunk=4)}
+        # A nanny whose worker dies while both are starting gives up, which is not what this is about.
+        done = {one.index: one for one in run(acts.act_late, str(folder), items, executor=found.address, chunk=4)}
     assert sorted(done) == list(range(len(items)))
     assert {index: one.lost for index, one in done.items() if one.lost} == {3: 2}
     assert [done[i].value for i in range(len(items)) if i != 3] == [item for item in items if item != "die:1"]
+
+
+def test_a_result_that_gets_lost_between_client_and_scheduler_is_made_again(
+    two: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result, lost = distributed.Future.result, []
+
+    def lose(future: distributed.Future, timeout: float | None = None) -> object:
+        if not lost:
+            lost.append(future)
+            # As when the worker that holds it dies while it is fetched, and nobody hears of it again.
+            future._state.reset()
+            raise TimeoutError
+        return result(future, timeout)
+
+    monkeypatch.setattr(distributed.Future, "result", lose)
+    monkeypatch.setattr(cluster, "IDLE_S", 1)
+    found = list(run(acts.add, 1, range(20), executor=two.address, chunk=4))
+    assert lost
+    assert sorted(done.index for done in found) == list(range(20))
+    assert sorted(done.value[0] for done in found) == list(range(1, 21))
 
 
 def test_workers_of_another_release_are_told(tmp_path: Path) -> None:
