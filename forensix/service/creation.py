@@ -89,7 +89,7 @@ class Creations:
                 return
             # By token, as tokens are ended: of two that lock in different orders each could wait for the other.
             batch.sort(key=lambda each: each.token_id)
-            storing = self._storing.submit(_store, [each for each in batch if each.upload is not None])
+            storing = self._storing.submit(_store, batch)
             try:
                 self._write(batch, storing)
             except _NotStored:
