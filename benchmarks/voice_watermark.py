@@ -80,7 +80,8 @@ def main() -> None:
         rng = np.random.default_rng(0)
         readings = np.array([reader.reading(degrade(clip, rng)) or 0.0 for clip in marked])
         print(
-            f"| {name} | {np.mean(readings >= 0.5):.2f} | {np.mean(readings >= MARKED):.2f} | {np.median(readings):.2f} |"
+            f"| {name} | {np.mean(readings >= 0.5):.2f} | {np.mean(readings >= MARKED):.2f} "
+            f"| {np.median(readings):.2f} |"
         )
 
 

@@ -1,8 +1,8 @@
 """Recordings put together from clips, with the truth of who speaks when and which part is synthetic.
 
 `mix` lets several speakers take turns, with pauses, with starts before the other has stopped, and with noise; `insert`
-puts one clip into another's speech. Both keep where each piece went. A clip is trimmed to its speech first; its truth is
-where `forensix.voice.speech_segments` hears speech in it alone, before anything is added.
+puts one clip into another's speech. Both keep where each piece went. A clip is trimmed to its speech first; its truth
+is where `forensix.voice.speech_segments` hears speech in it alone, before anything is added.
 """
 
 import random
@@ -56,7 +56,9 @@ class Mixture:
         return tuple(dict.fromkeys(speaker for _, speaker in self.turns))
 
 
-def clip_of(speaker: str, samples: NDArray[np.int16], *, at_least_s: float = 1.0, at_most_s: float = 8.0) -> Clip | None:
+def clip_of(
+    speaker: str, samples: NDArray[np.int16], *, at_least_s: float = 1.0, at_most_s: float = 8.0
+) -> Clip | None:
     """Trim a recording to its speech and bring it to one level; ``None`` where it holds too little speech."""
     segments = speech_segments(samples)
     if total_s(segments) < at_least_s:

@@ -12,11 +12,11 @@ Three engines write it, and a `Transcript` names the one that did:
     ``FORENSIX_WHISPER`` names it: a folder with a converted model, or a model of the hub (``small``, ``large-v3``,
     ``owner/name``), which must be in the hub's folder on this machine: `Whisper.fetch` brings it there.
 
-The component ``available`` of the slot ``transcript`` is the best of them that is there: what ``FORENSIX_WHISPER`` names,
-else Whisper from the wheel, else pocketsphinx. Nothing is downloaded while something is analysed.
+The component ``available`` of the slot ``transcript`` is the best of them that is there: what ``FORENSIX_WHISPER``
+names, else Whisper from the wheel, else pocketsphinx. Nothing is downloaded while something is analysed.
 
-Assumes mono 16 kHz samples. Without speech the text is empty. Fails on noise, accents, names and overlapping voices, and
-Whisper can write fluent words that nobody said; it is for reading, not for evidence.
+Assumes mono 16 kHz samples. Without speech the text is empty. Fails on noise, accents, names and overlapping voices,
+and Whisper can write fluent words that nobody said; it is for reading, not for evidence.
 ``benchmarks/results/voice_words.md`` has word error rates.
 
 References

@@ -105,6 +105,7 @@ class PerthReader:
             Shape (n,), int16 or float, mono, 16 kHz, at least 0.5 s.
         """
         x = as_float(samples)
+        x = x - x.mean(dtype=np.float64).astype(np.float32) if len(x) else x
         if len(x) < SHORTEST_S * 16_000 or float(np.sqrt(np.mean(np.square(x, dtype=np.float64)))) < QUIET_RMS:
             return None
         levels, _ = levels_and_phase(torch.from_numpy(resample_poly(x, 2, 1).astype(np.float32)))

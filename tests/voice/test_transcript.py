@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 from forensix.errors import BrokenMedia, MissingExtra, WeightsMissing
+from forensix.models import load_component
 from forensix.training.voices import read_samples
 from forensix.voice import transcript
 from forensix.voice.speech import Segment, speech_segments, total_s
-from forensix.models import load_component
 from forensix.voice.transcript import SETTING, SILENCE, Available, Phrase, PocketSphinx, Transcript, transcribe
 
 RATE_HZ = 16000
@@ -82,7 +82,9 @@ def test_a_decoder_that_dies_leaves_what_it_wrote(monkeypatch: pytest.MonkeyPatc
         raise BrokenMedia("the decoder crashed on this file (SIGSEGV)")
 
     monkeypatch.setattr(transcript.sandbox, "stream", dies)
-    found = PocketSphinx().transcribe(np.zeros(50 * RATE_HZ, np.int16), [Segment(0, 5), Segment(10, 15), Segment(20, 25)])
+    found = PocketSphinx().transcribe(
+        np.zeros(50 * RATE_HZ, np.int16), [Segment(0, 5), Segment(10, 15), Segment(20, 25)]
+    )
     assert found.text == "hello" and not found.complete
 
 
