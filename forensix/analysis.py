@@ -254,6 +254,6 @@ def _models(outcomes: Iterable[Outcome]) -> tuple[dict[str, Any], ...]:
         except ModelNotFound:  # a component of another package, which keeps its own records
             described.append({"name": name})
         else:
-            told = ("name", "sha256", "component", "summary", "threshold", "limits", "licence")
+            told = ("name", "sha256", "component", "summary", "threshold", "inconclusive", "limits", "licence")
             described.append({key: getattr(card, key) for key in told} | {"calibrated": card.calibration is not None})
     return tuple(described)
