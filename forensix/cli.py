@@ -234,7 +234,3 @@ def _population_build(options: argparse.Namespace) -> int:
     n = build(Manifest.read(options.manifest), options.output)
     print(f"{n} recordings measured; {SETTING}={options.output} compares voices with them")
     return 0
-
-
-if __name__ == "__main__":
-    main()
