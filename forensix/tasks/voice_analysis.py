@@ -21,7 +21,9 @@ from forensix.tasks.evidence import Outcome
 from forensix.tasks.task import Options, component, component_label
 from forensix.tasks.verdicts import checked, class_of, is_inconclusive, pooled, probability_of, threshold_of
 from forensix.tasks.voice_evidence import HeardPhrase, recording
-from forensix.voice import Segment, SpeakerTurns, compare, extract
+from forensix.voice import Segment, SpeakerTurns, compare
+from forensix.voice.features import extract, hear
+from forensix.voice.gender import GenderClassifier
 from forensix.voice.phrases import inserted, phrases
 from forensix.voice.population import Band, band_of
 from forensix.voice.singing import is_singing
@@ -176,11 +178,12 @@ def _described(voice: _Voice, samples: NDArray[Any], used: Mapping[str, Any]) ->
     mark = used["voice_watermark"].read(samples, voice.phrases)
     changes: dict[str, Any] = {"mark": mark, "score": max(voice.score, mark.reading) if mark else voice.score}
     if "gender" in used:
-        gender, probability = used["gender"].classify(samples, voice.turns.segments)
-        changes |= {"gender": gender, "gender_probability": probability}
-        changes |= {"features": extract(samples, voice.turns.segments)}
-        changes |= {"band": band_of(samples, voice.turns.segments)}
-    changes["is_sung"] = is_singing(samples, voice.phrases)
+        segments, classifier = voice.turns.segments, used["gender"]
+        heard = hear(samples, segments)
+        more = {"heard": heard} if isinstance(classifier, GenderClassifier) else {}
+        gender, probability = classifier.classify(samples, segments, **more)
+        changes |= {"gender": gender, "gender_probability": probability, "is_sung": is_singing(heard)}
+        changes |= {"features": extract(samples, segments, heard=heard), "band": band_of(samples, segments)}
     return _Voice(**{**vars(voice), **changes})
 
 

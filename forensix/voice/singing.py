@@ -11,16 +11,11 @@ D. Gerhard, "Pitch-based acoustic feature analysis for the discrimination of spe
 Acoustics 30(3), 2002.
 """
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from forensix.voice.features import HOP_S, f0_track_hz
-from forensix.voice.speech import Segment, spread, total_s
+from forensix.voice.features import HOP_S, Heard
 
-HEARD_S = 20.0
 NOTE_S = 0.35
 WIDTH_ST = 1.0
 SUNG_SHARE = 0.55
@@ -52,19 +47,8 @@ def held_share(f0_hz: NDArray[np.float64]) -> float:
     return float(inside.sum() / voiced.sum())
 
 
-def is_singing(samples: NDArray[Any], pieces: Sequence[Segment]) -> bool:
-    """Tell whether a voice sings, from at most 20 s of it, spread evenly.
-
-    Parameters
-    ----------
-    samples
-        Shape (n,), int16 or float, mono, 16 kHz; may be a memory map.
-    pieces
-        Where this voice is heard.
-    """
-    tracks = []
-    for piece in spread(pieces, at_most_s=HEARD_S) if total_s(pieces) else ():
-        x = piece.of(samples)
-        tracks.append(f0_track_hz(x, max(1, int(len(x) / 160))))
+def is_singing(heard: Heard) -> bool:
+    """Tell whether a voice sings, from what `forensix.voice.features.hear` returned for it."""
+    tracks = [pitch.selected_array["frequency"] for pitch in heard.pitches]
     f0_hz = np.concatenate(tracks) if tracks else np.zeros(0)
     return bool((f0_hz > 0).sum() * HOP_S >= LEAST_VOICED_S and held_share(f0_hz) >= SUNG_SHARE)
