@@ -29,11 +29,12 @@ import torch
 from forensix.errors import InputNotFound
 from forensix.metrics import auc, eer
 from forensix.models import load_component
-from forensix.tasks.verdicts import threshold_of
-from forensix.training.mixtures import Clip, clip_of, insert
+from forensix.tasks.verdicts import pooled, threshold_of
+from forensix.training.mixtures import Clip, Conditions, clip_of, insert, mix
 from forensix.training.sources import Repositories, read_list
 from forensix.training.voices import read_samples
 from forensix.voice.phrases import inserted, phrases
+from forensix.voice.speakers import diarise
 from forensix.voice.speech import RATE_HZ, Segment, speech_segments
 
 PIECES: dict[str, tuple[int, float]] = {
@@ -127,6 +128,35 @@ def listen(samples: np.ndarray, spoof: Any) -> tuple[tuple[Segment, ...], list[f
     return found, [float(spoof.score(phrase.of(samples))) for phrase in found]
 
 
+def two_voices(speech: Speech, spoof: Any) -> Iterator[tuple[int, bool, bool]]:
+    """Yield, for conversations of a real and a synthetic speaker, how many were found and whether each is told right.
+
+    A speaker that was found is the one who says most of what it was given.
+    """
+    groups = sorted(g for g, clips in speech.real.items() if len(clips) >= 4)
+    others = sorted(g for g, clips in speech.fake.items() if len(clips) >= 4)
+    for i in range(N_RECORDINGS):
+        draw = random.Random(i)
+        real = draw.choice(groups)
+        fake = draw.choice([g for g in others if g != real])
+        clips = [Clip("real", c.samples, c.segments) for c in draw.sample(list(speech.real[real]), 4)]
+        clips += [Clip("fake", c.samples, c.segments) for c in draw.sample(list(speech.fake[fake]), 4)]
+        talk = mix(clips, Conditions(), seed=i)
+        told: dict[str, list[bool]] = {"real": [], "fake": []}
+        found = diarise(talk.samples, speech_segments(talk.samples))
+        for one in found:
+            seconds = {who: _common_s(one.segments, [s for s, w in talk.turns if w == who]) for who in told}
+            pieces = phrases(one.segments)
+            score = pooled([spoof.score(p.of(talk.samples)) for p in pieces], [p.duration_s for p in pieces])
+            told[max(seconds, key=lambda who: seconds[who])].append(score >= threshold_of(spoof))
+        real_right, fake_right = not any(told["real"] or [True]), any(told["fake"])
+        yield len(found), real_right, fake_right
+
+
+def _common_s(a: Sequence[Segment], b: Sequence[Segment]) -> float:
+    return sum(max(0.0, min(x.end_s, y.end_s) - max(x.start_s, y.start_s)) for x in a for y in b)
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description="Measure how inserted synthetic sentences are found.")
@@ -167,6 +197,13 @@ def main() -> None:
         shares = f"{hits / N_RECORDINGS:.2f} | {n_placed / N_RECORDINGS:.2f} | {middle}"
         errors = f"{eer(labels, values):.3f} | {auc(labels, values):.3f}"
         print(f"| {name} | {N_RECORDINGS} | {shares} | {errors} |", flush=True)
+    told = list(two_voices(speech, spoof))
+    print(f"\n## A real and a synthetic speaker in one recording, {len(told)} of them\n")
+    print("| two speakers found | the real one called real | the synthetic one called fake | both right |")
+    print("|---|---|---|---|")
+    both = np.mean([n == 2 and real and fake for n, real, fake in told])
+    shares = [np.mean([n == 2 for n, _, _ in told]), *(np.mean([row[i] for row in told]) for i in (1, 2)), both]
+    print("| " + " | ".join(f"{share:.2f}" for share in shares) + " |")
 
 
 if __name__ == "__main__":
