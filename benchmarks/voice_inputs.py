@@ -66,8 +66,9 @@ def inputs(corpora: Path | None) -> Iterator[tuple[str, int, np.ndarray]]:
     n = min(len(a), len(b))
     pause = np.zeros(n, np.int16)
     yield "two people on two channels", RATE, np.stack([np.r_[a[:n], pause], np.r_[pause, b[:n]]], axis=1)
-    yield "20 minutes of one voice", RATE, np.resize(np.r_[a, np.zeros(RATE, np.int16)], 1199 * RATE)
-    yield "more than 20 minutes", RATE, np.resize(a, 1260 * RATE)
+    half = resample_poly(np.r_[a, np.zeros(RATE, np.int16)].astype(float), 1, 2).astype(np.int16)
+    yield "20 minutes of one voice, 8 kHz", RATE // 2, np.resize(half, 1199 * RATE // 2)
+    yield "more than 20 minutes, 8 kHz", RATE // 2, np.resize(half, 1260 * RATE // 2)
 
 
 def line(name: str, rate_hz: int, samples: np.ndarray, folder: Path) -> str:
