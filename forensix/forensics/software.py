@@ -8,9 +8,9 @@
     generator   makes content by artificial intelligence
     writer      makes an original of its own: word processors, typesetters, scanners' and recorders' own programs
 
-The table is ``programs.csv``: name, category, pattern, identifier. Patterns are searched without regard to case; they
-match what a program writes of itself and not what camera firmware writes. The identifier is set for generators only and
-is the name that the attribution of pictures uses. The first row that matches wins, so particular rows stand before
+Generators stand in ``generators.csv`` (see `forensix.forensics.generators`) and are asked first; all others in
+``programs.csv``: name, category, pattern. Patterns are searched without regard to case; they match what a program
+writes of itself and not what camera firmware writes. The first row that matches wins, so particular rows stand before
 general ones. To add a program, add a row with the name that people know it by.
 """
 
@@ -22,6 +22,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, get_args
 
+from forensix.forensics.generators import by_program
 from forensix.metadata.facts import Fact
 
 Category = Literal["editor", "screenshot", "converter", "camera", "messenger", "generator", "writer"]
@@ -42,7 +43,7 @@ def _table() -> tuple[tuple[re.Pattern[str], Program], ...]:
     with Path(__file__).with_name("programs.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     return tuple(
-        (re.compile(row["pattern"], re.IGNORECASE), Program(row["name"], row["category"], row["identifier"]))  # type: ignore[arg-type]
+        (re.compile(row["pattern"], re.IGNORECASE), Program(row["name"], row["category"]))  # type: ignore[arg-type]
         for row in rows
     )
 
@@ -55,6 +56,8 @@ def identify(text: object) -> Program | None:
     >>> identify("Ver.1.00") is None
     True
     """
+    if (generator := by_program(text)) is not None:
+        return Program(generator.name, "generator", generator.identifier)
     shown = str(text)[:2000].replace("_", " ")
     return next((program for pattern, program in _table() if pattern.search(shown)), None)
 
