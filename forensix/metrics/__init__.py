@@ -12,9 +12,10 @@ Every metric takes ``labels`` (1 is fake, 0 is real) and ``scores`` (higher is m
 True
 
 `ranking` holds what depends on the order of scores only, `decisions` what depends on a threshold or on scores being
-probabilities, `intervals` the cluster bootstrap and the fast path that tables use.
+probabilities, `bands` which scores decide nothing, `intervals` the cluster bootstrap and the fast path that tables use.
 """
 
+from forensix.metrics.bands import Decided, decided, inconclusive_band
 from forensix.metrics.decisions import (
     accuracy,
     act_dcf,
@@ -35,6 +36,7 @@ from forensix.metrics.ranking import (
 
 __all__ = [
     "DIRECTION",
+    "Decided",
     "Measures",
     "accuracy",
     "act_dcf",
@@ -44,8 +46,10 @@ __all__ = [
     "bootstrap_interval",
     "brier",
     "cllr",
+    "decided",
     "ece",
     "eer",
+    "inconclusive_band",
     "min_dcf",
     "oracle_threshold",
     "tpr_at_fpr",

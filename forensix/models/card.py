@@ -3,7 +3,7 @@
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from forensix.calibration import Calibration
 
@@ -70,6 +70,10 @@ class ModelCard(_Record):
     calibrated_on: str | None = None
     threshold: Annotated[float, Field(ge=0, le=1)] = 0.5
     """Scores at and above it are called fake."""
+    inconclusive: tuple[float, float] | None = None
+    """Scores strictly between these decide nothing: of every source held out of training at most 5 % of the real lie at
+    or above the upper one, and at most 10 % of the fakes at or below the lower one. ``None`` where that was not
+    measured; the wire's two classes follow from ``threshold`` alone."""
     trained_on: tuple[TrainingSource, ...] = ()
     measured: tuple[Measurement, ...] = ()
     limits: str
@@ -85,3 +89,12 @@ class ModelCard(_Record):
     """Where a published checkpoint is fetched from; ``None`` when it ships with the package."""
     sha256: str
     n_parameters: int | None = None
+
+    @model_validator(mode="after")
+    def _band_around_threshold(self) -> "ModelCard":
+        if (
+            self.inconclusive is not None
+            and not 0 <= self.inconclusive[0] <= self.threshold <= self.inconclusive[1] <= 1
+        ):
+            raise ValueError(f"the threshold {self.threshold} must lie in the inconclusive band {self.inconclusive}")
+        return self

@@ -126,12 +126,23 @@ def load_model(name: str, *, folder: str | os.PathLike[str] | None = None) -> Lo
     return LoadedModel(card, module.eval())
 
 
-def save_model(card: ModelCard, module: "nn.Module", folder: str | os.PathLike[str] = SHIPPED) -> ModelCard:
-    """Write weights as safetensors and the card, with their hash and parameter count, beside them; return that card."""
+def save_model(
+    card: ModelCard, module: "nn.Module", folder: str | os.PathLike[str] = SHIPPED, *, half: bool = False
+) -> ModelCard:
+    """Write weights as safetensors and the card, with their hash and parameter count, beside them; return that card.
+
+    With ``half``, matrices and kernels are stored with 16 bits; vectors, among them what normalises, keep 32. The
+    module is given what was stored, so that what is measured with it afterwards is what ships.
+    """
     from safetensors.torch import save_file
 
     path = Path(folder) / card.weights
     state = {key: value.detach().cpu().contiguous() for key, value in module.state_dict().items()}
+    if half:
+        state = {
+            key: value.half() if value.ndim > 1 and value.is_floating_point() else value for key, value in state.items()
+        }
+        module.load_state_dict(state, strict=True)
     save_file(state, path)
     path.chmod(0o644)  # written for its owner alone otherwise, also where the package is shared
     n_parameters = sum(p.numel() for p in module.parameters())

