@@ -213,9 +213,13 @@ def _by_program(mark: Fact) -> str | None:
         texts = [row.get("softwareAgent") for row in value if isinstance(row, dict)]
     else:
         texts = value if isinstance(value, list) else [value]
-    # A long text is a prompt or a recipe, which may name anything; a label of its own standard is long as well.
-    texts = [text for text in texts if text and (len(str(text)) < 500 or "AIGC" in mark.key)]
+    # A long text or a recipe holds a prompt, which may name anything; the standard label is long as well.
+    texts = [text for text in texts if text and ("AIGC" in mark.key or not _may_hold_a_prompt(str(text)))]
     return next((row.identifier for text in texts if (row := _generator(text)) is not None), None)
+
+
+def _may_hold_a_prompt(text: str) -> bool:
+    return len(text) >= 500 or text.startswith("{") or any(pattern.search(text) for pattern, _ in RECIPES)
 
 
 def _by_signer(mark: Fact) -> str | None:

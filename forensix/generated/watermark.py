@@ -125,9 +125,9 @@ def _blocks(plane: Values) -> Values:
     """Return the 16 values of the low band in every block of 8 px, (n, 16), in the order of rows."""
     height, width = (side // BLOCK_PX * BLOCK_PX for side in plane.shape)
     plane = plane[:height, :width]
-    low = (plane[0::2, 0::2] + plane[0::2, 1::2] + plane[1::2, 0::2] + plane[1::2, 1::2]) / 2
-    blocks = low.reshape(height // 8, 4, width // 8, 4).transpose(0, 2, 1, 3)
-    return np.ascontiguousarray(blocks).reshape(-1, 16)
+    quads = plane[0::2, 0::2] + plane[0::2, 1::2] + plane[1::2, 0::2] + plane[1::2, 1::2]
+    blocks = (quads / 2).reshape(height // 8, 4, width // 8, 4).transpose(0, 2, 1, 3)
+    return np.asarray(blocks, np.float32).reshape(-1, 16)
 
 
 def _pulls(blocks: Values) -> Values:
