@@ -60,19 +60,26 @@ MESSAGES = {
 
 
 @dataclass(frozen=True)
+class Agreement:
+    """How well a picture agrees with a message."""
+
+    n_right: int
+    """Bits that read as they stand in the message."""
+    correlation: float
+    """Of the pulls with the message, up to 1."""
+    chance: float
+    """How likely a picture without this mark agrees as well."""
+
+
+@dataclass(frozen=True)
 class Watermark:
     """A mark that was read."""
 
     message: str
     """Its name: a key of `MESSAGES`."""
     generator: str
-    n_right: int
-    """Bits that were read as they were written."""
     n_bits: int
-    correlation: float
-    """Of the pulls with the message, up to 1."""
-    chance: float
-    """How likely a picture without a mark correlates as much with one message."""
+    agreement: Agreement
 
 
 class DwtDctReader:
@@ -97,15 +104,14 @@ class DwtDctReader:
         height, width = picture.shape[:2]
         if height * width < MIN_PIXELS or min(height, width) < BLOCK_PX:
             return None
-        picture = picture[: max(BLOCK_PX, MAX_PIXELS // width)]
-        marks = [
-            mark
-            for plane in (_blue(picture, from_bytes=True), _blue(picture, from_bytes=False))
-            for pulls in (_pulls(_blocks(plane)),)
-            for name in MESSAGES
-            if (mark := _compare(pulls, name)) is not None
-        ]
-        return min(marks, key=lambda mark: mark.chance, default=None)
+        marks = []
+        for from_bytes in (True, False):
+            found = pulls(picture, from_bytes=from_bytes)
+            for name, (message, generator) in MESSAGES.items():
+                agreement = compare(found, message)
+                if agreement is not None and agreement.chance <= MAX_CHANCE:
+                    marks.append(Watermark(name, generator, len(message), agreement))
+        return min(marks, key=lambda mark: mark.agreement.chance, default=None)
 
 
 def dwt_dct() -> DwtDctReader:
@@ -130,8 +136,13 @@ def _blocks(plane: Values) -> Values:
     return np.asarray(blocks, np.float32).reshape(-1, 16)
 
 
-def _pulls(blocks: Values) -> Values:
-    """Return for every block which way its outstanding value was pulled, (n,), positive for a one."""
+def pulls(rgb: NDArray[np.uint8], *, from_bytes: bool) -> Values:
+    """Return for every block, in order, which way its outstanding value was pulled: (n,), positive for a one.
+
+    ``from_bytes`` says in which of the two conventions the writer is thought to have worked.
+    """
+    width = rgb.shape[1]
+    blocks = _blocks(_blue(rgb[: max(BLOCK_PX, MAX_PIXELS // width)], from_bytes=from_bytes))
     # The first value of a block is never moved; the sign takes no part.
     values = np.abs(blocks[:, 1:])
     median = np.median(values, axis=1)
@@ -141,20 +152,17 @@ def _pulls(blocks: Values) -> Values:
     return np.asarray(np.clip(moved - PULL * (STEP / 2 - median % STEP), -MAX_PULL, MAX_PULL), np.float32)
 
 
-def _compare(pulls: Values, name: str) -> Watermark | None:
-    message, generator = MESSAGES[name]
+def compare(pulled: Values, message: str) -> Agreement | None:
+    """Return how well pulls agree with a message of zeros and ones; ``None`` where too few or all alike."""
     n_bits = len(message)
-    if len(pulls) < 2 * n_bits:
+    if len(pulled) < 2 * n_bits:
         return None
-    position = np.arange(len(pulls)) % n_bits
-    mean = np.bincount(position, pulls, n_bits) / np.bincount(position, minlength=n_bits)
-    wanted = np.array([bit == "1" for bit in message])
+    position = np.arange(len(pulled)) % n_bits
+    mean = np.bincount(position, pulled, n_bits) / np.bincount(position, minlength=n_bits)
     if np.ptp(mean) < 1e-3:
         return None
+    wanted = np.array([bit == "1" for bit in message])
     correlation = float(np.corrcoef(mean, wanted)[0, 1])
     t = correlation * np.sqrt((n_bits - 2) / max(1e-12, 1 - correlation**2))
-    chance = float(stats.t.sf(t, n_bits - 2))
-    if chance > MAX_CHANCE:
-        return None
-    right = (mean > mean.mean()) == wanted
-    return Watermark(name, generator, int(right.sum()), n_bits, correlation, chance)
+    n_right = int(((mean > mean.mean()) == wanted).sum())
+    return Agreement(n_right, correlation, float(stats.t.sf(t, n_bits - 2)))

@@ -31,8 +31,8 @@ def test_what_was_written_is_read(reader, name, photograph):
     marked = embed(PHOTOGRAPHS[photograph](), message, from_bytes=name not in ("SDXL", "FLUX"))
     mark = reader.read(marked)
     assert mark is not None and (mark.message, mark.generator) == (name, generator)
-    assert mark.n_bits == len(message) and mark.n_right >= 0.95 * mark.n_bits
-    assert mark.correlation > 0.8 and mark.chance < 1e-12
+    assert mark.n_bits == len(message) and mark.agreement.n_right >= 0.95 * mark.n_bits
+    assert mark.agreement.correlation > 0.8 and mark.agreement.chance < 1e-12
 
 
 def test_messages_are_those_of_the_reference_code():
