@@ -6,13 +6,13 @@ import os
 import platform
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from forensix import executors
 from forensix.errors import BrokenMedia, ForensixError, InputError, ModelNotFound, UsageError
-from forensix.media import Limits, Media, open_media
+from forensix.media import Limits, Media, is_url, open_media
 from forensix.models import get_card
 from forensix.report import Report
 from forensix.tasks import Options, Outcome, Task, select_tasks
@@ -86,42 +86,49 @@ def analyze(
     """
     _check(tasks, components)
     with open_media(source, name=name, limits=limits, private_hosts=private_hosts) as media:
-        chosen = select_tasks(tasks, media.kind)
-        settings = {"tasks": [task.name for task in chosen], "explain": explain, "transcribe": transcribe}
-        settings |= {slot: c if isinstance(c, str) else type(c).__name__ for slot, c in components.items()}
-        started = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
-        outcomes: dict[str, Outcome] = {}
-        errors: dict[str, ForensixError] = {}
-        timings_s: dict[str, float] = {}
-        for task in chosen:
-            options = Options(explain, transcribe, additional_info, components, _stage(progress, task))
-            begun = time.perf_counter()
-            try:
-                outcomes[task.name] = task.run(media, options)
-            except (InputError, UsageError) as error:
-                errors[task.name] = error
-            except MemoryError:
-                errors[task.name] = BrokenMedia(f"{media.name} needs more memory than there is")
-            timings_s[task.name] = time.perf_counter() - begun
-        return Report(
-            input=_spelled(source, name),
-            name=media.name,
-            sha256=media.sha256,
-            kind=media.kind,
-            format=media.format,
-            size_bytes=media.size_bytes,
-            info=media_info(media),
-            outcomes=outcomes,
-            errors={task: str(error) for task, error in errors.items()},
-            codes={task: error.code for task, error in errors.items()},
-            settings=settings,
-            versions=versions(),
-            models=_models(outcomes.values()),
-            timings_s=timings_s,
-            warnings=tuple(media.warnings),
-            additional_info=additional_info,
-            started=started,
-        )
+        options = Options(explain, transcribe, additional_info, components)
+        return _examine(media, _spelled(source, name), tasks, options, progress)
+
+
+def _examine(
+    media: Media, given: str, tasks: Collection[str] | None, options: Options, progress: Progress | None
+) -> Report:
+    chosen = select_tasks(tasks, media.kind)
+    settings = {"tasks": [task.name for task in chosen], "explain": options.explain}
+    settings["transcribe"] = options.transcribe
+    settings |= {slot: c if isinstance(c, str) else type(c).__name__ for slot, c in options.components.items()}
+    started = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+    outcomes: dict[str, Outcome] = {}
+    errors: dict[str, ForensixError] = {}
+    timings_s: dict[str, float] = {}
+    for task in chosen:
+        begun = time.perf_counter()
+        try:
+            outcomes[task.name] = task.run(media, replace(options, progress=_stage(progress, task)))
+        except (InputError, UsageError) as error:
+            errors[task.name] = error
+        except MemoryError:
+            errors[task.name] = BrokenMedia(f"{media.name} needs more memory than there is")
+        timings_s[task.name] = time.perf_counter() - begun
+    return Report(
+        input=given,
+        name=media.name,
+        sha256=media.sha256,
+        kind=media.kind,
+        format=media.format,
+        size_bytes=media.size_bytes,
+        info=media_info(media),
+        outcomes=outcomes,
+        errors={task: str(error) for task, error in errors.items()},
+        codes={task: error.code for task, error in errors.items()},
+        settings=settings,
+        versions=versions(),
+        models=_models(outcomes.values()),
+        timings_s=timings_s,
+        warnings=tuple(media.warnings),
+        additional_info=options.additional_info,
+        started=started,
+    )
 
 
 def analyze_many(
@@ -171,10 +178,10 @@ def _each(
 ) -> Iterator[Report]:
     given: dict[int, str] = {}
 
-    def items() -> Iterator[Source]:
+    def items() -> Iterator[tuple[str, Source]]:
         for index, source in enumerate(sources):
-            given[index] = _spelled(source, None)
-            yield source
+            given[index] = _spelled(source, options.get("name"))
+            yield given[index], _anywhere(source)
 
     chosen, waiting = executors.choose(executor, items(), (_one, (tasks, options)))
     elsewhere = chosen != "here"
@@ -190,13 +197,17 @@ def _each(
         yield report
 
 
-def _one(common: tuple[Collection[str] | None, dict[str, Any]], source: Source) -> Report:
-    tasks, options = common
+def _one(common: tuple[Collection[str] | None, dict[str, Any]], item: tuple[str, Source]) -> Report:
+    tasks, told = common
+    given, source = item
+    opening = {key: told[key] for key in ("name", "limits", "private_hosts") if key in told}
+    asked = {key: told[key] for key in ("explain", "transcribe", "additional_info") if key in told}
+    components = {key: value for key, value in told.items() if key not in {*opening, *asked, "progress"}}
     try:
-        return analyze(source, tasks, **options)
+        with open_media(source, spelled=given, **opening) as media:
+            return _examine(media, given, tasks, Options(**asked, components=components), told.get("progress"))
     except InputError as error:
-        name = _spelled(source, None)
-        return Report(input=name, name=name, error=str(error), codes={"input": error.code})
+        return Report(input=given, name=given, error=str(error), codes={"input": error.code})
 
 
 def _check(tasks: Collection[str] | None, components: dict[str, Any]) -> None:
@@ -213,6 +224,11 @@ def _stage(progress: Progress | None, task: Task) -> Callable[[str, float], None
 
 def _spelled(source: Source, name: str | None) -> str:
     return name or "bytes" if isinstance(source, bytes) else os.fspath(source)
+
+
+def _anywhere(source: Source) -> Source:
+    """Return a path that does not depend on the working folder, and whatever else as it is."""
+    return source if isinstance(source, bytes) or is_url(source) else os.path.abspath(source)
 
 
 def media_info(media: Media) -> dict[str, Any]:
@@ -238,6 +254,6 @@ def _models(outcomes: Iterable[Outcome]) -> tuple[dict[str, Any], ...]:
         except ModelNotFound:  # a component of another package, which keeps its own records
             described.append({"name": name})
         else:
-            told = ("name", "sha256", "component", "summary", "threshold", "limits", "licence")
+            told = ("name", "sha256", "component", "summary", "threshold", "inconclusive", "limits", "licence")
             described.append({key: getattr(card, key) for key in told} | {"calibrated": card.calibration is not None})
     return tuple(described)

@@ -217,7 +217,3 @@ def _models_pull(options: argparse.Namespace) -> int:
 
     print(pull_model(options.name))
     return 0
-
-
-if __name__ == "__main__":
-    main()

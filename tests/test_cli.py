@@ -198,7 +198,7 @@ def test_every_value_of_the_closed_vocabularies_stands_in_the_readme() -> None:
 
 
 def test_a_reader_that_goes_away_ends_it_quietly() -> None:
-    command = [sys.executable, "-m", "forensix.cli", "models", "list"]
+    command = [sys.executable, "-m", "forensix", "models", "list"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=REPOSITORY)
     process.stdout.close()
     assert process.stderr.read() == b""

@@ -4,6 +4,7 @@ Messages go both ways over one socket, pickled: both ends are this program, and 
 happens one process further down, in the sandbox of ``forensix.media``.
 """
 
+import contextlib
 import os
 import pickle
 import queue
@@ -12,12 +13,16 @@ import threading
 from multiprocessing.connection import Connection
 from typing import Any
 
+from forensix.executors.lent import Lent
+
 
 def main() -> None:
     """Answer until the other end is closed."""
     wire = Connection(int(sys.argv[1]))
     try:
-        function, common = pickle.loads(wire.recv_bytes())
+        places, work = wire.recv()
+        sys.meta_path.insert(0, Lent(places))
+        function, common = pickle.loads(work)
     except Exception as error:
         wire.send(("refused", None, f"{type(error).__name__}: {error}"))
         return
@@ -34,6 +39,9 @@ def _listen(wire: Connection, items: "queue.SimpleQueue[tuple[int, Any]]") -> No
         while True:
             items.put(wire.recv())
     except (EOFError, OSError):
+        # A parent that was killed could not delete it.
+        with contextlib.suppress(OSError):
+            os.rmdir(os.getcwd())
         os._exit(1)
 
 

@@ -1,5 +1,8 @@
 """Worker processes on this machine: fresh interpreters, so that scripts without a main guard and notebooks work.
 
+Nothing beside the evidence runs in them: see `forensix.interpreter`, and `forensix.executors.lent` for what may. Each
+has an empty working folder of its own, so give what is to be run absolute paths.
+
 Each holds the function and what it loads for as long as the run lasts, and has one item at work and one waiting. They
 answer item by item, so when one dies it is known which item it was at.
 """
@@ -10,14 +13,15 @@ import pickle
 import signal
 import socket
 import subprocess
-import sys
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from forensix import interpreter
 from forensix.errors import ForensixError, UsageError
-from forensix.executors import Done, Gate
+from forensix.executors import Done, Gate, lent
 
 MOST_DEATHS = 2
 """Workers that an item may take with it before it is given up."""
@@ -29,7 +33,8 @@ HINT = "name components by entry point, or pass executor='here'"
 
 def run_in_processes(function: Callable[[Any, Any], Any], common: Any, gate: Gate, n: int) -> Iterator[Done]:
     """Yield results as they come; see `forensix.executors.run`. Leaving the iteration ends the processes."""
-    message = packed((function, common))
+    work = packed((function, common))
+    message = pickle.dumps((lent.needed(work), work))
     again: deque[tuple[int, Any]] = deque()
     deaths: dict[int, int] = {}
     in_a_row = 0
@@ -89,14 +94,16 @@ class _Worker:
         ours, theirs = socket.socketpair()
         self.held: deque[tuple[int, Any]] = deque()
         self.ready = False
-        environment = dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path))
+        environment = interpreter.environment()
         environment.setdefault("OMP_NUM_THREADS", str(threads))
+        self._folder = tempfile.TemporaryDirectory(prefix="forensix-worker-", ignore_cleanup_errors=True)
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "forensix.executors.child", str(theirs.fileno())],
+                interpreter.command("forensix.executors.child", str(theirs.fileno())),
                 stdin=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
                 env=environment,
+                cwd=self._folder.name,
                 # An interrupt from the terminal is for the parent, which then ends its workers.
                 start_new_session=True,
             )
@@ -120,6 +127,7 @@ class _Worker:
                 os.killpg(self._process.pid, signal.SIGKILL)
             status = self._process.wait()
         self.wire.close()
+        self._folder.cleanup()
         return f"by signal {-status}" if status < 0 else f"with status {status}"
 
 

@@ -2,6 +2,8 @@
 
 A hash or signature that does not fit is critical; a part that cannot be validated is suspect; a signer who is unknown
 or whose certificate has expired is benign, because neither says that the content was changed. No trust list is used.
+What a CAWG identity assertion gets wrong concerns who is named, never the content. The first segment of a stream in
+fragments (DASH) holds none of the content that was hashed, so it alone can neither keep nor break its hash.
 """
 
 import re
@@ -21,6 +23,7 @@ INCOMPLETE = re.compile(
 WORTH = re.compile(
     r"signingCredential\.(untrusted|expired)|did_unavailable|credential\.untrusted|timeStamp\.(untrusted|outsideValidity)|ocsp"
 )
+IDENTITY = "cawg."
 EDITING = (
     "edited", "cropped", "color_adjustments", "drawing", "filtered", "orientation", "resized", "placed", "removed",
     "redacted", "deleted", "addedText", "adjustedColor", "changedSpeed", "enhanced", "trimmed", "dubbed",
@@ -65,8 +68,13 @@ def _credentials(facts: Facts) -> list[Finding]:
     failures = [f for f in facts.items if f.key == "c2pa.failure"]
     if not manifests:
         return found
+    found += _identity([f for f in failures if str(f.value["code"]).startswith(IDENTITY)])
+    failures = [f for f in failures if not str(f.value["code"]).startswith(IDENTITY)]
+    if _first_segment(facts):
+        found += _fragments([f for f in failures if _hash_of_fragments(f)])
+        failures = [f for f in failures if not _hash_of_fragments(f)]
     found += _validity(manifests, failures)
-    found.append(_history(facts, manifests, failures))
+    found.append(_history(facts, manifests, failures, checked=not _first_segment(facts)))
     edits = [(f, a) for f in manifests for a in f.value["actions"] if _is_edit(a)]
     if edits:
         values = list(dict.fromkeys(a["action"] + (f" ({a['agent']})" if a["agent"] else "") for _, a in edits))
@@ -101,6 +109,52 @@ def _credentials(facts: Facts) -> list[Finding]:
             )
         )
     return found
+
+
+def _first_segment(facts: Facts) -> bool:
+    """Tell whether a file is the head of a stream in fragments: an index, and none of what it is the index of."""
+    boxes = facts.get("container.boxes")
+    return isinstance(boxes, list) and "moov" in boxes and not {"mdat", "moof"} & set(boxes)
+
+
+def _hash_of_fragments(failure: Fact) -> bool:
+    return str(failure.value["code"]).startswith("assertion.bmffHash")
+
+
+def _fragments(failures: Sequence[Fact]) -> list[Finding]:
+    if not failures:
+        return []
+    return [
+        finding(
+            "benign",
+            "Content credentials cannot be checked without the rest of the stream",
+            f"{place(failures[0])}: this is the first segment of a video in fragments (DASH). The credentials cover "
+            "the fragments, which are files of their own; with them at hand a C2PA validator can tell.",
+            "content_credentials",
+            "integrity",
+            facts=failures,
+            values=[f.value["code"] for f in failures],
+        )
+    ]
+
+
+def _identity(failures: Sequence[Fact]) -> list[Finding]:
+    """Tell what fails in the identity of whom the credentials name (CAWG)."""
+    if not failures:
+        return []
+    contradicted = [f for f in failures if re.search(r"mismatch|duplicate|pad\.invalid", f.value["code"])]
+    return [
+        finding(
+            "suspect" if contradicted else "benign",
+            "The person or organisation that the content credentials name is not proved",
+            f"{place(failures[0])}: {_codes(contradicted or failures)}. This concerns the identity assertion (CAWG) "
+            "alone; the hash of the content is checked apart from it.",
+            "content_credentials",
+            "origin",
+            facts=failures,
+            values=[f.value["code"] for f in failures],
+        )
+    ]
 
 
 def _is_edit(action: dict[str, Any]) -> bool:
@@ -165,12 +219,12 @@ def _codes(failures: Sequence[Fact]) -> str:
     return "; ".join(dict.fromkeys(f"{f.value['code']} ({f.value['explanation']})" for f in failures[:5]))
 
 
-def _history(facts: Facts, manifests: Sequence[Fact], failures: Sequence[Fact]) -> Finding:
+def _history(facts: Facts, manifests: Sequence[Fact], failures: Sequence[Fact], *, checked: bool) -> Finding:
     active = next((f for f in manifests if f.value["active"]), manifests[0])
     told = active.value
     signer = " ".join(str(v) for v in (told["issuer"], told["signer"]) if v) or "nobody named"
     steps = ", ".join(f"{a['action']} by {a['agent'] or told['generator'] or 'unknown'}" for a in told["actions"][:8])
-    intact = not any(BROKEN.search(f.value["code"]) for f in failures)
+    intact = checked and not any(BROKEN.search(f.value["code"]) for f in failures)
     return finding(
         "benign",
         "Content credentials are intact" if intact else "Content credentials are there",

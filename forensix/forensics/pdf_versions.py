@@ -4,11 +4,13 @@ saved again."""
 from collections.abc import Iterator
 from typing import Any
 
-from forensix.forensics import pdf_dates
+from forensix.forensics import pdf_dates, pdf_signatures
 from forensix.forensics.findings import Finding, finding
 from forensix.metadata.facts import Fact, Facts
 
 TOLD = 20
+PROOF = {"validation data", "catalog", "structure of the file"}
+"""Roles of what is added after signing so that signatures can be proved later."""
 
 
 def rules(facts: Facts) -> Iterator[Finding]:
@@ -27,7 +29,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
             "is "
             "still inside and can be taken out with `forensix extract-revisions`."
             + (" At least one later version changes what the pages show." if changed else "")
-            + (" The later versions hold nothing but sound signatures, as signing leaves them." if signing else ""),
+            + (" The later versions are those that were signed, with what the signatures allow." if signing else ""),
             "versions",
             "versions",
             facts=saves,
@@ -53,16 +55,16 @@ def rules(facts: Facts) -> Iterator[Finding]:
 
 
 def _only_signing(facts: Facts, saves: list[Fact]) -> bool:
-    """Say whether each later version is a signature that holds, allows what came after, and covers the whole file
-    at last."""
+    """Say whether each later version is a signature that holds, or what proves one later, and no page changes."""
     signatures = [f.value for f in facts.all("pdf.signature") if f.key == "pdf.signature" and isinstance(f.value, dict)]
     ends = {r["covered_to"] for r in signatures}
-    sound = all(r["intact"] and r["valid"] and r["modification"] in (None, "none", "lta_updates") for r in signatures)
     return (
         bool(signatures)
-        and sound
+        and all(pdf_signatures.sound(r) or r["modification"] == "form_filling" for r in signatures)
         and all(
-            any(abs(f.value["end_offset"] - end) <= 2 for end in ends) and not f.value["content_changed"] for f in saves
+            not f.value["content_changed"]
+            and (any(abs(f.value["end_offset"] - end) <= 2 for end in ends) or set(f.value["roles"]) <= PROOF)
+            for f in saves
         )
     )
 

@@ -17,13 +17,14 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from forensix.errors import ForensixError, UsageError
+from forensix.interpreter import entry_points
 
 Importer = Callable[..., Iterable[dict[str, Any]]]
 
@@ -45,7 +46,7 @@ BUILT_IN = {
 
 @cache
 def _offered() -> dict[str, EntryPoint]:
-    return {entry.name: entry for entry in entry_points(group="forensix.importers")}
+    return entry_points("forensix.importers")
 
 
 def names() -> tuple[str, ...]:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from forensix.media.medium import Frame, Limits, Media, MediaInfo
-    from forensix.media.opening import open_media
+    from forensix.media.opening import is_url, open_media
 
-__all__ = ["Frame", "Limits", "Media", "MediaInfo", "open_media"]
+__all__ = ["Frame", "Limits", "Media", "MediaInfo", "is_url", "open_media"]
 
 
 def __getattr__(name: str) -> Any:
     # On demand: the sandboxed child imports this package too, and needs none of these.
     if name in __all__:
-        where = "opening" if name == "open_media" else "medium"
+        where = "opening" if name in ("is_url", "open_media") else "medium"
         return getattr(import_module(f"forensix.media.{where}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

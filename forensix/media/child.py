@@ -31,7 +31,7 @@ def main() -> None:
     requests, answers = os.fdopen(0, "rb", buffering=0, closefd=False), take_stdout()
     watch_parent(settings["parent"])
     # Only now: from here on the modules of forensix and of its dependencies can be found.
-    sys.path[:] = settings["path"]
+    sys.path[:] = [*settings["path"], *(entry for entry in sys.path if entry not in settings["path"])]
     # What reports an error is loaded before there is one: by then files or memory may have run out.
     from forensix.errors import ForensixError
     from forensix.media import wire

@@ -27,12 +27,14 @@ def open_media(
     source: str | os.PathLike[str] | bytes,
     *,
     name: str | None = None,
+    spelled: str | None = None,
     limits: Limits = Limits(),  # noqa: B008 - it is frozen
     private_hosts: Collection[str] = (),
 ) -> Media:
     """Open a path, an http(s) URL or the bytes of a file; its format is decided by its content.
 
-    ``name`` stands in for the file name, for bytes above all. ``private_hosts`` names hosts that a URL may reach
+    ``name`` stands in for the file name, for bytes above all. ``spelled`` is how the path was typed, for sentences,
+    where ``source`` is that path made absolute for another process. ``private_hosts`` names hosts that a URL may reach
     although their addresses are private.
 
     Raises
@@ -60,17 +62,19 @@ def open_media(
             _check_bytes(len(source), name, limits)
             path = _private_folder(resources) / "input"
             path.write_bytes(source)
-        elif _is_url(source):
+            told = name
+        elif is_url(source):
             from forensix.media.download import fetch
 
             shown_source = str(source)
             path, found_name = fetch(str(source), _private_folder(resources), limits, frozenset(private_hosts))
-            name = name or found_name
+            told = name = name or found_name
         else:
-            shown_source = os.fspath(source)
+            shown_source = spelled or os.fspath(source)
             path = Path(source)
+            told = name or shown_source
             name = name or path.name or shown_source
-        with sniff.open_regular(path, name) as file:
+        with sniff.open_regular(path, told) as file:
             size_bytes = os.fstat(file.fileno()).st_size
             _check_bytes(size_bytes, name, limits)
             found = sniff.sniff(file.read(sniff.HEAD_BYTES), name)
@@ -127,7 +131,8 @@ def _kind(slug: str, info: MediaInfo, broken: str | None) -> MediaKind:
     return "video" if info.has_video else "audio"
 
 
-def _is_url(source: str | os.PathLike[str]) -> bool:
+def is_url(source: str | os.PathLike[str]) -> bool:
+    """Tell a URL from a path."""
     # Every scheme counts: ftp:// and file:// are refused by the downloader with a sentence, not looked up as paths.
     return isinstance(source, str) and "://" in source[:16] and source.split("://", 1)[0].isalnum()
 

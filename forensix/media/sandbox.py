@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from forensix import errors
+from forensix.interpreter import import_path
 from forensix.media import wire
 
 _LOG = logging.getLogger(__name__)
@@ -102,7 +103,7 @@ class _Child:
             "cpu_s": int(4 * timeout_s) + 10,
             "network": network,
             "parent": os.getpid(),
-            "path": [os.path.abspath(entry) for entry in sys.path],
+            "path": import_path(),
         }
         kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
         self._process = subprocess.Popen(

@@ -55,7 +55,8 @@ def installed() -> str | None:
     if not wanted or wanted.lower() in ("off", "0", "no", "false"):
         return None
     found = shutil.which(wanted)
-    return os.path.abspath(found) if found else None
+    # A relative part of PATH would let a program that lies beside the evidence stand in for it.
+    return os.path.abspath(found) if found and (os.path.isabs(found) or os.sep in wanted) else None
 
 
 def answers(path: Path) -> dict[str, Any]:

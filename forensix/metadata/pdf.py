@@ -6,7 +6,8 @@
     pdf.info.* xmp.*                                              what the document says of itself
     pdf.action.* pdf.open_action pdf.embedded_file pdf.form.*     what it can do, and what it carries
     pdf.layer.* pdf.font pdf.uri pdf.pages pdf.images
-    pdf.signature pdf.signature.unread                            one dict per signature (`pdf_signatures`)
+    pdf.signature pdf.signature.unread pdf.signature.empty        one dict per signature (`pdf_signatures`)
+    pdf.usage_rights                                              functions that Adobe unlocks in its free reader
     pdf.covered_text pdf.scan                                     what the drawing of the first pages shows
     c2pa.*                                                        content credentials
 

@@ -15,6 +15,8 @@ DESCRIBED = 2000
 PAGES = 1000
 TOLD = 40
 INFLATED_BYTES = 96 << 20
+APPEARANCE_DEPTH = 6
+VALIDATION_DEPTH = 5
 
 ROLES = (
     "page content",
@@ -24,6 +26,7 @@ ROLES = (
     "document information",
     "metadata",
     "page",
+    "page tree",
     "image",
     "font",
     "script or action",
@@ -142,7 +145,6 @@ def roles(view: View) -> dict[int, tuple[str, str]]:
     mark(view.trailer.get("Root"), "catalog", "")
     mark(view.trailer.get("Encrypt"), "structure of the file", "encryption")
     mark(catalog.get("Metadata"), "metadata", "")
-    mark(catalog.get("DSS"), "validation data", "")
     mark(catalog.get("OpenAction"), "script or action", "open action")
     form = view.dictionary(catalog.get("AcroForm"))
     mark(catalog.get("AcroForm"), "form field", "the form itself")
@@ -153,6 +155,12 @@ def roles(view: View) -> dict[int, tuple[str, str]]:
             found.setdefault(page.number, ("page", f"page {number}"))
         dictionary = view.dictionary(page)
         mark(dictionary.get("Contents"), "page content", f"page {number}")
+        resources = view.dictionary(dictionary.get("Resources"))
+        for name, item in view.dictionary(resources.get("XObject")).items():
+            picture = view.dictionary(item).get("Subtype") == "Image"
+            mark(item, "image" if picture else "page content", f"{name} of page {number}")
+        for name, item in view.dictionary(resources.get("Font")).items():
+            mark(item, "font", f"{name} {view.dictionary(item).get('BaseFont', '')}".strip())
         annotations = dictionary.get("Annots")
         if isinstance(annotations, Ref):
             found.setdefault(annotations.number, ("annotation", f"list of page {number}"))
@@ -164,18 +172,34 @@ def roles(view: View) -> dict[int, tuple[str, str]]:
             )
             if isinstance(annotation, Ref):
                 role = found.setdefault(annotation.number, role)
-            for state in view.dictionary(item.get("AP")).values():
-                mark(state, role[0], f"appearance of {role[1]}")
-                for appearance in view.dictionary(state).values():
-                    if isinstance(appearance, Ref):
-                        mark(appearance, role[0], f"appearance of {role[1]}")
-        resources = view.dictionary(dictionary.get("Resources"))
-        for name, item in view.dictionary(resources.get("XObject")).items():
-            picture = view.dictionary(item).get("Subtype") == "Image"
-            mark(item, "image" if picture else "page content", f"{name} of page {number}")
-        for name, item in view.dictionary(resources.get("Font")).items():
-            mark(item, "font", f"{name} {view.dictionary(item).get('BaseFont', '')}".strip())
+            # Appearances are drawn from forms inside forms, with pictures and fonts of their own.
+            for part in reached(view, item.get("AP"), APPEARANCE_DEPTH):
+                found.setdefault(part, (role[0], f"appearance of {role[1]}"))
+    # Last: what a page shows stays page content, whoever else names it.
+    for stored in reached(view, catalog.get("DSS"), VALIDATION_DEPTH):
+        found.setdefault(stored, ("validation data", ""))
     return found
+
+
+def reached(view: View, value: Any, depth: int) -> list[int]:
+    """Return the numbers of the objects that a value leads to, in at most ``depth`` steps and never up to a page."""
+    numbers: dict[int, None] = {}
+    stack = [(value, depth)]
+    while stack and len(numbers) < PAGES:
+        value, left = stack.pop()
+        if isinstance(value, Ref):
+            if value.number in numbers or left < 1:
+                continue
+            item = view.get(value.number)
+            if isinstance(item, dict) and item.get("Type") in ("Page", "Pages", "Catalog"):
+                continue
+            numbers[value.number] = None
+            value, left = item, left - 1
+        if isinstance(value, dict):
+            stack += [(part, left) for key, part in value.items() if key not in ("Parent", "P")]
+        elif isinstance(value, list):
+            stack += [(part, left) for part in value[:PAGES]]
+    return list(numbers)
 
 
 def _fields(view: View, kids: Any, found: dict[int, tuple[str, str]], prefix: str, depth: int) -> None:
@@ -222,7 +246,7 @@ def _own_role(item: Any) -> str:
     kind, subtype = item.get("Type"), item.get("Subtype")
     by_type = {
         "Page": "page",
-        "Pages": "page",
+        "Pages": "page tree",
         "Annot": "annotation",
         "Sig": "signature",
         "DocTimeStamp": "signature",
@@ -294,6 +318,13 @@ def changes(data: bytes, history: History) -> list[dict[str, Any]]:
                 and _same_bytes(view, before, number)
             ):
                 continue
+            if (
+                role == "page"
+                and kept
+                and before is not None
+                and _only_annotations(view.get(number), before.get(number))
+            ):
+                role, name = "annotation", f"list of {name}"
             verb = "removed" if freed else "changed" if number in known else "added"
             counts[role] += 1
             changed.append([number, role, verb])
@@ -355,6 +386,27 @@ def _same_bytes(view: View, before: View, number: int) -> bool:
         return True
     ends = [d.find(b"endobj", o, o + (8 << 20)) for d, o in ((view.data, here), (before.data, there))]
     return min(ends) >= 0 and view.data[here : ends[0]].split() == before.data[there : ends[1]].split()
+
+
+def _only_annotations(page: Any, before: Any) -> bool:
+    """Say whether a page differs from what it was in the list of what lies on it, and in nothing that draws it."""
+    if not isinstance(page, dict) or not isinstance(before, dict):
+        return False
+    beside = ("Annots", "Tabs", "LastModified", "PieceInfo", "StructParents")
+    return {k: v for k, v in page.items() if k not in beside} == {k: v for k, v in before.items() if k not in beside}
+
+
+def drawing_changed(record: dict[str, Any]) -> list[str]:
+    """Return the roles of what a revision changed of how the pages look, apart from forms, comments and signatures."""
+    return list(
+        dict.fromkeys(
+            role
+            for _, role, verb in record["changed"]
+            if role == "page content"
+            or (role == "image" and verb != "removed")
+            or (role in ("font", "page", "page tree") and verb != "added")
+        )
+    )
 
 
 def _content_changed(changed: list[list[Any]], known: set[int]) -> bool:

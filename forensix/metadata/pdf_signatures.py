@@ -12,7 +12,7 @@ import logging
 import re
 from typing import Any
 
-from forensix.metadata import pdf_syntax as syntax
+from forensix.metadata import pdf_signature_bytes as signature_bytes
 from forensix.metadata.facts import Fact, Problem
 
 SIGNATURES = 30
@@ -20,7 +20,7 @@ SIGNATURES = 30
 
 def facts(path: str, data: bytes) -> tuple[list[Fact], list[Problem]]:
     """Return one fact for each signature (``pdf.signature``), or what the raw bytes show where it cannot be read."""
-    raw = _raw(data)
+    raw = signature_bytes.dictionaries(data)
     if not raw and b"/Sig" not in data and b"/ObjStm" not in data:
         return [], []
     if not raw and not re.search(rb"/SigFlags|/FT\s*/Sig", data):
@@ -30,26 +30,41 @@ def facts(path: str, data: bytes) -> tuple[list[Fact], list[Problem]]:
         found = _validated(path, data)
     except Exception as error:
         why = "the document is locked" if b"/Encrypt" in data else f"pyHanko gives up ({type(error).__name__})"
-        problems.append(Problem(f"the signatures cannot be checked: {why}", "signature", grave=False))
+        problems.append(Problem(f"what came after a signature cannot be told: {why}", "signature", grave=False))
         found = []
     # Kinds that pyHanko does not know (adbe.pkcs7.sha1) and damaged ones are told by their bytes.
-    read = {tuple(f.value["byte_range"][:4]) for f in found}
-    unread = [r for r in raw if tuple(r["byte_range"][:4]) not in read]
-    found += [Fact("pdf.signature.unread", r, "signature dictionary", r["offset"]) for r in unread]
+    read = {tuple(f.value["byte_range"][:4]) for f in found if f.value["intact"] is not None}
+    found = [f for f in found if f.value["intact"] is not None or not _known(f, raw)]
+    found += [_from_bytes(data, r) for r in raw if tuple(r["byte_range"][:4]) not in read]
     return found, problems
 
 
-def _raw(data: bytes) -> list[dict[str, Any]]:
-    """Find signature dictionaries by their byte ranges, without any structure."""
-    found = []
-    for match in list(re.finditer(rb"/ByteRange\s*(?=\[)", data))[:SIGNATURES]:
-        try:
-            ranges, _ = syntax.parse(data, match.end())
-        except (syntax.SyntaxFault, ValueError):
-            continue
-        if isinstance(ranges, list) and all(isinstance(r, int) for r in ranges) and len(ranges) >= 4:
-            found.append({"byte_range": ranges[:8], "offset": match.start(), "covered_to": ranges[-2] + ranges[-1]})
-    return found
+def _known(fact: Fact, raw: list[dict[str, Any]]) -> bool:
+    return any(tuple(r["byte_range"][:4]) == tuple(fact.value["byte_range"][:4]) for r in raw)
+
+
+def _from_bytes(data: bytes, raw: dict[str, Any]) -> Fact:
+    """Return the fact of a signature dictionary that only its bytes tell of."""
+    where = "signature dictionary"
+    if raw["usage_rights"]:
+        return Fact("pdf.usage_rights", raw, where, raw["offset"])
+    try:
+        told = signature_bytes.checked(data, raw)
+    except Exception as error:  # As everywhere with hostile bytes.
+        return Fact(
+            "pdf.signature.unread", {**raw, "error": str(error)[:200] or type(error).__name__}, where, raw["offset"]
+        )
+    if told.get("empty"):
+        return Fact("pdf.signature.empty", told, where, raw["offset"])
+    whole = _only_its_value_is_left_out(raw["byte_range"], data)
+    record = {
+        **_blank(raw["byte_range"]),
+        **_certificate(told.pop("certificate")),
+        **told,
+        "coverage": "entire_file" if whole else None,
+        "from_bytes": True,
+    }
+    return Fact("pdf.signature", record, where, raw["offset"])
 
 
 def _validated(path: str, data: bytes) -> list[Fact]:
@@ -81,15 +96,14 @@ def _only_its_value_is_left_out(ranges: list[int], data: bytes) -> bool:
     return len(gap) > 2 and re.fullmatch(rb"<?[0-9A-Fa-f\s]*>?", gap) is not None
 
 
-def _record(signature: Any) -> dict[str, Any]:
-    ranges = [int(r) for r in signature.byte_range]
-    record: dict[str, Any] = {
-        "field": str(signature.field_name),
-        "timestamp_only": signature.sig_object.get("/Type") == "/DocTimeStamp",
+def _blank(ranges: list[int]) -> dict[str, Any]:
+    """Return the record of a signature of which nothing is known yet but its byte range."""
+    return {
+        "field": "",
+        "timestamp_only": False,
         "byte_range": ranges,
         "offset": ranges[1] if len(ranges) > 1 else None,
         "covered_to": ranges[-2] + ranges[-1] if len(ranges) >= 2 else 0,
-        "signed_revision": signature.signed_revision,
         "intact": None,
         "valid": None,
         "trusted": False,
@@ -99,6 +113,16 @@ def _record(signature: Any) -> dict[str, Any]:
         "allowed": None,
         "allowed_kept": None,
         "errors": [],
+        "from_bytes": False,
+    }
+
+
+def _record(signature: Any) -> dict[str, Any]:
+    record = _blank([int(r) for r in signature.byte_range])
+    record |= {
+        "field": str(signature.field_name),
+        "timestamp_only": signature.sig_object.get("/Type") == "/DocTimeStamp",
+        "signed_revision": signature.signed_revision,
     }
     for key in ("Name", "Reason", "Location", "ContactInfo", "M", "Filter", "SubFilter"):
         value = signature.sig_object.get(f"/{key}")
@@ -114,9 +138,16 @@ def _record(signature: Any) -> dict[str, Any]:
 
 
 def _signer(signature: Any) -> dict[str, Any]:
-    certificate = signature.signer_cert
     stamp = signature.self_reported_timestamp
     level = signature.docmdp_level
+    return {
+        **_certificate(signature.signer_cert),
+        "signed_at": stamp.isoformat() if stamp else None,
+        "allowed": level.name.lower() if level is not None else None,
+    }
+
+
+def _certificate(certificate: Any) -> dict[str, Any]:
     return {
         "signer": certificate.subject.native.get("common_name") or certificate.subject.human_friendly,
         "subject": certificate.subject.human_friendly,
@@ -125,13 +156,13 @@ def _signer(signature: Any) -> dict[str, Any]:
         "serial": format(certificate.serial_number, "x"),
         "valid_from": certificate.not_valid_before.isoformat(),
         "valid_to": certificate.not_valid_after.isoformat(),
-        "signed_at": stamp.isoformat() if stamp else None,
-        "allowed": level.name.lower() if level is not None else None,
     }
 
 
 def _integrity(signature: Any) -> dict[str, Any]:
-    signature.compute_integrity_info()
+    from forensix.metadata.pdf_signature_changes import policy
+
+    signature.compute_integrity_info(policy())
     summary = signature.summarise_integrity_info()
     out: dict[str, Any] = {"coverage": signature.coverage.name.lower(), "allowed_kept": summary.get("docmdp_ok")}
     changes = summary.get("diff_result")
@@ -146,7 +177,7 @@ def _integrity(signature: Any) -> dict[str, Any]:
 
 def _words(changes: object) -> str:
     """Return the reason that pyHanko gives, without the Python objects that some of its sentences list."""
-    return str(changes).partition(": {")[0].rstrip(".")[:300]
+    return str(changes).partition("\n")[0].partition(": ")[0].rstrip(".")[:300]
 
 
 def _trust(signature: Any) -> dict[str, Any]:

@@ -10,15 +10,16 @@ and ``analyze(path, spoof="my-detector")`` uses it. Built components are kept, s
 """
 
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any
 
 from forensix.errors import ModelNotFound
+from forensix.interpreter import entry_points
 
 
 @cache
 def _entries(slot: str) -> dict[str, EntryPoint]:
-    return {entry.name: entry for entry in entry_points(group=f"forensix.{slot}")}
+    return entry_points(f"forensix.{slot}")
 
 
 def component_names(slot: str) -> tuple[str, ...]:

@@ -38,8 +38,6 @@ _MACROS: dict[type, str] = {
     StructureMap: "structure",
 }
 
-SYMBOLS = {"fake": "▲", "critical": "▲", "suspect": "◆", "real": "●", "benign": "●", "none": "○", "failed": "✕"}
-
 
 def _clean(value: Any) -> Any:
     """Show hidden characters in whatever a template prints that no filter has prepared."""
@@ -103,7 +101,8 @@ def _environment() -> Environment:
         "safe_picture": safe_picture,
         "display_kind": display_kind,
         "plural": words.plural,
-        "symbols": SYMBOLS,
+        "symbols": words.SYMBOLS,
+        "scale": words.SCALE,
         "severity_meaning": words.SEVERITY_MEANING,
         "max_rows": MAX_ROWS,
     }

@@ -45,8 +45,8 @@ class Report:
     settings: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     models: tuple[Mapping[str, Any], ...] = ()
-    """``name`` and ``sha256`` of each model that was used. ``component``, ``summary``, ``threshold``, ``limits``,
-    ``licence`` and ``calibrated`` are shown where they are there."""
+    """``name`` and ``sha256`` of each model that was used. ``component``, ``summary``, ``threshold``, ``inconclusive``,
+    ``limits``, ``licence`` and ``calibrated`` are shown where they are there."""
     timings_s: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     additional_info: str | None = None
@@ -84,8 +84,11 @@ class Report:
 
     @property
     def verdicts(self) -> dict[str, str]:
-        """Class names; for claims the gravest severity, or ``"no_claims"``; ``"failed"`` for a task that failed."""
-        done = {task: verdict_class(outcome.result) for task, outcome in self.outcomes.items()}
+        """One word a task: its class name, or ``"inconclusive"``, ``"failed"``.
+
+        For claims it is the gravest severity, or ``"no_claims"``.
+        """
+        done = {task: verdict_class(outcome) for task, outcome in self.outcomes.items()}
         return done | dict.fromkeys(self.errors, "failed")
 
     def task_id(self, task: str) -> str:
@@ -233,7 +236,7 @@ class Report:
         parts = []
         for task in self.tasks:
             outcome = self.outcomes.get(task)
-            word = verdict(outcome.result).word.lower() if outcome else FAILED.word.lower()
+            word = verdict(outcome).word.lower() if outcome else FAILED.word.lower()
             score = f" {score_text(outcome.score)}" if outcome and outcome.score is not None else ""
             parts.append(f"{task} {word}{score}")
         return f"<Report {self.name!r}: {'; '.join(parts) or 'no tasks'}>"

@@ -35,6 +35,8 @@ class Section:
     """What a model names beyond real and fake: the kind of manipulation, the generator."""
     score: float | None = None
     threshold: float | None = None
+    band: tuple[float, float] | None = None
+    """Scores strictly between these are inconclusive."""
     calibrated: bool = True
     error: str | None = None
     notes: tuple[str, ...] = ()
@@ -43,6 +45,17 @@ class Section:
     transcript: str | None = None
     pictures: tuple["ShownPicture", ...] = ()
     displays: tuple[Evidence, ...] = ()
+
+    @property
+    def basis(self) -> str:
+        """What the score means, in words."""
+        said = [] if self.calibrated else ["not calibrated"]
+        if self.band is not None:
+            low, high = map(score_text, self.band)
+            said.append(f"inconclusive between {low} and {high}")
+        elif self.threshold is not None:
+            said.append(f"called fake at {score_text(self.threshold)} and above")
+        return "; ".join(said)
 
 
 @dataclass(frozen=True)
@@ -177,11 +190,12 @@ def _section(report: Report, task: str, outcome: Outcome) -> Section:
     return Section(
         task=task,
         title=task_title(task),
-        verdict=verdict(result),
+        verdict=verdict(outcome),
         summary=outcome.summary,
         named=tuple(_named(outcome)),
         score=outcome.score,
         threshold=float(deciding[0]["threshold"]) if len(deciding) == 1 else None,
+        band=deciding[0].get("inconclusive") if len(deciding) == 1 else None,
         calibrated=all(m.get("calibrated", True) for m in deciding),
         notes=outcome.notes,
         limits=tuple((str(m["name"]), str(m["limits"])) for m in used if m.get("limits")),

@@ -26,11 +26,20 @@ STYLES = {
     "suspect": "bold yellow",
     "real": "bold blue",
     "benign": "blue",
+    "unsure": "bold",
     "none": "bold",
     "failed": "bold magenta",
 }
-SYMBOLS = {"fake": "▲", "critical": "▲", "suspect": "◆", "real": "●", "benign": "●", "none": "○", "failed": "✕"}
-ASCII_SYMBOLS = {"fake": "!!", "critical": "!!", "suspect": "!", "real": "+", "benign": "-", "none": "o", "failed": "x"}
+ASCII_SYMBOLS = {
+    "fake": "!!",
+    "critical": "!!",
+    "suspect": "!",
+    "real": "+",
+    "benign": "-",
+    "unsure": "?",
+    "none": "o",
+    "failed": "x",
+}
 
 MAX_VALUES = 6
 MAX_ROWS = 12
@@ -50,14 +59,13 @@ class _Pen:
         return Text(encodable(shown.replace("…", "...") if self.ascii_only else shown, self.encoding), style)
 
     def symbol(self, tone: str) -> str:
-        return (ASCII_SYMBOLS if self.ascii_only else SYMBOLS)[tone]
+        return (ASCII_SYMBOLS if self.ascii_only else words.SYMBOLS)[tone]
 
-    def bar(self, score: float, threshold: float | None, width: int = 30) -> str:
-        full, empty, mark = ("#", ".", "|") if self.ascii_only else ("█", "░", "│")
-        n = round(score * width)
-        cells = [full] * n + [empty] * (width - n)
-        if threshold is not None:
-            cells.insert(round(threshold * width), mark)
+    def scale(self, score: float, band: tuple[float, float], width: int = 26) -> str:
+        """Draw the score as a point on a line from 0 to 1; what lies in the band is dotted."""
+        line, dotted, point = ("-", ".", "O") if self.ascii_only else ("─", "┄", "●")
+        cells = [dotted if band[0] < (i + 0.5) / width < band[1] else line for i in range(width)]
+        cells[min(width - 1, int(score * width))] = point
         return "".join(cells)
 
 
@@ -71,12 +79,11 @@ def _verdict_line(pen: _Pen, section: Section) -> Text:
 def _score_lines(pen: _Pen, section: Section) -> Iterator[Text]:
     if section.score is None:
         return
-    line = Text("score ").append(words.score_text(section.score), "bold").append("  0 real ")
-    line.append(pen.bar(section.score, section.threshold), STYLES[section.verdict.tone]).append(" 1 fake")
-    yield line
-    basis = "calibrated under equal priors" if section.calibrated else "not calibrated"
-    at = "" if section.threshold is None else f"; called fake at {words.score_text(section.threshold)} and above"
-    yield Text(basis + at, "dim")
+    line = Text("score ").append(words.score_text(section.score), "bold").append(f"  {words.SCALE[0]} ")
+    band = section.band or (0.0, 0.0)
+    yield line.append(pen.scale(section.score, band), STYLES[section.verdict.tone]).append(f" {words.SCALE[1]}")
+    if section.basis:
+        yield Text(section.basis, "dim")
 
 
 def _claim(pen: _Pen, shown: ShownClaim) -> Iterator[RenderableType]:

@@ -4,7 +4,8 @@ import math
 import re
 from dataclasses import dataclass
 
-from forensix.schema import FaceResult, ForensicResult, Result, VoiceResult
+from forensix.schema import FaceResult, ForensicResult, VoiceResult
+from forensix.tasks.evidence import Outcome
 
 TASK_TITLES = {
     "face_manipulation": "Face manipulation",
@@ -42,6 +43,18 @@ SEVERITY_MEANING = {
     "benign": "describes the file",
 }
 
+SYMBOLS = {
+    "fake": "▲",
+    "critical": "▲",
+    "suspect": "◆",
+    "real": "●",
+    "benign": "●",
+    "unsure": "◐",
+    "none": "○",
+    "failed": "✕",
+}
+"""What stands before a verdict or a claim, by its tone; colour never stands alone."""
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -66,6 +79,9 @@ _VOICES = {
     "real": Verdict("Real", "real", "no voice is judged to be synthetic"),
     "no_speech": Verdict("No speech", "none", "no speech was found, so there is nothing to judge"),
 }
+SCALE = ("looks recorded", "looks synthetic")
+"""What stands at 0 and at 1 of a score's scale."""
+INCONCLUSIVE = Verdict("Inconclusive", "unsure", "real and fake media score like this")
 FAILED = Verdict("Failed", "failed", "the analysis did not finish")
 
 
@@ -80,16 +96,24 @@ def plural(n: int, noun: str) -> str:
     return f"{n:,} {noun}" + ("" if n == 1 else "s")
 
 
-def verdict_class(result: Result) -> str:
-    """Return the class name of a result; for claims, the gravest severity there is, or ``"no_claims"``."""
+def verdict_class(outcome: Outcome) -> str:
+    """Return what an outcome comes to, in one word.
+
+    The class name of its result, or ``"inconclusive"``; for claims, the gravest severity there is, or ``"no_claims"``.
+    """
+    result = outcome.result
+    if outcome.inconclusive:
+        return "inconclusive"
     if isinstance(result, ForensicResult):
         return next((s for s in SEVERITIES if getattr(result.claim_lists, s)), "no_claims")
     return result.class_name
 
 
-def verdict(result: Result) -> Verdict:
-    """Return a result's verdict in words."""
-    name = verdict_class(result)
+def verdict(outcome: Outcome) -> Verdict:
+    """Return an outcome's verdict in words."""
+    name, result = verdict_class(outcome), outcome.result
+    if outcome.inconclusive:
+        return INCONCLUSIVE
     if isinstance(result, ForensicResult):
         counts = [(s, len(getattr(result.claim_lists, s))) for s in SEVERITIES]
         meaning = ", ".join(f"{n} {s}" for s, n in counts if n)

@@ -12,7 +12,6 @@ import selectors
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -21,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from forensix import interpreter
 from forensix.service.analyst_child import LENGTH, SETTINGS
 
 _LOG = logging.getLogger(__name__)
@@ -167,11 +167,12 @@ class _Child:
         self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by forget
         self._kill = threading.Lock()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "forensix.service.analyst_child"],
+            interpreter.command("forensix.service.analyst_child"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._stderr,
             env=_environment(self.scratch, data_bytes, threads),
+            cwd=self.scratch,
             start_new_session=True,
             bufsize=0,
         )
@@ -274,9 +275,10 @@ def _out_of_memory(memory_bytes: int) -> tuple[str, str]:
 
 def _environment(scratch: Path, data_bytes: int, threads: int) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_WITHHELD)}
+    kept = interpreter.environment(kept)
     kept.setdefault("OMP_NUM_THREADS", str(threads))
     told = {"parent": os.getpid(), "data_bytes": data_bytes}
-    return kept | {"TMPDIR": str(scratch), SETTINGS: json.dumps(told), "PYTHONPATH": os.pathsep.join(sys.path)}
+    return kept | {"TMPDIR": str(scratch), SETTINGS: json.dumps(told)}
 
 
 def _descendants(pid: int) -> list[int]:

@@ -12,12 +12,12 @@ import re
 import resource
 import signal
 import socket
-import sys
 import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from forensix import interpreter
 from forensix.errors import UsageError
 from forensix.service.settings import Settings
 
@@ -94,7 +94,7 @@ class Fleet:
         self, settings: Settings, ending: Callable[[], bool] = lambda: False, command: list[str] | None = None
     ) -> None:
         self._settings, self._ending = settings, ending
-        self._command = command or [sys.executable, "-m", "forensix.cli", "worker", "--with-parent"]
+        self._command = command or interpreter.command("forensix", "worker", "--with-parent")
         self._stopping = False
         self._running: set[Process] = set()
         self._keepers: list[asyncio.Task[None]] = []
@@ -126,7 +126,11 @@ class Fleet:
         while not self._stopping:
             begun = time.monotonic()
             try:
-                process = await asyncio.create_subprocess_exec(*self._command, stdin=PIPE)
+                # It would be made for the worker's own files anyway.
+                self._settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+                process = await asyncio.create_subprocess_exec(
+                    *self._command, stdin=PIPE, env=interpreter.environment(), cwd=self._settings.home
+                )
             except OSError as error:
                 # Out of memory, processes or files: that passes, and the service must not stay without workers.
                 wait_s = min(2 * wait_s, _LONGEST_WAIT_S)

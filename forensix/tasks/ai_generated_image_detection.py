@@ -25,7 +25,7 @@ from forensix.tasks.evidence import Curve, Evidence, Outcome, Picture, Table
 from forensix.tasks.forensic_analysis import facts_of
 from forensix.tasks.pictures import jpeg_uri
 from forensix.tasks.task import Options, component, component_label
-from forensix.tasks.verdicts import class_of, probability_of, threshold_of
+from forensix.tasks.verdicts import class_of, is_inconclusive, probability_of, threshold_of
 
 N_FRAMES = 16
 """Frames of a video that are looked at, spread evenly."""
@@ -62,6 +62,7 @@ class GeneratedImageDetection:
         marks = generator_marks(facts_of(media))
         score = combine(pixel_score, marked=bool(marks))
         class_name = class_of(score, detector)
+        inconclusive = is_inconclusive(score, detector)
         used = [detector]
         attributions: tuple[Attribution, ...] | None = None
         if class_name == "fake" and not options.score_only:
@@ -85,7 +86,8 @@ class GeneratedImageDetection:
             evidence=_evidence(looked, detector, explanation, marks, class_name) if options.explain else (),
             notes=_notes(marks, pixel_score, looked),
             models=tuple(component_label(one) for one in used),
-            summary=_summary(class_name, marks, pixel_score, attributions),
+            summary=_summary(class_name, marks, pixel_score, attributions, inconclusive),
+            inconclusive=inconclusive,
             frame_scores=tuple(zip(looked.times_ms, looked.scores, strict=True)) if media.kind == "video" else (),
         )
 
@@ -165,8 +167,14 @@ def _notes(marks: Sequence[Fact], pixel_score: float, looked: _Looked) -> tuple[
 
 
 def _summary(
-    class_name: str, marks: Sequence[Fact], pixel_score: float, attributions: Sequence[Attribution] | None
+    class_name: str,
+    marks: Sequence[Fact],
+    pixel_score: float,
+    attributions: Sequence[Attribution] | None,
+    inconclusive: bool,
 ) -> str:
+    if inconclusive:
+        return f"Whether a camera or a generator made it cannot be told from the pixels (score {pixel_score:.2f})."
     if class_name == "real":
         said = "although the file names a generator" if marks else "and the file names no generator"
         return f"The pixels look like a photograph's, {said}."

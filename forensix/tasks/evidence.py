@@ -152,5 +152,7 @@ class Outcome:
     preview: str | None = None
     summary: str = ""
     """One sentence for a person: the verdict and what carries it."""
+    inconclusive: bool = False
+    """Whether the score decides nothing. The specification's two classes follow from the threshold all the same."""
     frame_scores: tuple[tuple[float, float], ...] = ()
     """Of a video: milliseconds and score of each frame that was looked at, where the task scores frames."""

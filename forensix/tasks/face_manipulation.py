@@ -20,7 +20,7 @@ from forensix.schema import ACCEPTS, FaceExplanation, FaceResult, ManipulationTy
 from forensix.tasks.evidence import Curve, Evidence, Outcome, Picture, Span, Timeline
 from forensix.tasks.pictures import boxed, jpeg_uri
 from forensix.tasks.task import Options, component, component_label
-from forensix.tasks.verdicts import checked, class_of, probability_of, threshold_of
+from forensix.tasks.verdicts import checked, class_of, is_inconclusive, probability_of, threshold_of
 
 PREVIEW_PX = 480
 MAX_FACES_SHOWN = 12
@@ -85,6 +85,7 @@ class FaceManipulation:
             models=(component_label(classifier),),
             preview=None if options.score_only else _preview(media, faces),
             summary=_summary(faces, result, classifier),
+            inconclusive=is_inconclusive(worst.score, classifier),
             frame_scores=_frame_scores(faces) if media.kind == "video" else (),
         )
 
@@ -198,6 +199,8 @@ def _notes(media: Media, faces: Sequence[_Face]) -> tuple[str, ...]:
 def _summary(faces: Sequence[_Face], result: FaceResult, classifier: Any) -> str:
     n_fake = sum(class_of(face.score, classifier) == "fake" for face in faces)
     seen = f"{len(faces)} face{'s' if len(faces) > 1 else ''}"
+    if is_inconclusive(faces[0].score, classifier):
+        return f"{seen}: whether any was manipulated cannot be told."
     if not n_fake:
         return f"Of {seen}, none looks manipulated."
     kind = f", most like {result.manipulation_type.replace('_', ' ')}" if result.manipulation_type else ""

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any, Protocol
 
 from forensix.errors import UnsupportedMedia, UsageError
+from forensix.interpreter import entry_points
 from forensix.media import Media
 from forensix.models import load_component
 from forensix.schema import ACCEPTS, TASKS, MediaKind
@@ -57,7 +58,7 @@ class Task(Protocol):
 
 @cache
 def _entries() -> dict[str, EntryPoint]:
-    found = {entry.name: entry for entry in entry_points(group="forensix.tasks")}
+    found = entry_points("forensix.tasks")
     order = [*(name for name in TASKS if name in found), *sorted(set(found) - set(TASKS))]
     return {name: found[name] for name in order}
 

@@ -18,6 +18,12 @@ def threshold_of(component: Any) -> float:
     return THRESHOLD if card is None else float(card.threshold)
 
 
+def is_inconclusive(score: float, component: Any) -> bool:
+    """Return whether a score decides nothing: it lies strictly between the bounds of the component's card."""
+    band = getattr(getattr(component, "card", None), "inconclusive", None)
+    return band is not None and bool(band[0] < score < band[1])
+
+
 def class_of(score: float, component: Any) -> Literal["real", "fake"]:
     """Return the class that a score means for a component."""
     return "fake" if score >= threshold_of(component) else "real"

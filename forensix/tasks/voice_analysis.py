@@ -17,7 +17,7 @@ from forensix.schema import ACCEPTS, Gender, Speaker, VoiceResult
 from forensix.schema import Segment as WireSegment
 from forensix.tasks.evidence import Curve, Evidence, Outcome, Span, Timeline
 from forensix.tasks.task import Options, component, component_label
-from forensix.tasks.verdicts import checked, class_of, pooled, probability_of, threshold_of
+from forensix.tasks.verdicts import checked, class_of, is_inconclusive, pooled, probability_of, threshold_of
 from forensix.voice import Segment, SpeakerTurns, compare, diarise, extract, speech_segments, transcribe
 from forensix.voice.speech import RATE_HZ, total_s
 from forensix.voice.transcript import Transcript
@@ -93,6 +93,7 @@ class VoiceAnalysis:
             notes=_notes(segments, words),
             models=tuple(component_label(used) for used in (spoof, gender) if used is not None),
             summary=_summary(voices, spoof, segments),
+            inconclusive=is_inconclusive(score, spoof),
         )
 
 
@@ -160,6 +161,8 @@ def _notes(segments: Sequence[Segment], words: Transcript | None) -> tuple[str, 
 def _summary(voices: Sequence[_Voice], spoof: Any, segments: Sequence[Segment]) -> str:
     fake = [voice.turns.speaker for voice in voices if class_of(voice.score, spoof) == "fake"]
     heard = f"{total_s(segments):.1f} s of speech by {len(voices)} speaker{'s' if len(voices) > 1 else ''}"
+    if is_inconclusive(max(voice.score for voice in voices), spoof):
+        return f"In {heard}, whether a voice is synthetic cannot be told."
     if not fake:
         return f"In {heard}, no voice sounds synthetic."
     return f"In {heard}, {' and '.join(fake)} sound{'s' if len(fake) == 1 else ''} synthetic."

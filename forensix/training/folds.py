@@ -49,18 +49,19 @@ def leave_source_out(
     ValueError
         There are fewer sources than folds, or a fold is left without one class.
     """
-    table = pd.DataFrame({"source": sources_of(repos, made_by), "fake": np.asarray(fake, dtype=bool)})
-    sizes = table.groupby(["source", "fake"]).size().unstack(fill_value=0).reindex(columns=[False, True], fill_value=0)
+    table = pd.DataFrame({"source": sources_of(repos, made_by), "label": np.where(fake, "fake", "real")})
+    sizes = (
+        table.groupby(["source", "label"]).size().unstack(fill_value=0).reindex(columns=["real", "fake"], fill_value=0)
+    )
     if len(sizes) < n_folds:
         raise ValueError(f"{n_folds} folds need as many sources; there are {len(sizes)}")
     # Equal sources are dealt in an order of the seed's.
-    weights = (
-        sizes.sample(frac=1.0, random_state=seed).sort_values([True, False], ascending=False, kind="stable") ** 0.5
-    )
-    share = weights / weights.sum().clip(lower=1)
+    order = sizes.sample(frac=1.0, random_state=seed).sort_values(["real", "fake"], ascending=False, kind="stable")
+    weights = np.sqrt(order.to_numpy(dtype=np.float64))
+    share = weights / weights.sum(axis=0).clip(min=1)
     held = np.zeros((n_folds, 2))
     fold_of = {}
-    for source, row in zip(share.index, share.to_numpy(), strict=True):
+    for source, row in zip(order.index, share, strict=True):
         fold = int(np.argmin((held + row).max(axis=1) + 1e-3 * held.sum(axis=1)))
         held[fold] += row
         fold_of[source] = fold

@@ -39,12 +39,14 @@ class Cluster:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
-    def add(self, n: int = 1, *, nanny: bool = False, path: list[str] | None = None) -> None:
-        """Start workers of one thread; ``path`` comes before what Python finds its modules in."""
+    def add(
+        self, n: int = 1, *, nanny: bool = False, path: list[str] | None = None, folder: Path | None = None
+    ) -> None:
+        """Start workers of one thread in ``folder``; ``path`` comes before what Python finds its modules in."""
         for _ in range(n):
             options = ["--nthreads", "1", "--no-dashboard", "--memory-limit", "0", "--death-timeout", "30"]
             options += ["--nanny" if nanny else "--no-nanny", "--local-directory", str(self._folder)]
-            self.workers.append(self._start("worker", self.address, *options, path=path or []))
+            self.workers.append(self._start("worker", self.address, *options, path=path or [], folder=folder))
 
     def wait(self, client: Any, n: int) -> None:
         """Return when there are so many workers."""
@@ -54,17 +56,19 @@ class Cluster:
         """Return what the processes said."""
         return "".join(path.read_text(errors="replace")[-3000:] for path in sorted(self._folder.glob("*.log")))
 
-    def _start(self, kind: str, *options: str, path: Sequence[str] = ()) -> "subprocess.Popen[bytes]":
+    def _start(
+        self, kind: str, *options: str, path: Sequence[str] = (), folder: Path | None = None
+    ) -> "subprocess.Popen[bytes]":
         environment = os.environ | self._settings | {"PYTHONPATH": os.pathsep.join([*path, *sys.path])}
         with open(self._folder / f"{kind}-{len(self._all)}.log", "wb") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", f"distributed.cli.dask_{kind}", *options],
+                # As the script ``dask`` does it: modules of the folder it is started in are none of its own.
+                [sys.executable, "-P", "-m", f"distributed.cli.dask_{kind}", *options],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env=environment,
-                # Modules of the folder that Python starts in come first of all.
-                cwd=path[0] if path else None,
+                cwd=folder,
                 start_new_session=True,
             )
         self._all.append(process)

@@ -155,3 +155,29 @@ def test_files_without_a_marker_are_not_parsed(tmp_path: Path) -> None:
     path = tmp_path / "plain.jpg"
     path.write_bytes(make.jpeg())
     assert reader_c2pa.read(path, "jpeg") == []
+
+
+def test_an_identity_that_is_not_proved_is_no_change_of_the_content() -> None:
+    manifest = {"signature_info": {"issuer": "Test"}, "assertions": []}
+    failures = [
+        {"code": "cawg.x509.signature.mismatch", "explanation": "", "url": ""},
+        {"code": "signingCredential.untrusted", "explanation": "", "url": ""},
+    ]
+    store = {
+        "active_manifest": "a",
+        "manifests": {"a": manifest},
+        "validation_results": {"activeManifest": {"failure": failures}},
+    }
+    found = titles(claims(Facts("image", "jpeg", tuple(reader_c2pa.facts_of(store, "APP11", 2)))))
+    assert found["The person or organisation that the content credentials name is not proved"] == "suspect"
+    assert found["Content credentials are intact"] == "benign"
+    assert "critical" not in found.values()
+
+
+def test_the_head_of_a_stream_in_fragments_is_not_called_changed(corpora: Path) -> None:
+    path = corpora / "forensics" / "video" / "0321_dashinit.mp4"
+    facts = reader.from_values(child.read(str(path), "video", "mp4", path.name))
+    found = titles(claims(facts))
+    assert found["Content credentials cannot be checked without the rest of the stream"] == "benign"
+    assert "critical" not in found.values()
+    assert "Content credentials are intact" not in found

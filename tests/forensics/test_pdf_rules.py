@@ -1,26 +1,15 @@
-"""Rules on PDFs, each on a document that the test makes and, for signatures, signs with a certificate of its own."""
+"""Rules on PDFs, each on a document that the test makes."""
 
-import io
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pikepdf
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import pkcs12
-from cryptography.x509.oid import NameOID
-from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
-from pyhanko.pdf_utils.reader import PdfFileReader
-from pyhanko.sign import fields, signers
 
 from forensix.errors import BrokenMedia, InputNotFound, UsageError
 from forensix.forensics import claims, pdf_dates, result, revisions
 from forensix.forensics.findings import Finding
-from forensix.media import open_media
 from forensix.metadata import pdf
-from forensix.metadata.reader import read_facts
 from tests.metadata.test_pdf_facts import appended, content_number, page, stream
 
 
@@ -41,35 +30,6 @@ def dated(path: Path, **info: str) -> Path:
             document.docinfo[f"/{key}"] = value
         document.save(out)
     return out
-
-
-@pytest.fixture(scope="module")
-def signer(tmp_path_factory: pytest.TempPathFactory) -> signers.SimpleSigner:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Test Signer")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(7)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=30))
-        .add_extension(x509.KeyUsage(True, True, *[False] * 7), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    path = tmp_path_factory.mktemp("key") / "key.p12"
-    secret = serialization.BestAvailableEncryption(b"x")
-    path.write_bytes(pkcs12.serialize_key_and_certificates(b"k", key, certificate, None, secret))
-    return signers.SimpleSigner.load_pkcs12(str(path), passphrase=b"x")
-
-
-def signed(data: bytes, signer: signers.SimpleSigner, field: str = "Sig1") -> bytes:
-    writer = IncrementalPdfFileWriter(io.BytesIO(data))
-    meta = signers.PdfSignatureMetadata(field_name=field, md_algorithm="sha256")
-    out = signers.sign_pdf(writer, meta, signer=signer)
-    return bytes(out.getvalue())
 
 
 def test_plain_document_is_not_suspected(tmp_path: Path) -> None:
@@ -102,63 +62,6 @@ def test_second_section_of_one_save_is_no_version(tmp_path: Path) -> None:
     path.write_bytes(data + trailer.replace(b"xref\n0 0\n", entry, 1))
     findings = found(path)
     assert not [f for f in findings if "versions of the document" in f.claim.claim]
-
-
-def test_signature_that_holds_is_benign(tmp_path: Path, signer: signers.SimpleSigner) -> None:
-    path = page(tmp_path / "a.pdf")
-    path.write_bytes(signed(path.read_bytes(), signer))
-    # Through the child process, as a user's file goes: what it forbids must not keep signatures from being checked.
-    with open_media(path) as media:
-        findings = claims(read_facts(media), media)
-    claim = pick(findings, "Signed by Test Signer")
-    assert (claim.severity, claim.claim.type) == ("benign", "signature")
-    assert "own holder" in claim.claim.explanation
-    assert not [f for f in findings if f.severity == "critical"]
-    assert pick(findings, "The file holds 2 versions").severity == "benign"
-    assert result(findings).document_details.digital_signature_by == "Test Signer"
-
-
-def test_changed_byte_breaks_the_signature(tmp_path: Path, signer: signers.SimpleSigner) -> None:
-    path = page(tmp_path / "a.pdf")
-    data = signed(path.read_bytes(), signer)
-    path.write_bytes(data.replace(b"An invoice over 100", b"An invoice over 900", 1))
-    claim = pick(found(path), "signature of Test Signer is broken")
-    assert claim.severity == "critical"
-
-
-def test_change_after_signing_is_critical(tmp_path: Path, signer: signers.SimpleSigner) -> None:
-    path = page(tmp_path / "a.pdf")
-    number = content_number(path)
-    data = signed(path.read_bytes(), signer)
-    path.write_bytes(appended(data, {number: stream(b"BT /F1 12 Tf 100 700 Td (900) Tj ET")}))
-    findings = found(path)
-    claim = pick(findings, "changed after Test Signer signed it")
-    assert claim.severity == "critical"
-    assert pick(findings, "Signed by Test Signer").severity == "benign"
-
-
-def test_second_signature_is_allowed(tmp_path: Path, signer: signers.SimpleSigner) -> None:
-    path = page(tmp_path / "a.pdf")
-    writer = IncrementalPdfFileWriter(io.BytesIO(path.read_bytes()))
-    for name in ("Sig1", "Sig2"):
-        fields.append_signature_field(writer, fields.SigFieldSpec(name))
-    out = io.BytesIO()
-    writer.write(out)
-    path.write_bytes(signed(signed(out.getvalue(), signer), signer, "Sig2"))
-    findings = found(path)
-    assert not [f for f in findings if f.severity == "critical"]
-    assert len([f for f in findings if f.claim.claim == "Signed by Test Signer"]) == 2
-
-
-def test_signature_over_part_of_the_file_is_critical(tmp_path: Path, signer: signers.SimpleSigner) -> None:
-    path = page(tmp_path / "a.pdf")
-    data = signed(path.read_bytes(), signer)
-    ranges = PdfFileReader(io.BytesIO(data)).embedded_signatures[0].byte_range
-    old = f"{ranges[2]} {ranges[3]}".encode()
-    new = f"{ranges[2]} {ranges[3] - 50}".encode().ljust(len(old))
-    assert old in data
-    path.write_bytes(data.replace(old, new, 1))
-    assert any(f.severity == "critical" and f.claim.type == "signature" for f in found(path))
 
 
 def test_later_moddate_alone_is_benign(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The page: nothing that a file says gets out of its place, and everything found is on it."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -102,7 +103,7 @@ def test_policy_forbids_scripts_and_network(page: Page) -> None:
         "ab" * 32,
         "1.23 MB",
         "640 × 480 px",
-        "calibrated under equal priors",
+        "looks recorded",
         "called fake at 0.61 and above",
         "0.9987",
         "Face 1 carries the score.",
@@ -214,9 +215,9 @@ def test_errors_only() -> None:
 
 def test_without_a_score_there_is_no_bar_and_without_a_threshold_no_mark(real_report: Report) -> None:
     html = real_report.to_html()
-    assert 'class="fx-meter-fill"' in html and 'class="fx-meter-mark"' not in html and "called fake at" not in html
+    assert 'class="fx-meter-point"' in html and 'class="fx-meter-mark"' not in html and "called fake at" not in html
     none = Report(input="a", name="a", outcomes={"face_manipulation": Outcome(FaceResult(class_name="no_faces"), None)})
-    assert 'class="fx-meter-fill"' not in none.to_html() and "No faces" in none.to_html()
+    assert 'class="fx-meter-point"' not in none.to_html() and "No faces" in none.to_html()
 
 
 def test_an_uncalibrated_score_is_called_so(report: Report) -> None:
@@ -224,7 +225,25 @@ def test_an_uncalibrated_score_is_called_so(report: Report) -> None:
     alone = Report(
         input="a", name="a", outcomes={"face_manipulation": report.outcomes["face_manipulation"]}, models=models
     )
-    assert "(not calibrated; 0 real, 1 fake)" in Page(alone.to_html()).text
+    assert "(not calibrated; called fake at 0.61 and above)" in Page(alone.to_html()).text
+
+
+def test_a_score_in_the_band_is_inconclusive_and_the_band_is_drawn(report: Report) -> None:
+    decided = report.outcomes["face_manipulation"]
+    models = ({**report.models[0], "inconclusive": (0.4, 0.9)},)
+    alone = Report(
+        input="a",
+        name="a",
+        outcomes={"face_manipulation": replace(decided, inconclusive=True)},
+        models=models,
+    )
+    html = alone.to_html()
+    text = Page(html).text
+    assert "Inconclusive" in text and "at least one face is judged" not in text
+    assert "(inconclusive between 0.40 and 0.90)" in text and "called fake at" not in text
+    assert 'class="fx-meter-band" x="40.0%" y="5" width="50.0%"' in html
+    assert alone.verdicts == {"face_manipulation": "inconclusive"}
+    assert alone.to_wire("face_manipulation")["result"]["class_name"] == "fake"
 
 
 def test_long_tables_and_strings_are_cut_and_say_so() -> None:

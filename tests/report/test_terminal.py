@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -28,7 +29,7 @@ def test_verdicts_with_their_evidence_are_there(report: Report) -> None:
     text = " ".join(line.strip("│ ") for line in printed(report).splitlines())
     for expected in (
         "Face manipulation: ▲ Fake",
-        "score 0.87  0 real",
+        "score 0.87  looks recorded ─",
         "called fake at 0.61 and above",
         "face swap",
         "limits of face-model",
@@ -44,9 +45,21 @@ def test_verdicts_with_their_evidence_are_there(report: Report) -> None:
         assert expected in text, expected
 
 
-def test_ascii_output_keeps_verdict_and_bar(report: Report) -> None:
+def test_ascii_output_keeps_verdict_and_scale(report: Report) -> None:
     text = printed(report, "ascii")
-    assert "Face manipulation: !! Fake" in text and "###" in text and "x Failed" in text
+    assert "Face manipulation: !! Fake" in text and "x Failed" in text
+    (drawn,) = re.findall("score 0.87 +looks recorded ([-.O]+) looks synthetic", text)
+    assert abs((drawn.index("O") + 0.5) / len(drawn) - 0.87) < 0.04
+
+
+def test_a_score_in_the_band_is_inconclusive(report: Report) -> None:
+    models = ({**report.models[0], "inconclusive": (0.5, 0.9)},)
+    outcome = replace(report.outcomes["face_manipulation"], inconclusive=True)
+    text = printed(Report(input="a", name="a", outcomes={"face_manipulation": outcome}, models=models), "ascii")
+    assert "Face manipulation: ? Inconclusive" in text and "inconclusive between 0.50 and 0.90" in text
+    (drawn,) = re.findall("looks recorded ([-.O]+) looks synthetic", text)
+    n = len(drawn)
+    assert set(drawn[: n // 2]) == {"-"} and set(drawn[n // 2 : round(0.9 * n)]) == {".", "O"} and drawn[-1] == "-"
 
 
 def test_colour_is_only_for_terminals(report: Report) -> None:

@@ -25,7 +25,7 @@ from pathlib import Path
 import httpx
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-FORENSIX = (sys.executable, "-m", "forensix.cli")
+FORENSIX = (sys.executable, "-P", "-m", "forensix")
 START_S = 120.0
 STOP_S = 45.0
 
@@ -83,10 +83,13 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def serving(home: Path, arguments: Sequence[str] = (), **settings: object) -> Iterator[Service]:
+def serving(
+    home: Path, arguments: Sequence[str] = (), folder: Path | None = None, **settings: object
+) -> Iterator[Service]:
     """Run ``forensix serve`` on a free port until the block ends; it must be ready, and stop when it is told to.
 
-    By default one worker, loopback open for downloads and webhooks, and no rate limit that tests would meet.
+    It works in ``folder``, in its home unless one is named. By default one worker, loopback open for downloads and
+    webhooks, and no rate limit that tests would meet.
     """
     home.mkdir(parents=True, exist_ok=True)
     defaults: dict[str, object] = {"workers": 1, "private_hosts": "127.0.0.1,localhost"}
@@ -95,7 +98,9 @@ def serving(home: Path, arguments: Sequence[str] = (), **settings: object) -> It
     log = home / "serve.log"
     command = [*FORENSIX, "serve", "--host", "127.0.0.1", "--port", str(port), *arguments]
     with log.open("ab") as output:
-        process = subprocess.Popen(command, env=env, cwd=home, stdout=output, stderr=output, start_new_session=True)
+        process = subprocess.Popen(
+            command, env=env, cwd=folder or home, stdout=output, stderr=output, start_new_session=True
+        )
     service = Service(f"http://127.0.0.1:{port}", home, log, env, process)
     try:
         wait_until(lambda: _ready(service), START_S, "the service to be ready", told=lambda: tail(log))

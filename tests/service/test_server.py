@@ -91,7 +91,7 @@ def test_an_api_without_workers(tmp_path: Path) -> None:
             assert time.perf_counter() - begun < 20 * 0.04
 
         # A second one on the same port says so in a sentence.
-        command = [sys.executable, "-m", "forensix.cli", "serve", "--port", port]
+        command = [sys.executable, "-m", "forensix", "serve", "--port", port]
         done = subprocess.run(command, env=dict(service.environment), capture_output=True, text=True, check=False)
         assert done.returncode == 2
         assert "name another" in done.stderr

@@ -147,7 +147,7 @@ class Workshop:
         env = environment(self.home, **(self.changes | settings))
         with (self.home / "worker.log").open("ab") as log:
             return subprocess.Popen(
-                [sys.executable, "-m", "forensix.cli", "worker"],
+                [sys.executable, "-m", "forensix", "worker"],
                 env=env,
                 cwd=self.home,
                 stdin=subprocess.DEVNULL,

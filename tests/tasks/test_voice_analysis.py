@@ -1,6 +1,7 @@
 """voice_analysis: every field of section 2.4, present and absent where the specification says so."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -115,3 +116,12 @@ def test_scores_that_are_none_are_refused_and_not_squashed(speech: Path, score: 
     options = Options(explain=False, transcribe=False, components={"spoof": Opinion(score)})
     with forensix.open_media(speech) as media, pytest.raises(ValueError, match="Opinion must give scores in"):
         load_task(TASK).run(media, options)
+
+
+def test_a_voice_between_the_bounds_is_inconclusive(speech: Path) -> None:
+    opinion = Opinion(0.7)
+    opinion.card = SimpleNamespace(name="opinion", sha256="0", threshold=0.5, inconclusive=(0.3, 0.8))
+    found = forensix.analyze(speech, [TASK], spoof=opinion, transcribe=False)
+    assert found.verdicts == {TASK: "inconclusive"}
+    assert found.to_wire(TASK)["result"]["class_name"] == "fake"
+    assert "cannot be told" in found.outcomes[TASK].summary

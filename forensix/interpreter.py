@@ -1,0 +1,58 @@
+"""Interpreters that forensix starts, and where they take modules from: never from the folder that lies beside evidence.
+
+Python itself looks into the current folder under ``python -m``, ``python -c`` and in a notebook, and for an empty part
+of PYTHONPATH. A file ``select.py`` that came with the evidence would run there. So every interpreter that forensix
+starts gets `command` and `environment`, and a working folder other than the caller's; plugins are looked for with
+`entry_points`.
+"""
+
+import os
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+_OWN = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+_FOLDERS = ("FORENSIX_HOME", "FORENSIX_CHECKPOINTS", "FORENSIX_WHISPER", "XDG_CACHE_HOME")
+"""Variables that name folders; a relative one means the caller's working folder."""
+
+
+def command(module: str, *arguments: str) -> list[str]:
+    """Return what starts a fresh interpreter that runs a module of forensix; start it with `environment`."""
+    return [sys.executable, "-P", "-m", module, *arguments]
+
+
+def environment(kept: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return the environment of such an interpreter, and of those that a library may start from there."""
+    absolute = {name: os.path.abspath(os.path.expanduser(kept[name])) for name in _FOLDERS if kept.get(name)}
+    # What holds the separator would be read as two folders, the second one relative.
+    path = os.pathsep.join(entry for entry in import_path() if os.pathsep not in entry)
+    return {**kept, **absolute, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
+
+
+def import_path() -> list[str]:
+    """Return ``sys.path`` without the current folder, unless forensix itself lies there."""
+    left_out = current_folders()
+    return [
+        os.path.abspath(entry)
+        for entry in sys.path
+        if os.path.realpath(entry) == _OWN or (os.path.isabs(entry) and os.path.realpath(entry) not in left_out)
+    ]
+
+
+def current_folders() -> set[str]:
+    """Return the folders that modules are taken from only because somebody works there, resolved."""
+    return {os.path.realpath(entry) for entry in ("", *sys.path) if not os.path.isabs(entry)} - {_OWN}
+
+
+def entry_points(group: str) -> "dict[str, EntryPoint]":
+    """Return what installed packages offer, by name; one that merely lies in the current folder offers nothing."""
+    from importlib.metadata import distributions
+
+    found: dict[str, EntryPoint] = {}
+    for package in distributions(path=import_path()):
+        for entry in package.entry_points.select(group=group):
+            found.setdefault(entry.name, entry)
+    return found

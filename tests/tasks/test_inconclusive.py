@@ -1,0 +1,51 @@
+"""Between the two bounds of a card a score decides nothing, whatever the task; the wire keeps its two classes."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from skimage.data import astronaut
+
+import forensix
+from forensix.tasks.verdicts import is_inconclusive
+
+
+class Opinion:
+    """A component for any slot with a fixed opinion, and a card with a band."""
+
+    def __init__(self, score: float, band: tuple[float, float] | None) -> None:
+        self.fixed = score
+        self.card = SimpleNamespace(name="opinion", sha256="0", threshold=0.6, inconclusive=band)
+
+    def score(self, data: object) -> object:
+        crops = isinstance(data, np.ndarray) and data.ndim == 4
+        return np.full(len(data), self.fixed) if crops else self.fixed  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("score", "band", "expected"),
+    [(0.5, (0.4, 0.9), True), (0.4, (0.4, 0.9), False), (0.9, (0.4, 0.9), False), (0.5, None, False)],
+)
+def test_only_what_lies_strictly_between_the_bounds_is_inconclusive(score, band, expected):
+    assert is_inconclusive(score, Opinion(score, band)) is expected
+
+
+@pytest.fixture(scope="module")
+def portrait(tmp_path_factory):
+    from PIL import Image
+
+    path = tmp_path_factory.mktemp("portrait") / "portrait.png"
+    Image.fromarray(astronaut()).save(path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("task", "slot"), [("face_manipulation", "face_classifier"), ("ai_generated_image_detection", "image_detector")]
+)
+@pytest.mark.parametrize(("score", "wire"), [(0.55, "real"), (0.7, "fake")])
+def test_the_report_says_inconclusive_where_the_wire_keeps_two_classes(portrait, task, slot, score, wire):
+    report = forensix.analyze(portrait, [task], **{slot: Opinion(score, (0.4, 0.9))})
+    assert report.verdicts == {task: "inconclusive"}
+    assert report.to_wire(task)["result"]["class_name"] == wire
+    assert "cannot be told" in report.outcomes[task].summary
+    assert "Inconclusive" in report.to_html()
