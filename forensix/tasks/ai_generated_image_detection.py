@@ -1,7 +1,8 @@
 """``ai_generated_image_detection``: was a picture or a video made by a generator, and by which?
 
-A pixel model scores the picture, or frames spread over the video. Where the file itself names a generator, that is
-weighed in with the likelihood ratio that was measured for such marks; where it names none, nothing follows from that.
+A pixel model scores the picture, or frames spread over the video. Where the file says of itself that a generator made
+it, or its pixels carry a generator's watermark, that outweighs what the pixels look like; where there is no such mark,
+nothing follows from that.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,10 +15,11 @@ from numpy.typing import NDArray
 
 from forensix.errors import BrokenMedia
 from forensix.faces.detect import landmarks
-from forensix.forensics.provenance import generator_identifier, generator_marks
+from forensix.forensics.provenance import generator_identifier, generator_marks, is_partial
 from forensix.generated.detector import aggregate_frames
 from forensix.generated.overlay import draw_heatmap, eye_mouth_overlay, heatmap_object
-from forensix.generated.provenance import combine
+from forensix.generated.provenance import Kind, combine
+from forensix.generated.watermark import Watermark
 from forensix.media import Media
 from forensix.metadata.facts import Fact
 from forensix.schema import ACCEPTS, Attribution, ImageExplanation, ImageResult
@@ -31,6 +33,28 @@ N_FRAMES = 16
 """Frames of a video that are looked at, spread evenly."""
 
 MAX_ATTRIBUTIONS = 10
+SMALL_PX = 128
+
+
+@dataclass(frozen=True)
+class _Marks:
+    """What says that a generator made it, apart from what the pixels look like."""
+
+    facts: tuple[Fact, ...]
+    watermark: Watermark | None
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        return (*(("provenance",) if self.facts else ()), *(("watermark",) if self.watermark else ()))
+
+    @property
+    def generator(self) -> str | None:
+        named = generator_identifier(self.facts)
+        return self.watermark.generator if self.watermark and named in _UNSPECIFIC else named
+
+
+_UNSPECIFIC = (None, "stable-diffusion", "comfyui")
+"""A watermark tells the family of the model, where the file may only tell the program."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +73,7 @@ class GeneratedImageDetection:
     name = "ai_generated_image_detection"
     accepts = ACCEPTS["ai_generated_image_detection"]
     components: Mapping[str, str] = MappingProxyType(
-        {"image_detector": "forensix-image", "attribution": "forensix-attribution"}
+        {"image_detector": "forensix-image", "attribution": "forensix-attribution", "watermark": "dwt-dct"}
     )
 
     def run(self, media: Media, options: Options) -> Outcome:
@@ -59,11 +83,14 @@ class GeneratedImageDetection:
         looked = _look(media, detector)
         pixel_score = looked.scores[0] if len(looked.scores) == 1 else aggregate_frames(looked.scores)
         options.progress("reading provenance", 0.6)
-        marks = generator_marks(facts_of(media))
-        score = combine(pixel_score, marked=bool(marks))
-        class_name = class_of(score, detector)
-        inconclusive = is_inconclusive(score, detector)
-        used = [detector]
+        reader = component(self, "watermark", options)
+        # A video's encoder leaves nothing of a mark, and its frames are seldom of the size that was generated.
+        watermark = reader.read(looked.strongest) if media.kind == "image" else None
+        marks = _Marks(generator_marks(facts_of(media)), watermark)
+        score = combine(pixel_score, *marks.kinds)
+        class_name = "fake" if marks.kinds else class_of(score, detector)
+        inconclusive = not marks.kinds and is_inconclusive(score, detector)
+        used = [detector, *([reader] if watermark else [])]
         attributions: tuple[Attribution, ...] | None = None
         if class_name == "fake" and not options.score_only:
             options.progress("naming the generator", 0.7)
@@ -110,16 +137,15 @@ def _look(media: Media, detector: Any) -> _Looked:
     return _Looked(tuple(times_ms), tuple(scores), strongest)
 
 
-def _attributions(rgb: NDArray[np.uint8], attributor: Any, marks: Sequence[Fact]) -> tuple[Attribution, ...]:
-    """Return generators with probabilities: by the pixels, and by the name in the file where it gives one."""
-    found = dict(attributor.attribute(rgb))
-    named = generator_identifier(marks)
-    if named:
+def _attributions(rgb: NDArray[np.uint8], attributor: Any, marks: _Marks) -> tuple[Attribution, ...]:
+    """Return generators with probabilities: by the pixels, and by the name that a mark gives."""
+    probabilities = dict(attributor.attribute(rgb))
+    if marks.generator:
         # As sure of the name as the mark makes us that the file is generated at all.
-        trust = combine(0.5, marked=True)
-        found = {name: (1 - trust) * p for name, p in found.items()}
-        found[named] = found.get(named, 0.0) + trust
-    ranked = sorted(found.items(), key=lambda item: -item[1])[:MAX_ATTRIBUTIONS]
+        trust = combine(0.5, *marks.kinds)
+        probabilities = {name: (1 - trust) * p for name, p in probabilities.items()}
+        probabilities[marks.generator] = probabilities.get(marks.generator, 0.0) + trust
+    ranked = sorted(probabilities.items(), key=lambda item: -item[1])[:MAX_ATTRIBUTIONS]
     return tuple(Attribution(model=name, probability=p) for name, p in ranked)
 
 
@@ -140,7 +166,7 @@ def _evidence(
     looked: _Looked,
     detector: Any,
     explanation: ImageExplanation | None,
-    marks: Sequence[Fact],
+    marks: _Marks,
     class_name: str,
 ) -> tuple[Evidence, ...]:
     caption = "the frame that speaks most for a generator" if len(looked.scores) > 1 else ""
@@ -151,34 +177,44 @@ def _evidence(
     if len(looked.scores) > 1:
         x = tuple(ms / 1000 for ms in looked.times_ms)
         shown.append(Curve("Score by frame", x, looked.scores, "time (s)", "score", threshold_of(detector)))
-    if marks:
-        rows = tuple((mark.key, str(mark.value)[:200], mark.where) for mark in marks)
+    if marks.facts:
+        rows = tuple((mark.key, str(mark.value)[:200], mark.where) for mark in marks.facts)
         shown.append(Table("What the file says of a generator", ("fact", "value", "where"), rows))
+    if marks.watermark:
+        found = marks.watermark.agreement
+        right = f"{found.n_right} of {marks.watermark.n_bits}"
+        row = (marks.watermark.message, right, f"{found.correlation:.2f}", f"{found.chance:.0e}")
+        columns = ("message", "bits that agree", "correlation", "by chance, without a mark")
+        shown.append(Table("Invisible watermark in the pixels", columns, (row,)))
     return tuple(shown)
 
 
-def _notes(marks: Sequence[Fact], pixel_score: float, looked: _Looked) -> tuple[str, ...]:
+def _notes(marks: _Marks, pixel_score: float, looked: _Looked) -> tuple[str, ...]:
     notes = []
-    if marks:
-        notes.append(f"The pixels alone score {pixel_score:.2f}; the rest follows from what the file says of itself.")
-    if min(looked.strongest.shape[:2]) < 128:
+    if marks.kinds:
+        notes.append(f"The pixels alone score {pixel_score:.2f}; marks of a generator outweigh them.")
+        notes.append("Marks can be forged as well as removed.")
+    if min(looked.strongest.shape[:2]) < SMALL_PX:
         notes.append("The picture is small: pixels carry little evidence.")
     return tuple(notes)
 
 
 def _summary(
     class_name: str,
-    marks: Sequence[Fact],
+    marks: _Marks,
     pixel_score: float,
     attributions: Sequence[Attribution] | None,
     inconclusive: bool,
 ) -> str:
+    if marks.facts:
+        what = "a part of it" if is_partial(marks.facts) else "it"
+        by = f" ({marks.generator})" if marks.generator else ""
+        return f"The file itself says that a generator{by} made {what} ({marks.facts[0].where})."
+    if marks.watermark:
+        return f"The pixels carry the invisible watermark {marks.watermark.message!r} of {marks.watermark.generator}."
     if inconclusive:
         return f"Whether a camera or a generator made it cannot be told from the pixels (score {pixel_score:.2f})."
     if class_name == "real":
-        said = "although the file names a generator" if marks else "and the file names no generator"
-        return f"The pixels look like a photograph's, {said}."
-    if marks:
-        return f"The file itself says that a generator made it ({marks[0].where})."
+        return "The pixels look like a photograph's, and nothing in the file names a generator."
     like = f"; among known generators it is most like {attributions[0].model}" if attributions else ""
     return f"The pixels look generated (score {pixel_score:.2f}){like}."
