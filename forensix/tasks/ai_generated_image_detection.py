@@ -5,6 +5,7 @@ it, or its pixels carry a generator's watermark, that outweighs what the pixels 
 nothing follows from that.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -16,24 +17,27 @@ from numpy.typing import NDArray
 from forensix.errors import BrokenMedia
 from forensix.faces.detect import landmarks
 from forensix.forensics.provenance import generator_identifier, generator_marks, is_partial
+from forensix.generated.content import is_drawn
 from forensix.generated.detector import aggregate_frames
-from forensix.generated.overlay import draw_heatmap, eye_mouth_overlay, heatmap_object
+from forensix.generated.overlay import draw_heatmap, eye_mouth_overlay, fitted, heatmap_object, shrunk
 from forensix.generated.provenance import Kind, combine
 from forensix.generated.watermark import Watermark
 from forensix.media import Media
-from forensix.metadata.facts import Fact
+from forensix.metadata.facts import Fact, Facts
 from forensix.schema import ACCEPTS, Attribution, ImageExplanation, ImageResult
 from forensix.tasks.evidence import Curve, Evidence, Outcome, Picture, Table
 from forensix.tasks.forensic_analysis import facts_of
 from forensix.tasks.pictures import jpeg_uri
 from forensix.tasks.task import Options, component, component_label
-from forensix.tasks.verdicts import class_of, is_inconclusive, probability_of, threshold_of
+from forensix.tasks.verdicts import checked, class_of, is_inconclusive, probability_of, threshold_of
 
 N_FRAMES = 16
 """Frames of a video that are looked at, spread evenly."""
 
+FRAMES_AT_ONCE = 4
 MAX_ATTRIBUTIONS = 10
 SMALL_PX = 128
+TINY_PX = 64
 
 
 @dataclass(frozen=True)
@@ -86,10 +90,12 @@ class GeneratedImageDetection:
         reader = component(self, "watermark", options)
         # A video's encoder leaves nothing of a mark, and its frames are seldom of the size that was generated.
         watermark = reader.read(looked.strongest) if media.kind == "image" else None
-        marks = _Marks(generator_marks(facts_of(media)), watermark)
+        facts = facts_of(media)
+        marks = _Marks(generator_marks(facts), watermark)
         score = combine(pixel_score, *marks.kinds)
         class_name = "fake" if marks.kinds else class_of(score, detector)
-        inconclusive = not marks.kinds and is_inconclusive(score, detector)
+        doubts = _doubts(looked.strongest, facts)
+        inconclusive = not marks.kinds and (bool(doubts) or is_inconclusive(score, detector))
         used = [detector, *([reader] if watermark else [])]
         attributions: tuple[Attribution, ...] | None = None
         if class_name == "fake" and not options.score_only:
@@ -111,7 +117,7 @@ class GeneratedImageDetection:
             result=result,
             score=score,
             evidence=_evidence(looked, detector, explanation, marks, class_name) if options.explain else (),
-            notes=_notes(marks, pixel_score, looked),
+            notes=_notes(marks, pixel_score, looked, doubts),
             models=tuple(component_label(one) for one in used),
             summary=_summary(class_name, marks, pixel_score, attributions, inconclusive),
             inconclusive=inconclusive,
@@ -120,21 +126,33 @@ class GeneratedImageDetection:
 
 
 def _look(media: Media, detector: Any) -> _Looked:
+    """Score the picture, or frames spread over the whole video, whatever its header says of its duration."""
     rate_hz = None
     if media.kind == "video":
         rate_hz = N_FRAMES / media.info.duration_s if media.info.duration_s else 1.0
-    times_ms: list[float] = []
-    scores: list[float] = []
-    strongest: NDArray[np.uint8] | None = None
-    for frame in media.frames(rate_hz=rate_hz):
-        score = float(detector.score(frame.rgb))
-        if strongest is None or score > max(scores):
-            strongest = frame.rgb
-        times_ms.append(frame.ms)
-        scores.append(score)
-    if strongest is None:
+    kept: list[tuple[float, float]] = []
+    strongest: tuple[float, NDArray[np.uint8] | None] = (-1.0, None)
+    stride, frames = 1, media.frames(rate_hz=rate_hz)
+    wanted = (frame for index, frame in enumerate(frames) if index % stride == 0)
+    while batch := tuple(itertools.islice(wanted, FRAMES_AT_ONCE)):
+        scores = _scores(detector, [frame.rgb for frame in batch])
+        for frame, score in zip(batch, scores, strict=True):
+            kept.append((frame.ms, score))
+            if score > strongest[0]:
+                strongest = (score, frame.rgb)
+        if len(kept) >= 2 * N_FRAMES:
+            # Longer than its header said: from here on every second one, and of those before as well.
+            kept, stride = kept[::2], 2 * stride
+    if strongest[1] is None:
         raise BrokenMedia(f"{media.name} holds no frame that can be decoded")
-    return _Looked(tuple(times_ms), tuple(scores), strongest)
+    times_ms, looked = zip(*kept, strict=True)
+    return _Looked(times_ms, looked, strongest[1])
+
+
+def _scores(detector: Any, pictures: list[NDArray[np.uint8]]) -> list[float]:
+    """Return the scores of several pictures, through the network together where the detector can."""
+    scores = detector.scores(pictures) if hasattr(detector, "scores") else [detector.score(rgb) for rgb in pictures]
+    return [float(score) for score in checked(scores, len(pictures), detector)]
 
 
 def _attributions(rgb: NDArray[np.uint8], attributor: Any, marks: _Marks) -> tuple[Attribution, ...]:
@@ -153,12 +171,14 @@ def _explanation(rgb: NDArray[np.uint8], detector: Any) -> ImageExplanation | No
     """Draw the heat map, the object that it singles out, and the eyes and mouths of the faces there are."""
     if not hasattr(detector, "heatmap"):
         return None
-    heat = detector.heatmap(rgb)
+    shown = shrunk(rgb)
+    heat = fitted(detector.heatmap(rgb), shown.shape)
     faces = landmarks(rgb)
+    eyes = eye_mouth_overlay(rgb, list(faces)) if len(faces) else None
     return ImageExplanation(
-        heatmap=jpeg_uri(draw_heatmap(rgb, heat)),
-        heatmap_object=jpeg_uri(heatmap_object(rgb, heat)),
-        eye_mouth_overlays_image=jpeg_uri(eye_mouth_overlay(rgb, list(faces))) if len(faces) else None,
+        heatmap=jpeg_uri(draw_heatmap(shown, heat)),
+        heatmap_object=jpeg_uri(heatmap_object(shown, heat)),
+        eye_mouth_overlays_image=jpeg_uri(eyes, max_side_px=max(eyes.shape)) if eyes is not None else None,
     )
 
 
@@ -189,14 +209,26 @@ def _evidence(
     return tuple(shown)
 
 
-def _notes(marks: _Marks, pixel_score: float, looked: _Looked) -> tuple[str, ...]:
+def _doubts(rgb: NDArray[np.uint8], facts: Facts) -> tuple[str, ...]:
+    """Return why the pixels cannot decide, a sentence each, whatever a detector says of them."""
+    doubts = []
+    if min(rgb.shape[:2]) < TINY_PX:
+        doubts.append(f"The picture is less than {TINY_PX} px high or wide: so few pixels decide nothing.")
+    elif is_drawn(rgb):
+        doubts.append("Most of the picture is even areas, as in drawings, screens and text: these decide nothing.")
+    if facts.get("image.mode") in ("P", "1"):
+        doubts.append("The picture is stored with a palette, which takes the fine detail that would tell.")
+    return tuple(doubts)
+
+
+def _notes(marks: _Marks, pixel_score: float, looked: _Looked, doubts: Sequence[str]) -> tuple[str, ...]:
     notes = []
     if marks.kinds:
         notes.append(f"The pixels alone score {pixel_score:.2f}; marks of a generator outweigh them.")
         notes.append("Marks can be forged as well as removed.")
-    if min(looked.strongest.shape[:2]) < SMALL_PX:
+    if TINY_PX <= min(looked.strongest.shape[:2]) < SMALL_PX:
         notes.append("The picture is small: pixels carry little evidence.")
-    return tuple(notes)
+    return (*notes, *doubts)
 
 
 def _summary(
