@@ -6,6 +6,7 @@ from forensix.metadata.facts import Fact, Facts, Problem
 
 HARMLESS_TRAILERS = ("a JPEG", "a video (motion photo)", "a Samsung trailer", "Samsung trailer")
 
+PICTURES = ("jpg", "jpeg", "jpe", "jfif", "png", "webp", "gif", "tif", "tiff", "heic", "heif", "avif", "bmp")
 MANY_ZEROS = 0.5
 """Share of zeros from which they are told."""
 
@@ -31,9 +32,11 @@ def _name(facts: Facts) -> list[Finding]:
     if fits is None or fits.value is not False:
         return []
     head = str(facts.get("file.head"))[:23]
+    # Services and browsers rename pictures; a name of another kind of media hides what a file is.
+    is_picture = facts.kind == "image" and str(extension).lower() in PICTURES
     return [
         finding(
-            "suspect",
+            "benign" if is_picture else "suspect",
             "The name does not fit the content",
             f"The file's name ends in .{extension}, its first bytes ({head}) are those of {facts.format}. Renaming is "
             "often innocent (services and browsers do it), so look for a second sign.",
@@ -41,7 +44,7 @@ def _name(facts: Facts) -> list[Finding]:
             "integrity",
             facts=[fits],
             values=[f".{extension}", facts.format],
-            flags=["METADATA_ERROR"],
+            flags=[] if is_picture else ["METADATA_ERROR"],
         )
     ]
 

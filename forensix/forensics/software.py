@@ -28,6 +28,8 @@ from forensix.metadata.facts import Fact
 Category = Literal["editor", "screenshot", "converter", "camera", "messenger", "generator", "writer"]
 CATEGORIES: tuple[str, ...] = get_args(Category)
 
+VERSION = re.compile(r"(firmware |digital camera )?(version|ver|fw|v)?[. ]*[a-z]?\d[\w.\-/]*( ver[\w.]*)?")
+
 
 @dataclass(frozen=True)
 class Program:
@@ -60,6 +62,19 @@ def identify(text: object) -> Program | None:
         return Program(generator.name, "generator", generator.identifier)
     shown = str(text)[:2000].replace("_", " ")
     return next((program for pattern, program in _table() if pattern.search(shown)), None)
+
+
+def is_firmware(text: str, make: object, model: object) -> bool:
+    """Tell whether a text in the field for programs is a camera's own version: it is one, or names make or model.
+
+    >>> is_firmware("Ver.1.12", "NIKON CORPORATION", "NIKON D3400"), is_firmware("FrobPhoto", "Canon", "EOS 5D")
+    (True, False)
+    """
+    if not str(make or "").strip():
+        return False
+    names = [word for word in re.findall(r"\w{3,}", f"{make} {model}".lower()) if not word.isdigit()]
+    shown = text.strip(" \0").lower()
+    return bool(VERSION.fullmatch(shown)) or any(word in shown for word in names)
 
 
 def named(facts: Iterable[Fact]) -> Iterator[tuple[Fact, Program]]:
