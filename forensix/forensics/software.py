@@ -4,12 +4,14 @@
     screenshot  takes pictures or recordings of the screen
     converter   re-encodes, optimises or processes without a person looking: libraries, command lines, online tools
     camera      firmware and apps that write a capture as it is made
+    transfer    copies captures from a camera or a card, and may turn or caption them on the way
     messenger   sends media on and strips or re-encodes it on the way
     generator   makes content by artificial intelligence
     writer      makes an original of its own: word processors, typesetters, scanners' and recorders' own programs
 
-The table is ``programs.csv``: name, category, pattern, identifier. Patterns are searched without regard to case; they
-match what a program writes of itself and not what camera firmware writes. The identifier is set for generators only and
+The table is ``programs.csv``: name, category, pattern, identifier. Patterns are searched without regard to case and
+match whole names only: no letter stands before or after. They match what a program writes of itself and not what camera
+firmware writes. The identifier is set for generators only and
 is the name that the attribution of pictures uses. The first row that matches wins, so particular rows stand before
 general ones. To add a program, add a row with the name that people know it by.
 """
@@ -24,9 +26,10 @@ from typing import Literal, get_args
 
 from forensix.metadata.facts import Fact
 
-Category = Literal["editor", "screenshot", "converter", "camera", "messenger", "generator", "writer"]
+Category = Literal["editor", "screenshot", "converter", "camera", "transfer", "messenger", "generator", "writer"]
 CATEGORIES: tuple[str, ...] = get_args(Category)
 
+WHOLE = r"(?<![^\W\d_])(?:{})(?![^\W\d_])"
 VERSION = re.compile(r"(firmware |digital camera )?(version|ver|fw|v)?[. ]*[a-z]?\d[\w.\-/]*( ver[\w.]*)?")
 
 
@@ -43,10 +46,11 @@ class Program:
 def _table() -> tuple[tuple[re.Pattern[str], Program], ...]:
     with Path(__file__).with_name("programs.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    return tuple(
-        (re.compile(row["pattern"], re.IGNORECASE), Program(row["name"], row["category"], row["identifier"]))  # type: ignore[arg-type]
-        for row in rows
-    )
+    table = []
+    for row in rows:
+        program = Program(row["name"], row["category"], row["identifier"])  # type: ignore[arg-type]
+        table.append((re.compile(WHOLE.format(row["pattern"]), re.IGNORECASE), program))
+    return tuple(table)
 
 
 def identify(text: object) -> Program | None:

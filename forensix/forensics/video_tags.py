@@ -16,6 +16,7 @@ EDITED: dict[str, str] = {
     "recorded or saved",
     "messenger": "which re-encodes what it sends on and strips most of what it said of itself",
     "camera": "which writes a recording as it is made",
+    "transfer": "which copies captures from a camera",
     "writer": "which makes files of its own",
     "screenshot": "which records what a screen shows",
 }
@@ -24,6 +25,7 @@ CLAIMS: dict[str, str] = {
     "converter": "Processed by {}",
     "messenger": "Sent through {}",
     "camera": "Recorded by {}",
+    "transfer": "Copied by {}",
     "writer": "Written by {}",
     "screenshot": "Recorded from a screen by {}",
 }
