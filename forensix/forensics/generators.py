@@ -20,6 +20,8 @@ from functools import cache
 from pathlib import Path
 
 MAX_TEXT = 2000
+WHOLE = r"(?<![^\W\d_])(?:{})(?![^\W\d_])"
+"""Around a pattern: what it matches is no part of a longer word."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +41,16 @@ def generators() -> tuple[Generator, ...]:
     """Return the table in its order."""
     with Path(__file__).with_name("generators.csv").open(encoding="utf-8", newline="") as file:
         return tuple(
-            Generator(row["identifier"], row["name"], row["media"], *(_pattern(row[c]) for c in _PATTERNS))
+            Generator(
+                row["identifier"],
+                row["name"],
+                row["media"],
+                _pattern(WHOLE.format(row["program"]) if row["program"] else ""),
+                _pattern(row["model"]),
+                _pattern(row["signer"]),
+            )
             for row in csv.DictReader(file)
         )
-
-
-_PATTERNS = ("program", "model", "signer")
 
 
 def _pattern(text: str) -> re.Pattern[str] | None:

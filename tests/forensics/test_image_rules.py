@@ -277,6 +277,21 @@ def test_malformed_and_trailing_data(tmp_path: Path) -> None:
     assert named(preview, "Data stands after the end of the content").severity == "benign"
 
 
+@pytest.mark.parametrize(("tail", "severity"), [(b"\x06\0\0\0ab", "benign"), (b"garbage", "suspect"), (None, "benign")])
+def test_what_cameras_leave_at_the_end(tail: bytes | None, severity: str, tmp_path: Path) -> None:
+    data = with_tags()
+    # A card is written in whole sectors of 512 bytes.
+    data += b"x" * (-len(data) % 512) if tail is None else tail
+    assert named(judge(data, tmp_path), "Data stands after the end of the content").severity == severity
+
+
+def test_a_console_is_no_camera(tmp_path: Path) -> None:
+    found = judge(
+        with_tags((0x010F, make.ASCII, "Nintendo co., ltd"), (0x0110, make.ASCII, "Nintendo Switch")), tmp_path
+    )
+    assert result(found).document_details.source == "screenshot"
+
+
 def test_a_wrong_name(tmp_path: Path) -> None:
     path = tmp_path / "picture.jpg"
     path.write_bytes(make.png())
