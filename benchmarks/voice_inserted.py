@@ -4,7 +4,7 @@
 
 From the corpora's dev rows, none of which the detector was trained on: real recordings of 20 to 30 s are clips of one
 person (or, where a source has fewer, of one source) one after the other, and a synthetic clip, of the same speaker
-where there is one, is put in at a pause, cut to 1, 2, 3 or 4 s, or two of them after each other. Pieces and
+where there is one, is put in at a pause, cut to at most 1, 2, 3 or 4 s, or two of them after each other. Pieces and
 surroundings are levelled alike and go through the same code. Nothing here was used to choose a number; the thresholds
 were set on other sources (see `--choose`).
 
@@ -45,7 +45,7 @@ PIECES: dict[str, tuple[int, float]] = {
     "two sentences": (2, 4.0),
 }
 AROUND_S = (20.0, 30.0)
-N_RECORDINGS = 40
+N_RECORDINGS = 24
 
 
 @dataclass(frozen=True)
@@ -109,9 +109,9 @@ def recordings(speech: Speech, n_pieces: int, piece_s: float) -> Iterator[tuple[
         if not n_pieces:
             yield insert(around[1:], around[0], after=0)[0], None
             continue
-        fakes = list(speech.fake.get(group) or [c for some in speech.fake.values() for c in some])
-        long_enough = [c for c in fakes if len(c.samples) >= min(piece_s, 2.0) * RATE_HZ]
-        chosen = draw.sample(long_enough, n_pieces)
+        own, anybodys = list(speech.fake.get(group, ())), [c for some in speech.fake.values() for c in some]
+        own, anybodys = ([c for c in some if len(c.samples) >= 0.75 * piece_s * RATE_HZ] for some in (own, anybodys))
+        chosen = draw.sample(own if len(own) >= n_pieces else anybodys, n_pieces)
         x = np.concatenate([c.samples[: round(piece_s * RATE_HZ)] for c in chosen])
         piece = Clip(group, x, ())
         yield insert(around, piece, after=draw.randint(1, max(1, len(around) - 1)))
