@@ -30,6 +30,7 @@ def test_there_are_notebooks() -> None:
         "generated_images",
         "quickstart",
         "service_client",
+        "voice_analysis",
     ]
 
 
@@ -99,6 +100,17 @@ def test_generated_images_sets_marked_and_unmarked_files_side_by_side(
     assert "firefly" in attributions and "sdxl" in attributions
     assert any("What the file says of a generator" in page for page in rest)
     assert any("image/png" in output.get("data", {}) for output in shown), "the grid"
+
+
+@pytest.mark.slow
+def test_voice_analysis_shows_phrases_features_and_components(tmp_path: Path) -> None:
+    shown = outputs("voice_analysis", tmp_path, transcribe=False)
+    found = pages(shown)
+    for words in ("Who speaks when", "<audio", "Waveform", "What weighed most"):
+        assert words in found[0], words
+    assert any("background_noise" in page and "percentile_rank" in page for page in found)
+    printed = "".join(output["text"] for output in shown if output["output_type"] == "stream")
+    assert "forensix-diarisation" in printed and "pocketsphinx" in printed and "report.html" in printed
 
 
 @pytest.mark.slow
