@@ -61,9 +61,9 @@ def of_corpora(corpora: Path) -> Speech:
     rows = rows[rows["split"] == "dev"]
     found: dict[str, dict[str, list[Clip]]] = {"real": {}, "fake": {}}
     for row in rows.to_dict("records"):
-        known = isinstance(row["speaker"], str)
-        group = row["speaker"] if known and row["speaker"] == "LJSpeech" else row["source_repo"]
-        if clip := clip_of(group, read_samples(corpora / "voice" / row["path"])):
+        speaker = row["speaker"] if isinstance(row["speaker"], str) else row["source_repo"]
+        group = speaker if speaker == "LJSpeech" else row["source_repo"]
+        if clip := clip_of(speaker, read_samples(corpora / "voice" / row["path"])):
             found[row["label"]].setdefault(group, []).append(clip)
     return Speech(**found)
 
@@ -133,14 +133,13 @@ def two_voices(speech: Speech, spoof: Any) -> Iterator[tuple[int, bool, bool]]:
 
     A speaker that was found is the one who says most of what it was given.
     """
-    groups = sorted(g for g, clips in speech.real.items() if len(clips) >= 4)
-    others = sorted(g for g, clips in speech.fake.items() if len(clips) >= 4)
+    people, machines = _by_speaker(speech.real), _by_speaker(speech.fake)
     for i in range(N_RECORDINGS):
         draw = random.Random(i)
-        real = draw.choice(groups)
-        fake = draw.choice([g for g in others if g != real])
-        clips = [Clip("real", c.samples, c.segments) for c in draw.sample(list(speech.real[real]), 4)]
-        clips += [Clip("fake", c.samples, c.segments) for c in draw.sample(list(speech.fake[fake]), 4)]
+        real = draw.choice(sorted(people))
+        fake = draw.choice(sorted(set(machines) - {real}))
+        clips = [Clip("real", c.samples, c.segments) for c in draw.sample(people[real], 4)]
+        clips += [Clip("fake", c.samples, c.segments) for c in draw.sample(machines[fake], 4)]
         talk = mix(clips, Conditions(), seed=i)
         told: dict[str, list[bool]] = {"real": [], "fake": []}
         found = diarise(talk.samples, speech_segments(talk.samples))
@@ -151,6 +150,14 @@ def two_voices(speech: Speech, spoof: Any) -> Iterator[tuple[int, bool, bool]]:
             told[max(seconds, key=lambda who: seconds[who])].append(score >= threshold_of(spoof))
         real_right, fake_right = not any(told["real"] or [True]), any(told["fake"])
         yield len(found), real_right, fake_right
+
+
+def _by_speaker(groups: Mapping[str, Sequence[Clip]]) -> dict[str, list[Clip]]:
+    """Return the clips of those who have four; a source that does not tell its speakers apart counts as one."""
+    found: dict[str, list[Clip]] = {}
+    for clip in (clip for clips in groups.values() for clip in clips):
+        found.setdefault(clip.speaker, []).append(clip)
+    return {name: clips for name, clips in found.items() if len(clips) >= 4}
 
 
 def _common_s(a: Sequence[Segment], b: Sequence[Segment]) -> float:

@@ -211,8 +211,8 @@ def _notes(
     notes = []
     if (share := share_at_peak(samples)) >= CLIPPED_SHARE:
         notes.append(
-            f"{100 * share:.2g} % of the samples lie at the peak: the recording is clipped or damaged, and the score less "
-            "sure."
+            f"{100 * share:.2g} % of the samples lie at the peak: the recording is clipped or damaged, and the score "
+            "less sure."
         )
     if total_s(segments) < FIRM_S:
         notes.append(f"There are less than {FIRM_S:g} s of speech: too little for a firm score.")
