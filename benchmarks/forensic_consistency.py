@@ -34,8 +34,8 @@ from forensix.forensics import image_encoding, pixels
 from forensix.training.sources import Repositories, read_list
 
 RESULTS = Path(__file__).parent / "results" / "forensic_consistency.md"
-PER_REPOSITORY = 10
-SMALLEST_PX, LARGEST_PX = 200, 2600
+PER_REPOSITORY = 6
+SMALLEST_PX, LARGEST_PX = 200, 1600
 OVERLAP = 0.3
 Box = tuple[int, int, int, int]
 

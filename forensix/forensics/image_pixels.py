@@ -19,6 +19,7 @@ SPARE_BYTES = 1 << 20
 ALIKE = 0.75
 DIFFERENT = 0.55
 TURNED = 0.8
+UPRIGHT = 1.1
 COPIED_PX, COPIED_LARGE_PX = 300, 2500
 COPIED_ALIKE, COPIED_LARGE_ALIKE = 0.975, 0.935
 COPIED_ASIDE = 0.85
@@ -113,7 +114,7 @@ def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
                     flags=[] if explained else ["FILE_EDITED"],
                 )
             )
-        elif row["likeness"] < DIFFERENT:
+        elif row["likeness"] < DIFFERENT or _is_other_shape(facts, row):
             found.append(
                 finding(
                     "suspect",
@@ -148,6 +149,13 @@ def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
             )
         )
     return found
+
+
+def _is_other_shape(facts: Facts, row: dict[str, Any]) -> bool:
+    """Tell whether a preview lies where the picture stands, or the other way round, which no bar or crop explains."""
+    size = facts.get("image.size")
+    wide = [w / h for w, h in (row["size"], size)] if size else [1.0, 1.0]
+    return min(wide) * UPRIGHT < 1 < max(wide) / UPRIGHT
 
 
 def is_repeated(measured: dict[str, Any]) -> bool:
