@@ -9,11 +9,10 @@
     generator   makes content by artificial intelligence
     writer      makes an original of its own: word processors, typesetters, scanners' and recorders' own programs
 
-The table is ``programs.csv``: name, category, pattern, identifier. Patterns are searched without regard to case and
-match whole names only: no letter stands before or after. They match what a program writes of itself and not what camera
-firmware writes. The identifier is set for generators only and
-is the name that the attribution of pictures uses. The first row that matches wins, so particular rows stand before
-general ones. To add a program, add a row with the name that people know it by.
+Generators stand in ``generators.csv`` (see `forensix.forensics.generators`) and are asked first; all others in
+``programs.csv``: name, category, pattern. Patterns are searched without regard to case and match whole names only; they
+match what a program writes of itself and not what camera firmware writes. The first row that matches wins, so
+particular rows stand before general ones. To add a program, add a row with the name that people know it by.
 """
 
 import csv
@@ -24,12 +23,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, get_args
 
+from forensix.forensics.generators import WHOLE, by_program
 from forensix.metadata.facts import Fact
 
 Category = Literal["editor", "screenshot", "converter", "camera", "transfer", "messenger", "generator", "writer"]
 CATEGORIES: tuple[str, ...] = get_args(Category)
 
-WHOLE = r"(?<![^\W\d_])(?:{})(?![^\W\d_])"
 VERSION = re.compile(r"(firmware |digital camera )?(version|ver|fw|v)?[. ]*[a-z]?\d[\w.\-/]*( ver[\w.]*)?")
 
 
@@ -48,7 +47,7 @@ def _table() -> tuple[tuple[re.Pattern[str], Program], ...]:
         rows = list(csv.DictReader(file))
     table = []
     for row in rows:
-        program = Program(row["name"], row["category"], row["identifier"])  # type: ignore[arg-type]
+        program = Program(row["name"], row["category"])  # type: ignore[arg-type]
         table.append((re.compile(WHOLE.format(row["pattern"]), re.IGNORECASE), program))
     return tuple(table)
 
@@ -61,6 +60,8 @@ def identify(text: object) -> Program | None:
     >>> identify("Ver.1.00") is None
     True
     """
+    if (generator := by_program(text)) is not None:
+        return Program(generator.name, "generator", generator.identifier)
     shown = str(text)[:2000].replace("_", " ")
     return next((program for pattern, program in _table() if pattern.search(shown)), None)
 
