@@ -44,7 +44,8 @@ def photographs(sources: Path, repositories: Repositories) -> Iterator[tuple[str
     """Yield split, repository and bytes of JPEG photographs, drawn with a seed."""
     table = read_list(sources / "images.csv")
     table = table[table["label"] == "real"]
-    for repo, of in table.groupby("repo"):
+    # What is measured on comes first: a run that is stopped has measured it.
+    for (_, repo), of in table.groupby(["split", "repo"]):
         if not repositories.has(str(repo)):
             continue
         for row in of.sample(min(len(of), PER_REPOSITORY), random_state=7).to_dict("records"):
@@ -136,7 +137,7 @@ def main() -> None:
                     raised.append(f"{repo} ({split}), {name}: {boxes}")
             donor = image.convert("RGB")
             print(repo, len(counts[split, "as it is"]), raised[-1:], flush=True)
-    chosen.output.write_text(report(counts, repos, raised), encoding="utf-8")
+            chosen.output.write_text(report(counts, repos, raised), encoding="utf-8")
     print(f"written to {chosen.output}")
 
 
