@@ -29,6 +29,7 @@ def test_there_are_notebooks() -> None:
         "forensic_analysis",
         "quickstart",
         "service_client",
+        "voice_analysis",
     ]
 
 
@@ -83,6 +84,17 @@ def test_forensic_analysis_takes_a_file_of_the_users_own(tmp_path: Path) -> None
     path.write_bytes(b"RIFF\xff\xff\x00\x00WAVEfmt ")
     shown = pages(outputs("forensic_analysis", tmp_path, source=str(path), additional_info="case 17"))
     assert "cut.wav" in shown[0] and "case 17" in shown[0]
+
+
+@pytest.mark.slow
+def test_voice_analysis_shows_phrases_features_and_components(tmp_path: Path) -> None:
+    shown = outputs("voice_analysis", tmp_path, transcribe=False)
+    found = pages(shown)
+    for words in ("Who speaks when", "<audio", "Waveform", "What weighed most"):
+        assert words in found[0], words
+    assert any("background_noise" in page and "percentile_rank" in page for page in found)
+    printed = "".join(output["text"] for output in shown if output["output_type"] == "stream")
+    assert "forensix-diarisation" in printed and "pocketsphinx" in printed and "report.html" in printed
 
 
 @pytest.mark.slow
