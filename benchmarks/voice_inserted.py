@@ -153,9 +153,9 @@ def two_voices(speech: Speech, spoof: Any) -> Iterator[tuple[int, bool, bool]]:
 
 
 def _by_speaker(groups: Mapping[str, Sequence[Clip]]) -> dict[str, list[Clip]]:
-    """Return the clips of those who have four; a source that does not tell its speakers apart counts as one."""
+    """Return the clips of those who have a name and four clips."""
     found: dict[str, list[Clip]] = {}
-    for clip in (clip for clips in groups.values() for clip in clips):
+    for clip in (clip for clips in groups.values() for clip in clips if "/" not in clip.speaker):
         found.setdefault(clip.speaker, []).append(clip)
     return {name: clips for name, clips in found.items() if len(clips) >= 4}
 
