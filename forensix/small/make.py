@@ -1,6 +1,6 @@
 """Make the small dataset: pictures and recordings that stand in for real and fake ones, computed from nothing.
 
-    python datasets/small/make.py [FOLDER]
+    python -m forensix.small.make [FOLDER]
 
 It is there to show and test the workbench without a download. No camera and no person was there, so ``real`` is a
 stand-in: figures on these files say nothing about a detector.
