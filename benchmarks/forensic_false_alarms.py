@@ -109,7 +109,7 @@ def sampled(files: Iterable[File]) -> list[File]:
         paths = sorted(of)
         random.Random(f"{SEED} {kind} {repo}").shuffle(paths)
         chosen += [of[path] for path in paths[: PER_REPOSITORY[kind]]]
-    return chosen + edited
+    return sorted(chosen + edited, key=lambda file: KINDS.index(file.kind))
 
 
 def judge(file: File) -> dict[str, Any]:

@@ -23,6 +23,7 @@ DEFAULTS = {
     (1601, 1, 1): "the epoch of Windows clocks",
     (1, 1, 1): "an empty date",
 }
+CLOCK_DEFAULTS = {datetime(2002, 12, 8, 12): "what Android phones write without a clock"}
 TOLERANCE_S = 120
 """Differences up to here are exposure, processing and clock reading, not evidence."""
 
@@ -81,7 +82,7 @@ def has_time(moment: Moment) -> bool:
 def default_name(moment: Moment) -> str | None:
     """Name the clock default that a date is, or return ``None`` for a date that was set."""
     day = (moment.local.year, moment.local.month, moment.local.day)
-    return DEFAULTS.get(day)
+    return CLOCK_DEFAULTS.get(moment.local) or DEFAULTS.get(day)
 
 
 def is_empty(fact: Fact) -> bool:

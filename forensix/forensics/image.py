@@ -7,7 +7,15 @@ metadata is told as such and never suspected for it.
 import re
 from typing import TYPE_CHECKING, Any
 
-from forensix.forensics import image_dates, image_encoding, image_pixels, provenance, software
+from forensix.forensics import (
+    image_dates,
+    image_encoding,
+    image_history,
+    image_pixels,
+    image_writer,
+    provenance,
+    software,
+)
 from forensix.forensics.findings import Finding, finding, place
 from forensix.metadata.facts import Fact, Facts
 
@@ -48,21 +56,32 @@ SCREEN_SIZES = {
     (1620, 2160),
     (1668, 2224), (1668, 2388), (2048, 2732), (720, 1280), (720, 1520), (720, 1600),
 }  # fmt: skip
-SAVES = ("saved", "converted")
 
 
 def rules(facts: Facts, media: "Media | None" = None) -> tuple[Finding, ...]:
     """Return the claims on one picture; those on decoded pixels need ``media``."""
+    return judge(facts, image_pixels.measure(facts, media) if media is not None else {})
+
+
+def judge(facts: Facts, shown: dict[str, Any]) -> tuple[Finding, ...]:
+    """Return the claims that follow from the facts and from what was measured on the pixels."""
     programs = _programs(facts)
-    shown = image_pixels.measure(facts, media) if media is not None else {}
-    edited = [*_editors(facts, programs), *_versions(facts), *_photoshop(facts, programs), *_digest(facts)]
-    edited += image_pixels.thumbnails(facts, shown)
-    edited += image_encoding.adobe_tables(facts, is_named=any(p.name.startswith("Adobe") for _, p in programs))
-    found = [*edited, *_screenshots(facts, programs), *_other_programs(facts, programs)]
-    found += image_dates.rules(facts, second_sign=any(f.severity != "benign" for f in edited))
-    found += image_encoding.rules(facts, shown, is_edited=any(f.severity != "benign" for f in edited))
-    found += image_pixels.maps(facts, shown)
-    found += _metadata(facts)
+    working = [*_in(programs, "editor"), *_in(programs, "converter")]
+    program = working[0][1].name if working else ""
+    is_adobe = any(p.name.startswith("Adobe") for _, p in programs)
+    previews = image_pixels.thumbnails(facts, shown)
+    found = [*_editors(programs), *_converters(programs), *image_history.versions(facts)]
+    found += [] if is_adobe else image_history.photoshop(facts)
+    found += [*image_history.digest(facts), *previews, *image_encoding.adobe_tables(facts, is_named=is_adobe)]
+    signs = [image_writer.Sign("a preview shows another picture", f.facts) for f in previews if f.severity != "benign"]
+    dated = image_dates.mismatch(facts, second_sign=any(f.severity != "benign" for f in found))
+    signs += [image_writer.Sign("its dates do not agree", f.facts) for f in dated if image_dates.is_changed_later(f)]
+    twice = image_encoding.twice(shown)
+    signs += [image_writer.Sign("it was compressed twice", (twice,))] if twice is not None else []
+    found += image_writer.rules(facts, signs, program=program)
+    found += [*_screenshots(facts, programs), *_other_programs(facts, programs), *dated, *image_dates.rules(facts)]
+    found += image_encoding.rules(facts, shown, program=program)
+    found += [*image_pixels.maps(facts, shown), *_metadata(facts)]
     return tuple(found)
 
 
@@ -86,44 +105,47 @@ def _in(programs: list[tuple[Fact, software.Program]], category: str) -> list[tu
     return [(fact, program) for fact, program in programs if program.category == category]
 
 
-def _editors(facts: Facts, programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
-    found = []
+def _editors(programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
     editors = _in(programs, "editor")
-    if editors:
-        names = ", ".join(dict.fromkeys(program.name for _, program in editors))
-        found.append(
-            finding(
-                "suspect",
-                "An editing program is named",
-                f"{place(editors[0][0])} says {str(editors[0][0].value)[:120]!r}: the file was written by {names}, a "
-                "program that can change pictures. What was changed, if anything, is not said.",
-                "software",
-                "editing",
-                facts=[fact for fact, _ in editors],
-                flags=["SUSPECT_SOFTWARE", "FILE_EDITED"],
-                details=[("source", "software")],
-            )
+    if not editors:
+        return []
+    names = ", ".join(dict.fromkeys(program.name for _, program in editors))
+    return [
+        finding(
+            "suspect",
+            "An editing program is named",
+            f"{place(editors[0][0])} says {str(editors[0][0].value)[:120]!r}: the file was written by {names}, a "
+            "program that can change pictures. What was changed, if anything, is not said; developing, resizing and "
+            "captioning leave the same name.",
+            "software",
+            "editing",
+            facts=[fact for fact, _ in editors],
+            flags=["SUSPECT_SOFTWARE", "FILE_EDITED"],
+            details=[("source", "software")],
         )
+    ]
+
+
+def _converters(programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
     converters = _in(programs, "converter")
-    if converters:
-        names = ", ".join(dict.fromkeys(program.name for _, program in converters))
-        found.append(
-            finding(
-                "suspect",
-                "A converter is named",
-                f"{place(converters[0][0])} says {str(converters[0][0].value)[:120]!r}: the file has passed through "
-                f"{names}, which re-encodes or processes pictures, so it is not as a camera wrote it.",
-                "software",
-                "editing",
-                facts=[fact for fact, _ in converters],
-                values=[
-                    f.value if f.key != "png.raw_profile" else f"Raw profile type {f.value}" for f, _ in converters
-                ],
-                flags=["SUSPECT_SOFTWARE_", "FILE_EDITED"],
-                details=[("source", "software")],
-            )
+    if not converters:
+        return []
+    names = ", ".join(dict.fromkeys(program.name for _, program in converters))
+    return [
+        finding(
+            "benign",
+            "A converter is named",
+            f"{place(converters[0][0])} says {str(converters[0][0].value)[:120]!r}: the file has passed through "
+            f"{names}, which rewrites pictures without a person looking. It is not the file that a camera wrote, and "
+            "most pictures on the web are not.",
+            "software",
+            "origin",
+            facts=[fact for fact, _ in converters],
+            values=[f.value if f.key != "png.raw_profile" else f"Raw profile type {f.value}" for f, _ in converters],
+            flags=["SUSPECT_SOFTWARE_"],
+            details=[("source", "software")],
         )
-    return found
+    ]
 
 
 def _other_programs(facts: Facts, programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
@@ -131,6 +153,7 @@ def _other_programs(facts: Facts, programs: list[tuple[Fact, software.Program]])
     for category, text in (
         ("messenger", "has passed through a messenger or a network, which re-encodes and strips pictures"),
         ("camera", "names the program that took it"),
+        ("transfer", "was copied from a camera by that program, which may turn and caption pictures on the way"),
         ("writer", "names the program that made it"),
     ):
         for fact, program in _in(programs, category)[:1]:
@@ -147,19 +170,32 @@ def _other_programs(facts: Facts, programs: list[tuple[Fact, software.Program]])
     known = {id(fact) for fact, _ in programs}
     plain = [f for f in facts.items if f.key in ("exif.Software", "xmp.xmp.CreatorTool", "png.text.Software")]
     unknown = [f for f in plain if id(f) not in known and str(f.value).strip(" \0")]
-    if unknown:
-        found.append(
-            finding(
-                "benign",
-                "A program or firmware is named",
-                f"{place(unknown[0])} says {str(unknown[0].value)[:120]!r}, which is not in the table of programs; "
-                f"cameras "
-                "write the version of their firmware here.",
-                "software",
-                "origin",
-                facts=unknown,
+    firmware = [
+        f for f in unknown if software.is_firmware(str(f.value), facts.get("exif.Make"), facts.get("exif.Model"))
+    ]
+    for named, claim, told in (
+        (
+            firmware,
+            "A version of firmware is named",
+            "which is how cameras write the version of their own program.",
+        ),
+        (
+            [f for f in unknown if f not in firmware],
+            "A program that is not known is named",
+            "which is not in the table of programs. What it does with pictures is not known here.",
+        ),
+    ):
+        if named:
+            found.append(
+                finding(
+                    "benign",
+                    claim,
+                    f"{place(named[0])} says {str(named[0].value)[:120]!r}, {told}",
+                    "software",
+                    "origin",
+                    facts=named,
+                )
             )
-        )
     return found
 
 
@@ -204,130 +240,6 @@ def _screenshots(facts: Facts, programs: list[tuple[Fact, software.Program]]) ->
     return []
 
 
-def _versions(facts: Facts) -> list[Finding]:
-    found = []
-    for history in (f for f in facts.items if f.key == "xmp.history"):
-        steps = [row for row in history.value if row.get("action")]
-        saves = [row for row in steps if row.get("action") in SAVES]
-        values = [_step(row) for row in steps]
-        if len(saves) > 1:
-            found.append(
-                finding(
-                    "suspect",
-                    "The editing history names several versions",
-                    f"{place(history)}: {len(steps)} steps, {len(saves)} of them saved or converted the file: "
-                    f"{'; '.join(values[:6])}.",
-                    "versions",
-                    "versions",
-                    facts=[history],
-                    values=values,
-                    flags=["FILE_EDITED"],
-                )
-            )
-        elif steps:
-            found.append(
-                finding(
-                    "benign",
-                    "An editing history is kept",
-                    f"{place(history)}: {'; '.join(values[:6])}.",
-                    "versions",
-                    "versions",
-                    facts=[history],
-                    values=values,
-                )
-            )
-    derived = facts.fact("xmp.derived_from")
-    if derived is not None:
-        values = [f"{key}: {value}" for key, value in derived.value.items()]
-        found.append(
-            finding(
-                "suspect",
-                "The picture was derived from another",
-                f"{place(derived)}: xmpMM:DerivedFrom names the document that this one was made from "
-                f"({', '.join(values[:3])}).",
-                "versions",
-                "versions",
-                facts=[derived],
-                values=values,
-                flags=["FILE_EDITED"],
-            )
-        )
-    return found
-
-
-def _step(row: dict[str, Any]) -> str:
-    parts = [str(row[k]) for k in ("when", "action", "softwareAgent", "changed", "parameters") if row.get(k)]
-    return " ".join(parts)
-
-
-def _photoshop(facts: Facts, programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
-    """Photoshop without its name: its resource block, and the segments that only Adobe's encoder writes."""
-    if any(program.name.startswith("Adobe") for _, program in programs):
-        return []
-    resources = [f for f in facts.items if f.key == "photoshop.resource"]
-    # A block with IPTC alone is what captioning programs and agencies write.
-    own = [
-        f
-        for f in resources
-        if f.value["id"] not in ("0x0404", "0x0425", "0x040A", "0x040B", "0x040F", "0x0424", "0x0422")
-    ]
-    ducky = facts.fact("jpeg.ducky")
-    signs = own + ([ducky] if ducky is not None else [])
-    if signs:
-        names = [f"{f.value['id']} {f.value['name']}" if isinstance(f.value, dict) else "Ducky" for f in signs]
-        return [
-            finding(
-                "suspect",
-                "Photoshop left its marks without its name",
-                f"{place(signs[0])}: {', '.join(names[:6])}. Adobe's programs write these blocks when they save; no "
-                f"tag "
-                "names the program.",
-                "software",
-                "editing",
-                facts=signs,
-                values=names,
-                flags=["SUSPECT_SOFTWARE", "FILE_EDITED"],
-                details=[("source", "software")],
-            )
-        ]
-    if resources:
-        names = [f"{f.value['id']} {f.value['name']}" for f in resources]
-        captioned = any(True for _ in facts.all("iptc"))
-        return [
-            finding(
-                "suspect",
-                "A program has written a Photoshop block",
-                f"{place(resources[0])}: {', '.join(names[:6])}. Captioning and editing programs write such blocks, "
-                f"cameras "
-                f"do not{'; it holds a caption record' if captioned else ''}.",
-                "software",
-                "editing",
-                facts=resources,
-                values=names,
-                flags=["FILE_EDITED"],
-            )
-        ]
-    return []
-
-
-def _digest(facts: Facts) -> list[Finding]:
-    stored, now = facts.fact("iptc.digest"), facts.fact("iptc.digest_now")
-    if stored is None or now is None or stored.value == now.value or not str(stored.value).strip("0"):
-        return []
-    return [
-        finding(
-            "suspect",
-            "The caption was changed by another program",
-            f"{place(stored)}: the stored digest of the IPTC block is {stored.value}, that of the block as it stands "
-            f"{now.value}. A program other than the one that wrote the digest changed the caption afterwards.",
-            "metadata",
-            "editing",
-            facts=[stored, now],
-            flags=["METADATA_ERROR"],
-        )
-    ]
-
-
 def _metadata(facts: Facts) -> list[Finding]:
     """Tell what the file says of itself otherwise, and that it says nothing where that is so."""
     prefixes = ("exif", "xmp", "iptc", "png.text", "jpeg.comment", "gif.comment", "c2pa", "photoshop")
@@ -337,8 +249,7 @@ def _metadata(facts: Facts) -> list[Finding]:
                 "benign",
                 "The file says nothing of its origin",
                 "There is no EXIF, XMP, IPTC, comment or content credential. Many services remove them, so this is "
-                "told "
-                "and no more.",
+                "told and no more.",
                 "metadata",
                 "origin",
             )

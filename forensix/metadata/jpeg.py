@@ -1,7 +1,8 @@
 """JPEG files: every segment with its offset, what stands in each, and what is left over at the end.
 
-Keys: ``jpeg.segments`` (the order of markers), ``jpeg.tables`` (one quantisation table each), ``jpeg.frame``,
-``jpeg.comment``, ``jpeg.app`` (application segments by their identifier), ``jpeg.trailer``, ``jpeg.mpf`` ...
+Keys: ``jpeg.segments`` (the order of markers), ``jpeg.tables`` (one quantisation table each), ``jpeg.huffman`` (the
+standard's example codes or the writer's own), ``jpeg.frame``, ``jpeg.comment``, ``jpeg.app`` (application segments by
+their identifier), ``jpeg.trailer``, ``jpeg.mpf`` ...
 Source: ITU-T T.81 annex B; CIPA DC-007 (multi-picture format).
 """
 
@@ -56,6 +57,7 @@ class Parts:
     icc: list[tuple[int, bytes, int]] = field(default_factory=list)
     extended: list[tuple[int, bytes, int]] = field(default_factory=list)
     photoshop: list[tuple[bytes, int]] = field(default_factory=list)
+    huffman: list[tuple[tuple[int, ...], int]] = field(default_factory=list)
     scans: int = 0
     inflated: int = 0
     end: int | None = None
@@ -136,6 +138,8 @@ def _segment(marker: int, body: bytes, at: int, parts: Parts, name: str) -> str:
     inner = at + 4
     if marker == 0xDB:
         _quantisation(body, inner, parts)
+    elif marker == 0xC4:
+        parts.huffman += [(counts, at) for counts in jpeg_tables.huffman_counts(body)]
     elif marker in FRAMES:
         _frame(marker, body, at, parts, name)
     elif marker == 0xDA:
@@ -271,6 +275,10 @@ def _joined(parts: Parts) -> None:
 def _encoding(parts: Parts) -> None:
     if parts.tables:
         parts.facts.append(Fact("jpeg.maker", jpeg_tables.describe(parts.tables), "DQT", _first(parts, "DQT")))
+    if parts.huffman:
+        own = [at for counts, at in parts.huffman if counts not in jpeg_tables.HUFFMAN]
+        value = "own" if own else "standard"
+        parts.facts.append(Fact("jpeg.huffman", value, "DHT", own[0] if own else parts.huffman[0][1]))
     if parts.scans > 1:
         parts.facts.append(Fact("jpeg.scans", parts.scans, "SOS", _first(parts, "SOS")))
 

@@ -29,6 +29,24 @@ CHROMINANCE = (
 ) + (99,) * 32  # fmt: skip
 
 
+HUFFMAN = {
+    (0, 1, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0),
+    (0, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0),
+    (0, 2, 1, 3, 3, 2, 4, 3, 5, 5, 4, 4, 0, 0, 1, 125),
+    (0, 2, 1, 2, 4, 4, 3, 4, 7, 5, 4, 4, 0, 1, 2, 119),
+}
+"""How many codes of each length the standard's example Huffman tables have (T.81, K.3); cameras write these tables."""
+
+
+def huffman_counts(body: bytes) -> list[tuple[int, ...]]:
+    """Return how many codes of each length from 1 to 16 the tables of a DHT segment have."""
+    counts, i = [], 0
+    while i + 17 <= len(body):
+        counts.append(tuple(body[i + 1 : i + 17]))
+        i += 17 + sum(counts[-1])
+    return counts
+
+
 @lru_cache(maxsize=256)
 def standard(quality: int, chroma: bool) -> tuple[int, ...]:
     """Return the standard's table scaled to a quality from 1 to 100, in natural order, as the IJG library does.

@@ -62,6 +62,9 @@ def parse(packet: bytes, where: str, offset: int | None = None) -> tuple[list[Fa
     except (ParseError, DefusedXmlException, ValueError, LookupError) as error:
         problems.append(Problem(f"The XMP packet is not well-formed XML ({_said(error)}).", where, offset))
         return facts + _salvaged(packet, where, offset), problems
+    toolkit = root.get("{adobe:ns:meta/}xmptk")
+    if toolkit:
+        facts.append(Fact("xmp.toolkit", toolkit[:200], f"{where}, x:xmptk", _position(packet, toolkit, offset)))
     for description in root.iter(f"{RDF}Description"):
         for name, value in description.attrib.items():
             if not name.startswith(RDF):
@@ -142,6 +145,11 @@ def _fact(key: str, value: Any, packet: bytes, where: str, offset: int | None) -
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
         value = value[0]
     return Fact(f"xmp.{key}", value, f"{where}, {key.replace('.', ':')}", position)
+
+
+def _position(packet: bytes, text: str, offset: int | None) -> int | None:
+    found = packet[:4096].find(text.encode())
+    return offset + found if offset is not None and found >= 0 else offset
 
 
 def _lifted(facts: list[Fact]) -> list[Fact]:

@@ -1,4 +1,5 @@
-"""The claim on Adobe's quantisation tables: benign alone, suspect with a second sign, silent where a tag says it."""
+"""The claim on Adobe's quantisation tables: benign alone, suspect beside a camera with a second sign, silent where a
+tag says it."""
 
 from pathlib import Path
 
@@ -37,8 +38,9 @@ def test_the_tables_alone_are_benign(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("sign", [MARKER, profile(b"ADBE")])
-def test_a_second_sign_makes_them_suspect(sign: bytes, tmp_path: Path) -> None:
-    found = judge(picture(sign), tmp_path)
+def test_a_second_sign_makes_them_suspect_beside_a_camera(sign: bytes, tmp_path: Path) -> None:
+    assert named(judge(picture(sign), tmp_path), CLAIM).severity == "benign"
+    found = judge(picture(camera(), sign), tmp_path)
     claim = named(found, CLAIM)
     assert claim.severity == "suspect" and len(claim.facts) == 2
     assert result(found).document_details.source == "software"
