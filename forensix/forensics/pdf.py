@@ -13,17 +13,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from forensix.forensics import pdf_dates, pdf_signatures, pdf_versions, video_tags
+from forensix.forensics import pdf_dates, pdf_producers, pdf_signatures, pdf_versions, video_tags
 from forensix.forensics.findings import Finding, finding, place
+from forensix.forensics.software import named
 from forensix.metadata.facts import Facts
 
 if TYPE_CHECKING:
     from forensix.media import Media
 
 SOFTWARE_KEYS = ("pdf.info.Producer", "pdf.info.Creator", "xmp.xmp.CreatorTool", "xmp.pdf.Producer")
-SCANNERS = re.compile(
-    r"scan|xerox|workcentre|ricoh|canon ir|kyocera|bizhub|konica|lexmark|officejet|twain|camscanner", re.I
-)
 FORM_SCRIPT = re.compile(r"^\s*(AF(Number|Date|Time|Special|Percent|Simple|Range|Make|Extract|Merge)\w*|event\.value)")
 EXECUTABLE = re.compile(r"\.(exe|scr|bat|cmd|com|js|vbs|ps1|jar|msi|dll|hta|lnk|sh|app|apk|docm|xlsm|pptm)$", re.I)
 
@@ -35,6 +33,7 @@ def rules(facts: Facts, media: "Media | None" = None) -> list[Finding]:
         *video_tags.history(facts),
         *pdf_versions.rules(facts),
         *pdf_dates.rules(facts),
+        *pdf_producers.rules(facts),
         *pdf_signatures.rules(facts),
         *_encryption(facts),
         *_actions(facts),
@@ -228,7 +227,7 @@ def _drawing(facts: Facts) -> Iterator[Finding]:
 
 def _origin(facts: Facts) -> Iterator[Finding]:
     scan = facts.fact("pdf.scan")
-    named_scanner = [f for f in facts.items if f.key in SOFTWARE_KEYS and SCANNERS.search(str(f.value))]
+    named_scanner = [f for f, p in named(f for f in facts.items if f.key in SOFTWARE_KEYS) if p.name == "Scanner"]
     if named_scanner or (scan and not facts.get("pdf.text_pages")):
         sure = (
             "names a scanner" if named_scanner else "holds pages that are one picture each, without text of their own"
@@ -236,7 +235,7 @@ def _origin(facts: Facts) -> Iterator[Finding]:
         yield finding(
             "benign",
             "The document looks like a scan",
-            f"It {sure}, as a scanned or photographed page has.",
+            f"It {sure}, as a scanned or photographed page has. A picture put into a document looks the same.",
             "metadata",
             "origin",
             facts=[*named_scanner, *([scan] if scan else [])],
@@ -247,8 +246,7 @@ def _origin(facts: Facts) -> Iterator[Finding]:
             "benign",
             "The document does not say which program wrote it",
             "It holds neither a producer nor a creator. Programs may leave them out and people may remove them; by "
-            "itself "
-            "this means nothing.",
+            "itself this means nothing.",
             "metadata",
             "origin",
         )

@@ -1,7 +1,9 @@
 """Claims about the dates of a PDF: information against itself, against XMP, and against what can be.
 
-A later ModDate is what every second save leaves behind, so it is told and no more; with a second sign (an editor named,
-pages changed by a later version, an order that cannot be) the dates become suspect.
+A later ModDate is what every second save leaves behind, and programs that update only one of two dates leave them
+apart: both are told and no more. Dates that cannot be are suspect: in the future, before there was PDF, a change dated
+a day or more before the making, a signature older than the document. Whether a program is younger than the dates beside
+it is in `pdf_producers`.
 """
 
 import re
@@ -10,7 +12,6 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from forensix.forensics.dates import DEFAULTS
 from forensix.forensics.findings import Finding, finding
-from forensix.forensics.software import identify
 from forensix.metadata.facts import Fact, Facts
 
 PDF_DATE = re.compile(
@@ -19,6 +20,8 @@ PDF_DATE = re.compile(
 FIRST_PDF = datetime(1993, 1, 1, tzinfo=UTC)
 PAIRS = (("pdf.info.CreationDate", "xmp.xmp.CreateDate"), ("pdf.info.ModDate", "xmp.xmp.ModifyDate"))
 SAME_S = 2
+IMPOSSIBLE = timedelta(days=1)
+"""A change dated longer than this before the making is no matter of clocks and zones."""
 
 
 def parse(text: object) -> datetime | None:
@@ -55,45 +58,28 @@ def rules(facts: Facts) -> Iterator[Finding]:
     """Yield the claims about dates."""
     created, modified = facts.fact("pdf.info.CreationDate"), facts.fact("pdf.info.ModDate")
     made, changed = parse(created.value) if created else None, parse(modified.value) if modified else None
-    signs = _second_signs(facts)
     for fact in (created, modified):
         if fact is not None and str(fact.value).strip():
             yield from _plausible(fact)
     if created and modified and made and changed:
-        yield from _order(created, modified, made, changed, signs)
+        yield from _order(created, modified, made, changed)
     for info_key, xmp_key in PAIRS:
-        yield from _against_xmp(facts.fact(info_key), facts.fact(xmp_key), signs)
+        yield from _against_xmp(facts.fact(info_key), facts.fact(xmp_key))
     signed = [f for f in facts.all("pdf.signature") if isinstance(f.value, dict) and f.value.get("signed_at")]
     for fact in signed:
         when = parse(fact.value["signed_at"])
         if when and made and (made - when) > timedelta(days=1):
             yield finding(
                 "suspect",
-                "Signed before the document was made",
+                "The document was signed before it was made, by its own dates",
                 f"The signature of {fact.value.get('signer')} says {when.isoformat()}, but the document says it was "
-                "made at "
-                f"{made.isoformat()}.",
+                f"made at {made.isoformat()}. One of the two clocks was wrong, or a date was written in.",
                 "dates",
                 "dates",
                 facts=[fact, *([created] if created else [])],
                 values=[when.isoformat(), made.isoformat()],
                 flags=("METADATA_ERROR",),
             )
-
-
-def _second_signs(facts: Facts) -> list[str]:
-    """Return other signs of a change, in words, that make dates worth a second look."""
-    signs = []
-    for key in ("pdf.info.Producer", "pdf.info.Creator", "xmp.xmp.CreatorTool"):
-        program = identify(facts.get(key)) if facts.get(key) else None
-        if program and program.category == "editor":
-            signs.append(f"{program.name} is named as a program that wrote it")
-            break
-    if any(isinstance(f.value, dict) and f.value["content_changed"] for f in facts.all("pdf.revision")):
-        signs.append("a later version changes what the pages show")
-    if any(f.value.get("white") for f in facts.all("pdf.covered_text") if isinstance(f.value, dict)):
-        signs.append("white boxes cover text")
-    return signs
 
 
 def _plausible(fact: Fact) -> Iterator[Finding]:
@@ -106,28 +92,38 @@ def _plausible(fact: Fact) -> Iterator[Finding]:
     if default:
         yield _date(fact, "benign", f"{name} is a clock's default", f"The date is {default}: no date was set.")
     elif when < FIRST_PDF:
-        yield _date(fact, "suspect", f"{name} is older than PDF itself", "No PDF could be written before 1993.")
+        yield _date(
+            fact,
+            "suspect",
+            f"{name} is older than PDF itself",
+            "No PDF could be written before 1993. A clock that was not set does this; so does a date of the content.",
+        )
     elif when > datetime.now(UTC) + timedelta(days=1):
-        yield _date(fact, "suspect", f"{name} is in the future", "The date lies after the moment of this analysis.")
+        yield _date(
+            fact,
+            "suspect",
+            f"{name} is in the future",
+            "The date lies after the moment of this analysis. A clock that was set wrongly does this; so do dates that "
+            "were written in.",
+        )
 
 
 def _date(fact: Fact, severity: str, claim: str, why: str) -> Finding:
     return finding(severity, claim, why, "dates", "dates", facts=[fact], flags=("METADATA_ERROR",))  # type: ignore[arg-type]
 
 
-def _order(created: Fact, modified: Fact, made: datetime, changed: datetime, signs: list[str]) -> Iterator[Finding]:
+def _order(created: Fact, modified: Fact, made: datetime, changed: datetime) -> Iterator[Finding]:
     gap = changed - made
     if abs(gap.total_seconds()) <= SAME_S:
         return
     values = [f"CreationDate {made.isoformat()}", f"ModDate {changed.isoformat()}"]
     zones = _zone_only(gap)
     if gap > timedelta(0):
-        why = f"The document says it was changed {_span(gap)} after it was made. Any later save leaves this behind"
-        also = f"; here also {' and '.join(signs)}." if signs else ", so by itself it shows no manipulation."
         yield finding(
-            "suspect" if signs else "benign",
-            "Changed after it was made, by its own dates",
-            why + also,
+            "benign",
+            "The document was changed after it was made, by its own dates",
+            f"{modified.where} says {changed.isoformat()}, {_span(gap)} after the document was made. Any later save "
+            "leaves this behind, so by itself it shows no manipulation.",
             "dates",
             "dates",
             facts=[created, modified],
@@ -136,11 +132,14 @@ def _order(created: Fact, modified: Fact, made: datetime, changed: datetime, sig
         )
         return
     yield finding(
-        "suspect" if signs and not zones else "benign",
-        "ModDate is earlier than CreationDate",
-        f"The last change is dated {_span(-gap)} before the document was made, which cannot be"
-        + ("; the difference is a whole number of hours, so a time zone was probably mishandled." if zones else ".")
-        + (f" Also {' and '.join(signs)}." if signs else ""),
+        "suspect" if -gap > IMPOSSIBLE else "benign",
+        "The document was changed before it was made, by its own dates",
+        f"{modified.where} says {changed.isoformat()}, {_span(-gap)} before the document was made, which cannot be"
+        + (
+            "; the difference is a whole number of hours, so a time zone was probably mishandled."
+            if zones
+            else ". A clock that was set in between does this; so do dates that were written in."
+        ),
         "dates",
         "dates",
         facts=[created, modified],
@@ -149,7 +148,7 @@ def _order(created: Fact, modified: Fact, made: datetime, changed: datetime, sig
     )
 
 
-def _against_xmp(info: Fact | None, packet: Fact | None, signs: list[str]) -> Iterator[Finding]:
+def _against_xmp(info: Fact | None, packet: Fact | None) -> Iterator[Finding]:
     if info is None or packet is None:
         return
     first, second = parse(info.value), parse(packet.value)
@@ -157,17 +156,15 @@ def _against_xmp(info: Fact | None, packet: Fact | None, signs: list[str]) -> It
         return
     name = info.key.rsplit(".", 1)[-1]
     gap = first - second
-    zones = _zone_only(gap)
     yield finding(
-        "suspect" if signs and not zones else "benign",
+        "benign",
         f"{name} differs between document information and XMP",
         f"The document information says {first.isoformat()}, XMP says {second.isoformat()}: {_span(abs(gap))} apart. "
         + (
             "The difference is a whole number of hours, so a time zone was probably mishandled."
-            if zones
+            if _zone_only(gap)
             else "A program that updates only one of the two leaves this behind."
-        )
-        + (f" Also {' and '.join(signs)}." if signs else ""),
+        ),
         "dates",
         "dates",
         facts=[info, packet],

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from forensix.forensics import audio, video_container
-from forensix.forensics.findings import Finding, finding
+from forensix.forensics.findings import Finding, finding, place
 from forensix.metadata.facts import Facts
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ def _streams(facts: Facts) -> Iterator[Finding]:
         ]
         yield finding(
             "benign",
-            "How the picture is encoded",
-            f"{', '.join(shown)}.",
+            f"The picture is encoded as {shown[0]} of {shown[1]} pixels",
+            f"{place(fact)}: {', '.join(shown)}. This is read, not judged.",
             "encoding",
             "origin",
             facts=[fact],

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 from forensix.forensics import dates, video_tags
 from forensix.forensics.findings import Finding, finding, place
@@ -31,10 +32,13 @@ MADE = re.compile(
     r"\bai[- ](generated|voice|music|video)\b|\btext[- ]to[- ](speech|video|music)\b",
     re.IGNORECASE,
 )
+FFMPEG = "FFmpeg"
+SOFTWARE_ENCODER = re.compile(r"x26[45]|Lavc\S+ (lib)?(x26|h26|hevc|mpeg4|vp|av1)|SVT")
+FFMPEG_HANDLER = re.compile(r"^(Video|Sound|Subtitle|Data)Handlerr?$")
 HANDLERS = (
     (re.compile(r"mainconcept", re.I), "MainConcept, the encoder inside many editing programs"),
     (
-        re.compile(r"^(VideoHandler|SoundHandler|SubtitleHandler|DataHandler)r?$"),
+        FFMPEG_HANDLER,
         "FFmpeg (or a program built on it, some Android phones among them)",
     ),
     (re.compile(r"imported with gpac|gpac", re.I), "GPAC, which repackages streams"),
@@ -48,6 +52,11 @@ HANDLERS = (
     (re.compile(r"twitter|facebook|instagram|tiktok|bytedance", re.I), "a social network"),
 )
 EDIT_START_S = 1.0
+EDIT_GAP_S = 0.25
+"""Encoders and muxers leave out up to some frames of delay; less than this between two stretches is no cut."""
+
+IMPOSSIBLE_S = 86400
+"""A change dated longer than this before the making is no matter of clocks and zones."""
 
 
 def rules(facts: Facts) -> Iterator[Finding]:
@@ -57,30 +66,30 @@ def rules(facts: Facts) -> Iterator[Finding]:
         for f in facts.items
         if SOFTWARE_TAGS.match(f.key) and isinstance(f.value, str) and not LIBRARIES.match(f.value)
     ]
-    yield from video_tags.software(named)
+    # One cause is told once: the encoder and the names of the tracks are FFmpeg's own.
+    traces = _traces(facts)
+    told = any(program.name == FFMPEG for program in video_tags.programs(named))
+    yield from video_tags.software(named, beside={FFMPEG: traces})
+    yield from video_tags.against_device(facts, [*named, *(f for f in traces if f.key == "stream.encoder")])
     yield from video_tags.history(facts)
     yield from _generators(facts)
-    yield from _encoders(facts)
-    yield from _handlers(facts)
-    yield from _dates(facts, _edited(facts, named))
+    yield from _encoders(facts, told=told)
+    yield from _handlers(facts, [f for f in traces if told])
+    yield from _dates(facts)
     yield from _edits(facts)
     yield from _order(facts)
     yield from _after_end(facts)
     yield from _silent(facts)
 
 
-def _edited(facts: Facts, named: list[Fact]) -> str:
-    """Return the name of an editing program that the file names, else an empty text."""
-    for fact in named:
-        program = identify(fact.value)
-        if program and program.category == "editor":
-            return program.name
-    for fact in facts.all("xmp.history"):
-        for row in fact.value if isinstance(fact.value, list) else ():
-            program = identify(row.get("softwareAgent")) if isinstance(row, dict) and row.get("softwareAgent") else None
-            if program and program.category == "editor":
-                return program.name
-    return ""
+def _traces(facts: Facts) -> list[Fact]:
+    """Return what FFmpeg leaves beside its name: the settings of its encoders, and what it calls the tracks."""
+    return [
+        f
+        for f in facts.items
+        if (f.key == "stream.encoder" and SOFTWARE_ENCODER.match(str(f.value)))
+        or (f.key == "container.handler" and FFMPEG_HANDLER.match(str(f.value)))
+    ]
 
 
 def _generators(facts: Facts) -> Iterator[Finding]:
@@ -111,17 +120,17 @@ def _generators(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _encoders(facts: Facts) -> Iterator[Finding]:
+def _encoders(facts: Facts, *, told: bool) -> Iterator[Finding]:
     found = [f for f in facts.all("stream.encoder") if isinstance(f.value, str)]
     found += [f for f in facts.items if f.key in ("mpeg.encoder", "vorbis.vendor") and LIBRARIES.match(str(f.value))]
-    video = [f for f in found if re.match(r"x26[45]|Lavc\S+ (lib)?(x26|h26|hevc|mpeg4|vp|av1)|SVT", str(f.value))]
-    if video:
+    video = [f for f in found if SOFTWARE_ENCODER.match(str(f.value))]
+    if video and not told:
         yield finding(
-            "suspect",
+            "benign",
             "The picture was encoded in software",
             f"{place(video[0])}: {str(video[0].value)[:60]} wrote the video stream. Cameras and phones encode in "
-            "hardware, so "
-            "this is not the stream as it was recorded, or the recording was made by a program.",
+            "hardware, so this is not the stream as a camera recorded it; programs that record, convert or share write "
+            "so.",
             "encoding",
             "editing",
             facts=video,
@@ -138,8 +147,7 @@ def _encoders(facts: Facts) -> Iterator[Finding]:
             "suspect",
             "More than one encoding left its settings",
             f"The stream holds {max(len(distinct), len(settings))} different texts of a video encoder: parts that were "
-            "encoded "
-            "apart were joined.",
+            "encoded apart were joined. Services that encode long videos in pieces do this as well.",
             "encoding",
             "editing",
             facts=video,
@@ -151,9 +159,9 @@ def _encoders(facts: Facts) -> Iterator[Finding]:
         names = list(dict.fromkeys(str(f.value)[:80] for f in other))
         yield finding(
             "benign",
-            "The encoder is named",
-            f"{place(other[0])}: {', '.join(names[:5])}. Any program can call such a library; it says how, not by "
-            "whom.",
+            f"The file names its encoder: {names[0]}",
+            f"{place(other[0])}: {', '.join(names[:5])}. Any program can call such a library; it says how the file was "
+            "encoded, not by whom.",
             "encoding",
             "origin",
             facts=other,
@@ -161,10 +169,10 @@ def _encoders(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _handlers(facts: Facts) -> Iterator[Finding]:
+def _handlers(facts: Facts, known: list[Fact]) -> Iterator[Finding]:
     told: dict[str, list[Fact]] = {}
     for fact in facts.items:
-        if fact.key in ("container.handler", "container.compressor"):
+        if fact.key in ("container.handler", "container.compressor") and fact not in known:
             for pattern, words in HANDLERS:
                 if pattern.search(str(fact.value)):
                     told.setdefault(words, []).append(fact)
@@ -172,15 +180,15 @@ def _handlers(facts: Facts) -> Iterator[Finding]:
     for words, found in told.items():
         yield finding(
             "benign",
-            "The names of the tracks tell the program",
-            f"{place(found[0])} says {str(found[0].value)[:80]!r}, as {words} writes it.",
+            f"The tracks are named as {words} names them",
+            f"{place(found[0])} says {str(found[0].value)[:80]!r}. Other programs may use the same name.",
             "software",
             "origin",
             facts=found,
         )
 
 
-def _dates(facts: Facts, editor: str) -> Iterator[Finding]:
+def _dates(facts: Facts) -> Iterator[Finding]:
     movie = [
         f for f in facts.items if re.fullmatch(r"container\.(movie|track\.\d+|media\.\d+)\.(created|modified)", f.key)
     ]
@@ -206,9 +214,9 @@ def _dates(facts: Facts, editor: str) -> Iterator[Finding]:
             gap = (changed.local - made.local).total_seconds()
             # Recorders set the second date when recording ends.
             if not -2 <= gap <= length_s + 60:
-                yield _gap(made, changed, gap, editor)
+                yield _gap(made, changed, gap)
                 break
-    yield from _between(real, editor)
+    yield from _between(real)
     tags = [f for f in facts.items if re.search(r"creationdate|creation_?time$|\.IDIT$|DateTimeOriginal$", f.key, re.I)]
     base = real.get("container.movie.created")
     for fact in tags:
@@ -218,11 +226,10 @@ def _dates(facts: Facts, editor: str) -> Iterator[Finding]:
         apart = dates.zone_difference(other, base) if other.offset is None else dates.difference(other, base)
         if apart and abs(apart.seconds) > length_s + 120:
             yield finding(
-                "suspect" if editor else "benign",
+                "benign",
                 "A tag gives another date than the header",
                 f"{place(fact)} says {fact.value}, {place(base.fact)} says {base.fact.value}: "
-                f"{dates.span(apart.seconds)} apart."
-                + (f" {editor} is named as well." if editor else " Exporting and repackaging leave this behind."),
+                f"{dates.span(apart.seconds)} apart. Exporting and repackaging leave this behind.",
                 "dates",
                 "dates",
                 facts=[fact, base.fact],
@@ -242,24 +249,32 @@ def _dates(facts: Facts, editor: str) -> Iterator[Finding]:
         )
 
 
-def _gap(made: dates.Moment, changed: dates.Moment, gap: float, editor: str) -> Finding:
-    if gap < 0:
-        text = f"The file says it was changed {dates.span(gap)} before it was made, which cannot be."
-    else:
-        text = f"The file says it was changed {dates.span(gap)} after it was made, longer than the recording lasts."
-    why = f" {editor} is named as well." if editor else " Tagging, trimming and repackaging leave this behind."
+def _gap(made: dates.Moment, changed: dates.Moment, gap: float) -> Finding:
+    values = f"{place(made.fact)} says {made.fact.value}, {place(changed.fact)} says {changed.fact.value}"
+    if gap > 0:
+        return finding(
+            "benign",
+            "The file was changed after it was made, by its own dates",
+            f"{values}: {dates.span(gap)} later, longer than the recording lasts. Tagging, trimming and repackaging "
+            "leave this behind.",
+            "dates",
+            "dates",
+            facts=[made.fact, changed.fact],
+            flags=("FILE_EDITED",),
+        )
     return finding(
-        "suspect" if editor else "benign",
-        "Changed after it was made, by its own dates" if gap > 0 else "Changed before it was made, by its own dates",
-        text + why,
+        "suspect" if gap < -IMPOSSIBLE_S else "benign",
+        "The file was changed before it was made, by its own dates",
+        f"{values}: {dates.span(gap)} earlier, which cannot be. A clock that was set in between does this; so do dates "
+        "that were written in.",
         "dates",
         "dates",
         facts=[made.fact, changed.fact],
-        flags=("FILE_EDITED",) if gap > 0 else ("METADATA_ERROR",),
+        flags=("METADATA_ERROR",),
     )
 
 
-def _between(real: dict[str, dates.Moment], editor: str) -> Iterator[Finding]:
+def _between(real: dict[str, dates.Moment]) -> Iterator[Finding]:
     """Compare the creation dates of movie, tracks and media."""
     made = [m for k, m in real.items() if k.endswith(".created")]
     if len(made) < 2:
@@ -269,12 +284,10 @@ def _between(real: dict[str, dates.Moment], editor: str) -> Iterator[Finding]:
     if gap <= 60:
         return
     yield finding(
-        "suspect" if editor else "benign",
-        "Movie and tracks were made at different times",
+        "benign",
+        "The movie and its tracks were made at different times, by their own dates",
         f"{place(first.fact)} says {first.fact.value}, {place(last.fact)} says {last.fact.value}: {dates.span(gap)} "
-        "apart. "
-        "Streams that were recorded before the file was put together show this."
-        + (f" {editor} is named as well." if editor else ""),
+        "apart. Streams that were recorded before the file was put together show this.",
         "dates",
         "dates",
         facts=[first.fact, last.fact],
@@ -290,16 +303,17 @@ def _edits(facts: Facts) -> Iterator[Finding]:
         if not match or not isinstance(fact.value, list):
             continue
         scale = facts.get(f"container.media.{match.group(1)}.timescale") or 1
-        parts = [row for row in fact.value if len(row) == 2 and row[1] >= 0]
-        if len(parts) > 1:
+        # Each is the length played and where it begins in the track; a beginning of -1 is a pause.
+        parts = [(length, start / scale) for length, start in (r for r in fact.value if len(r) == 2) if start >= 0]
+        if any(abs(b[1] - a[1] - a[0]) >= EDIT_GAP_S for a, b in pairwise(parts)):
             several.append(fact)
-        elif parts and parts[0][1] / scale >= EDIT_START_S:
+        elif parts and parts[0][1] >= EDIT_START_S:
             hidden.append(fact)
     for found, claim, why in (
         (
             several,
             "The recording is played in parts",
-            "It names several stretches of the track, so parts are left out or moved",
+            "The edit list names several stretches of the track, so parts are left out or moved",
         ),
         (
             hidden,
@@ -311,7 +325,8 @@ def _edits(facts: Facts) -> Iterator[Finding]:
             yield finding(
                 "suspect",
                 claim,
-                f"{place(found[0])}: {why}; what is left out may still be in the file.",
+                f"{place(found[0])}: {why}; what is left out may still be in the file. Trimming on a phone does this, "
+                "without any other change.",
                 "versions",
                 "editing",
                 facts=found,
@@ -329,13 +344,12 @@ def _order(facts: Facts) -> Iterator[Finding]:
     early = order.index("moov") < order.index("mdat")
     yield finding(
         "benign",
-        "The order of the boxes is told",
-        f"The parts stand in the order {', '.join(order[:10])}. "
+        f"The index stands {'before' if early else 'behind'} the recording",
+        f"{place(boxes)}: the parts stand in the order {', '.join(order[:10])}. "
         + (
-            "The index stands before the recording, as programs write for streaming; most phones and cameras write it "
-            "behind."
+            "Programs write so for streaming; most phones and cameras write it behind."
             if early
-            else "The index stands behind the recording, as phones, cameras and many programs write it."
+            else "Phones, cameras and many programs write so."
         ),
         "encoding",
         "origin",

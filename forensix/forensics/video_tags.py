@@ -1,32 +1,37 @@
 """Claims from what tags say in any document, video or recording: programs named, and the history that XMP keeps."""
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from forensix.forensics.findings import Finding, finding, place
+from forensix.forensics.findings import Finding, finding, literal, place
 from forensix.forensics.software import Program, identify
 from forensix.metadata.facts import Fact, Facts
 
-EDITED: dict[str, str] = {
-    "editor": "with which documents, pictures, sound or video are changed. Much is made with it in good faith; what "
-    "was "
-    "changed, if anything, it does not say",
-    "converter": "which rewrites, re-encodes or converts files that exist, so this is probably not the file as it was "
-    "first "
-    "recorded or saved",
+WHAT: dict[str, str] = {
+    "editor": "a program with which documents, pictures, sound or video are changed. Much is made with it in good "
+    "faith; what was changed, if anything, the name does not say",
+    "converter": "which rewrites, re-encodes or converts files. Websites, phones and office programs have this done "
+    "to files every day, so it says that the file is not the first one, and nothing of its content",
     "messenger": "which re-encodes what it sends on and strips most of what it said of itself",
-    "camera": "which writes a recording as it is made",
-    "writer": "which makes files of its own",
-    "screenshot": "which records what a screen shows",
+    "camera": "which writes a recording as it is made. A name is easily written and proves nothing by itself",
+    "writer": "which makes files of its own. A name is easily written and proves nothing by itself",
+    "screenshot": "which records what a screen shows. What the screen showed, it does not say",
 }
 CLAIMS: dict[str, str] = {
-    "editor": "Written by the editing program {}",
-    "converter": "Processed by {}",
-    "messenger": "Sent through {}",
-    "camera": "Recorded by {}",
-    "writer": "Written by {}",
-    "screenshot": "Recorded from a screen by {}",
+    "editor": "The file names the editing program {}",
+    "converter": "The file was converted or rewritten by {}",
+    "messenger": "The file was sent through {}",
+    "camera": "The file names {} as what recorded it",
+    "writer": "The file was written by {}",
+    "screenshot": "The file was recorded from a screen by {}",
 }
+OWN_CONVERTERS = re.compile(r"^(QuickTime\b|Google$)")
+"""Converters that run inside phones and cameras as a recording is made."""
+
+OWN_LIBRARIES = re.compile(r"\b(dji|insta360|parrot|yuneec|hover)\b", re.IGNORECASE)
+"""Makers whose devices write with FFmpeg themselves."""
+
 SAVES = ("saved", "converted")
 
 
@@ -44,15 +49,19 @@ def programs(facts: Iterable[Fact]) -> dict[Program, list[Fact]]:
     return found
 
 
-def software(facts: Iterable[Fact], *, screen_type: bool = True) -> Iterator[Finding]:
+def software(
+    facts: Iterable[Fact], *, screen_type: bool = True, beside: dict[str, list[Fact]] | None = None
+) -> Iterator[Finding]:
     """Yield one claim for each program that the facts name, and one for names that the table does not know.
+
+    ``beside`` holds, by a program's name, other facts that it leaves; they are told with it where it is named.
 
     Generators of artificial content are left to the rule that tells of them in every medium.
     """
     named_facts = [f for f in facts if str(f.value).strip()]
     by_program = programs(named_facts)
-    for program, found in by_program.items():
-        category = program.category
+    for program, named_by in by_program.items():
+        category, found = program.category, [*named_by, *(beside or {}).get(program.name, [])]
         if category == "generator":
             continue
         screen = category == "screenshot"
@@ -64,10 +73,9 @@ def software(facts: Iterable[Fact], *, screen_type: bool = True) -> Iterator[Fin
         source = {"editor": "software", "converter": "software", "writer": "software", "screenshot": "screenshot"}
         source["camera"] = "physical"
         yield finding(
-            "suspect" if category in ("editor", "converter", "screenshot") else "benign",
+            "suspect" if category in ("editor", "screenshot") else "benign",
             CLAIMS[category].format(program.name),
-            f"The file names {program.name}, {EDITED[category]} "
-            f"({', '.join(dict.fromkeys(place(f) for f in found[:6]))}).",
+            f"{'; '.join(dict.fromkeys(place(f) for f in found[:6]))} names {program.name}, {WHAT[category]}.",
             "screenshot" if screen and screen_type else "software",
             "editing" if category in ("editor", "converter") else "origin",
             facts=found,
@@ -77,14 +85,42 @@ def software(facts: Iterable[Fact], *, screen_type: bool = True) -> Iterator[Fin
     known = {id(f) for found in by_program.values() for f in found}
     other = [f for f in named_facts if id(f) not in known]
     if other:
+        names = list(dict.fromkeys(literal(f.value)[:80] for f in other))
         yield finding(
             "benign",
-            "The program that wrote the file is named",
-            "It is not in the table of known programs: " + "; ".join(dict.fromkeys(place(f) for f in other[:8])) + ".",
+            f"The file names a program that is not known here: {names[0]}",
+            f"{'; '.join(dict.fromkeys(place(f) for f in other[:8]))}. It is not in the table of known programs, so it "
+            "is told and not judged.",
             "software",
             "origin",
             facts=other[:20],
         )
+
+
+def against_device(facts: Facts, rewritten: Iterable[Fact]) -> Iterator[Finding]:
+    """Yield a claim where a camera or phone is named beside a converter that runs in none."""
+    device = [f for f in (facts.fact("device.make"), facts.fact("device.model")) if f is not None]
+    by_program = {
+        program: found
+        for program, found in programs(rewritten).items()
+        if program.category == "converter" and not OWN_CONVERTERS.match(program.name)
+    }
+    shown = " ".join(dict.fromkeys(str(f.value) for f in device))
+    if not device or not by_program or OWN_LIBRARIES.search(shown):
+        return
+    names = ", ".join(program.name for program in by_program)
+    found = [f for group in by_program.values() for f in group]
+    yield finding(
+        "suspect",
+        f"The file names {shown} as its device, but {names} wrote it",
+        f"{place(device[0])} names the device, {place(found[0])} the program. Cameras and phones do not write with it, "
+        "so this is not the file as it was recorded; the name of the device was carried over or written in. Sharing "
+        "and trimming apps do this too.",
+        "software",
+        "editing",
+        facts=[*device, *found],
+        flags=("FILE_EDITED",),
+    )
 
 
 def history(facts: Facts) -> Iterator[Finding]:
@@ -95,13 +131,15 @@ def history(facts: Facts) -> Iterator[Finding]:
         agents = {
             str(row["softwareAgent"]): identify(row["softwareAgent"]) for row in steps if row.get("softwareAgent")
         }
-        editors = [a for a, p in agents.items() if p and p.category in ("editor", "converter")]
+        editors = [a for a, p in agents.items() if p and p.category == "editor"]
         shown = [" ".join(str(row[k]) for k in ("when", "action", "softwareAgent") if row.get(k)) for row in steps]
         if steps:
             yield finding(
                 "suspect" if len(saves) > 1 else "benign",
-                f"The editing history tells of {len(saves)} saves" if saves else "An editing history is kept",
-                f"{place(fact)}: {'; '.join(shown[:6])}.",
+                f"The editing history tells of {len(saves)} {'save' if len(saves) == 1 else 'saves'}"
+                if saves
+                else "The file keeps an editing history",
+                f"{place(fact)}: {'; '.join(shown[:6])}. Programs write it by themselves; it may be incomplete.",
                 "versions",
                 "versions",
                 facts=[fact],
@@ -112,7 +150,8 @@ def history(facts: Facts) -> Iterator[Finding]:
             yield finding(
                 "suspect",
                 "The editing history names an editing program",
-                f"{place(fact)} names {', '.join(editors[:5])}.",
+                f"{place(fact)} names {', '.join(editors[:5])}. Much is made with such programs in good faith; what "
+                "was changed, if anything, the history does not say.",
                 "software",
                 "editing",
                 facts=[fact],
@@ -125,8 +164,9 @@ def history(facts: Facts) -> Iterator[Finding]:
         shown = [f"{key}: {value}" for key, value in derived.value.items()]
         yield finding(
             "suspect",
-            "It was derived from another file",
-            f"{place(derived)}: XMP names the file that this one was made from ({', '.join(shown[:3])}).",
+            "The file was derived from another file",
+            f"{place(derived)}: XMP names the file that this one was made from ({', '.join(shown[:3])}). Exporting "
+            "from a layout or an editing program leaves this behind, whatever was changed.",
             "versions",
             "versions",
             facts=[derived],

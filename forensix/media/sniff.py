@@ -74,7 +74,7 @@ EXTENSIONS = {
     "m4v": {"m4v", "mp4"},
     "m4a": {"m4a", "mp4", "m4b"},
     "mov": {"mov", "qt"},
-    "3gp": {"3gp", "3gpp", "3g2"},
+    "3gp": {"3gp", "3gpp", "3g2", "mp4"},
     "mkv": {"mkv", "mka"},
     "webm": {"webm", "mkv"},
     "ogg": {"ogg", "oga", "opus", "ogv"},
@@ -240,6 +240,8 @@ def _by_frames(head: bytes) -> str | None:
         tagged = True
     if head[at : at + 4] == b"fLaC":
         return "flac"
+    if head[at : at + 4] == b"ADIF":
+        return "aac"
     if tagged and at >= len(head) - 4:
         # A large cover picture: what follows lies beyond the head.
         return "mp3"

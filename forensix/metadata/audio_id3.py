@@ -27,6 +27,10 @@ OLD = {
 }
 
 
+BEHIND = "ID3v2 behind the sound"
+"""Name of the piece of the file that such a tag is: a demuxer takes it for sound."""
+
+
 def read(data: Any, at: int, found: Found, *, base: int = 0) -> int:
     """Read an ID3v2 tag at an offset into ``found``; return the offset behind it (the same where there is none)."""
     if bytes(data[at : at + 3]) != b"ID3":

@@ -97,6 +97,12 @@ def _frames(data: Any, at: int, end: int, found: Found) -> None:
     while at < end and n < FRAMES:
         frame = header(data, at)
         if frame is None or frame[5] < 5:
+            after = audio_id3.read(data, at, found) if _first_frame(data, at + 1, end) is None else at
+            if after > at:
+                # ID3v2.4 may stand behind the sound.
+                found.nodes.append(Node(audio_id3.BEHIND, at, after - at))
+                at = after
+                continue
             again = _first_frame(data, at + 1, end)
             if again is None:
                 break
@@ -214,14 +220,24 @@ def _ape(data: Any, end: int, found: Found) -> int:
 def walk_adts(data: Any, found: Found) -> None:
     """Read the frames of an ADTS file into ``found``."""
     at = audio_id3.read(data, 0, found)
+    if bytes(data[at : at + 4]) == b"ADIF":
+        # One header for the whole stream: there are no frames to walk.
+        found.fact("adif.header", bytes(data[at : at + 16]).hex(" "), "ADIF", at)
+        found.nodes.append(Node("ADIF stream", at, len(data) - at))
+        return
+    end = _ape(data, len(data) - audio_id3.version1(data, found), found)
     first, n = at, 0
     kinds: Counter[tuple[int, int]] = Counter()
     changes: list[int] = []
     last: tuple[int, int] | None = None
-    while at + 7 <= len(data) and n < FRAMES:
+    while at + 7 <= end and n < FRAMES:
         if data[at] != 0xFF or data[at + 1] & 0xF6 != 0xF0:
+            after = audio_id3.read(data, at, found)
+            if after > at:
+                at = after
+                continue
             again = data.find(b"\xff", at + 1)
-            while again >= 0 and (again + 7 > len(data) or data[again + 1] & 0xF6 != 0xF0):
+            while again >= 0 and (again + 7 > end or data[again + 1] & 0xF6 != 0xF0):
                 again = data.find(b"\xff", again + 1)
             where_next = f"; the next is {again - at} bytes on" if again > 0 else ""
             message = f"There is no ADTS frame where one must begin{where_next}."
@@ -240,12 +256,10 @@ def walk_adts(data: Any, found: Found) -> None:
         last = kind
         kinds[kind] += 1
         n += 1
-        if at + size > len(data):
-            found.problem(
-                f"The last frame is cut off: {at + size - len(data)} bytes are missing.", "frames", at, grave=False
-            )
+        if at + size > end:
+            found.problem(f"The last frame is cut off: {at + size - end} bytes are missing.", "frames", at, grave=False)
         at += size
-    found.nodes.append(Node("ADTS frames", first, min(at, len(data)) - first, f"{n} frames"))
+    found.nodes.append(Node("ADTS frames", first, min(at, end) - first, f"{n} frames"))
     if not n:
         found.problem("There is no ADTS frame in the file.", "frames", first)
         return

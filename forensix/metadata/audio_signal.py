@@ -9,6 +9,7 @@ from typing import Any
 import av
 import numpy as np
 
+from forensix.metadata.audio_id3 import BEHIND
 from forensix.metadata.container_found import Found
 from forensix.metadata.decoding import Damage, frames, strict
 from forensix.metadata.video_streams import DEMUXERS
@@ -25,7 +26,7 @@ def read(path: str, container: str, found: Found) -> None:
     demuxer = DEMUXERS.get(container)
     if demuxer is None:
         return
-    damage = Damage()
+    damage = Damage(ends_at=next((n.offset for n in found.nodes if n.name == BEHIND), None))
     samples, rate = decoded(path, demuxer, damage)
     damage.tell(found, "sound")
     if rate and len(samples) >= rate // 4:

@@ -108,7 +108,8 @@ def _steps(path: str, format: str, kind: str, container: str, data: Any, found: 
     steps: list[Callable[[], Any]] = []
     if container in WALKS:
         steps.append(lambda: WALKS[container](data, found))
-    if format != "pcm":
+    # No demuxer here reads a stream with one header (ADIF), so nothing is decoded and nothing said of it.
+    if format != "pcm" and bytes(data[:4]) != b"ADIF":
         steps.append(lambda: video_streams.marks(data, found))
         steps.append(lambda: video_streams.packets(path, container, found))
         steps.append(lambda: audio_checksum.read(path, container, found))

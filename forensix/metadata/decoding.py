@@ -21,6 +21,8 @@ class Damage:
     failed: int = 0
     patched: int = 0
     first_s: float | None = None
+    ends_at: int | None = None
+    """The byte behind the sound, where a tag follows that a demuxer takes for more of it."""
 
     def tell(self, found: Found, what: str) -> None:
         """Add a problem where anything failed; ``what`` is ``sound`` or ``picture``."""
@@ -42,7 +44,12 @@ def strict(stream: Any) -> None:
 
 def frames(packet: Any, damage: Damage) -> Iterator[Any]:
     """Yield the frames of one packet; errors are counted in ``damage``."""
+    if damage.ends_at is not None and packet.pos is not None and packet.pos >= damage.ends_at:
+        return
     damage.packets += packet.size > 0
+    if packet.pts is not None and packet.time_base and packet.pts * packet.time_base < 0:
+        # Before the moment where playing begins: after a cut between key frames these cannot be decoded, nor are shown.
+        damage = Damage()
     try:
         for frame in packet.decode():
             if getattr(frame, "is_corrupt", False):

@@ -123,10 +123,18 @@ def _encryption(view: View) -> list[Fact]:
     return items
 
 
+def _for_certificates(view: View) -> bool:
+    """Say whether a document is encrypted for the holders of certificates, which qpdf cannot open."""
+    item = view.dictionary(view.trailer.get("Encrypt"))
+    return bool(item) and str(view.resolve(item.get("Filter"))) != "Standard"
+
+
 def _document(path: str, view: View) -> tuple[list[Fact], list[Problem]]:
     from forensix.metadata import pdf_content, pdf_document
 
     pdf, items, problems = pdf_document.opened(path)
+    if pdf is None and _for_certificates(view):
+        items, problems = [Fact("pdf.encryption.locked", True, "opening it without a certificate")], []
     if pdf is None:
         if items:
             # Locked: page count and type of objects are not encrypted in themselves.
