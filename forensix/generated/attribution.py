@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from forensix.generated.detector import ImageDetector
+from forensix.generated.detector import ImageDetector, Looked
 from forensix.models import LoadedModel, load_model
 from forensix.models.registry import load_component
 
@@ -29,7 +29,6 @@ class Attributor:
         """The families that can be named, ``unknown`` among them."""
         return self.card.output.labels
 
-    @torch.inference_mode()
     def attribute(self, rgb: ArrayLike) -> tuple[tuple[str, float], ...]:
         """Return every known family with its probability, most probable first; they sum to 1.
 
@@ -43,7 +42,12 @@ class Attributor:
         ValueError
             Another type or shape.
         """
-        told = next(self._detector.look([rgb])).statistics
+        return self.named(next(self._detector.look([rgb])))
+
+    @torch.inference_mode()
+    def named(self, looked: Looked) -> tuple[tuple[str, float], ...]:
+        """Return what `attribute` does, of a picture that the detector has looked at."""
+        told = looked.statistics
         vector = np.concatenate([told[:-1].mean(axis=0), told[-1]])[None]
         probabilities = self._module(torch.from_numpy(vector))[0].double().softmax(dim=0).numpy()
         order = np.argsort(-probabilities, kind="stable")

@@ -77,8 +77,8 @@ class ImageDetector:
 
     def __init__(self, model: LoadedModel) -> None:
         self.card = model.card
-        self._module = fused(model.module).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-        self._most = int(model.card.preprocessing["most_windows"])
+        self.network = fused(model.module).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.most_windows = int(model.card.preprocessing["most_windows"])
         self._whole_share = float(model.card.preprocessing["whole_share"])
 
     @torch.inference_mode()
@@ -97,7 +97,7 @@ class ImageDetector:
         """
         waiting: list[RGB] = []
         for rgb in pictures:
-            waiting.append(looked_at(checked(rgb), self._most))
+            waiting.append(looked_at(checked(rgb), self.most_windows))
             if sum(map(len, waiting)) >= BATCH:
                 yield from self._through(waiting)
                 waiting = []
@@ -106,7 +106,7 @@ class ImageDetector:
     def _through(self, waiting: list[RGB]) -> list[Looked]:
         if not waiting:
             return []
-        outputs, statistics = self._module(normalised(np.concatenate(waiting)))
+        outputs, statistics = self.network(normalised(np.concatenate(waiting)))
         ends = np.cumsum([len(cut) for cut in waiting])[:-1]
         found = []
         for of_one, told in zip(
@@ -165,7 +165,7 @@ class ImageDetector:
         grown = at_least(picture, SIDE_PX)
         corners = positions(grown.shape[0], grown.shape[1], SIDE_PX, HEATMAP_WINDOWS)
         cut = np.stack([grown[top : top + SIDE_PX, left : left + SIDE_PX] for top, left in corners])
-        parts = [self._module.evidence(normalised(cut[i : i + BATCH]), WINDOW) for i in range(0, len(cut), BATCH)]
+        parts = [self.network.evidence(normalised(cut[i : i + BATCH]), WINDOW) for i in range(0, len(cut), BATCH)]
         found = _spread(torch.cat(parts).double().numpy(), corners, grown.shape[:2])[:height, :width]
         assert self.card.calibration is not None
         return np.asarray(self.card.calibration.score(found), dtype=np.float64)

@@ -1,9 +1,9 @@
 """Training forensix-attribution: which family of generators made a picture, or none of those that training has.
 
 A linear rule over what the detector's pretrained network says of the windows and of the whole picture. Families that at
-least two repositories show are named; pictures of all others teach ``unknown``. What is measured follows the detector's
-folds: a picture of a family that other repositories show as well is to be named, one of a family that only its own fold
-holds is to be called unknown. The logit of ``unknown`` is raised until it is, for most of the latter.
+least two repositories show, and that are recognised in the one from the other, are named; pictures of all others teach
+``unknown``. What is measured follows the detector's folds: a picture of a family that other repositories show as well is
+to be named, one of a family that only its own fold holds is to be called unknown. The logit of ``unknown`` is raised until it is, for most of the latter.
 """
 
 import re
@@ -35,6 +35,8 @@ FAMILIES = (
 """Pattern of a generator's name in the lists, without regard to case, to the identifier of its family."""
 LEAST_OF_REPOSITORY = 5
 STRENGTH = 0.003
+LEAST_RIGHT = 0.3
+"""A family is named only if held-out pictures of it are named right so often."""
 UNKNOWN_FOUND = 0.6
 """Share of pictures of unknown generators that is to be called unknown."""
 
@@ -97,6 +99,12 @@ class Asked:
         logits[:, unknown] += raised
         return np.asarray(logits.argmax(axis=1), dtype=np.int64)
 
+    def raise_of(self, unknown: int) -> float:
+        """Return by how much to raise the logit of ``unknown`` so that `UNKNOWN_FOUND` of strangers get that answer."""
+        raises = np.arange(-4, 8.01, 0.1)
+        enough = (r for r in raises if self.right(self.truth == unknown, r, unknown) >= UNKNOWN_FOUND)
+        return float(next(enough, raises[-1]))
+
     def right(self, of: NDArray[np.bool_], raised: float, unknown: int) -> float:
         """Return the share of right answers among some, every source counting alike."""
         right = pd.Series(self.answers(raised, unknown) == self.truth)[of]
@@ -138,12 +146,21 @@ def train_attribution(
     fake = table.fake.to_numpy(dtype=bool)
     table, statistics, folds = table[fake].reset_index(drop=True), statistics[fake], folds[fake]
     labels = (*named_families(table), UNKNOWN)
-    unknown = len(labels) - 1
-    asked = ask(table, statistics, folds, labels)
+    while True:
+        asked = ask(table, statistics, folds, labels)
+        unknown = len(labels) - 1
+        raised = asked.raise_of(unknown)
+        rights = {name: asked.right(asked.truth == i, raised, unknown) for i, name in enumerate(labels)}
+        log(
+            f"attribution: unknown raised by {raised:.1f}; right "
+            + ", ".join(f"{n} {r:.2f}" for n, r in rights.items())
+        )
+        kept = tuple(name for name in labels if name == UNKNOWN or rights[name] >= LEAST_RIGHT)
+        if kept == labels:
+            break
+        # A family that is hardly ever named right is better called unknown.
+        labels = kept
     strangers = asked.truth == unknown
-    raises = np.arange(-4, 8.01, 0.1)
-    raised = next((r for r in raises if asked.right(strangers, r, unknown) >= UNKNOWN_FOUND), float(raises[-1]))
-    log(f"attribution: {labels}; unknown raised by {raised:.1f}")
     data = "generated training pictures, by rules without their repository and generator; every source counts alike"
     measured = []
     for name, of in (
@@ -170,8 +187,8 @@ def train_attribution(
         calibrated_on=None,
         trained_on=trained_on,
         measured=tuple(measured),
-        limits="Names families and not versions, and only of pictures that are generated. It tells styles and collections "
-        "apart as much as generators: a weak hint.",
+        limits="Names families and not versions, and only of pictures that are generated. It tells styles and "
+        "collections apart as much as generators: a weak hint.",
         licence=licence,
         seed=seed,
         command=command,

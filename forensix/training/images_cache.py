@@ -84,29 +84,33 @@ def decode(data: bytes) -> RGB | None:
 def fill(table: pd.DataFrame, folder: Path, repositories: Path, *, log: Callable[[str], None] = lambda _: None) -> None:
     """Decode the pictures of a table (see `images_list.list_pictures`) that the cache lacks.
 
-    What cannot be read or decoded is remembered as an empty file. Sources are gone through side by side, so that a
-    cache that is not full yet holds some of each.
+    What is not at hand is left out; what cannot be decoded is remembered as an empty file. Sources are gone through
+    side by side, so that a cache that is not full yet holds some of each.
     """
     folder.mkdir(parents=True, exist_ok=True)
     order = np.argsort(table.groupby(["repo", "made_by"]).cumcount().to_numpy(), kind="stable")
     with Repositories(repositories) as opened:
         for n, row in enumerate(_rows(table.iloc[order]), start=1):
             path = folder / name(row)
-            if not path.exists():
-                _store(path, _views(row, opened))
+            if not path.exists() and (data := read(row, opened)) is not None:
+                _store(path, _views(data, int(row.cells)))
             if n % 500 == 0:
                 log(f"cache: {n} of {len(table)}")
 
 
-def _views(row: Any, opened: Repositories) -> Views | None:
+def read(row: Any, opened: Repositories) -> bytes | None:
+    """Return the bytes of a picture of a table, or nothing where they are not at hand."""
     try:
         packed = not row.ref and Path(row.path).is_absolute()
-        data = Path(row.path).read_bytes() if packed else opened.read(row.repo, row.path, blob=row.blob, ref=row.ref)
+        return Path(row.path).read_bytes() if packed else opened.read(row.repo, row.path, blob=row.blob, ref=row.ref)
     except (InputNotFound, OSError):
         return None
+
+
+def _views(data: bytes, cells: int) -> Views | None:
     rgb = decode(data)
     seed = int.from_bytes(hashlib.sha256(data).digest()[:4], "big")
-    return None if rgb is None else cut_views(rgb, np.random.default_rng(seed), cells=int(row.cells))
+    return None if rgb is None else cut_views(rgb, np.random.default_rng(seed), cells=cells)
 
 
 def _store(path: Path, views: Views | None) -> None:

@@ -43,6 +43,7 @@ FAKE_RULES = (
     ("PicoTrex/Awesome-Nano-Banana-images", r"images/case\d+/output\d*\.(png|jpg)", "gemini-2-5-flash-image"),
     ("PicoTrex/Awesome-Nano-Banana-images", r"images/pro_case\d+/output\d*\.(png|jpg)", "gemini-3-pro-image"),
 )
+PAIRED, PAIRED_BY = "dinablachman/realorfake", "StyleGAN2 (thispersondoesnotexist)"
 COLUMNS = ("repo", "ref", "path", "blob", "fake", "made_by", "cells", "licence")
 
 
@@ -79,16 +80,35 @@ def list_pictures(origin: Origin, split: str) -> pd.DataFrame:
     packed = pd.read_csv(origin.corpora / "images" / "manifest.csv", dtype=str)
     found = _of_corpus(packed, origin, split)
     if split == "train":
-        found = pd.concat([found, _portraits(origin.corpora / "faces")], ignore_index=True)
+        found = pd.concat([found, _portraits(origin)], ignore_index=True)
         found = found[~found.blob.isin(whole.blob[whole.blob != ""])]
     return pd.concat([listed[list(COLUMNS)], found[list(COLUMNS)]], ignore_index=True)
 
 
-def _portraits(root: Path) -> pd.DataFrame:
-    """Return the photographs of faces that the corpus of faces offers for training."""
-    rows = pd.read_csv(root / "manifest.csv", dtype=str)
-    rows = rows[(rows.split == "train") & (rows.kind == "image") & (rows.label == "real")]
-    return _packed(root, rows, rows.label == "fake", "")
+def _portraits(origin: Origin) -> pd.DataFrame:
+    """Return the photographs of faces that the corpus of faces offers for training, and one repository whole.
+
+    That repository pairs photographed faces with a generator's in the same pose and light; those of its pictures that
+    judge the face models are left out.
+    """
+    root = origin.corpora / "faces"
+    faces = pd.read_csv(root / "manifest.csv", dtype=str)
+    rows = faces[(faces.split == "train") & (faces.kind == "image") & (faces.label == "real")]
+    with Repositories(origin.repositories) as repositories:
+        if not repositories.has(PAIRED) or PAIRED not in set(rows.source_repo):
+            return _packed(root, rows, rows.label == "fake", "")
+        judges = faces[(faces.source_repo == PAIRED) & (faces.split != "train")]
+        barred = {(row.label, str(row.identity).rsplit("_", 1)[-1]) for row in judges.itertuples()}
+        found = [
+            (PAIRED, "HEAD", path, blob, at["label"] == "fake", PAIRED_BY if at["label"] == "fake" else "", 1)
+            for path, blob in repositories.files(PAIRED)
+            if (at := re.fullmatch(r"data/(?P<label>real|fake)/(fake_)?(?P<number>\d+)\.jpg", path))
+            and (at["label"], at["number"]) not in barred
+        ]
+    licence = rows.licence[rows.source_repo == PAIRED].iloc[0]
+    paired = pd.DataFrame(found, columns=list(COLUMNS[:-1])).assign(licence=licence).drop_duplicates("blob")
+    rest = rows[rows.source_repo != PAIRED]
+    return pd.concat([_packed(root, rest, rest.label == "fake", ""), paired], ignore_index=True)
 
 
 def _packed(root: Path, rows: pd.DataFrame, fake: "pd.Series[bool]", made_by: "pd.Series[str] | str") -> pd.DataFrame:

@@ -87,7 +87,7 @@ class PictureClassifier(nn.Module):
 def _placed(maps: list[Tensor], rule: nn.Module, output: int) -> Tensor:
     assert isinstance(rule, Rule)
     weight = rule.linear.weight[output] / rule.scale
-    found = rule(statistics(maps))[:, output, None, None].expand(-1, CELLS, CELLS)
+    found: Tensor = rule(statistics(maps))[:, output, None, None].expand(-1, CELLS, CELLS)
     at = 0
     for one in maps:
         x = one.float()
