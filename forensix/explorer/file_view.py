@@ -16,6 +16,7 @@ _SLOTS = {
     "face_classifier": "faces",
     "image_detector": "generated or not",
     "attribution": "which generator",
+    "watermark": "invisible watermark",
     "spoof": "synthetic voice",
     "gender": "gender of a voice",
 }

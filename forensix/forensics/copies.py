@@ -3,7 +3,9 @@
 Corners are described by the cosine coefficients of their surroundings, and pairs that look alike vote for their
 displacement. The displacements with the most votes are then tested pixel by pixel: the correlation of the two areas,
 freed of slow shading, has to be nearly one where there is structure in both directions, has to fall when one of them is
-moved by three pixels, and the area may not run into its own copy, as fences, tiles and other regular patterns do.
+moved by three pixels, and the area may not run into its own copy, as fences, tiles and other regular patterns do. Last,
+the grain between the edges is compared: a copy takes it along, print that repeats (words, digits, a pattern on cloth)
+has its own at each place.
 
 Assumes that the copy was neither turned nor scaled. Blind to smooth areas without corners, and to copies under about
 20 pixels away. Pictures over four megapixels are halved first. What it finds and falsely raises is measured in
@@ -43,6 +45,12 @@ LOOSE = 0.90
 SPREAD = 1.5
 ASIDE = 3
 MARGIN = 48
+BETWEEN = 3.0
+"""Gradient, in grey values a pixel, up to which a place lies between the edges."""
+
+GRAIN_MARGIN = 8
+GRAIN_ASIDE = 4
+MIN_GRAIN_PX = 100
 SHOWN_SIDE = 960
 
 
@@ -51,7 +59,8 @@ def measure(grey: np.ndarray) -> dict[str, Any] | None:
 
     ``grey`` is uint8 (H, W). ``area_px`` is the structured part of the area that matches, 0 where nothing does;
     ``alike`` its mean correlation, ``aside`` the highest correlation three pixels away, ``overlap`` the share of the
-    area that lies in its own copy; ``shift`` is in pixels of ``grey`` (x, y) and ``map`` a JPEG.
+    area that lies in its own copy; ``grain`` is the correlation of the fine noise between the edges and
+    ``grain_aside`` the highest four pixels away; ``shift`` is in pixels of ``grey`` (x, y) and ``map`` a JPEG.
     """
     image = Image.fromarray(grey)
     scale = 1
@@ -64,7 +73,8 @@ def measure(grey: np.ndarray) -> dict[str, Any] | None:
         return None
     pairs = _pairs(points, _described(smooth, points))
     band = smooth - ndimage.uniform_filter(smooth, BAND)
-    found: dict[str, Any] = {"area_px": 0, "alike": 0.0, "aside": 0.0, "overlap": 0.0, "shift": [0, 0], "map": b""}
+    found: dict[str, Any] = {"area_px": 0, "alike": 0.0, "aside": 0.0, "overlap": 0.0, "grain": 0.0, "grain_aside": 0.0}
+    found |= {"shift": [0, 0], "map": b""}
     best = None
     for at, shift in _candidates(points, pairs, band)[:VERIFIED]:
         tried = _verified(band, at, shift)
@@ -74,6 +84,7 @@ def measure(grey: np.ndarray) -> dict[str, Any] | None:
         return found
     mask, (dy, dx) = best.pop("mask"), best.pop("shift")
     found |= best | {"area_px": best["area_px"] * scale**2, "shift": [dx * scale, dy * scale]}
+    found["grain"], found["grain_aside"] = grain(small, mask, dy, dx)
     found["map"] = _map(small, mask, dy, dx)
     return found
 
@@ -184,6 +195,38 @@ def _verified(band: np.ndarray, at: np.ndarray, shift: tuple[int, int]) -> dict[
         "shift": (dy, dx),
         "mask": whole,
     }
+
+
+def grain(grey: np.ndarray, mask: np.ndarray, dy: int, dx: int) -> tuple[float, float]:
+    """Compare the fine noise between the edges in an area and its copy, at their displacement and four pixels aside.
+
+    ``grey`` is float (H, W), ``mask`` the area; both correlations are 0 where too little lies between the edges.
+    """
+    rows, columns = np.nonzero(mask)
+    reach = GRAIN_MARGIN + 2 * GRAIN_ASIDE
+    top, left = max(0, min(rows.min(), rows.min() + dy) - reach), max(0, min(columns.min(), columns.min() + dx) - reach)
+    bottom, right = max(rows.max(), rows.max() + dy) + reach + 1, max(columns.max(), columns.max() + dx) + reach + 1
+    part, area = grey[top:bottom, left:right], mask[top:bottom, left:right]
+    fine = part - ndimage.median_filter(part, 3)
+    down, across = np.gradient(ndimage.gaussian_filter(part, 1.5))
+    even = np.hypot(down, across) < BETWEEN
+    ys, xs = np.nonzero(ndimage.binary_dilation(area, iterations=GRAIN_MARGIN) & even)
+    low, high = GRAIN_ASIDE, np.array(part.shape) - GRAIN_ASIDE
+    inside = (ys + dy >= low) & (ys + dy < high[0]) & (xs + dx >= low) & (xs + dx < high[1])
+    ys, xs = ys[inside], xs[inside]
+    ys, xs = ys[even[ys + dy, xs + dx]], xs[even[ys + dy, xs + dx]]
+    if len(ys) < MIN_GRAIN_PX:
+        return 0.0, 0.0
+    here = fine[ys, xs]
+
+    def alike(y: int, x: int) -> float:
+        there = fine[ys + dy + y, xs + dx + x]
+        spread = float(here.std() * there.std())
+        return float(((here - here.mean()) * (there - there.mean())).mean()) / spread if spread > 1e-3 else 0.0
+
+    steps = (-GRAIN_ASIDE, 0, GRAIN_ASIDE)
+    aside = max(abs(alike(y, x)) for y in steps for x in steps if y or x)
+    return round(alike(0, 0), 4), round(aside, 4)
 
 
 def _correlation(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -153,6 +153,7 @@ def _other_programs(facts: Facts, programs: list[tuple[Fact, software.Program]])
     for category, text in (
         ("messenger", "has passed through a messenger or a network, which re-encodes and strips pictures"),
         ("camera", "names the program that took it"),
+        ("transfer", "was copied from a camera by that program, which may turn and caption pictures on the way"),
         ("writer", "names the program that made it"),
     ):
         for fact, program in _in(programs, category)[:1]:

@@ -12,7 +12,10 @@ PART_BLOCKS = 24
 DOUBLE_MODES = 5
 """Frequencies that have to crowd before it is said that a picture was compressed twice."""
 
-GRID_HEIGHT, GRID_LEAD = 3.0, 2.0
+OTHERS = 0.5
+"""Windows elsewhere that look like the part, against the part: scattered ones are noise."""
+
+FOREIGN_BLOCKS, FOREIGN_REST = 12, 0.8
 
 
 def is_double(measured: dict[str, Any]) -> bool:
@@ -30,12 +33,14 @@ def twice(shown: dict[str, Any]) -> Fact | None:
 
 def is_spliced(measured: dict[str, Any]) -> bool:
     """Tell whether a part is claimed to have another history than the rest."""
-    return bool(measured["blocks"] >= PART_BLOCKS and measured["rest"] <= spliced.TWICE)
+    blocks, others = measured["blocks"], measured["others"]
+    return bool(blocks >= PART_BLOCKS and measured["rest"] <= spliced.TWICE and others <= OTHERS * blocks)
 
 
-def is_shifted(measured: dict[str, Any]) -> bool:
-    """Tell whether a place of the grid is claimed: it stands out, and alone."""
-    return bool(measured["height"] >= GRID_HEIGHT and measured["height"] >= GRID_LEAD * measured["next"])
+def is_foreign(measured: dict[str, Any]) -> bool:
+    """Tell whether a part is claimed not to come from the JPEG that the rest was: it is large, and alone."""
+    blocks, others = measured["blocks"], measured["others"]
+    return bool(blocks >= FOREIGN_BLOCKS and measured["rest"] >= FOREIGN_REST and others <= OTHERS * blocks)
 
 
 def rules(facts: Facts, shown: dict[str, Any], *, program: str) -> list[Finding]:
@@ -45,6 +50,7 @@ def rules(facts: Facts, shown: dict[str, Any], *, program: str) -> list[Finding]
         *_size(facts, program),
         *_double(facts, shown, program),
         *_spliced(shown),
+        *_foreign(shown),
         *_shifted(facts, shown, program),
     ]
 
@@ -213,9 +219,39 @@ def _spliced(shown: dict[str, Any]) -> list[Finding]:
     ]
 
 
+def _foreign(shown: dict[str, Any]) -> list[Finding]:
+    measured = shown.get("consistency")
+    if not measured or not is_foreign(measured):
+        return []
+    x, y, width, height = measured["box"]
+    return [
+        finding(
+            "suspect",
+            "A part of the picture does not fit the JPEG that the rest was",
+            f"The picture was a JPEG before, and nearly all of it still shows that JPEG's blocks and steps, but around "
+            f"{x}, {y} ({width} x {height} pixels) they are missing. Something was pasted, painted or retouched "
+            "there after that JPEG; a caption, a mark of a website or a frame does the same. Even areas, and those "
+            "that touch black or white, say nothing and are left out.",
+            "pixels",
+            "editing",
+            facts=[Fact("pixels.consistency", {k: v for k, v in measured.items() if k != "map"}, "decoded picture")],
+            values=[f"{measured['blocks']} blocks", f"at {x}, {y}"],
+            pictures=[
+                (
+                    "Consistency with the former JPEG",
+                    measured["map"],
+                    "Blue: fits the JPEG that the picture was. Red: does not. Grey: nothing can be said. One solid red "
+                    "area among blue is what counts. It does not tell what was changed.",
+                )
+            ],
+            flags=["FILE_EDITED"],
+        )
+    ]
+
+
 def _shifted(facts: Facts, shown: dict[str, Any], program: str) -> list[Finding]:
     measured = shown.get("shifted")
-    if not measured or not is_shifted(measured):
+    if not measured or not shifted.stands_out(measured):
         return []
     x, y = measured["place"]
     aligned = x == y == 0

@@ -23,6 +23,7 @@ COPIED_PX, COPIED_LARGE_PX = 300, 2500
 COPIED_ALIKE, COPIED_LARGE_ALIKE = 0.975, 0.935
 COPIED_ASIDE = 0.85
 COPIED_OVERLAP = 0.25
+GRAIN_ALIKE, GRAIN_LEAD = 0.3, 2.0
 NOISE_EXCESS, NOISE_SHARE = 1.3, 0.3
 PAIR_CAPTION = (
     "Left the picture, then its {name}, both turned as the orientation tag says; right the preview in grey, red where "
@@ -149,32 +150,45 @@ def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
     return found
 
 
-def is_copied(measured: dict[str, Any]) -> bool:
-    """Tell whether an area is claimed to occur twice: it is large or very alike, and no regular pattern."""
+def is_repeated(measured: dict[str, Any]) -> bool:
+    """Tell whether an area is said to occur twice: it is large or very alike, and no regular pattern."""
     area, alike = measured["area_px"], measured["alike"]
     enough = (area >= COPIED_PX and alike >= COPIED_ALIKE) or (area >= COPIED_LARGE_PX and alike >= COPIED_LARGE_ALIKE)
     return bool(enough and measured["aside"] <= COPIED_ASIDE and measured["overlap"] <= COPIED_OVERLAP)
 
 
+def is_copied(measured: dict[str, Any]) -> bool:
+    """Tell whether an area that occurs twice is claimed to be a copy: its grain occurs twice as well."""
+    grain = measured["grain"]
+    return is_repeated(measured) and bool(grain >= GRAIN_ALIKE and grain >= GRAIN_LEAD * measured["grain_aside"])
+
+
 def _copies(shown: dict[str, Any]) -> list[Finding]:
     measured = shown.get("copies")
-    if not measured or not is_copied(measured):
+    if not measured or not is_repeated(measured):
         return []
     dx, dy = measured["shift"]
+    copied = is_copied(measured)
+    told = (
+        f"The grain between its edges comes again too (correlation {measured['grain']:.2f}), which things made alike "
+        "do not share. Copying within the picture leaves this; so does a pattern that a program drew."
+        if copied
+        else f"The grain between its edges does not (correlation {measured['grain']:.2f}), as where words, digits or "
+        "goods are made alike. It is told for the map and is no sign of copying."
+    )
     return [
         finding(
-            "suspect",
-            "An area of the picture occurs twice",
+            "suspect" if copied else "benign",
+            "An area of the picture occurs twice" if copied else "Two areas of the picture look alike",
             f"An area with {measured['area_px']} structured pixels comes again {abs(dx)} pixels to the "
             f"{'right' if dx >= 0 else 'left'} and {abs(dy)} pixels {'down' if dy >= 0 else 'up'} (correlation "
-            f"{measured['alike']:.3f}; three pixels beside, at most {measured['aside']:.2f}). Copying within the "
-            "picture leaves this; so can parts of buildings or goods that are made alike.",
+            f"{measured['alike']:.3f}; three pixels beside, at most {measured['aside']:.2f}). {told}",
             "pixels",
-            "editing",
+            "editing" if copied else "integrity",
             facts=[Fact("pixels.copies", {k: v for k, v in measured.items() if k != "map"}, "decoded picture")],
             values=[f"{measured['area_px']} pixels", f"displacement {dx}, {dy}"],
             pictures=[("Areas that occur twice", measured["map"], COPIES_CAPTION)],
-            flags=["FILE_EDITED"],
+            flags=["FILE_EDITED"] if copied else [],
         )
     ]
 

@@ -5,6 +5,7 @@
     double       a first rounding of the DCT coefficients before that of the file's own tables
     spliced      a part of a twice compressed picture that was compressed once
     shifted      the grid of an earlier JPEG compression that is not the file's own
+    consistency  a part that does not fit the JPEG that the picture was
     copies       areas that occur twice
     noise        an area with more noise than the rest of the picture explains
 
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from forensix.forensics import copies, double, noise, pairs, shifted, spliced
+from forensix.forensics import consistency, copies, double, noise, pairs, shifted, spliced
 
 MAX_PIXELS, MAX_WEBP_PIXELS = 60_000_000, 40_000_000
 SIDE = 64
@@ -64,6 +65,7 @@ def measure(path: str, format: str, pictures: dict[str, bytes], folder: str) -> 
         grid = former_grid(path, format)
         if grid is not None:
             shown["shifted"] = grid
+            shown |= consistent(path, grid)
     if min(image.size) >= copies.MIN_SIDE:
         found = copies.measure(np.asarray(image.convert("L")))
         if found is not None:
@@ -96,6 +98,13 @@ def former_grid(path: str, format: str) -> dict[str, Any] | None:
     left, top = (max(0, (side - GRID_SIDE) // 16 * 8) for side in image.size)
     part = image.crop((left, top, min(image.width, left + GRID_SIDE), min(image.height, top + GRID_SIDE)))
     return shifted.measure(np.asarray(part.convert("L")), format == "jpeg")
+
+
+def consistent(path: str, grid: dict[str, Any]) -> dict[str, Any]:
+    """Return ``consistency`` where the picture has a former grid: what does not fit it."""
+    image = stored(path, whole=True) if shifted.stands_out(grid) else None
+    part = consistency.measure(np.asarray(image), tuple(grid["place"])) if image is not None else None
+    return {} if part is None else {"consistency": part}
 
 
 def uneven_noise(path: str) -> dict[str, Any] | None:

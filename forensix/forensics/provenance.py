@@ -1,9 +1,8 @@
 """Marks of generators: facts that say that artificial intelligence made the content.
 
 A mark is a fact that says in plain words that artificial intelligence made the content: a ``digitalSourceType``, a
-generator's name in a field for programs,
-or the parameters a generator writes into its files. Pixels play no part. Marks
-are easily removed, so their absence says nothing; they are as easily forged, so the claim says where they stand.
+generator's name in a field for programs, or the parameters that a generator writes into its files. Pixels play no part.
+Marks are easily removed, so their absence says nothing; they are as easily forged, so the claim says where they stand.
 """
 
 import json
@@ -11,10 +10,11 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from forensix.forensics import software
 from forensix.forensics.findings import Finding, finding, place
+from forensix.forensics.generators import Generator, by_model, by_program, by_signer
 from forensix.metadata.facts import Fact, Facts
 
+MAX_TEXT = 200_000
 AI_SOURCES = ("trainedAlgorithmicMedia", "compositeWithTrainedAlgorithmicMedia", "trainedAlgorithmicData")
 SOFTWARE_KEYS = (
     "exif.Software",
@@ -64,22 +64,35 @@ NODES = re.compile(
     re.DOTALL,
 )
 MIDJOURNEY = re.compile(r"--(v|niji|ar|style|chaos|stylize) \S{1,40}.{0,500}?Job ID: [0-9a-f-]{36}", re.DOTALL)
+UNO = re.compile(r"^prompt='.{0,4000}', seed=\d+, width=\d+, height=\d+, guidance=.{1,20}, num_steps=\d+", re.DOTALL)
+RECIPES = ((MIDJOURNEY, "midjourney"), (UNO, "uno"), (NODES, "comfyui"), (PARAMETERS, "stable-diffusion"))
+"""What user interfaces write of their own work, with the generator that it means where it names no checkpoint."""
+
+MADE_WITH = re.compile(r"^(made|created|generated) (with|by|using|in) .{2,80}$", re.IGNORECASE)
 TAGS = (
-    (re.compile(r'"?(invokeai_metadata|invokeai_graph|sd-metadata|dream)"?$', re.IGNORECASE), "Invoke AI"),
-    (re.compile(r"^(sui_image_params)$", re.IGNORECASE), "SwarmUI"),
-    (re.compile(r"^(fooocus_scheme)$", re.IGNORECASE), "Fooocus"),
-    (re.compile(r"^(AIGC|TC260:AIGC)$"), "AIGC label"),
+    (re.compile(r'"?(invokeai_metadata|invokeai_graph|sd-metadata|dream)"?$', re.IGNORECASE), "stable-diffusion"),
+    (re.compile(r"^(sui_image_params)$", re.IGNORECASE), "stable-diffusion"),
+    (re.compile(r"^(fooocus_scheme)$", re.IGNORECASE), "sdxl"),
+    # The label says that it was generated; by what, its producer says.
+    (re.compile(r"^(AIGC|TC260:AIGC)$"), None),
 )
-"""Chunk or tag names that only generators write."""
+"""Chunk or tag names that only generators write, with the generator where the content names none."""
 
 JSON_MARKS = ('"sui_image_params"', '"AIGC"', '"genAIType":1', '"sampler"', '"ai_generated": true', '"aigc_info"')
-MODELS = (
-    (re.compile(r"flux", re.IGNORECASE), "flux"),
-    (re.compile(r"\bwan[_ -]?2", re.IGNORECASE), "wan"),
-    (re.compile(r"hunyuan", re.IGNORECASE), "hunyuan"),
-    (re.compile(r"qwen[_ -]?image", re.IGNORECASE), "qwen-image"),
-    (re.compile(r"nai-diffusion|NovelAI", re.IGNORECASE), "novelai"),
+_FILES = re.compile(r'"([^"\\/]{1,200}\.(?:safetensors|ckpt|gguf|sft))\\?"', re.IGNORECASE)
+CHECKPOINTS = (
+    re.compile(
+        r'\\?"(?:[a-z_]{0,20}(?:ckpt|unet|checkpoint|gguf|base_model|diffusion_model)[a-z_]{0,20}'
+        r'|model|model_name|model_weights|model_id|sd_model_name)\\?"\s*:\s*\\?"([^"\\]{1,200})'
+    ),
+    re.compile(r"\b(?:Base )?Model: ([^,\n]{1,200})"),
+    _FILES,
+    re.compile(r'"generation_mode"\s*:\s*"([^"]{1,40})"'),
 )
+"""Where recipes name the checkpoint, the most telling first."""
+
+BESIDE = re.compile(r"vae|clip|t5|lora|encoder|upscal|esrgan|controlnet|text_enc|vl_\d", re.IGNORECASE)
+"""Files that stand beside a checkpoint and serve several."""
 
 
 def generator_marks(facts: Facts) -> tuple[Fact, ...]:
@@ -88,13 +101,28 @@ def generator_marks(facts: Facts) -> tuple[Fact, ...]:
 
 
 def generator_identifier(marks: Iterable[Fact]) -> str | None:
-    """Return the lower-case name of the generator that the marks name, or ``None`` where they name none.
+    """Return the identifier of the generator that the marks name, or ``None`` where they name none.
+
+    A checkpoint says more than the program that ran it, and either more than who signed.
 
     >>> generator_identifier([Fact("exif.Software", "Midjourney v6", "IFD0")])
     'midjourney'
     """
-    known = (identifier for mark in marks if (identifier := _identifier(mark)))
-    return next(known, None)
+    marks = tuple(marks)
+    for names in (_by_checkpoint, _by_program, _by_signer, _by_recipe):
+        known = (identifier for mark in marks if (identifier := names(mark)))
+        if (first := next(known, None)) is not None:
+            return first
+    return None
+
+
+def is_partial(marks: Iterable[Fact]) -> bool:
+    """Tell whether the marks say that only a part was generated, as with a picture that was retouched."""
+    marks = tuple(marks)
+    return bool(marks) and all(
+        mark.key in ("c2pa.source", "xmp.source_type", "iptc.source_type") and "composite" in mark_value(mark)
+        for mark in marks
+    )
 
 
 def _is_mark(fact: Fact) -> bool:
@@ -109,7 +137,8 @@ def _is_mark(fact: Fact) -> bool:
     if key in ("xmp.source_type", "iptc.source_type"):
         return value in AI_SOURCES
     if key in SOFTWARE_KEYS or key in CREDIT_KEYS:
-        return any(_generator(v) for v in (value if isinstance(value, list) else [value]))
+        values = value if isinstance(value, list) else [value]
+        return any(_generator(v) or str(v).startswith("AI generated;") for v in values)
     if _grok(fact):
         return True
     if key == "xmp.history":
@@ -117,15 +146,21 @@ def _is_mark(fact: Fact) -> bool:
     name = key.rsplit(".", 1)[-1]
     if key.startswith(("png.text.", "xmp.")) and any(pattern.search(name) for pattern, _ in TAGS):
         return True
-    if any(key == k or key.startswith(k + ".") for k in TEXT_KEYS) and isinstance(value, str):
-        return _is_recipe(name, value)
-    return False
+    if key == "exif.Make" and len(str(value)) < 40 and _generator(value):
+        return True
+    return _is_text(key) and isinstance(value, str) and _is_recipe(name, value)
+
+
+def _is_text(key: str) -> bool:
+    return any(key == k or key.startswith(k + ".") for k in TEXT_KEYS)
 
 
 def _is_recipe(name: str, text: str) -> bool:
     """Tell whether a text is what a generator writes down of its own work."""
-    text = text[:200_000]
-    if PARAMETERS.search(text) or NODES.search(text) or MIDJOURNEY.search(text):
+    text = text[:MAX_TEXT]
+    if any(pattern.search(text) for pattern, _ in RECIPES):
+        return True
+    if MADE_WITH.match(text.strip()) and _generator(text):
         return True
     if '"genAIType":' in text and re.search(r'"genAIType":\s*[1-9]', text):
         return True
@@ -146,9 +181,8 @@ def _is_recipe(name: str, text: str) -> bool:
     return False
 
 
-def _generator(text: Any) -> software.Program | None:
-    program = software.identify(text) if text else None
-    return program if program is not None and program.category == "generator" else None
+def _generator(text: Any) -> Generator | None:
+    return by_program(text) if text else None
 
 
 def _grok(fact: Fact) -> bool:
@@ -157,31 +191,56 @@ def _grok(fact: Fact) -> bool:
     )
 
 
-def _identifier(mark: Fact) -> str | None:
+def _by_checkpoint(mark: Fact) -> str | None:
+    if not isinstance(mark.value, str):
+        return None
+    text = mark.value[:MAX_TEXT]
+    for pattern in CHECKPOINTS:
+        names = (name for name in pattern.findall(text) if pattern is not _FILES or not BESIDE.search(name))
+        if (first := next((row for name in names if (row := by_model(name)) is not None), None)) is not None:
+            return first.identifier
+    return None
+
+
+def _by_program(mark: Fact) -> str | None:
     value = mark.value
-    if _grok(mark):
-        return "grok"
+    texts: list[Any]
     if mark.key == "c2pa.source":
         texts = [value.get("agent"), value.get("generator")]
     elif mark.key == "c2pa.manifest":
         texts = [a.get("agent") for a in value.get("actions", [])]
     elif mark.key == "xmp.history":
-        texts = [row.get("softwareAgent") for row in value]
+        texts = [row.get("softwareAgent") for row in value if isinstance(row, dict)]
     else:
         texts = value if isinstance(value, list) else [value]
-    for text in texts:
-        program = _generator(text) if text and len(str(text)) < 500 else None
-        if program is not None:
-            return program.identifier or None
-    shown = str(value)[:200_000]
-    if mark.key == "samsung.edit" or "AIGC" in mark.key or '"AIGC"' in shown:
-        # The label says that it was generated, not by what.
+    # A long text or a recipe holds a prompt, which may name anything; the standard label is long as well.
+    texts = [text for text in texts if text and ("AIGC" in mark.key or not _may_hold_a_prompt(str(text)))]
+    return next((row.identifier for text in texts if (row := _generator(text)) is not None), None)
+
+
+def _may_hold_a_prompt(text: str) -> bool:
+    return len(text) >= 500 or text.startswith("{") or any(pattern.search(text) for pattern, _ in RECIPES)
+
+
+def _by_signer(mark: Fact) -> str | None:
+    if mark.key != "c2pa.source":
         return None
-    if any(mark.key == k or mark.key.startswith(k + ".") for k in TEXT_KEYS):
-        if MIDJOURNEY.search(shown):
-            return "midjourney"
-        return next((name for pattern, name in MODELS if pattern.search(shown)), "stable-diffusion")
-    return None
+    by = (by_signer(text) for text in (mark.value.get("generator"), mark.value.get("issuer")) if text)
+    return next((row.identifier for row in by if row is not None), None)
+
+
+def _by_recipe(mark: Fact) -> str | None:
+    if _grok(mark):
+        return "grok"
+    name = mark.key.rsplit(".", 1)[-1]
+    if (tag := next((row for row in TAGS if row[0].search(name)), None)) is not None:
+        return tag[1]
+    if not _is_text(mark.key) or mark.key == "samsung.edit" or '"AIGC"' in str(mark.value):
+        return None
+    text = str(mark.value)[:MAX_TEXT]
+    if (recipe := next((row for row in RECIPES if row[0].search(text)), None)) is not None:
+        return recipe[1]
+    return "stable-diffusion" if text.lstrip().startswith("{") else None
 
 
 def mark_value(mark: Fact) -> str:
@@ -204,8 +263,7 @@ def _generated(facts: Facts) -> list[Finding]:
     if not marks:
         return []
     identifier = generator_identifier(marks)
-    composite = all(m.key in ("c2pa.source", "xmp.source_type") and "composite" in mark_value(m) for m in marks)
-    what = "part of the content was" if composite else "the content was"
+    what = "part of the content was" if is_partial(marks) else "the content was"
     places = "; ".join(dict.fromkeys(place(m) for m in marks[:6]))
     named = f" The generator it names is known as {identifier}." if identifier else ""
     return [

@@ -1,5 +1,7 @@
 """Rules that hold for any medium: generators and credentials, name against content, structure, position, device."""
 
+import re
+
 from forensix.forensics import credentials, provenance
 from forensix.forensics.findings import Finding, finding, place
 from forensix.metadata.facts import Fact, Facts, Problem
@@ -7,6 +9,12 @@ from forensix.metadata.facts import Fact, Facts, Problem
 HARMLESS_TRAILERS = ("a JPEG", "a video (motion photo)", "a Samsung trailer", "Samsung trailer")
 
 PICTURES = ("jpg", "jpeg", "jpe", "jfif", "png", "webp", "gif", "tif", "tiff", "heic", "heif", "avif", "bmp")
+SCREEN_DEVICES = re.compile(
+    r"\b(play ?station|ps[345]|xbox|nintendo|steam ?deck|nvidia|rockstar|second life|vrchat)\b", re.IGNORECASE
+)
+"""Consoles and games that put their name where a camera puts its own."""
+
+SECTOR_BYTES = 512
 MANY_ZEROS = 0.5
 """Share of zeros from which they are told."""
 
@@ -127,7 +135,9 @@ def _trailer(facts: Facts) -> list[Finding]:
     value = trailer.value
     # Where a shorter file was written over a longer one, or padded, zeros come first.
     remains = value["head"].startswith("00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00")
-    harmless = value["kind"] in HARMLESS_TRAILERS or (remains and value["kind"] == "data of no known kind")
+    unknown = value["kind"] == "data of no known kind"
+    own = unknown and facts.fact("device.make") is not None and _is_cameras(trailer)
+    harmless = value["kind"] in HARMLESS_TRAILERS or own or (remains and unknown)
     return [
         finding(
             "benign" if harmless else "suspect",
@@ -139,6 +149,8 @@ def _trailer(facts: Facts) -> list[Finding]:
                 if not harmless
                 else " They begin with zeros, as padding or the remains of a longer file do."
                 if remains
+                else " Cameras leave such data: it fills the last sector of their card, or begins with its own size."
+                if own
                 else " Phones and cameras append previews and clips this way."
             ),
             "structure",
@@ -147,6 +159,13 @@ def _trailer(facts: Facts) -> list[Finding]:
             values=[f"{value['size']} bytes", value["kind"]],
         )
     ]
+
+
+def _is_cameras(trailer: Fact) -> bool:
+    """Tell whether data after the end is as cameras leave it: up to the end of a sector, or beginning with its size."""
+    size, head = int(trailer.value["size"]), bytes.fromhex(trailer.value["head"].replace(" ", ""))[:4]
+    fills = trailer.offset is not None and size < SECTOR_BYTES and (trailer.offset + size) % SECTOR_BYTES == 0
+    return fills or (len(head) == 4 and size in (int.from_bytes(head, "big"), int.from_bytes(head, "little")))
 
 
 def _location(facts: Facts) -> list[Finding]:
@@ -202,17 +221,19 @@ def _device(facts: Facts) -> list[Finding]:
     marks = {id(mark) for mark in provenance.generator_marks(facts)}
     recipes = {str(f.value) for f in facts.items if id(f) in marks}
     named = [f for f in named if str(f.value) not in recipes]
+    on_screen = any(SCREEN_DEVICES.search(str(f.value)) for f in named)
     if named:
         found.append(
             finding(
                 "benign",
                 "The device that made it is named",
                 f"{place(named[0])}: {' '.join(dict.fromkeys(str(f.value) for f in named))}. A name is easily written "
-                "and proves nothing by itself.",
+                "and proves nothing by itself."
+                + (" It is one that records what its screen shows, not what is before it." if on_screen else ""),
                 "device",
                 "origin",
                 facts=named,
-                details=[("source", "physical")],
+                details=[("source", "screenshot" if on_screen else "physical")],
             )
         )
     serials = [f for f in facts.items if f.key == "device.serial" and str(f.value).strip(" 0-")]

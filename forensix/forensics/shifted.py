@@ -26,6 +26,14 @@ SPREAD = 3.0
 LEAST = 0.7
 """Smallest spread over places that is believed, in standard errors of a cosine sum."""
 
+MIN_HEIGHT, LEAD = 3.0, 2.0
+"""A place is believed where it stands out so far, and so many times as far as the next."""
+
+
+def stands_out(measured: dict[str, Any]) -> bool:
+    """Tell whether a place of the grid stands out, and alone."""
+    return bool(measured["height"] >= MIN_HEIGHT and measured["height"] >= LEAD * measured["next"])
+
 
 def measure(grey: np.ndarray, own_grid: bool) -> dict[str, Any] | None:
     """Return the place that stands out most, ``None`` where there is too little to see.

@@ -4,14 +4,15 @@
     screenshot  takes pictures or recordings of the screen
     converter   re-encodes, optimises or processes without a person looking: libraries, command lines, online tools
     camera      firmware and apps that write a capture as it is made
+    transfer    copies captures from a camera or a card, and may turn or caption them on the way
     messenger   sends media on and strips or re-encodes it on the way
     generator   makes content by artificial intelligence
     writer      makes an original of its own: word processors, typesetters, scanners' and recorders' own programs
 
-The table is ``programs.csv``: name, category, pattern, identifier. Patterns are searched without regard to case; they
-match what a program writes of itself and not what camera firmware writes. The identifier is set for generators only and
-is the name that the attribution of pictures uses. The first row that matches wins, so particular rows stand before
-general ones. To add a program, add a row with the name that people know it by.
+Generators stand in ``generators.csv`` (see `forensix.forensics.generators`) and are asked first; all others in
+``programs.csv``: name, category, pattern. Patterns are searched without regard to case and match whole names only; they
+match what a program writes of itself and not what camera firmware writes. The first row that matches wins, so
+particular rows stand before general ones. To add a program, add a row with the name that people know it by.
 """
 
 import csv
@@ -22,9 +23,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, get_args
 
+from forensix.forensics.generators import WHOLE, by_program
 from forensix.metadata.facts import Fact
 
-Category = Literal["editor", "screenshot", "converter", "camera", "messenger", "generator", "writer"]
+Category = Literal["editor", "screenshot", "converter", "camera", "transfer", "messenger", "generator", "writer"]
 CATEGORIES: tuple[str, ...] = get_args(Category)
 
 VERSION = re.compile(r"(firmware |digital camera )?(version|ver|fw|v)?[. ]*[a-z]?\d[\w.\-/]*( ver[\w.]*)?")
@@ -43,10 +45,11 @@ class Program:
 def _table() -> tuple[tuple[re.Pattern[str], Program], ...]:
     with Path(__file__).with_name("programs.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    return tuple(
-        (re.compile(row["pattern"], re.IGNORECASE), Program(row["name"], row["category"], row["identifier"]))  # type: ignore[arg-type]
-        for row in rows
-    )
+    table = []
+    for row in rows:
+        program = Program(row["name"], row["category"])  # type: ignore[arg-type]
+        table.append((re.compile(WHOLE.format(row["pattern"]), re.IGNORECASE), program))
+    return tuple(table)
 
 
 def identify(text: object) -> Program | None:
@@ -57,6 +60,8 @@ def identify(text: object) -> Program | None:
     >>> identify("Ver.1.00") is None
     True
     """
+    if (generator := by_program(text)) is not None:
+        return Program(generator.name, "generator", generator.identifier)
     shown = str(text)[:2000].replace("_", " ")
     return next((program for pattern, program in _table() if pattern.search(shown)), None)
 

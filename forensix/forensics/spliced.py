@@ -35,8 +35,8 @@ def measure(coefficients: np.ndarray, twice: tuple[Mode, ...], rgb: np.ndarray) 
     """Return the largest part with another history, ``None`` where nothing can be said.
 
     ``coefficients`` is int (rows, columns, 8, 8), ``rgb`` the decoded uint8 (H, W, 3). ``blocks`` counts the windows of
-    the part, ``telling`` is the share of windows that say something, ``rest`` the place of the median window (0 twice,
-    1 once), ``box`` is x, y, width and height in pixels and ``map`` a JPEG.
+    the part, ``others`` those like it elsewhere, ``telling`` is the share of windows that say something, ``rest`` the
+    place of the median window (0 twice, 1 once), ``box`` is x, y, width and height in pixels and ``map`` a JPEG.
     """
     rows, columns = coefficients.shape[:2]
     if not twice or rgb.shape[0] > 8 * rows or rgb.shape[1] > 8 * columns:
@@ -63,6 +63,7 @@ def measure(coefficients: np.ndarray, twice: tuple[Mode, ...], rgb: np.ndarray) 
     best = int(sizes.argmax())
     found: dict[str, Any] = {
         "blocks": int(sizes[best]),
+        "others": int(sizes.sum() - sizes[best]),
         "telling": round(float(telling.mean()), 4),
         "rest": round(float(np.median(place[telling])), 3),
         "box": [0, 0, 0, 0],

@@ -15,6 +15,7 @@ WHAT: dict[str, str] = {
     "to files every day, so it says that the file is not the first one, and nothing of its content",
     "messenger": "which re-encodes what it sends on and strips most of what it said of itself",
     "camera": "which writes a recording as it is made. A name is easily written and proves nothing by itself",
+    "transfer": "which copies captures from a camera or a card. A name is easily written and proves nothing by itself",
     "writer": "which makes files of its own. A name is easily written and proves nothing by itself",
     "screenshot": "which records what a screen shows. What the screen showed, it does not say",
 }
@@ -23,6 +24,7 @@ CLAIMS: dict[str, str] = {
     "converter": "The file was converted or rewritten by {}",
     "messenger": "The file was sent through {}",
     "camera": "The file names {} as what recorded it",
+    "transfer": "The file was copied from a camera by {}",
     "writer": "The file was written by {}",
     "screenshot": "The file was recorded from a screen by {}",
 }

@@ -18,6 +18,8 @@ EYE_WIDTH = 0.55
 MOUTH_WIDTH = 0.35
 PANEL_SIDE_PX = 160
 MAX_FACES = 4
+SHOWN_SIDE_PX = 640
+"""Larger pictures are drawn at this size; eyes and mouths are cut out before."""
 
 
 def _boxes(points: NDArray[np.float64]) -> list[tuple[float, float, float, float]]:
@@ -34,6 +36,8 @@ def _boxes(points: NDArray[np.float64]) -> list[tuple[float, float, float, float
 def eye_mouth_overlay(rgb: RGB, landmarks: Sequence[ArrayLike]) -> RGB:
     """Mark eyes and mouths, and set them, enlarged, in a row of panels below the picture for every face.
 
+    A picture larger than `SHOWN_SIDE_PX` is shrunk to that; the panels show its own pixels all the same.
+
     Parameters
     ----------
     rgb
@@ -45,16 +49,17 @@ def eye_mouth_overlay(rgb: RGB, landmarks: Sequence[ArrayLike]) -> RGB:
     Returns
     -------
     RGB
-        uint8 (H + panels, at least W, 3); without faces, a copy of the picture.
+        uint8 (H' + panels, at least W', 3), with H' and W' those of the picture as drawn; without faces no panels.
 
     Raises
     ------
     ValueError
         Landmarks that are not (5, 2) and finite.
     """
-    picture = Image.fromarray(rgb)
+    picture = Image.fromarray(shrunk(rgb))
     draw = ImageDraw.Draw(picture)
-    line = max(1, round(max(rgb.shape[:2]) / 400))
+    scale = picture.width / rgb.shape[1], picture.height / rgb.shape[0]
+    line = max(1, round(max(picture.size) / 400))
     rows = []
     for face in list(landmarks)[:MAX_FACES]:
         points = np.asarray(face, dtype=np.float64)
@@ -63,13 +68,28 @@ def eye_mouth_overlay(rgb: RGB, landmarks: Sequence[ArrayLike]) -> RGB:
         panels = []
         for box in _boxes(points):
             panels.append(_panel(rgb, box))
-            draw.rectangle(box, outline=MARK, width=line)
+            draw.rectangle([v * scale[i % 2] for i, v in enumerate(box)], outline=MARK, width=line)
         rows.append(np.concatenate(panels, axis=1))
     marked = np.asarray(picture)
     if not rows:
         return marked.copy()
     width = max(marked.shape[1], rows[0].shape[1])
     return np.concatenate([_wide(part, width) for part in (marked, *rows)])
+
+
+def shrunk(rgb: RGB) -> RGB:
+    """Return a picture with its longer side at most `SHOWN_SIDE_PX`."""
+    picture = Image.fromarray(rgb)
+    picture.thumbnail((SHOWN_SIDE_PX, SHOWN_SIDE_PX))
+    return np.asarray(picture)
+
+
+def fitted(heatmap: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return patch scores over a picture that was shrunk to ``shape``: means over what each pixel stands for."""
+    if heatmap.shape == shape[:2]:
+        return heatmap
+    size = (shape[1], shape[0])
+    return np.asarray(Image.fromarray(heatmap.astype(np.float32)).resize(size, Image.Resampling.BOX), np.float64)
 
 
 def _panel(rgb: RGB, box: tuple[float, float, float, float]) -> RGB:

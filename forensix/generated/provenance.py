@@ -1,10 +1,13 @@
-"""How much a generator's mark in a file weighs beside what the pixels say.
+"""How much a generator's mark weighs beside what the pixels say.
 
-A mark (a digital source type, a generator's name, its parameters) was counted on files whose origin is known by other
-means: how often generated files carry one, and how often others do. The ratio of these two shares, smoothed so that
-nothing counted is never taken for impossible, multiplies the odds of the pixel score. Marks are easily removed, so a
-missing one multiplies by one: nothing is proof by absence. Marks are as easily forged; the ratio is that of files
-found in public collections, and not of files made to deceive.
+Two kinds of marks were counted on files whose origin is known by other means: what a file says of itself (a digital
+source type, a generator's name, its parameters) and an invisible watermark in its pixels. The share of generated files
+that carry a mark over the share of others that do, smoothed so that nothing counted is never taken for impossible, is
+the mark's likelihood ratio.
+
+A mark outweighs the pixels: they may add to it and take nothing from it, because a detector that never saw a generator
+errs far more often than somebody forges a mark. Marks are easily removed, so a missing one changes nothing. The ratios
+are those of files in public collections, and not of files made to deceive.
 
 References
 ----------
@@ -12,19 +15,23 @@ H. Jeffreys, "An invariant form for the prior probability in estimation problems
 """
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from forensix.calibration import logit, sigmoid
 
 COUNTS_FILE = Path(__file__).with_name("marks.json")
 
+Kind = Literal["provenance", "watermark"]
+
 
 class MarkCounts(BaseModel):
-    """How many files of either origin carried a generator's mark, and how that was counted."""
+    """How many files of either origin carried a mark, and how that was counted."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -43,20 +50,23 @@ class MarkCounts(BaseModel):
 
 
 @cache
-def mark_counts() -> MarkCounts:
-    """Return the counts that ship with forensix."""
-    return MarkCounts.model_validate(json.loads(COUNTS_FILE.read_text(encoding="utf-8")))
+def mark_counts() -> Mapping[Kind, MarkCounts]:
+    """Return the counts that ship with forensix, by kind of mark."""
+    return TypeAdapter(dict[Kind, MarkCounts]).validate_python(json.loads(COUNTS_FILE.read_text(encoding="utf-8")))
 
 
-def combine(pixel_score: float, marked: bool, *, counts: MarkCounts | None = None) -> float:
-    """Return the score after a mark was looked for: unchanged without one, the odds multiplied with one.
+def combine(pixel_score: float, *kinds: Kind, counts: Mapping[Kind, MarkCounts] | None = None) -> float:
+    """Return the score after marks were looked for: that of the pixels where there are none.
+
+    With marks, the odds of the pixels, or even odds where those are lower, are multiplied by the largest likelihood
+    ratio of the kinds found: two kinds in one file came from one program and are no independent witnesses.
 
     Parameters
     ----------
     pixel_score
         Calibrated, [0, 1], higher is more likely generated.
-    marked
-        Whether the file carries a mark of a generator.
+    kinds
+        The kinds of marks that were found.
     counts
         Those that ship with forensix by default.
 
@@ -67,14 +77,15 @@ def combine(pixel_score: float, marked: bool, *, counts: MarkCounts | None = Non
 
     Examples
     --------
-    >>> combine(0.4, marked=False)
+    >>> combine(0.4)
     0.4
-    >>> combine(0.4, marked=True) > 0.9
+    >>> combine(0.01, "provenance") > 0.9
     True
     """
     if not 0 <= pixel_score <= 1:
         raise ValueError(f"a score must be in [0, 1], got {pixel_score}")
-    if not marked:
+    if not kinds:
         return pixel_score
-    ratio = (counts or mark_counts()).likelihood_ratio()
-    return float(sigmoid(logit(pixel_score) + np.log(ratio)))
+    known = counts or mark_counts()
+    ratio = max(known[kind].likelihood_ratio() for kind in kinds)
+    return float(sigmoid(max(0.0, float(logit(pixel_score))) + np.log(ratio)))

@@ -145,8 +145,11 @@ def _last(url: Any) -> str:
     return str(url or "").rstrip("/").rsplit("/", 1)[-1]
 
 
+_SHARED = {"manifest": "label", "active": "active", "generator": "generator", "issuer": "issuer"}
+
+
 def _sources(told: dict[str, Any], manifest: dict[str, Any]) -> list[dict[str, Any]]:
-    shared = {"manifest": told["label"], "active": told["active"], "generator": told["generator"]}
+    shared = {key: told[name] for key, name in _SHARED.items()}
     found = [
         {**shared, "source": a["source"], "action": a["action"], "agent": a["agent"]}
         for a in told["actions"]

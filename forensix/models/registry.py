@@ -42,8 +42,8 @@ def load_component(slot: str, chosen: Any) -> Any:
     Parameters
     ----------
     slot
-        ``"spoof"``, ``"image_detector"``, ``"attribution"``, ``"face_classifier"`` or ``"gender"``, or one that a
-        third-party task defines.
+        ``"spoof"``, ``"image_detector"``, ``"attribution"``, ``"watermark"``, ``"face_classifier"`` or ``"gender"``, or
+        one that a third-party task defines.
     chosen
         A name, or a ready object, which is returned as it is.
 

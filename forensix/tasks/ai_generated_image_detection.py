@@ -1,9 +1,11 @@
 """``ai_generated_image_detection``: was a picture or a video made by a generator, and by which?
 
-A pixel model scores the picture, or frames spread over the video. Where the file itself names a generator, that is
-weighed in with the likelihood ratio that was measured for such marks; where it names none, nothing follows from that.
+A pixel model scores the picture, or frames spread over the video. Where the file says of itself that a generator made
+it, or its pixels carry a generator's watermark, that outweighs what the pixels look like; where there is no such mark,
+nothing follows from that.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -14,23 +16,49 @@ from numpy.typing import NDArray
 
 from forensix.errors import BrokenMedia
 from forensix.faces.detect import landmarks
-from forensix.forensics.provenance import generator_identifier, generator_marks
+from forensix.forensics.provenance import generator_identifier, generator_marks, is_partial
+from forensix.generated.content import is_drawn
 from forensix.generated.detector import aggregate_frames
-from forensix.generated.overlay import draw_heatmap, eye_mouth_overlay, heatmap_object
-from forensix.generated.provenance import combine
+from forensix.generated.overlay import draw_heatmap, eye_mouth_overlay, fitted, heatmap_object, shrunk
+from forensix.generated.provenance import Kind, combine
+from forensix.generated.watermark import Watermark
 from forensix.media import Media
-from forensix.metadata.facts import Fact
+from forensix.metadata.facts import Fact, Facts
 from forensix.schema import ACCEPTS, Attribution, ImageExplanation, ImageResult
 from forensix.tasks.evidence import Curve, Evidence, Outcome, Picture, Table
 from forensix.tasks.forensic_analysis import facts_of
 from forensix.tasks.pictures import jpeg_uri
 from forensix.tasks.task import Options, component, component_label
-from forensix.tasks.verdicts import class_of, is_inconclusive, probability_of, threshold_of
+from forensix.tasks.verdicts import checked, class_of, is_inconclusive, probability_of, threshold_of
 
 N_FRAMES = 16
 """Frames of a video that are looked at, spread evenly."""
 
+FRAMES_AT_ONCE = 4
 MAX_ATTRIBUTIONS = 10
+SMALL_PX = 128
+TINY_PX = 64
+
+
+@dataclass(frozen=True)
+class _Marks:
+    """What says that a generator made it, apart from what the pixels look like."""
+
+    facts: tuple[Fact, ...]
+    watermark: Watermark | None
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        return (*(("provenance",) if self.facts else ()), *(("watermark",) if self.watermark else ()))
+
+    @property
+    def generator(self) -> str | None:
+        named = generator_identifier(self.facts)
+        return self.watermark.generator if self.watermark and named in _UNSPECIFIC else named
+
+
+_UNSPECIFIC = (None, "stable-diffusion", "comfyui")
+"""A watermark tells the family of the model, where the file may only tell the program."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +77,7 @@ class GeneratedImageDetection:
     name = "ai_generated_image_detection"
     accepts = ACCEPTS["ai_generated_image_detection"]
     components: Mapping[str, str] = MappingProxyType(
-        {"image_detector": "forensix-image", "attribution": "forensix-attribution"}
+        {"image_detector": "forensix-image", "attribution": "forensix-attribution", "watermark": "dwt-dct"}
     )
 
     def run(self, media: Media, options: Options) -> Outcome:
@@ -59,11 +87,16 @@ class GeneratedImageDetection:
         looked = _look(media, detector)
         pixel_score = looked.scores[0] if len(looked.scores) == 1 else aggregate_frames(looked.scores)
         options.progress("reading provenance", 0.6)
-        marks = generator_marks(facts_of(media))
-        score = combine(pixel_score, marked=bool(marks))
-        class_name = class_of(score, detector)
-        inconclusive = is_inconclusive(score, detector)
-        used = [detector]
+        reader = component(self, "watermark", options)
+        # A video's encoder leaves nothing of a mark, and its frames are seldom of the size that was generated.
+        watermark = reader.read(looked.strongest) if media.kind == "image" else None
+        facts = facts_of(media)
+        marks = _Marks(generator_marks(facts), watermark)
+        score = combine(pixel_score, *marks.kinds)
+        class_name = "fake" if marks.kinds else class_of(score, detector)
+        doubts = _doubts(looked.strongest, facts)
+        inconclusive = not marks.kinds and (bool(doubts) or is_inconclusive(score, detector))
+        used = [detector, *([reader] if watermark else [])]
         attributions: tuple[Attribution, ...] | None = None
         if class_name == "fake" and not options.score_only:
             options.progress("naming the generator", 0.7)
@@ -84,7 +117,7 @@ class GeneratedImageDetection:
             result=result,
             score=score,
             evidence=_evidence(looked, detector, explanation, marks, class_name) if options.explain else (),
-            notes=_notes(marks, pixel_score, looked),
+            notes=_notes(marks, pixel_score, looked, doubts),
             models=tuple(component_label(one) for one in used),
             summary=_summary(class_name, marks, pixel_score, attributions, inconclusive),
             inconclusive=inconclusive,
@@ -93,33 +126,44 @@ class GeneratedImageDetection:
 
 
 def _look(media: Media, detector: Any) -> _Looked:
+    """Score the picture, or frames spread over the whole video, whatever its header says of its duration."""
     rate_hz = None
     if media.kind == "video":
         rate_hz = N_FRAMES / media.info.duration_s if media.info.duration_s else 1.0
-    times_ms: list[float] = []
-    scores: list[float] = []
-    strongest: NDArray[np.uint8] | None = None
-    for frame in media.frames(rate_hz=rate_hz):
-        score = float(detector.score(frame.rgb))
-        if strongest is None or score > max(scores):
-            strongest = frame.rgb
-        times_ms.append(frame.ms)
-        scores.append(score)
-    if strongest is None:
+    kept: list[tuple[float, float]] = []
+    strongest: tuple[float, NDArray[np.uint8] | None] = (-1.0, None)
+    stride, frames = 1, media.frames(rate_hz=rate_hz)
+    wanted = (frame for index, frame in enumerate(frames) if index % stride == 0)
+    while batch := tuple(itertools.islice(wanted, FRAMES_AT_ONCE)):
+        scores = _scores(detector, [frame.rgb for frame in batch])
+        for frame, score in zip(batch, scores, strict=True):
+            kept.append((frame.ms, score))
+            if score > strongest[0]:
+                strongest = (score, frame.rgb)
+        if len(kept) >= 2 * N_FRAMES:
+            # Longer than its header said: from here on every second one, and of those before as well.
+            kept, stride = kept[::2], 2 * stride
+    if strongest[1] is None:
         raise BrokenMedia(f"{media.name} holds no frame that can be decoded")
-    return _Looked(tuple(times_ms), tuple(scores), strongest)
+    times_ms, looked = zip(*kept, strict=True)
+    return _Looked(times_ms, looked, strongest[1])
 
 
-def _attributions(rgb: NDArray[np.uint8], attributor: Any, marks: Sequence[Fact]) -> tuple[Attribution, ...]:
-    """Return generators with probabilities: by the pixels, and by the name in the file where it gives one."""
-    found = dict(attributor.attribute(rgb))
-    named = generator_identifier(marks)
-    if named:
+def _scores(detector: Any, pictures: list[NDArray[np.uint8]]) -> list[float]:
+    """Return the scores of several pictures, through the network together where the detector can."""
+    scores = detector.scores(pictures) if hasattr(detector, "scores") else [detector.score(rgb) for rgb in pictures]
+    return [float(score) for score in checked(scores, len(pictures), detector)]
+
+
+def _attributions(rgb: NDArray[np.uint8], attributor: Any, marks: _Marks) -> tuple[Attribution, ...]:
+    """Return generators with probabilities: by the pixels, and by the name that a mark gives."""
+    probabilities = dict(attributor.attribute(rgb))
+    if marks.generator:
         # As sure of the name as the mark makes us that the file is generated at all.
-        trust = combine(0.5, marked=True)
-        found = {name: (1 - trust) * p for name, p in found.items()}
-        found[named] = found.get(named, 0.0) + trust
-    ranked = sorted(found.items(), key=lambda item: -item[1])[:MAX_ATTRIBUTIONS]
+        trust = combine(0.5, *marks.kinds)
+        probabilities = {name: (1 - trust) * p for name, p in probabilities.items()}
+        probabilities[marks.generator] = probabilities.get(marks.generator, 0.0) + trust
+    ranked = sorted(probabilities.items(), key=lambda item: -item[1])[:MAX_ATTRIBUTIONS]
     return tuple(Attribution(model=name, probability=p) for name, p in ranked)
 
 
@@ -127,12 +171,14 @@ def _explanation(rgb: NDArray[np.uint8], detector: Any) -> ImageExplanation | No
     """Draw the heat map, the object that it singles out, and the eyes and mouths of the faces there are."""
     if not hasattr(detector, "heatmap"):
         return None
-    heat = detector.heatmap(rgb)
+    shown = shrunk(rgb)
+    heat = fitted(detector.heatmap(rgb), shown.shape)
     faces = landmarks(rgb)
+    eyes = eye_mouth_overlay(rgb, list(faces)) if len(faces) else None
     return ImageExplanation(
-        heatmap=jpeg_uri(draw_heatmap(rgb, heat)),
-        heatmap_object=jpeg_uri(heatmap_object(rgb, heat)),
-        eye_mouth_overlays_image=jpeg_uri(eye_mouth_overlay(rgb, list(faces))) if len(faces) else None,
+        heatmap=jpeg_uri(draw_heatmap(shown, heat)),
+        heatmap_object=jpeg_uri(heatmap_object(shown, heat)),
+        eye_mouth_overlays_image=jpeg_uri(eyes, max_side_px=max(eyes.shape)) if eyes is not None else None,
     )
 
 
@@ -140,7 +186,7 @@ def _evidence(
     looked: _Looked,
     detector: Any,
     explanation: ImageExplanation | None,
-    marks: Sequence[Fact],
+    marks: _Marks,
     class_name: str,
 ) -> tuple[Evidence, ...]:
     caption = "the frame that speaks most for a generator" if len(looked.scores) > 1 else ""
@@ -151,34 +197,56 @@ def _evidence(
     if len(looked.scores) > 1:
         x = tuple(ms / 1000 for ms in looked.times_ms)
         shown.append(Curve("Score by frame", x, looked.scores, "time (s)", "score", threshold_of(detector)))
-    if marks:
-        rows = tuple((mark.key, str(mark.value)[:200], mark.where) for mark in marks)
+    if marks.facts:
+        rows = tuple((mark.key, str(mark.value)[:200], mark.where) for mark in marks.facts)
         shown.append(Table("What the file says of a generator", ("fact", "value", "where"), rows))
+    if marks.watermark:
+        found = marks.watermark.agreement
+        right = f"{found.n_right} of {marks.watermark.n_bits}"
+        row = (marks.watermark.message, right, f"{found.correlation:.2f}", f"{found.chance:.0e}")
+        columns = ("message", "bits that agree", "correlation", "by chance, without a mark")
+        shown.append(Table("Invisible watermark in the pixels", columns, (row,)))
     return tuple(shown)
 
 
-def _notes(marks: Sequence[Fact], pixel_score: float, looked: _Looked) -> tuple[str, ...]:
+def _doubts(rgb: NDArray[np.uint8], facts: Facts) -> tuple[str, ...]:
+    """Return why the pixels cannot decide, a sentence each, whatever a detector says of them."""
+    doubts = []
+    if min(rgb.shape[:2]) < TINY_PX:
+        doubts.append(f"The picture is less than {TINY_PX} px high or wide: so few pixels decide nothing.")
+    elif is_drawn(rgb):
+        doubts.append("Most of the picture is even areas, as in drawings, screens and text: these decide nothing.")
+    if facts.get("image.mode") in ("P", "1"):
+        doubts.append("The picture is stored with a palette, which takes the fine detail that would tell.")
+    return tuple(doubts)
+
+
+def _notes(marks: _Marks, pixel_score: float, looked: _Looked, doubts: Sequence[str]) -> tuple[str, ...]:
     notes = []
-    if marks:
-        notes.append(f"The pixels alone score {pixel_score:.2f}; the rest follows from what the file says of itself.")
-    if min(looked.strongest.shape[:2]) < 128:
+    if marks.kinds:
+        notes.append(f"The pixels alone score {pixel_score:.2f}; marks of a generator outweigh them.")
+        notes.append("Marks can be forged as well as removed.")
+    if TINY_PX <= min(looked.strongest.shape[:2]) < SMALL_PX:
         notes.append("The picture is small: pixels carry little evidence.")
-    return tuple(notes)
+    return (*notes, *doubts)
 
 
 def _summary(
     class_name: str,
-    marks: Sequence[Fact],
+    marks: _Marks,
     pixel_score: float,
     attributions: Sequence[Attribution] | None,
     inconclusive: bool,
 ) -> str:
+    if marks.facts:
+        what = "a part of it" if is_partial(marks.facts) else "it"
+        by = f" ({marks.generator})" if marks.generator else ""
+        return f"The file itself says that a generator{by} made {what} ({marks.facts[0].where})."
+    if marks.watermark:
+        return f"The pixels carry the invisible watermark {marks.watermark.message!r} of {marks.watermark.generator}."
     if inconclusive:
         return f"Whether a camera or a generator made it cannot be told from the pixels (score {pixel_score:.2f})."
     if class_name == "real":
-        said = "although the file names a generator" if marks else "and the file names no generator"
-        return f"The pixels look like a photograph's, {said}."
-    if marks:
-        return f"The file itself says that a generator made it ({marks[0].where})."
+        return "The pixels look like a photograph's, and nothing in the file names a generator."
     like = f"; among known generators it is most like {attributions[0].model}" if attributions else ""
     return f"The pixels look generated (score {pixel_score:.2f}){like}."

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageFilter
 
 from forensix.forensics import claims, copies, image_encoding, image_pixels, pixels, shifted
 from forensix.media import open_media
@@ -80,11 +80,11 @@ def test_a_crop_leaves_its_former_grid() -> None:
     first = np.asarray(Image.open(io.BytesIO(saved(texture(), 70))).convert("RGB"))
     again = np.asarray(Image.open(io.BytesIO(saved(first[3:, 5:], 92))).convert("L"))
     found = shifted.measure(again, True)
-    assert image_encoding.is_shifted(found) and found["place"] == [3, 5]
+    assert shifted.stands_out(found) and found["place"] == [3, 5]
     kept = np.asarray(Image.fromarray(first).convert("L"))
     assert shifted.measure(kept, False)["place"] == [0, 0]
-    assert not image_encoding.is_shifted(shifted.measure(kept, True))
-    assert not image_encoding.is_shifted(shifted.measure(texture()[..., 0], False))
+    assert not shifted.stands_out(shifted.measure(kept, True))
+    assert not shifted.stands_out(shifted.measure(texture()[..., 0], False))
     assert shifted.measure(np.full((256, 256), 127, np.uint8), False) is None
 
 
@@ -107,6 +107,43 @@ def test_nothing_is_copied_in_plain_texture_or_a_pattern() -> None:
     fence = np.clip(np.tile(tile, (9, 12)) + rng.normal(0, 2, (432, 576)), 0, 255).astype(np.uint8)
     found = copies.measure(fence)
     assert found is None or not image_pixels.is_copied(found)
+
+
+def test_print_that_repeats_is_no_copy(tmp_path: Path) -> None:
+    """Two words alike share their edges and not the grain between them; a copy shares both."""
+    rng = np.random.default_rng(3)
+    word = Image.new("L", (150, 70), 200)
+    marks = [(int(x), int(y)) for x, y in zip(rng.integers(4, 136, 26), rng.integers(4, 58, 26), strict=True)]
+    for x, y in marks:
+        word.paste(40, (x, y, x + int(rng.integers(4, 12)), y + int(rng.integers(4, 12))))
+    scene = Image.new("L", (640, 420), 200)
+    for at in ((40, 60), (391, 263)):
+        scene.paste(word, at)
+    print_ = np.asarray(scene.filter(ImageFilter.GaussianBlur(0.8)), np.float32) + rng.normal(0, 2.5, (420, 640))
+    copied = print_.copy()
+    copied[250:345, 381:551] = print_[47:142, 30:200]
+    for grey, is_copied in ((print_, False), (copied, True)):
+        found = copies.measure(np.clip(grey, 0, 255).astype(np.uint8))
+        assert found is not None and image_pixels.is_repeated(found)
+        assert image_pixels.is_copied(found) is is_copied
+
+
+def test_a_part_that_does_not_fit_the_former_jpeg_is_placed(tmp_path: Path) -> None:
+    whole = Image.open(io.BytesIO(saved(texture(), 75))).convert("RGB")
+    edited = whole.copy()
+    edited.paste(Image.fromarray(texture()).crop((203, 101, 323, 221)).rotate(90), (90, 60))
+    boxes = {}
+    for name, image in (("whole", whole), ("edited", edited)):
+        path = tmp_path / f"{name}.png"
+        image.save(path)
+        with open_media(path) as media:
+            found = {f.claim.claim: f for f in claims(read_facts(media), media)}
+        part = found.get("A part of the picture does not fit the JPEG that the rest was")
+        boxes[name] = part and part.facts[0].value["box"]
+        assert part is None or (part.severity == "suspect" and part.pictures)
+    assert boxes["whole"] is None
+    x, y, width, height = boxes["edited"]
+    assert abs(x + width / 2 - 150) < 24 and abs(y + height / 2 - 120) < 24
 
 
 def test_claims_carry_pictures(tmp_path: Path) -> None:

@@ -58,3 +58,19 @@ def test_object_heatmap_dims_the_rest(picture):
     assert drawn.shape == picture.shape
     assert np.ptp(drawn[150:].astype(int), axis=2).max() == 0
     assert drawn[60:90, 60:90, 0].mean() > picture[60:90, 60:90, 0].mean()
+
+
+def test_a_large_picture_is_drawn_small_and_its_eyes_at_their_own_size():
+    large = np.random.default_rng(0).integers(0, 255, (1500, 2000, 3), dtype=np.uint8)
+    marked = overlay.eye_mouth_overlay(large, [FACE * 8])
+    assert marked.shape == (480 + overlay.PANEL_SIDE_PX, 640, 3)
+    eye = marked[480:, : overlay.PANEL_SIDE_PX].astype(int)
+    assert np.abs(np.diff(eye, axis=1)).mean() > 40, "pixels of the picture, not means of them"
+
+
+def test_a_heatmap_is_fitted_by_means():
+    heat = np.zeros((100, 200))
+    heat[:, 100:] = 1
+    small = overlay.fitted(heat, (10, 20, 3))
+    assert small.shape == (10, 20) and small[:, :10].max() == 0 and small[:, 10:].min() == 1
+    assert overlay.fitted(heat, (100, 200, 3)) is heat

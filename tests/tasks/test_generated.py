@@ -9,6 +9,9 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 import forensix
+from forensix.errors import ModelNotFound
+from forensix.generated.watermark import MESSAGES
+from tests.generated.embedding import embed
 from tests.making import write_video
 
 TASK = "ai_generated_image_detection"
@@ -93,6 +96,37 @@ def test_a_generators_mark_raises_the_score_and_names_it(tmp_path: Path, portrai
     assert sum(one["probability"] for one in wire["model_attributions"]) == pytest.approx(1)
     assert any("pixels alone score 0.30" in note for note in found.outcomes[TASK].notes)
     assert report(portrait, 0.3).scores[TASK] == pytest.approx(0.3), "absence of a mark proves nothing"
+
+
+def test_a_mark_outweighs_pixels_that_look_like_a_camera(tmp_path: Path) -> None:
+    path = tmp_path / "marked.png"
+    tags = PngInfo()
+    tags.add_text("Software", "Midjourney v6")
+    Image.fromarray(skimage.data.astronaut()).save(path, pnginfo=tags)
+    found = report(path, 0.001)
+    assert found.verdicts == {TASK: "fake"} and found.scores[TASK] > 0.9
+    assert "midjourney" in found.outcomes[TASK].summary
+
+
+def test_a_watermark_in_the_pixels_is_read_and_names_the_generator(tmp_path: Path) -> None:
+    path = tmp_path / "watermarked.png"
+    Image.fromarray(embed(skimage.data.astronaut(), MESSAGES["SDXL"][0], from_bytes=False)).save(path)
+    found = report(path, 0.02)
+    wire = found.to_wire(TASK)["result"]
+    assert wire["class_name"] == "fake" and wire["class_probability"] > 0.9 and wire["model_attribution"] == "sdxl"
+    outcome = found.outcomes[TASK]
+    assert "'SDXL'" in outcome.summary and not outcome.inconclusive
+    assert any("48 of 48" in str(item) for item in outcome.evidence)
+
+
+def test_the_reader_of_watermarks_is_a_slot(portrait: Path) -> None:
+    class Blind:
+        def read(self, rgb: np.ndarray) -> None:
+            return None
+
+    assert report(portrait, 0.3, watermark=Blind()).scores[TASK] == pytest.approx(0.3)
+    with pytest.raises(ModelNotFound, match="dwt-dct"):
+        report(portrait, 0.3, watermark="absent")
 
 
 def test_a_video_is_scored_on_frames_spread_over_it(tmp_path: Path) -> None:

@@ -1,0 +1,83 @@
+"""Generators by the names under which files record them.
+
+The table is ``generators.csv``; a row is a product or a family of models:
+
+    identifier  what results call it: lower-case letters, digits, hyphen, underscore
+    name        what people call it
+    media       what it makes first of all: image, video or audio
+    program     pattern of what it writes of itself where files name programs and makers
+    model       pattern of the names of its checkpoints, in the recipes that user interfaces write
+    signer      pattern of who signs its content credentials, asked only where these say that it was generated
+
+Patterns are searched without regard to case. The first row that matches wins, so particular rows stand before general
+ones. What the attribution of pixels may answer is in the table as well, with no pattern where no file names it.
+"""
+
+import csv
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+MAX_TEXT = 2000
+WHOLE = r"(?<![^\W\d_])(?:{})(?![^\W\d_])"
+"""Around a pattern: what it matches is no part of a longer word."""
+
+
+@dataclass(frozen=True)
+class Generator:
+    """A row of the table."""
+
+    identifier: str
+    name: str
+    media: str
+    program: re.Pattern[str] | None
+    model: re.Pattern[str] | None
+    signer: re.Pattern[str] | None
+
+
+@cache
+def generators() -> tuple[Generator, ...]:
+    """Return the table in its order."""
+    with Path(__file__).with_name("generators.csv").open(encoding="utf-8", newline="") as file:
+        return tuple(
+            Generator(
+                row["identifier"],
+                row["name"],
+                row["media"],
+                _pattern(WHOLE.format(row["program"]) if row["program"] else ""),
+                _pattern(row["model"]),
+                _pattern(row["signer"]),
+            )
+            for row in csv.DictReader(file)
+        )
+
+
+def _pattern(text: str) -> re.Pattern[str] | None:
+    return re.compile(text, re.IGNORECASE) if text else None
+
+
+def by_program(text: object) -> Generator | None:
+    """Return the generator that a field for programs names.
+
+    >>> by_program("Adobe_Firefly 3").identifier
+    'firefly'
+    """
+    shown = str(text)[:MAX_TEXT].replace("_", " ")
+    return next((row for row in generators() if row.program and row.program.search(shown)), None)
+
+
+def by_model(name: object) -> Generator | None:
+    """Return the generator that the name of a checkpoint stands for.
+
+    >>> by_model("sd_xl_base_1.0.safetensors").identifier
+    'sdxl'
+    """
+    shown = re.sub(r"\.(safetensors|ckpt|gguf|sft|pth?|bin)$", "", str(name)[:MAX_TEXT], flags=re.IGNORECASE)
+    return next((row for row in generators() if row.model and row.model.search(shown)), None)
+
+
+def by_signer(text: object) -> Generator | None:
+    """Return the generator whose content credentials an organisation signs."""
+    shown = str(text)[:MAX_TEXT]
+    return next((row for row in generators() if row.signer and row.signer.search(shown)), None)

@@ -1,0 +1,144 @@
+"""What is no ordinary photograph: a verdict on whether it was generated, ``inconclusive``, or one clear sentence."""
+
+import dataclasses
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+import skimage.data
+from PIL import Image, ImageDraw
+
+import forensix
+from forensix.errors import LimitExceeded
+from forensix.media import open_media
+from forensix.tasks import load_task
+from forensix.tasks.task import Options
+from tests.making import write_video
+
+TASK = "ai_generated_image_detection"
+
+
+class Sure:
+    """A detector that calls everything generated."""
+
+    def score(self, rgb: np.ndarray) -> float:
+        assert rgb.dtype == np.uint8 and rgb.ndim == 3 and rgb.shape[2] == 3
+        return 0.95
+
+    def heatmap(self, rgb: np.ndarray) -> np.ndarray:
+        return np.linspace(0, 1, rgb.shape[0])[:, None] * np.ones(rgb.shape[1])
+
+
+class Names:
+    def attribute(self, rgb: np.ndarray) -> tuple[tuple[str, float], ...]:
+        return (("unknown", 1.0),)
+
+
+def report(path: Path) -> forensix.Report:
+    return forensix.analyze(path, [TASK], image_detector=Sure(), attribution=Names())
+
+
+def png(width: int, height: int, bits: int, colour: int, rows: bytes) -> bytes:
+    def chunk(name: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+
+    header = struct.pack(">IIBBBBB", width, height, bits, colour, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+
+
+PORTRAIT = Image.fromarray(skimage.data.astronaut()[:200, 120:320])
+
+
+def turned() -> list[Image.Image]:
+    return [PORTRAIT.rotate(9 * turn) for turn in (1, 2, 3)]
+
+
+def grey() -> np.ndarray:
+    return np.asarray(PORTRAIT.convert("L")).astype(np.uint16) * 257
+
+
+def deep() -> bytes:
+    values = np.asarray(PORTRAIT).astype(">u2") * 257
+    return png(200, 200, 16, 2, b"".join(b"\0" + row.tobytes() for row in values))
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("animated.webp", lambda path: PORTRAIT.save(path, save_all=True, append_images=turned(), duration=80)),
+        ("deep.png", lambda path: path.write_bytes(deep())),
+        ("deep-grey.png", lambda path: Image.fromarray(grey()).save(path)),
+        ("cmyk.jpg", lambda path: PORTRAIT.convert("CMYK").save(path, quality=90)),
+        ("transparent.png", lambda path: Image.merge("RGBA", (*PORTRAIT.split(), PORTRAIT.convert("L"))).save(path)),
+    ],
+)  # fmt: skip
+def test_every_way_of_storing_a_picture_has_a_verdict(name: str, write, tmp_path: Path) -> None:
+    path = tmp_path / name
+    write(path)
+    found = report(path)
+    assert found.verdicts == {TASK: "fake"} and not found.outcomes[TASK].inconclusive
+    explanation = found.to_wire(TASK)["result"]["explanation"]
+    assert {"heatmap", "heatmap_object"} <= set(explanation)
+
+
+def page(path: Path) -> None:
+    paper = Image.new("RGB", (600, 800), "white")
+    draw = ImageDraw.Draw(paper)
+    for top in range(40, 760, 24):
+        draw.text((40, top), "Only text stands on this page, and nobody photographed it.", fill=(20, 20, 20))
+    paper.save(path)
+
+
+def drawing(path: Path) -> None:
+    paper = Image.new("RGB", (500, 400), (240, 240, 255))
+    ImageDraw.Draw(paper).ellipse((100, 50, 400, 350), fill=(250, 200, 60), outline=(0, 0, 0), width=6)
+    paper.save(path)
+
+
+def screen(path: Path) -> None:
+    window = Image.new("RGB", (1000, 700), (245, 245, 245))
+    window.paste(PORTRAIT, (300, 200))
+    window.save(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "write", "words"),
+    [
+        ("text.png", page, "even areas"),
+        ("drawing.png", drawing, "even areas"),
+        ("screen.png", screen, "even areas"),
+        ("one.png", lambda path: Image.new("RGB", (1, 1), (9, 9, 200)).save(path), "less than 64 px"),
+        ("thin.png", lambda path: PORTRAIT.crop((0, 0, 200, 3)).save(path), "less than 64 px"),
+        ("palette.png", lambda path: PORTRAIT.quantize(64).save(path), "palette"),
+        ("animated.gif", lambda path: PORTRAIT.save(path, save_all=True, append_images=turned()), "palette"),
+    ],
+)
+def test_what_holds_too_little_to_judge_is_inconclusive_and_says_why(
+    name: str, write, words: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    write(path)
+    found = report(path)
+    assert found.verdicts == {TASK: "inconclusive"}
+    assert any(words in note for note in found.outcomes[TASK].notes)
+    assert found.to_wire(TASK)["result"]["class_name"] == "fake", "the wire keeps the two classes by the score"
+
+
+def test_a_picture_of_half_a_gigapixel_is_refused_with_its_size(tmp_path: Path) -> None:
+    path = tmp_path / "huge.png"
+    path.write_bytes(png(2560, 200_000, 8, 2, b"\0" * 7681))
+    with pytest.raises(LimitExceeded, match=r"2560 x 200000 pixels \(512 megapixels\); the limit is 128"):
+        report(path)
+
+
+def test_frames_are_spread_over_a_video_whose_header_does_not_tell_its_length(tmp_path: Path) -> None:
+    path = write_video(tmp_path / "clip.mkv", n_frames=70, rate=1, size=(96, 80))
+    options = Options(explain=False, components={"image_detector": Sure(), "attribution": Names()})
+    with open_media(path) as media:
+        media.info = dataclasses.replace(media.info, duration_s=None)
+        outcome = load_task(TASK).run(media, options)
+    times_s = [ms / 1000 for ms, _ in outcome.frame_scores]
+    assert 16 <= len(times_s) <= 35 and times_s[0] == 0 and times_s[-1] >= 60
+    assert len(set(np.diff(times_s).round(3))) == 1, "evenly"
