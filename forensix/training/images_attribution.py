@@ -2,8 +2,9 @@
 
 A linear rule over what the detector's pretrained network says of the windows and of the whole picture. Families that at
 least two repositories show, and that are recognised in the one from the other, are named; pictures of all others teach
-``unknown``. What is measured follows the detector's folds: a picture of a family that other repositories show as well is
-to be named, one of a family that only its own fold holds is to be called unknown. The logit of ``unknown`` is raised until it is, for most of the latter.
+``unknown``. What is measured follows the detector's folds: a picture of a family that other repositories show as well
+is to be named, one of a family that only its own fold holds is to be called unknown. The logit of ``unknown`` is moved
+until it is, for most of the latter.
 """
 
 import re
