@@ -1,17 +1,14 @@
 """Measure the parts of voice analysis and print the tables of ``benchmarks/results/voice_components.md``.
 
-    python benchmarks/voice_components.py --corpora DIR [--repositories DIR] > benchmarks/results/voice_components.md
+    python benchmarks/voice_components.py --corpora DIR > benchmarks/results/voice_components.md
 
-``--repositories`` holds one folder ``<owner>+<name>`` a repository; AMI's meetings with their reference turns and the
-texts that word error rates need come from there, and their tables are left out without it.
+Who speaks when, words, watermarks and inserted sentences have tables of their own: ``voice_diarisation.py``,
+``voice_words.py``, ``voice_watermark.py`` and ``voice_inserted.py``.
 """
 
 import argparse
 import contextlib
 import io
-import itertools
-import json
-import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -21,13 +18,11 @@ import numpy as np
 import pandas as pd
 
 from forensix.metrics import auc
-from forensix.training.speakers import confusion, converse
-from forensix.training.voices import read_rttm, read_samples
+from forensix.training.voices import read_samples
 from forensix.voice import features, population
 from forensix.voice.gender import forensix_gender
 from forensix.voice.speakers import diarise
-from forensix.voice.speech import RATE_HZ, Segment, speech_segments, total_s
-from forensix.voice.transcript import transcribe
+from forensix.voice.speech import RATE_HZ, speech_segments, total_s
 
 LEAST_S = 4  # of a speaker, to take part in a conversation
 GENDERS = {"M": "male", "F": "female"}
@@ -145,144 +140,6 @@ def gender_table(rows: pd.DataFrame) -> None:
     table("Gender on dev", head, lines)
 
 
-def _clips(rows: pd.DataFrame, corpora: Path) -> dict[str, np.ndarray]:
-    rows = rows[rows.speaker.notna()]
-    return {
-        str(speaker): np.concatenate([read_samples(corpora / "voice" / p) for p in sorted(part.path)])
-        for speaker, part in rows.groupby("speaker")
-    }
-
-
-def speaker_tables(real: pd.DataFrame, corpora: Path, repositories: Path | None) -> None:
-    lines = []
-    for source in ("auspicious3000/autovc-demo", "hkveeranki/speech-emotion-recognition"):
-        clips = _clips(real[real.source_repo == source], corpora)
-        clips = {speaker: x for speaker, x in clips.items() if len(x) >= LEAST_S * RATE_HZ}
-        alone = [converse([item], turn_s=(2, 4), seed=0) for item in clips.items()]
-        pairs = [
-            converse(pair, turn_s=(2, 4), seed=i) for i, pair in enumerate(itertools.combinations(clips.items(), 2))
-        ]
-        for name, talks, n in (("one", alone, 1), ("two", pairs, 2)):
-            found = [diarise(t.samples, t.segments) for t in talks]
-            wrong = [
-                confusion(
-                    list(zip(t.segments, t.truth, strict=True)), [(s, f.speaker) for f in who for s in f.segments]
-                )
-                for t, who in zip(talks, found, strict=True)
-            ]
-            if talks:
-                counts = [len(who) for who in found]
-                lines.append(
-                    (
-                        source,
-                        name,
-                        len(talks),
-                        float(np.mean([c == n for c in counts])),
-                        float(np.mean(counts)),
-                        float(np.mean(wrong)),
-                    )
-                )
-    head = (
-        "dev source",
-        "speakers",
-        "recordings",
-        "right number",
-        "mean number found",
-        "speech given to the wrong one",
-    )
-    table("Speakers in conversations put together from dev clips", head, lines)
-    if repositories is None:
-        return
-    root = repositories / "pyannote+pyannote-audio/tests/data"
-    turns = {k: v for p in sorted(root.glob("debug.*.rttm")) for k, v in read_rttm(p).items()}
-    lines, seconds = [], []
-    for name, truth in sorted(turns.items()):
-        if not (root / f"{name}.wav").is_file():
-            continue
-        samples = read_samples(root / f"{name}.wav", at_most_s=30)
-        found = diarise(samples, speech_segments(samples))
-        truth_n = len({speaker for _, speaker in truth})
-        error = diarisation_error(truth, [(s, f.speaker) for f in found for s in f.segments])
-        seconds.append(error)
-        lines.append(
-            (name, truth_n, len(found), *(100 * x / error[3] for x in error[:3]), 100 * sum(error[:3]) / error[3])
-        )
-    sums = np.sum(seconds, axis=0)
-    lines.append(("**all**", "", "", *(100 * x / sums[3] for x in sums[:3]), 100 * sum(sums[:3]) / sums[3]))
-    head = ("meeting (30 s)", "speakers", "found", "missed, %", "false alarm, %", "wrong speaker, %", "DER, %")
-    table("AMI meetings: diarisation error, no collar, overlap scored", head, lines)
-
-
-def diarisation_error(
-    truth: Sequence[tuple[Segment, str]], found: Sequence[tuple[Segment, str]], step_s: float = 0.01
-) -> tuple[float, float, float, float]:
-    """Return seconds missed, falsely claimed, given to the wrong speaker, and of reference speech in all."""
-    from scipy.optimize import linear_sum_assignment
-
-    n = round(30 / step_s)
-    grids = []
-    for turns in (truth, found):
-        names = sorted({speaker for _, speaker in turns}) or [""]
-        grid = np.zeros((len(names), n), dtype=int)
-        for s, speaker in turns:
-            grid[names.index(speaker), round(s.start_s / step_s) : round(s.end_s / step_s)] = 1
-        grids.append(grid)
-    a, b = grids
-    common = a @ b.T
-    i, j = linear_sum_assignment(-common)
-    n_a, n_b = a.sum(0), b.sum(0)
-    missed = np.maximum(0, n_a - n_b).sum()
-    false = np.maximum(0, n_b - n_a).sum()
-    wrong = np.minimum(n_a, n_b).sum() - common[i, j].sum()
-    return missed * step_s, false * step_s, wrong * step_s, n_a.sum() * step_s
-
-
-def _texts(repositories: Path) -> list[tuple[str, Path, str]]:
-    root = repositories / "speechbrain+speechbrain/tests/samples"
-    texts = []
-    for part in ("train", "dev"):
-        path = root / f"annotation/ASR_{part}.json"
-        if path.is_file():
-            for name, row in json.loads(path.read_text(encoding="utf-8")).items():
-                texts.append(("speechbrain samples", root / f"ASR/{name}.wav", row["words"]))
-    lines: dict[str, str] = {}
-    for path in (repositories / "ming024+FastSpeech2/preprocessed_data/LJSpeech").glob("*.txt"):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            lines[line.split("|")[0]] = line.split("|")[-1]
-    clips = [
-        *(repositories / "kan-bayashi+ParallelWaveGAN/wav/ljspeech/raw").glob("*.wav"),
-        *(repositories / "lhotse-speech+lhotse/test/fixtures/ljspeech").rglob("*.wav"),
-    ]
-    return texts + [("LJSpeech", path, lines[path.stem]) for path in sorted(clips) if path.stem in lines]
-
-
-def _words(text: str) -> list[str]:
-    return re.sub(r"[^a-z' ]", "", text.lower().replace("-", " ")).split()
-
-
-def word_errors(truth: list[str], found: list[str]) -> int:
-    """Return the least number of words to insert, leave out or replace."""
-    line = list(range(len(found) + 1))
-    for i, word in enumerate(truth, 1):
-        before, line = line, [i]
-        for j, other in enumerate(found, 1):
-            line.append(min(before[j] + 1, line[-1] + 1, before[j - 1] + (word != other)))
-    return line[-1]
-
-
-def transcript_table(repositories: Path) -> None:
-    lines: dict[str, list[float]] = {}
-    for source, path, text in _texts(repositories):
-        samples = read_samples(path)
-        found = transcribe(samples, speech_segments(samples))
-        sums = lines.setdefault(source, [0, 0, 0])
-        sums[0] += 1
-        sums[1] += len(_words(text))
-        sums[2] += word_errors(_words(text), _words(found.text))
-    rows = [(source, int(n), int(words), errors / words) for source, (n, words, errors) in lines.items()]
-    table("Words of the embedded engine (English, read, clean)", ("source", "clips", "words", "word error rate"), rows)
-
-
 def time_table(real: pd.DataFrame, corpora: Path) -> None:
     parts = [read_samples(corpora / "voice" / p) for p in real.path]
     minute = np.concatenate(parts)[: 60 * RATE_HZ]
@@ -301,11 +158,6 @@ def time_table(real: pd.DataFrame, corpora: Path) -> None:
             start_s = time.process_time()
             job()
             rows.append((name, duration_s, time.process_time() - start_s))
-    from forensix.voice.pocketsphinx_child import decode
-
-    start_s = time.process_time()
-    list(decode([minute[i : i + 20 * RATE_HZ].tobytes() for i in range(0, len(minute), 20 * RATE_HZ)]))
-    rows.append(("transcript, embedded engine", 60, time.process_time() - start_s))
     table("Processor time on one core", ("step", "recording, s", "seconds"), rows)
 
 
@@ -313,12 +165,11 @@ def main() -> None:
     """Print all tables."""
     parser = argparse.ArgumentParser(description="Measure the parts of voice analysis.")
     parser.add_argument("--corpora", type=Path, required=True, help="folder that holds voice/manifest.csv")
-    parser.add_argument("--repositories", type=Path, help="folder with one folder <owner>+<name> a repository")
     options = parser.parse_args()
     rows = pd.read_csv(options.corpora / "voice/manifest.csv", dtype=str)
     dev = rows[rows["split"] == "dev"]
     print("# Parts of voice analysis\n")
-    print("    python benchmarks/voice_components.py --corpora DIR --repositories DIR\n")
+    print("    python benchmarks/voice_components.py --corpora DIR\n")
     record = population.record()
     print(f"Reference population: {record['recordings']} recordings; inputs sha256 {record['inputs_sha256'][:16]}….")
     with contextlib.redirect_stderr(io.StringIO()):
@@ -326,9 +177,6 @@ def main() -> None:
     speech_tables(found)
     feature_tables(found)
     gender_table(found)
-    speaker_tables(dev[dev["label"] == "real"], options.corpora, options.repositories)
-    if options.repositories is not None:
-        transcript_table(options.repositories)
     time_table(dev[dev["label"] == "real"], options.corpora)
 
 

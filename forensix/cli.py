@@ -75,6 +75,13 @@ def build_parser() -> argparse.ArgumentParser:
     pull.add_argument("name", metavar="NAME")
     pull.set_defaults(run=_models_pull)
 
+    population = commands.add_parser("population", help="measure a reference population of real voices of one's own")
+    doing = population.add_subparsers(dest="action", required=True, metavar="ACTION")
+    build = doing.add_parser("build", help="from the real rows of a dataset manifest")
+    build.add_argument("manifest", metavar="MANIFEST", type=Path, help="a manifest, or a folder that holds one")
+    build.add_argument("--output", metavar="FILE", type=Path, default=Path("population.json"))
+    build.set_defaults(run=_population_build)
+
     service.register(commands)
     return parser
 
@@ -216,4 +223,14 @@ def _models_pull(options: argparse.Namespace) -> int:
     from forensix.models import pull_model
 
     print(pull_model(options.name))
+    return 0
+
+
+def _population_build(options: argparse.Namespace) -> int:
+    from forensix.manifest import Manifest
+    from forensix.training.population import build
+    from forensix.voice.population import SETTING
+
+    n = build(Manifest.read(options.manifest), options.output)
+    print(f"{n} recordings measured; {SETTING}={options.output} compares voices with them")
     return 0

@@ -31,6 +31,7 @@ LAYERS = {
     "notebook": 6,
     "training": 6,
     "demo": 6,
+    "demo_marks": 6,
     "service": 6,
     "client": 6,
     "evaluation": 6,

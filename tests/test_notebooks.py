@@ -27,8 +27,10 @@ def test_there_are_notebooks() -> None:
         "evaluate",
         "explore",
         "forensic_analysis",
+        "generated_images",
         "quickstart",
         "service_client",
+        "voice_analysis",
     ]
 
 
@@ -83,6 +85,32 @@ def test_forensic_analysis_takes_a_file_of_the_users_own(tmp_path: Path) -> None
     path.write_bytes(b"RIFF\xff\xff\x00\x00WAVEfmt ")
     shown = pages(outputs("forensic_analysis", tmp_path, source=str(path), additional_info="case 17"))
     assert "cut.wav" in shown[0] and "case 17" in shown[0]
+
+
+@pytest.mark.slow
+def test_generated_images_sets_marked_and_unmarked_files_side_by_side(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
+    small = str(FOLDER.parent / "datasets" / "small" / "images")
+    shown = outputs("generated_images", tmp_path, manifest=small, perturbations="jpeg")
+    table, attributions, *rest = pages(shown)
+    assert all(name in table for name in ("portrait.jpg", "credentials.png", "comfyui.png", "unmarked.png"))
+    assert "(firefly) made it" in table and "(sdxl) made it" in table
+    assert "firefly" in attributions and "sdxl" in attributions
+    assert any("What the file says of a generator" in page for page in rest)
+    assert any("image/png" in output.get("data", {}) for output in shown), "the grid"
+
+
+@pytest.mark.slow
+def test_voice_analysis_shows_phrases_features_and_components(tmp_path: Path) -> None:
+    shown = outputs("voice_analysis", tmp_path, transcribe=False)
+    found = pages(shown)
+    for words in ("Who speaks when", "<audio", "Waveform", "What weighed most"):
+        assert words in found[0], words
+    assert any("background_noise" in page and "percentile_rank" in page for page in found)
+    printed = "".join(output["text"] for output in shown if output["output_type"] == "stream")
+    assert "forensix-diarisation" in printed and "pocketsphinx" in printed and "report.html" in printed
 
 
 @pytest.mark.slow

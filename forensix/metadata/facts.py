@@ -1,8 +1,8 @@
 """Facts: what a file says of itself, each with the place it was read from."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 
 @dataclass(frozen=True)
@@ -64,3 +64,14 @@ class Facts:
     def fact(self, key: str) -> Fact | None:
         """Return the first fact of a key, or ``None``."""
         return next((f for f in self.items if f.key == key), None)
+
+
+Told = TypeVar("Told", Fact, Problem)
+
+
+def at_block(told: Iterable[Told], offset: int | None) -> list[Told]:
+    """Point facts and problems at the start of the block they come from.
+
+    For blocks that are compressed, written as text or spread over pieces: what they hold has no byte of its own.
+    """
+    return [replace(item, offset=offset) for item in told]

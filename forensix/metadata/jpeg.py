@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from forensix.metadata import exif, icc, iptc, jpeg_tables, xmp
-from forensix.metadata.facts import Fact, Node, Problem
+from forensix.metadata.facts import Fact, Node, Problem, at_block
 
 NAMES = {
     0xD8: "SOI",
@@ -258,15 +258,21 @@ def _joined(parts: Parts) -> None:
     """Read what is spread over several segments."""
     if parts.icc:
         profile = b"".join(body for _, body, _ in sorted(parts.icc))
-        parts.facts += icc.parse(profile, "APP2 ICC_PROFILE", parts.icc[0][2])
+        facts = icc.parse(profile, "APP2 ICC_PROFILE", parts.icc[0][2])
+        parts.facts += facts if len(parts.icc) == 1 else at_block(facts, parts.icc[0][2])
     if parts.extended:
         packet = b"".join(body for _, body, _ in sorted(parts.extended))
         facts, problems = xmp.parse(packet, "APP1 XMP extension", parts.extended[0][2])
+        if len(parts.extended) > 1:
+            first = parts.extended[0][2]
+            facts, problems = at_block(facts, first), at_block(problems, first)
         parts.facts += facts
         parts.problems += problems
     if parts.photoshop:
         joined = b"".join(body for body, _ in parts.photoshop)
         facts, problems, thumbnails = iptc.photoshop(joined, "APP13 Photoshop 3.0", parts.photoshop[0][1])
+        if len(parts.photoshop) > 1:
+            facts = at_block(facts, parts.photoshop[0][1])
         parts.facts += facts
         parts.problems += problems
         parts.thumbnails += thumbnails

@@ -9,7 +9,7 @@ import zlib
 from typing import NamedTuple
 
 from forensix.metadata import exif, icc, iptc, xmp
-from forensix.metadata.facts import Fact, Node, Problem
+from forensix.metadata.facts import Fact, Node, Problem, at_block
 from forensix.metadata.jpeg import Parts, kind
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -136,7 +136,7 @@ def _chunk(chunk: Chunk, parts: Parts) -> None:
         take_exif(body[start:], "eXIf chunk", inner + start, parts)
     elif name == "iCCP":
         profile = _inflate(body.partition(b"\0")[2][1:], parts)
-        parts.facts += icc.parse(profile, "iCCP chunk", inner)
+        parts.facts += at_block(icc.parse(profile, "iCCP chunk, compressed", at), at)
     elif name == "tIME" and len(body) == 7:
         year, month, day, hour, minute, second = struct.unpack(">HBBBBB", body)
         value_s = f"{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"
@@ -182,13 +182,21 @@ def _text(chunk: Chunk, parts: Parts) -> None:
         text = raw.decode("utf-8", "replace")
     where = f"{name} chunk {keyword!r}"
     if keyword == XMP_KEYWORD:
-        offset = at + 8 + body.find(raw) if raw in body else at
-        facts, problems = xmp.parse(raw, where, offset)
+        if raw in body:
+            facts, problems = xmp.parse(raw, where, at + 8 + body.find(raw))
+        else:
+            facts, problems = xmp.parse(raw, f"{where}, compressed", None)
+            facts, problems = at_block(facts, at), at_block(problems, at)
         parts.facts += facts
         parts.problems += problems
         return
-    if keyword.startswith("Raw profile type ") and _raw_profile(keyword[17:], text, where, at, parts):
-        return
+    if keyword.startswith("Raw profile type "):
+        inside = Parts()
+        if _raw_profile(keyword[17:], text, f"{where}, coded", at, inside):
+            parts.facts += at_block(inside.facts, at)
+            parts.problems += at_block(inside.problems, at)
+            parts.thumbnails += inside.thumbnails
+            return
     parts.facts.append(Fact(f"png.text.{keyword}", text, where, at))
 
 

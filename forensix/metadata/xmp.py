@@ -7,10 +7,10 @@ Packets are parsed by defusedxml: entities and external references are refused.
 
 import re
 from typing import Any
-from xml.etree.ElementTree import Element, ParseError
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 
 from defusedxml import DefusedXmlException
-from defusedxml.ElementTree import fromstring
+from defusedxml.ElementTree import DefusedXMLParser
 
 from forensix.metadata.facts import Fact, Problem
 
@@ -43,8 +43,8 @@ PREFIXES = {
 START = re.compile(rb"<\?xpacket begin=|<x:xmpmeta|<rdf:RDF")
 MAX_PACKET_BYTES = 8 << 20
 MAX_FACTS = 2000
-SEARCHED_BYTES = 1 << 20
-"""Larger packets give their own offset for each property; searching them for every name would take too long."""
+TAG_BYTES = 64 << 10
+"""Attributes are looked for this far into a tag."""
 
 MAX_DEPTH = 24
 SKIPPED = {"xmp.Thumbnails", "xmpGImg", "GCamera.MicroVideo"}
@@ -58,24 +58,29 @@ def parse(packet: bytes, where: str, offset: int | None = None) -> tuple[list[Fa
         ]
     facts, problems = [Fact("xmp.size", len(packet), where, offset)], []
     try:
-        root = fromstring(_body(packet), forbid_dtd=True)
+        root, places = _tree(packet)
     except (ParseError, DefusedXmlException, ValueError, LookupError) as error:
         problems.append(Problem(f"The XMP packet is not well-formed XML ({_said(error)}).", where, offset))
         return facts + _salvaged(packet, where, offset), problems
     toolkit = root.get("{adobe:ns:meta/}xmptk")
     if toolkit:
-        facts.append(Fact("xmp.toolkit", toolkit[:200], f"{where}, x:xmptk", _position(packet, toolkit, offset)))
+        begins = places.get(root)
+        at = None if begins is None else _attribute(packet, begins, "x.xmptk", toolkit)
+        position = offset + at if offset is not None and at is not None else offset
+        facts.append(Fact("xmp.toolkit", toolkit[:200], f"{where}, x:xmptk", position))
     for description in root.iter(f"{RDF}Description"):
+        begins = places.get(description)
         for name, value in description.attrib.items():
             if not name.startswith(RDF):
-                facts.append(_fact(_key(name), value, packet, where, offset))
+                at = None if begins is None else _attribute(packet, begins, _key(name), value)
+                facts.append(_fact(_key(name), value, where, offset, at))
         for child in description:
             key = _key(child.tag)
             if key in SKIPPED:
                 continue
             value = _value(child, 0)
             if value not in ("", [], {}):
-                facts.append(_fact(key, value, packet, where, offset))
+                facts.append(_fact(key, value, where, offset, places.get(child)))
         if len(facts) > MAX_FACTS:
             problems.append(Problem(f"The XMP packet holds more than {MAX_FACTS} properties.", where, offset))
             break
@@ -88,14 +93,48 @@ def find(data: bytes) -> int | None:
     return match.start() if match else None
 
 
-def _body(packet: bytes) -> bytes:
-    """Return the XML between the packet's wrappers, without the padding behind it."""
-    if packet[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        packet = packet.decode("utf-16", "replace").encode()
+class _Builder(TreeBuilder):
+    """Builds the tree, and notes for each element the byte at which its tag begins."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.places: dict[Element, int] = {}
+        self.parser: Any = None
+
+    def start(self, tag: str, attrs: dict[Any, Any]) -> Element:
+        """Begin an element."""
+        element = super().start(tag, attrs)
+        self.places[element] = self.parser.parser.CurrentByteIndex
+        return element
+
+
+def _tree(packet: bytes) -> tuple[Element, dict[Element, int]]:
+    """Return the root of a packet, and where in it each element begins (nothing where it was decoded first)."""
+    wide = packet[:2] in (b"\xff\xfe", b"\xfe\xff")
+    start, body = _body(packet.decode("utf-16", "replace").encode() if wide else packet)
+    builder = _Builder()
+    builder.parser = DefusedXMLParser(target=builder, forbid_dtd=True)
+    builder.parser.feed(body)
+    root: Element = builder.parser.close()
+    return root, {} if wide else {element: start + at for element, at in builder.places.items()}
+
+
+def _body(packet: bytes) -> tuple[int, bytes]:
+    """Return the XML between the packet's wrappers, without the padding behind it, and where it begins."""
     start = next((i for i in (packet.find(t) for t in (b"<x:xmpmeta", b"<x:xapmeta", b"<rdf:RDF")) if i >= 0), 0)
     end = packet.rfind(b"<?xpacket end")
-    body = packet[start : end if end > start else len(packet)].strip(b"\0 \t\r\n")
-    return body
+    body = packet[start : end if end > start else len(packet)]
+    inner = body.lstrip(b"\0 \t\r\n")
+    return start + len(body) - len(inner), inner.rstrip(b"\0 \t\r\n")
+
+
+def _attribute(packet: bytes, begins: int, key: str, value: str) -> int:
+    """Return where an attribute stands in the tag that begins there; the tag itself where it cannot be told."""
+    name = re.escape(key.partition(".")[2].encode())
+    for match in re.compile(rb":" + name + rb"\s*=\s*[\"']").finditer(packet, begins, begins + TAG_BYTES):
+        if packet.startswith(value[:8].encode(), match.end()):
+            return match.start() + 1
+    return begins
 
 
 def _salvaged(packet: bytes, where: str, offset: int | None) -> list[Fact]:
@@ -137,19 +176,12 @@ def _value(element: Element, depth: int) -> Any:
     return fields or (element.text or "").strip()
 
 
-def _fact(key: str, value: Any, packet: bytes, where: str, offset: int | None) -> Fact:
-    name = key.partition(".")[2]
-    searched = offset is not None and len(packet) <= SEARCHED_BYTES
-    found = packet.find(name.encode()) if searched else -1
-    position = offset + found if offset is not None and found >= 0 else offset
+def _fact(key: str, value: Any, where: str, offset: int | None, at: int | None) -> Fact:
+    """Return the fact of one property; ``at`` is where it stands in the packet, which begins at ``offset``."""
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
         value = value[0]
+    position = offset + at if offset is not None and at is not None else offset
     return Fact(f"xmp.{key}", value, f"{where}, {key.replace('.', ':')}", position)
-
-
-def _position(packet: bytes, text: str, offset: int | None) -> int | None:
-    found = packet[:4096].find(text.encode())
-    return offset + found if offset is not None and found >= 0 else offset
 
 
 def _lifted(facts: list[Fact]) -> list[Fact]:

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from forensix.calibration import Calibration
 
-Slot = Literal["face_classifier", "image_detector", "attribution", "spoof", "gender"]
+Slot = Literal["face_classifier", "image_detector", "attribution", "spoof", "gender", "diarisation"]
 
 
 class _Record(BaseModel):

@@ -42,8 +42,7 @@ def load_component(slot: str, chosen: Any) -> Any:
     Parameters
     ----------
     slot
-        ``"spoof"``, ``"image_detector"``, ``"attribution"``, ``"watermark"``, ``"face_classifier"`` or ``"gender"``, or
-        one that a third-party task defines.
+        One that a task has, for example ``"spoof"``, ``"diarisation"`` or ``"image_detector"``.
     chosen
         A name, or a ready object, which is returned as it is.
 

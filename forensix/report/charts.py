@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from forensix.report.words import number_text, score_text, time_text
-from forensix.tasks.evidence import Curve, Span, Timeline
+from forensix.tasks.evidence import Curve, Recording, Span, Timeline
 
 MAX_SPANS = 1500
 MAX_POINTS = 800
@@ -228,4 +228,42 @@ def curve_view(curve: Curve) -> CurveView | None:
         threshold_label="" if curve.threshold is None else f"threshold {number_text(curve.threshold)}",
         described=f"{len(points):,} points; highest {number_text(highest[1])}, where {curve.x_label} is "
         f"{number_text(highest[0])}",
+    )
+
+
+@dataclass(frozen=True)
+class RecordingView:
+    """Lanes over one time axis, the waveform as a polygon in a box of 1000 by 100 (y down), and what weighed most."""
+
+    lanes: TimelineView
+    waveform: str
+    duration_s: float
+    heaviest: tuple[tuple[str, ...], ...]
+    frequencies: tuple[Tick, ...]
+
+
+def recording_view(recording: Recording) -> RecordingView:
+    """Place the spans and the waveform of a recording."""
+    lows, highs = recording.lows[:MAX_POINTS], recording.highs[:MAX_POINTS]
+    loudest = max([1e-3, *(abs(v) for v in (*lows, *highs) if math.isfinite(v))])
+    step = 1000 / max(1, len(lows))
+
+    def point(i: int, value: float) -> str:
+        level = min(max(value / loudest, -1.0), 1.0) if math.isfinite(value) else 0.0
+        return f"{(i + 0.5) * step:.1f},{50 - 48 * level:.1f}"
+
+    upper = [point(i, value) for i, value in enumerate(highs)]
+    lower = [point(i, value) for i, value in enumerate(lows)]
+    heaviest = tuple(
+        (span.lane, _when(span), "" if span.score is None else score_text(span.score), span.label)
+        for span in recording.heaviest
+    )
+    top_khz = recording.top_hz / 1000
+    ticks = tuple(Tick(100 - percent(v, 0, top_khz), f"{number_text(v)} kHz") for v in ticks_between(0, top_khz, 4)[1:])
+    return RecordingView(
+        timeline_view(recording.timeline),
+        " ".join([*upper, *reversed(lower)]),
+        recording.timeline.duration_s,
+        heaviest,
+        ticks,
     )

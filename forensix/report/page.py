@@ -1,14 +1,18 @@
 """Reports as HTML: one page for any number of reports, or a fragment for a notebook.
 
 Every string is taken to be hostile: templates escape all of it, hidden characters are shown, and pictures are embedded
-only when they are JPEG or PNG data. A page holds no script and its content security policy forbids scripts and network.
+only when they are JPEG or PNG data, sound only when it is MP3 data. A page needs no script and no network; only where
+there is sound it holds one script, which moves a line while that plays; its content security policy forbids all other.
 """
 
+import base64
+import hashlib
 import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +22,9 @@ from markupsafe import Markup
 from forensix.report import charts, filemap, strips, structure, words
 from forensix.report.claims import ShownClaim, cut
 from forensix.report.report import Report
-from forensix.report.sections import Section, safe_picture, sections
+from forensix.report.sections import Section, safe_picture, safe_sound, sections
 from forensix.report.text import marked, visible
-from forensix.tasks.evidence import Bounds, Curve, Lineage, StructureMap, Table, Timeline
+from forensix.tasks.evidence import Bounds, Curve, Lineage, Recording, StructureMap, Table, Timeline
 
 _COMMAND = re.compile(r"`(forensix [a-z-]+)`")
 
@@ -31,6 +35,7 @@ POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri
 
 _MACROS: dict[type, str] = {
     Timeline: "timeline",
+    Recording: "recording",
     Curve: "curve",
     Bounds: "bounds",
     Table: "table",
@@ -47,6 +52,11 @@ def _clean(value: Any) -> Any:
 def safe_uri(uri: str) -> Markup:
     """Return a picture's data URI, ready for an attribute, or nothing when it is not a picture of ours."""
     return Markup(uri if safe_picture(uri) else "")
+
+
+def safe_sound_uri(uri: str) -> Markup:
+    """Return a sound's data URI, ready for an attribute, or nothing when it is not a sound of ours."""
+    return Markup(uri if safe_sound(uri) else "")
 
 
 def coded(html: Markup) -> Markup:
@@ -84,6 +94,8 @@ def _environment() -> Environment:
     env.filters |= {
         "shown": marked,
         "safe_uri": safe_uri,
+        "safe_sound_uri": safe_sound_uri,
+        "duration": words.time_text,
         "coded": coded,
         "score": words.score_text,
         "moment": words.moment_text,
@@ -99,6 +111,8 @@ def _environment() -> Environment:
         "bound_view": strips.bound_view,
         "map_view": map_view,
         "safe_picture": safe_picture,
+        "safe_sound": safe_sound,
+        "recording_view": charts.recording_view,
         "display_kind": display_kind,
         "plural": words.plural,
         "symbols": words.SYMBOLS,
@@ -149,21 +163,36 @@ def _context(report: Report) -> dict[str, Any]:
     }
 
 
+def _script(shown: Iterable[Section]) -> Markup:
+    """Return the script that lets the displays of a recording follow its player, where there is one to follow."""
+    recordings = (d for section in shown for d in section.displays if isinstance(d, Recording))
+    if not any(safe_sound(recording.sound) for recording in recordings):
+        return Markup()
+    return Markup(files("forensix.report").joinpath("templates/follow.js").read_text(encoding="utf-8"))
+
+
+def _hash_of(script: str) -> str:
+    """Return what lets a content security policy allow exactly this script."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+
+
 def render_page(reports: Iterable[Report], *, title: str | None = None) -> str:
     """Return one HTML page with all reports; it needs no other file, no network and no script."""
     contexts = [_context(report) for report in reports]
     if title is None:
         title = contexts[0]["report"].name if len(contexts) == 1 else words.plural(len(contexts), "input")
-    how_to_read = _how_to_read(section for context in contexts for section in context["sections"])
+    shown = [section for context in contexts for section in context["sections"]]
+    script = _script(shown)
+    policy = POLICY if not script else f"{POLICY}; media-src data:; script-src {_hash_of(script)}"
     page = _environment().get_template("page.html")
-    return page.render(contexts=contexts, title=title, policy=POLICY, how_to_read=how_to_read)
+    return page.render(contexts=contexts, title=title, policy=policy, how_to_read=_how_to_read(shown), script=script)
 
 
 def render_fragment(report: Report) -> str:
     """Return a report as HTML to be shown inside another page; its styles reach nothing outside of it."""
     context = _context(report)
-    how_to_read = _how_to_read(context["sections"])
-    return _environment().get_template("fragment.html").render(context=context, how_to_read=how_to_read)
+    how_to_read, script = _how_to_read(context["sections"]), _script(context["sections"])
+    return _environment().get_template("fragment.html").render(context=context, how_to_read=how_to_read, script=script)
 
 
 def styles() -> str:

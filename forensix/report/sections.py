@@ -20,6 +20,8 @@ VERDICT_COMPONENTS = ("face_classifier", "image_detector", "spoof")
 """The components whose threshold separates real from fake."""
 
 _DATA_URI = re.compile(r"data:image/(jpeg|png);base64,([A-Za-z0-9+/]+={0,2})")
+_SOUND_URI = re.compile(r"data:audio/mpeg;base64,([A-Za-z0-9+/]{16,}={0,2})")
+_SOUND_MAGIC = (b"ID3", b"\xff\xfb", b"\xff\xf3", b"\xff\xf2", b"\xff\xe3")
 _MAGIC = {"jpeg": b"\xff\xd8\xff", "png": b"\x89PNG\r\n\x1a\n"}
 
 
@@ -77,6 +79,17 @@ def safe_picture(uri: str) -> bool:
     head = match[2][:16]
     try:
         return base64.b64decode(head[: len(head) // 4 * 4]).startswith(_MAGIC[match[1]])
+    except binascii.Error:
+        return False
+
+
+def safe_sound(uri: str) -> bool:
+    """Return whether ``uri`` is a base64 data URI whose bytes begin as MP3 frames do."""
+    match = _SOUND_URI.fullmatch(uri)
+    if not match:
+        return False
+    try:
+        return base64.b64decode(match[1][:16]).startswith(_SOUND_MAGIC)
     except binascii.Error:
         return False
 

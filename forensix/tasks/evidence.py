@@ -40,6 +40,27 @@ class Timeline:
 
 
 @dataclass(frozen=True)
+class Recording:
+    """Sound to look at and to listen to: who speaks when over the waveform and the spectrogram, with a player.
+
+    ``lows`` and ``highs`` are the least and the greatest sample, in [-1, 1], of equal parts of the duration. ``sound``
+    is the start of the recording, ``sound_s`` seconds of it, encoded for listening (MP3 data URI); empty: none.
+    """
+
+    title: str
+    timeline: Timeline
+    lows: tuple[float, ...]
+    highs: tuple[float, ...]
+    spectrogram: str
+    """JPEG data URI: time to the right, frequency from 0 at the bottom to ``top_hz``, dark is loud."""
+    top_hz: float
+    sound: str = ""
+    sound_s: float = 0.0
+    heaviest: tuple[Span, ...] = ()
+    """The spans that moved the verdict most, heaviest first; their labels say how much."""
+
+
+@dataclass(frozen=True)
 class Curve:
     """Values over time or another quantity, for example window scores; ``threshold`` is drawn as a line."""
 
@@ -133,7 +154,7 @@ class FactList:
     facts: tuple[Fact, ...]
 
 
-Evidence = Picture | Timeline | Curve | Bounds | Table | StructureMap | Lineage | Basis | FactList
+Evidence = Picture | Timeline | Recording | Curve | Bounds | Table | StructureMap | Lineage | Basis | FactList
 
 
 @dataclass(frozen=True)

@@ -131,6 +131,6 @@ def component(task: Task, slot: str, options: Options) -> Any:
 
 
 def component_label(chosen: Any) -> str:
-    """Return a name for the report: the card's where there is one, else the object's class."""
+    """Return a name for the report: the card's where there is one, else the object's own, else its class's."""
     card = getattr(chosen, "card", None)
-    return card.name if card is not None else type(chosen).__name__
+    return str(card.name if card is not None else getattr(chosen, "name", type(chosen).__name__))

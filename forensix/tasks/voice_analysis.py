@@ -1,7 +1,9 @@
 """``voice_analysis``: who speaks, what is said, how it sounds, and whether it is synthetic.
 
-Speech is found, split by speaker, and each speaker is scored on all of his speech; the recording's score is that of
-its most suspect speaker. The acoustic features are shown beside a population of real voices and do not move the score.
+Speech is found, split by speaker, and each speaker's speech is cut into phrases that are scored; a speaker's score is
+that of all of his speech, the recording's that of its most suspect speaker. A run of phrases that stands out of the
+rest of a voice as synthetic counts as a voice of its own: it is what was put in. A watermark of a synthesiser decides
+by itself. The acoustic features are shown beside a population of real voices and do not move the score.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,29 +17,39 @@ from numpy.typing import NDArray
 from forensix.media import Media
 from forensix.schema import ACCEPTS, Gender, Speaker, VoiceResult
 from forensix.schema import Segment as WireSegment
-from forensix.tasks.evidence import Curve, Evidence, Outcome, Span, Timeline
+from forensix.tasks.evidence import Outcome
 from forensix.tasks.task import Options, component, component_label
 from forensix.tasks.verdicts import checked, class_of, is_inconclusive, pooled, probability_of, threshold_of
-from forensix.voice import Segment, SpeakerTurns, compare, diarise, extract, speech_segments, transcribe
-from forensix.voice.speech import RATE_HZ, total_s
+from forensix.tasks.voice_evidence import HeardPhrase, recording
+from forensix.voice import Segment, SpeakerTurns, compare
+from forensix.voice.features import extract, hear
+from forensix.voice.gender import GenderClassifier
+from forensix.voice.phrases import inserted, phrases
+from forensix.voice.population import Band, band_of
+from forensix.voice.singing import is_singing
+from forensix.voice.speech import total_s
 from forensix.voice.transcript import Transcript
+from forensix.voice.watermark import Mark
 
-JOIN_S = 0.6
-"""Pauses up to this long stay inside a stretch that is scored as one: cutting there would leave edges of our own."""
-
-LEAST_S = 0.5
-"""Stretches shorter than this are scored only where a speaker has no longer one."""
+FIRM_S = 2.0
+"""Less speech than this gives no firm score."""
 
 
 @dataclass(frozen=True)
 class _Voice:
-    """One speaker with what was found out about him."""
+    """One speaker, or a piece that was put into his speech, with what was found out about it."""
 
     turns: SpeakerTurns
+    phrases: tuple[Segment, ...]
+    scores: tuple[float, ...]
     score: float
-    gender: Gender
-    gender_probability: float | None
-    features: Mapping[str, float | None] | None
+    is_inserted: bool = False
+    mark: Mark | None = None
+    is_sung: bool = False
+    gender: Gender = "unknown"
+    gender_probability: float | None = None
+    features: Mapping[str, float | None] | None = None
+    band: Band = "wide"
 
 
 class VoiceAnalysis:
@@ -45,39 +57,51 @@ class VoiceAnalysis:
 
     name = "voice_analysis"
     accepts = ACCEPTS["voice_analysis"]
-    components: Mapping[str, str] = MappingProxyType({"spoof": "forensix-spoof", "gender": "forensix-gender"})
+    components: Mapping[str, str] = MappingProxyType(
+        {
+            "spoof": "forensix-spoof",
+            "gender": "forensix-gender",
+            "speech_activity": "silero",
+            "diarisation": "forensix-diarisation",
+            "voice_watermark": "available",
+            "transcript": "available",
+        }
+    )
 
     def run(self, media: Media, options: Options) -> Outcome:
         """Return the verdict on all speakers; ``no_speech`` where nobody speaks."""
-        spoof = component(self, "spoof", options)
+        used = {"spoof": component(self, "spoof", options)}
         options.progress("finding speech", 0.0)
-        segments, samples = _speech(media)
+        segments, samples = _speech(media, component(self, "speech_activity", options))
         if not segments:
             return _silent(media, transcribed=options.transcribe)
         options.progress("telling speakers apart", 0.15)
-        gender = component(self, "gender", options) if options.explain else None
-        turns = diarise(samples, segments)
-        voices = []
+        used["diarisation"] = component(self, "diarisation", options)
+        turns = used["diarisation"].diarise(samples, segments)
+        if options.explain:
+            used["gender"] = component(self, "gender", options)
+        used["voice_watermark"] = component(self, "voice_watermark", options)
+        voices: list[_Voice] = []
         for i, one in enumerate(turns):
             options.progress(f"listening to {one.speaker}", 0.2 + 0.4 * i / len(turns))
-            voices.append(_listen(one, samples, spoof, gender))
+            voices += [_described(voice, samples, used) for voice in _listen(one, samples, used["spoof"])]
         words = None
         if options.transcribe:
             options.progress("writing down what is said", 0.6)
-            words = transcribe(samples, segments)
-        return self._outcome(media, options, spoof, gender, voices, segments, samples, words)
+            used["transcript"] = component(self, "transcript", options)
+            words = used["transcript"].transcribe(samples, segments)
+        return self._outcome(options, used, voices, segments, samples, words)
 
     def _outcome(
         self,
-        media: Media,
         options: Options,
-        spoof: Any,
-        gender: Any,
+        used: Mapping[str, Any],
         voices: Sequence[_Voice],
         segments: Sequence[Segment],
         samples: NDArray[Any],
         words: Transcript | None,
     ) -> Outcome:
+        spoof = used["spoof"]
         score = max(voice.score for voice in voices)
         class_name = class_of(score, spoof)
         result = VoiceResult(
@@ -86,22 +110,27 @@ class VoiceAnalysis:
             transcript=words.text if words else None,
             explanation=tuple(_speaker(voice, spoof, words) for voice in voices) if options.explain else None,
         )
+        heard = [
+            HeardPhrase(voice.turns.speaker, phrase, value)
+            for voice in voices
+            for phrase, value in zip(voice.phrases, voice.scores, strict=True)
+        ]
         return Outcome(
             result=result,
             score=score,
-            evidence=_evidence(samples, segments, voices, spoof) if options.explain else (),
-            notes=_notes(segments, words),
-            models=tuple(component_label(used) for used in (spoof, gender) if used is not None),
+            evidence=recording(samples, heard, threshold_of(spoof)) if options.explain else (),
+            notes=_notes(segments, voices, words),
+            models=tuple(component_label(one) for one in used.values()),
             summary=_summary(voices, spoof, segments),
             inconclusive=is_inconclusive(score, spoof),
         )
 
 
-def _speech(media: Media) -> tuple[Sequence[Segment], NDArray[Any]]:
+def _speech(media: Media, activity: Any) -> tuple[Sequence[Segment], NDArray[Any]]:
     if media.kind == "video" and not media.broken and not media.info.has_audio:
         return (), np.zeros(0, dtype=np.int16)
     samples = media.samples()
-    return media.memo("speech", lambda: speech_segments(samples)), samples
+    return media.memo(f"speech.{component_label(activity)}", lambda: activity.segments(samples)), samples
 
 
 def _silent(media: Media, *, transcribed: bool) -> Outcome:
@@ -113,26 +142,49 @@ def _silent(media: Media, *, transcribed: bool) -> Outcome:
     )
 
 
-def stretches(segments: Sequence[Segment]) -> tuple[Segment, ...]:
-    """Join segments over short pauses; those too short to be scored are left out where there are longer ones."""
-    joined: list[Segment] = []
-    for segment in segments:
-        if joined and segment.start_s - joined[-1].end_s <= JOIN_S:
-            joined[-1] = Segment(joined[-1].start_s, segment.end_s)
-        else:
-            joined.append(segment)
-    return tuple(s for s in joined if s.duration_s >= LEAST_S) or (max(joined, key=lambda s: s.duration_s),)
-
-
-def _listen(turns: SpeakerTurns, samples: NDArray[Any], spoof: Any, gender: Any) -> _Voice:
-    pieces = stretches(turns.segments)
+def _listen(turns: SpeakerTurns, samples: NDArray[Any], spoof: Any) -> tuple[_Voice, ...]:
+    """Score a speaker by phrase; return one voice, or two where a piece was put in."""
+    pieces = phrases(turns.segments)
     scores = checked([float(spoof.score(piece.of(samples))) for piece in pieces], len(pieces), spoof)
-    heard: tuple[Gender, float | None] = ("unknown", None)
-    features = None
-    if gender is not None:
-        heard = gender.classify(samples, turns.segments)
-        features = extract(samples, turns.segments)
-    return _Voice(turns, pooled(scores, [piece.duration_s for piece in pieces]), *heard, features)
+    durations_s = [piece.duration_s for piece in pieces]
+    run = inserted(scores.tolist(), durations_s, threshold_of(spoof))
+    if run is None:
+        return (_Voice(turns, pieces, tuple(scores.tolist()), pooled(scores, durations_s)),)
+    inside = set(run)
+    start_s, end_s = pieces[run[0]].start_s, pieces[run[-1]].end_s
+    voices = []
+    for is_inserted in (False, True):
+        chosen = [i for i in range(len(pieces)) if (i in inside) is is_inserted]
+        kept = tuple(part for s in turns.segments for part in _parts(s, start_s, end_s, inside=is_inserted))
+        name = f"{turns.speaker}, inserted" if is_inserted else turns.speaker
+        score = pooled(scores[chosen], [durations_s[i] for i in chosen])
+        part = tuple(pieces[i] for i in chosen), tuple(scores[chosen].tolist())
+        voices.append(_Voice(SpeakerTurns(name, kept), *part, score, is_inserted))
+    return tuple(voices)
+
+
+def _parts(segment: Segment, start_s: float, end_s: float, *, inside: bool) -> list[Segment]:
+    """Return what of a segment lies inside, or outside, of a stretch."""
+    if inside:
+        parts = [Segment(max(segment.start_s, start_s), min(segment.end_s, end_s))]
+    else:
+        before = Segment(segment.start_s, min(segment.end_s, start_s))
+        parts = [before, Segment(max(segment.start_s, end_s), segment.end_s)]
+    return [part for part in parts if part.duration_s > 0]
+
+
+def _described(voice: _Voice, samples: NDArray[Any], used: Mapping[str, Any]) -> _Voice:
+    """Add the watermark, which decides where there is one, and what is shown of a voice."""
+    mark = used["voice_watermark"].read(samples, voice.phrases)
+    changes: dict[str, Any] = {"mark": mark, "score": max(voice.score, mark.reading) if mark else voice.score}
+    if "gender" in used:
+        segments, classifier = voice.turns.segments, used["gender"]
+        heard = hear(samples, segments)
+        more = {"heard": heard} if isinstance(classifier, GenderClassifier) else {}
+        gender, probability = classifier.classify(samples, segments, **more)
+        changes |= {"gender": gender, "gender_probability": probability, "is_sung": is_singing(heard)}
+        changes |= {"features": extract(samples, segments, heard=heard), "band": band_of(samples, segments)}
+    return _Voice(**{**vars(voice), **changes})
 
 
 def _speaker(voice: _Voice, spoof: Any, words: Transcript | None) -> Speaker:
@@ -145,45 +197,43 @@ def _speaker(voice: _Voice, spoof: Any, words: Transcript | None) -> Speaker:
         speaker=voice.turns.speaker,
         transcript=words.of(voice.turns.segments) if words else None,
         segments=tuple(WireSegment(start=s.start_s, end=s.end_s) for s in voice.turns.segments),
-        audio_features=compare(voice.features, voice.gender) if voice.features is not None else None,
+        audio_features=compare(voice.features, voice.gender, voice.band) if voice.features is not None else None,
     )
 
 
-def _notes(segments: Sequence[Segment], words: Transcript | None) -> tuple[str, ...]:
+def _notes(segments: Sequence[Segment], voices: Sequence[_Voice], words: Transcript | None) -> tuple[str, ...]:
     notes = []
-    if total_s(segments) < 2:
-        notes.append("There are less than 2 s of speech: too little for a firm score.")
+    if total_s(segments) < FIRM_S:
+        notes.append(f"There are less than {FIRM_S:g} s of speech: too little for a firm score.")
+    for voice in voices:
+        name = voice.turns.speaker
+        if voice.mark:
+            notes.append(
+                f"{name} carries the watermark {voice.mark.name} (reading {voice.mark.reading:.2f}), which "
+                "synthesisers write into what they say; the reading is the score."
+            )
+        if voice.is_inserted:
+            start_s, end_s = voice.turns.segments[0].start_s, voice.turns.segments[-1].end_s
+            notes.append(
+                f"What is said from {start_s:.1f} to {end_s:.1f} s stands out of the rest of its voice as synthetic: "
+                "it may have been put in, and is listed as a voice of its own."
+            )
+        if voice.is_sung:
+            notes.append(f"{name} seems to sing: the score of a singing voice is less sure than that of speech.")
     if words and words.engine:
         notes.append(f"The transcript was written by {words.engine}{'' if words.complete else ', and ends early'}.")
     return tuple(notes)
 
 
 def _summary(voices: Sequence[_Voice], spoof: Any, segments: Sequence[Segment]) -> str:
+    people = sum(not voice.is_inserted for voice in voices)
+    heard = f"{total_s(segments):.1f} s of speech by {people} speaker{'s' if people > 1 else ''}"
+    unsure = [voice.turns.speaker for voice in voices if is_inconclusive(voice.score, spoof)]
     fake = [voice.turns.speaker for voice in voices if class_of(voice.score, spoof) == "fake"]
-    heard = f"{total_s(segments):.1f} s of speech by {len(voices)} speaker{'s' if len(voices) > 1 else ''}"
-    if is_inconclusive(max(voice.score for voice in voices), spoof):
-        return f"In {heard}, whether a voice is synthetic cannot be told."
-    if not fake:
-        return f"In {heard}, no voice sounds synthetic."
-    return f"In {heard}, {' and '.join(fake)} sound{'s' if len(fake) == 1 else ''} synthetic."
-
-
-def _evidence(
-    samples: NDArray[Any], segments: Sequence[Segment], voices: Sequence[_Voice], spoof: Any
-) -> tuple[Evidence, ...]:
-    spans = tuple(
-        Span(voice.turns.speaker, s.start_s, s.end_s, score=voice.score)
-        for voice in voices
-        for s in voice.turns.segments
-    )
-    shown: list[Evidence] = [Timeline("Who speaks when", len(samples) / RATE_HZ, spans)]
-    if hasattr(spoof, "window_scores"):
-        x: list[float] = []
-        y: list[float] = []
-        for piece in stretches(segments):
-            times_s, scores = spoof.window_scores(piece.of(samples))
-            x += [piece.start_s + float(t) for t in times_s]
-            y += [float(s) for s in scores]
-        if len(x) > 1:
-            shown.append(Curve("Score by window", tuple(x), tuple(y), "time (s)", "score", threshold_of(spoof)))
-    return tuple(shown)
+    fake = [name for name in fake if name not in unsure]
+    if fake:
+        return f"In {heard}, {' and '.join(fake)} sound{'s' if len(fake) == 1 else ''} synthetic."
+    if unsure:
+        verb = "sounds" if len(unsure) == 1 else "sound"
+        return f"In {heard}, whether {' and '.join(unsure)} {verb} synthetic cannot be told."
+    return f"In {heard}, no voice sounds synthetic."

@@ -92,7 +92,7 @@ def alone(turns: list[tuple[Segment, str]], *, at_least_s: float) -> Iterator[tu
     yield from (turn for turn in joined if turn[0].duration_s >= at_least_s)
 
 
-def _librispeech(root: Path) -> Iterator[Voice]:
+def librispeech(root: Path) -> Iterator[Voice]:
     """Readers of the two LibriSpeech folders of resemble-ai/Resemblyzer."""
     table = root / "audio_data/librispeech_train-clean-100/SPEAKERS.TXT"
     if not table.is_file():
@@ -152,7 +152,7 @@ def real_voices(corpora: Path, repositories: Path | None, *, per_collection: int
     found: dict[str, Voice] = {voice.name: voice for voice in _from_rows(corpora)}
     if repositories is not None:
         sources: Iterable[Iterator[Voice]] = (
-            _librispeech(repositories / "resemble-ai+Resemblyzer"),
+            librispeech(repositories / "resemble-ai+Resemblyzer"),
             _ami(repositories / "pyannote+pyannote-audio"),
             _picovoice(
                 repositories / "Picovoice+speech-to-intent-benchmark",

@@ -87,7 +87,27 @@ class VoicedWindows:
     f2_hz: NDArray[np.float64]
 
 
-def extract(samples: NDArray[Any], segments: Sequence[Segment] | None = None) -> dict[str, float | None]:
+@dataclass(frozen=True)
+class Heard:
+    """One speaker's measured speech as Praat hears it: what features, gender and singing are read from."""
+
+    pieces: tuple[Segment, ...]
+    sounds: list[parselmouth.Sound]
+    pitches: list[parselmouth.Pitch]
+    windows: VoicedWindows
+
+
+def hear(samples: NDArray[Any], segments: Sequence[Segment] | None = None) -> Heard:
+    """Track pitch and formants of at most 60 s of one speaker's speech; parameters as `extract` has them."""
+    pieces = measured_pieces(samples, segments)
+    sounds = sounds_of(samples, pieces)
+    pitches = track_pitch(sounds)
+    return Heard(pieces, sounds, pitches, voiced_windows(sounds, pitches))
+
+
+def extract(
+    samples: NDArray[Any], segments: Sequence[Segment] | None = None, *, heard: Heard | None = None
+) -> dict[str, float | None]:
     """Measure the ten features of one speaker.
 
     Parameters
@@ -96,6 +116,8 @@ def extract(samples: NDArray[Any], segments: Sequence[Segment] | None = None) ->
         Shape (n,), int16 or float, mono, 16 kHz; may be a memory map.
     segments
         Where this speaker speaks; without it all of ``samples`` counts as speech.
+    heard
+        What `hear` returned for the same samples and segments, so that it is not done twice.
 
     Returns
     -------
@@ -106,10 +128,8 @@ def extract(samples: NDArray[Any], segments: Sequence[Segment] | None = None) ->
     >>> extract(np.zeros(16000, np.int16))["f0"] is None
     True
     """
-    pieces = measured_pieces(samples, segments)
-    sounds = sounds_of(samples, pieces)
-    pitches = track_pitch(sounds)
-    windows = voiced_windows(sounds, pitches)
+    heard = heard or hear(samples, segments)
+    pieces, sounds, pitches, windows = heard.pieces, heard.sounds, heard.pitches, heard.windows
     found: dict[str, float | None] = dict.fromkeys(UNITS)
     if len(windows.f0_hz) * HOP_S >= MIN_VOICED_S:
         found["f0"] = float(np.median(windows.f0_hz))
@@ -148,17 +168,6 @@ def track_pitch(sounds: Sequence[parselmouth.Sound]) -> list[parselmouth.Pitch]:
     low_hz, high_hz = np.percentile(f0_hz, (25, 75))
     floor_hz, ceiling_hz = max(FLOOR_HZ, 0.75 * low_hz), min(CEILING_HZ, 1.5 * high_hz)
     return [s.to_pitch_ac(time_step=HOP_S, pitch_floor=floor_hz, pitch_ceiling=ceiling_hz) for s in sounds]
-
-
-def f0_track_hz(x: NDArray[np.floating], n: int) -> NDArray[np.float64]:
-    """Return F0 at ``n`` times 10 ms apart, the first 12.5 ms after the start of mono floats; 0 where unvoiced."""
-    if len(x) < SHORTEST_PIECE_S * RATE_HZ:
-        return np.zeros(n)
-    sound = parselmouth.Sound(np.asarray(x, dtype=np.float64), RATE_HZ)
-    pitch = sound.to_pitch_ac(time_step=HOP_S, pitch_floor=FLOOR_HZ, pitch_ceiling=CEILING_HZ)
-    nearest = np.round((0.0125 + HOP_S * np.arange(n) - pitch.x1) / pitch.dx).astype(int)
-    f0_hz: NDArray[np.float64] = pitch.selected_array["frequency"]
-    return np.asarray(f0_hz[np.clip(nearest, 0, pitch.nx - 1)])
 
 
 def voiced_windows(sounds: Sequence[parselmouth.Sound], pitches: Sequence[parselmouth.Pitch]) -> VoicedWindows:

@@ -33,7 +33,9 @@ N_INPUTS = 43
 """log F0, log F1, log F2 (medians), then the mean and the log deviation of 20 cepstra."""
 
 
-def voice_vector(samples: NDArray[Any], segments: Sequence[Segment] | None = None) -> NDArray[np.float32] | None:
+def voice_vector(
+    samples: NDArray[Any], segments: Sequence[Segment] | None = None, *, heard: features.Heard | None = None
+) -> NDArray[np.float32] | None:
     """Return what the classifier looks at, shape (43,), or ``None`` where it cannot be measured.
 
     Parameters
@@ -42,12 +44,13 @@ def voice_vector(samples: NDArray[Any], segments: Sequence[Segment] | None = Non
         Shape (n,), int16 or float, mono, 16 kHz.
     segments
         Where this speaker speaks; without it all of ``samples`` counts as speech.
+    heard
+        What `features.hear` returned for them.
     """
-    pieces = features.measured_pieces(samples, segments)
+    pieces = heard.pieces if heard else features.measured_pieces(samples, segments)
     if total_s(pieces) < LEAST_SPEECH_S:
         return None
-    sounds = features.sounds_of(samples, pieces)
-    windows = features.voiced_windows(sounds, features.track_pitch(sounds))
+    windows = (heard or features.hear(samples, segments)).windows
     if len(windows.f0_hz) * features.HOP_S < features.MIN_VOICED_S:
         return None
     formants_hz = [np.nanmedian(x) if np.isfinite(x).any() else np.nan for x in (windows.f1_hz, windows.f2_hz)]
@@ -72,7 +75,13 @@ class GenderClassifier:
             logits = self.module(torch.from_numpy(vectors))[:, 0].numpy()
         return self._calibration.score(logits)
 
-    def classify(self, samples: NDArray[Any], segments: Sequence[Segment] | None = None) -> tuple[Gender, float | None]:
+    def classify(
+        self,
+        samples: NDArray[Any],
+        segments: Sequence[Segment] | None = None,
+        *,
+        heard: features.Heard | None = None,
+    ) -> tuple[Gender, float | None]:
         """Classify one speaker.
 
         Parameters
@@ -81,12 +90,14 @@ class GenderClassifier:
             Shape (n,), int16 or float, mono, 16 kHz; may be a memory map.
         segments
             Where this speaker speaks; without it all of ``samples`` counts as speech.
+        heard
+            What `features.hear` returned for them.
 
         Returns
         -------
         The gender and its probability, 0.5 to 1; ``("unknown", None)`` where it is not clear.
         """
-        vector = voice_vector(samples, segments)
+        vector = voice_vector(samples, segments, heard=heard)
         if vector is None:
             return "unknown", None
         p = float(self.probability_male(vector[None])[0])

@@ -6,25 +6,37 @@ and no collection counts more than 60 of them, so that a large one does not set 
 
 A value is an outlier when it lies below the population's 1st or above its 99th percentile: of real voices like these
 about 2 % do, per feature. Voices recorded otherwise (a telephone, a noisy street, another language) are outliers more
-often, and a synthetic voice often is none: an outlier is something to look at, not a verdict. F0 and formants are
-compared with voices of the same gender where it is known.
+often, and a synthetic voice often is none: an outlier is something to look at, not a verdict.
+
+A value is compared with the narrowest stratum that holds at least 50 recordings: voices of the same gender and band
+(`band_of`: a telephone's or wider), of the same gender, of the same band, all. The shipped file has F0 and formants by
+gender and everything else for all. A population of one's own (``forensix population build MANIFEST``) has every feature
+in every stratum, and takes the place of the shipped one where the variable ``FORENSIX_POPULATION`` names its file.
 """
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from forensix.errors import UsageError
 from forensix.schema import AudioFeature, AudioFeatures, Gender
+from forensix.voice.speech import RATE_HZ, Segment, spread
 
 LOWER_PERCENTILE, UPPER_PERCENTILE = 1, 99
-BY_GENDER = ("f0", "f1", "f2")
+SETTING = "FORENSIX_POPULATION"
+LEAST_RECORDINGS = 50
+NARROW_DB = -50.0
+"""The level in 4.5 to 7.5 kHz beside that in 0.3 to 3.4 kHz below which a recording has a telephone's band."""
+
+Band = Literal["narrow", "wide"]
 
 
 @dataclass(frozen=True)
@@ -102,10 +114,43 @@ def summarise(values: ArrayLike, weights: ArrayLike, unit: str) -> Distribution:
     )
 
 
+def band_of(samples: NDArray[Any], segments: Sequence[Segment]) -> Band:
+    """Return whether speech has a telephone's band (up to 4 kHz) or a wider one.
+
+    Parameters
+    ----------
+    samples
+        Shape (n,), int16 or float, mono, 16 kHz; at most 20 s of it are looked at.
+    segments
+        Where this speaker speaks; without speech the band is wide.
+    """
+    low = high = 0.0
+    for piece in spread(segments, at_most_s=20.0) if segments else ():
+        x = piece.of(samples)
+        if len(x) >= 512:
+            windows = np.lib.stride_tricks.sliding_window_view(x, 512)[::256] * np.hanning(512)
+            power = (np.abs(np.fft.rfft(windows)) ** 2).sum(axis=0)
+            hz = np.arange(257) * RATE_HZ / 512
+            low += float(power[(hz >= 300) & (hz <= 3400)].mean())
+            high += float(power[(hz >= 4500) & (hz <= 7500)].mean())
+    return "narrow" if low > 0 and 10 * np.log10(max(high, 1e-30) / low) < NARROW_DB else "wide"
+
+
 @cache
-def _table() -> dict[str, Any]:
-    table: dict[str, Any] = json.loads(files("forensix.voice").joinpath("population.json").read_text(encoding="utf-8"))
+def _read(path: str | None) -> dict[str, Any]:
+    source = Path(path).expanduser() if path else files("forensix.voice").joinpath("population.json")
+    try:
+        table: dict[str, Any] = json.loads(source.read_text(encoding="utf-8"))
+        units = {name: feature["unit"] for name, feature in table["features"].items()}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{path} is no population of 'forensix population build': {error!r}") from error
+    if path and set(units) != set(AudioFeatures.model_fields):
+        raise UsageError(f"{path} is a population of other features: build it again")
     return table
+
+
+def _table() -> dict[str, Any]:
+    return _read(os.environ.get(SETTING) or None)
 
 
 def record() -> dict[str, Any]:
@@ -113,9 +158,8 @@ def record() -> dict[str, Any]:
     return {key: value for key, value in _table().items() if key != "features"}
 
 
-@cache
-def distribution(feature: str, gender: Gender = "unknown") -> Distribution:
-    """Return the population of a feature; f0, f1 and f2 have one for each gender as well.
+def distribution(feature: str, gender: Gender = "unknown", band: Band = "wide") -> Distribution:
+    """Return the population of a feature: of the narrowest stratum of this gender and band with enough recordings.
 
     Raises
     ------
@@ -126,19 +170,20 @@ def distribution(feature: str, gender: Gender = "unknown") -> Distribution:
     if feature not in features:
         raise UsageError(f"there is no feature {feature!r}; there are: {', '.join(sorted(features))}")
     groups = features[feature]["groups"]
-    found = groups.get(gender, groups["all"])
+    strata = (f"{gender} {band}", gender, band, "all")
+    found = next(groups[s] for s in strata if s == "all" or (s in groups and groups[s]["count"] >= LEAST_RECORDINGS))
     return Distribution(unit=features[feature]["unit"], **{**found, "percentiles": tuple(found["percentiles"])})
 
 
-def compare(values: Mapping[str, float | None], gender: Gender = "unknown") -> AudioFeatures:
+def compare(values: Mapping[str, float | None], gender: Gender = "unknown", band: Band = "wide") -> AudioFeatures:
     """Set a speaker's features beside the reference population.
 
     Parameters
     ----------
     values
         What `forensix.voice.features.extract` returns.
-    gender
-        Chooses the population for f0, f1 and f2; ``unknown`` is that of all.
+    gender, band
+        Choose the stratum; an ``unknown`` gender is compared with all.
 
     Raises
     ------
@@ -149,5 +194,5 @@ def compare(values: Mapping[str, float | None], gender: Gender = "unknown") -> A
     if set(values) != expected:
         wrong = ", ".join(sorted(set(values) ^ expected))
         raise UsageError(f"the ten features of features.extract were expected; missing or unknown: {wrong}")
-    compared = {name: distribution(name, gender).compare(value) for name, value in values.items()}
+    compared = {name: distribution(name, gender, band).compare(value) for name, value in values.items()}
     return AudioFeatures(**compared)

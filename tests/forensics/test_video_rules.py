@@ -229,3 +229,11 @@ def test_frames_doubled_before_encoding(tmp_path: Path) -> None:
     findings = claims(container.read(str(path), "mp4"))
     told = [f for f in findings if "doubled" in f.claim.claim or "hardly differ" in f.claim.claim]
     assert [f.severity for f in told] == ["benign"] and "(2" in told[0].claim.claim
+
+
+def test_two_entries_of_one_save_are_one() -> None:
+    row = {"action": "saved", "when": "2024-01-02T03:04:05Z", "softwareAgent": "Some Recorder 1.0"}
+    once = claims(facts(("xmp.history", [row, row])))
+    assert pick(once, "history tells of 1 save").severity == "benign"
+    again = claims(facts(("xmp.history", [row, {**row, "when": "2024-01-03T03:04:05Z"}])))
+    assert pick(again, "history tells of 2 saves").severity == "suspect"

@@ -1,5 +1,6 @@
 """voice_analysis: every field of section 2.4, present and absent where the specification says so."""
 
+import html
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,8 +12,9 @@ import forensix
 from forensix.demo import RATE_HZ, synthesise
 from forensix.schema import AudioFeature, AudioFeatures
 from forensix.tasks import Options, load_task
-from forensix.tasks.voice_analysis import stretches
-from forensix.voice import Segment
+from forensix.tasks.evidence import Recording
+from forensix.voice import Segment, SpeakerTurns
+from forensix.voice.watermark import Mark
 from tests.making import write_video
 
 TASK = "voice_analysis"
@@ -99,12 +101,6 @@ def test_the_event_is_named_as_the_specification_names_it(speech: Path) -> None:
     assert report(speech, 0.9).to_wire(TASK)["event_type"] == "voice_analysis_complete"
 
 
-def test_short_pauses_stay_inside_what_is_scored_as_one() -> None:
-    parts = [Segment(0, 1), Segment(1.3, 2), Segment(3, 3.2), Segment(5, 7)]
-    assert stretches(parts) == (Segment(0, 2), Segment(5, 7))
-    assert stretches([Segment(1, 1.3)]) == (Segment(1, 1.3),)
-
-
 def test_the_shipped_detector_scores_speech(speech: Path) -> None:
     found = forensix.analyze(speech, [TASK], transcribe=False)
     assert 0 <= found.scores[TASK] <= 1
@@ -125,3 +121,95 @@ def test_a_voice_between_the_bounds_is_inconclusive(speech: Path) -> None:
     assert found.verdicts == {TASK: "inconclusive"}
     assert found.to_wire(TASK)["result"]["class_name"] == "fake"
     assert "cannot be told" in found.outcomes[TASK].summary
+
+
+RATE = 16000
+
+
+@pytest.fixture(scope="module")
+def minute(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Twenty seconds of sound, called speech by the components of the tests; its level says who made it."""
+    path = tmp_path_factory.mktemp("voices") / "minute.wav"
+    samples = 1000 * np.sin(np.arange(20 * RATE) / 5)
+    samples[8 * RATE : 12 * RATE] *= 8
+    wavfile.write(path, RATE, samples.astype(np.int16))
+    return path
+
+
+class Level:
+    """A spoof detector that calls loud sound synthetic."""
+
+    def score(self, samples: np.ndarray) -> float:
+        return 0.98 if np.abs(samples).mean() > 0.1 else 0.03
+
+
+class Everywhere:
+    """Hears speech in five stretches of four seconds with short pauses between them."""
+
+    def segments(self, samples: np.ndarray) -> tuple[Segment, ...]:
+        return tuple(Segment(4.0 * i + 0.1, 4.0 * i + 3.9) for i in range(5))
+
+
+class Turns:
+    """Knows who speaks: the segments that are given, by speaker."""
+
+    def __init__(self, *speakers: tuple[int, ...]) -> None:
+        self.speakers = speakers
+
+    def diarise(self, samples: np.ndarray, segments: tuple[Segment, ...]) -> tuple[SpeakerTurns, ...]:
+        return tuple(
+            SpeakerTurns(f"speaker_{n}", tuple(segments[i] for i in chosen))
+            for n, chosen in enumerate(self.speakers, 1)
+        )
+
+
+def heard(path: Path, *speakers: tuple[int, ...], **more: object) -> forensix.Report:
+    parts = {"spoof": Level(), "speech_activity": Everywhere(), "diarisation": Turns(*speakers), **more}
+    return forensix.analyze(path, [TASK], transcribe=False, **parts)
+
+
+def test_a_real_and_a_fake_speaker_get_two_verdicts(minute: Path) -> None:
+    found = heard(minute, (0, 1, 3, 4), (2,)).to_wire(TASK)["result"]
+    assert found["class_name"] == "fake"
+    assert [(s["speaker"], s["class_name"]) for s in found["explanation"]] == [
+        ("speaker_1", "real"),
+        ("speaker_2", "fake"),
+    ]
+
+
+def test_a_sentence_put_into_a_voice_is_placed_and_listed(minute: Path) -> None:
+    report = heard(minute, (0, 1, 2, 3, 4))
+    voice, piece = report.to_wire(TASK)["result"]["explanation"]
+    assert (voice["class_name"], piece["class_name"]) == ("real", "fake")
+    assert (piece["speaker"], piece["segments"]) == ("speaker_1, inserted", [{"start": 8.1, "end": 11.9}])
+    assert len(voice["segments"]) == 4 and report.scores[TASK] == pytest.approx(piece["class_probability"])
+    assert any("from 8.1 to 11.9 s" in note for note in report.outcomes[TASK].notes)
+    assert "by 1 speaker," in report.outcomes[TASK].summary
+
+
+class Marked:
+    """Reads a watermark in whatever it is given."""
+
+    def read(self, samples: np.ndarray, segments: tuple[Segment, ...]) -> Mark:
+        return Mark("PerTh", 0.93, tuple(segments))
+
+
+def test_a_watermark_decides(minute: Path) -> None:
+    report = heard(minute, (0, 1), voice_watermark=Marked())
+    assert report.verdicts == {TASK: "fake"} and report.scores[TASK] == pytest.approx(0.93)
+    assert any("PerTh" in note for note in report.outcomes[TASK].notes)
+
+
+def test_the_recording_is_shown_with_its_phrases_and_its_sound(minute: Path) -> None:
+    (shown,) = (e for e in heard(minute, (0, 1, 2, 3, 4)).outcomes[TASK].evidence if isinstance(e, Recording))
+    assert [span.lane for span in shown.timeline.spans] == ["speaker_1"] * 4 + ["speaker_1, inserted"]
+    assert max(shown.highs) == pytest.approx(8000 / 32768, abs=0.001)
+    assert shown.heaviest[0].start_s == pytest.approx(8.1) and shown.heaviest[0].label == "100 %"
+    assert shown.sound.startswith("data:audio/mpeg;base64,") and shown.sound_s == 20
+    page = html.unescape(heard(minute, (0, 1)).to_html())
+    assert "<audio" in page and page.count("<script>") == 1 and "script-src 'sha256-" in page
+
+
+def test_explaining_does_not_move_the_score(minute: Path) -> None:
+    scores = {heard(minute, (0, 1, 2, 3, 4), explain=explain).scores[TASK] for explain in (True, False)}
+    assert len(scores) == 1

@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 from scipy.io import wavfile
 
-from forensix.training import population, speakers
+from forensix.errors import UsageError
+from forensix.manifest import Manifest
+from forensix.perturb import find
+from forensix.training import population
 from forensix.training.voices import Voice, alone, fingerprint, read_rttm, read_samples, real_voices, samples_of
 from forensix.voice import population as shipped
 from forensix.voice.speech import Segment
+from tests.voice.synthetic import syllables
 
 
 def _voice(collection: str, speaker: str | None, name: str = "a") -> Voice:
@@ -31,10 +35,11 @@ def test_table_leaves_out_what_was_not_measured() -> None:
     voices = [Voice(Path("a"), "a", "one", str(i), "FM"[i % 2], "none") for i in range(6)]
     values = [dict.fromkeys(shipped._table()["features"], float(i)) for i in range(6)]
     values[5]["f0"] = None
-    table = population.table(voices, values)
+    strata = [("female", "wide"), ("male", "wide")] * 3
+    table = population.table([population.Measured(*one) for one in zip(voices, values, strata, strict=True)])
     assert table["f0"]["groups"]["all"]["count"] == 5
     assert table["f0"]["groups"]["male"]["count"] == 2 and table["f0"]["groups"]["female"]["count"] == 3
-    assert set(table["jitter"]["groups"]) == {"all"}
+    assert table["jitter"]["groups"]["wide"] == table["jitter"]["groups"]["all"]
     assert table["f1"]["groups"]["male"]["mean_value"] == 3
 
 
@@ -79,8 +84,9 @@ def test_no_dev_row_and_no_synthetic_voice_is_listed(corpora: Path) -> None:
 
 
 def test_a_sample_of_the_corpora_lies_where_the_table_says(corpora: Path) -> None:
-    voices, values = population.measure(real_voices(corpora, None, per_collection=6, seed=1))
-    assert len(voices) >= 15
+    measured = population.measure(real_voices(corpora, None, per_collection=6, seed=1), samples_of)
+    values = [one.values for one in measured]
+    assert len(values) >= 15
     for feature in ("f0", "jitter", "naturalness", "spectral_artifacts"):
         d = shipped.distribution(feature)
         found = [v[feature] for v in values if v[feature] is not None]
@@ -89,9 +95,47 @@ def test_a_sample_of_the_corpora_lies_where_the_table_says(corpora: Path) -> Non
         assert 20 <= d.percentile_rank(float(np.median(found))) <= 80
 
 
-def test_conversations_take_turns() -> None:
-    rng = np.random.default_rng(0)
-    clips = [(name, (1000 * rng.normal(size=16000 * 8)).astype(np.int16)) for name in "ab"]
-    talk = speakers.converse(clips, turn_s=(2, 3), seed=0)
-    assert len(talk.samples) >= 16 * 16000
-    assert len(talk.segments) == len(talk.truth)
+@pytest.fixture
+def people(tmp_path: Path) -> Manifest:
+    """Four voices from a formula, two over a telephone, one of them fake, and a file that is no sound."""
+    rows = ["path,label,speaker,gender"]
+    for i, f0_hz in enumerate((110, 120, 200, 210)):
+        voice = syllables(f0_hz, 12, seed=i)
+        voice = find("audio", "telephone").at(None)(voice) if i % 2 else voice
+        wavfile.write(tmp_path / f"{i}.wav", 16000, voice)
+        rows.append(f"{i}.wav,{'fake' if i == 3 else 'real'},person {i},{'M' if f0_hz < 150 else 'F'}")
+    (tmp_path / "4.wav").write_bytes(b"RIFF")
+    (tmp_path / "manifest.csv").write_text("\n".join([*rows, "4.wav,real,person 4,"]) + "\n")
+    return Manifest.read(tmp_path / "manifest.csv")
+
+
+def test_a_population_of_ones_own_is_built_and_used(
+    people: Manifest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "mine.json"
+    assert population.build(people, target) == 3
+    monkeypatch.setenv(shipped.SETTING, str(target))
+    monkeypatch.setattr(shipped, "LEAST_RECORDINGS", 2)
+    assert shipped.record()["recordings"] == 3
+    assert shipped.distribution("f0").count == 3 and shipped.distribution("f0", "male").count == 2
+    assert shipped.distribution("jitter", "female").count == 3, "one woman is no stratum"
+    assert 105 < shipped.distribution("f0", "male").mean_value < 125
+
+
+def test_a_file_that_is_no_population_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "other.json").write_text('{"features": []}')
+    monkeypatch.setenv(shipped.SETTING, str(tmp_path / "other.json"))
+    with pytest.raises(UsageError, match=r"other\.json is no population"):
+        shipped.distribution("f0")
+
+
+def test_too_few_voices_are_no_population(people: Manifest, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="two are needed"):
+        population.build(people.where(speaker="person 4"), tmp_path / "mine.json")
+
+
+def test_a_telephone_has_a_narrow_band() -> None:
+    voice = syllables(120, 12)
+    segments = (Segment(0.0, 4.0),)
+    assert shipped.band_of(voice, segments) == "wide"
+    assert shipped.band_of(find("audio", "low_pass").at(4000)(voice), segments) == "narrow"

@@ -1,6 +1,7 @@
 import time
 
 import numpy as np
+import parselmouth
 import pytest
 
 from forensix.errors import UsageError
@@ -53,6 +54,38 @@ def test_pitch_range_of_a_glide_in_semitones() -> None:
     # From the 20th to the 80th percentile of 11 equal steps of a semitone each there are 6.
     assert extract(np.concatenate(notes))["pitch_consistency"] == pytest.approx(6, abs=0.6)
     assert extract(vowel(110))["pitch_consistency"] < 0.1
+
+
+PRAAT = """
+pitch = To Pitch (ac): 0.01, floor, 15, "no", 0.03, 0.45, 0.01, 0.35, 0.14, ceiling
+f0 = Get quantile: 0, 0, 0.5, "Hertz"
+selectObject: sound
+plusObject: pitch
+pulses = To PointProcess (cc)
+jitter = Get jitter (local): 0, 0, 0.0001, 0.02, 1.3
+selectObject: sound
+plusObject: pulses
+shimmer = Get shimmer (local): 0, 0, 0.0001, 0.02, 1.3, 1.6
+selectObject: sound
+To Formant (burg): 0.01, 5, maximum, 0.025, 50
+f1 = Get quantile: 1, 0, 0, "Hertz", 0.5
+f2 = Get quantile: 2, 0, 0, "Hertz", 0.5
+selectObject: sound
+To PowerCepstrogram: 60, 0.01, 5000, 50
+cpps = Get CPPS: "no", 0.01, 0.001, 60, 330, 0.05, "Parabolic", 0.001, 0.05, "Straight", "Robust"
+"""
+
+
+@pytest.mark.parametrize("f0_hz", [110.0, 210.0])
+def test_praat_itself_says_the_same_to_one_per_cent(f0_hz: float) -> None:
+    voice = vowel(f0_hz, 3.0, period_noise=0.01, amplitude_noise=0.05)
+    sound = parselmouth.Sound(voice.astype(np.float64), RATE_HZ)
+    settings = f"floor = {0.75 * f0_hz}\nceiling = {1.5 * f0_hz}\nmaximum = {5000 if f0_hz < 160 else 5500}\n"
+    _, told = parselmouth.praat.run(sound, "sound = selected ()\n" + settings + PRAAT, return_variables=True)
+    values = extract(voice)
+    for name, scale in {"f0": 1, "f1": 1, "f2": 1, "jitter": 100, "shimmer": 100}.items():
+        assert values[name] == pytest.approx(scale * told[name], rel=0.01), name
+    assert values["naturalness"] == pytest.approx(told["cpps"], rel=0.01)
 
 
 def test_noise_lowers_the_cepstral_peak() -> None:

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from forensix.training.speakers import confusion, converse
+from forensix.training.mixtures import Clip, Conditions, clip_of, mix
+from forensix.training.speakers import confusion
 from forensix.training.voices import read_samples
 from forensix.voice.speakers import MOST_WINDOWS, Prepared, SpeakerTurns, diarise, from_rttm, group, to_rttm, windows_of
 from forensix.voice.speech import Segment, speech_segments, total_s
@@ -101,16 +102,29 @@ def test_confusion_is_blind_to_names_and_counts_seconds() -> None:
 def test_people_of_the_corpora(corpora: Path) -> None:
     rows = pd.read_csv(corpora / "voice/manifest.csv", dtype=str)
     rows = rows[(rows.split == "dev") & (rows.label == "real") & rows.speaker.isin(["LJSpeech", "emodb03"])]
-    voices = {
-        speaker: np.concatenate([read_samples(corpora / "voice" / path) for path in part.path[:4]])
+    clips = [
+        clip_of(speaker, read_samples(corpora / "voice" / path))
         for speaker, part in rows.groupby("speaker")
-    }
-    for voice in voices.values():
-        assert len(diarise(voice, speech_segments(voice))) == 1
-    talk = converse(list(voices.items()), turn_s=(2, 4), seed=0)
-    found = diarise(talk.samples, talk.segments)
-    truth = list(zip(talk.segments, talk.truth, strict=True))
-    assert confusion(truth, [(s, f.speaker) for f in found for s in f.segments]) < 0.1
+        for path in part.path[:4]
+    ]
+    for speaker in ("LJSpeech", "emodb03"):
+        alone = mix([clip for clip in clips if clip.speaker == speaker], Conditions(), seed=0)
+        assert len(diarise(alone.samples, speech_segments(alone.samples))) == 1
+    talk = mix(clips, Conditions(), seed=0)
+    found = diarise(talk.samples, speech_segments(talk.samples))
+    assert confusion(talk.turns, [(s, f.speaker) for f in found for s in f.segments]) < 0.1
+
+
+def test_a_mixture_knows_where_its_clips_went() -> None:
+    voice = syllables(140, 8)
+    clips = [Clip(name, voice, (Segment(0.0, len(voice) / RATE_HZ),)) for name in "ab" for _ in range(3)]
+    talk = mix(clips, Conditions(pause_s=(0.5, 0.5), snr_db=30), seed=1)
+    assert set(talk.speakers) == {"a", "b"} and len(talk.turns) == 6
+    said = np.concatenate([s.of(talk.samples) for s, _ in talk.turns])
+    quiet = Segment(talk.turns[-1][0].end_s + 0.5, len(talk.samples) / RATE_HZ).of(talk.samples)
+    assert np.sqrt(np.mean(said**2)) > 10 * np.sqrt(np.mean(quiet**2))
+    again = mix(clips, Conditions(pause_s=(0.5, 0.5), snr_db=30), seed=1)
+    assert again.turns == talk.turns and np.array_equal(again.samples, talk.samples)
 
 
 @pytest.mark.slow

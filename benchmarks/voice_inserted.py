@@ -1,0 +1,210 @@
+"""Measure how synthetic sentences in real recordings are found and placed.
+
+    python benchmarks/voice_inserted.py --corpora DIR > benchmarks/results/voice_inserted.md
+
+From the corpora's dev rows, none of which the detector was trained on: real recordings of 20 to 30 s are clips of one
+person (or, where a source has fewer, of one source) one after the other, and a synthetic clip, of the same speaker
+where there is one, is put in at a pause, cut to 1, 2, 3 or 4 s, or two of them after each other. Pieces and
+surroundings are levelled alike and go through the same code. Nothing here was used to choose a number; the thresholds
+were set on other sources (see `--choose`).
+
+    python benchmarks/voice_inserted.py --choose --sources voice.csv --repositories DIR
+
+prints the same tables on ``dev`` rows of a list of public files instead.
+"""
+
+import argparse
+import io
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import pandas as pd
+import torch
+
+from forensix.errors import InputNotFound
+from forensix.metrics import auc, eer
+from forensix.models import load_component
+from forensix.tasks.verdicts import pooled, threshold_of
+from forensix.training.mixtures import Clip, Conditions, clip_of, insert, mix
+from forensix.training.sources import Repositories, read_list
+from forensix.training.voices import read_samples
+from forensix.voice.phrases import inserted, phrases
+from forensix.voice.speakers import diarise
+from forensix.voice.speech import RATE_HZ, Segment, speech_segments
+
+PIECES: dict[str, tuple[int, float]] = {
+    "1 s": (1, 1.0),
+    "2 s": (1, 2.0),
+    "3 s": (1, 3.0),
+    "4 s": (1, 4.0),
+    "two sentences": (2, 4.0),
+}
+AROUND_S = (20.0, 30.0)
+N_RECORDINGS = 40
+
+
+@dataclass(frozen=True)
+class Speech:
+    """Clips of people by group (a speaker, or a source), and synthetic clips by group."""
+
+    real: Mapping[str, Sequence[Clip]]
+    fake: Mapping[str, Sequence[Clip]]
+
+
+def of_corpora(corpora: Path) -> Speech:
+    rows = pd.read_csv(corpora / "voice/manifest.csv", dtype=str)
+    rows = rows[rows["split"] == "dev"]
+    found: dict[str, dict[str, list[Clip]]] = {"real": {}, "fake": {}}
+    for row in rows.to_dict("records"):
+        known = isinstance(row["speaker"], str)
+        group = row["speaker"] if known and row["speaker"] == "LJSpeech" else row["source_repo"]
+        if clip := clip_of(group, read_samples(corpora / "voice" / row["path"])):
+            found[row["label"]].setdefault(group, []).append(clip)
+    return Speech(**found)
+
+
+def of_list(path: Path, repositories: Path) -> Speech:
+    found: dict[str, dict[str, list[Clip]]] = {"real": {}, "fake": {}}
+    rows = read_list(path, split="dev")
+    rows = rows.groupby(["repo", "label"], group_keys=False).head(60)
+    with Repositories(repositories) as files:
+        for row in rows.to_dict("records"):
+            try:
+                data = files.read(row["repo"], row["path"], blob=row["blob"], ref=row["ref"])
+                clip = clip_of(row["repo"], decoded(data))
+            except (InputNotFound, av.FFmpegError):
+                continue
+            if clip:
+                found[row["label"]].setdefault(row["repo"], []).append(clip)
+    return Speech(**found)
+
+
+def decoded(data: bytes) -> np.ndarray:
+    parts: list[np.ndarray] = []
+    with av.open(io.BytesIO(data)) as container:
+        resampler = av.AudioResampler("s16", "mono", RATE_HZ)
+        for frame in container.decode(audio=0):
+            parts += [f.to_ndarray()[0] for f in resampler.resample(frame)]
+            if sum(map(len, parts)) > 10 * RATE_HZ:
+                break
+    return np.concatenate(parts)
+
+
+def recordings(speech: Speech, n_pieces: int, piece_s: float) -> Iterator[tuple[np.ndarray, Segment | None]]:
+    """Yield recordings with where the synthetic piece lies; without one where ``n_pieces`` is 0."""
+    groups = sorted(g for g, clips in speech.real.items() if sum(len(c.samples) for c in clips) > 12 * RATE_HZ)
+    for i in range(N_RECORDINGS):
+        draw = random.Random(i)
+        group = groups[i % len(groups)]
+        clips = draw.sample(list(speech.real[group]), len(speech.real[group]))
+        around: list[Clip] = []
+        least_s = draw.uniform(*AROUND_S)
+        while sum(len(c.samples) for c in around) < least_s * RATE_HZ and len(around) < len(clips):
+            around.append(clips[len(around)])
+        if not n_pieces:
+            yield insert(around[1:], around[0], after=0)[0], None
+            continue
+        fakes = list(speech.fake.get(group) or [c for some in speech.fake.values() for c in some])
+        long_enough = [c for c in fakes if len(c.samples) >= min(piece_s, 2.0) * RATE_HZ]
+        chosen = draw.sample(long_enough, n_pieces)
+        x = np.concatenate([c.samples[: round(piece_s * RATE_HZ)] for c in chosen])
+        piece = Clip(group, x, ())
+        yield insert(around, piece, after=draw.randint(1, max(1, len(around) - 1)))
+
+
+def overlap(a: Segment, b: Segment) -> float:
+    """Return the share of both that is common to both."""
+    common = max(0.0, min(a.end_s, b.end_s) - max(a.start_s, b.start_s))
+    return common / (a.duration_s + b.duration_s - common)
+
+
+def listen(samples: np.ndarray, spoof: Any) -> tuple[tuple[Segment, ...], list[float]]:
+    found = phrases(speech_segments(samples))
+    return found, [float(spoof.score(phrase.of(samples))) for phrase in found]
+
+
+def two_voices(speech: Speech, spoof: Any) -> Iterator[tuple[int, bool, bool]]:
+    """Yield, for conversations of a real and a synthetic speaker, how many were found and whether each is told right.
+
+    A speaker that was found is the one who says most of what it was given.
+    """
+    groups = sorted(g for g, clips in speech.real.items() if len(clips) >= 4)
+    others = sorted(g for g, clips in speech.fake.items() if len(clips) >= 4)
+    for i in range(N_RECORDINGS):
+        draw = random.Random(i)
+        real = draw.choice(groups)
+        fake = draw.choice([g for g in others if g != real])
+        clips = [Clip("real", c.samples, c.segments) for c in draw.sample(list(speech.real[real]), 4)]
+        clips += [Clip("fake", c.samples, c.segments) for c in draw.sample(list(speech.fake[fake]), 4)]
+        talk = mix(clips, Conditions(), seed=i)
+        told: dict[str, list[bool]] = {"real": [], "fake": []}
+        found = diarise(talk.samples, speech_segments(talk.samples))
+        for one in found:
+            seconds = {who: _common_s(one.segments, [s for s, w in talk.turns if w == who]) for who in told}
+            pieces = phrases(one.segments)
+            score = pooled([spoof.score(p.of(talk.samples)) for p in pieces], [p.duration_s for p in pieces])
+            told[max(seconds, key=lambda who: seconds[who])].append(score >= threshold_of(spoof))
+        real_right, fake_right = not any(told["real"] or [True]), any(told["fake"])
+        yield len(found), real_right, fake_right
+
+
+def _common_s(a: Sequence[Segment], b: Sequence[Segment]) -> float:
+    return sum(max(0.0, min(x.end_s, y.end_s) - max(x.start_s, y.start_s)) for x in a for y in b)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description="Measure how inserted synthetic sentences are found.")
+    parser.add_argument("--corpora", type=Path, help="folder that holds voice/manifest.csv")
+    parser.add_argument("--choose", action="store_true", help="use the dev rows of a list of public files instead")
+    parser.add_argument("--sources", type=Path, help="the list")
+    parser.add_argument("--repositories", type=Path, help="folder with one folder <owner>+<name> a repository")
+    parser.add_argument("--spoof", default="forensix-spoof")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    spoof = load_component("spoof", options.spoof)
+    threshold = threshold_of(spoof)
+    speech = of_list(options.sources, options.repositories) if options.choose else of_corpora(options.corpora)
+    call = "--choose --sources voice.csv --repositories DIR" if options.choose else "--corpora DIR"
+    print(f"# Synthetic sentences in real recordings\n\n    python benchmarks/voice_inserted.py {call}\n")
+    print(f"Detector: {options.spoof}, sha256 {spoof.card.sha256[:12]}….\n")
+    whole = [listen(samples, spoof) for samples, _ in recordings(speech, 0, 0.0)]
+    accused = sum(inserted(scores, [p.duration_s for p in found], threshold) is not None for found, scores in whole)
+    seconds = np.mean([found[-1].end_s for found, _ in whole])
+    print(f"Real recordings with nothing put in: {accused} of {len(whole)} are accused (mean {seconds:.0f} s long).\n")
+    print("| piece | recordings | found | found and placed (half in common) | overlap where found, median |", end="")
+    print(" EER by phrase | AUC by phrase |\n|---|---|---|---|---|---|---|")
+    for name, (n_pieces, piece_s) in PIECES.items():
+        hits, overlaps, labels, values = 0, [], [], []
+        for samples, truth in recordings(speech, n_pieces, piece_s):
+            found, scores = listen(samples, spoof)
+            assert truth is not None
+            inside = [min(p.end_s, truth.end_s) - max(p.start_s, truth.start_s) for p in found]
+            labels += [int(common > p.duration_s / 2) for common, p in zip(inside, found, strict=True)]
+            values += scores
+            run = inserted(scores, [p.duration_s for p in found], threshold)
+            if run is not None:
+                placed = Segment(found[run[0]].start_s, found[run[-1]].end_s)
+                hits += placed.start_s < truth.end_s and truth.start_s < placed.end_s
+                overlaps.append(overlap(placed, truth))
+        n_placed = sum(share >= 0.5 for share in overlaps)
+        middle = f"{np.median(overlaps):.2f}" if overlaps else "–"
+        shares = f"{hits / N_RECORDINGS:.2f} | {n_placed / N_RECORDINGS:.2f} | {middle}"
+        errors = f"{eer(labels, values):.3f} | {auc(labels, values):.3f}"
+        print(f"| {name} | {N_RECORDINGS} | {shares} | {errors} |", flush=True)
+    told = list(two_voices(speech, spoof))
+    print(f"\n## A real and a synthetic speaker in one recording, {len(told)} of them\n")
+    print("| two speakers found | the real one called real | the synthetic one called fake | both right |")
+    print("|---|---|---|---|")
+    both = np.mean([n == 2 and real and fake for n, real, fake in told])
+    shares = [np.mean([n == 2 for n, _, _ in told]), *(np.mean([row[i] for row in told]) for i in (1, 2)), both]
+    print("| " + " | ".join(f"{share:.2f}" for share in shares) + " |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,202 @@
+"""Does speech carry the watermark of a synthesiser?
+
+Resemble's generators, Chatterbox among them, write the inaudible mark PerTh into what they say. Its decoder comes with
+the wheel ``resemble-perth`` (MIT; ``pip install 'forensix[watermark]'``), whose weights are read here by code of our
+own; nothing else of that package is imported.
+
+A reading of 0.8 or more means: marked, so this speech was synthesised. A lower one means nothing: most synthesisers do
+not mark, and strong noise or another vocoder removes the mark. Silence has no reading. Long speech is read in up to
+eight pieces of 5 s. ``benchmarks/results/voice_watermark.md`` has false alarms and what the mark survives.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.signal import resample_poly
+from torch import nn
+
+from forensix.errors import MissingExtra, WeightsMismatch
+from forensix.voice.speech import Segment, as_float, spread, total_s
+
+MARKED = 0.8
+"""Readings from here up are evidence."""
+
+PERTH_SHA256 = "a15bce457ebc53ce5e6c9c3f11df78cf7ee2bf9cdab0a798902135b4c4027670"
+PIECE_S = 5.0
+READ_S = 40.0
+SHORTEST_S = 0.5
+QUIET_RMS = 1e-4
+N_FFT, HOP = 2048, 320  # at 32 kHz
+N_BANDS = 128  # up to 2 kHz
+FLOOR_DB, CEILING_DB = -180.0, 15.0
+LOUD = 0.05  # of the loudest window: quieter ones do not count
+SPEEDS = {"slow": 1.25, "normal": 1.0, "fast": 0.75}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A watermark that was found: whose it is, its reading from 0.8 to 1, and the pieces of speech that carry it."""
+
+    name: str
+    reading: float
+    segments: tuple[Segment, ...]
+
+
+class _Branch(nn.Module):
+    """Convolutions over time: dB bands, shape (n, 128, time), to attention and mark, shape (n, 2, time)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        sizes = [(N_BANDS, 256, 1), *[(256, 256, 7)] * 5, (256, 2, 1)]
+        self.layers = nn.ModuleList(nn.Conv1d(i, o, k, padding=k // 2) for i, o, k in sizes)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for layer in self.layers[:-1]:
+            x = nn.functional.leaky_relu(layer(x))
+        out: torch.Tensor = self.layers[-1](x)
+        return out
+
+
+class PerthDecoder(nn.Module):
+    """PerTh's decoder: three branches listen at three speeds, and attention weighs what they read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.branches = nn.ModuleDict({speed: _Branch() for speed in SPEEDS})
+
+    def forward(self, levels: torch.Tensor) -> torch.Tensor:
+        """Return the reading of each piece from its scaled dB spectrum, shape (n, 1025, time); NaN for silence."""
+        total = levels.sum(dim=1)
+        loud = (total > LOUD * total.amax(dim=1, keepdim=True)).float()[:, None]
+        bands = levels[:, :N_BANDS]
+        heard = []
+        for speed, factor in SPEEDS.items():
+            n = int(bands.shape[2] * factor)
+            stretched = nn.functional.interpolate(bands, size=n, mode="linear", align_corners=True)
+            mask = nn.functional.interpolate(loud, size=n, mode="nearest")
+            out = self.branches[speed](bands if speed == "normal" else stretched)
+            heard.append((out * mask).sum(2) / mask.sum(2))
+        attention, marks = torch.stack(heard, dim=2).unbind(1)
+        return (marks * attention.softmax(dim=1)).sum(1)
+
+
+class PerthReader:
+    """Fills the slot ``voice_watermark`` with PerTh's decoder."""
+
+    name = "perth"
+
+    def __init__(self, decoder: PerthDecoder) -> None:
+        self._decoder = decoder.eval()
+
+    def reading(self, samples: NDArray[Any]) -> float | None:
+        """Return how sure the decoder is that one piece of speech is marked, 0 to 1; ``None`` for silence.
+
+        Parameters
+        ----------
+        samples
+            Shape (n,), int16 or float, mono, 16 kHz, at least 0.5 s.
+        """
+        x = as_float(samples)
+        x = x - x.mean(dtype=np.float64).astype(np.float32) if len(x) else x
+        if len(x) < SHORTEST_S * 16_000 or float(np.sqrt(np.mean(np.square(x, dtype=np.float64)))) < QUIET_RMS:
+            return None
+        levels, _ = levels_and_phase(torch.from_numpy(resample_poly(x, 2, 1).astype(np.float32)))
+        with torch.inference_mode():
+            found = float(self._decoder(levels[None])[0])
+        return min(max(found, 0.0), 1.0) if np.isfinite(found) else None
+
+    def read(self, samples: NDArray[Any], segments: Sequence[Segment]) -> Mark | None:
+        """Look for the mark in speech.
+
+        Parameters
+        ----------
+        samples
+            Shape (n,), int16 or float, mono, 16 kHz; may be a memory map.
+        segments
+            Where there is speech.
+
+        Returns
+        -------
+        The mark, or ``None`` where no piece of speech reads 0.8 or more, which says nothing.
+        """
+        long_enough = [s for s in segments if s.duration_s >= SHORTEST_S]
+        pieces = spread(long_enough, at_most_s=READ_S, piece_s=PIECE_S) if total_s(long_enough) else ()
+        readings = [(self.reading(piece.of(samples)), piece) for piece in pieces]
+        marked = [(value, piece) for value, piece in readings if value is not None and value >= MARKED]
+        if not marked:
+            return None
+        return Mark("PerTh", max(value for value, _ in marked), tuple(piece for _, piece in marked))
+
+
+class NoReader:
+    """Fills the slot where no reader is installed: finds nothing."""
+
+    name = "none"
+
+    def read(self, samples: NDArray[Any], segments: Sequence[Segment]) -> Mark | None:
+        """Return ``None``."""
+        return None
+
+
+def _weights() -> Path | None:
+    spec = find_spec("perth")
+    places = spec.submodule_search_locations if spec else None
+    found = Path(places[0]) / "perth_net/pretrained/implicit/perth_net_250000.pth.tar" if places else None
+    return found if found and found.is_file() else None
+
+
+def levels_and_phase(samples: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the spectrum of mono 32 kHz floats: dB scaled so that -180 is 0 and 15 is 1, and phase, (1025, time)."""
+    spectrum = torch.stft(samples, N_FFT, HOP, window=torch.hann_window(N_FFT), return_complex=True)
+    level_db = 20 * torch.log10(spectrum.abs().clamp(min=10 ** (FLOOR_DB / 20)))
+    return (level_db - FLOOR_DB) / (CEILING_DB - FLOOR_DB), spectrum.angle()
+
+
+def perth_state() -> dict[str, torch.Tensor]:
+    """Return the tensors of PerTh's network, encoder and decoder.
+
+    Raises
+    ------
+    MissingExtra
+        The wheel ``resemble-perth`` is not installed.
+    WeightsMismatch
+        Its weights are not the ones that were measured.
+    """
+    path = _weights()
+    if path is None:
+        raise MissingExtra("PerTh's weights come with a wheel: run \"pip install 'forensix[watermark]'\"")
+    with path.open("rb") as file:
+        if hashlib.file_digest(file, "sha256").hexdigest() != PERTH_SHA256:
+            raise WeightsMismatch(
+                f"{path.name} of resemble-perth is not the file that was measured: install resemble-perth==1.0.1"
+            )
+    state: dict[str, torch.Tensor] = torch.load(path, map_location="cpu", weights_only=True)["model"]
+    return state
+
+
+@cache
+def perth() -> PerthReader:
+    """Return the reader of PerTh; raises what `perth_state` raises."""
+    state = perth_state()
+    decoder = PerthDecoder()
+    renamed = {
+        f"branches.{speed}.layers.{i}.{kind}": state[f"decoder.{speed}_layers.{i}.conv.{kind}"]
+        for speed in SPEEDS
+        for i in range(7)
+        for kind in ("weight", "bias")
+    }
+    decoder.load_state_dict(renamed, strict=True)
+    return PerthReader(decoder)
+
+
+def available() -> PerthReader | NoReader:
+    """Return the reader of PerTh where its wheel is installed, otherwise one that finds nothing."""
+    return perth() if _weights() else NoReader()

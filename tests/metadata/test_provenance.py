@@ -1,0 +1,99 @@
+"""Each fact points at the bytes that hold it: held over the originals of the corpus."""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forensix.media import open_media
+from forensix.metadata import child, reader, xmp
+from forensix.metadata.facts import Fact
+
+LITERAL = (
+    "xmp.", "exif.", "iptc.", "icc.", "jpeg.comment", "png.text.", "gif.comment", "container.tag.", "container.handler",
+    "container.compressor", "container.brand", "container.writing_app", "container.muxing_app", "stream.encoder",
+    "mpeg.encoder", "id3.T", "id3v1.", "vorbis.", "ape.", "device.",
+)  # fmt: skip
+"""Facts that repeat what the file says; the others (dates, counts, names of codes) are worked out from it."""
+
+MADE_OF_IT = (
+    "container.brands",
+    "exif.byte_order",
+    "iptc.digest",
+    "iptc.digest_now",
+    "icc.version",
+    "id3.TXXX",
+    "xmp.source_type",
+)
+ENCODINGS = ("utf-8", "latin-1", "utf-16-le", "utf-16-be", "cp1252")
+PACKED = (", compressed", ", coded", "zTXt", "iTXt", "MakerNote")
+NEAR_BYTES = 160
+
+
+def texts(value: Any) -> Iterator[str]:
+    """Yield the texts that a value holds."""
+    if isinstance(value, str):
+        yield value
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from texts(part)
+
+
+def held(fact: Fact, data: bytes) -> bool:
+    """Tell whether the bytes at a fact's offset hold its value, in one of the usual encodings."""
+    shown = [t.strip() for t in texts(fact.value) if len(t.strip()) > 2 and "\ufffd" not in t]
+    # Structures and lists write the names of their fields between the values.
+    room = 12 * sum(len(t) for t in shown) if isinstance(fact.value, list | dict) else 0
+    assert fact.offset is not None
+    window = data[fact.offset : fact.offset + NEAR_BYTES + room + 2 * max(map(len, shown), default=0)]
+
+    def written(text: str) -> Iterator[bytes]:
+        start = text[:40]
+        for encoding in ENCODINGS:
+            yield start.encode(encoding, "replace")
+        escaped = start.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+        yield escaped.encode()
+        yield escaped.replace("'", "&apos;").replace('"', "&quot;").encode()
+
+    return all(any(form in window for form in written(text)) for text in shown)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("medium", ["image", "video", "audio"])
+def test_the_bytes_of_a_fact_hold_its_value(medium: str, corpora: Path) -> None:
+    folder = corpora / "forensics"
+    with (folder / "manifest.csv").open(encoding="utf-8", newline="") as file:
+        paths = [folder / row["path"] for row in csv.DictReader(file) if row["media"] == medium]
+    looked_at, elsewhere = 0, []
+    for path in paths:
+        with open_media(path) as media:
+            facts = reader.from_values(child.read(str(path), media.kind, media.format, path.name))
+        data = path.read_bytes()
+        for fact in facts.items:
+            literal = fact.key.startswith(LITERAL) and not fact.key.startswith(MADE_OF_IT)
+            if fact.offset is None or not literal or any(mark in fact.where for mark in PACKED):
+                continue
+            looked_at += 1
+            if not held(fact, data):
+                elsewhere.append((path.name, fact))
+    assert looked_at > 20
+    assert elsewhere == []
+
+
+def test_the_same_property_twice_points_at_each() -> None:
+    packet = (
+        b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+        b'<rdf:Description xmlns:exif="http://ns.adobe.com/exif/1.0/" exif:FocalPlaneXResolution="5">'
+        b'<tiff:XResolution xmlns:tiff="http://ns.adobe.com/tiff/1.0/">72/1</tiff:XResolution></rdf:Description>'
+        b'<rdf:Description xmlns:xmp="http://ns.adobe.com/xap/1.0/"><xmp:Label>one</xmp:Label></rdf:Description>'
+        b'<rdf:Description xmlns:xmp="http://ns.adobe.com/xap/1.0/"><xmp:Label>two</xmp:Label></rdf:Description>'
+        b"</rdf:RDF></x:xmpmeta>"
+    )
+    facts, problems = xmp.parse(packet, "packet", 1000)
+    assert problems == []
+    shown = {f.key + str(f.value): packet[f.offset - 1000 :] for f in facts if f.offset is not None}
+    assert shown["xmp.tiff.XResolution72/1"].startswith(b"<tiff:XResolution")
+    assert shown["xmp.exif.FocalPlaneXResolution5"].startswith(b'FocalPlaneXResolution="5"')
+    assert shown["xmp.xmp.Labelone"].startswith(b"<xmp:Label>one")
+    assert shown["xmp.xmp.Labeltwo"].startswith(b"<xmp:Label>two")

@@ -1,0 +1,60 @@
+"""PerTh's mark: found where it was written, nowhere else, and never in silence."""
+
+import numpy as np
+import pytest
+
+from forensix.errors import MissingExtra
+from forensix.models import load_component
+from forensix.voice import watermark
+from forensix.voice.speech import Segment
+from tests.voice.synthetic import syllables
+
+RATE_HZ = 16000
+
+
+@pytest.fixture(scope="module")
+def reader() -> watermark.PerthReader:
+    found = watermark.available()
+    if not isinstance(found, watermark.PerthReader):
+        pytest.skip("resemble-perth is not installed")
+    return found
+
+
+def test_what_was_marked_is_found_and_what_was_not_is_not(reader: watermark.PerthReader) -> None:
+    from forensix.training.watermark import mark
+
+    plain = syllables(140, 15)
+    segments = (Segment(0, 3.0), Segment(3.0, 5.9))
+    assert reader.read(plain, segments) is None
+    found = reader.read(mark(plain), segments)
+    assert found is not None and found.name == "PerTh" and found.reading >= watermark.MARKED
+    assert found.segments == segments
+
+
+def test_a_marked_half_is_placed(reader: watermark.PerthReader) -> None:
+    from forensix.training.watermark import mark
+
+    plain = syllables(140, 15)
+    half = 3 * RATE_HZ
+    samples = np.concatenate([plain[:half], mark(plain)[half:]])
+    found = reader.read(samples, (Segment(0, 3.0), Segment(3.0, 5.9)))
+    assert found is not None and found.segments == (Segment(3.0, 5.9),)
+
+
+@pytest.mark.parametrize(
+    "samples", [np.zeros(RATE_HZ, np.int16), np.full(RATE_HZ, np.nan, np.float32), np.full(RATE_HZ, 9000, np.int16)]
+)
+def test_silence_has_no_reading(reader: watermark.PerthReader, samples: np.ndarray) -> None:
+    assert reader.reading(samples) is None
+
+
+def test_without_the_wheel_the_command_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watermark, "find_spec", lambda _: None)
+    watermark.perth.cache_clear()
+    with pytest.raises(MissingExtra, match=r"forensix\[watermark\]"):
+        watermark.perth()
+    assert watermark.available().read(syllables(140, 5), (Segment(0, 2),)) is None
+
+
+def test_the_slot_names_its_reader() -> None:
+    assert load_component("voice_watermark", "available").name in {"perth", "none"}
