@@ -181,11 +181,23 @@ HYBRID = (
     "A hybrid-reference file: one save, whose second, empty section points to the cross-reference stream "
     "(/XRefStm) for newer readers. Nothing was added, so there is one version."
 )
+CAPTION = (
+    "The digest of a caption is all that Photoshop's block holds. Agencies and operating systems write it beside a "
+    "picture that they leave as it is, so it is told as benign."
+)
+CONVERTER = "ImageMagick is named, and nothing else: a converter, which is told as benign."
 NOTES: dict[str, str] = {
     "0032_": "The preview of 160 x 120 shows the same picture between black bars (correlation 1.00 within them): there "
     "is one version.",
     "0046_": HYBRID,
     "0109_": "Encrypted for the holders of certificates, which qpdf cannot open; its structure is whole.",
+    "0051_": CAPTION,
+    "0102_": CONVERTER,
+    "0112_": CONVERTER,
+    "0218_": CAPTION,
+    "0365_": "The camera's EXIF stands in a file that begins with JFIF, has the library's tables and states "
+    "4032 x 3024 pixels where the picture has 4030 x 2570: it was cropped and saved by another program, and the claim "
+    "is right.",
     "0110_": HYBRID,
     "0133_": HYBRID,
     "0137_": "The lowest bits of the alpha channel hold the parameters of Stable Diffusion (stealth_pngcomp), "

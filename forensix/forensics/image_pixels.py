@@ -19,11 +19,13 @@ SPARE_BYTES = 1 << 20
 ALIKE = 0.75
 DIFFERENT = 0.55
 TURNED = 0.8
+UPRIGHT = 1.1
 COPIED_PX, COPIED_LARGE_PX = 300, 2500
 COPIED_ALIKE, COPIED_LARGE_ALIKE = 0.975, 0.935
 COPIED_ASIDE = 0.85
 COPIED_OVERLAP = 0.25
 GRAIN_ALIKE, GRAIN_LEAD = 0.3, 2.0
+SAME = 0.955
 NOISE_EXCESS, NOISE_SHARE = 1.3, 0.3
 PAIR_CAPTION = (
     "Left the picture, then its {name}, both turned as the orientation tag says; right the preview in grey, red where "
@@ -113,16 +115,15 @@ def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
                     flags=[] if explained else ["FILE_EDITED"],
                 )
             )
-        elif row["likeness"] < DIFFERENT:
+        elif row["likeness"] < DIFFERENT or _is_other_shape(facts, row):
             found.append(
                 finding(
                     "suspect",
                     "An embedded preview shows another picture",
                     f"{fact.where} at byte {fact.offset}: the preview ({row['size'][0]} x {row['size'][1]}) does not "
-                    f"show "
-                    f"this picture (correlation {row['likeness']:.2f}; the same picture gives more than {ALIKE}). It "
-                    f"was "
-                    "made from another version.",
+                    f"show this picture (correlation {row['likeness']:.2f}; the same picture gives more than {ALIKE}). "
+                    "It was made from another version: a program changed, cropped or replaced the picture and left the "
+                    "preview.",
                     "versions",
                     "versions",
                     facts=[fact],
@@ -150,6 +151,13 @@ def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
     return found
 
 
+def _is_other_shape(facts: Facts, row: dict[str, Any]) -> bool:
+    """Tell whether a preview lies where the picture stands, or the other way round, which no bar or crop explains."""
+    size = facts.get("image.size")
+    wide = [w / h for w, h in (row["size"], size)] if size else [1.0, 1.0]
+    return min(wide) * UPRIGHT < 1 < max(wide) / UPRIGHT
+
+
 def is_repeated(measured: dict[str, Any]) -> bool:
     """Tell whether an area is said to occur twice: it is large or very alike, and no regular pattern."""
     area, alike = measured["area_px"], measured["alike"]
@@ -160,7 +168,9 @@ def is_repeated(measured: dict[str, Any]) -> bool:
 def is_copied(measured: dict[str, Any]) -> bool:
     """Tell whether an area that occurs twice is claimed to be a copy: its grain occurs twice as well."""
     grain = measured["grain"]
-    return is_repeated(measured) and bool(grain >= GRAIN_ALIKE and grain >= GRAIN_LEAD * measured["grain_aside"])
+    shared = grain >= GRAIN_ALIKE and grain >= GRAIN_LEAD * measured["grain_aside"]
+    # Masonry and other things built alike come near; a copy is the same but for one compression.
+    return is_repeated(measured) and bool(shared and measured["alike"] >= SAME)
 
 
 def _copies(shown: dict[str, Any]) -> list[Finding]:
@@ -173,8 +183,8 @@ def _copies(shown: dict[str, Any]) -> list[Finding]:
         f"The grain between its edges comes again too (correlation {measured['grain']:.2f}), which things made alike "
         "do not share. Copying within the picture leaves this; so does a pattern that a program drew."
         if copied
-        else f"The grain between its edges does not (correlation {measured['grain']:.2f}), as where words, digits or "
-        "goods are made alike. It is told for the map and is no sign of copying."
+        else f"They are not the same to the grain (correlation {measured['grain']:.2f} between the edges), as where "
+        "words, windows or goods are made alike. It is told for the map and is no sign of copying."
     )
     return [
         finding(
@@ -187,7 +197,9 @@ def _copies(shown: dict[str, Any]) -> list[Finding]:
             "editing" if copied else "integrity",
             facts=[Fact("pixels.copies", {k: v for k, v in measured.items() if k != "map"}, "decoded picture")],
             values=[f"{measured['area_px']} pixels", f"displacement {dx}, {dy}"],
-            pictures=[("Areas that occur twice", measured["map"], COPIES_CAPTION)],
+            pictures=[
+                ("Areas that occur twice" if copied else "Areas that look alike", measured["map"], COPIES_CAPTION)
+            ],
             flags=["FILE_EDITED"] if copied else [],
         )
     ]
