@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import pandas as pd
 
-from forensix import Manifest, evaluate
+from forensix import Manifest, evaluate, small
 from forensix.evaluation import runner
 from forensix.executors import Done
 from forensix.media import open_media
@@ -41,7 +41,7 @@ def listed(corpora: Path | None, name: str, n: int) -> Manifest:
     if corpora is not None:
         manifest = Manifest.read(corpora / name / "manifest.csv").where(split="dev")
     else:
-        manifest = Manifest.read(Path(__file__).parents[1] / "datasets" / "small" / {"voice": "voices"}.get(name, name))
+        manifest = Manifest.read(small.folder({"voice": "voices"}.get(name, name)))
     table = manifest.table.reset_index(drop=True)
     places = [i * len(table) // min(n, len(table)) for i in range(min(n, len(table)))]
     return Manifest(table.iloc[places], root=manifest.root)

@@ -1,199 +1,227 @@
 """Measure forensix-image and forensix-attribution on pictures that training never saw; print markdown.
 
-    python benchmarks/generated_images.py --corpora DIR [--write-card]
+    python benchmarks/generated_images.py --list CSV --corpora DIR --repositories DIR [--write-card]
 
-The peer, in the same run, is what one would build first: boosted trees on the same statistics, trained on the
-training rows of the corpus, cut to crops the same way. ``--write-card`` stores the detector's figures in its card.
-
-The development split guided the choice of statistics and of training crops, so its figures flatter the detector.
+The development split: the dev rows of the list and of the corpus of images, whose repositories training did not see.
+Every figure stands twice where it matters: with the files as they are, and with both classes scaled and encoded alike.
+``--write-card`` stores the detector's figures in its card.
 """
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from PIL import Image
-from sklearn.ensemble import HistGradientBoostingClassifier
 
-from forensix.calibration import sigmoid
-from forensix.generated.attribution import Attributor, forensix_attribution
-from forensix.generated.crops import windows
-from forensix.generated.detector import ImageDetector, forensix_image
-from forensix.generated.statistics import vector
-from forensix.metrics import auc, bootstrap_interval, eer
-from forensix.models import Measurement
+from forensix.generated.attribution import forensix_attribution
+from forensix.generated.detector import ImageDetector, Looked, forensix_image
+from forensix.metrics import auc, bootstrap_interval, decided, tpr_at_fpr
+from forensix.models import Measurement, ModelCard
 from forensix.models.store import write_card
-from forensix.perturb.image import DEGRADATIONS
-from forensix.training.images_data import list_files, read_pictures
-from forensix.training.images_fit import make_pool
+from forensix.perturb.image import DEGRADATIONS, jpeg
+from forensix.training import images_attribution
+from forensix.training.images_cache import decode, read
+from forensix.training.images_crops import encode, scaled
+from forensix.training.images_list import Origin, list_pictures
+from forensix.training.sources import Repositories
 
 RGB = NDArray[np.uint8]
-COMMAND = "python benchmarks/generated_images.py --corpora DIR"
-ROBUSTNESS = ("none", "jpeg 90", "jpeg 70", "resize 0.5", "blur 1 px", "noise 4", "screenshot", "shared")
+COMMAND = "python benchmarks/generated_images.py --list CSV --corpora DIR --repositories DIR"
+DATA = (
+    "development split of the list and of the corpus of images: repositories that training did not see; the list's was "
+    "scored for the first time, the corpus's for the second"
+)
+ROBUSTNESS: dict[str, Callable[[RGB, np.random.Generator], RGB]] = {
+    "none": DEGRADATIONS["none"],
+    "jpeg 75": lambda rgb, rng: jpeg(rgb, 75),
+    **{name: DEGRADATIONS[name] for name in ("resize 0.5", "blur 1 px", "noise 4")},
+}
 SEED = 0
-DATA = "images dev: sources that training never saw, but that guided the choice of statistics"
+LEAST = 5
+LEAST_PHOTOS = 30
+OF_EACH_SOURCE = 2
+"""Pictures of a source that the robustness table takes, so that it ends within minutes."""
 
 
-def read(path: Path) -> RGB | None:
-    """Return a picture, or nothing where Pillow cannot read it."""
-    try:
-        with Image.open(path) as image:
-            return np.asarray(image.convert("RGB"))
-    except (OSError, ValueError):
-        return None
+@dataclass(frozen=True)
+class Scored:
+    """A set of pictures with what the detector says of each."""
+
+    rows: pd.DataFrame
+    scores: NDArray[np.float64]
+    looked: list[Looked]
+
+    @property
+    def fake(self) -> NDArray[np.bool_]:
+        """Which pictures are generated."""
+        return self.rows.fake.to_numpy(dtype=bool)
 
 
-def peer(corpora: Path, n_crops: int = 4000) -> Callable[[RGB], float]:
-    """Train boosted trees on the statistics of crops of the corpus's training rows; return their score."""
-    pictures = read_pictures(list_files(corpora, corpora / "no-checkouts"), seed=SEED)
-    pool = make_pool(pictures, n_crops, seed=SEED)
-    trees = HistGradientBoostingClassifier(max_iter=200, learning_rate=0.05, max_leaf_nodes=15, random_state=SEED)
-    trees.fit(pool.statistics, pool.fake)
+class Pictures:
+    """The development pictures, at most ``most`` of a generator or a repository's photographs, decoded when needed."""
 
-    def score(rgb: RGB) -> float:
-        return float(sigmoid(trees.decision_function(np.stack([vector(cut) for cut in windows(rgb, 128, 9)])).mean()))
+    def __init__(self, origin: Origin, most: int | None = None) -> None:
+        self._opened = Repositories(origin.repositories)
+        table = list_pictures(origin, "dev")
+        rank = table.groupby(["repo", "made_by"]).cumcount()
+        table = table if most is None else table[rank < most]
+        self.rows = table[[self._decoded(table, at) is not None for at in range(len(table))]].reset_index(drop=True)
 
-    return score
+    def _decoded(self, table: pd.DataFrame, at: int) -> RGB | None:
+        data = read(next(table.iloc[[at]].itertuples()), self._opened)
+        return decode(data) if data else None
 
-
-def interval(metric: Callable[..., float], y: NDArray[np.int64], s: NDArray[np.float64]) -> str:
-    """Return a figure with its 95 % bootstrap interval."""
-    low, high = bootstrap_interval(metric, y, s, n=500, seed=SEED)
-    return f"{metric(y, s):.3f} ({low:.3f} to {high:.3f})"
-
-
-def against(
-    y: NDArray[np.int64], s: NDArray[np.float64], part: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return labels and scores of all reals and of the fakes in ``part``."""
-    at = (y == 0) | part
-    return y[at], s[at]
+    def each(self, rows: pd.DataFrame) -> Iterator[RGB]:
+        """Yield the pictures of some rows."""
+        for at in range(len(rows)):
+            rgb = self._decoded(rows, at)
+            assert rgb is not None
+            yield rgb
 
 
-def thresholds(detector: ImageDetector) -> tuple[float, ...]:
-    """Return equal odds and the detector's own threshold."""
-    return tuple(dict.fromkeys((0.5, detector.card.threshold)))
+def alike(rgb: RGB, rng: np.random.Generator) -> RGB:
+    """Return a picture scaled to 0.5 to 1 and stored at quality 60 to 95."""
+    return encode(scaled(rgb, float(rng.uniform(0.5, 1.0)), rng), rng, least=60, most=95)
 
 
-def detection(
-    detector: ImageDetector, other: Callable[[RGB], float], pictures: list[RGB], rows: pd.DataFrame
-) -> list[Measurement]:
-    """Print the tables of the detector; return measurements for its card."""
-    y = (rows.label == "fake").to_numpy().astype(int)
-    ours = np.array([detector.score(rgb) for rgb in pictures])
-    theirs = np.array([other(rgb) for rgb in pictures])
-    n_real = int((y == 0).sum())
-    found = []
-    print(f"## Detection: {n_real} photographs, {int(y.sum())} generated, as they are\n")
-    print("| fakes | n | AUC, forensix-image | EER | AUC, boosted trees |\n|---|---|---|---|---|")
-    for name in ("all", *sorted(rows.generator[y == 1].unique())):
-        part = (y == 1) & ((rows.generator == name).to_numpy() | (name == "all"))
-        yy, ss = against(y, ours, part)
-        tt = against(y, theirs, part)[1]
-        cells = (name, int(part.sum()), interval(auc, yy, ss), interval(eer, yy, ss), interval(auc, yy, tt))
-        print(f"| {' | '.join(map(str, cells))} |")
-        for metric in (auc, eer):
-            limits = bootstrap_interval(metric, yy, ss, n=500, seed=SEED)
-            label = f"{metric.__name__.upper()}, {name} against all photographs"
-            found.append(
-                Measurement(
-                    metric=label,
-                    value=metric(yy, ss),
-                    interval=limits,
-                    n_fake=int(part.sum()),
-                    n_real=n_real,
-                    data=DATA,
-                    command=COMMAND,
-                )
-            )
-    rates = []
-    for at in thresholds(detector):
-        rates += [
-            (f"false positive rate at {at}, {name}", ours[(rows.source_repo == name).to_numpy()] >= at)
-            for name in sorted(rows.source_repo[y == 0].unique())
+def score(detector: ImageDetector, rows: pd.DataFrame, found: Iterator[RGB]) -> Scored:
+    """Look at pictures with the detector."""
+    looked = list(detector.look(found))
+    assert detector.card.calibration is not None
+    return Scored(rows, detector.card.calibration.score([one.logit for one in looked]), looked)
+
+
+def interval(scored: Scored, part: NDArray[np.bool_] | None = None) -> str:
+    """Return the AUC, of all or of a part, with its 95 % bootstrap interval."""
+    y, s = scored.fake.astype(int), scored.scores
+    if part is not None:
+        y, s = y[part], s[part]
+    low, high = bootstrap_interval(auc, y, s, n=500, seed=SEED)
+    return f"{auc(y, s):.3f} ({low:.3f} to {high:.3f})"
+
+
+def folds(card: ModelCard) -> None:
+    """Print what training measured on the folds."""
+    print("## Folds: training pictures, by rules that did not see their repository and generator\n")
+    print("| figure | value | photographs | generated |\n|---|---|---|---|")
+    for m in card.measured:
+        if "forensix.training" in m.command:
+            print(f"| {m.metric} | {m.value:.3f} | {m.n_real or ''} | {m.n_fake or ''} |")
+
+
+def by_source(as_is: Scored, same: Scored, card: ModelCard) -> list[Measurement]:
+    """Print detection by generator, within repositories, and false alarms by repository; return measurements."""
+    y, rows = as_is.fake, as_is.rows
+    n_real, n_fake = int((~y).sum()), int(y.sum())
+    print(f"\n## Detection: {n_real} photographs, {n_fake} generated\n")
+    print("| generated by | n | AUC as they are | AUC encoded alike |\n|---|---|---|---|")
+    for name in ("all", *sorted(rows.made_by[y].unique())):
+        of = y & ((rows.made_by == name).to_numpy() | (name == "all"))
+        if of.sum() >= LEAST:
+            print(f"| {name} | {of.sum()} | {interval(as_is, of | ~y)} | {interval(same, of | ~y)} |")
+    print("\n| within one repository | photographs | generated | AUC as they are | AUC encoded alike |")
+    print("|---|---|---|---|---|")
+    for name, part in rows.groupby("repo"):
+        of = (rows.repo == name).to_numpy()
+        if min(part.fake.sum(), (~part.fake).sum()) >= LEAST:
+            cells = (name, (~part.fake).sum(), part.fake.sum(), interval(as_is, of), interval(same, of))
+            print(f"| {' | '.join(map(str, cells))} |")
+    threshold, band = card.threshold, card.inconclusive
+    assert band is not None
+    print(
+        f"\n| photographs of | n | at or above {threshold} | encoded alike | below {band[0]} |\n|---|---|---|---|---|"
+    )
+    alarms = []
+    for name in sorted(rows.repo[~y].unique()):
+        of = ~y & (rows.repo == name).to_numpy()
+        rates = [(one.scores[of] >= threshold).mean() for one in (as_is, same)] + [(as_is.scores[of] < band[0]).mean()]
+        print(f"| {name} | {of.sum()} | {' | '.join(f'{rate:.2f}' for rate in rates)} |")
+        if of.sum() >= LEAST_PHOTOS:
+            alarms.append((f"false positive rate at {threshold}, {name}", rates[0], int(of.sum()), 0))
+    figures = []
+    print("\n| figure | as they are | encoded alike |\n|---|---|---|")
+    for label, told in (
+        ("AUC", lambda one: auc(y.astype(int), one.scores)),
+        ("found at a false positive rate of 5 %", lambda one: tpr_at_fpr(y.astype(int), one.scores, 0.05)),
+        (f"found at {threshold}", lambda one: (one.scores[y] >= threshold).mean()),
+        (f"false alarms at {threshold}", lambda one: (one.scores[~y] >= threshold).mean()),
+        (f"photographs decided by {band}", lambda one: decided(y, one.scores, band).real_decided),
+        (f"generated decided by {band}", lambda one: decided(y, one.scores, band).fake_decided),
+        ("wrong among the decided", lambda one: decided(y, one.scores, band).wrong),
+    ):
+        print(f"| {label} | {told(as_is):.3f} | {told(same):.3f} |")
+        figures += [
+            (label, told(as_is), n_real, n_fake),
+            (f"{label}, both classes encoded alike", told(same), n_real, n_fake),
         ]
-        rates.append((f"true positive rate at {at}", ours[y == 1] >= at))
-    print("\n| at a score | |\n|---|---|")
-    for label, called in rates:
-        print(f"| {label} | {called.mean():.2f} (n = {called.size}) |")
-        n = {"n_fake": called.size} if label.startswith("true") else {"n_real": called.size}
-        found.append(Measurement(metric=label, value=float(called.mean()), data=DATA, command=COMMAND, **n))
-    print("\n## Robustness: both classes degraded alike\n")
-    print("| degradation | AUC, forensix-image | AUC, boosted trees |\n|---|---|---|")
-    for name in ROBUSTNESS:
+    return [
+        Measurement(metric=name, value=float(v), data=DATA, n_real=r or None, n_fake=f or None, command=COMMAND)
+        for name, v, r, f in figures + alarms
+    ]
+
+
+def robustness(detector: ImageDetector, pictures: Pictures) -> None:
+    """Print the AUC after both classes were degraded alike, on some pictures of every source."""
+    few = pictures.rows.groupby(["repo", "made_by"]).cumcount() < OF_EACH_SOURCE
+    some = pictures.rows[few].reset_index(drop=True)
+    print(f"\n## Robustness: {(~some.fake).sum()} photographs, {some.fake.sum()} generated, degraded alike\n")
+    print("| degradation | AUC |\n|---|---|")
+    for name, change in ROBUSTNESS.items():
         rng = np.random.default_rng(SEED)
-        changed = [DEGRADATIONS[name](rgb, rng) for rgb in pictures]
-        s = np.array([detector.score(rgb) for rgb in changed])
-        t = np.array([other(rgb) for rgb in changed])
-        print(f"| {name} | {interval(auc, y, s)} | {interval(auc, y, t)} |", flush=True)
-        if name != "none":
-            limits = bootstrap_interval(auc, y, s, n=500, seed=SEED)
-            label = f"AUC, both classes through {name}"
-            found.append(
-                Measurement(
-                    metric=label,
-                    value=auc(y, s),
-                    interval=limits,
-                    n_fake=int(y.sum()),
-                    n_real=n_real,
-                    data=DATA,
-                    command=COMMAND,
-                )
-            )
-    return found
+        print(
+            f"| {name} | {interval(score(detector, some, (change(rgb, rng) for rgb in pictures.each(some))))} |",
+            flush=True,
+        )
 
 
-def cameras(detector: ImageDetector, corpora: Path) -> list[Measurement]:
-    """Print how many camera originals of the forensics corpus are called generated."""
-    table = pd.read_csv(corpora / "forensics" / "manifest.csv", dtype=str)
-    table = table[(table.media == "image") & (table.expect == "camera_original")]
-    pictures = [rgb for path in table.path if (rgb := read(corpora / "forensics" / path)) is not None]
-    scores = np.array([detector.score(rgb) for rgb in pictures])
-    data = "forensics corpus, expect camera_original"
-    found = []
-    for at in thresholds(detector):
-        metric, rate = f"false positive rate at {at}, camera originals", float((scores >= at).mean())
-        print(f"| {metric} of the forensics corpus | {rate:.2f} (n = {scores.size}) |")
-        found.append(Measurement(metric=metric, value=rate, data=data, n_real=scores.size, command=COMMAND))
-    return found
-
-
-def naming(attributor: Attributor, pictures: list[RGB], rows: pd.DataFrame) -> None:
-    """Print what the attributor says of dev pictures whose generator it knows, and of those that it does not."""
-    print("\n## Attribution\n")
-    print("| generator | n | known to the model as | named so | most frequent answers |\n|---|---|---|---|---|")
-    known = {"gpt-4o-image": "gpt-4o"}
-    for generator, part in rows[rows.label == "fake"].groupby("generator"):
-        answers = [attributor.attribute(pictures[i])[0][0] for i in part.index]
-        frequent = ", ".join(f"{name} {n}" for name, n in pd.Series(answers).value_counts().head(3).items())
-        name = known.get(str(generator), "unknown")
-        right = sum(answer == name for answer in answers)
-        print(f"| {generator} | {len(answers)} | {name} | {right} of {len(answers)} | {frequent} |")
+def naming(scored: Scored) -> None:
+    """Print what the attributor says of pictures whose family it knows, and of those that it does not."""
+    attributor = forensix_attribution()
+    rows = scored.rows[scored.fake]
+    answers = [attributor.named(scored.looked[i])[0][0] for i in rows.index]
+    told = rows.assign(answer=answers, family=rows.made_by.map(images_attribution.family))
+    told["known"] = told.family.isin(attributor.names)
+    told["right"] = told.answer == told.family.where(told.known, images_attribution.UNKNOWN)
+    print(
+        "\n## Attribution\n\n| generator | n | to be named | named so | most frequent answers |\n|---|---|---|---|---|"
+    )
+    for name, part in told.groupby("made_by"):
+        if len(part) >= LEAST:
+            frequent = ", ".join(f"{a} {n}" for a, n in part.answer.value_counts().head(3).items())
+            wanted = part.family.iloc[0] if part.known.iloc[0] else images_attribution.UNKNOWN
+            print(f"| {name} | {len(part)} | {wanted} | {part.right.sum()} of {len(part)} | {frequent} |")
+    for known, part in told.groupby("known"):
+        every, kind = part.groupby("made_by").right.mean().mean(), "Known" if known else "Unknown"
+        print(f"\n{kind} generators: {part.right.mean():.2f} of {len(part)} right; each generator alike {every:.2f}.")
 
 
 def main() -> None:
     """Read the command line and print."""
     parser = argparse.ArgumentParser(description="Measure the generated-image models.")
+    parser.add_argument("--list", type=Path, required=True)
     parser.add_argument("--corpora", type=Path, required=True)
+    parser.add_argument("--repositories", type=Path, required=True)
+    parser.add_argument("--most", type=int, help="pictures of a generator, or of a repository's photographs")
     parser.add_argument("--write-card", action="store_true", help="store the figures in the detector's card")
     arguments = parser.parse_args()
-    rows = pd.read_csv(arguments.corpora / "images" / "manifest.csv", dtype=str)
-    rows = rows[rows.split == "dev"].reset_index(drop=True)
-    found_all = [read(arguments.corpora / "images" / path) for path in rows.path]
-    rows = rows[[rgb is not None for rgb in found_all]].reset_index(drop=True)
-    pictures = [rgb for rgb in found_all if rgb is not None]
+    pictures = Pictures(Origin(arguments.list, arguments.corpora, arguments.repositories), arguments.most)
     detector = forensix_image()
-    print(f"# Generated images\n\nCommand: `{COMMAND}`\n")
-    found = detection(detector, peer(arguments.corpora), pictures, rows)
-    print("\n| photographs from elsewhere | |\n|---|---|")
-    found += cameras(detector, arguments.corpora)
-    naming(forensix_attribution(), pictures, rows)
+    most = "" if arguments.most is None else f" --most {arguments.most}"
+    print(f"# Generated images\n\nCommand: `{COMMAND}{most}`\n", flush=True)
+    folds(detector.card)
+    rng = np.random.default_rng(SEED)
+    as_is = score(detector, pictures.rows, pictures.each(pictures.rows))
+    print(f"\nAs they are: AUC {interval(as_is)}", flush=True)
+    same = score(detector, pictures.rows, (alike(rgb, rng) for rgb in pictures.each(pictures.rows)))
+    measured = by_source(as_is, same, detector.card)
+    naming(as_is)
+    robustness(detector, pictures)
     if arguments.write_card:
         kept = tuple(m for m in detector.card.measured if not m.command.startswith("python benchmarks"))
-        write_card(detector.card.model_copy(update={"measured": kept + tuple(found)}))
+        write_card(detector.card.model_copy(update={"measured": kept + tuple(measured)}))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 
 From the corpora's dev rows, none of which the detector was trained on: real recordings of 20 to 30 s are clips of one
 person (or, where a source has fewer, of one source) one after the other, and a synthetic clip, of the same speaker
-where there is one, is put in at a pause, cut to 1, 2, 3 or 4 s, or two of them after each other. Pieces and
+where there is one, is put in at a pause, cut to at most 1, 2, 3 or 4 s, or two of them after each other. Pieces and
 surroundings are levelled alike and go through the same code. Nothing here was used to choose a number; the thresholds
 were set on other sources (see `--choose`).
 
@@ -45,7 +45,7 @@ PIECES: dict[str, tuple[int, float]] = {
     "two sentences": (2, 4.0),
 }
 AROUND_S = (20.0, 30.0)
-N_RECORDINGS = 40
+N_RECORDINGS = 24
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,9 @@ def of_corpora(corpora: Path) -> Speech:
     rows = rows[rows["split"] == "dev"]
     found: dict[str, dict[str, list[Clip]]] = {"real": {}, "fake": {}}
     for row in rows.to_dict("records"):
-        known = isinstance(row["speaker"], str)
-        group = row["speaker"] if known and row["speaker"] == "LJSpeech" else row["source_repo"]
-        if clip := clip_of(group, read_samples(corpora / "voice" / row["path"])):
+        speaker = row["speaker"] if isinstance(row["speaker"], str) else row["source_repo"]
+        group = speaker if speaker == "LJSpeech" else row["source_repo"]
+        if clip := clip_of(speaker, read_samples(corpora / "voice" / row["path"])):
             found[row["label"]].setdefault(group, []).append(clip)
     return Speech(**found)
 
@@ -109,9 +109,9 @@ def recordings(speech: Speech, n_pieces: int, piece_s: float) -> Iterator[tuple[
         if not n_pieces:
             yield insert(around[1:], around[0], after=0)[0], None
             continue
-        fakes = list(speech.fake.get(group) or [c for some in speech.fake.values() for c in some])
-        long_enough = [c for c in fakes if len(c.samples) >= min(piece_s, 2.0) * RATE_HZ]
-        chosen = draw.sample(long_enough, n_pieces)
+        own, anybodys = list(speech.fake.get(group, ())), [c for some in speech.fake.values() for c in some]
+        own, anybodys = ([c for c in some if len(c.samples) >= 0.75 * piece_s * RATE_HZ] for some in (own, anybodys))
+        chosen = draw.sample(own if len(own) >= n_pieces else anybodys, n_pieces)
         x = np.concatenate([c.samples[: round(piece_s * RATE_HZ)] for c in chosen])
         piece = Clip(group, x, ())
         yield insert(around, piece, after=draw.randint(1, max(1, len(around) - 1)))
@@ -133,14 +133,13 @@ def two_voices(speech: Speech, spoof: Any) -> Iterator[tuple[int, bool, bool]]:
 
     A speaker that was found is the one who says most of what it was given.
     """
-    groups = sorted(g for g, clips in speech.real.items() if len(clips) >= 4)
-    others = sorted(g for g, clips in speech.fake.items() if len(clips) >= 4)
+    people, machines = _by_speaker(speech.real), _by_speaker(speech.fake)
     for i in range(N_RECORDINGS):
         draw = random.Random(i)
-        real = draw.choice(groups)
-        fake = draw.choice([g for g in others if g != real])
-        clips = [Clip("real", c.samples, c.segments) for c in draw.sample(list(speech.real[real]), 4)]
-        clips += [Clip("fake", c.samples, c.segments) for c in draw.sample(list(speech.fake[fake]), 4)]
+        real = draw.choice(sorted(people))
+        fake = draw.choice(sorted(set(machines) - {real}))
+        clips = [Clip("real", c.samples, c.segments) for c in draw.sample(people[real], 4)]
+        clips += [Clip("fake", c.samples, c.segments) for c in draw.sample(machines[fake], 4)]
         talk = mix(clips, Conditions(), seed=i)
         told: dict[str, list[bool]] = {"real": [], "fake": []}
         found = diarise(talk.samples, speech_segments(talk.samples))
@@ -151,6 +150,14 @@ def two_voices(speech: Speech, spoof: Any) -> Iterator[tuple[int, bool, bool]]:
             told[max(seconds, key=lambda who: seconds[who])].append(score >= threshold_of(spoof))
         real_right, fake_right = not any(told["real"] or [True]), any(told["fake"])
         yield len(found), real_right, fake_right
+
+
+def _by_speaker(groups: Mapping[str, Sequence[Clip]]) -> dict[str, list[Clip]]:
+    """Return the clips of those who have a name and four clips."""
+    found: dict[str, list[Clip]] = {}
+    for clip in (clip for clips in groups.values() for clip in clips if "/" not in clip.speaker):
+        found.setdefault(clip.speaker, []).append(clip)
+    return {name: clips for name, clips in found.items() if len(clips) >= 4}
 
 
 def _common_s(a: Sequence[Segment], b: Sequence[Segment]) -> float:

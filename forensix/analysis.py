@@ -2,10 +2,11 @@
 
 import contextlib
 import datetime as dt
+import difflib
 import os
 import platform
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sized
 from dataclasses import asdict, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from forensix import executors
 from forensix.errors import BrokenMedia, ForensixError, InputError, ModelNotFound, UsageError
 from forensix.media import Limits, Media, is_url, open_media
 from forensix.models import get_card
+from forensix.progress import Progress, shown
 from forensix.report import Report
 from forensix.tasks import Options, Outcome, Task, select_tasks
 from forensix.tasks.task import check_names, check_slots
@@ -22,9 +24,6 @@ if TYPE_CHECKING:
     from distributed import Client
 
 Source = str | os.PathLike[str] | bytes
-Progress = Callable[[str, str, float], None]
-"""Called with the task's name, a stage in words, and how much of the task is done, 0 to 1."""
-
 _VERSIONED = ("forensix", "numpy", "torch", "av", "pillow", "facenet-pytorch", "praat-parselmouth", "silero-vad",
               "c2pa-python", "pikepdf", "pyhanko")  # fmt: skip
 
@@ -39,7 +38,7 @@ def analyze(
     name: str | None = None,
     limits: Limits = Limits(),  # noqa: B008 - frozen
     private_hosts: Collection[str] = (),
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **components: Any,
 ) -> Report:
     """Analyse one file, URL or byte string.
@@ -63,7 +62,8 @@ def analyze(
     private_hosts
         Hosts that a URL may reach although they are private.
     progress
-        Called as the work goes on.
+        Called with the task's name, a stage in words and the share that is done. True draws a bar, False none; by
+        default a notebook gets one.
     **components
         Component names or objects by slot, for example ``spoof="aasist"``.
 
@@ -85,21 +85,22 @@ def analyze(
     >>> analyze("photo.jpg", tasks=["forensic_analysis"]).verdicts  # doctest: +SKIP
     """
     _check(tasks, components)
-    with open_media(source, name=name, limits=limits, private_hosts=private_hosts) as media:
-        options = Options(explain, transcribe, additional_info, components)
-        return _examine(media, _spelled(source, name), tasks, options, progress)
+    options = Options(explain, transcribe, additional_info, components)
+    with (
+        shown(progress, lasting=False) as tell,
+        open_media(source, name=name, limits=limits, private_hosts=private_hosts) as media,
+    ):
+        return _examine(media, _spelled(source, name), tasks, options, tell)
 
 
-def _examine(
-    media: Media, given: str, tasks: Collection[str] | None, options: Options, progress: Progress | None
-) -> Report:
-    chosen = select_tasks(tasks, media.kind)
-    settings = {"tasks": [task.name for task in chosen], "explain": options.explain}
+def _examine(media: Media, given: str, tasks: Collection[str] | None, options: Options, progress: Progress) -> Report:
+    chosen, refused = select_tasks(tasks, media)
+    settings = {"tasks": [*(task.name for task in chosen), *refused], "explain": options.explain}
     settings["transcribe"] = options.transcribe
     settings |= {slot: c if isinstance(c, str) else type(c).__name__ for slot, c in options.components.items()}
     started = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     outcomes: dict[str, Outcome] = {}
-    errors: dict[str, ForensixError] = {}
+    errors: dict[str, ForensixError] = dict(refused)
     timings_s: dict[str, float] = {}
     for task in chosen:
         begun = time.perf_counter()
@@ -136,7 +137,7 @@ def analyze_many(
     tasks: Collection[str] | None = None,
     *,
     executor: "int | str | Client | None" = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **options: Any,
 ) -> Iterator[Report]:
     """Analyse inputs, here or on many workers; an input that cannot be opened yields a report that says so.
@@ -149,7 +150,7 @@ def analyze_many(
         Where to run; see `forensix.executors`. Worker processes by default, where there are enough inputs. No more is
         taken from ``sources`` than the workers can hold.
     progress
-        Called as the work goes on; from other processes once an input is done.
+        As for `analyze`; of what runs in other processes it is told once an input is done.
 
     Yields
     ------
@@ -173,9 +174,21 @@ def _each(
     sources: Iterable[Source],
     tasks: Collection[str] | None,
     executor: "int | str | Client | None",
-    progress: Progress | None,
+    progress: Progress | bool | None,
     options: dict[str, Any],
 ) -> Iterator[Report]:
+    with shown(progress, lasting=False) as tell:
+        yield from _told(sources, tasks, executor, tell, options)
+
+
+def _told(
+    sources: Iterable[Source],
+    tasks: Collection[str] | None,
+    executor: "int | str | Client | None",
+    progress: Progress,
+    options: dict[str, Any],
+) -> Iterator[Report]:
+    total = len(sources) if isinstance(sources, Sized) else 0
     given: dict[int, str] = {}
 
     def items() -> Iterator[tuple[str, Source]]:
@@ -192,8 +205,8 @@ def _each(
         if done.lost:
             told = f"{name} ended {done.lost} worker processes, one after the other, and was given up"
             report = Report(input=name, name=name, error=told, codes={"input": "crashed"})
-        if elsewhere and progress is not None:
-            progress(", ".join(report.outcomes), f"{name} is done", 1.0)
+        if elsewhere:
+            progress(name, "done", (done.index + 1) / total if total else 1.0)
         yield report
 
 
@@ -205,20 +218,35 @@ def _one(common: tuple[Collection[str] | None, dict[str, Any]], item: tuple[str,
     components = {key: value for key, value in told.items() if key not in {*opening, *asked, "progress"}}
     try:
         with open_media(source, spelled=given, **opening) as media:
-            return _examine(media, given, tasks, Options(**asked, components=components), told.get("progress"))
+            progress = told.get("progress", _silent)
+            return _examine(media, given, tasks, Options(**asked, components=components), progress)
     except InputError as error:
         return Report(input=given, name=given, error=str(error), codes={"input": error.code})
 
 
 def _check(tasks: Collection[str] | None, components: dict[str, Any]) -> None:
+    if "device" in components:
+        raise UsageError(
+            "there is no device to choose yet: every model runs on the processor; analyze_many(..., executor=4) runs 4"
+            " processes"
+        )
     if tasks is not None:
         check_names(tasks)
-    check_slots(components)
+    try:
+        check_slots(components)
+    except UsageError:
+        options = ("tasks", *(analyze.__kwdefaults__ or ()), "executor")
+        for name in components:
+            if meant := difflib.get_close_matches(name, options, 1, 0.8):
+                raise UsageError(f"there is no option {name!r}: did you mean {meant[0]!r}?") from None
+        raise
 
 
-def _stage(progress: Progress | None, task: Task) -> Callable[[str, float], None]:
-    if progress is None:
-        return lambda stage, done: None
+def _silent(task: str, stage: str, done: float) -> None:
+    pass
+
+
+def _stage(progress: Progress, task: Task) -> Callable[[str, float], None]:
     return lambda stage, done: progress(task.name, stage, done)
 
 

@@ -8,8 +8,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -18,7 +17,6 @@ from forensix.errors import ForensixError, UsageError
 from forensix.service import commands as service
 
 if TYPE_CHECKING:
-    from forensix.analysis import Progress
     from forensix.report import Report
 
 _EPILOG = """examples:
@@ -111,32 +109,42 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def _analyze(options: argparse.Namespace) -> int:
     from forensix.analysis import analyze_many
 
-    if options.html is not None and not options.html.absolute().parent.is_dir():
-        raise UsageError(f"the folder of {options.html} is not there: make it, or name another")
+    if options.html is not None:
+        _check_page(options.html)
     reports: list[Report] = []
     failed = False
-    with _progress(quiet=options.json) as progress:
-        found = analyze_many(
-            options.inputs,
-            options.task,
-            explain=options.explain,
-            transcribe=options.transcribe,
-            additional_info=options.additional_info,
-            private_hosts=options.private_host,
-            progress=progress,
-            **_components(options.component),
-        )
-        for report in found:
-            failed |= report.failed
-            _show(report, as_json=options.json)
-            if options.html is not None:
-                reports.append(report)
+    found = analyze_many(
+        options.inputs,
+        options.task,
+        explain=options.explain,
+        transcribe=options.transcribe,
+        additional_info=options.additional_info,
+        private_hosts=options.private_host,
+        progress=sys.stderr.isatty() and not options.json,
+        **_components(options.component),
+    )
+    for report in found:
+        failed |= report.failed
+        _show(report, as_json=options.json)
+        if options.html is not None:
+            reports.append(report)
     if options.html is not None:
         from forensix.report import save_page
 
         save_page(reports, options.html)
         print(f"report written to {options.html}", file=sys.stderr)
     return int(failed)
+
+
+def _check_page(path: Path) -> None:
+    """Refuse what cannot be written to before anything is analysed."""
+    if path.is_dir():
+        raise UsageError(f"--html takes a file to write, and {path} is a folder: write {path / 'report.html'}")
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise UsageError(f"the folder of {path} is not there: make it, or name another")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise UsageError(f"{path} may not be written by this user: name another file")
 
 
 def _components(pairs: Sequence[str]) -> dict[str, str]:
@@ -151,7 +159,7 @@ def _components(pairs: Sequence[str]) -> dict[str, str]:
 
 def _show(report: "Report", *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(report.to_json(), allow_nan=False), flush=True)
+        print(report.to_json(), flush=True)
         return
     from rich.console import Console
 
@@ -161,25 +169,6 @@ def _show(report: "Report", *, as_json: bool) -> None:
         print(f"forensix: {report.error}", file=sys.stderr)
     else:
         print_report(report, Console())
-
-
-@contextmanager
-def _progress(*, quiet: bool) -> Iterator["Progress | None"]:
-    """Show what is going on, on a terminal only."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        line = bar.add_task("opening", total=1.0)
-
-        def update(task: str, stage: str, done: float) -> None:
-            bar.update(line, description=f"{task}: {stage}", completed=done)
-
-        yield update
 
 
 def _demo(options: argparse.Namespace) -> int:
@@ -207,8 +196,7 @@ def _extract_revisions(options: argparse.Namespace) -> int:
 def _models_list(options: argparse.Namespace) -> int:
     from forensix.models import list_models
 
-    for card in list_models():
-        print(f"{card.name:24} {card.component:16} {card.summary}")
+    print(list_models())
     return 0
 
 

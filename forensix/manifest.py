@@ -1,6 +1,7 @@
 """Dataset manifests: a table with one labelled medium a row.
 
-Two columns are needed, ``path`` and ``label`` (real or fake). Tables and displays know these, where they are there:
+Two columns are needed, ``path`` and ``label`` (real or fake, or one of the usual words for them, see
+`forensix.labels`). Tables and displays know these, where they are there:
 
     split       train, dev or test
     source      the collection that the file came from
@@ -21,7 +22,7 @@ and any other column is carried along.
 import os
 import posixpath
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,8 @@ import pandas as pd
 
 from forensix.errors import UsageError
 from forensix.importers.tables import need_pyarrow, read_csv, read_parquet
+from forensix.labels import LABELS, understood
 
-LABELS = ("real", "fake")
 GROUP = "group_id"
 _NAMES = ("manifest.csv", "manifest.parquet")
 _MAX_BYTES = 1 << 30
@@ -45,7 +46,7 @@ class Manifest:
     Raises
     ------
     UsageError
-        A column is missing, a label is neither real nor fake, a path is empty, there twice, absolute or leads out of
+        A column is missing, a label means neither real nor fake, a path is empty, there twice, absolute or leads out of
         ``root``. Rows are counted as lines of a CSV file: the first one is row 2.
     """
 
@@ -53,8 +54,10 @@ class Manifest:
     root: str | os.PathLike[str]
     outside: bool = False
     """Paths may be absolute or lead out of ``root``: only for manifests of one's own."""
+    labels: InitVar[Mapping[Any, str] | None] = None
+    """What the table's labels mean where they are not the usual words: ``{"live": "real", "replay": "fake"}``."""
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, labels: Mapping[Any, str] | None) -> None:
         columns = [str(name) for name in self.table.columns]
         missing = [name for name in ("path", "label") if name not in columns]
         if missing:
@@ -65,13 +68,20 @@ class Manifest:
         twice = sorted({name for name in columns if columns.count(name) > 1})
         if twice:
             raise UsageError(f"a manifest needs different columns; {', '.join(twice)} is there twice")
-        labels, paths = self.table["label"], self.table["path"]
-        wrong = ~labels.isin(LABELS).to_numpy()
+        given, paths = self.table["label"], self.table["path"]
+        meant = understood(given, labels)
+        wrong = meant.isna().to_numpy()
         if wrong.any():
-            found = sorted({"empty" if pd.isna(value) else repr(str(value)) for value in labels[wrong].unique()})[
+            found = sorted({"empty" if pd.isna(value) else repr(str(value)) for value in given[wrong].unique()})[
                 :_SHOWN
             ]
-            raise UsageError(f"labels must be real or fake; also found: {', '.join(found)} ({_rows(wrong)})")
+            word = next((value for value in found if value != "empty"), "'word'")
+            raise UsageError(
+                f"labels must be real or fake; also found: {', '.join(found)} ({_rows(wrong)}); for other words pass"
+                f" labels={{{word}: 'fake', ...}}"
+            )
+        if not meant.equals(given):
+            object.__setattr__(self, "table", self.table.assign(label=meant))
         wrong = (
             paths.isna()
             | ~paths.map(lambda value: isinstance(value, str)).to_numpy(bool)
@@ -116,12 +126,18 @@ class Manifest:
 
     @classmethod
     def read(
-        cls, path: str | os.PathLike[str], *, root: str | os.PathLike[str] | None = None, outside: bool = False
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        root: str | os.PathLike[str] | None = None,
+        outside: bool = False,
+        labels: Mapping[Any, str] | None = None,
     ) -> "Manifest":
         """Read a manifest: CSV, TSV, Parquet, a folder that holds one, or a folder of ``real/`` and ``fake/``.
 
         Paths in it are relative to its folder, or to ``root``; absolute ones that lie in there become so, and so do
-        those that Windows wrote with ``\\``. Text stays text: no column is turned into numbers.
+        those that Windows wrote with ``\\``. Text stays text: no column is turned into numbers. ``labels`` says what
+        labels mean where they are not the usual words (`forensix.labels`).
         """
         path = Path(path)
         if path.is_dir():
@@ -140,7 +156,7 @@ class Manifest:
         if not outside and "path" in table:
             table["path"] = table["path"].map(lambda told: _inside(told, os.path.abspath(root)))
         try:
-            return cls(table, root=root, outside=outside)
+            return cls(table, root=root, outside=outside, labels=labels)
         except UsageError as error:
             raise UsageError(f"{path.name}: {error}") from None
 

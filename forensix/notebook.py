@@ -1,7 +1,6 @@
 """What the notebooks share: parameters that papermill passes, checked before any work."""
 
 import ast
-from pathlib import Path
 from typing import Any
 
 from forensix.errors import UsageError
@@ -34,20 +33,6 @@ def as_list(value: Any) -> Any:
     if isinstance(value, str):
         value = [part.strip() for part in value.split(",") if part.strip()]
     return value or None
-
-
-def small_dataset(kind: str) -> Path:
-    """Return the folder of this repository's own small dataset, for a notebook that is run without a manifest.
-
-    Raises
-    ------
-    UsageError
-        It is neither below the working directory nor beside it: forensix is installed, and not checked out.
-    """
-    for root in (Path(), Path("..")):
-        if (found := root / "datasets" / "small" / kind).is_dir():
-            return found
-    raise UsageError("name a manifest: a file, or a folder of real/ and fake/")
 
 
 def _assigned(source: str) -> list[str]:

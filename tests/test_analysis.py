@@ -4,6 +4,7 @@ import subprocess
 import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -54,7 +55,8 @@ def test_the_specifications_tasks_come_first_and_accept_what_it_says() -> None:
         "voice_analysis": {"audio", "video"},
         "forensic_analysis": {"image", "video", "pdf", "audio"},
     }
-    assert [task.name for task in select_tasks(None, "pdf")] == ["forensic_analysis"]
+    chosen, refused = select_tasks(None, SimpleNamespace(kind="pdf"))  # type: ignore[arg-type]
+    assert [task.name for task in chosen] == ["forensic_analysis"] and refused == {}
 
 
 def test_a_pdf_loads_no_network(tmp_path: Path) -> None:
@@ -88,11 +90,52 @@ def test_wrong_calls_stop_before_the_first_input(picture: Path) -> None:
         forensix.analyze_many([picture], spoofs="aasist")
     with pytest.raises(UsageError, match="list of names"):
         forensix.analyze(picture, "voice_analysis")
+    with pytest.raises(UsageError, match="no option 'task': did you mean 'tasks'"):
+        forensix.analyze(picture, task="voice_analysis")
+    with pytest.raises(UsageError, match="no device to choose yet: every model runs on the processor"):
+        forensix.analyze(picture, device="cuda")
 
 
 def test_a_task_that_does_not_take_this_medium_says_what_it_takes(picture: Path) -> None:
-    with pytest.raises(UnsupportedMedia, match="voice_analysis analyses audio, video; this is image"):
+    with pytest.raises(UnsupportedMedia, match=r"voice_analysis analyses audio, video; \S+ is image"):
         forensix.analyze(picture, ["voice_analysis"])
+
+
+def test_a_task_that_does_not_take_this_medium_leaves_the_others(picture: Path) -> None:
+    report = forensix.analyze(picture, ["voice_analysis", "forensic_analysis"])
+    assert report.to_wire("forensic_analysis")["status"] == "completed"
+    assert report.errors == {"voice_analysis": "voice_analysis analyses audio, video; picture.png is image"}
+    assert report.codes == {"voice_analysis": "unsupported_media"} and report.failed
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_bar_is_drawn_where_it_is_asked_for(
+    picture: Path, always: None, capsys: pytest.CaptureFixture[str], many: bool
+) -> None:
+    for progress, drawn in ((True, True), (None, False), (False, False)):
+        if many:
+            list(forensix.analyze_many([picture], ["always"], progress=progress))
+        else:
+            forensix.analyze(picture, ["always"], progress=progress)
+        assert ("always: looking" in capsys.readouterr().err) == drawn
+
+
+def test_in_a_notebook_a_bar_comes_and_goes(picture: Path, always: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    from forensix import progress
+
+    shown: list[object] = []
+
+    class Handle:
+        def update(self, what: object, raw: bool = False) -> None:
+            shown.append(what)
+
+    monkeypatch.setattr(progress, "_kernel", lambda: True)
+    monkeypatch.setattr("IPython.display.display", lambda first, **_: shown.append(first) or Handle())
+    forensix.analyze(picture, ["always"])
+    assert "always: looking" in shown[1].data and shown[-1] == {}  # type: ignore[attr-defined]
+    shown.clear()
+    forensix.analyze(picture, ["always"], progress=False)
+    assert shown == []
 
 
 def test_analyze_raises_and_analyze_many_reports(tmp_path: Path, picture: Path) -> None:

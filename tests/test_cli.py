@@ -129,6 +129,59 @@ def test_wrong_usage_ends_with_2(arguments: tuple[str, ...], capsys: pytest.Capt
     assert "Traceback" not in capsys.readouterr().err
 
 
+def test_a_page_that_cannot_be_written_is_refused_before_anything_is_analysed(
+    tmp_path: Path, tone: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("analyze", str(tone), "--html", str(tmp_path)) == 2
+    shown = capsys.readouterr()
+    assert f"{tmp_path} is a folder: write {tmp_path / 'report.html'}" in shown.err and shown.out == ""
+
+
+def test_a_relative_path_is_told_as_it_was_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("case").mkdir()
+    Path("case/letter.txt").write_text("Dear")
+    assert run("analyze", "case/nothing.flac", "case/letter.txt", "case") == 1
+    told = capsys.readouterr().err.splitlines()
+    for name, line in zip(
+        ("case/nothing.flac is not there", "case/letter.txt is text", "case is a directory"), told, strict=True
+    ):
+        assert name in line
+
+
+def test_earlier_versions_are_taken_out_of_a_document_named_by_a_relative_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from forensix.demo import make_document
+
+    (document,) = make_document(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert run("extract-revisions", document.name) == 0
+    assert "edited.revision-1.pdf" in capsys.readouterr().out
+    assert document.read_bytes().startswith(Path("edited.revision-1.pdf").read_bytes())
+
+
+def test_each_of_two_tasks_gives_its_result_or_its_reason(tone: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    both = ("--task", "face_manipulation", "--task", "forensic_analysis")
+    assert run("analyze", "--json", str(tone), *both) == 1
+    (line,) = lines(capsys.readouterr().out)
+    assert line["results"]["forensic_analysis"]["status"] == "completed"
+    assert line["results"]["face_manipulation"]["error"] == line["error"]
+    assert "tone.wav is audio" in line["error"]
+
+
+def test_without_explanations_there_are_verdicts_only(tone: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("analyze", str(tone), "--task", "forensic_analysis") == 0
+    whole = capsys.readouterr().out
+    assert run("analyze", str(tone), "--task", "forensic_analysis", "--no-explain") == 0
+    verdict = capsys.readouterr().out
+    told = [line for line in whole.splitlines() if "File forensics:" in line]
+    assert told and told[0] in verdict
+    assert "Written by" not in verdict and len(verdict.splitlines()) < 10 < len(whole.splitlines())
+
+
 def test_an_unknown_model_is_an_error_that_lists_the_known(tone: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("models", "show", "nonesuch") == 1
     assert "forensix-spoof" in capsys.readouterr().err

@@ -12,7 +12,7 @@ import nbformat
 import papermill
 import pytest
 
-from forensix import demo, interpreter
+from forensix import demo, interpreter, small
 from forensix.cli import build_parser
 from tests.executors.clusters import Cluster
 from tests.service.running import environment, serving
@@ -42,7 +42,7 @@ def evidence(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (plugin / "entry_points.txt").write_text("".join(f"[forensix.{group}]\nplanted = planted:it\n" for group in groups))
     list(demo.make_recording(folder))
     list(demo.make_document(folder))
-    shutil.copy(next((REPOSITORY / "datasets").glob("small/images/*.jpg")), folder / "picture.jpg")
+    shutil.copy(small.folder("images") / "photographed-0.jpg", folder / "picture.jpg")
     for n in range(TEXTS):
         (folder / f"{n}.txt").write_text("no media")
     yield folder

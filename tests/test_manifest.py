@@ -49,7 +49,10 @@ def test_what_is_written_is_read_back(tmp_path: Path, suffix: str) -> None:
         ({"path": ["a"]}, "missing: label; it has: path"),
         ({"path": ["a", "b"], "label": ["real", "bogus"]}, r"also found: 'bogus' \(row 3\)"),
         ({"path": ["a"], "label": [None]}, "also found: empty"),
-        ({"path": ["a"], "label": [1]}, "also found: '1'"),
+        ({"path": ["a"], "label": [2.5]}, "also found: '2.5'.*pass labels="),
+        ({"path": ["a"], "label": [True]}, "'true' does not say whether"),
+        ({"path": ["a", "b"], "label": ["yes", "no"]}, "'no' does not say whether"),
+        ({"path": ["a", "b"], "label": [1, -1]}, "'-1' does not say whether"),
         ({"path": ["a", " "], "label": ["real"] * 2}, "empty in row 3"),
         ({"path": ["a", None], "label": ["real"] * 2}, "empty in row 3"),
         ({"path": ["a", 7], "label": ["real"] * 2}, "empty in row 3"),
@@ -63,6 +66,34 @@ def test_what_is_written_is_read_back(tmp_path: Path, suffix: str) -> None:
 def test_an_unsound_manifest_is_refused_with_its_rows(columns: dict[str, list[object]], sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
         Manifest(pd.DataFrame(columns), root=".")
+
+
+@pytest.mark.parametrize(
+    ("real", "fake"),
+    [
+        ("REAL", "FAKE"),
+        (0, 1),
+        (0.0, 1.0),
+        ("0", "1"),
+        ("bonafide", "spoof"),
+        ("Bona-fide ", "Spoofed"),
+        ("Human", "AI_generated"),
+    ],
+)
+def test_the_usual_words_for_real_and_fake_are_understood(tmp_path: Path, real: object, fake: object) -> None:
+    manifest = Manifest(pd.DataFrame({"path": ["a", "b"], "label": [real, fake]}), root=".")
+    assert manifest.table["label"].tolist() == ["real", "fake"] and manifest.is_fake() == [0, 1]
+    (tmp_path / "m.csv").write_text(f"path,label\na,{real}\nb,{fake}\n")
+    assert Manifest.read(tmp_path / "m.csv").is_fake() == [0, 1]
+
+
+def test_a_datasets_own_words_are_told(tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text("path,label\na,1\nb,0\nc,yes\nd,spoof\n")
+    manifest = Manifest.read(tmp_path / "m.csv", labels={1: "real", "0": "fake", "Yes": "fake"})
+    assert manifest.is_fake() == [0, 1, 1, 1]
+    assert manifest.where(label="fake").is_fake() == [1, 1, 1], "they are not turned twice"
+    with pytest.raises(UsageError, match="which is fake, not 'spoof'"):
+        Manifest.read(tmp_path / "m.csv", labels={"yes": "spoof"})
 
 
 def test_absolute_paths_are_taken_inside_the_root_and_elsewhere_the_way_is_told(tmp_path: Path) -> None:

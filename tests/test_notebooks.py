@@ -9,6 +9,8 @@ import papermill
 import pytest
 from papermill.exceptions import PapermillExecutionError
 
+from forensix import small
+
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
@@ -127,9 +129,8 @@ def test_evaluate_and_compare_take_what_papermill_passes_and_keep_what_they_foun
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
-    small = FOLDER.parent / "datasets" / "small"
     run = tmp_path / "runs" / "pictures"
-    manifest = str(small / "images" / "manifest.csv")
+    manifest = str(small.folder("images") / "manifest.csv")
     shown = outputs("evaluate", tmp_path, manifest=manifest, perturbations="jpeg, blur", output=str(run))
     text = "".join(pages(shown))
     assert "balanced_accuracy_threshold" in text and "Evaluation(ai_generated_image_detection, 8 files" in text
@@ -143,7 +144,7 @@ def test_evaluate_and_compare_take_what_papermill_passes_and_keep_what_they_foun
     folder = tmp_path / "folder"
     for label, name in (("real", "photographed"), ("fake", "generated")):
         (folder / label).mkdir(parents=True)
-        for path in (small / "images").glob(f"{name}-*.jpg"):
+        for path in small.folder("images").glob(f"{name}-*.jpg"):
             shutil.copy(path, folder / label)
     again = tmp_path / "runs" / "folder"
     outputs("evaluate", tmp_path, manifest=str(folder), scheduler="here", output=str(again), metadata=False)
@@ -158,10 +159,12 @@ def test_evaluate_and_compare_take_what_papermill_passes_and_keep_what_they_foun
 
 
 @pytest.mark.slow
-def test_compare_evaluates_first_where_it_is_given_a_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("name", "shown"), [("evaluate", "Evaluation(ai_generated"), ("compare", "smoothness")])
+def test_without_parameters_the_pictures_of_the_package_are_taken_wherever_the_notebook_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, shown: str
+) -> None:
     monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
-    shown = outputs("compare", tmp_path, manifest=str(FOLDER.parent / "datasets" / "small" / "images"))
-    assert "smoothness" in "".join(pages(shown))
+    assert shown in "".join(pages(outputs(name, tmp_path)))
 
 
 @pytest.mark.parametrize("name", ["evaluate", "compare"])

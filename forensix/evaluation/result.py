@@ -72,21 +72,31 @@ class Evaluation:
         info = {**self.info, "notes": [*self.info.get("notes", ()), told]}
         return Evaluation(tables[0], tables[1], info, self.overlap[~self.overlap["component"].isin(names)])
 
-    def summary(self, *, level: str = "file", **options: Any) -> pd.DataFrame:
-        """Return every metric with its interval; ``level="frame"`` for the frames of videos.
+    def summary(self, *, component: str | None = None, level: str = "file", **options: Any) -> pd.DataFrame:
+        """Return every metric with its interval, of one component or of all; ``level="frame"`` for frames of videos.
 
-        Takes the options of `forensix.evaluation.summary.summarise`, such as ``confidence=0.9`` for narrower intervals;
-        thresholds are those of the cards.
+        The table has a row a metric, to select from; drawn, it is `forensix.evaluation.summary.wide`. Takes the options
+        of `forensix.evaluation.summary.summarise`, such as ``confidence=0.9`` for narrower intervals; thresholds are
+        those of the cards.
         """
-        return summary.summarise(self._level(level), **self._options(options))
+        return summary.summarise(self._level(level, component), **self._options(options))
 
-    def by(self, column: str = "generator", *, level: str = "file", **options: Any) -> pd.DataFrame:
-        """Return the metrics of each generator against shared reals; see `forensix.evaluation.summary.by`."""
-        return summary.by(self._level(level), column, **self._options(options))
+    def by(
+        self, column: str = "generator", *, component: str | None = None, level: str = "file", **options: Any
+    ) -> pd.DataFrame:
+        """Return the metrics of each generator, or of each value of a column; see `forensix.evaluation.summary.by`."""
+        return summary.by(self._level(level, component), column, **self._options(options))
 
-    def subgroups(self, columns: Sequence[str] | None = None, *, level: str = "file", **options: Any) -> pd.DataFrame:
+    def subgroups(
+        self,
+        columns: str | Sequence[str] | None = None,
+        *,
+        component: str | None = None,
+        level: str = "file",
+        **options: Any,
+    ) -> pd.DataFrame:
         """Return the metrics within each language, gender, quality; see `forensix.evaluation.summary.subgroups`."""
-        return summary.subgroups(self._level(level), columns, **self._options(options))
+        return summary.subgroups(self._level(level, component), columns, **self._options(options))
 
     def compare(self, *, baseline: str | None = None, level: str = "file", **options: Any) -> pd.DataFrame:
         """Return how each component differs from the first, or ``baseline``, on the same files: a paired test."""
@@ -176,12 +186,13 @@ class Evaluation:
     def _options(self, options: dict[str, Any]) -> dict[str, Any]:
         return {"threshold": self.thresholds} | options
 
-    def _level(self, level: str) -> pd.DataFrame:
+    def _level(self, level: str, component: str | None = None) -> pd.DataFrame:
         if level not in ("file", "frame"):
             raise UsageError(f"level is 'file' or 'frame', not {level!r}; intervals are set by confidence=0.95")
         if level == "frame" and self.frames.empty:
             raise UsageError("no frames were scored: only videos have them, under tasks that score frames")
-        return self.scores if level == "file" else self.frames
+        table = self.scores if level == "file" else self.frames
+        return table if component is None else table[table["component"] == self._known(component)]
 
     def _one(self, component: str | None) -> str:
         if component is not None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forensix import executors
-from forensix.analysis import Progress, versions
+from forensix.analysis import versions
 from forensix.errors import InputNotFound
 from forensix.evaluation.gathering import Gathered
 from forensix.evaluation.identity import card_of, code_identity, component_identity, digest
@@ -26,12 +26,12 @@ from forensix.evaluation.plan import (
     choose_task,
     read_manifest,
 )
-from forensix.evaluation.progress import drawn
 from forensix.evaluation.result import Evaluation
 from forensix.evaluation.scoring import NONE, Condition, Item, Job, Row, score_file
 from forensix.evaluation.store import Stores
 from forensix.manifest import Manifest
 from forensix.media import Limits
+from forensix.progress import Progress, shown
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -89,7 +89,8 @@ def evaluate(
     limits
         Bounds on size, duration and resolution.
     progress
-        Called with the task's name, a sentence and the share that is done; True draws a bar.
+        Called with the task's name, a sentence and the share that is done. True draws a bar, False none; by default a
+        notebook gets one.
 
     Raises
     ------
@@ -271,11 +272,7 @@ def _notes(job: Job, components: Mapping[str, Any], gathered: Gathered) -> list[
 
 @contextlib.contextmanager
 def _telling(task: str, total: int, progress: Progress | bool | None) -> Iterator[Callable[[Gathered], None]]:
-    if not progress:
-        yield lambda gathered: None
-        return
-    with contextlib.ExitStack() as stack:
-        call = stack.enter_context(drawn()) if progress is True else progress
+    with shown(progress) as call:
 
         def tell(gathered: Gathered) -> None:
             done = gathered.n_done()

@@ -25,12 +25,14 @@ import numpy as np
 import pandas as pd
 
 from forensix.errors import UsageError
-from forensix.evaluation.conditions import Threshold, classes, conditions, mean, measured, need, text
+from forensix.evaluation.conditions import UNKNOWN, Threshold, classes, conditions, mean, measured, need, text
 from forensix.metrics.intervals import DIRECTION, FOR_VOICES, Measures, percentile
 
 AVERAGE = "AVG"
 SUBGROUPS = ("language", "gender", "quality")
 _VOICES = "voice_analysis"
+_TURNED = 5
+"""Conditions up to which a table is drawn with a column for each, and a row for each of the metrics."""
 
 
 def summarise(
@@ -76,7 +78,7 @@ def by(
     frame: pd.DataFrame,
     column: str = "generator",
     *,
-    shared_reals: bool = True,
+    shared_reals: bool | None = None,
     group: str | None = "group_id",
     n_bootstrap: int = 1000,
     seed: int = 0,
@@ -86,8 +88,9 @@ def by(
 ) -> pd.DataFrame:
     """Return the metrics of each generator (or whatever ``column`` names) and their unweighted mean, ``AVG``.
 
-    Every generator is measured against the same reals, so rows differ by their fakes only; with
-    ``shared_reals=False`` each is measured against the reals of its own value. Fakes without a value are ``unknown``.
+    Where reals have values of their own for all that the fakes have, as with a gender, each value's fakes are measured
+    against its own reals. Otherwise every value is measured against all reals, as generators are, so that rows differ
+    by their fakes only. ``shared_reals`` says which of the two it shall be. Fakes without a value are ``unknown``.
     The mean's interval is taken draw by draw: a group is drawn once for the reals and for all generators. Generators of
     which nothing was scored have a row that counts why, and are left out of the mean.
     """
@@ -98,7 +101,8 @@ def by(
         real, fake = classes(part)
         names = sorted(part.loc[part["label"] == "fake", column].unique())
         fakes = [fake[fake[column] == name] for name in names]
-        if shared_reals:
+        own = {*names} - {UNKNOWN} <= set(part.loc[part["label"] == "real", column])
+        if shared_reals or (shared_reals is None and not own):
             reals, pools = [real] * len(names), [part[(part["label"] == "real") | (part[column] == n)] for n in names]
             found = measured(real, fakes, key, group, n_bootstrap, seed, threshold)
         else:
@@ -118,7 +122,7 @@ def by(
 
 def subgroups(
     frame: pd.DataFrame,
-    columns: Sequence[str] | None = None,
+    columns: str | Sequence[str] | None = None,
     *,
     group: str | None = "group_id",
     n_bootstrap: int = 1000,
@@ -133,6 +137,7 @@ def subgroups(
     """
     if columns is None:
         columns = [name for name in SUBGROUPS if name in frame.columns]
+    columns = [columns] if isinstance(columns, str) else columns
     need(frame, columns)
     rows: list[dict[str, Any]] = []
     for key, whole in conditions(frame):
@@ -287,7 +292,35 @@ def _pair(one: Measures, other: Measures, metric: str, confidence: float) -> dic
     return {"value": value, "baseline_value": base, "difference": value - base, "low": low, "high": high, "p": p}
 
 
+class MetricTable(pd.DataFrame):
+    """A tidy table, a row a metric, that is drawn as `wide` makes it: turned where the conditions are few."""
+
+    @property
+    def _constructor(self) -> "type[MetricTable]":
+        return MetricTable
+
+    def __repr__(self) -> str:
+        drawn = self._drawn()
+        return super().__repr__() if drawn is None else str(drawn.to_string())
+
+    def _repr_html_(self) -> str:
+        drawn = self._drawn()
+        return str(pd.DataFrame(self)._repr_html_() if drawn is None else drawn.to_html())  # type: ignore[operator]
+
+    def _drawn(self) -> pd.DataFrame | None:
+        # Of parts of it, and of differences, nothing of the kind can be said.
+        if self.empty or "difference" in self or not {"metric", "value", "low", "high", "n_real"} <= {*self.columns}:
+            return None
+        table = wide(pd.DataFrame(self))
+        if len(table) > _TURNED:
+            return table
+        told = [str(name) for name in table.columns]
+        names = [name for name in told if name not in set(self["metric"]) and not name.startswith("n_")]
+        table.index = pd.Index([" ".join(map(str, row)) for row in table[names].itertuples(index=False, name=None)])
+        return table.drop(columns=names).T
+
+
 def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:
     if not rows:
         return pd.DataFrame(columns=["metric", "value", "low", "high", "n_real", "n_fake", "n_unscored", "n_failed"])
-    return pd.DataFrame(rows)
+    return MetricTable(rows)

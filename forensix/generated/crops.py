@@ -1,9 +1,15 @@
-"""Which windows of a picture are looked at: fixed places, native resolution, never scaled down."""
+"""What of a picture is looked at: windows at fixed places and native resolution, and the whole picture scaled."""
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 RGB = NDArray[np.uint8]
+SIDE_PX = 224
+"""Side of a crop, as the backbone was pretrained."""
+WHOLE_SIDE_PX = 256
+"""Short side of the scaled picture."""
+WHOLE_LONG_PX = 448
 
 
 def at_least(rgb: RGB, side_px: int) -> RGB:
@@ -33,3 +39,15 @@ def windows(rgb: RGB, side_px: int, most: int) -> NDArray[np.uint8]:
     rgb = at_least(rgb, side_px)
     corners = positions(rgb.shape[0], rgb.shape[1], side_px, most)
     return np.stack([rgb[top : top + side_px, left : left + side_px] for top, left in corners])
+
+
+def whole(rgb: RGB) -> RGB:
+    """Return the picture scaled to a short side of `WHOLE_SIDE_PX`; the middle of one that is long and narrow."""
+    height, width = rgb.shape[:2]
+    short = min(height, width)
+    longest = max(1, short * WHOLE_LONG_PX // WHOLE_SIDE_PX)
+    h, w = min(height, longest), min(width, longest)
+    top, left = (height - h) // 2, (width - w) // 2
+    middle = Image.fromarray(np.ascontiguousarray(rgb[top : top + h, left : left + w]))
+    size = (max(1, round(w * WHOLE_SIDE_PX / short)), max(1, round(h * WHOLE_SIDE_PX / short)))
+    return np.asarray(middle.resize(size, Image.Resampling.BICUBIC, reducing_gap=2.0))

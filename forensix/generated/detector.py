@@ -1,37 +1,50 @@
-"""Generated or photographed, by pixels: do the colour channels share their finest detail as those of a camera do?
+"""Generated or photographed, by pixels: a small pretrained network and what it learnt from many sources of either kind.
 
-A sensor measures one colour a pixel and a camera computes the others from the neighbours, and most cameras then store
-colour at half resolution: the finest detail of red, green and blue is nearly the same. A generator's decoder computes
-three channels freely. Up to nine windows of 128 px are looked at, at native resolution and fixed places; nothing is
-scaled. In each the correlations of the channels' detail at three scales are weighed by a linear rule; the picture's
-logit is the mean of the windows', and the score is its calibrated probability under equal priors. Smaller pictures are
-continued by mirroring, which adds no evidence: below 64 px a score is hardly more than a guess.
+Up to nine windows of 224 px at native resolution and fixed places, and the whole picture scaled down, go through the
+network together. A picture's logit weighs the mean of the windows' and the whole picture's; the score is its calibrated
+probability under equal priors. Smaller pictures are continued by mirroring, which adds no evidence: below 64 px a score
+is hardly more than a guess.
 
-Fails on generated pictures that were stored with halved colour (most JPEG files) more often than on lossless ones, on
-photographs that were scaled down or stored with full colour, and says nothing of drawings and screenshots, which were
-not in training. The card has the figures.
+It learnt what pictures of known generators look like, at fine and coarse scales, after every one, generated or
+photographed, had been scaled and encoded anew at random. It fails on generators and on kinds of photographs that are
+unlike those of training; between two bounds that its card names a score decides nothing. Drawings, screenshots and
+pictures that a person retouched are in neither of its classes. The card has the figures.
 
 References
 ----------
-S. McCloskey and M. Albright, "Detecting GAN-generated imagery using saturation cues", ICIP 2019; H. Li et al.,
-"Identification of deep network generated images using disparities in color components", Signal Processing 2020.
+M. Tan and Q. Le, "EfficientNet: rethinking model scaling for convolutional neural networks", ICML 2019; S.-Y. Wang et
+al., "CNN-generated images are surprisingly easy to spot... for now", CVPR 2020 (training on degraded pictures).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
+from scipy import ndimage
 
 from forensix.calibration import logit as to_logit
 from forensix.calibration import sigmoid
-from forensix.generated.crops import at_least, positions, windows
-from forensix.generated.statistics import channels
+from forensix.generated.crops import RGB, SIDE_PX, at_least, positions, whole, windows
 from forensix.models import LoadedModel, load_model
+from forensix.models.architectures.efficientnet import DEVIATION, MEAN, fused
+from forensix.models.architectures.pictures import CELLS, WHOLE, WINDOW
 
-RGB = NDArray[np.uint8]
-HEATMAP_SIDE_PX = 64
-HEATMAP_WINDOWS = 100
+BATCH = 30
+"""Windows that go through the network at once, about: those of three large pictures."""
+HEATMAP_WINDOWS = 36
+HEATMAP_BLUR_PX = 24
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What the network says of one picture."""
+
+    logit: float
+    """Raw, higher for generated."""
+    statistics: NDArray[np.float32]
+    """(n + 1, statistics): the pretrained stages' of n windows and, last, of the whole picture."""
 
 
 def checked(rgb: ArrayLike) -> RGB:
@@ -48,25 +61,65 @@ def checked(rgb: ArrayLike) -> RGB:
     return picture
 
 
+def looked_at(rgb: RGB, most: int) -> RGB:
+    """Return what the network sees of a picture: its windows and, last, the whole of it, (n + 1, side, side, 3)."""
+    return np.concatenate([windows(rgb, SIDE_PX, most), windows(whole(rgb), SIDE_PX, 1)])
+
+
+def normalised(cut: RGB) -> torch.Tensor:
+    """Return windows (n, side, side, 3) as the network takes them, (n, 3, side, side)."""
+    x = torch.from_numpy(cut).permute(0, 3, 1, 2).contiguous(memory_format=torch.channels_last)
+    return (x.float() / 255 - MEAN) / DEVIATION
+
+
 class ImageDetector:
     """Scores pictures with one loaded model; see the module's text for what the score means."""
 
     def __init__(self, model: LoadedModel) -> None:
         self.card = model.card
-        self._module = model.module
-        self._side_px = int(model.card.preprocessing["side_px"])
-        self._most = int(model.card.preprocessing["most_windows"])
+        self.network = fused(model.module).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.most_windows = int(model.card.preprocessing["most_windows"])
+        self._whole_share = float(model.card.preprocessing["whole_share"])
 
     @torch.inference_mode()
-    def _logits(self, cut: RGB) -> NDArray[np.float64]:
-        """Return the logit of every window of (n, side, side, 3)."""
-        statistics = torch.from_numpy(np.stack([channels(window) for window in cut]))
-        found: NDArray[np.float64] = self._module(statistics).double().numpy()
+    def look(self, pictures: Iterable[ArrayLike]) -> Iterator[Looked]:
+        """Yield what the network says of each picture; several go through it together.
+
+        Parameters
+        ----------
+        pictures
+            uint8 (H, W, 3) each, of any size from one pixel up. They are taken as they are needed.
+
+        Raises
+        ------
+        ValueError
+            Another type or shape.
+        """
+        waiting: list[RGB] = []
+        for rgb in pictures:
+            waiting.append(looked_at(checked(rgb), self.most_windows))
+            if sum(map(len, waiting)) >= BATCH:
+                yield from self._through(waiting)
+                waiting = []
+        yield from self._through(waiting)
+
+    def _through(self, waiting: list[RGB]) -> list[Looked]:
+        if not waiting:
+            return []
+        outputs, statistics = self.network(normalised(np.concatenate(waiting)))
+        ends = np.cumsum([len(cut) for cut in waiting])[:-1]
+        found = []
+        for of_one, told in zip(
+            np.split(outputs.double().numpy(), ends), np.split(statistics.numpy(), ends), strict=True
+        ):
+            share = self._whole_share
+            logit = (1 - share) * of_one[:-1, WINDOW].mean() + share * of_one[-1, WHOLE]
+            found.append(Looked(float(logit), told))
         return found
 
     def logit(self, rgb: ArrayLike) -> float:
         """Return the raw logit of a picture of any size, higher for generated."""
-        return float(self._logits(windows(checked(rgb), self._side_px, self._most)).mean())
+        return next(self.look([rgb])).logit
 
     def score(self, rgb: ArrayLike) -> float:
         """Return how likely a picture is generated, calibrated, [0, 1], for any size from one pixel up.
@@ -81,40 +134,70 @@ class ImageDetector:
         ValueError
             Another type or shape.
         """
-        return self._calibrated(self.logit(rgb))
+        return self.scores([rgb])[0]
 
-    def _calibrated(self, logits: ArrayLike) -> float:
+    def scores(self, pictures: Iterable[ArrayLike]) -> list[float]:
+        """Return the score of each picture; several go through the network together, which is faster than one by one.
+
+        Parameters and errors are those of `look`.
+        """
+        return [self._calibrated(looked.logit) for looked in self.look(pictures)]
+
+    def _calibrated(self, logits: float) -> float:
         assert self.card.calibration is not None
         return float(self.card.calibration.score(logits))
 
+    @torch.inference_mode()
     def heatmap(self, rgb: ArrayLike) -> NDArray[np.float64]:
-        """Return patch scores over a picture, float (H, W) in [0, 1], higher is more likely generated.
+        """Return where the network finds its evidence, float (H, W) in [0, 1], higher is more likely generated.
 
-        A value is the score of the patch of 64 px around it, as if the whole picture were like that. At most
-        `HEATMAP_WINDOWS` patches on an even grid are scored and interpolated between.
+        A window's logit is the mean of what its places add. At most `HEATMAP_WINDOWS` windows on an even grid are
+        looked at; between places, and where no window was, values are those of the neighbours. A value is the score
+        that a picture would have that is everywhere like that place.
+
+        Raises
+        ------
+        ValueError
+            Another type or shape.
         """
         picture = checked(rgb)
         height, width = picture.shape[:2]
-        grown = at_least(picture, HEATMAP_SIDE_PX)
-        corners = positions(grown.shape[0], grown.shape[1], HEATMAP_SIDE_PX, HEATMAP_WINDOWS)
-        tops, lefts = (sorted(set(v)) for v in zip(*corners, strict=True))
-        cut = np.stack([grown[t : t + HEATMAP_SIDE_PX, x : x + HEATMAP_SIDE_PX] for t in tops for x in lefts])
-        grid = self._logits(cut).reshape(len(tops), len(lefts))
-        half = HEATMAP_SIDE_PX / 2
-        rows = np.stack([np.interp(np.arange(width), np.array(lefts) + half, row) for row in grid])
-        found = _interpolated(np.arange(height), np.array(tops) + half, rows)
+        grown = at_least(picture, SIDE_PX)
+        corners = positions(grown.shape[0], grown.shape[1], SIDE_PX, HEATMAP_WINDOWS)
+        cut = np.stack([grown[top : top + SIDE_PX, left : left + SIDE_PX] for top, left in corners])
+        parts = [self.network.evidence(normalised(cut[i : i + BATCH]), WINDOW) for i in range(0, len(cut), BATCH)]
+        found = _spread(torch.cat(parts).double().numpy(), corners, grown.shape[:2])[:height, :width]
         assert self.card.calibration is not None
         return np.asarray(self.card.calibration.score(found), dtype=np.float64)
 
 
-def _interpolated(at: NDArray[np.int64], known: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return rows at ``at``, linear between those known at ``known`` and constant outside."""
-    place = np.interp(at, known, np.arange(len(known)))
+def _spread(
+    grids: NDArray[np.float64], corners: Sequence[tuple[int, int]], size: tuple[int, int]
+) -> NDArray[np.float64]:
+    """Return cells' values (n, cells, cells) of windows at ``corners`` over a picture of ``size``, smooth."""
+    cell = SIDE_PX // CELLS
+    rows, columns = -(-size[0] // cell), -(-size[1] // cell)
+    total, weight = np.zeros((rows, columns)), np.zeros((rows, columns))
+    for grid, (top, left) in zip(grids, corners, strict=True):
+        at = (slice(top // cell, top // cell + CELLS), slice(left // cell, left // cell + CELLS))
+        there = total[at].shape
+        total[at] += grid[: there[0], : there[1]]
+        weight[at] += 1
+    nearest = ndimage.distance_transform_edt(weight == 0, return_distances=False, return_indices=True)
+    known = (total / np.maximum(weight, 1))[tuple(nearest)]
+    smooth = ndimage.gaussian_filter(known, HEATMAP_BLUR_PX / cell, mode="nearest")
+    y, x = ((np.arange(n) + 0.5) / cell - 0.5 for n in size)
+    down = _interpolated(smooth, y)
+    return _interpolated(np.ascontiguousarray(down.T), x).T
+
+
+def _interpolated(rows: NDArray[np.float64], at: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return rows at fractional places, linear between those there are and constant outside."""
+    place = np.clip(at, 0, len(rows) - 1)
     low = np.floor(place).astype(int)
-    high = np.minimum(low + 1, len(known) - 1)
+    high = np.minimum(low + 1, len(rows) - 1)
     weight = (place - low)[:, None]
-    found: NDArray[np.float64] = (1 - weight) * rows[low] + weight * rows[high]
-    return found
+    return np.asarray((1 - weight) * rows[low] + weight * rows[high])
 
 
 def aggregate_frames(scores: Sequence[float]) -> float:

@@ -76,8 +76,8 @@ def open_media(
             name = name or path.name or shown_source
         with sniff.open_regular(path, told) as file:
             size_bytes = os.fstat(file.fileno()).st_size
-            _check_bytes(size_bytes, name, limits)
-            found = sniff.sniff(file.read(sniff.HEAD_BYTES), name)
+            _check_bytes(size_bytes, told, limits)
+            found = sniff.sniff(file.read(sniff.HEAD_BYTES), told)
             sha256 = _sha256(file)
         slug, mime, info, broken = found.format, found.mime, MediaInfo(), found.broken
         if not broken:

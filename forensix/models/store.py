@@ -6,6 +6,7 @@ import json
 import os
 from dataclasses import dataclass
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,9 +36,27 @@ def _cards() -> dict[str, ModelCard]:
     return {card.name: card for card in cards}
 
 
-def list_models(component: str | None = None) -> tuple[ModelCard, ...]:
-    """Return the cards of all known models, or of those that fill one slot."""
-    return tuple(card for card in _cards().values() if component in (None, card.component))
+class ModelCards(tuple[ModelCard, ...]):
+    """Cards, drawn as a table of a line each."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        rows = [(card.name, card.component, card.summary) for card in self]
+        widths = [max((len(row[i]) for row in rows), default=0) for i in range(2)]
+        return "\n".join(f"{name:{widths[0]}}  {slot:{widths[1]}}  {summary}" for name, slot, summary in rows) or "()"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{escape(card.name)}</td><td>{escape(card.component)}</td><td>{escape(card.summary)}</td></tr>"
+            for card in self
+        )
+        return f"<table><tr><th>name</th><th>component</th><th>summary</th></tr>{rows}</table>"
+
+
+def list_models(component: str | None = None) -> ModelCards:
+    """Return the cards of all known models, or of those that fill one slot; they draw themselves as a short table."""
+    return ModelCards(card for card in _cards().values() if component in (None, card.component))
 
 
 def get_card(name: str) -> ModelCard:

@@ -130,7 +130,8 @@ def _bar(span: Span, end_s: float) -> Bar:
     width = max(percent(min(max(span.end_s, 0.0), end_s), 0, end_s) - x, 0.4)
     score = "" if span.score is None else score_text(span.score)
     label = _label(span)
-    text = (f"{label} {score}" if label and width > 16 else score or label) if width > 5 else ""
+    short = score or label
+    text = f"{label} {score}" if label and width > 16 else short if width > max(5.0, 1.3 * len(short)) else ""
     parts = [_when(span), label, f"score {score}" if score else ""]
     return Bar(
         min(x, 99.6),

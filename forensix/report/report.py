@@ -124,8 +124,12 @@ class Report:
         """
         return self._task_report(task).to_wire()
 
-    def to_json(self) -> dict[str, Any]:
-        """Return what was found as one JSON object; ``error`` also tells of tasks that failed."""
+    def to_json(self) -> str:
+        """Return :meth:`to_dict` as JSON text of one line."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was found as a dict that JSON can hold; ``error`` also tells of tasks that failed."""
         return {
             "input": self.input,
             "sha256": self.sha256,

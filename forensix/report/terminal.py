@@ -178,8 +178,12 @@ def _display(pen: _Pen, item: Evidence) -> Iterator[RenderableType]:
         yield pen.text(f"{item.title}: {pieces} in {item.total_bytes:,} bytes (see the HTML report)", "dim")
 
 
-def _section(pen: _Pen, section: Section) -> Iterator[RenderableType]:
+def _section(pen: _Pen, section: Section, explained: bool) -> Iterator[RenderableType]:
     yield _verdict_line(pen, section)
+    if not explained:
+        error = [pen.text(section.error)] if section.error else []
+        yield Padding(Group(*_score_lines(pen, section), *error), (0, 0, 0, 2))
+        return
     body: list[RenderableType] = list(_score_lines(pen, section))
     if section.error:
         body.append(pen.text(section.error))
@@ -231,14 +235,14 @@ class ReportView:
         parts += [Text("warning: ", "bold").append_text(pen.text(warning)) for warning in report.warnings]
         for section in sections(report):
             parts.append(Text())
-            parts += _section(pen, section)
+            parts += _section(pen, section, report.settings.get("explain") is not False)
         if not report.tasks and not report.error:
             parts.append(Text("No analysis was run on this input."))
         yield Panel(Group(*parts), title=pen.text(report.name, "bold", limit=NAME_LIMIT), title_align="left")
 
 
 def render(report: Report) -> ReportView:
-    """Return the report as something that rich prints."""
+    """Return the report as something that rich prints; verdicts only where no evidence was asked for."""
     return ReportView(report)
 
 

@@ -87,23 +87,30 @@ def accepted(name: str) -> frozenset[MediaKind]:
     return ACCEPTS[name] if name in ACCEPTS else load_task(name).accepts
 
 
-def select_tasks(names: Collection[str] | None, kind: MediaKind) -> tuple[Task, ...]:
-    """Return the named tasks, or all that accept a kind of media; no other task is loaded.
+def select_tasks(names: Collection[str] | None, media: Media) -> tuple[tuple[Task, ...], dict[str, UnsupportedMedia]]:
+    """Return the tasks to run on a medium, and why each named one that does not accept it is left out.
+
+    Without names these are all that accept it. No other task is loaded.
 
     Raises
     ------
     UsageError
         No task of that name.
     UnsupportedMedia
-        A named task does not accept this kind.
+        No named task accepts this kind of medium.
     """
     if names is None:
-        return tuple(load_task(name) for name in task_names() if kind in accepted(name))
+        return tuple(load_task(name) for name in task_names() if media.kind in accepted(name)), {}
     check_names(names)
-    for name in names:
-        if kind not in accepted(name):
-            raise UnsupportedMedia(f"{name} analyses {', '.join(sorted(accepted(name)))}; this is {kind}")
-    return tuple(load_task(name) for name in dict.fromkeys(names))
+    refused = {name: _refusal(name, media) for name in dict.fromkeys(names) if media.kind not in accepted(name)}
+    chosen = tuple(load_task(name) for name in dict.fromkeys(names) if name not in refused)
+    if refused and not chosen:
+        raise UnsupportedMedia(". ".join(map(str, refused.values())))
+    return chosen, refused
+
+
+def _refusal(name: str, media: Media) -> UnsupportedMedia:
+    return UnsupportedMedia(f"{name} analyses {', '.join(sorted(accepted(name)))}; {media.name} is {media.kind}")
 
 
 def check_names(names: Collection[str]) -> None:

@@ -27,12 +27,16 @@ from forensix.voice.gender import GenderClassifier
 from forensix.voice.phrases import inserted, phrases
 from forensix.voice.population import Band, band_of
 from forensix.voice.singing import is_singing
-from forensix.voice.speech import total_s
-from forensix.voice.transcript import Transcript
+from forensix.voice.speech import share_at_peak, total_s
+from forensix.voice.transcript import ENGLISH_ONLY, Transcript
 from forensix.voice.watermark import Mark
 
 FIRM_S = 2.0
 """Less speech than this gives no firm score."""
+
+
+CLIPPED_SHARE = 0.0005
+"""Of all samples at the peak, from which a recording counts as clipped."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +123,7 @@ class VoiceAnalysis:
             result=result,
             score=score,
             evidence=recording(samples, heard, threshold_of(spoof)) if options.explain else (),
-            notes=_notes(segments, voices, words),
+            notes=_notes(samples, segments, voices, words),
             models=tuple(component_label(one) for one in used.values()),
             summary=_summary(voices, spoof, segments),
             inconclusive=is_inconclusive(score, spoof),
@@ -156,7 +160,7 @@ def _listen(turns: SpeakerTurns, samples: NDArray[Any], spoof: Any) -> tuple[_Vo
     for is_inserted in (False, True):
         chosen = [i for i in range(len(pieces)) if (i in inside) is is_inserted]
         kept = tuple(part for s in turns.segments for part in _parts(s, start_s, end_s, inside=is_inserted))
-        name = f"{turns.speaker}, inserted" if is_inserted else turns.speaker
+        name = f"{turns.speaker} (inserted)" if is_inserted else turns.speaker
         score = pooled(scores[chosen], [durations_s[i] for i in chosen])
         part = tuple(pieces[i] for i in chosen), tuple(scores[chosen].tolist())
         voices.append(_Voice(SpeakerTurns(name, kept), *part, score, is_inserted))
@@ -201,8 +205,15 @@ def _speaker(voice: _Voice, spoof: Any, words: Transcript | None) -> Speaker:
     )
 
 
-def _notes(segments: Sequence[Segment], voices: Sequence[_Voice], words: Transcript | None) -> tuple[str, ...]:
+def _notes(
+    samples: NDArray[Any], segments: Sequence[Segment], voices: Sequence[_Voice], words: Transcript | None
+) -> tuple[str, ...]:
     notes = []
+    if (share := share_at_peak(samples)) >= CLIPPED_SHARE:
+        notes.append(
+            f"{100 * share:.2g} % of the samples lie at the peak: the recording is clipped or damaged, and the score "
+            "less sure."
+        )
     if total_s(segments) < FIRM_S:
         notes.append(f"There are less than {FIRM_S:g} s of speech: too little for a firm score.")
     for voice in voices:
@@ -221,7 +232,9 @@ def _notes(segments: Sequence[Segment], voices: Sequence[_Voice], words: Transcr
         if voice.is_sung:
             notes.append(f"{name} seems to sing: the score of a singing voice is less sure than that of speech.")
     if words and words.engine:
-        notes.append(f"The transcript was written by {words.engine}{'' if words.complete else ', and ends early'}.")
+        known = ", which takes every language for English" if words.engine in ENGLISH_ONLY else ""
+        early = "" if words.complete else "; it ends early"
+        notes.append(f"The transcript was written by {words.engine}{known}{early}.")
     return tuple(notes)
 
 

@@ -1,107 +1,126 @@
-"""A pool of training crops, and fitting the detector's linear rule to it."""
+"""Fitting the picture rules, and the held-out scores that choose between them and set the bounds of the card."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import torch
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 
-from forensix.generated.statistics import CHANNELS, NAMES, vector
-from forensix.models.architectures.channel_rule import CLIP, ChannelRule
-from forensix.training.images_data import Picture
+from forensix.models.architectures.pictures import WHOLE, WINDOW, Rule
+from forensix.training.images_features import ALIKE, ALIKE_WHOLE, AS_IS, AS_IS_WHOLE, DRAWN, DRAWN_WHOLE
 
-SIDE_PX = 128
-SMALL_DOMAIN = 60
-
-
-@dataclass(frozen=True)
-class Pool:
-    """Statistics of crops and where they come from, aligned."""
-
-    statistics: NDArray[np.float32]
-    fake: NDArray[np.bool_]
-    domain: NDArray[np.str_]
-    picture: NDArray[np.int64]
-
-    def take(self, at: NDArray[np.bool_]) -> "Pool":
-        """Return the crops selected by a mask."""
-        return Pool(self.statistics[at], self.fake[at], self.domain[at], self.picture[at])
+STRENGTH = 0.01
+"""Inverse of the ridge penalty, for weights whose mean is 1; a third and a tenth did worse on the folds."""
+SMALL_DOMAIN = 20
+WHOLE_SHARE = 0.5
+"""What the whole picture weighs beside the mean of the windows."""
+_LEAST_SCALE = 1e-4
 
 
-def domain(picture: Picture) -> str:
-    """Return what classes are balanced over: the source of a photograph, the generator of a generated picture."""
-    return picture.generator if picture.fake else picture.source
+def domains(table: pd.DataFrame) -> NDArray[np.str_]:
+    """Return what weights are balanced over: a repository's pictures of one generator, or its photographs."""
+    return np.asarray(table.repo + "|" + table.made_by, dtype=str)
 
 
-def domain_weights(domains: NDArray[np.str_], fake: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return weights that give both classes, and within them every domain, the same sum; small domains get less."""
+def domain_weights(
+    domains: NDArray[np.str_], fake: NDArray[np.bool_], *, small: int = SMALL_DOMAIN, power: float = 1.0
+) -> NDArray[np.float64]:
+    """Return weights, mean 1, that give both classes, and within them every domain, the same sum.
+
+    Domains of fewer than ``small`` count less, and with ``power`` 0.5 large ones count more.
+    """
     _, at, counts = np.unique(domains, return_inverse=True, return_counts=True)
-    weights = 1 / np.maximum(counts, SMALL_DOMAIN)[at]
+    weights = 1 / np.maximum(counts, small)[at] ** power
     for side in (fake, ~fake):
         weights[side] /= weights[side].sum()
     return np.asarray(weights / weights.sum() * len(weights))
 
 
-def crop(view: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.uint8]:
-    """Return a random window of at most `SIDE_PX`, at native resolution, mirrored in one draw of two.
+def weighted_auc(table: pd.DataFrame, scores: NDArray[np.float64]) -> float:
+    """Return the AUC in which a domain counts as the root of its pictures."""
+    fake = table.fake.to_numpy(dtype=bool)
+    return float(roc_auc_score(fake, scores, sample_weight=domain_weights(domains(table), fake, small=10, power=0.5)))
 
-    Nothing is encoded or scaled: how the channels were stored is part of the evidence. Rules fitted to re-encoded crops
-    as well did no better on re-encoded pictures of held-out sources, and worse on the development split.
+
+def fit_rule(
+    statistics: NDArray[np.float16],
+    fake: NDArray[np.bool_],
+    weights: NDArray[np.float64],
+    *,
+    strength: float = STRENGTH,
+) -> Rule:
+    """Fit both outputs of a rule.
+
+    Parameters
+    ----------
+    statistics
+        (pictures, places, n), see `images_features.Features`.
+    fake, weights
+        (pictures,)
     """
-    side = min(SIDE_PX, min(view.shape[:2]) // 2 * 2)
-    top, left = (int(rng.integers(size - side + 1)) for size in view.shape[:2])
-    window = view[top : top + side, left : left + side]
-    return np.ascontiguousarray(window[:, ::-1] if rng.random() < 0.5 else window)
-
-
-def make_pool(pictures: list[Picture], n: int, *, seed: int, log: Callable[[str], None] = lambda _: None) -> Pool:
-    """Draw ``n`` crops, half of each class, balanced over domains, and describe each."""
-    rng = np.random.default_rng(seed)
-    domains = np.array([domain(p) for p in pictures])
-    fake = np.array([p.fake for p in pictures])
-    weights = domain_weights(domains, fake)
-    drawn = rng.choice(len(pictures), size=n, p=weights / weights.sum())
-    statistics = np.empty((n, len(NAMES)), np.float32)
-    for i, at in enumerate(drawn):
-        views = pictures[at].views
-        statistics[i] = vector(crop(views[int(rng.integers(len(views)))], rng))
-        if (i + 1) % 2000 == 0:
-            log(f"pool: {i + 1} of {n}")
-    return Pool(statistics, fake[drawn], domains[drawn], drawn)
-
-
-def fit_rule(pool: Pool, *, strength: float = 0.003) -> ChannelRule:
-    """Fit one member; ``strength`` is the inverse of the ridge penalty. Weights are those of `domain_weights`."""
-    x = pool.statistics[:, CHANNELS].astype(np.float64)
-    weights = domain_weights(pool.domain, pool.fake)
-    mean = np.average(x, axis=0, weights=weights)
-    scale = np.sqrt(np.average((x - mean) ** 2, axis=0, weights=weights)) + 1e-3
-    z = np.clip((x - mean) / scale, -CLIP, CLIP)
-    model = LogisticRegression(C=strength, max_iter=1000).fit(z, pool.fake, sample_weight=weights)
-    rule = ChannelRule(len(CHANNELS), 1)
+    rule = Rule(statistics.shape[2])
     with torch.no_grad():
-        for target, value in (
-            (rule.mean, mean),
-            (rule.scale, scale),
-            (rule.weight, model.coef_[0]),
-            (rule.bias, model.intercept_),
-        ):
-            target.copy_(torch.from_numpy(np.atleast_1d(value)).reshape(target.shape))
+        for output, places in ((WINDOW, (AS_IS, *DRAWN)), (WHOLE, (AS_IS_WHOLE, DRAWN_WHOLE))):
+            x = np.concatenate([statistics[:, place] for place in places]).astype(np.float32)
+            w = np.tile(weights, len(places)).astype(np.float32)
+            mean = np.average(x, axis=0, weights=w)
+            x -= mean
+            scale = np.sqrt(np.average(x**2, axis=0, weights=w)) + _LEAST_SCALE
+            x /= scale
+            model = LogisticRegression(C=strength, max_iter=150, tol=1e-3)
+            model.fit(x, np.tile(fake, len(places)), sample_weight=w)
+            if output == WINDOW:
+                rule.mean.copy_(torch.from_numpy(mean))
+                rule.scale.copy_(torch.from_numpy(scale))
+            # Both outputs share the windows' standardisation: the same rule in other units.
+            direction = model.coef_[0] / scale
+            shift = float(model.intercept_[0] + direction @ (rule.mean.numpy() - mean))
+            rule.linear.weight[output] = torch.from_numpy(direction * rule.scale.numpy()).float()
+            rule.linear.bias[output] = shift
     return rule.eval()
 
 
-def join(members: list[ChannelRule]) -> ChannelRule:
-    """Return one rule whose logit is the mean of the members'."""
-    joined = ChannelRule(members[0].weight.shape[1], len(members))
-    states = [member.state_dict() for member in members]
-    joined.load_state_dict({key: torch.cat([state[key] for state in states]) for key in states[0]})
-    return joined.eval()
-
-
 @torch.inference_mode()
-def logits(rule: ChannelRule, statistics: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return the rule's logits of crops, (n,)."""
-    found: NDArray[np.float64] = rule(torch.from_numpy(statistics[:, CHANNELS])).double().numpy()
-    return found
+def rule_logits(rule: Rule, statistics: NDArray[np.float16], *, same: bool = False) -> NDArray[np.float64]:
+    """Return the logit of every picture by one window and the whole, as it is or encoded alike; NaN if not made."""
+    window, whole = (ALIKE, ALIKE_WHOLE) if same else (AS_IS, AS_IS_WHOLE)
+    told = [rule(torch.from_numpy(statistics[:, place].astype(np.float32))) for place in (window, whole)]
+    return np.asarray((1 - WHOLE_SHARE) * told[0][:, WINDOW] + WHOLE_SHARE * told[1][:, WHOLE], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Logits of pictures by rules that did not see their sources, aligned with a table."""
+
+    as_is: NDArray[np.float64]
+    same: NDArray[np.float64]
+    """Scaled and encoded alike; NaN where that was not computed."""
+
+
+def held_out(
+    table: pd.DataFrame,
+    statistics: NDArray[np.float16],
+    folds: NDArray[np.int64],
+    *,
+    strength: float = STRENGTH,
+) -> HeldOut:
+    """Fit a rule without each fold's sources and return what it says of them."""
+    fake = table.fake.to_numpy(dtype=bool)
+    names = domains(table)
+    as_is, same = np.empty(len(table)), np.empty(len(table))
+    for fold in np.unique(folds):
+        held = folds == fold
+        rule = fit_rule(statistics[~held], fake[~held], domain_weights(names[~held], fake[~held]), strength=strength)
+        as_is[held] = rule_logits(rule, statistics[held])
+        same[held] = rule_logits(rule, statistics[held], same=True)
+    return HeldOut(as_is, same)
+
+
+def fold_aucs(table: pd.DataFrame, logits: NDArray[np.float64], folds: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the weighted AUC of every fold, over the pictures that have a logit."""
+    known = np.isfinite(logits)
+    at = folds
+    return np.array([weighted_auc(table[known & (at == f)], logits[known & (at == f)]) for f in np.unique(at)])

@@ -70,16 +70,32 @@ class Repositories:
         InputNotFound
             The repository is not there, or has no such file, or it is not the one that ``blob`` names.
         """
-        root = self.folder / repo.replace("/", "+")
-        if not root.is_dir():
-            raise InputNotFound(f"{repo} is not in {self.folder} (a folder named {root.name} is expected)")
-        git = next((p for p in (root, root / ".git", root / "repo", root / "repo" / ".git") if _is_git(p)), None)
+        root = self._root(repo)
+        git = _git_folder(root)
         if git is None:
             return self._of_checkout(root, path, blob)
         for name in filter(None, (blob, *(f"{at}:{path}" for at in dict.fromkeys((ref, _SAME_FOR_ALL)) if at))):
-            if (data := self._ask(git, name)) is not None and blob in ("", _blob_hash(data)):
+            if (data := self._ask(git, name)) is not None and blob in ("", blob_hash(data)):
                 return data
         raise InputNotFound(f"{repo} has no file {path}{f' with the blob {blob}' if blob else ''}")
+
+    def files(self, repo: str) -> list[tuple[str, str]]:
+        """Return the path and the blob of every file that HEAD has, or of a checkout, in order of path.
+
+        Raises
+        ------
+        InputNotFound
+            The repository is not there.
+        """
+        root = self._root(repo)
+        git = _git_folder(root)
+        if git is None:
+            found = (path for path in root.rglob("*") if path.is_file())
+            return sorted((path.relative_to(root).as_posix(), blob_hash(path.read_bytes())) for path in found)
+        command = ["git", f"--git-dir={git}", "ls-tree", "-r", "-z", "HEAD"]
+        listed = subprocess.run(command, check=True, capture_output=True).stdout.decode(errors="surrogateescape")
+        rows = (line.split("\t", 1) for line in listed.split("\0") if line)
+        return sorted((path, about.split()[2]) for about, path in rows if about.split()[1] == "blob")
 
     def close(self) -> None:
         """End the processes."""
@@ -94,13 +110,19 @@ class Repositories:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _root(self, repo: str) -> Path:
+        root = self.folder / repo.replace("/", "+")
+        if not root.is_dir():
+            raise InputNotFound(f"{repo} is not in {self.folder} (a folder named {root.name} is expected)")
+        return root
+
     @staticmethod
     def _of_checkout(root: Path, path: str, blob: str) -> bytes:
         file = (root / path).resolve()
         if not file.is_relative_to(root.resolve()) or not file.is_file():
             raise InputNotFound(f"{root} has no file {path}")
         data = file.read_bytes()
-        if blob not in ("", _blob_hash(data)):
+        if blob not in ("", blob_hash(data)):
             raise InputNotFound(f"{file} is not the file with the blob {blob}")
         return data
 
@@ -121,9 +143,14 @@ class Repositories:
         return data if header[1] == b"blob" else None
 
 
+def _git_folder(root: Path) -> Path | None:
+    return next((p for p in (root, root / ".git", root / "repo", root / "repo" / ".git") if _is_git(p)), None)
+
+
 def _is_git(path: Path) -> bool:
     return (path / "HEAD").is_file() and (path / "objects").is_dir()
 
 
-def _blob_hash(data: bytes) -> str:
+def blob_hash(data: bytes) -> str:
+    """Return the name that git gives a file's bytes."""
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()

@@ -44,6 +44,7 @@ from forensix.voice.speech import RATE_HZ, Segment, as_float, total_s
 _LOG = logging.getLogger(__name__)
 
 SETTING = "FORENSIX_WHISPER"
+ENGLISH_ONLY = ("pocketsphinx", "whisper-tiny.en")
 EMBEDDED_S = 600.0
 """Seconds of speech that the embedded engine listens to, from the start; it is slow."""
 UTTERANCE_S = 20.0

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from forensix import small
 from forensix.models import registry
 from forensix.tasks import task
 
@@ -16,7 +17,7 @@ PACKAGES = Path(__file__).parents[1] / "packages"
 @pytest.fixture
 def small_voices() -> Path:
     """Return the folder of the recordings that the project computed."""
-    return Path(__file__).parents[2] / "datasets" / "small" / "voices"
+    return small.folder("voices")
 
 
 @pytest.fixture(scope="session")

@@ -142,6 +142,31 @@ def test_reals_can_be_each_values_own() -> None:
     assert value(table, "auc", source="old")["n_real"] == 30
 
 
+def test_a_column_that_reals_have_too_is_measured_against_its_own_reals() -> None:
+    frame = scores(gender=["female", "female", "male", "male"] * 30)
+    table = summary.by(frame, "gender", n_bootstrap=0)
+    within = summary.subgroups(frame, "gender", n_bootstrap=0)
+    for gender in ("female", "male"):
+        row = value(table, "auc", gender=gender)
+        assert row["n_real"] == row["n_fake"] == 30
+        assert row["value"] == value(within, "auc", member=gender)["value"]
+    assert value(summary.by(frame, "gender", shared_reals=True, n_bootstrap=0), "auc", gender="male")["n_real"] == 60
+    assert value(summary.by(frame, n_bootstrap=0), "auc", generator="one")["n_real"] == 60
+
+
+def test_a_table_is_drawn_wide_and_stays_a_row_a_metric() -> None:
+    frame = pd.concat([scores(component=name, seed=i) for i, name in enumerate(["one", "two", "three"])])
+    table = summary.summarise(frame, n_bootstrap=20)
+    lines = repr(table).splitlines()
+    assert lines[0].split() == ["one", "two", "three"] and len(lines) < table["metric"].nunique() + 6
+    assert "[" in next(line for line in lines if line.startswith("auc"))
+    assert "<th>two</th>" in table._repr_html_()
+    chosen = table[table["component"] == "two"]
+    assert len(chosen) == table["metric"].nunique() and "three" not in repr(chosen)
+    assert repr(table[["metric", "value"]]) == repr(pd.DataFrame(table[["metric", "value"]]))
+    assert repr(summary.compare(frame, n_bootstrap=20)).startswith("    ")
+
+
 def test_subgroups_hold_their_own_reals_and_fakes() -> None:
     frame = scores()
     frame.loc[:9, "language"] = None

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from forensix import small
 from tests.explorer.lab import notebook, running_lab
 from tests.report.test_browser import CHROMIUM, FLAGS
 
@@ -16,7 +17,7 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
 ]
 
-SMALL = Path(__file__).parents[2] / "datasets" / "small" / "images"
+SMALL = small.folder("images")
 WAIT_MS = 90_000
 MAKE = """
 import forensix

@@ -22,6 +22,13 @@ from forensix.models import (
 )
 
 
+def test_cards_draw_themselves_as_a_short_table() -> None:
+    cards = list_models()
+    drawn = repr(cards).splitlines()
+    assert [line.split()[:2] for line in drawn] == [[card.name, card.component] for card in cards]
+    assert cards._repr_html_().count("<tr>") == len(cards) + 1 and cards == tuple(cards)
+
+
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with one saved model, in place of the shipped ones."""

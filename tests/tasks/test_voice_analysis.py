@@ -181,7 +181,7 @@ def test_a_sentence_put_into_a_voice_is_placed_and_listed(minute: Path) -> None:
     report = heard(minute, (0, 1, 2, 3, 4))
     voice, piece = report.to_wire(TASK)["result"]["explanation"]
     assert (voice["class_name"], piece["class_name"]) == ("real", "fake")
-    assert (piece["speaker"], piece["segments"]) == ("speaker_1, inserted", [{"start": 8.1, "end": 11.9}])
+    assert (piece["speaker"], piece["segments"]) == ("speaker_1 (inserted)", [{"start": 8.1, "end": 11.9}])
     assert len(voice["segments"]) == 4 and report.scores[TASK] == pytest.approx(piece["class_probability"])
     assert any("from 8.1 to 11.9 s" in note for note in report.outcomes[TASK].notes)
     assert "by 1 speaker," in report.outcomes[TASK].summary
@@ -202,7 +202,7 @@ def test_a_watermark_decides(minute: Path) -> None:
 
 def test_the_recording_is_shown_with_its_phrases_and_its_sound(minute: Path) -> None:
     (shown,) = (e for e in heard(minute, (0, 1, 2, 3, 4)).outcomes[TASK].evidence if isinstance(e, Recording))
-    assert [span.lane for span in shown.timeline.spans] == ["speaker_1"] * 4 + ["speaker_1, inserted"]
+    assert [span.lane for span in shown.timeline.spans] == ["speaker_1"] * 4 + ["speaker_1 (inserted)"]
     assert max(shown.highs) == pytest.approx(8000 / 32768, abs=0.001)
     assert shown.heaviest[0].start_s == pytest.approx(8.1) and shown.heaviest[0].label == "100 %"
     assert shown.sound.startswith("data:audio/mpeg;base64,") and shown.sound_s == 20

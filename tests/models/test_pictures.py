@@ -1,0 +1,55 @@
+"""The picture network: what places add up to, tuned stages beside pretrained ones, and faster inference."""
+
+import pytest
+import torch
+
+from forensix.models.architectures.efficientnet import Backbone, fused
+from forensix.models.architectures.pictures import CELLS, WHOLE, WINDOW, build
+
+
+@pytest.fixture(scope="module", params=[0, 1])
+def network(request):
+    torch.manual_seed(0)
+    network = build(n_tails=request.param).eval()
+    for module in network.modules():
+        if isinstance(module, torch.nn.BatchNorm2d):
+            module.running_mean.normal_()
+            module.running_var.uniform_(0.5, 2)
+    return network
+
+
+@torch.inference_mode()
+def test_evidence_is_a_grid_whose_mean_is_the_logit(network):
+    x = torch.randn(2, 3, 224, 224)
+    logits, statistics = network(x)
+    assert logits.shape == (2, 2) and statistics.shape == (2, 1536)
+    for output in (WINDOW, WHOLE):
+        evidence = network.evidence(x, output)
+        assert evidence.shape == (2, CELLS, CELLS) and evidence.std() > 0
+        assert torch.allclose(evidence.mean((1, 2)), logits[:, output], atol=1e-3)
+
+
+@torch.inference_mode()
+def test_tuned_stages_take_part(network):
+    if not network.tails:
+        pytest.skip("no tuned stages")
+    x = torch.randn(1, 3, 224, 224)
+    before = network(x)[0]
+    network.tail_rules[0].linear.bias.data += 2
+    assert torch.allclose(network(x)[0], before + 1, atol=1e-4)
+    network.tail_rules[0].linear.bias.data -= 2
+
+
+@torch.inference_mode()
+def test_fused_networks_say_the_same():
+    torch.manual_seed(1)
+    backbone = Backbone().eval()
+    for module in backbone.modules():
+        if isinstance(module, torch.nn.BatchNorm2d):
+            module.running_mean.normal_()
+            module.running_var.uniform_(0.5, 2)
+    x = torch.randn(1, 3, 96, 128)
+    faster = fused(backbone)
+    assert not any(isinstance(module, torch.nn.BatchNorm2d) for module in faster.modules())
+    for one, other in zip(backbone(x), faster(x), strict=True):
+        assert torch.allclose(one, other, atol=1e-4 * float(one.abs().max()))
