@@ -150,7 +150,6 @@ def time_table(real: pd.DataFrame, corpora: Path) -> None:
         segments = speech_segments(samples)
         jobs: dict[str, Callable[[], Any]] = {
             "speech segments": lambda: speech_segments(samples),  # noqa: B023
-            "speakers": lambda: diarise(samples, segments),  # noqa: B023
             "features of one speaker": lambda: features.extract(samples, segments),  # noqa: B023
             "gender of one speaker": lambda: forensix_gender().classify(samples, segments),  # noqa: B023
         }
