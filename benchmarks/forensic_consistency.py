@@ -155,7 +155,8 @@ def report(counts: dict[tuple[str, str], list[bool]], repos: dict[str, set[str]]
     lines += [
         "",
         f"Raised falsely on all untouched variants of repositories that chose nothing: "
-        f"{interval(int(np.sum(untouched)), len(untouched)) if untouched else 'none measured'}.",
+        f"{interval(int(np.sum(untouched)), len(untouched)) if untouched else 'none measured'} (the interval "
+        "treats the four variants of a photograph as if they were drawn alone).",
         "",
         f"Chosen on: {', '.join(sorted(repos['train']))}. Measured on: {', '.join(sorted(repos['dev']))}.",
         "",

@@ -144,7 +144,8 @@ def is_camera(facts: Facts) -> bool:
 
 def names_editor(finding: Finding) -> bool:
     """Tell whether a claim says no more than that an editing program is named, as the specification asks for."""
-    programs = [identify(fact.value) for fact in finding.facts if isinstance(fact.value, str)]
+    texts = [*(fact.value for fact in finding.facts if isinstance(fact.value, str)), *finding.claim.value]
+    programs = [identify(text) for text in texts]
     return "SUSPECT_SOFTWARE" in finding.flags and any(p is not None and p.category == "editor" for p in programs)
 
 

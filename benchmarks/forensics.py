@@ -190,6 +190,7 @@ NOTES: dict[str, str] = {
     "0032_": "The preview of 160 x 120 shows the same picture between black bars (correlation 1.00 within them): there "
     "is one version.",
     "0046_": HYBRID,
+    "0109_": "Encrypted for the holders of certificates, which qpdf cannot open; its structure is whole.",
     "0051_": CAPTION,
     "0102_": CONVERTER,
     "0112_": CONVERTER,
@@ -204,6 +205,8 @@ NOTES: dict[str, str] = {
     "0140_": "ExifTool's warning is about a property of the XMP; qpdf reads the file and finds only its hints for "
     "linear reading out of date.",
     "0185_": "The text chunks parameters and fooocus_scheme are Fooocus's own record: the claim is right.",
+    "0345_": "The only sign is the producer iText, a library that makes documents as well as it changes them; the "
+    "halves of /ID are the same, there is one version and no later date.",
     "0256_": "A sound ADTS stream (FF F1) that decodes to its end; ExifTool does not know the format.",
 }
 """Why a file is judged otherwise than its manifest row says, by the start of its name; written after looking at it."""

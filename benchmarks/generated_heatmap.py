@@ -20,7 +20,8 @@ from forensix.perturb.image import jpeg
 from forensix.training.images_list import Origin
 
 COMMAND = "python -m benchmarks.generated_heatmap --list CSV --corpora DIR --repositories DIR"
-N = 60
+N = 24
+OF_EACH = 4
 PHOTO_PX, PATCH_PX = (672, 672), 288
 QUALITY = 90
 
@@ -67,11 +68,11 @@ def main() -> None:
     parser.add_argument("--corpora", type=Path, required=True)
     parser.add_argument("--repositories", type=Path, required=True)
     arguments = parser.parse_args()
-    pictures = Pictures(Origin(arguments.list, arguments.corpora, arguments.repositories))
+    pictures = Pictures(Origin(arguments.list, arguments.corpora, arguments.repositories), OF_EACH)
     real, fake = pictures.rows[~pictures.rows.fake], pictures.rows[pictures.rows.fake]
     photos = cuts(pictures, real, PHOTO_PX, N)
     # The control's photographs stand elsewhere in the list, so that none is pasted into itself.
-    others = cuts(pictures, real, (PATCH_PX, PATCH_PX), 2 * N)[::-1]
+    others = cuts(pictures, real, (PATCH_PX, PATCH_PX), 2 * N)[::-1][:N]
     print(f"# Heat map: patches of {PATCH_PX} px in photographs of {PHOTO_PX[0]} x {PHOTO_PX[1]} px\n")
     print(f"Command: `{COMMAND}`\n")
     print("| pasted | n | higher inside | AUC of places, mean |\n|---|---|---|---|")

@@ -18,8 +18,8 @@ from forensix.generated.detector import BATCH, forensix_image, looked_at, normal
 
 COMMAND = "python -m benchmarks.generated_speed"
 SIZES = ((512, 512), (1200, 1600), (3000, 4000))
-N = 9
-ROUNDS = 3
+N = 3
+ROUNDS = 2
 
 
 def jpeg_file(height: int, width: int, seed: int) -> bytes:

@@ -209,7 +209,8 @@ def grain(grey: np.ndarray, mask: np.ndarray, dy: int, dx: int) -> tuple[float, 
     part, area = grey[top:bottom, left:right], mask[top:bottom, left:right]
     fine = part - ndimage.median_filter(part, 3)
     down, across = np.gradient(ndimage.gaussian_filter(part, 1.5))
-    even = np.hypot(down, across) < BETWEEN
+    # A pixel off the edges as well: their blur would repeat with them.
+    even = ndimage.binary_erosion(np.hypot(down, across) < BETWEEN)
     ys, xs = np.nonzero(ndimage.binary_dilation(area, iterations=GRAIN_MARGIN) & even)
     low, high = GRAIN_ASIDE, np.array(part.shape) - GRAIN_ASIDE
     inside = (ys + dy >= low) & (ys + dy < high[0]) & (xs + dx >= low) & (xs + dx < high[1])

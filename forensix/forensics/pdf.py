@@ -29,7 +29,11 @@ EXECUTABLE = re.compile(r"\.(exe|scr|bat|cmd|com|js|vbs|ps1|jar|msi|dll|hta|lnk|
 def rules(facts: Facts, media: "Media | None" = None) -> list[Finding]:
     """Return what follows from the facts of a PDF."""
     return [
-        *video_tags.software((f for f in facts.items if f.key in SOFTWARE_KEYS), screen_type=False),
+        *video_tags.software(
+            # One cause is told once: what says of itself that it modified the document is told so.
+            (f for f in facts.items if f.key in SOFTWARE_KEYS and f not in pdf_producers.modified(facts)),
+            screen_type=False,
+        ),
         *video_tags.history(facts),
         *pdf_versions.rules(facts),
         *pdf_dates.rules(facts),

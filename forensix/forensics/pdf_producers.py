@@ -15,7 +15,7 @@ from pathlib import Path
 from forensix.forensics import pdf_dates
 from forensix.forensics.findings import Finding, finding, place
 from forensix.forensics.software import identify
-from forensix.metadata.facts import Facts
+from forensix.metadata.facts import Fact, Facts
 
 NAMES = ("pdf.info.Producer", "pdf.info.Creator", "xmp.xmp.CreatorTool", "xmp.pdf.Producer")
 DATES = (
@@ -39,7 +39,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
     """Yield what programs contradict, and where one says in words that it modified the document."""
     yield from _too_young(facts)
     yield from _two_producers(facts)
-    stated = [f for f in facts.items if f.key in NAMES and STATED.search(str(f.value))]
+    stated = modified(facts)
     if stated:
         match = STATED.search(str(stated[0].value))
         yield finding(
@@ -50,8 +50,14 @@ def rules(facts: Facts) -> Iterator[Finding]:
             "software",
             "editing",
             facts=stated,
-            flags=("FILE_EDITED",),
+            flags=("FILE_EDITED", "SUSPECT_SOFTWARE_"),
+            details=(("source", "software"),),
         )
+
+
+def modified(facts: Facts) -> list[Fact]:
+    """Return the facts that say in words that a program modified the document."""
+    return [f for f in facts.items if f.key in NAMES and STATED.search(str(f.value))]
 
 
 def _too_young(facts: Facts) -> Iterator[Finding]:

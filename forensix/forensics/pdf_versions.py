@@ -129,7 +129,8 @@ def _identifier(facts: Facts, several: bool) -> Iterator[Finding]:
         "suspect",
         "The document was saved again after it was made",
         "The two halves of /ID differ: the first stays as the document was made, the second changes with each save"
-        + (". Its dates or its versions say so too." if several or later else "."),
+        + (". Its dates or its versions say so too." if several or later else ".")
+        + " Filling a form, signing, stamping and preparing for the web do this as well as a change of the content.",
         "versions",
         "editing",
         facts=[fact],
