@@ -1,7 +1,7 @@
 """Watermarks: false alarms on photographs, marked files that are found, and what is left of a mark after JPEG.
 
     python benchmarks/generated_watermark.py --corpora DIR --list images.csv --repositories DIR [--most N]
-        [--reference PYTHON]
+        [--reference PYTHON] [--parts alarms,files,recall]
 
 False alarms are counted on the photographs of the list, at most ``--most`` of a repository, and of the images corpus;
 beside the messages that generators write, 100 random ones of 48 bits a picture say how far chance reaches. Marked files
@@ -83,11 +83,10 @@ def photographs(arguments: argparse.Namespace) -> Iterator[tuple[str, np.ndarray
             yield "images corpus", np.asarray(picture.convert("RGB"))
 
 
-def false_alarms(arguments: argparse.Namespace) -> list[np.ndarray]:
-    """Print false alarms; return the squares that will be marked."""
+def false_alarms(arguments: argparse.Namespace) -> None:
     reader, rng = dwt_dct(), np.random.default_rng(SEED)
     random = ["".join(map(str, bits)) for bits in rng.integers(0, 2, (N_RANDOM, 48))]
-    rows, squares = [], []
+    rows = []
     for repo, rgb in photographs(arguments):
         if rgb.shape[0] * rgb.shape[1] < MIN_PIXELS:
             continue
@@ -95,8 +94,6 @@ def false_alarms(arguments: argparse.Namespace) -> list[np.ndarray]:
         found = pulls(rgb, from_bytes=True)
         chances = [agreement.chance for message in random if (agreement := compare(found, message)) is not None]
         rows.append({"repo": repo, "alarm": mark is not None, "chance": min(chances, default=1.0)})
-        if min(rgb.shape[:2]) >= SIDE_PX and sum(of == repo for of, _ in squares) < 2:
-            squares.append((repo, rgb[:SIDE_PX, :SIDE_PX]))
     table = pd.DataFrame(rows)
     low, high = binomtest(int(table.alarm.sum()), len(table)).proportion_ci()
     print(f"\n## False alarms\n\n{table.alarm.sum()} of {len(table)} photographs of {table.repo.nunique()} sources "
@@ -106,8 +103,6 @@ def false_alarms(arguments: argparse.Namespace) -> list[np.ndarray]:
           f"(chance alone: about {1 / n_tried:.1e}).\n")  # fmt: skip
     for repo, part in table.groupby("repo"):
         print(f"- {repo}: {part.alarm.sum()} of {len(part)}")
-    order = rng.permutation(len(squares))[:N_MARKED]
-    return [squares[i][1] for i in order]
 
 
 def marked_files(arguments: argparse.Namespace) -> None:
@@ -138,6 +133,13 @@ CHANGES = {
 }
 
 
+def squares(arguments: argparse.Namespace) -> list[np.ndarray]:
+    """Return squares of 512 px, cut out of photographs at native size, at most two of a repository."""
+    large = [rgb for _, rgb in pictures(arguments, "real", 2) if min(rgb.shape[:2]) >= SIDE_PX]
+    order = np.random.default_rng(SEED).permutation(len(large))[:N_MARKED]
+    return [large[i][:SIDE_PX, :SIDE_PX] for i in order]
+
+
 def reference(python: Path, do: str, kind: str, message: str, stack: np.ndarray) -> np.ndarray:
     with tempfile.TemporaryDirectory() as folder:
         job, answer = Path(folder) / "job.npz", Path(folder) / "answer.npy"
@@ -146,14 +148,15 @@ def reference(python: Path, do: str, kind: str, message: str, stack: np.ndarray)
         return np.load(answer)
 
 
-def recall(python: Path, squares: list[np.ndarray]) -> None:
+def recall(python: Path, photographs: list[np.ndarray]) -> None:
     reader = dwt_dct()
-    print(f"\n## Read after changes\n\n{len(squares)} photographs of {SIDE_PX} px, marked by the reference code.")
+    print(f"\n## Read after changes\n\n{len(photographs)} photographs of {SIDE_PX} px, marked by the reference code.")
     print("Ours beside what the reference code reads (92 % of the bits suffice).\n")
     print("| change | " + " | ".join(f"{name}: ours | reference" for name in WRITERS) + " |")
     print("|---|" + "---|---|" * len(WRITERS))
     marked = {
-        name: reference(python, "write", kind, MESSAGES[name][0], np.stack(squares)) for name, kind in WRITERS.items()
+        name: reference(python, "write", kind, MESSAGES[name][0], np.stack(photographs))
+        for name, kind in WRITERS.items()
     }
     for change, act in CHANGES.items():
         cells = []
@@ -173,15 +176,22 @@ def main() -> None:
     parser.add_argument("--repositories", type=Path, required=True)
     parser.add_argument("--most", type=int, default=200)
     parser.add_argument("--reference", type=Path)
+    parser.add_argument("--parts", default="alarms,files,recall")
     arguments = parser.parse_args()
-    options = f"--most {arguments.most}{' --reference PYTHON' if arguments.reference else ''}"
     command = "python benchmarks/generated_watermark.py --corpora DIR --list images.csv --repositories DIR"
-    print(f"# Watermarks\n\n    {command} {options}", flush=True)
-    squares = false_alarms(arguments)
-    sys.stdout.flush()
-    marked_files(arguments)
-    if arguments.reference:
-        recall(arguments.reference, squares)
+    reference_told = " --reference PYTHON" if arguments.reference else ""
+    print(
+        f"# Watermarks\n\n    {command} --most {arguments.most}{reference_told} --parts {arguments.parts}", flush=True
+    )
+    parts = arguments.parts.split(",")
+    if "alarms" in parts:
+        false_alarms(arguments)
+        sys.stdout.flush()
+    if "files" in parts:
+        marked_files(arguments)
+        sys.stdout.flush()
+    if "recall" in parts and arguments.reference:
+        recall(arguments.reference, squares(arguments))
 
 
 if __name__ == "__main__":

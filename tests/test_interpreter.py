@@ -75,6 +75,7 @@ COMMANDS = {
     "demo": ("--folder", "made"),
     "extract-revisions": ("edited.pdf",),
     "models": ("list",),
+    "population": ("--help",),
     "serve": ("--host", "192.0.2.1"),
     "worker": ("--help",),
     "account": ("add", "anna"),

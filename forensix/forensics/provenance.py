@@ -119,9 +119,11 @@ def generator_identifier(marks: Iterable[Fact]) -> str | None:
 def is_partial(marks: Iterable[Fact]) -> bool:
     """Tell whether the marks say that only a part was generated, as with a picture that was retouched."""
     marks = tuple(marks)
+    # What the newest of several signed versions says of the file holds; the others speak of what it was made from.
+    newest = tuple(mark for mark in marks if mark.key == "c2pa.source" and mark.value.get("active"))
     return bool(marks) and all(
         mark.key in ("c2pa.source", "xmp.source_type", "iptc.source_type") and "composite" in mark_value(mark)
-        for mark in marks
+        for mark in newest or marks
     )
 
 

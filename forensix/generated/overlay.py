@@ -17,6 +17,7 @@ MARK = (255, 176, 0)
 EYE_WIDTH = 0.55
 MOUTH_WIDTH = 0.35
 PANEL_SIDE_PX = 160
+"""At least; three of them are as wide as the picture that is drawn."""
 MAX_FACES = 4
 SHOWN_SIDE_PX = 640
 """Larger pictures are drawn at this size; eyes and mouths are cut out before."""
@@ -67,7 +68,7 @@ def eye_mouth_overlay(rgb: RGB, landmarks: Sequence[ArrayLike]) -> RGB:
             raise ValueError(f"landmarks of a face must be five finite points (5, 2), got {points.shape}")
         panels = []
         for box in _boxes(points):
-            panels.append(_panel(rgb, box))
+            panels.append(_panel(rgb, box, max(PANEL_SIDE_PX, picture.width // 3)))
             draw.rectangle([v * scale[i % 2] for i, v in enumerate(box)], outline=MARK, width=line)
         rows.append(np.concatenate(panels, axis=1))
     marked = np.asarray(picture)
@@ -92,16 +93,17 @@ def fitted(heatmap: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.f
     return np.asarray(Image.fromarray(heatmap.astype(np.float32)).resize(size, Image.Resampling.BOX), np.float64)
 
 
-def _panel(rgb: RGB, box: tuple[float, float, float, float]) -> RGB:
+def _panel(rgb: RGB, box: tuple[float, float, float, float], side_px: int) -> RGB:
     height, width = rgb.shape[:2]
     left, right = (int(np.clip(v, 0, width - 1)) for v in (box[0], box[2]))
     top, bottom = (int(np.clip(v, 0, height - 1)) for v in (box[1], box[3]))
     cut = Image.fromarray(rgb[top : bottom + 1, left : right + 1])
-    cut.thumbnail((PANEL_SIDE_PX, PANEL_SIDE_PX))
-    factor = PANEL_SIDE_PX / max(cut.size)
+    cut.thumbnail((side_px, side_px))
+    factor = side_px / max(cut.size)
     size = (max(1, round(cut.width * factor)), max(1, round(cut.height * factor)))
-    panel = Image.new("RGB", (PANEL_SIDE_PX, PANEL_SIDE_PX))
-    panel.paste(cut.resize(size, Image.Resampling.BICUBIC), (0, 0))
+    panel = Image.new("RGB", (side_px, side_px))
+    middle = ((side_px - size[0]) // 2, (side_px - size[1]) // 2)
+    panel.paste(cut.resize(size, Image.Resampling.BICUBIC), middle)
     return np.asarray(panel)
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from forensix.errors import BrokenMedia
 from forensix.faces.detect import landmarks
-from forensix.forensics.provenance import generator_identifier, generator_marks, is_partial
+from forensix.forensics.provenance import generator_identifier, generator_marks, is_partial, mark_value
 from forensix.generated.content import is_drawn
 from forensix.generated.detector import aggregate_frames
 from forensix.generated.overlay import draw_heatmap, eye_mouth_overlay, fitted, heatmap_object, shrunk
@@ -198,7 +198,7 @@ def _evidence(
         x = tuple(ms / 1000 for ms in looked.times_ms)
         shown.append(Curve("Score by frame", x, looked.scores, "time (s)", "score", threshold_of(detector)))
     if marks.facts:
-        rows = tuple((mark.key, str(mark.value)[:200], mark.where) for mark in marks.facts)
+        rows = tuple((mark.key, mark_value(mark)[:200], mark.where) for mark in marks.facts)
         shown.append(Table("What the file says of a generator", ("fact", "value", "where"), rows))
     if marks.watermark:
         found = marks.watermark.agreement

@@ -174,6 +174,12 @@ def test_a_retouched_picture_is_partial():
     assert is_partial([composite]) and not is_partial([composite, source()]) and not is_partial([])
 
 
+def test_a_generated_part_in_a_signed_composite_is_partial():
+    placed = source(agent="Adobe Firefly", active=False)
+    newest = source(source="compositeWithTrainedAlgorithmicMedia", agent="Adobe Firefly", active=True)
+    assert is_partial([newest, placed]) and not is_partial([source(active=True), placed])
+
+
 CORPUS = {
     "image/0021_Firefly_tabby_cat.jpg": "firefly",
     "image/0085_ocsp.jpg": "firefly",

@@ -63,8 +63,8 @@ def test_object_heatmap_dims_the_rest(picture):
 def test_a_large_picture_is_drawn_small_and_its_eyes_at_their_own_size():
     large = np.random.default_rng(0).integers(0, 255, (1500, 2000, 3), dtype=np.uint8)
     marked = overlay.eye_mouth_overlay(large, [FACE * 8])
-    assert marked.shape == (480 + overlay.PANEL_SIDE_PX, 640, 3)
-    eye = marked[480:, : overlay.PANEL_SIDE_PX].astype(int)
+    assert marked.shape == (480 + 640 // 3, 640, 3)
+    eye = marked[480:, : 640 // 3].astype(int)
     assert np.abs(np.diff(eye, axis=1)).mean() > 40, "pixels of the picture, not means of them"
 
 
