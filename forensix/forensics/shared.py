@@ -90,7 +90,21 @@ def _unrecognised(fact: Fact) -> Finding:
 def _structure(facts: Facts) -> list[Finding]:
     found = []
     grave = [p for p in facts.problems if p.grave]
-    minor = [p for p in facts.problems if not p.grave]
+    unread = [p for p in facts.problems if p.unread]
+    minor = [p for p in facts.problems if not p.grave and not p.unread]
+    if unread:
+        found.append(
+            finding(
+                "benign",
+                "A part of the file was not read",
+                f"{_said(unread)}. What it would have shown is missing here; the claims rest on what was read. Slow "
+                "machines, locked documents and very large or intricate files end so.",
+                "structure",
+                "integrity",
+                facts=[Fact("problem", p.message, p.where, p.offset) for p in unread],
+                values=[p.message for p in unread],
+            )
+        )
     if grave:
         found.append(
             finding(

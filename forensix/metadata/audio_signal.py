@@ -19,6 +19,8 @@ SECONDS = 300
 WINDOW = 4096
 SILENCE_S = 0.05
 LEVEL_S = 0.1
+MOST = 60
+"""Places of one kind that are kept: the first silences, the strongest jumps."""
 
 
 def read(path: str, container: str, found: Found) -> None:
@@ -125,7 +127,7 @@ def _silences(samples: np.ndarray, rate: int) -> list[list[float]]:
     for start, stop in zip(edges[::2], edges[1::2], strict=False):
         if stop - start >= SILENCE_S * rate:
             runs.append([round(float(start / rate), 4), round(float((stop - start) / rate), 4)])
-    return runs[:60]
+    return runs[:MOST]
 
 
 def _jumps(samples: np.ndarray, rate: int) -> list[list[float]]:
@@ -152,7 +154,7 @@ def _jumps(samples: np.ndarray, rate: int) -> list[list[float]]:
     usual = np.sqrt((shaped**2).mean(axis=1)) + 1e-6
     around = np.maximum(np.concatenate((usual[:1], usual[:-1])), np.concatenate((usual[1:], usual[-1:])))
     ratio = shaped.max(axis=1) / (around + 1e-4)
-    places = np.argsort(ratio)[::-1][:10]
+    places = np.argsort(ratio)[::-1][:MOST]
     return [
         [round(float((i * block + shaped[i].argmax()) / rate), 4), round(float(ratio[i]), 1)]
         for i in places

@@ -27,7 +27,9 @@ class Problem:
     where: str
     offset: int | None = None
     grave: bool = True
-    """False for what sloppy but honest writers, cameras among them, are known to leave."""
+    """False for what sloppy but honest writers, cameras among them, are known to leave, and where ``unread``."""
+    unread: bool = False
+    """True where reading stopped, for want of time or of a key, which is no fault of the file."""
 
 
 @dataclass(frozen=True)

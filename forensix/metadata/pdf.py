@@ -16,6 +16,7 @@ and its signatures are checked by pyHanko. A step that fails leaves a problem, a
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def read(path: str) -> Facts:
             found, faults = [], [Problem(f"a part cannot be read: {words}", "document")]
         items += found
         problems += faults
-    said = tuple(dict.fromkeys(Problem(_sentence(p.message), p.where, p.offset, p.grave) for p in problems))
+    said = tuple(dict.fromkeys(replace(p, message=_sentence(p.message)) for p in problems))
     return Facts("pdf", "pdf", tuple(items), said, _nodes(data, history, view, records))
 
 

@@ -30,7 +30,9 @@ def facts(path: str, data: bytes) -> tuple[list[Fact], list[Problem]]:
         found = _validated(path, data)
     except Exception as error:
         why = "the document is locked" if b"/Encrypt" in data else f"pyHanko gives up ({type(error).__name__})"
-        problems.append(Problem(f"what came after a signature cannot be told: {why}", "signature", grave=False))
+        problems.append(
+            Problem(f"what came after a signature cannot be told: {why}", "signature", grave=False, unread=True)
+        )
         found = []
     # Kinds that pyHanko does not know (adbe.pkcs7.sha1) and damaged ones are told by their bytes.
     read = {tuple(f.value["byte_range"][:4]) for f in found if f.value["intact"] is not None}

@@ -45,7 +45,9 @@ def _own(media: "Media") -> Facts:
     except BrokenMedia as error:
         # A slow machine runs out of time as well, so that alone says nothing of the file.
         late = "took longer than" in str(error)
-        problem = Problem(f"The reader of this format could not finish: {error}", "file", 0, grave=not late)
+        problem = Problem(
+            f"The reader of this format could not finish: {error}", "file", 0, grave=not late, unread=late
+        )
         return Facts(media.kind, media.format, problems=(problem,))
     return from_values(values)
 
@@ -56,7 +58,7 @@ def to_values(facts: Facts) -> dict[str, Any]:
         "kind": facts.kind,
         "format": facts.format,
         "items": [[f.key, f.value, f.where, f.offset] for f in facts.items],
-        "problems": [[p.message, p.where, p.offset, p.grave] for p in facts.problems],
+        "problems": [[p.message, p.where, p.offset, p.grave, p.unread] for p in facts.problems],
         "structure": [_node_values(node) for node in facts.structure],
         "pictures": dict(facts.pictures),
     }

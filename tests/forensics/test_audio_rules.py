@@ -1,5 +1,6 @@
 """Rules on recordings, each on a file that the test makes or on facts that it states."""
 
+import re
 from pathlib import Path
 
 import av
@@ -8,8 +9,11 @@ import pytest
 
 from forensix.forensics import claims, result
 from forensix.forensics.findings import Finding
+from forensix.media import open_media
 from forensix.metadata import container
 from forensix.metadata.facts import Fact, Facts
+from forensix.tasks.evidence import Timeline
+from forensix.tasks.moments import moments
 from tests.metadata.test_container_facts import sound, wav
 
 
@@ -28,6 +32,49 @@ def test_a_plain_recording_is_not_suspected(tmp_path: Path) -> None:
     findings = claims(container.read(str(wav(tmp_path / "a.wav", noise)), "wav"))
     assert [f.claim.claim for f in findings if f.severity != "benign"] == []
     assert pick(findings, "says nothing of its origin").severity == "benign"
+
+
+def test_the_places_counted_are_the_places_marked(tmp_path: Path) -> None:
+    """A hard cut, and clicks too weak to be told, which the fact holds as well."""
+    rate = 16000
+    seconds = np.arange(6 * rate) / rate
+    tone = 0.4 * np.sin(2 * np.pi * 220 * seconds) + np.random.default_rng(0).normal(0, 0.001, len(seconds))
+    tone[int(2.5 * rate) :] += 0.3
+    for at in (1.2, 3.7, 4.9):
+        tone[int(at * rate)] += 0.02
+    path = wav(tmp_path / "a.wav", tone)
+    read = container.read(str(path), "wav")
+    assert len(read.get("signal.jumps")) > 1
+    found = pick(claims(read), "The sound breaks at")
+    assert found.claim.claim == "The sound breaks at 1 place"
+    assert len(found.claim.value) == 1
+    with open_media(path) as media:
+        (timeline,) = [item for item in moments(media, [found]) if isinstance(item, Timeline)]
+    assert [span.start_s for span in timeline.spans] == pytest.approx([2.5], abs=0.01)
+
+
+@pytest.mark.parametrize("n", [1, 4, 5, 6, 12])
+def test_a_sentence_counts_the_places_that_it_leaves_out(n: int) -> None:
+    jumps = [[1.0 + i, 50.0] for i in range(n)] + [[40.0 + i, 39.0] for i in range(3)]
+    found = pick(
+        claims(facts(("signal.seconds", 60.0), ("signal.rate_hz", 16000), ("signal.jumps", jumps))), "The sound breaks"
+    )
+    assert found.claim.claim == f"The sound breaks at {n} {'place' if n == 1 else 'places'}"
+    assert [len(fact.value) for fact in found.facts] == [n] == [len(found.claim.value)]
+    left_out = re.search(r"and (\d+) more places", found.claim.explanation)
+    assert found.claim.explanation.count("times the usual") + (int(left_out[1]) if left_out else 0) == n
+
+
+def test_weaker_silences_and_steps_are_not_marked() -> None:
+    items = facts(
+        ("signal.seconds", 60.0),
+        ("signal.rate_hz", 16000),
+        ("signal.silences", [[0.1, 0.2], [5.0, 0.06], [9.0, 0.5]]),
+        ("signal.floor_steps", [[12.0, 30.0], [30.0, 7.0]]),
+    )
+    found = claims(items)
+    assert pick(found, "Digital silence inside the recording (1)").facts[0].value == [[9.0, 0.5]]
+    assert pick(found, "The background changes").facts[0].value == [[12.0, 30.0]]
 
 
 def test_joined_mp3(tmp_path: Path) -> None:

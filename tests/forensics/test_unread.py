@@ -1,0 +1,25 @@
+"""What is said of a file that could not be read to its end: that, and nothing that blames or clears the file."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.io import wavfile
+
+from forensix.forensics import claims
+from forensix.media import open_media
+from forensix.metadata import reader
+
+
+def test_a_reader_that_ran_out_of_time_is_no_fault_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wavfile.write(tmp_path / "a.wav", 8000, np.zeros(8000, np.int16))
+    monkeypatch.setattr(reader, "READ_S", 0.001)
+    with open_media(tmp_path / "a.wav") as media:
+        facts = reader.read_facts(media)
+        found = claims(facts, media)
+    assert [p.unread for p in facts.problems] == [True]
+    assert "A part of the file was not read" in [f.claim.claim for f in found]
+    assert {f.severity for f in found} == {"benign"}
+    said = " ".join(f"{f.claim.claim} {f.claim.explanation}" for f in found)
+    assert "Honest devices" not in said and "says nothing of its origin" not in said
+    assert reader.from_values(reader.to_values(facts)).problems == facts.problems
