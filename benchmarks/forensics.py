@@ -11,18 +11,23 @@ when it gets any suspect or critical claim.
 import argparse
 import csv
 import os
+import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from forensix.errors import ForensixError
 from forensix.forensics import Finding, claims, result
+from forensix.forensics.plain import rests_on_the_file
 from forensix.media import open_media
 from forensix.metadata.reader import read_facts
 
 RESULTS = Path(__file__).parent / "results" / "forensics.md"
 SLOW_S = 5.0
+CODE = re.compile(r"[\[{]['\"\[{]|None\b.*[,}\]]")
+"""What the text of a Python list or dict looks like."""
 NOTED = ("suspect", "critical")
 
 
@@ -103,7 +108,10 @@ def _cpu_s() -> float:
 
 def tables(rows: list[Row]) -> str:
     """Return the report in Markdown."""
-    return "\n".join([*_head(rows), *_found(rows), *_raised(rows), *_times(rows), *_disagreements(rows)]) + "\n"
+    return (
+        "\n".join([*_head(rows), *_found(rows), *_raised(rows), *_readable(rows), *_times(rows), *_disagreements(rows)])
+        + "\n"
+    )
 
 
 def _head(rows: list[Row]) -> list[str]:
@@ -150,6 +158,37 @@ def _raised(rows: list[Row]) -> list[str]:
         critical = sum(any(f.severity == "critical" for f in r.findings) for r in of)
         noted = sum(any(f.severity in NOTED for f in r.findings) for r in of)
         lines.append(f"| {medium} | {expect} | {len(of)} | {critical} | {noted} |")
+    return [*lines, ""]
+
+
+def is_readable(finding: Finding) -> bool:
+    """Tell whether a claim is a sentence about the file: it rests on something read in it, ends as a sentence does,
+    and shows no list or dict of the program."""
+    said = f"{finding.claim.claim} {finding.claim.explanation}"
+    return rests_on_the_file(finding) and said.endswith(".") and not CODE.search(said)
+
+
+def _readable(rows: list[Row]) -> list[str]:
+    lines = [
+        "## Reports without a readable claim",
+        "",
+        "A claim is readable when it rests on something that was read in the file (no fault of form, no map drawn of "
+        "every picture),",
+        "ends as a sentence does, and shows no list or dict of the program; it is plain when it tells of the origin: "
+        "format, program, device.",
+        "",
+        "| media | reports | without a claim | without a readable claim | without a plain one |",
+        "|---|---|---|---|---|",
+    ]
+    for medium in [*dict.fromkeys(r.media for r in rows), None]:
+        of = [r for r in rows if medium in (None, r.media) and not r.error]
+        readable = [[f for f in r.findings if is_readable(f)] for r in of]
+        plain = [[f for f in found if f.claim.user_category == "origin"] for found in readable]
+        none = [sum(not found for found in lists) for lists in ([r.findings for r in of], readable, plain)]
+        lines.append(f"| {medium or 'all'} | {len(of)} | {none[0]} | {none[1]} | {none[2]} |")
+    unread = Counter(f.claim.claim for r in rows for f in r.findings if not is_readable(f))
+    lines += ["", "Claims that are not readable, by how often they are made: "]
+    lines[-1] += "; ".join(f"{_cell(claim)} ({n})" for claim, n in unread.most_common(8)) + "."
     return [*lines, ""]
 
 

@@ -30,7 +30,9 @@ def claims(facts: "Facts", media: "Media | None" = None) -> "tuple[Finding, ...]
     facts = replace(facts, items=tuple(f for f in facts.items if not f.key.startswith("exiftool.")))
     medium = importlib.import_module(f"forensix.forensics.{facts.kind}")
     shared = importlib.import_module("forensix.forensics.shared")
+    plain = importlib.import_module("forensix.forensics.plain")
     found = (*medium.rules(facts, media), *shared.rules(facts))
+    found = (*found, *plain.rules(facts, found))
     return tuple(sorted(found, key=lambda finding: ORDER[finding.severity]))
 
 
