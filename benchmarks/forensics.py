@@ -174,8 +174,8 @@ def _readable(rows: list[Row]) -> list[str]:
         "",
         "A claim is readable when it rests on something that was read in the file (no fault of form, no map drawn of "
         "every picture),",
-        "ends as a sentence does, and shows no list or dict of the program; it is plain when it tells of the origin: "
-        "format, program, device.",
+        "ends as a sentence does, and shows no list or dict of the program; it is plain when it tells of format "
+        "or origin.",
         "",
         "| media | reports | without a claim | without a readable claim | without a plain one |",
         "|---|---|---|---|---|",

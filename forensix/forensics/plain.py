@@ -9,9 +9,9 @@ from forensix.metadata.facts import Fact, Facts
 def rests_on_the_file(found: Finding) -> bool:
     """Tell whether a claim rests on something that was read in the file.
 
-    Faults of form, and maps that are drawn of every picture, say nothing that a reader could repeat.
+    Faults of form, and the map that is drawn of every picture, say nothing that a reader could repeat.
     """
-    return any(not fact.key.startswith(("problem", "pixels.")) for fact in found.facts)
+    return any(not fact.key.startswith(("problem", "pixels.ela")) for fact in found.facts)
 
 
 def rules(facts: Facts, others: Iterable[Finding]) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from forensix.metadata import pdf_checks, pdf_history, pdf_objects, xmp
+from forensix.metadata import pdf_checks, pdf_history, pdf_objects, pdf_places, xmp
 from forensix.metadata.facts import Fact, Facts, Node, Problem
 from forensix.metadata.pdf_history import Entry, History
 from forensix.metadata.pdf_objects import View
@@ -73,7 +73,7 @@ def read(path: str) -> Facts:
         items += found
         problems += faults
     said = tuple(dict.fromkeys(replace(p, message=_sentence(p.message)) for p in problems))
-    return Facts("pdf", "pdf", tuple(items), said, _nodes(data, history, view, records))
+    return Facts("pdf", "pdf", tuple(pdf_places.placed(items, view)), said, _nodes(data, history, view, records))
 
 
 def _structure(data: bytes, history: History) -> tuple[list[Fact], list[Problem]]:
@@ -152,7 +152,9 @@ def _document(path: str, view: View) -> tuple[list[Fact], list[Problem]]:
             packet = None
             problems.append(Problem(f"the XMP packet cannot be read: {type(error).__name__}", "catalog /Metadata"))
         if packet:
-            told, faults = xmp.parse(packet, "XMP of the document (catalog /Metadata)")
+            # A packet that is neither compressed nor encrypted stands in the file as it is.
+            at = view.data.rfind(packet)
+            told, faults = xmp.parse(packet, "XMP of the document (catalog /Metadata)", at if at >= 0 else None)
             items += told
             problems += faults
         content, faults = pdf_content.facts(pdf)

@@ -1,10 +1,12 @@
 """Each fact points at the bytes that hold it: held over the originals of the corpus."""
 
 import csv
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pikepdf
 import pytest
 
 from forensix.media import open_media
@@ -14,7 +16,8 @@ from forensix.metadata.facts import Fact
 LITERAL = (
     "xmp.", "exif.", "iptc.", "icc.", "jpeg.comment", "png.text.", "gif.comment", "container.tag.", "container.handler",
     "container.compressor", "container.brand", "container.writing_app", "container.muxing_app", "stream.encoder",
-    "mpeg.encoder", "id3.T", "id3v1.", "vorbis.", "ape.", "device.",
+    "mpeg.encoder", "id3.T", "id3v1.", "vorbis.", "ape.", "device.", "pdf.version", "pdf.info.", "pdf.layer.",
+    "pdf.embedded_file", "pdf.action.", "pdf.uri", "pdf.font", "pdf.language",
 )  # fmt: skip
 """Facts that repeat what the file says; the others (dates, counts, names of codes) are worked out from it."""
 
@@ -40,8 +43,16 @@ def texts(value: Any) -> Iterator[str]:
         yield from texts(part)
 
 
+def in_pdf(data: bytes) -> str:
+    """Return the string or name that an entry of a PDF dictionary has, as qpdf reads it, without its slash."""
+    entry = re.match(rb"/[^\s/<>\[\]()]+\s*(<[^>]*>|/[^\s/<>\[\]()]*|\((?:[^()\\]|\\.|\([^()]*\))*\))", data, re.DOTALL)
+    return str(pikepdf.Object.parse(entry[1])).removeprefix("/") if entry else ""
+
+
 def held(fact: Fact, data: bytes) -> bool:
     """Tell whether the bytes at a fact's offset hold its value, in one of the usual encodings."""
+    if fact.key.startswith("pdf.") and fact.key != "pdf.version":
+        return in_pdf(data[fact.offset :])[: len(fact.value)] == fact.value.removeprefix("/")
     shown = [t.strip() for t in texts(fact.value) if len(t.strip()) > 2 and "\ufffd" not in t]
     # Structures and lists write the names of their fields between the values.
     room = 12 * sum(len(t) for t in shown) if isinstance(fact.value, list | dict) else 0
@@ -60,7 +71,7 @@ def held(fact: Fact, data: bytes) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("medium", ["image", "video", "audio"])
+@pytest.mark.parametrize("medium", ["image", "video", "audio", "pdf"])
 def test_the_bytes_of_a_fact_hold_its_value(medium: str, corpora: Path) -> None:
     folder = corpora / "forensics"
     with (folder / "manifest.csv").open(encoding="utf-8", newline="") as file:
