@@ -80,8 +80,8 @@ class Manifest:
                 f"labels must be real or fake; also found: {', '.join(found)} ({_rows(wrong)}); for other words pass"
                 f" labels={{{word}: 'fake', ...}}"
             )
-        if not meant.equals(given):
-            object.__setattr__(self, "table", self.table.assign(label=meant))
+        if (meant != given).any():
+            object.__setattr__(self, "table", self.table.assign(label=meant.astype(str)))
         wrong = (
             paths.isna()
             | ~paths.map(lambda value: isinstance(value, str)).to_numpy(bool)

@@ -29,7 +29,12 @@ def test_a_file_that_ends_its_workers_has_a_report_that_says_so_and_the_others_a
     sources = [*paths, paths[0].with_name("absent.png")]
     found = list(
         forensix.analyze_many(
-            sources, [TASK], explain=False, executor=2, image_detector=Deadly(), progress=lambda *s: told.append(s[1])
+            sources,
+            [TASK],
+            explain=False,
+            executor=2,
+            image_detector=Deadly(),
+            progress=lambda *s: told.append(f"{s[0]} is {s[1]}"),
         )
     )
     assert [report.input for report in found] == [os.fspath(path) for path in sources]

@@ -156,7 +156,8 @@ def test_a_detector_beside_a_notebook_reaches_the_workers_and_nothing_else_from_
     shutil.copytree(evidence, folder, ignore=shutil.ignore_patterns("*.txt"))
     # The notebook itself is the user's, and Python lets it import what lies beside it.
     shutil.rmtree(folder / "forensix")
-    (folder / "numpy.py").unlink()
+    for name in ("numpy", "brotli"):
+        (folder / f"{name}.py").unlink()
     (folder / "own.py").write_text(OWN)
     (folder / "helping.py").write_text("def answer():\n    return 0.25\n")
     (folder / "manifest.csv").write_text("path,label\npicture.jpg,fake\n")
