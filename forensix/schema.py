@@ -141,7 +141,7 @@ class ImageExplanation(WireModel):
 
 
 class Attribution(WireModel):
-    """One generator and its probability among the generators that the model knows."""
+    """One generator and its probability: by what the file names, or among the generators that the model knows."""
 
     model: Annotated[str, Field(pattern=r"^[a-z0-9_-]+$")]
     probability: Probability

@@ -114,7 +114,7 @@ def _image_evidence(result: ImageResult) -> Iterator[Evidence]:
         yield from (Picture(title, uri, caption) for title, uri, caption in pictures if uri)
     if result.model_attributions:
         rows = tuple((a.model, score_text(a.probability)) for a in result.model_attributions)
-        yield Table("Generators, among those the model knows", ("generator", "probability"), rows)
+        yield Table("Generators, most likely first", ("generator", "probability"), rows)
 
 
 def feature_bounds(title: str, features: AudioFeatures) -> Bounds:
@@ -154,7 +154,7 @@ def _named(outcome: Outcome) -> Iterator[tuple[str, str]]:
         yield "Kind of manipulation, most likely", MANIPULATIONS[result.manipulation_type]
     if isinstance(result, ImageResult) and result.model_attribution:
         odds = result.model_attribution_probability
-        probability = "" if odds is None else f" (probability {score_text(odds)} among the generators the model knows)"
+        probability = "" if odds is None else f" (probability {score_text(odds)})"
         yield "Generator, most likely", result.model_attribution + probability
 
 
