@@ -74,7 +74,7 @@ def test_choose_run_and_read_then_browse_and_look(page: Any, tmp_path: Path) -> 
     report = files.locator(".fx-report")
     report.get_by_role("heading", name="<b>bold.jpg").wait_for()
     assert report.locator(".fx-verdict").count() == 2
-    assert report.locator(".fx-verdict strong").first.inner_text() in ("Real", "Fake")
+    assert report.locator(".fx-verdict strong").first.inner_text() in ("Real", "Inconclusive", "Fake")
     assert "Heat map" in report.inner_text() and report.locator("figure img").first.is_visible()
     claims = report.locator(".fx-claim-table")
     assert "Claim, and why" in claims.inner_text() and claims.locator(".fx-claim").count() > 0
@@ -85,17 +85,17 @@ def test_choose_run_and_read_then_browse_and_look(page: Any, tmp_path: Path) -> 
     scores.get_by_text("8 rows of 8").wait_for()
     assert scores.locator("img.fx-explorer-plot").is_visible()
     scores.get_by_label("Outcome").select_option(label="errors")
-    scores.get_by_text("3 rows of 8: ▲ 3 false alarms").wait_for()
-    scores.locator(".fx-rows tbody tr").nth(3).wait_for(state="detached")
+    scores.get_by_text("4 rows of 8: ▼ 4 misses").wait_for()
+    scores.locator(".fx-rows tbody tr").nth(4).wait_for(state="detached")
     names, rows = scores.locator(".fx-page-names button:visible"), scores.locator(".fx-rows tbody tr")
-    for i in range(3):
+    for i in range(4):
         # Each name stands beside its row.
         assert abs(names.nth(i).bounding_box()["y"] - rows.nth(i).bounding_box()["y"]) <= 2
     chosen = names.first.inner_text()
     names.first.press("Enter")
     scores.locator(".fx-report").get_by_role("heading", name=chosen).wait_for()
-    assert "called fake from 0.6: ▲ false alarm" in " ".join(scores.inner_text().split())
-    assert scores.locator(".fx-verdict strong").inner_text() == "Fake"
+    assert "called fake from 0.871: ▼ miss" in " ".join(scores.inner_text().split())
+    assert scores.locator(".fx-verdict strong").inner_text() == "Inconclusive"
 
     shot = tmp_path / "explorer.png"
     page.screenshot(path=shot)
