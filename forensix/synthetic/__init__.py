@@ -1,6 +1,6 @@
 """Pictures that a generator made: pixel evidence, the generator's name, and marks in the file.
 
-from forensix.generated import forensix_image, forensix_attribution
+from forensix.synthetic import forensix_image, forensix_attribution
 detector = forensix_image()
 detector.score(rgb)      # calibrated, [0, 1], higher is more likely generated
 detector.heatmap(rgb)    # (H, W), where in the picture
