@@ -24,10 +24,10 @@ from forensix.metrics import auc, bootstrap_interval, decided, eer
 from forensix.models import Measurement, ModelCard, get_card, load_model
 from forensix.models.store import write_card
 from forensix.perturb import grid
-from forensix.training import voice_lists, voice_measure
 from forensix.training.sources import Repositories
-from forensix.training.voice_clips import Clips, build_clips, load_clips
-from forensix.training.voice_kinds import SINGING
+from forensix.training.voice import lists, measure
+from forensix.training.voice.clips import Clips, build_clips, load_clips
+from forensix.training.voice.kinds import SINGING
 from forensix.voice.spoof import SpoofDetector
 
 COMMAND = "python benchmarks/voice_spoof.py --list voice.csv --corpora DIR --repositories DIR --cache DIR"
@@ -36,7 +36,7 @@ DEV = "dev sources of the list and of the corpus, at most 6 files of a system an
 
 def dev_clips(args: argparse.Namespace) -> Clips:
     with Repositories(args.repositories) as repositories:
-        tables = [voice_lists.listed(args.list, repositories, "dev"), voice_lists.of_corpus(args.corpora, "dev")]
+        tables = [lists.listed(args.list, repositories, "dev"), lists.of_corpus(args.corpora, "dev")]
         listed = pd.concat(tables, ignore_index=True)
         return build_clips(listed, repositories, args.cache, seed=1, train=False)
 
@@ -53,7 +53,7 @@ def clips_in(folder: Path) -> Clips:
 
 
 def _logits(rows: pd.DataFrame, name: str, folder: Path | None, kept: Path) -> list[float]:
-    waves = voice_measure.through(rows, clips_in(kept).wave)
+    waves = measure.through(rows, clips_in(kept).wave)
     return [detector(name, folder).logit(wave) for wave in waves]
 
 
@@ -77,14 +77,14 @@ def print_overall(table: pd.DataFrame, names: list[str], title: str) -> None:
     print(f"\n## {title}: {n_real} recordings of people, {n_fake} fakes\n")
     print("| detector | AUC | EER | mean AUC within source |\n|---|---|---|---|")
     for name in names:
-        found = voice_measure.figures(table, name)["AUC within source"]
+        found = measure.figures(table, name)["AUC within source"]
         print(f"| {name} | {interval(speech, auc, name)} | {interval(speech, eer, name)} | {found:.3f} |")
 
 
 def print_by_kind(table: pd.DataFrame, names: list[str]) -> None:
     print("\nBy kind of system: AUC against all human speech, and within source.\n")
     print(f"| kind | fakes | {' | '.join(names)} |\n|---|---|{'---|' * len(names)}")
-    found = {name: voice_measure.by_kind(table, name) for name in names}
+    found = {name: measure.by_kind(table, name) for name in names}
     for kind, row in found[names[0]].iterrows():
         cells = [f"{rows.loc[kind, 'AUC']:.3f}, {rows.loc[kind, 'AUC within source']:.3f}" for rows in found.values()]
         print(f"| {kind} | {row['n']:.0f} | {' | '.join(cells)} |")
@@ -93,7 +93,7 @@ def print_by_kind(table: pd.DataFrame, names: list[str]) -> None:
 def print_by_source(table: pd.DataFrame, threshold: float) -> None:
     print(f"\nBy source, at a score of {threshold:.2f}.\n")
     print("| source | people | fakes | AUC within | people called fake | fakes missed |\n|---|---|---|---|---|---|")
-    inside = voice_measure.within(table, "score")
+    inside = measure.within(table, "score")
     for repo, rows in table.groupby("repo"):
         real, fake = (rows[rows["fake"] == label]["score"] for label in (0, 1))
         alarms = f"{(real >= threshold).mean():.3f}" if len(real) else "–"
@@ -112,8 +112,8 @@ def print_decided(table: pd.DataFrame, band: tuple[float, float]) -> None:
 
 
 def through_conditions(table: pd.DataFrame, card: ModelCard, args: argparse.Namespace) -> pd.DataFrame:
-    few = voice_measure.thinned(table, fakes=1, reals=6)
-    every = [few.assign(condition=name) for name in voice_measure.CONDITIONS]
+    few = measure.thinned(table, fakes=1, reals=6)
+    every = [few.assign(condition=name) for name in measure.CONDITIONS]
     rows = pd.concat(every, ignore_index=True)
     rows["score"] = calibrated(card, logits(rows, card.name, None, args))
     return pd.concat([few, rows], ignore_index=True)
@@ -124,10 +124,10 @@ def calibrated(card: ModelCard, found: np.ndarray) -> np.ndarray:
 
 
 def print_conditions(rows: pd.DataFrame, threshold: float) -> None:
-    few = rows[(rows["condition"] == voice_measure.CLEAN) & (rows["kind"] != SINGING)]
+    few = rows[(rows["condition"] == measure.CLEAN) & (rows["kind"] != SINGING)]
     print(f"\nAfter degradations, {(few['fake'] == 0).sum()} people and {few['fake'].sum()} fakes, thinned.\n")
     print("| condition | AUC | people called fake | of the worst source | fakes missed |\n|---|---|---|---|---|")
-    for condition, row in voice_measure.alarms(rows, threshold).iterrows():
+    for condition, row in measure.alarms(rows, threshold).iterrows():
         print(
             f"| {condition} | {row['AUC']:.3f} | {row['called fake']:.3f} | {row['worst source']:.3f} "
             f"| {row['missed']:.3f} |"
@@ -136,7 +136,7 @@ def print_conditions(rows: pd.DataFrame, threshold: float) -> None:
 
 def print_grid(table: pd.DataFrame, card: ModelCard, args: argparse.Namespace) -> None:
     clips, own = clips_in(args.cache), detector(card.name, None)
-    few = voice_measure.thinned(table[table["kind"] != SINGING], fakes=1, reals=5)
+    few = measure.thinned(table[table["kind"] != SINGING], fakes=1, reals=5)
     print(f"\nEvery degradation of `forensix.perturb`, {(few['fake'] == 0).sum()} people, {few['fake'].sum()} fakes.\n")
     print("| degradation | AUC | people called fake |\n|---|---|---|")
     for name, strength, degrade in grid("audio"):
@@ -159,11 +159,11 @@ def update_card(table: pd.DataFrame, rows: pd.DataFrame, threshold: float) -> No
         )
 
     speech = table[table["kind"] != SINGING]
-    for metric, value in voice_measure.figures(table, "score").items():
+    for metric, value in measure.figures(table, "score").items():
         add(metric, value, "clean", speech)
-    for kind, row in voice_measure.by_kind(table, "score").iterrows():
+    for kind, row in measure.by_kind(table, "score").iterrows():
         add("AUC", row["AUC"], f"clean, {kind}", table[table["kind"].isin([kind, ""])])
-    for condition, row in voice_measure.alarms(rows, threshold).iterrows():
+    for condition, row in measure.alarms(rows, threshold).iterrows():
         of = rows[(rows["condition"] == condition) & (rows["kind"] != SINGING)]
         add("AUC", row["AUC"], f"{condition}, thinned", of)
         add("people called fake", row["called fake"], f"{condition}, at the threshold", of)
@@ -182,8 +182,8 @@ def main() -> None:
     parser.add_argument("--card", action="store_true", help="write the figures to the card")
     args = parser.parse_args()
     torch.set_num_threads(1)
-    table = voice_measure.thinned(voice_measure.with_kinds(dev_clips(args).table), fakes=6, reals=40)
-    table = table.assign(clip=table.index, condition=voice_measure.CLEAN)
+    table = measure.thinned(measure.with_kinds(dev_clips(args).table), fakes=6, reals=40)
+    table = table.assign(clip=table.index, condition=measure.CLEAN)
     card = get_card("forensix-spoof")
     threshold = card.threshold
     table["forensix-spoof"] = logits(table, card.name, None, args)
@@ -205,7 +205,7 @@ def main() -> None:
     if args.card:
         update_card(table, rows, threshold)
     if args.checkpoints is not None:
-        few = voice_measure.thinned(table, fakes=1, reals=6).copy()
+        few = measure.thinned(table, fakes=1, reals=6).copy()
         few["aasist"] = logits(few, "aasist", args.checkpoints / "aasist", args)
         print_overall(few, ["forensix-spoof", "aasist"], "Beside AASIST, thinned")
         print_by_kind(few, ["forensix-spoof", "aasist"])
