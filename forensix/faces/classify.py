@@ -23,9 +23,6 @@ from forensix.errors import UsageError
 from forensix.models import LoadedModel, ModelCard, load_model
 
 NAME = "forensix-face"
-TOP_SHARE = 0.5
-"""A track's logit is the mean of this highest share of its crops' logits: manipulation need not show in every frame."""
-
 _BATCH = 32
 
 
@@ -134,19 +131,6 @@ def network_input(crops: NDArray[np.uint8], size_px: int, inner: float = 1.0) ->
 
 def _rim_px(side_px: int, inner: float) -> int:
     return round(side_px * (1 - inner) / 2)
-
-
-def pooled(logits: NDArray[np.float64], top_share: float = TOP_SHARE) -> float:
-    """Return the mean of the highest share of logits.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> pooled(np.array([0.0, 4.0, 2.0, 1.0]))
-    3.0
-    """
-    top = max(1, int(np.ceil(top_share * len(logits))))
-    return float(np.sort(logits)[-top:].mean())
 
 
 @cache

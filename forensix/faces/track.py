@@ -11,15 +11,17 @@ Memory does not grow with duration beyond a few numbers a detection: at most ``M
 crops.
 """
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from forensix.faces.detect import MAX_SIDE_PX, Detections, FaceDetector, mtcnn
 from forensix.faces.linking import Linker
+from forensix.faces.stills import Still, Stills
 from forensix.media.ahead import read_ahead
 
 if TYPE_CHECKING:
@@ -120,10 +122,30 @@ def track(
     -------
     Tracks, most prominent first (number of detections times mean area); empty where there is no face.
     """
+    return _followed(media, detector, rate_hz, max_crops, progress)[1]
+
+
+def stills(
+    media: "Media", *, detector: FaceDetector | None = None, rate_hz: float | None = None, max_crops: int = MAX_CROPS
+) -> tuple[Still, ...]:
+    """Return small pictures of the frames that `track` looked at with the same arguments, at most ``MAX_STILLS``."""
+    return _followed(media, detector, rate_hz, max_crops, None)[2]
+
+
+_Followed = tuple[FaceDetector, tuple[FaceTrack, ...], tuple[Still, ...]]
+"""The detector is kept with what it found, so that no other can come to have its id."""
+
+
+def _followed(
+    media: "Media",
+    detector: FaceDetector | None,
+    rate_hz: float | None,
+    max_crops: int,
+    progress: Callable[[float], None] | None,
+) -> _Followed:
     detector = detector or mtcnn()
-    key = f"faces.track:{detector.name}:{id(detector)}:{rate_hz}:{max_crops}"
-    # The detector is kept with what it found, so that no other can come to have its id.
-    return media.memo(key, lambda: (detector, _track_media(media, detector, rate_hz, max_crops, progress)))[1]
+    key = f"faces.track:{id(detector)}:{rate_hz}:{max_crops}"
+    return media.memo(key, lambda: _follow(media, detector, rate_hz, max_crops, progress))
 
 
 def sampling_rate_hz(duration_s: float | None) -> float:
@@ -183,30 +205,37 @@ def _searched(rgb: np.ndarray, detector: FaceDetector, max_side_px: int) -> Dete
     )
 
 
-def _track_media(
+def _follow(
     media: "Media",
     detector: FaceDetector,
     rate_hz: float | None,
     max_crops: int,
     progress: Callable[[float], None] | None,
-) -> tuple[FaceTrack, ...]:
+) -> _Followed:
+    seen = Stills()
+    told = partial(_told, seen=seen, duration_s=media.info.duration_s, progress=progress)
     if media.kind == "image":
-        return track_frames(media.frames(), detector=detector, max_crops=max_crops, max_side_px=IMAGE_SIDE_PX)
-    rate_hz = rate_hz or sampling_rate_hz(media.info.duration_s)
-    with closing(read_ahead(media.frames(rate_hz=rate_hz, max_side_px=VIDEO_SIDE_PX), _AHEAD)) as frames:
-        return track_frames(
-            _told(frames, media.info.duration_s, progress),
-            detector=detector,
-            frame_rate_hz=float(media.info.frame_rate_hz or 0.0),
-            interval_s=1 / rate_hz,
-            max_crops=max_crops,
-        )
+        frames = told(media.frames())
+        tracks = track_frames(frames, detector=detector, max_crops=max_crops, max_side_px=IMAGE_SIDE_PX)
+    else:
+        rate_hz = rate_hz or sampling_rate_hz(media.info.duration_s)
+        with closing(read_ahead(media.frames(rate_hz=rate_hz, max_side_px=VIDEO_SIDE_PX), _AHEAD)) as ahead:
+            tracks = track_frames(
+                told(ahead),
+                detector=detector,
+                frame_rate_hz=float(media.info.frame_rate_hz or 0.0),
+                interval_s=1 / rate_hz,
+                max_crops=max_crops,
+            )
+    return detector, tracks, tuple(seen.kept)
 
 
 def _told(
-    frames: "Iterable[Frame]", duration_s: float | None, progress: Callable[[float], None] | None
-) -> "Generator[Frame, None, None]":
+    frames: "Iterable[Frame]", seen: Stills, duration_s: float | None, progress: Callable[[float], None] | None
+) -> "Iterator[Frame]":
+    """Pass frames on, keep stills of them, and say how far it is."""
     for frame in frames:
+        seen.add(frame)
         if progress is not None and duration_s:
             progress(min(1.0, frame.ms / 1000 / duration_s))
         yield frame
