@@ -169,8 +169,9 @@ def _display(pen: _Pen, item: Evidence) -> Iterator[RenderableType]:
         spans = charts.timeline_view(item)
         yield from _grid(pen, item.title, spans.columns, spans.rows)
     elif isinstance(item, Film):
-        for part in (item.timeline, *item.curves):
-            yield from _display(pen, part)
+        yield from _display(pen, item.timeline)
+        for curve in item.curves:
+            yield from _display(pen, curve)
     elif isinstance(item, Recording):
         placed = charts.recording_view(item)
         if placed.heaviest:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from forensix.faces import FaceTrack, Still
-from forensix.generated.overlay import draw_heatmap
+from forensix.synthetic.overlay import draw_heatmap
 from forensix.tasks.evidence import Curve, Evidence, Film, Picture, Span, Timeline
 from forensix.tasks.film import film_uri
 from forensix.tasks.pictures import jpeg_uri, outlined, score_colour
