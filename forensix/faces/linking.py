@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from forensix.media import Frame
 
 MAX_TRACKS = 64
-MAX_FACES = 32
+MAX_FACES = 64
 """Largest faces kept of one frame: a wall of faces must not fill the memory."""
 
 MAX_CROPS_IN_ALL = 1024

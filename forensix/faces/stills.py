@@ -48,7 +48,7 @@ class Stills:
         if (self._seen - 1) % self._stride:
             return
         picture = Image.fromarray(frame.rgb)
-        picture.thumbnail((STILL_PX, STILL_PX), Image.Resampling.BILINEAR, reducing_gap=2.0)
+        picture.thumbnail((STILL_PX, STILL_PX), Image.Resampling.BILINEAR, reducing_gap=1.0)
         buffer = io.BytesIO()
         picture.save(buffer, "JPEG", quality=_QUALITY)
         scale = frame.scale * max(frame.rgb.shape[:2]) / max(picture.size)

@@ -32,7 +32,7 @@ MIN_RATE_HZ = 0.5
 MAX_LOOKED = 1200
 """Frames looked at in a long video, unless that means fewer than ``MIN_RATE_HZ``: 30 minutes are 1200 frames."""
 
-KEY_S = 1.0
+KEY_S = 2.0
 """Time between two searches of the whole frame while faces are followed."""
 
 EMPTY_KEY_S = 0.4

@@ -7,7 +7,7 @@ Small, blurred and short faces are not judged; a medium that shows no other is i
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,7 +61,7 @@ class FaceManipulation:
         faces.sort(key=lambda face: (bool(face.doubt), -face.score))
         judged = [face for face in faces if not face.doubt]
         score = float(sigmoid(file_logit(logit([face.score for face in judged or faces]))))
-        class_name = class_of(score, classifier) if judged else "real"
+        class_name = class_of(score, classifier)
         options.progress("drawing what was found", 0.9)
         told = None
         if options.explain and class_name == "fake":
@@ -111,14 +111,10 @@ def _type(face: JudgedFace, classifier: Any) -> ManipulationType | None:
     return max(types, key=types.get) if types else None
 
 
-def _class(face: JudgedFace, classifier: Any) -> Literal["real", "fake"]:
-    return "real" if face.doubt else class_of(face.score, classifier)
-
-
 def _explained(face: JudgedFace, classifier: Any) -> FaceExplanation:
     one, at = face.track, face.shown
     row = int(one.kept[at])
-    class_name = _class(face, classifier)
+    class_name = class_of(face.score, classifier)
     crop, heat = one.crops[at], heated(face, classifier)
     return FaceExplanation(
         bbox=_bbox(one.boxes[row]),
@@ -157,7 +153,7 @@ def _summary(faces: Sequence[JudgedFace], result: FaceResult, classifier: Any, *
         return f"{_faces(len(faces))}; {why}."
     if inconclusive:
         return f"{_faces(len(judged))}: whether any was manipulated cannot be told."
-    n_fake = sum(_class(face, classifier) == "fake" for face in judged)
+    n_fake = sum(class_of(face.score, classifier) == "fake" for face in judged)
     if result.class_name == "real":
         chance = (
             f"; that {n_fake} of them score{'s' if n_fake == 1 else ''} above the threshold is what chance brings among"

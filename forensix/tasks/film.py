@@ -1,8 +1,8 @@
-"""Pictures with times to a short film that plays in a page: MP4 as a data URI."""
+"""Pictures with times to a short film that plays in a page, and back: MP4 as a data URI."""
 
 import base64
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -54,3 +54,12 @@ def film_uri(pictures: Iterable[tuple[float, NDArray[np.uint8]]], end_ms: float)
             add(last, round(end_ms) - 1)
         container.mux(stream.encode(None))
     return f"data:video/mp4;base64,{base64.b64encode(target.getvalue()).decode()}"
+
+
+def pictures_of(uri: str) -> Iterator[tuple[float, NDArray[np.uint8]]]:
+    """Yield time in milliseconds and picture, uint8 (H, W, 3), of each frame of a film that `film_uri` made."""
+    import av
+
+    with av.open(io.BytesIO(base64.b64decode(uri.partition(",")[2])), "r", format="mp4") as container:
+        for frame in container.decode(video=0):
+            yield 1000 * float(frame.time or 0.0), np.asarray(frame.to_ndarray(format="rgb24"), np.uint8)
