@@ -21,13 +21,14 @@ import pandas as pd
 import torch
 
 from forensix.metrics import auc, bootstrap_interval, decided, eer
-from forensix.models import Measurement, ModelCard, get_card, load_model
+from forensix.models import ModelCard, get_card, load_model
 from forensix.models.store import write_card
 from forensix.perturb import grid
 from forensix.training.sources import Repositories
 from forensix.training.voice import lists, measure
 from forensix.training.voice.clips import Clips, build_clips, load_clips
 from forensix.training.voice.kinds import SINGING
+from forensix.training.voice.spoof import measurements
 from forensix.voice.spoof import SpoofDetector
 
 COMMAND = "python benchmarks/voice_spoof.py --list voice.csv --corpora DIR --repositories DIR --cache DIR"
@@ -146,28 +147,13 @@ def print_grid(table: pd.DataFrame, card: ModelCard, args: argparse.Namespace) -
         print(f"| {told} | {auc(few['fake'], found):.3f} | {called.mean():.3f} |", flush=True)
 
 
-def update_card(table: pd.DataFrame, rows: pd.DataFrame, threshold: float) -> None:
+def update_card(table: pd.DataFrame, rows: pd.DataFrame) -> None:
     card = get_card("forensix-spoof")
-    measured = [kept for kept in card.measured if kept.command != COMMAND]
-
-    def add(metric: str, value: float, data: str, of: pd.DataFrame) -> None:
-        n_real, n_fake = (int((of["fake"] == label).sum()) for label in (0, 1))
-        about = f"{DEV}, {data}"
-        value = round(float(value), 4)
-        measured.append(
-            Measurement(metric=metric, value=value, data=about, n_real=n_real, n_fake=n_fake, command=COMMAND)
-        )
-
-    speech = table[table["kind"] != SINGING]
-    for metric, value in measure.figures(table, "score").items():
-        add(metric, value, "clean", speech)
-    for kind, row in measure.by_kind(table, "score").iterrows():
-        add("AUC", row["AUC"], f"clean, {kind}", table[table["kind"].isin([kind, ""])])
-    for condition, row in measure.alarms(rows, threshold).iterrows():
-        of = rows[(rows["condition"] == condition) & (rows["kind"] != SINGING)]
-        add("AUC", row["AUC"], f"{condition}, thinned", of)
-        add("people called fake", row["called fake"], f"{condition}, at the threshold", of)
-    write_card(card.model_copy(update={"measured": tuple(measured)}))
+    assert card.inconclusive is not None
+    scored = pd.concat([table, rows[rows["condition"] != measure.CLEAN]], ignore_index=True)
+    kept = [one for one in card.measured if one.command != COMMAND]
+    measured = (*kept, *measurements(scored, card.inconclusive, DEV, COMMAND))
+    write_card(card.model_copy(update={"measured": measured}))
 
 
 def main() -> None:
@@ -203,7 +189,7 @@ def main() -> None:
     rows = through_conditions(table, card, args)
     print_conditions(rows, threshold)
     if args.card:
-        update_card(table, rows, threshold)
+        update_card(table, rows)
     if args.checkpoints is not None:
         few = measure.thinned(table, fakes=1, reals=6).copy()
         few["aasist"] = logits(few, "aasist", args.checkpoints / "aasist", args)

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from forensix.calibration import Calibration, fit_platt
-from forensix.metrics import auc, inconclusive_band
+from forensix.metrics import auc, decided, inconclusive_band
 from forensix.models import Measurement, ModelCard, Output, TrainingSource, save_model
 from forensix.models.architectures.lcnn import Ensemble, LightCnn, build
 from forensix.training.folds import leave_source_out
@@ -88,25 +88,36 @@ def training_sources(table: pd.DataFrame) -> tuple[TrainingSource, ...]:
     return (*sources, copies)
 
 
-def measurements(held_out: pd.DataFrame, threshold: float, command: str) -> tuple[Measurement, ...]:
-    """Return what the networks did on the sources that they had not seen: pooled, within, by kind, by condition."""
-    clean = held_out[held_out["condition"] == measure.CLEAN]
+def measurements(
+    scored: pd.DataFrame, bounds: tuple[float, float], about: str, command: str
+) -> tuple[Measurement, ...]:
+    """Return what a detector did on sources it never saw: pooled, within, by kind, and after each degradation.
 
-    def one(metric: str, value: float, data: str, rows: pd.DataFrame) -> Measurement:
+    ``scored`` has a row for each clip and ``condition``, with ``score``, ``fake``, ``repo`` and ``kind``. Of what lies
+    outside the bounds it is said how much is decided and how much of it wrongly.
+    """
+    found = []
+
+    def add(metric: str, value: float, data: str, rows: pd.DataFrame) -> None:
         n_real, n_fake = (int((rows["fake"] == label).sum()) for label in (0, 1))
-        about = f"sources held out of training, {data}"
-        return Measurement(
-            metric=metric, value=round(value, 4), data=about, n_real=n_real, n_fake=n_fake, command=command
-        )
+        value, data = round(float(value), 4), f"{about}, {data}"
+        found.append(Measurement(metric=metric, value=value, data=data, n_real=n_real, n_fake=n_fake, command=command))
 
-    speech = clean[clean["kind"] != SINGING]
-    found = [one(name, value, "clean", speech) for name, value in measure.figures(clean, "logit").items()]
-    for kind, row in measure.by_kind(clean, "logit").iterrows():
-        found.append(one("AUC", float(row["AUC"]), f"clean, {kind}", clean[clean["kind"].isin([kind, ""])]))
-    for condition, row in measure.alarms(held_out, threshold).iterrows():
-        rows = held_out[(held_out["condition"] == condition) & (held_out["kind"] != SINGING)]
-        found.append(one("AUC", auc(rows["fake"], rows["logit"]), f"{condition}, thinned", rows))
-        found.append(one("people called fake", float(row["called fake"]), f"{condition}, at the threshold", rows))
+    clean = scored[scored["condition"] == measure.CLEAN]
+    speech = scored[scored["kind"] != SINGING]
+    for name, value in measure.figures(clean, "score").items():
+        add(name, value, measure.CLEAN, clean[clean["kind"] != SINGING])
+    for kind, row in measure.by_kind(clean, "score").iterrows():
+        against = SINGING if kind == SINGING else ""
+        add("AUC", row["AUC"], f"{measure.CLEAN}, {kind}", clean[clean["kind"].isin([kind, against])])
+    for condition, rows in speech.groupby("condition", sort=False):
+        if condition != measure.CLEAN:
+            add("AUC", auc(rows["fake"], rows["score"]), str(condition), rows)
+        counted = decided(rows["fake"], rows["score"], bounds)
+        add("real files decided", counted.real_decided, str(condition), rows)
+        add("fake files decided", counted.fake_decided, str(condition), rows)
+        add("real files called fake", counted.real_called_fake, str(condition), rows)
+        add("fake files called real", counted.fake_called_real, str(condition), rows)
     return tuple(found)
 
 
@@ -142,7 +153,7 @@ def make_card(table: pd.DataFrame, held_out: pd.DataFrame, seed: int, command: s
         f"Dev was scored {looks} times in development.",
         licence="Apache-2.0; most training sources state no licence for their recordings, see trained_on",
         seed=seed,
-        measured=measurements(scored, upper, command),
+        measured=measurements(scored, (lower, upper), "sources held out of training", command),
         command=command,
         weights="forensix-spoof.safetensors",
         sha256="",
