@@ -15,8 +15,9 @@ from forensix.calibration import logit, sigmoid
 from forensix.faces import FaceTrack, track
 from forensix.faces.classify import pooled
 from forensix.media import Media
-from forensix.schema import ACCEPTS, FaceExplanation, FaceResult, ManipulationType, Track
+from forensix.schema import FaceExplanation, FaceResult, ManipulationType, Track
 from forensix.synthetic.overlay import draw_heatmap
+from forensix.tasks.catalogue import FACE_MANIPULATION
 from forensix.tasks.evidence import Curve, Evidence, Outcome, Picture, Span, Timeline
 from forensix.tasks.pictures import boxed, jpeg_uri
 from forensix.tasks.task import Options, component, component_label
@@ -44,8 +45,9 @@ class _Face:
 class FaceManipulation:
     """Tell manipulated faces from recorded ones."""
 
-    name = "face_manipulation"
-    accepts = ACCEPTS["face_manipulation"]
+    description = FACE_MANIPULATION
+    name = FACE_MANIPULATION.name
+    accepts = FACE_MANIPULATION.accepts
     components: Mapping[str, str] = MappingProxyType({"face_classifier": "forensix-face"})
 
     def run(self, media: Media, options: Options) -> Outcome:
