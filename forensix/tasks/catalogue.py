@@ -90,7 +90,7 @@ FACE_MANIPULATION = TaskDescription(
         "real": Verdict("Real", "real", "no face is judged to be manipulated"),
         "no_faces": Verdict("No faces", "none", "no face was found, so there is nothing to judge"),
     },
-    slots={"face_classifier": "faces"},
+    slots={"face_classifier": "faces", "face_detector": "finder of faces"},
     upload="image or video",
     explains="explanation is available only if predicted fake",
 )
