@@ -3,7 +3,7 @@
 import re
 
 from forensix.forensics import credentials, provenance
-from forensix.forensics.findings import Finding, finding, place
+from forensix.forensics.findings import Finding, device_name, finding, place
 from forensix.metadata.facts import Fact, Facts, Problem
 
 HARMLESS_TRAILERS = ("a JPEG", "a video (motion photo)", "a Samsung trailer", "Samsung trailer")
@@ -237,12 +237,13 @@ def _device(facts: Facts) -> list[Finding]:
     named = [f for f in named if str(f.value) not in recipes]
     on_screen = any(SCREEN_DEVICES.search(str(f.value)) for f in named)
     if named:
+        body, lens = (device_name(facts.get("device.make"), facts.get("device.model")), facts.get("device.lens"))
+        what = ", lens ".join(part for part in (body, str(lens or "").strip(" \0")) if part)
         found.append(
             finding(
                 "benign",
                 "The device that made it is named",
-                f"{place(named[0])}: {' '.join(dict.fromkeys(str(f.value) for f in named))}. A name is easily written "
-                "and proves nothing by itself."
+                f"{place(named[0])}: {what}. A name is easily written and proves nothing by itself."
                 + (" It is one that records what its screen shows, not what is before it." if on_screen else ""),
                 "device",
                 "origin",
