@@ -29,7 +29,8 @@ from PIL import Image
 
 from benchmarks.forensic_pixels import interval
 from forensix.errors import InputNotFound
-from forensix.forensics import image_encoding, pixels
+from forensix.forensics.rules import image_encoding
+from forensix.forensics.traces import pixels
 from forensix.training.sources import Repositories, read_list
 
 RESULTS = Path(__file__).parent / "results" / "forensic_consistency.md"

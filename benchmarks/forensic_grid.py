@@ -19,7 +19,7 @@ import numpy as np
 from PIL import Image
 
 from benchmarks.forensic_pixels import interval, paths_of
-from forensix.forensics import pixels, shifted
+from forensix.forensics.traces import jpeg_grid, pixels
 
 RESULTS = Path(__file__).parent / "results" / "forensic_grid.md"
 PAIRS = ((60, 80), (60, 90), (75, 85), (75, 92), (85, 90), (85, 95), (90, 75), (75, None), (90, None), (95, None))
@@ -29,7 +29,7 @@ EVERY = 8
 def as_it_is(path: Path) -> tuple[str, bool, str]:
     """Return the name of a file, whether a former grid is claimed, and the measurement as text."""
     found = pixels.former_grid(str(path), "jpeg")
-    return path.name, found is not None and shifted.stands_out(found), str(found)
+    return path.name, found is not None and jpeg_grid.stands_out(found), str(found)
 
 
 def changed(path: Path) -> list[tuple[tuple[int, int | None], bool]]:
@@ -47,7 +47,7 @@ def changed(path: Path) -> list[tuple[tuple[int, int | None], bool]]:
             made.save(trial, **({"quality": second} if second else {}))
             found = pixels.former_grid(str(trial), "jpeg" if second else "png")
             right = found is not None and found["place"] == [(8 - x) % 8, (8 - y) % 8]
-            rows.append(((first, second), bool(right and shifted.stands_out(found))))
+            rows.append(((first, second), bool(right and jpeg_grid.stands_out(found))))
     return rows
 
 
@@ -65,7 +65,7 @@ def main() -> None:
         "# Grids of earlier JPEG compressions",
         "",
         "Made by `python -m benchmarks.forensic_grid --corpora ../shared/corpora --large FOLDER` (its docstring says "
-        f"what is made). {shifted.PLACES} places, {shifted.TILES} tiles. Shares with 95 % Wilson intervals.",
+        f"what is made). {jpeg_grid.PLACES} places, {jpeg_grid.TILES} tiles. Shares with 95 % Wilson intervals.",
         "",
         "| files as they are | claimed |",
         "|---|---|",

@@ -30,7 +30,8 @@ from PIL import Image
 from scipy import ndimage
 
 from benchmarks.forensic_pixels import interval
-from forensix.forensics import image_pixels, pixels
+from forensix.forensics.rules import image_pixels
+from forensix.forensics.traces import pixels
 
 RESULTS = Path(__file__).parent / "results" / "forensic_noise.md"
 CHANGES = ("noise 2", "noise 4", "noise 6", "blurred", "denoised", "pasted", "nothing")

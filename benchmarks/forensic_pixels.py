@@ -29,7 +29,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from forensix.forensics import copies, image_encoding, image_pixels, pixels
+from forensix.forensics.rules import image_encoding, image_pixels
+from forensix.forensics.traces import copy_move, pixels
 
 RESULTS = Path(__file__).parent / "results" / "forensic_pixels.md"
 SECOND = (75, 85, 90, 95)
@@ -114,7 +115,7 @@ def _part(found: dict[str, Any]) -> bool:
 
 def _copied(path: Path) -> tuple[int, int] | None:
     image = pixels.stored(str(path))
-    found = copies.measure(np.asarray(image.convert("L"))) if image is not None else None
+    found = copy_move.measure(np.asarray(image.convert("L"))) if image is not None else None
     return tuple(found["shift"]) if found is not None and image_pixels.is_copied(found) else None
 
 
@@ -221,7 +222,7 @@ def main() -> None:
     listed = [(path, "camera files", rng.choice(photographs)) for path in cameras]
     for i, path in enumerate(photographs):
         listed.append((path, "photographs", rng.choice(photographs) if i % EVERY == 0 else None))
-    listed = [row for row in listed if min(Image.open(row[0]).size) >= copies.MIN_SIDE]
+    listed = [row for row in listed if min(Image.open(row[0]).size) >= copy_move.MIN_SIDE]
     with ProcessPoolExecutor(chosen.processes) as pool:
         for spent, part in pool.map(measure, *zip(*listed, strict=True)):
             seconds.append(spent)

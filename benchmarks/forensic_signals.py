@@ -27,10 +27,11 @@ from PIL import Image
 from scipy import signal
 
 from benchmarks.forensic_pixels import interval
-from forensix.forensics import audio, video
+from forensix.forensics.rules import audio, video
 from forensix.manifest import Manifest
-from forensix.metadata import audio_grid, video_frames, video_streams
-from forensix.metadata.container_found import Found
+from forensix.metadata.av import aac_grid, video_frames
+from forensix.metadata.av import streams as video_streams
+from forensix.metadata.av.collector import Found
 from forensix.metadata.facts import Fact, Facts
 
 RESULTS = Path(__file__).parent / "results" / "forensic_signals.md"
@@ -85,7 +86,7 @@ def through_aac(samples: np.ndarray, rate_bps: int, path: Path) -> np.ndarray:
 
 def told(samples: np.ndarray) -> tuple[bool, bool]:
     """Return whether sound is said to have been AAC before, and to have been cut or joined."""
-    grid = audio_grid.stretches(samples, RATE_HZ)
+    grid = aac_grid.stretches(samples, RATE_HZ)
     facts = (Fact("signal.rate_hz", RATE_HZ, ""), Fact("signal.seconds", len(samples) / RATE_HZ, ""))
     names = [f.claim.claim for f in audio.signal(Facts("audio", "wav", (*facts, Fact("signal.grid", grid, ""))))]
     return any("was AAC" in n for n in names), any("cut or joined" in n for n in names)

@@ -10,8 +10,8 @@ their encoder by something other than the tables:
 - A camera's maker: EXIF make and maker notes, no program named, and no segment of Adobe's; at least two files.
 
 Tables that some quality of the standard reproduces are never learnt, nor are sets that two makers share. `--write`
-replaces `forensix/metadata/jpeg_makers.csv`. Recognition is measured with the tables alone, as after removal of every
-tag, from tables learnt without the file itself, and without its whole repository. Intervals are Wilson's, 95 %.
+replaces `forensix/metadata/image/jpeg_makers.csv`. Recognition is measured with the tables alone, as after removal of
+every tag, from tables learnt without the file itself, and without its whole repository. Intervals are Wilson's, 95 %.
 """
 
 import argparse
@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.forensic_pixels import interval
-from forensix.forensics import image, image_encoding
-from forensix.metadata import jpeg, jpeg_tables
+from forensix.forensics.rules import image, image_encoding
 from forensix.metadata.facts import Facts
+from forensix.metadata.image import jpeg, jpeg_tables
 
 RESULTS = Path(__file__).parent / "results" / "forensic_tables.md"
 TABLE = Path(jpeg_tables.__file__).with_name("jpeg_makers.csv")

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from forensix.errors import ForensixError
 from forensix.forensics import Finding, claims, result
-from forensix.forensics.plain import rests_on_the_file
+from forensix.forensics.rules.plain import rests_on_the_file
 from forensix.media import open_media
 from forensix.metadata.reader import read_facts
 

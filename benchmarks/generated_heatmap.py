@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.generated_images import RGB, SEED, Pictures
-from forensix.generated.detector import ImageDetector, forensix_image
 from forensix.metrics import auc
 from forensix.perturb.image import jpeg
-from forensix.training.images_list import Origin
+from forensix.synthetic.detector import ImageDetector, forensix_image
+from forensix.training.images.lists import Origin
 
 COMMAND = "python -m benchmarks.generated_heatmap --list CSV --corpora DIR --repositories DIR"
 N = 24

@@ -16,16 +16,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from forensix.generated.attribution import forensix_attribution
-from forensix.generated.detector import ImageDetector, Looked, forensix_image
 from forensix.metrics import auc, bootstrap_interval, decided, tpr_at_fpr
 from forensix.models import Measurement, ModelCard
 from forensix.models.store import write_card
 from forensix.perturb.image import DEGRADATIONS, jpeg
-from forensix.training import images_attribution
-from forensix.training.images_cache import decode, read
-from forensix.training.images_crops import encode, scaled
-from forensix.training.images_list import Origin, list_pictures
+from forensix.synthetic.attribution import forensix_attribution
+from forensix.synthetic.detector import ImageDetector, Looked, forensix_image
+from forensix.training.images import attribution as images_attribution
+from forensix.training.images.cache import decode, read
+from forensix.training.images.crops import encode, scaled
+from forensix.training.images.lists import Origin, list_pictures
 from forensix.training.sources import Repositories
 
 RGB = NDArray[np.uint8]

@@ -1,7 +1,7 @@
 """Count how often generated files carry a generator's mark and how often others do; write the counts.
 
     python benchmarks/generated_marks.py --corpora DIR --list images.csv --repositories DIR \
-        --out forensix/generated/marks.json
+        --out forensix/synthetic/marks.json
 
 Two kinds of marks: what a file says of itself, and an invisible watermark in its pixels. The files are drawn with a
 seed, at most ``PER_REPOSITORY`` of each repository in the training part of the list, so that a label comes from the
@@ -22,18 +22,18 @@ import pandas as pd
 from PIL import Image
 
 from forensix.errors import ForensixError
-from forensix.forensics.provenance import generator_identifier, generator_marks
-from forensix.generated.provenance import MarkCounts
-from forensix.generated.watermark import dwt_dct
+from forensix.forensics.rules.provenance import generator_identifier, generator_marks
 from forensix.media import sniff
-from forensix.metadata import image
+from forensix.metadata.image import reader as image
+from forensix.synthetic.provenance import MarkCounts
+from forensix.synthetic.watermark import dwt_dct
 from forensix.training.sources import Repositories, read_list
 
 PER_REPOSITORY = 12
 SEED = 0
 COMMAND = (
     "python benchmarks/generated_marks.py --corpora DIR --list images.csv --repositories DIR "
-    "--out forensix/generated/marks.json"
+    "--out forensix/synthetic/marks.json"
 )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from PIL import Image
 
-from forensix.generated.detector import BATCH, forensix_image, looked_at, normalised
+from forensix.synthetic.detector import BATCH, forensix_image, looked_at, normalised
 
 COMMAND = "python -m benchmarks.generated_speed"
 SIZES = ((512, 512), (1200, 1600), (3000, 4000))

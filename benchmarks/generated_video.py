@@ -22,10 +22,10 @@ import torch
 from PIL import Image
 
 from forensix.errors import ForensixError
-from forensix.generated.detector import aggregate_frames
 from forensix.media import Media, open_media
 from forensix.metrics import auc
 from forensix.models import load_component
+from forensix.synthetic.detector import aggregate_frames
 from forensix.training.sources import Repositories, read_list
 
 N_FRAMES = 16

@@ -26,7 +26,7 @@ from PIL import Image
 from scipy.stats import binomtest
 
 from forensix.errors import ForensixError
-from forensix.generated.watermark import MAX_CHANCE, MESSAGES, MIN_PIXELS, compare, dwt_dct, pulls
+from forensix.synthetic.watermark import MAX_CHANCE, MESSAGES, MIN_PIXELS, compare, dwt_dct, pulls
 from forensix.training.sources import Repositories, read_list
 
 SEED = 0

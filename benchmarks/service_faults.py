@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import httpx
 import sqlalchemy as sa
 
-from forensix.service.database import deliveries, tasks
+from forensix.service.data.database import deliveries, tasks
 from tests.service.postgres import Server, postgres, program
 from tests.service.running import Delivery, Receiver, Service, free_port, receiving, serving, stop, wait_until
 from tests.service.workshop import Workshop, gate, kill, png

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from forensix.metrics import auc
-from forensix.training.voices import read_samples
+from forensix.training.voice.real_voices import read_samples
 from forensix.voice import features, population
 from forensix.voice.gender import forensix_gender
 from forensix.voice.speakers import diarise

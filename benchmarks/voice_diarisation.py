@@ -20,9 +20,9 @@ from pyannote.core import Annotation
 from pyannote.core import Segment as Stretch
 from pyannote.metrics.diarization import DiarizationErrorRate
 
-from forensix.training.mixtures import Clip, Conditions, clip_of
-from forensix.training.speakers import talkers, talks
-from forensix.training.voices import read_rttm, read_samples
+from forensix.training.voice.mixtures import Clip, Conditions, clip_of
+from forensix.training.voice.real_voices import read_rttm, read_samples
+from forensix.training.voice.speakers import talkers, talks
 from forensix.voice.speakers import diarise
 from forensix.voice.speech import Segment, speech_segments
 

@@ -20,7 +20,7 @@ from scipy.signal import resample_poly
 
 import forensix
 from forensix.demo import RATE_HZ, SPEECH, synthesise
-from forensix.training.voices import read_samples
+from forensix.training.voice.real_voices import read_samples
 
 TASK = "voice_analysis"
 RATE = 16_000

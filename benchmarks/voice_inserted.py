@@ -30,9 +30,9 @@ from forensix.errors import InputNotFound
 from forensix.metrics import auc, eer
 from forensix.models import load_component
 from forensix.tasks.verdicts import pooled, threshold_of
-from forensix.training.mixtures import Clip, Conditions, clip_of, insert, mix
 from forensix.training.sources import Repositories, read_list
-from forensix.training.voices import read_samples
+from forensix.training.voice.mixtures import Clip, Conditions, clip_of, insert, mix
+from forensix.training.voice.real_voices import read_samples
 from forensix.voice.phrases import inserted, phrases
 from forensix.voice.speakers import diarise
 from forensix.voice.speech import RATE_HZ, Segment, speech_segments

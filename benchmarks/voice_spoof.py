@@ -21,7 +21,7 @@ from forensix.models import Measurement, get_card, load_model
 from forensix.models.store import write_card
 from forensix.perturb import rawboost
 from forensix.perturb.audio import DEGRADATIONS
-from forensix.training.voice_sources import decode
+from forensix.training.voice.sources import decode
 from forensix.voice.spoof import SpoofDetector
 
 # Systems of which training holds other outputs, from other repositories.

@@ -16,8 +16,8 @@ import pandas as pd
 import torch
 
 from forensix.perturb import audio
-from forensix.training.voices import read_samples
-from forensix.training.watermark import mark
+from forensix.training.voice.real_voices import read_samples
+from forensix.training.voice.watermark import mark
 from forensix.voice.speech import RATE_HZ, as_float
 from forensix.voice.watermark import MARKED, perth
 

@@ -19,7 +19,7 @@ import jiwer
 import torch
 
 from forensix.models import load_component
-from forensix.training.voices import read_samples
+from forensix.training.voice.real_voices import read_samples
 from forensix.voice.speech import RATE_HZ, speech_segments
 
 ENGINES = ("pocketsphinx", "whisper-tiny.en")

@@ -216,7 +216,7 @@ def _models_pull(options: argparse.Namespace) -> int:
 
 def _population_build(options: argparse.Namespace) -> int:
     from forensix.manifest import Manifest
-    from forensix.training.population import build
+    from forensix.training.voice.population import build
     from forensix.voice.population import SETTING
 
     n = build(Manifest.read(options.manifest), options.output)

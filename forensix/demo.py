@@ -225,7 +225,7 @@ def _astronaut() -> np.ndarray:
 
 def _swapped(target_rgb: np.ndarray, donor_rgb: np.ndarray) -> np.ndarray:
     from forensix.faces.detect import detect
-    from forensix.training.faces_blend import Face, swap
+    from forensix.training.faces.blend import Face, swap
 
     def face(rgb: np.ndarray) -> Face:
         found = detect([rgb])[0]

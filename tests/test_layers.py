@@ -22,7 +22,7 @@ LAYERS = {
     "importers": 1,
     "perturb": 1,
     "faces": 2,
-    "generated": 2,
+    "synthetic": 2,
     "voice": 2,
     "forensics": 2,
     "tasks": 3,

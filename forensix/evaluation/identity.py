@@ -19,7 +19,7 @@ from forensix.models import ModelCard, get_card, load_component
 from forensix.tasks import load_task
 from forensix.tasks.task import component_label
 
-_ROOMS = ("errors.py", "schema.py", "calibration.py", "media", "metadata", "models", "perturb", "faces", "generated",
+_ROOMS = ("errors.py", "schema.py", "calibration.py", "media", "metadata", "models", "perturb", "faces", "synthetic",
           "voice", "forensics", "tasks", "evaluation/scoring.py")  # fmt: skip
 _PACKAGES = ("numpy", "scipy", "torch", "torchaudio", "torchvision", "av", "pillow", "pillow-heif", "facenet-pytorch",
              "silero-vad", "timm", "scikit-image")  # fmt: skip

@@ -1,4 +1,4 @@
-"""Claims that follow from facts: one file of rules per medium, and the rules that any medium shares.
+"""Claims that follow from facts: ``rules`` draw them, ``traces`` measure what pixels show.
 
 Facts come from :func:`forensix.metadata.reader.read_facts`; no rule reads the file's bytes itself. Rules that look at
 decoded pixels get them through the media they are handed. Nothing is proof by absence: what a file does not say is
@@ -28,9 +28,9 @@ def claims(facts: "Facts", media: "Media | None" = None) -> "tuple[Finding, ...]
     never ground for a claim: the same file gets the same claims on every machine.
     """
     facts = replace(facts, items=tuple(f for f in facts.items if not f.key.startswith("exiftool.")))
-    medium = importlib.import_module(f"forensix.forensics.{facts.kind}")
-    shared = importlib.import_module("forensix.forensics.shared")
-    plain = importlib.import_module("forensix.forensics.plain")
+    medium = importlib.import_module(f"forensix.forensics.rules.{facts.kind}")
+    shared = importlib.import_module("forensix.forensics.rules.shared")
+    plain = importlib.import_module("forensix.forensics.rules.plain")
     found = (*medium.rules(facts, media), *shared.rules(facts))
     found = (*found, *plain.rules(facts, found))
     return tuple(sorted(found, key=lambda finding: ORDER[finding.severity]))

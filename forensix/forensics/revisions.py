@@ -33,7 +33,7 @@ def revisions(path: str | PathLike[str]) -> tuple[Revision, ...]:
     path = Path(path)
     if not path.is_file():
         raise InputNotFound(f"there is no file {path}: give the path of a PDF")
-    rows = call("forensix.metadata.pdf:versions", str(path.absolute()), timeout_s=SECONDS)
+    rows = call("forensix.metadata.pdf.reader:versions", str(path.absolute()), timeout_s=SECONDS)
     if not rows:
         raise BrokenMedia(
             f"{path.name} holds no version that can be told apart: it is not a PDF, or its end is missing"

@@ -22,10 +22,10 @@ def read(path: str, kind: str, format: str, name: str, only_named: bool = False)
     from forensix.metadata.reader import to_values
 
     readers: dict[str, Callable[[], Facts]] = {
-        "image": lambda: _reader("image").read(path, format),
-        "pdf": lambda: _reader("pdf").read(path),
-        "video": lambda: _reader("container").read(path, format),
-        "audio": lambda: _reader("container").read(path, format),
+        "image": lambda: _reader("image.reader").read(path, format),
+        "pdf": lambda: _reader("pdf.reader").read(path),
+        "video": lambda: _reader("av.reader").read(path, format),
+        "audio": lambda: _reader("av.reader").read(path, format),
     }
     try:
         facts = readers[kind]()

@@ -1,5 +1,6 @@
 """The HTTP service: the specification, word for word, over the library.
 
-``settings`` and ``database`` are what everything shares; ``app`` answers requests and only ever stores and queues;
-``worker`` analyses and delivers. Importing this package loads nothing: it needs the extra ``forensix[service]``.
+``api`` answers requests and only ever stores and queues; ``work`` analyses and delivers; ``data`` is what both share.
+Here lie settings, logs, refusals and the commands. Importing this package loads nothing: it needs the extra
+``forensix[service]``.
 """

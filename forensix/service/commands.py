@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from forensix.errors import MissingExtra, UsageError
 
 if TYPE_CHECKING:
-    from forensix.service.database import Database
+    from forensix.service.data.database import Database
     from forensix.service.settings import Settings
 
 _NEEDED = (
@@ -60,8 +60,10 @@ def _worker(options: argparse.Namespace) -> int:
     settings = _settings()
     if options.with_parent:
         threading.Thread(target=_end_with_parent, daemon=True).start()
-    from forensix.service import jobs, logs, worker
-    from forensix.service.database import migrate
+    from forensix.service import logs
+    from forensix.service.data import jobs
+    from forensix.service.data.database import migrate
+    from forensix.service.work import worker
 
     logs.set_up(settings.log_level)
     migrate(settings)
@@ -77,7 +79,7 @@ def _end_with_parent() -> None:
 
 
 def _add(options: argparse.Namespace) -> int:
-    from forensix.service import accounts
+    from forensix.service.data import accounts
 
     database = _database()
     password = _read_password()
@@ -89,7 +91,7 @@ def _add(options: argparse.Namespace) -> int:
 
 
 def _secret(options: argparse.Namespace) -> int:
-    from forensix.service import accounts
+    from forensix.service.data import accounts
 
     with _database().read() as connection:
         print(accounts.webhook_secret(connection, options.name))
@@ -97,7 +99,7 @@ def _secret(options: argparse.Namespace) -> int:
 
 
 def _password(options: argparse.Namespace) -> int:
-    from forensix.service import accounts
+    from forensix.service.data import accounts
 
     database = _database()
     with database.read() as connection:
@@ -110,8 +112,8 @@ def _password(options: argparse.Namespace) -> int:
 
 
 def _remove(options: argparse.Namespace) -> int:
-    from forensix.service import accounts
-    from forensix.service.storage import Storage
+    from forensix.service.data import accounts
+    from forensix.service.data.storage import Storage
 
     settings = _settings()
     with _database().write() as connection:
@@ -124,7 +126,7 @@ def _remove(options: argparse.Namespace) -> int:
 
 
 def _list(_options: argparse.Namespace) -> int:
-    from forensix.service import accounts
+    from forensix.service.data import accounts
 
     with _database().read() as connection:
         for account in accounts.list_all(connection):
@@ -142,7 +144,7 @@ def _settings() -> "Settings":
 
 
 def _database() -> "Database":
-    from forensix.service.database import Database, migrate
+    from forensix.service.data.database import Database, migrate
 
     settings = _settings()
     migrate(settings)

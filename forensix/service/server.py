@@ -51,10 +51,11 @@ def serve(settings: Settings, host: str, port: int) -> int:
 
     import uvicorn
 
-    from forensix.service import jobs, logs
-    from forensix.service.app import create_app
-    from forensix.service.database import migrate
-    from forensix.service.lingering import LingeringProtocol
+    from forensix.service import logs
+    from forensix.service.api.app import create_app
+    from forensix.service.api.http_protocol import LingeringProtocol
+    from forensix.service.data import jobs
+    from forensix.service.data.database import migrate
 
     logs.set_up(settings.log_level)
     _open_more_files()

@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 
 from forensix.errors import BrokenMedia
 from forensix.faces.detect import landmarks
-from forensix.forensics.provenance import generator_identifier, generator_marks, is_partial, mark_value
-from forensix.generated.content import is_drawn
-from forensix.generated.detector import aggregate_frames
-from forensix.generated.overlay import draw_heatmap, eye_mouth_overlay, fitted, heatmap_object, shrunk
-from forensix.generated.provenance import Kind, combine
-from forensix.generated.watermark import Watermark
+from forensix.forensics.rules.provenance import generator_identifier, generator_marks, is_partial, mark_value
 from forensix.media import Media
 from forensix.metadata.facts import Fact, Facts
 from forensix.schema import ACCEPTS, Attribution, ImageExplanation, ImageResult
+from forensix.synthetic.content import is_drawn
+from forensix.synthetic.detector import aggregate_frames
+from forensix.synthetic.overlay import draw_heatmap, eye_mouth_overlay, fitted, heatmap_object, shrunk
+from forensix.synthetic.provenance import Kind, combine
+from forensix.synthetic.watermark import Watermark
 from forensix.tasks.evidence import Curve, Evidence, Outcome, Picture, Table
 from forensix.tasks.forensic_analysis import facts_of
 from forensix.tasks.pictures import jpeg_uri

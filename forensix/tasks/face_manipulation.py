@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from forensix.calibration import logit, sigmoid
 from forensix.faces import FaceTrack, track
 from forensix.faces.classify import pooled
-from forensix.generated.overlay import draw_heatmap
 from forensix.media import Media
 from forensix.schema import ACCEPTS, FaceExplanation, FaceResult, ManipulationType, Track
+from forensix.synthetic.overlay import draw_heatmap
 from forensix.tasks.evidence import Curve, Evidence, Outcome, Picture, Span, Timeline
 from forensix.tasks.pictures import boxed, jpeg_uri
 from forensix.tasks.task import Options, component, component_label

@@ -7,7 +7,7 @@ may name each other in circles, and nest as deep as their writer likes.
 from collections.abc import Iterator
 from typing import Any
 
-from forensix.forensics.credentials import BROKEN, INCOMPLETE, WORTH
+from forensix.forensics.rules.credentials import BROKEN, INCOMPLETE, WORTH
 from forensix.metadata.facts import Facts
 from forensix.tasks.evidence import Lineage, Stage, Table
 

@@ -1,1 +1,5 @@
-"""One module per shipped model."""
+"""From labelled files to weights, card and calibration: a wing per evidence, and what all of them share.
+
+``sources`` reads lists of public files, ``folds`` holds whole sources out, ``backbone`` has the pretrained weights, and
+``bands`` sets the bounds between which a model says ``inconclusive``.
+"""

@@ -1,8 +1,8 @@
 """How usual is a speaker's voice among real voices?
 
-The reference population is measured on recordings of real people by ``python -m forensix.training.population``; its
-numbers lie in ``population.json`` beside this module, with the collections that they come from. Speakers count alike,
-and no collection counts more than 60 of them, so that a large one does not set the bounds.
+The reference population is measured on recordings of real people by ``python -m forensix.training.voice.population``;
+its numbers lie in ``population.json`` beside this module, with the collections that they come from. Speakers count
+alike, and no collection counts more than 60 of them, so that a large one does not set the bounds.
 
 A value is an outlier when it lies below the population's 1st or above its 99th percentile: of real voices like these
 about 2 % do, per feature. Voices recorded otherwise (a telephone, a noisy street, another language) are outliers more

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forensix.forensics.generators import by_model, by_program, generators
-from forensix.forensics.provenance import generator_identifier, generator_marks, is_partial
+from forensix.forensics.rules.provenance import generator_identifier, generator_marks, is_partial
 from forensix.media import open_media
 from forensix.metadata.facts import Fact, Facts
 from forensix.metadata.reader import read_facts

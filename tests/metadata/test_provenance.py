@@ -10,7 +10,8 @@ import pikepdf
 import pytest
 
 from forensix.media import open_media
-from forensix.metadata import child, reader, xmp
+from forensix.metadata import child, reader
+from forensix.metadata.blocks import xmp
 from forensix.metadata.facts import Fact
 
 LITERAL = (

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from forensix.service.logs import JsonFormatter, set_up
-from tests.service.api import JPEG, Account, Api, refused, running_api
+from tests.service.in_process import JPEG, Account, Api, refused, running_api
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ def test_an_unexpected_error_is_logged_with_its_place_but_without_values(
         with api.context.database.read() as connection:
             connection.execute(sa.text("SELECT nonesuch FROM accounts WHERE name = :name"), {"name": value})
 
-    monkeypatch.setattr("forensix.service.routes.webhooks._registered", broken)
+    monkeypatch.setattr("forensix.service.api.routes.webhooks._registered", broken)
     monkeypatch.setattr(sa.exc, "OperationalError", type("Unrelated", (Exception,), {}))
     answer = account.webhooks()
     body = refused(answer, 500, "internal")

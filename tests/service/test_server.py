@@ -19,7 +19,7 @@ from forensix.cli import main
 from forensix.errors import UsageError
 from forensix.service.server import Fleet, _listen, _shown
 from forensix.service.settings import Settings
-from tests.service.api import BOUNDARY, JPEG
+from tests.service.in_process import BOUNDARY, JPEG
 from tests.service.running import serving, wait_until
 
 

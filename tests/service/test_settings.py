@@ -99,7 +99,7 @@ def test_every_setting_stands_in_the_readme() -> None:
     assert [name for name in Settings.model_fields if f"`FORENSIX_{name.upper()}`" not in readme] == []
 
 
-@pytest.mark.parametrize("module", ["settings", "database", "app", "server", "commands", "accounts"])
+@pytest.mark.parametrize("module", ["settings", "data.database", "api.app", "server", "commands", "data.accounts"])
 def test_importing_makes_and_changes_nothing(module: str, tmp_path: Path) -> None:
     code = f"import logging; import forensix.service.{module}; assert not logging.getLogger().handlers"
     env = {"FORENSIX_HOME": str(tmp_path / "home"), "PYTHONPATH": str(REPOSITORY), "FORENSIX_WORKERS": "nonsense"}

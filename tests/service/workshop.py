@@ -19,12 +19,12 @@ import sqlalchemy as sa
 from PIL import Image
 
 from forensix.schema import EVENTS
-from forensix.service import accounts, jobs
-from forensix.service.database import Database, deliveries, migrate, tasks, webhooks
-from forensix.service.deliveries import begin
-from forensix.service.jobs import Jobs
+from forensix.service.data import accounts, jobs
+from forensix.service.data.database import Database, deliveries, migrate, tasks, webhooks
+from forensix.service.data.jobs import Jobs
+from forensix.service.data.storage import Storage
 from forensix.service.settings import Settings
-from forensix.service.storage import Storage
+from forensix.service.work.deliveries import begin
 from tests.making import picture
 from tests.service.running import environment, stop, tail, wait_until
 

@@ -10,9 +10,9 @@ from PIL.PngImagePlugin import PngInfo
 
 import forensix
 from forensix.errors import ModelNotFound
-from forensix.generated.watermark import MESSAGES
-from tests.generated.embedding import embed
+from forensix.synthetic.watermark import MESSAGES
 from tests.making import write_video
+from tests.synthetic.embedding import embed
 
 TASK = "ai_generated_image_detection"
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from forensix.models import get_card, load_model
-from forensix.training.gender import choose_threshold
-from forensix.training.voices import read_samples
+from forensix.training.voice.gender import choose_threshold
+from forensix.training.voice.real_voices import read_samples
 from forensix.voice.gender import N_INPUTS, GenderClassifier, forensix_gender, voice_vector
 from forensix.voice.speech import Segment, speech_segments
 from tests.voice.synthetic import syllables, vowel

@@ -32,7 +32,7 @@ def test_men_speak_lower_than_women() -> None:
 
 def test_where_it_comes_from_is_recorded() -> None:
     record = population.record()
-    assert "forensix.training.population" in record["command"]
+    assert "forensix.training.voice.population" in record["command"]
     assert len(record["inputs_sha256"]) == 64
     assert sum(s["weight"] for s in record["sources"]) == pytest.approx(1, abs=0.01)
     assert sum(s["recordings"] for s in record["sources"]) == record["recordings"]

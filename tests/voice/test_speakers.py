@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from forensix.training.mixtures import Clip, Conditions, clip_of, mix
-from forensix.training.speakers import confusion
-from forensix.training.voices import read_samples
+from forensix.training.voice.mixtures import Clip, Conditions, clip_of, mix
+from forensix.training.voice.real_voices import read_samples
+from forensix.training.voice.speakers import confusion
 from forensix.voice.speakers import MOST_WINDOWS, Prepared, SpeakerTurns, diarise, from_rttm, group, to_rttm, windows_of
 from forensix.voice.speech import Segment, speech_segments, total_s
 from tests.voice.synthetic import syllables

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from forensix.errors import UsageError
-from forensix.training.voices import read_samples
+from forensix.training.voice.real_voices import read_samples
 from forensix.voice.speech import Segment, as_float, speech_probabilities, speech_segments, spread, total_s
 from tests.voice.synthetic import syllables
 

@@ -7,7 +7,7 @@ import pytest
 
 from forensix.errors import UsageError, WeightsMissing
 from forensix.models import get_card, load_model
-from forensix.training.voice_sources import decode
+from forensix.training.voice.sources import decode
 from forensix.voice.spoof import SpoofDetector, forensix_spoof, normalise, speech_span, trim
 
 RATE_HZ = 16_000

@@ -11,7 +11,7 @@ import pytest
 
 from forensix.errors import BrokenMedia, MissingExtra, WeightsMissing
 from forensix.models import load_component
-from forensix.training.voices import read_samples
+from forensix.training.voice.real_voices import read_samples
 from forensix.voice import transcript
 from forensix.voice.speech import Segment, speech_segments, total_s
 from forensix.voice.transcript import SETTING, SILENCE, Available, Phrase, PocketSphinx, Transcript, transcribe

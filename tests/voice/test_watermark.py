@@ -21,7 +21,7 @@ def reader() -> watermark.PerthReader:
 
 
 def test_what_was_marked_is_found_and_what_was_not_is_not(reader: watermark.PerthReader) -> None:
-    from forensix.training.watermark import mark
+    from forensix.training.voice.watermark import mark
 
     plain = syllables(140, 15)
     segments = (Segment(0, 3.0), Segment(3.0, 5.9))
@@ -32,7 +32,7 @@ def test_what_was_marked_is_found_and_what_was_not_is_not(reader: watermark.Pert
 
 
 def test_a_marked_half_is_placed(reader: watermark.PerthReader) -> None:
-    from forensix.training.watermark import mark
+    from forensix.training.voice.watermark import mark
 
     plain = syllables(140, 15)
     half = 3 * RATE_HZ

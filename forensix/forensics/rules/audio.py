@@ -1,0 +1,212 @@
+"""Claims about recordings: joins, former codecs, silence that no microphone makes, jumps and changes of the noise
+floor.
+
+What the decoded sound shows is told as benign, with two exceptions: digital silence inside a recording that was never
+encoded with loss, and frames of an earlier AAC encoder that do not lie on one grid. Their false alarms on one-piece
+recordings of human speech are in `tests/forensics/rules/test_audio_rates.py` and
+`benchmarks/results/forensic_signals.md`.
+A cut in sound that was never AAC stays unseen as a rule. The spectrum of the noise floor before and after a point was
+tried and tells too little to be claimed: the benchmark has its figures.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from forensix.forensics.findings import Finding, finding
+from forensix.forensics.rules import video_container
+from forensix.metadata.av.audio_signal import LOSSLESS
+from forensix.metadata.facts import Facts
+
+if TYPE_CHECKING:
+    from forensix.media import Media
+
+JUMP_RATIO = 40.0
+SILENCE_S = 0.1
+EDGE_S = 0.5
+FLOOR_DB = 25.0
+CUTOFF_SHARE = 0.92
+SAID = 4
+"""Places that a sentence names; the claim's values and the time line have them all."""
+
+
+def rules(facts: Facts, media: "Media | None" = None) -> list[Finding]:
+    """Return what follows from the facts of a recording."""
+    return [*video_container.rules(facts), *_joins(facts), *_stated(facts), *signal(facts)]
+
+
+def _joins(facts: Facts) -> Iterator[Finding]:
+    joins = list(facts.all("mpeg.join"))
+    if joins:
+        yield finding(
+            "suspect",
+            f"The recording was put together from {len(joins) + 1} files",
+            f"{len(joins)} frames inside begin another encoding (an encoder's first frame, or another rate or number "
+            "of "
+            f"channels): the first at byte {joins[0].offset}.",
+            "encoding",
+            "editing",
+            facts=joins,
+            values=[f"byte {f.offset}" for f in joins],
+            flags=("FILE_EDITED",),
+        )
+    chained = list(facts.all("ogg.chained"))
+    if chained:
+        yield finding(
+            "suspect",
+            f"The recording was put together from {len(chained) + 1} streams",
+            f"A stream begins where another ended, the first at byte {chained[0].offset}. Web radio does this as well.",
+            "encoding",
+            "editing",
+            facts=chained,
+            values=[f"byte {f.offset}" for f in chained],
+            flags=("FILE_EDITED",),
+        )
+
+
+def _stated(facts: Facts) -> Iterator[Finding]:
+    stated, there = facts.fact("mpeg.stated_frames"), facts.fact("mpeg.frames")
+    # The frame that states the number is not counted in it.
+    less = bool(stated and there and there.value < stated.value)
+    if stated and there and stated.value and (less or there.value - stated.value > max(2, 0.01 * there.value)):
+        yield finding(
+            "suspect",
+            "The recording is shorter than its header says" if less else "The recording is longer than its header says",
+            f"The first frame states {stated.value} frames, the file holds {there.value}: frames were "
+            f"{'cut off or taken out' if less else 'added'} after it was encoded.",
+            "encoding",
+            "editing",
+            facts=[stated, there],
+            values=[f"{stated.value} stated", f"{there.value} there"],
+            flags=("FILE_EDITED",),
+        )
+
+
+def signal(facts: Facts) -> Iterator[Finding]:
+    """Yield the claims on the decoded sound, of recordings and of videos.
+
+    Each rests on a fact that holds the places it counts and no weaker ones, so that the time line marks the same.
+    """
+    seconds = float(facts.get("signal.seconds") or 0)
+    rate = int(facts.get("signal.rate_hz") or 0)
+    if not rate:
+        return
+    yield from _cutoff(facts, rate)
+    yield from _grid(facts)
+    inside_s = (EDGE_S, seconds - EDGE_S)
+    silences = facts.fact("signal.silences")
+    inside = (
+        [s for s in silences.value if s[0] > inside_s[0] and s[0] + s[1] < inside_s[1] and s[1] >= SILENCE_S]
+        if silences
+        else []
+    )
+    # A codec with loss makes exact zeros of what is nearly silent; a recording that is mostly silent was gated.
+    clean = _lossless(facts) and sum(s[1] for s in (silences.value if silences else [])) < 0.3 * seconds
+    if silences and inside:
+        shown = [f"{s[0]} s for {s[1]} s" for s in inside]
+        yield finding(
+            "suspect" if clean else "benign",
+            f"Digital silence inside the recording ({len(inside)})",
+            f"Samples do not move at all at {_first(shown)}. No microphone does this; noise gates, muting, "
+            "synthesis and "
+            "inserted silence do.",
+            "encoding",
+            "editing" if clean else "integrity",
+            facts=[replace(silences, value=inside)],
+            values=shown,
+        )
+    jumps = facts.fact("signal.jumps")
+    strong = [j for j in jumps.value if j[1] >= JUMP_RATIO and inside_s[0] < j[0] < inside_s[1]] if jumps else []
+    if jumps and strong:
+        shown = [f"{j[0]} s ({j[1]} times the usual)" for j in strong]
+        yield finding(
+            "benign",
+            f"The sound breaks at {len(strong)} {'place' if len(strong) == 1 else 'places'}",
+            f"At {_first(shown)} a sample cannot be foretold from those before it, as at a hard cut. Clicks of "
+            "switches and lost packets look the same.",
+            "encoding",
+            "integrity",
+            facts=[replace(jumps, value=strong)],
+            values=shown,
+        )
+    steps = facts.fact("signal.floor_steps")
+    big = [s for s in steps.value if abs(s[1]) >= FLOOR_DB] if steps else []
+    if steps and big:
+        shown = [f"{s[0]} s: {s[1]:+.0f} dB" for s in big]
+        yield finding(
+            "benign",
+            "The background changes at once",
+            f"The noise floor of three seconds on either side differs at {'; '.join(shown)}. Joining recordings does "
+            "this; so do "
+            "doors, machines and automatic level control.",
+            "encoding",
+            "integrity",
+            facts=[replace(steps, value=big)],
+            values=shown,
+        )
+
+
+def _first(shown: list[str]) -> str:
+    """Say the first few places, and how many more there are."""
+    more = f" and {len(shown) - SAID} more places" if len(shown) > SAID + 1 else ""
+    return "; ".join(shown[: SAID if more else SAID + 1]) + more
+
+
+def _cutoff(facts: Facts, rate: int) -> Iterator[Finding]:
+    cutoff = facts.fact("signal.cutoff_hz")
+    if cutoff is None or not cutoff.value or cutoff.value >= CUTOFF_SHARE * rate / 2:
+        return
+    yield finding(
+        "benign",
+        f"The sound ends at {cutoff.value} Hz",
+        f"At {rate} samples a second there is room up to {rate // 2} Hz, but nothing stands above {cutoff.value} Hz. "
+        + (
+            "A file without loss that ends so was probably resampled, or was an MP3 or AAC before."
+            if _lossless(facts)
+            else "Encoders with loss cut the highest frequencies."
+        ),
+        "encoding",
+        "integrity",
+        facts=[cutoff],
+        values=[f"{cutoff.value} Hz of {rate // 2} Hz"],
+    )
+
+
+def _grid(facts: Facts) -> Iterator[Finding]:
+    """Tell sound without loss that was AAC before, and that its frames do not fall on one grid."""
+    grid = facts.fact("signal.grid")
+    if grid is None or not grid.value:
+        return
+    rows = grid.value
+    breaks = [(a[1], b[0]) for a, b in pairwise(rows) if a[2] != b[2]]
+    yield finding(
+        "benign",
+        "The sound was AAC before",
+        f"It is kept without loss now, but from {rows[0][0]} s to {rows[-1][1]} s it shows the frames of 1024 samples "
+        f"that an AAC encoder rounds ({rows[0][3]} times the usual spread). Phones record so, and programs convert it.",
+        "encoding",
+        "origin",
+        facts=[grid],
+        values=[f"offset {offset}" for offset in dict.fromkeys(row[2] for row in rows)],
+    )
+    if breaks:
+        shown = [
+            f"at about {a} s" if abs(b - a) < 0.01 else f"between {min(a, b)} s and {max(a, b)} s" for a, b in breaks
+        ]
+        yield finding(
+            "suspect",
+            "The recording was cut or joined after it had been encoded",
+            "The frames of the AAC encoder that it went through begin at another sample from one stretch to the next: "
+            f"{'; '.join(shown[:6])}. In one recording they all lie on one grid of 1024 samples.",
+            "encoding",
+            "editing",
+            facts=[grid],
+            values=shown,
+            flags=("FILE_EDITED",),
+        )
+
+
+def _lossless(facts: Facts) -> bool:
+    codecs = [str(f.value.get("codec")) for f in facts.all("stream.audio") if isinstance(f.value, dict)]
+    return bool(codecs) and codecs[0].startswith(LOSSLESS)

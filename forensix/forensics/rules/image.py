@@ -1,0 +1,263 @@
+"""Pictures: what their facts say of editing, versions, origin and encoding.
+
+Assumes facts read by :mod:`forensix.metadata.image.reader`. Camera firmware in ``Software`` is no editor; a
+picture without metadata is told as such and never suspected for it.
+"""
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from forensix.forensics import software
+from forensix.forensics.findings import Finding, finding, place
+from forensix.forensics.rules import image_dates, image_encoding, image_history, image_pixels, image_writer, provenance
+from forensix.metadata.facts import Fact, Facts
+
+if TYPE_CHECKING:
+    from forensix.media import Media
+
+COMMENT_KEYS = (
+    "jpeg.comment",
+    "gif.comment",
+    "png.text.Comment",
+    "png.text.comment",
+    "png.raw_profile",
+    "gif.application",
+)
+SCREENSHOT_KEYS = (
+    "exif.UserComment",
+    "xmp.exif.UserComment",
+    "exif.ImageDescription",
+    "png.text.Description",
+    "xmp.dc.description",
+    "png.text.Title",
+    "exif.XPTitle",
+)
+SCREENSHOT = re.compile(
+    r"^\W*(screen[- _]?(shot|capture|grab|clip(ping)?)|bildschirmfoto|capture d.écran|captura de pantalla)\b",
+    re.IGNORECASE,
+)
+SCREEN_SIZES = {
+    (1280, 720), (1280, 800), (1366, 768), (1440, 900), (1536, 864), (1600, 900), (1680, 1050), (1920, 1080), (1920,
+    1200),
+    (2256, 1504), (2560, 1080), (2560, 1440), (2560, 1600), (2880, 1800), (3024, 1964), (3440, 1440), (3456, 2234),
+    (3840, 2160),
+    (5120, 2880), (640, 1136), (750, 1334), (828, 1792), (1080, 1920), (1080, 2160), (1080, 2220), (1080, 2280),
+    (1080, 2340),
+    (1080, 2400), (1125, 2436), (1170, 2532), (1179, 2556), (1206, 2622), (1242, 2208), (1242, 2688), (1284, 2778),
+    (1290, 2796),
+    (1320, 2868), (1440, 2560), (1440, 2960), (1440, 3040), (1440, 3088), (1440, 3120), (1440, 3200), (1536, 2048),
+    (1620, 2160),
+    (1668, 2224), (1668, 2388), (2048, 2732), (720, 1280), (720, 1520), (720, 1600),
+}  # fmt: skip
+
+
+def rules(facts: Facts, media: "Media | None" = None) -> tuple[Finding, ...]:
+    """Return the claims on one picture; those on decoded pixels need ``media``."""
+    return judge(facts, image_pixels.measure(facts, media) if media is not None else {})
+
+
+def judge(facts: Facts, shown: dict[str, Any]) -> tuple[Finding, ...]:
+    """Return the claims that follow from the facts and from what was measured on the pixels."""
+    programs = _programs(facts)
+    working = [*_in(programs, "editor"), *_in(programs, "converter")]
+    program = working[0][1].name if working else ""
+    is_adobe = any(p.name.startswith("Adobe") for _, p in programs)
+    previews = image_pixels.thumbnails(facts, shown)
+    found = [*_editors(programs), *_converters(programs), *image_history.versions(facts)]
+    found += [] if is_adobe else image_history.photoshop(facts)
+    found += [*image_history.digest(facts), *previews, *image_encoding.adobe_tables(facts, is_named=is_adobe)]
+    signs = [image_writer.Sign("a preview shows another picture", f.facts) for f in previews if f.severity != "benign"]
+    dated = image_dates.mismatch(facts, second_sign=any(f.severity != "benign" for f in found))
+    signs += [image_writer.Sign("its dates do not agree", f.facts) for f in dated if image_dates.is_changed_later(f)]
+    twice = image_encoding.twice(shown)
+    signs += [image_writer.Sign("it was compressed twice", (twice,))] if twice is not None else []
+    found += image_writer.rules(facts, signs, program=program)
+    found += [*_screenshots(facts, programs), *_other_programs(facts, programs), *dated, *image_dates.rules(facts)]
+    found += image_encoding.rules(facts, shown, program=program)
+    found += [*image_pixels.maps(facts, shown), *_metadata(facts)]
+    return tuple(found)
+
+
+def _programs(facts: Facts) -> list[tuple[Fact, software.Program]]:
+    """Return the facts that name a known program, each with the program."""
+    named = []
+    for fact in facts.items:
+        if fact.key in provenance.SOFTWARE_KEYS or fact.key in COMMENT_KEYS or fact.key == "photoshop.version":
+            named += list(software.named([fact]))
+        elif fact.key == "xmp.history":
+            agents = dict.fromkeys(str(row["softwareAgent"]) for row in fact.value if row.get("softwareAgent"))
+            for agent in agents:
+                program = software.identify(agent)
+                if program is not None:
+                    where = f"{fact.where} softwareAgent"
+                    named.append((Fact("xmp.history.softwareAgent", agent, where, fact.offset), program))
+    return named
+
+
+def _in(programs: list[tuple[Fact, software.Program]], category: str) -> list[tuple[Fact, software.Program]]:
+    return [(fact, program) for fact, program in programs if program.category == category]
+
+
+def _editors(programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
+    editors = _in(programs, "editor")
+    if not editors:
+        return []
+    names = ", ".join(dict.fromkeys(program.name for _, program in editors))
+    return [
+        finding(
+            "suspect",
+            "An editing program is named",
+            f"{place(editors[0][0])} says {str(editors[0][0].value)[:120]!r}: the file was written by {names}, a "
+            "program that can change pictures. What was changed, if anything, is not said; developing, resizing and "
+            "captioning leave the same name.",
+            "software",
+            "editing",
+            facts=[fact for fact, _ in editors],
+            flags=["SUSPECT_SOFTWARE", "FILE_EDITED"],
+            details=[("source", "software")],
+        )
+    ]
+
+
+def _converters(programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
+    converters = _in(programs, "converter")
+    if not converters:
+        return []
+    names = ", ".join(dict.fromkeys(program.name for _, program in converters))
+    return [
+        finding(
+            "benign",
+            "A converter is named",
+            f"{place(converters[0][0])} says {str(converters[0][0].value)[:120]!r}: the file has passed through "
+            f"{names}, which rewrites pictures without a person looking. It is not the file that a camera wrote, and "
+            "most pictures on the web are not.",
+            "software",
+            "origin",
+            facts=[fact for fact, _ in converters],
+            values=[f.value if f.key != "png.raw_profile" else f"Raw profile type {f.value}" for f, _ in converters],
+            flags=["SUSPECT_SOFTWARE_"],
+            details=[("source", "software")],
+        )
+    ]
+
+
+def _other_programs(facts: Facts, programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
+    found = []
+    for category, text in (
+        ("messenger", "has passed through a messenger or a network, which re-encodes and strips pictures"),
+        ("camera", "names the program that took it"),
+        ("transfer", "was copied from a camera by that program, which may turn and caption pictures on the way"),
+        ("writer", "names the program that made it"),
+    ):
+        for fact, program in _in(programs, category)[:1]:
+            found.append(
+                finding(
+                    "benign",
+                    f"{program.name} is named",
+                    f"{place(fact)} says {str(fact.value)[:120]!r}: the file {text}.",
+                    "software",
+                    "origin",
+                    facts=[fact],
+                )
+            )
+    known = {id(fact) for fact, _ in programs}
+    plain = [f for f in facts.items if f.key in ("exif.Software", "xmp.xmp.CreatorTool", "png.text.Software")]
+    unknown = [f for f in plain if id(f) not in known and str(f.value).strip(" \0")]
+    firmware = [
+        f for f in unknown if software.is_firmware(str(f.value), facts.get("exif.Make"), facts.get("exif.Model"))
+    ]
+    for named, claim, told in (
+        (
+            firmware,
+            "A version of firmware is named",
+            "which is how cameras write the version of their own program.",
+        ),
+        (
+            [f for f in unknown if f not in firmware],
+            "A program that is not known is named",
+            "which is not in the table of programs. What it does with pictures is not known here.",
+        ),
+    ):
+        if named:
+            found.append(
+                finding(
+                    "benign",
+                    claim,
+                    f"{place(named[0])} says {str(named[0].value)[:120]!r}, {told}",
+                    "software",
+                    "origin",
+                    facts=named,
+                )
+            )
+    return found
+
+
+def _screenshots(facts: Facts, programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
+    tags = [f for f in facts.items if f.key in SCREENSHOT_KEYS and SCREENSHOT.search(str(f.value))]
+    tools = [fact for fact, _ in _in(programs, "screenshot")]
+    if tags or tools:
+        first = (tools + tags)[0]
+        return [
+            finding(
+                "suspect",
+                "The picture is a screenshot",
+                f"{place(first)} says {str(first.value)[:80]!r}: it was taken from a screen, so whatever it shows "
+                f"may have "
+                "been shown there by any program.",
+                "screenshot",
+                "origin",
+                facts=tools + tags,
+                flags=["SCREENSHOT_SOFTWARE"] if tools else [],
+                details=[("source", "screenshot")],
+            )
+        ]
+    size = facts.fact("image.size")
+    camera = any(True for _ in facts.all("device")) or facts.get("exif.DateTimeOriginal")
+    if size is None or camera or provenance.generator_marks(facts):
+        return []
+    width, height = size.value
+    if (width, height) in SCREEN_SIZES or (height, width) in SCREEN_SIZES:
+        return [
+            finding(
+                "benign",
+                "The picture has the size of a screen",
+                f"{width} x {height} pixels is a usual screen size and no camera is named. This is weak: wallpapers, "
+                f"video "
+                "frames and resized photographs have such sizes too.",
+                "screenshot",
+                "origin",
+                facts=[size],
+                values=[f"{width} x {height}"],
+            )
+        ]
+    return []
+
+
+def _metadata(facts: Facts) -> list[Finding]:
+    """Tell what the file says of itself otherwise, and that it says nothing where that is so."""
+    prefixes = ("exif", "xmp", "iptc", "png.text", "jpeg.comment", "gif.comment", "c2pa", "photoshop")
+    if not any(fact.key.startswith(prefixes) for fact in facts.items) and not facts.problems:
+        return [
+            finding(
+                "benign",
+                "The file says nothing of its origin",
+                "There is no EXIF, XMP, IPTC, comment or content credential. Many services remove them, so this is "
+                "told and no more.",
+                "metadata",
+                "origin",
+            )
+        ]
+    profile = facts.fact("icc.description")
+    if profile is None:
+        return []
+    creator = facts.get("icc.creator")
+    return [
+        finding(
+            "benign",
+            "A colour profile is embedded",
+            f"{place(profile)}: {profile.value!r}" + (f", made by {creator}" if creator else "") + ".",
+            "metadata",
+            "origin",
+            facts=[profile],
+        )
+    ]

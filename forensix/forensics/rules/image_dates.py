@@ -1,0 +1,225 @@
+"""Dates of a picture: EXIF within itself, against XMP and against GPS."""
+
+import re
+from datetime import datetime, timedelta
+
+from forensix.forensics.findings import Finding, finding, place
+from forensix.forensics.rules import dates
+from forensix.forensics.rules.dates import Difference, Moment
+from forensix.metadata.facts import Fact, Facts
+
+EXIF = (
+    ("exif.DateTimeOriginal", "exif.OffsetTimeOriginal"),
+    ("exif.CreateDate", "exif.OffsetTimeDigitized"),
+    ("exif.ModifyDate", "exif.OffsetTime"),
+)
+XMP = (
+    ("xmp.exif.DateTimeOriginal", 0),
+    ("xmp.photoshop.DateCreated", 0),
+    ("xmp.xmp.CreateDate", 1),
+    ("xmp.xmp.ModifyDate", 2),
+)
+"""Which EXIF date (by its place above) an XMP date repeats."""
+
+CHANGED = ("exif.ModifyDate", "xmp.xmp.ModifyDate")
+DAY_S = 86_400.0
+BEFORE_S = 2 * DAY_S
+"""How long before it was made a picture may have been changed by the clocks of two devices in two places."""
+
+TOOLKIT = re.compile(r"\b(?:19|20)\d\d/\d\d/\d\d\b")
+"""The day on which Adobe's XMP library was built, as it writes it of itself."""
+
+
+def mismatch(facts: Facts, *, second_sign: bool) -> list[Finding]:
+    """Return the claim on dates that do not agree.
+
+    It is suspect where dates of the capture disagree and a ``second_sign`` speaks of editing; a later date of change is
+    what any program leaves, and says no more than that one was used.
+    """
+    moments = [_moment(facts, key, offset) for key, offset in EXIF]
+    differences = [*_within(moments), *_against_xmp(facts, moments), *_against_gps(facts, moments)]
+    is_suspect = second_sign and any(d.second.name not in CHANGED for d in differences)
+    return [_mismatch(differences, is_suspect)] if differences else []
+
+
+def is_changed_later(found: Finding) -> bool:
+    """Tell whether a mismatch holds a date of change more than a day from the capture."""
+    dated = {f.key: m for f in found.facts if (m := dates.parse(f)) is not None}
+    changed, taken = dated.get("exif.ModifyDate"), dated.get("exif.DateTimeOriginal") or dated.get("exif.CreateDate")
+    return changed is not None and taken is not None and abs((changed.local - taken.local).total_seconds()) > DAY_S
+
+
+def rules(facts: Facts) -> list[Finding]:
+    """Return the claims on dates that cannot be, on a clock's defaults, and on when the file says it was made."""
+    moments = [_moment(facts, key, offset) for key, offset in EXIF]
+    found = [*_defaults(facts), *_impossible(facts, moments), *_toolkit(facts)]
+    shown = [m for m in moments if m is not None and not dates.default_name(m)]
+    if shown:
+        values = [f"{m.name.removeprefix('exif.')} {m.fact.value}" for m in shown]
+        found.append(
+            finding(
+                "benign",
+                "The file says when it was made",
+                f"{place(shown[0].fact)}: {', '.join(values)}. The clock of the device may have been wrong.",
+                "metadata",
+                "dates",
+                facts=[m.fact for m in shown],
+                values=values,
+            )
+        )
+    return found
+
+
+def _impossible(facts: Facts, moments: list[Moment | None]) -> list[Finding]:
+    """Return the claim on dates that contradict time itself: after now, or changed long before it was made."""
+    known = [m for m in moments if m is not None]
+    known += [m for key, _ in XMP if (f := facts.fact(key)) is not None and (m := dates.parse(f)) is not None]
+    known = [m for m in known if not dates.default_name(m)]
+    told, shown = [], []
+    for moment in known:
+        if moment.local > datetime.now() + timedelta(days=1):
+            told.append(f"{place(moment.fact)} says {moment.fact.value}, which is yet to come")
+            shown.append(moment.fact)
+    by_key = {m.name: m for m in reversed(known)}
+    for made, changed in (
+        ("exif.DateTimeOriginal", "exif.ModifyDate"),
+        ("xmp.xmp.CreateDate", "xmp.xmp.ModifyDate"),
+    ):
+        first, last = by_key.get(made), by_key.get(changed)
+        if first is None or last is None or (first.local - last.local).total_seconds() <= BEFORE_S:
+            continue
+        told.append(
+            f"{place(last.fact)} says that it was changed {last.fact.value}, "
+            f"{dates.span((first.local - last.local).total_seconds())} before {first.fact.value}, when by "
+            f"{place(first.fact)} it was made"
+        )
+        shown += [first.fact, last.fact]
+    if not told:
+        return []
+    return [
+        finding(
+            "suspect",
+            "A date cannot be right",
+            f"{'; '.join(told)}. A clock or a date was set: a device whose clock was wrong or was corrected in between "
+            "leaves this, and so does a date that was written by hand.",
+            "dates",
+            "dates",
+            facts=list({id(f): f for f in shown}.values()),
+            flags=["METADATA_ERROR"],
+        )
+    ]
+
+
+def _toolkit(facts: Facts) -> list[Finding]:
+    """Return the claim that the library that wrote the XMP is younger than every date that the file states."""
+    toolkit = facts.fact("xmp.toolkit")
+    built = TOOLKIT.search(str(toolkit.value)) if toolkit is not None else None
+    keys = [*(key for key, _ in EXIF), *(key for key, _ in XMP), "xmp.xmp.MetadataDate"]
+    moments = [m for key in keys for f in facts.all(key) if (m := dates.parse(f)) is not None]
+    written = facts.fact("xmp.xmp.MetadataDate") or facts.fact("xmp.xmp.ModifyDate")
+    if toolkit is None or built is None or written is None or not moments:
+        return []
+    day = dates.parse(Fact(toolkit.key, built[0].replace("/", "-"), toolkit.where, toolkit.offset))
+    last = max(moments, key=lambda moment: moment.local)
+    if day is None or (day.local - last.local).total_seconds() <= DAY_S:
+        return []
+    return [
+        finding(
+            "suspect",
+            "The program that wrote the metadata is younger than the dates in it",
+            f"{place(toolkit)}: the library that wrote the XMP was built on {built[0]}, "
+            f"{dates.span((day.local - last.local).total_seconds())} after the latest date in the file "
+            f"({last.fact.value}, {place(last.fact)}). The dates were set back, or that computer's "
+            "clock was wrong.",
+            "dates",
+            "dates",
+            facts=[toolkit, last.fact],
+            values=[built[0], last.fact.value],
+            flags=["METADATA_ERROR"],
+        )
+    ]
+
+
+def _moment(facts: Facts, key: str, offset_key: str) -> Moment | None:
+    fact = facts.fact(key)
+    offset = facts.get(offset_key)
+    return None if fact is None else dates.parse(fact, offset=str(offset) if offset else None)
+
+
+def _within(moments: list[Moment | None]) -> list[Difference]:
+    original, digitised, modified = moments
+    pairs = [(original, digitised), (original or digitised, modified)]
+    return [d for a, b in pairs if a is not None and b is not None and (d := dates.difference(a, b)) is not None]
+
+
+def _against_xmp(facts: Facts, moments: list[Moment | None]) -> list[Difference]:
+    found = []
+    for key, index in XMP:
+        fact, exif = facts.fact(key), moments[index]
+        moment = dates.parse(fact) if fact is not None else None
+        if moment is None or exif is None:
+            continue
+        difference = dates.difference(exif, moment)
+        # A later ModifyDate in XMP is what any cataloguing program writes.
+        if difference is not None and not (index == 2 and difference.seconds > 0):
+            found.append(difference)
+    return found
+
+
+def _against_gps(facts: Facts, moments: list[Moment | None]) -> list[Difference]:
+    day, time = facts.fact("exif.gps.DateStamp"), facts.get("exif.gps.TimeStamp")
+    local = moments[0] or moments[1]
+    if day is None or local is None or not isinstance(time, list) or len(time) != 3 or None in time:
+        return []
+    hour, minute, second = (int(float(t)) for t in time)
+    text = f"{day.value} {hour:02}:{minute:02}:{second:02}Z"
+    moment = dates.parse(Fact("exif.gps.DateStamp", text, day.where, day.offset))
+    difference = dates.zone_difference(local, moment) if moment is not None else None
+    return [difference] if difference is not None else []
+
+
+def _mismatch(differences: list[Difference], is_suspect: bool) -> Finding:
+    told = "; ".join(
+        f"{place(d.second.fact)} says {d.second.fact.value}, {place(d.first.fact)} says {d.first.fact.value} "
+        f"({dates.span(d.seconds)} {'later' if d.seconds > 0 else 'earlier'})"
+        for d in differences[:4]
+    )
+    reason = (
+        "Other signs of editing stand beside it, and the moment of capture is among what disagrees."
+        if is_suspect
+        else "Rotating, copying, captioning or a clock that was set explain it as well."
+    )
+    moments = [m.fact for d in differences for m in (d.first, d.second)]
+    return finding(
+        "suspect" if is_suspect else "benign",
+        "Dates in the file do not agree",
+        f"{told}. {reason}",
+        "dates",
+        "dates",
+        facts=list({id(f): f for f in moments}.values()),
+        values=[f"{d.first.name}: {d.first.fact.value} / {d.second.name}: {d.second.fact.value}" for d in differences],
+        flags=["METADATA_ERROR"] if is_suspect else [],
+    )
+
+
+def _defaults(facts: Facts) -> list[Finding]:
+    known = [f for key, _ in EXIF if (f := facts.fact(key)) is not None]
+    defaults = [
+        (f, dates.default_name(m)) for f in known if (m := dates.parse(f)) is not None and dates.default_name(m)
+    ]
+    defaults += [(f, "an empty date") for f in known if str(f.value).strip() and dates.is_empty(f)]
+    if not defaults:
+        return []
+    first, name = defaults[0]
+    return [
+        finding(
+            "benign",
+            "A date is a clock's default",
+            f"{place(first)}: {first.value} is {name}; the clock of the device was not set, or a program left the "
+            f"field "
+            "empty.",
+            "metadata",
+            "dates",
+            facts=[f for f, _ in defaults],
+        )
+    ]

@@ -1,0 +1,257 @@
+"""Claims on decoded pixels: previews that show something else, maps for the report, areas that occur twice.
+
+The measuring is done by :mod:`forensix.forensics.traces.pixels` in the child process. Error-level and copy-move maps
+are pictures to look at; a claim is made of them only where its false-alarm rate on camera originals was measured.
+"""
+
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+from forensix.errors import BrokenMedia
+from forensix.forensics.findings import Finding, finding
+from forensix.metadata.facts import Fact, Facts
+
+if TYPE_CHECKING:
+    from forensix.media import Media
+
+MEASURE_S = 20.0
+SPARE_BYTES = 1 << 20
+ALIKE = 0.75
+DIFFERENT = 0.55
+TURNED = 0.8
+UPRIGHT = 1.1
+COPIED_PX, COPIED_LARGE_PX = 300, 2500
+COPIED_ALIKE, COPIED_LARGE_ALIKE = 0.975, 0.935
+COPIED_ASIDE = 0.85
+COPIED_OVERLAP = 0.25
+GRAIN_ALIKE, GRAIN_LEAD = 0.25, 2.0
+SAME = 0.955
+NOISE_EXCESS, NOISE_SHARE = 1.3, 0.3
+PAIR_CAPTION = (
+    "Left the picture, then its {name}, both turned as the orientation tag says; right the preview in grey, red where "
+    "the picture differs. Thin red lines along edges are usual, because a preview is shrunk and compressed on its own; "
+    "red areas are not."
+)
+COPIES_CAPTION = (
+    "Red: the one place, blue: the other. Look whether both hold the same grain and the same flaws: things made alike, "
+    "windows or goods on a shelf, repeat without anybody having copied them. Copies that were turned, scaled or "
+    "blurred are not found."
+)
+NOISE_CAPTION = (
+    "Red: more noise than the coarser detail and the brightness explain, blue: less, grey: not measured. Even areas of "
+    "one kind should have one colour. Fine regular texture and print are red and what is out of focus is blue in "
+    "untouched pictures too. No evidence by itself."
+)
+ELA_CAPTION = (
+    "How much each place changes when the picture is saved once more, amplified. Compare like with like: an even area "
+    "that is much brighter than other even areas may have another history. Edges, texture and strong colours are "
+    "always bright, and a picture that was saved again as a whole shows nothing. No evidence by itself."
+)
+FLAT = 4.0
+"""Previews with a smaller spread of grey values are too even to compare."""
+
+ORIENTATIONS = {"turned left": (8,), "turned right": (6,), "upside down": (3,)}
+"""Orientation tags that turn the stored picture the same way when it is shown."""
+
+
+def measure(facts: Facts, media: "Media") -> dict[str, Any]:
+    """Return the measurements on a picture; empty where it cannot be decoded."""
+    from forensix.media.sandbox import call
+
+    if facts.get("image.size") is None:
+        # The reader could not decode it; a process that finds the same costs a second.
+        return {}
+    # The coefficient reader is the one that hostile bytes bring down; the rest is then tried without it.
+    for reads_coefficients in (facts.format == "jpeg", False):
+        with tempfile.TemporaryDirectory(prefix="forensix-") as folder:
+            try:
+                values = call(
+                    "forensix.forensics.traces.pixels:measure",
+                    str(media.path),
+                    facts.format,
+                    facts.pictures,
+                    folder if reads_coefficients else "",
+                    timeout_s=MEASURE_S,
+                    file_bytes=media.size_bytes + SPARE_BYTES if reads_coefficients else 0,
+                )
+                return dict(values)
+            except BrokenMedia:
+                continue
+    return {}
+
+
+def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
+    """Return the claims on embedded previews: what shows the picture, and what shows another."""
+    found, alike = [], []
+    places = {f.value["name"]: f for f in facts.items if f.key == "embedded.picture"}
+    orientation = facts.get("exif.Orientation")
+    for row in shown.get("thumbnails", []):
+        fact = places.get(row["name"])
+        if fact is None or row["spread"] < FLAT:
+            continue
+        pictures = [("Picture and preview", row["pair"], PAIR_CAPTION.format(name=row["name"]))]
+        values = [f"likeness {row['likeness']:.2f}"]
+        if row["likeness"] >= ALIKE:
+            alike.append((fact, values[0], pictures[0]))
+            continue
+        if row["turned_likeness"] >= TURNED and row["turned_likeness"] > row["likeness"] + 0.15:
+            explained = orientation in ORIENTATIONS.get(row["turn"], ())
+            found.append(
+                finding(
+                    "benign" if explained else "suspect",
+                    "The picture was turned after its preview was made",
+                    f"{fact.where} at byte {fact.offset}: the preview shows the picture {row['turn']} (correlation "
+                    f"{row['turned_likeness']:.2f}, {row['likeness']:.2f} without turning)."
+                    + (
+                        " The orientation tag says the same."
+                        if explained
+                        else " A program turned the picture and left the preview."
+                    ),
+                    "versions",
+                    "editing",
+                    facts=[fact],
+                    values=[*values, row["turn"]],
+                    pictures=pictures,
+                    flags=[] if explained else ["FILE_EDITED"],
+                )
+            )
+        elif row["likeness"] < DIFFERENT or _is_other_shape(facts, row):
+            found.append(
+                finding(
+                    "suspect",
+                    "An embedded preview shows another picture",
+                    f"{fact.where} at byte {fact.offset}: the preview ({row['size'][0]} x {row['size'][1]}) does not "
+                    f"show this picture (correlation {row['likeness']:.2f}; the same picture gives more than {ALIKE}). "
+                    "It was made from another version: a program changed, cropped or replaced the picture and left the "
+                    "preview.",
+                    "versions",
+                    "versions",
+                    facts=[fact],
+                    values=values,
+                    pictures=pictures,
+                    flags=["FILE_EDITED"],
+                )
+            )
+    if alike:
+        found.append(
+            finding(
+                "benign",
+                "The embedded preview shows this picture"
+                if len(alike) == 1
+                else "The embedded previews show this picture",
+                "It was made from the picture as it is, or from one so like it that the difference cannot be told at "
+                "this size.",
+                "versions",
+                "versions",
+                facts=[fact for fact, _, _ in alike],
+                values=[value for _, value, _ in alike],
+                pictures=[pair for _, _, pair in alike],
+            )
+        )
+    return found
+
+
+def _is_other_shape(facts: Facts, row: dict[str, Any]) -> bool:
+    """Tell whether a preview lies where the picture stands, or the other way round, which no bar or crop explains."""
+    size = facts.get("image.size")
+    wide = [w / h for w, h in (row["size"], size)] if size else [1.0, 1.0]
+    return min(wide) * UPRIGHT < 1 < max(wide) / UPRIGHT
+
+
+def is_repeated(measured: dict[str, Any]) -> bool:
+    """Tell whether an area is said to occur twice: it is large or very alike, and no regular pattern."""
+    area, alike = measured["area_px"], measured["alike"]
+    enough = (area >= COPIED_PX and alike >= COPIED_ALIKE) or (area >= COPIED_LARGE_PX and alike >= COPIED_LARGE_ALIKE)
+    return bool(enough and measured["aside"] <= COPIED_ASIDE and measured["overlap"] <= COPIED_OVERLAP)
+
+
+def is_copied(measured: dict[str, Any]) -> bool:
+    """Tell whether an area that occurs twice is claimed to be a copy: its grain occurs twice as well."""
+    grain = measured["grain"]
+    shared = grain >= GRAIN_ALIKE and grain >= GRAIN_LEAD * measured["grain_aside"]
+    # Masonry and other things built alike come near; a copy is the same but for one compression.
+    return is_repeated(measured) and bool(shared and measured["alike"] >= SAME)
+
+
+def _copies(shown: dict[str, Any]) -> list[Finding]:
+    measured = shown.get("copies")
+    if not measured or not is_repeated(measured):
+        return []
+    dx, dy = measured["shift"]
+    copied = is_copied(measured)
+    told = (
+        f"The grain between its edges comes again too (correlation {measured['grain']:.2f}), which things made alike "
+        "do not share. Copying within the picture leaves this; so does a pattern that a program drew."
+        if copied
+        else f"They are not the same to the grain (correlation {measured['grain']:.2f} between the edges), as where "
+        "words, windows or goods are made alike. It is told for the map and is no sign of copying."
+    )
+    return [
+        finding(
+            "suspect" if copied else "benign",
+            "An area of the picture occurs twice" if copied else "Two areas of the picture look alike",
+            f"An area with {measured['area_px']} structured pixels comes again {abs(dx)} pixels to the "
+            f"{'right' if dx >= 0 else 'left'} and {abs(dy)} pixels {'down' if dy >= 0 else 'up'} (correlation "
+            f"{measured['alike']:.3f}; three pixels beside, at most {measured['aside']:.2f}). {told}",
+            "pixels",
+            "editing" if copied else "integrity",
+            facts=[Fact("pixels.copies", {k: v for k, v in measured.items() if k != "map"}, "decoded picture")],
+            values=[f"{measured['area_px']} pixels", f"displacement {dx}, {dy}"],
+            pictures=[
+                ("Areas that occur twice" if copied else "Areas that look alike", measured["map"], COPIES_CAPTION)
+            ],
+            flags=["FILE_EDITED"] if copied else [],
+        )
+    ]
+
+
+def is_noisy(measured: dict[str, Any]) -> bool:
+    """Tell whether an area is claimed to hold more noise than the rest explains: by far, and in a part only."""
+    return bool(measured["excess"] >= NOISE_EXCESS and 0 < measured["share"] <= NOISE_SHARE)
+
+
+def uneven_noise(shown: dict[str, Any]) -> list[Finding]:
+    """Return the map of uneven noise as benign: noise that was added is found, pasted areas are not."""
+    measured = shown.get("noise")
+    if not measured or not is_noisy(measured):
+        return []
+    x, y, width, height = measured["box"]
+    return [
+        finding(
+            "benign",
+            "An area of the picture holds more noise than the rest",
+            f"Around {x}, {y} ({width} x {height} pixels) the finest detail is {2 ** measured['excess']:.1f} times as "
+            "strong as the coarser detail, the brightness and the rest of the picture explain. Noise that was added "
+            "to an area does this, and so can fine regular texture: look at the map.",
+            "pixels",
+            "integrity",
+            facts=[Fact("pixels.noise", {k: v for k, v in measured.items() if k != "map"}, "decoded picture")],
+            values=[f"excess {measured['excess']:.2f}", f"at {x}, {y}"],
+            pictures=[("Uneven noise", measured["map"], NOISE_CAPTION)],
+        )
+    ]
+
+
+def maps(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
+    """Return the maps for the report, as benign: they are for a person to read."""
+    found = _copies(shown) if _is_photograph(facts) else []
+    found += uneven_noise(shown)
+    if shown.get("ela"):
+        found.append(
+            finding(
+                "benign",
+                "An error-level map was drawn",
+                "Areas that change more than their surroundings when the picture is saved once more may have another "
+                "history; edges and texture always do. It is a picture to look at and no evidence by itself.",
+                "pixels",
+                "integrity",
+                facts=[Fact("pixels.ela", "saved once more at quality 90", "decoded picture")],
+                pictures=[("Error level", shown["ela"], ELA_CAPTION)],
+            )
+        )
+    return found
+
+
+def _is_photograph(facts: Facts) -> bool:
+    """Tell pictures of cameras and lossy pictures from drawings and icons, whose areas repeat exactly."""
+    return facts.format in ("jpeg", "heif") or facts.fact("device.model") is not None

@@ -1,0 +1,256 @@
+"""Claims about PDF documents: who wrote them, how often they were saved, what they can do, what is drawn over what.
+
+Versions and dates are in `pdf_versions` and `pdf_dates`, signatures in `pdf_signatures`. A lock, a script or an
+attachment says nothing about tampering by itself; it is told so that an examiner knows what was not seen.
+
+References
+----------
+ISO 32000-2:2020; C. Mainka et al., "Shadow Attacks: Hiding and Replacing Content in Signed PDFs", 2021.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from forensix.forensics.findings import Finding, finding, place
+from forensix.forensics.rules import pdf_dates, pdf_producers, pdf_signatures, pdf_versions, video_tags
+from forensix.forensics.software import named
+from forensix.metadata.facts import Facts
+
+if TYPE_CHECKING:
+    from forensix.media import Media
+
+SOFTWARE_KEYS = ("pdf.info.Producer", "pdf.info.Creator", "xmp.xmp.CreatorTool", "xmp.pdf.Producer")
+FORM_SCRIPT = re.compile(r"^\s*(AF(Number|Date|Time|Special|Percent|Simple|Range|Make|Extract|Merge)\w*|event\.value)")
+EXECUTABLE = re.compile(r"\.(exe|scr|bat|cmd|com|js|vbs|ps1|jar|msi|dll|hta|lnk|sh|app|apk|docm|xlsm|pptm)$", re.I)
+
+
+def rules(facts: Facts, media: "Media | None" = None) -> list[Finding]:
+    """Return what follows from the facts of a PDF."""
+    return [
+        *video_tags.software(
+            # One cause is told once: what says of itself that it modified the document is told so.
+            (f for f in facts.items if f.key in SOFTWARE_KEYS and f not in pdf_producers.modified(facts)),
+            screen_type=False,
+        ),
+        *video_tags.history(facts),
+        *pdf_versions.rules(facts),
+        *pdf_dates.rules(facts),
+        *pdf_producers.rules(facts),
+        *pdf_signatures.rules(facts),
+        *_encryption(facts),
+        *_actions(facts),
+        *_contents(facts),
+        *_drawing(facts),
+        *_origin(facts),
+    ]
+
+
+def _encryption(facts: Facts) -> Iterator[Finding]:
+    found = list(facts.all("pdf.encryption"))
+    if not found:
+        return
+    method = facts.get("pdf.encryption.method") or "unknown method"
+    about = f"{method}, {facts.get('pdf.encryption.version')}" if facts.get("pdf.encryption.version") else method
+    if facts.get("pdf.encryption.recipients") is not None:
+        yield finding(
+            "benign",
+            "The document opens only with a certificate",
+            f"It is encrypted ({about}) for the holders of certain certificates; only its structure could be read.",
+            "security",
+            "security",
+            facts=found,
+            values=[about],
+            details=(("password_protected", True),),
+        )
+    elif facts.get("pdf.encryption.locked"):
+        yield finding(
+            "benign",
+            "The document opens only with a password",
+            f"It is encrypted ({about}) and an empty password does not open it. Its structure and its versions could "
+            "be read; its text, its information and its pictures could not.",
+            "security",
+            "security",
+            facts=found,
+            values=[about],
+            details=(("password_protected", True),),
+        )
+    else:
+        forbidden = facts.get("pdf.encryption.forbidden") or []
+        what = f" It asks viewers to forbid: {', '.join(forbidden).replace('_', ' ')}." if forbidden else ""
+        yield finding(
+            "benign",
+            "The document is encrypted but opens without a password",
+            f"It is encrypted ({about}); only an owner password, which viewers may ask for, protects it.{what}",
+            "security",
+            "security",
+            facts=found,
+            values=[about, *forbidden],
+            details=(("password_protected", False),),
+        )
+
+
+def _actions(facts: Facts) -> Iterator[Finding]:
+    scripts = list(facts.all("pdf.action.JavaScript"))
+    own = [f for f in scripts if not FORM_SCRIPT.match(str(f.value))]
+    at_opening = facts.get("pdf.open_action") == "JavaScript" or facts.get("pdf.additional_actions")
+    if scripts:
+        runs = "One runs as soon as the document is opened, printed or saved." if at_opening else ""
+        kind = "" if own else "They only format and check form fields."
+        yield finding(
+            "suspect" if own and at_opening else "benign",
+            f"The document holds JavaScript ({len(scripts)})",
+            f"A script can change what a reader sees, fetch data or attack the viewer. {runs}{kind}".strip(),
+            "security",
+            "security",
+            facts=(own or scripts)[:20],
+        )
+    for key, what, severity in (
+        ("Launch", "The document can start another program", "suspect"),
+        ("SubmitForm", "The document can send its form to an address", "benign"),
+        ("ImportData", "The document can fill its form from a file", "suspect"),
+        ("GoToE", "The document can open a document inside it", "benign"),
+    ):
+        found = list(facts.all(f"pdf.action.{key}"))
+        if found:
+            yield finding(
+                severity,  # type: ignore[arg-type]
+                what,
+                f"It holds an action of the kind {key} ({place(found[0])}).",
+                "security",
+                "security",
+                facts=found[:20],
+            )
+    opening = facts.fact("pdf.open_action")
+    if opening and opening.value not in ("GoTo", "?"):
+        yield finding(
+            "benign",
+            f"An action runs when the document is opened ({opening.value})",
+            f"{place(opening)} holds an action of the kind {opening.value}.",
+            "security",
+            "security",
+            facts=[opening],
+        )
+
+
+def _contents(facts: Facts) -> Iterator[Finding]:
+    files = [*facts.all("pdf.embedded_file"), *facts.all("pdf.embedded_media")]
+    danger = [f for f in files if EXECUTABLE.search(str(f.value))]
+    if files:
+        yield finding(
+            "suspect" if danger else "benign",
+            f"The document carries other files ({len(files)})",
+            "Files or media are attached inside it" + (", among them programs or scripts." if danger else "."),
+            "security",
+            "security",
+            facts=(danger or files)[:20],
+        )
+    if facts.get("pdf.form.xfa"):
+        yield finding(
+            "benign",
+            "The document holds an XFA form",
+            "What a reader sees may be drawn from the XFA form and not from the pages, and differ between viewers.",
+            "security",
+            "security",
+            facts=list(facts.all("pdf.form.xfa")),
+        )
+    hidden = list(facts.all("pdf.layer.hidden"))
+    if hidden:
+        yield finding(
+            "benign",
+            f"The document has hidden layers ({len(hidden)})",
+            "Layers that are switched off hold content that a reader does not see at first.",
+            "versions",
+            "versions",
+            facts=hidden[:20],
+        )
+    links = list(facts.all("pdf.uri"))
+    hosts = list(dict.fromkeys(host for f in links if (host := _host(str(f.value)))))
+    if hosts:
+        yield finding(
+            "benign",
+            f"The document links to {len(hosts)} {'address' if len(hosts) == 1 else 'addresses'}",
+            "Links lead out of the document.",
+            "metadata",
+            "origin",
+            facts=links[:40],
+            values=hosts[:40],
+        )
+
+
+def _host(link: str) -> str:
+    try:
+        return urlsplit(link).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _drawing(facts: Facts) -> Iterator[Finding]:
+    covered = [f for f in facts.all("pdf.covered_text") if isinstance(f.value, dict)]
+    replaced = [f for f in covered if f.value["white"] and f.value["over"].strip()]
+    blanked = [f for f in covered if f.value["white"] and not f.value["over"].strip()]
+    darkened = [f for f in covered if not f.value["white"] and not f.value["over"].strip()]
+    for found, severity, claim, why in (
+        (
+            replaced,
+            "suspect",
+            "Other text stands on white boxes over the text beneath",
+            "A white box covers text that was drawn before it, and other text is drawn on the box. The old text is "
+            "still there.",
+        ),
+        (
+            blanked,
+            "suspect",
+            "White boxes hide text",
+            "A white box covers text that was drawn before it; the text is still there and can be copied.",
+        ),
+        (
+            darkened,
+            "benign",
+            "Filled boxes cover text",
+            "A filled box lies over text that was drawn before it, as in a blackened passage; the text can still be "
+            "copied.",
+        ),
+    ):
+        if found:
+            pages = ", ".join(str(p) for p in dict.fromkeys(f.value["page"] for f in found))
+            yield finding(
+                severity,  # type: ignore[arg-type]
+                f"{claim} (page {pages})",
+                why,
+                "versions",
+                "editing",
+                facts=found,
+                values=[
+                    f"{f.value['under']} > {f.value['over']}" if f.value["over"] else f.value["under"] for f in found
+                ],
+                flags=("FILE_EDITED",) if severity == "suspect" else (),
+            )
+
+
+def _origin(facts: Facts) -> Iterator[Finding]:
+    scan = facts.fact("pdf.scan")
+    named_scanner = [f for f, p in named(f for f in facts.items if f.key in SOFTWARE_KEYS) if p.name == "Scanner"]
+    if named_scanner or (scan and not facts.get("pdf.text_pages")):
+        sure = (
+            "names a scanner" if named_scanner else "holds pages that are one picture each, without text of their own"
+        )
+        yield finding(
+            "benign",
+            "The document looks like a scan",
+            f"It {sure}, as a scanned or photographed page has. A picture put into a document looks the same.",
+            "metadata",
+            "origin",
+            facts=[*named_scanner, *([scan] if scan else [])],
+            details=(("source", "physical"),) if named_scanner else (),
+        )
+    if not any(facts.get(k) for k in SOFTWARE_KEYS) and not facts.get("pdf.encryption.locked"):
+        yield finding(
+            "benign",
+            "The document does not say which program wrote it",
+            "It holds neither a producer nor a creator. Programs may leave them out and people may remove them; by "
+            "itself this means nothing.",
+            "metadata",
+            "origin",
+        )

@@ -1,0 +1,187 @@
+"""Claims about the dates of a PDF: information against itself, against XMP, and against what can be.
+
+A later ModDate is what every second save leaves behind, and programs that update only one of two dates leave them
+apart: both are told and no more. Dates that cannot be are suspect: in the future, before there was PDF, a change dated
+a day or more before the making, a signature older than the document. Whether a program is younger than the dates beside
+it is in `pdf_producers`.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, timezone
+
+from forensix.forensics.findings import Finding, finding
+from forensix.forensics.rules.dates import DEFAULTS
+from forensix.metadata.facts import Fact, Facts
+
+PDF_DATE = re.compile(
+    r"^\s*(?:D:)?\s*(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?\s*(?:(Z|[+-])\s*(?:(\d\d)'?:?(\d\d)?'?)?)?"
+)
+FIRST_PDF = datetime(1993, 1, 1, tzinfo=UTC)
+PAIRS = (("pdf.info.CreationDate", "xmp.xmp.CreateDate"), ("pdf.info.ModDate", "xmp.xmp.ModifyDate"))
+SAME_S = 2
+IMPOSSIBLE = timedelta(days=1)
+"""A change dated longer than this before the making is no matter of clocks and zones."""
+
+
+def parse(text: object) -> datetime | None:
+    """Return a PDF or ISO 8601 date with its time zone (UTC where none is given), ``None`` where it is no date.
+
+    >>> parse("D:20200102030405+02'00'").isoformat()
+    '2020-01-02T03:04:05+02:00'
+    """
+    shown = str(text).strip()
+    if re.match(r"^\d{4}-\d\d", shown):
+        try:
+            when = datetime.fromisoformat(shown if len(shown) > 7 else f"{shown}-01")
+        except ValueError:
+            return None
+        return when if when.tzinfo else when.replace(tzinfo=UTC)
+    match = PDF_DATE.match(shown)
+    if not match:
+        return None
+    year, *rest = (int(p) if p else None for p in match.groups()[:6])
+    month, day, hour, minute, second = (r if r is not None else d for r, d in zip(rest, (1, 1, 0, 0, 0), strict=True))
+    sign, hours, minutes = match.group(7), int(match.group(8) or 0), int(match.group(9) or 0)
+    zone = (
+        timezone(timedelta(hours=hours, minutes=minutes) * (-1 if sign == "-" else 1))
+        if hours < 24 and minutes < 60
+        else UTC
+    )
+    try:
+        return datetime(year or 0, month, day, hour, minute, min(second, 59), tzinfo=zone)
+    except ValueError:
+        return None
+
+
+def rules(facts: Facts) -> Iterator[Finding]:
+    """Yield the claims about dates."""
+    created, modified = facts.fact("pdf.info.CreationDate"), facts.fact("pdf.info.ModDate")
+    made, changed = parse(created.value) if created else None, parse(modified.value) if modified else None
+    for fact in (created, modified):
+        if fact is not None and str(fact.value).strip():
+            yield from _plausible(fact)
+    if created and modified and made and changed:
+        yield from _order(created, modified, made, changed)
+    for info_key, xmp_key in PAIRS:
+        yield from _against_xmp(facts.fact(info_key), facts.fact(xmp_key))
+    signed = [f for f in facts.all("pdf.signature") if isinstance(f.value, dict) and f.value.get("signed_at")]
+    for fact in signed:
+        when = parse(fact.value["signed_at"])
+        if when and made and (made - when) > timedelta(days=1):
+            yield finding(
+                "suspect",
+                "The document was signed before it was made, by its own dates",
+                f"The signature of {fact.value.get('signer')} says {when.isoformat()}, but the document says it was "
+                f"made at {made.isoformat()}. One of the two clocks was wrong, or a date was written in.",
+                "dates",
+                "dates",
+                facts=[fact, *([created] if created else [])],
+                values=[when.isoformat(), made.isoformat()],
+                flags=("METADATA_ERROR",),
+            )
+
+
+def _plausible(fact: Fact) -> Iterator[Finding]:
+    when = parse(fact.value)
+    name = fact.key.rsplit(".", 1)[-1]
+    if when is None:
+        yield _date(fact, "benign", f"{name} is not a date", "The date does not follow the form that PDF asks for.")
+        return
+    default = DEFAULTS.get((when.year, when.month, when.day))
+    if default:
+        yield _date(fact, "benign", f"{name} is a clock's default", f"The date is {default}: no date was set.")
+    elif when < FIRST_PDF:
+        yield _date(
+            fact,
+            "suspect",
+            f"{name} is older than PDF itself",
+            "No PDF could be written before 1993. A clock that was not set does this; so does a date of the content.",
+        )
+    elif when > datetime.now(UTC) + timedelta(days=1):
+        yield _date(
+            fact,
+            "suspect",
+            f"{name} is in the future",
+            "The date lies after the moment of this analysis. A clock that was set wrongly does this; so do dates that "
+            "were written in.",
+        )
+
+
+def _date(fact: Fact, severity: str, claim: str, why: str) -> Finding:
+    return finding(severity, claim, why, "dates", "dates", facts=[fact], flags=("METADATA_ERROR",))  # type: ignore[arg-type]
+
+
+def _order(created: Fact, modified: Fact, made: datetime, changed: datetime) -> Iterator[Finding]:
+    gap = changed - made
+    if abs(gap.total_seconds()) <= SAME_S:
+        return
+    values = [f"CreationDate {made.isoformat()}", f"ModDate {changed.isoformat()}"]
+    zones = _zone_only(gap)
+    if gap > timedelta(0):
+        yield finding(
+            "benign",
+            "The document was changed after it was made, by its own dates",
+            f"{modified.where} says {changed.isoformat()}, {_span(gap)} after the document was made. Any later save "
+            "leaves this behind, so by itself it shows no manipulation.",
+            "dates",
+            "dates",
+            facts=[created, modified],
+            values=values,
+            flags=("FILE_EDITED",),
+        )
+        return
+    yield finding(
+        "suspect" if -gap > IMPOSSIBLE else "benign",
+        "The document was changed before it was made, by its own dates",
+        f"{modified.where} says {changed.isoformat()}, {_span(-gap)} before the document was made, which cannot be"
+        + (
+            "; the difference is a whole number of hours, so a time zone was probably mishandled."
+            if zones
+            else ". A clock that was set in between does this; so do dates that were written in."
+        ),
+        "dates",
+        "dates",
+        facts=[created, modified],
+        values=values,
+        flags=("METADATA_ERROR",),
+    )
+
+
+def _against_xmp(info: Fact | None, packet: Fact | None) -> Iterator[Finding]:
+    if info is None or packet is None:
+        return
+    first, second = parse(info.value), parse(packet.value)
+    if not first or not second or abs((first - second).total_seconds()) <= SAME_S:
+        return
+    name = info.key.rsplit(".", 1)[-1]
+    gap = first - second
+    yield finding(
+        "benign",
+        f"{name} differs between document information and XMP",
+        f"The document information says {first.isoformat()}, XMP says {second.isoformat()}: {_span(abs(gap))} apart. "
+        + (
+            "The difference is a whole number of hours, so a time zone was probably mishandled."
+            if _zone_only(gap)
+            else "A program that updates only one of the two leaves this behind."
+        ),
+        "dates",
+        "dates",
+        facts=[info, packet],
+        values=[first.isoformat(), second.isoformat()],
+        flags=("METADATA_ERROR",),
+    )
+
+
+def _zone_only(gap: timedelta) -> bool:
+    """Say whether a difference can be a time zone: whole half hours, at most 16 hours."""
+    seconds = abs(gap.total_seconds())
+    return seconds <= 16 * 3600 and seconds % 1800 in (0, 1, 1799)
+
+
+def _span(gap: timedelta) -> str:
+    seconds = int(gap.total_seconds())
+    for size, word in ((86400 * 365, "years"), (86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"about {seconds // size} {word}"
+    return f"{seconds} seconds"

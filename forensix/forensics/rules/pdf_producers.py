@@ -1,0 +1,102 @@
+"""Claims about the programs that a PDF names, beside each other and beside its dates.
+
+A program cannot have written a document before it existed: the latest date that the document states must not lie before
+the year in which the named version came out (``program_years.csv``; where a version was tried out in public before, the
+earlier year stands). The producer is written twice, in the document information and in XMP, by the program that saved
+last; two different ones mean that the last program updated one of the two only.
+"""
+
+import csv
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from forensix.forensics.findings import Finding, finding, place
+from forensix.forensics.rules import pdf_dates
+from forensix.forensics.software import identify
+from forensix.metadata.facts import Fact, Facts
+
+NAMES = ("pdf.info.Producer", "pdf.info.Creator", "xmp.xmp.CreatorTool", "xmp.pdf.Producer")
+DATES = (
+    "pdf.info.CreationDate",
+    "pdf.info.ModDate",
+    "xmp.xmp.CreateDate",
+    "xmp.xmp.ModifyDate",
+    "xmp.xmp.MetadataDate",
+)
+STATED = re.compile(r"modified (using|by|with) ([^;,(]{2,60})", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1)
+def years() -> tuple[tuple[re.Pattern[str], int, str], ...]:
+    """Return pattern, year and name of each version whose first year is known."""
+    with Path(__file__).with_name("program_years.csv").open(encoding="utf-8", newline="") as file:
+        return tuple((re.compile(row["pattern"]), int(row["year"]), row["program"]) for row in csv.DictReader(file))
+
+
+def rules(facts: Facts) -> Iterator[Finding]:
+    """Yield what programs contradict, and where one says in words that it modified the document."""
+    yield from _too_young(facts)
+    yield from _two_producers(facts)
+    stated = modified(facts)
+    if stated:
+        match = STATED.search(str(stated[0].value))
+        yield finding(
+            "suspect",
+            f"The document says that it was modified with {match[2].strip() if match else 'another program'}",
+            f"{place(stated[0])}: {str(stated[0].value)[:200]}. Services add a stamp, a signature or a number this "
+            "way; what was modified is not said.",
+            "software",
+            "editing",
+            facts=stated,
+            flags=("FILE_EDITED", "SUSPECT_SOFTWARE_"),
+            details=(("source", "software"),),
+        )
+
+
+def modified(facts: Facts) -> list[Fact]:
+    """Return the facts that say in words that a program modified the document."""
+    return [f for f in facts.items if f.key in NAMES and STATED.search(str(f.value))]
+
+
+def _too_young(facts: Facts) -> Iterator[Finding]:
+    stated = [(when, f) for f in facts.items if f.key in DATES and (when := pdf_dates.parse(f.value)) is not None]
+    if not stated:
+        return
+    latest, dated = max(stated, key=lambda row: row[0])
+    for fact in (f for f in facts.items if f.key in NAMES):
+        known = [(year, name) for pattern, year, name in years() if pattern.search(str(fact.value))]
+        year, name = max(known, default=(0, ""))
+        if latest.year < year:
+            yield finding(
+                "suspect",
+                f"{name} is younger than the document says it is",
+                f"{place(fact)} names {str(fact.value)[:100]}, which came out in {year}, but no date in the document "
+                f"is later than {latest.date().isoformat()} ({place(dated)}). A clock that was set back does this; so "
+                "do dates that were written in.",
+                "dates",
+                "dates",
+                facts=[fact, dated],
+                flags=("METADATA_ERROR",),
+            )
+            return
+
+
+def _two_producers(facts: Facts) -> Iterator[Finding]:
+    info, packet = facts.fact("pdf.info.Producer"), facts.fact("xmp.pdf.Producer")
+    if info is None or packet is None:
+        return
+    first, second = identify(info.value), identify(packet.value)
+    if first is None or second is None or first == second:
+        return
+    yield finding(
+        "suspect",
+        "The document names two different programs as its producer",
+        f"{place(info)} says {str(info.value)[:100]}, {place(packet)} says {str(packet.value)[:100]}. The program that "
+        "saved last writes both; one that updates a single one, or leaves the old XMP in place, does this.",
+        "software",
+        "versions",
+        facts=[info, packet],
+        flags=("METADATA_ERROR",),
+    )

@@ -1,0 +1,139 @@
+"""Claims about the versions that a PDF holds: each saved revision, what it changed, and signs of having been
+saved again."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from forensix.forensics.findings import Finding, finding
+from forensix.forensics.rules import pdf_dates, pdf_signatures
+from forensix.metadata.facts import Fact, Facts
+
+TOLD = 20
+PROOF = {"validation data", "catalog", "structure of the file"}
+"""Roles of what is added after signing so that signatures can be proved later."""
+
+
+def rules(facts: Facts) -> Iterator[Finding]:
+    """Yield one claim for each revision after the first, and one for identifiers that tell of another save."""
+    revisions = [f for f in facts.all("pdf.revision") if isinstance(f.value, dict)]
+    later = [f for f in revisions if f.value["index"] > 1]
+    saves = [f for f in later if not f.value["same_save"]]
+    if saves:
+        n = len(saves) + 1
+        changed = any(f.value["content_changed"] for f in saves)
+        signing = _only_signing(facts, saves)
+        yield finding(
+            "benign" if signing else "suspect",
+            f"The file holds {n} versions of the document",
+            f"It was saved {n - 1} more {'time' if n == 2 else 'times'} by adding to its end, so every earlier version "
+            "is "
+            "still inside and can be taken out with `forensix extract-revisions`."
+            + (" At least one later version changes what the pages show." if changed else "")
+            + (" The later versions are those that were signed, with what the signatures allow." if signing else ""),
+            "versions",
+            "versions",
+            facts=saves,
+            values=[f"{f.value['index']}: {f.value['summary']}" for f in revisions[: TOLD + 1]],
+            flags=() if signing else ("FILE_EDITED",),
+        )
+    for fact in saves[:TOLD]:
+        yield _revision(fact)
+    for fact in [f for f in later if f.value["same_save"]][:3]:
+        yield finding(
+            "benign",
+            "A second cross-reference section lists the same objects",
+            f"The file has two end marks, but the section before the one at byte {fact.value['end_offset']} only lists "
+            "objects that were already there: programs write this in one go (hybrid files for old viewers), so it is "
+            "not "
+            "a later change.",
+            "versions",
+            "versions",
+            facts=[fact],
+            values=[fact.value["summary"]],
+        )
+    yield from _identifier(facts, bool(saves))
+
+
+def _only_signing(facts: Facts, saves: list[Fact]) -> bool:
+    """Say whether each later version is a signature that holds, or what proves one later, and no page changes."""
+    signatures = [f.value for f in facts.all("pdf.signature") if f.key == "pdf.signature" and isinstance(f.value, dict)]
+    ends = {r["covered_to"] for r in signatures}
+    return (
+        bool(signatures)
+        and all(pdf_signatures.sound(r) or r["modification"] == "form_filling" for r in signatures)
+        and all(
+            not f.value["content_changed"]
+            and (any(abs(f.value["end_offset"] - end) <= 2 for end in ends) or set(f.value["roles"]) <= PROOF)
+            for f in saves
+        )
+    )
+
+
+def _revision(fact: Fact) -> Finding:
+    record: dict[str, Any] = fact.value
+    index, content = record["index"], record["content_changed"]
+    fonts = record["roles"].get("font", 0)
+    parts = [
+        f"Version {index} ends at byte {record['end_offset']} and differs from the one before it in: "
+        f"{record['summary']}."
+    ]
+    if fonts and content:
+        parts.append(f"It brings {fonts} font objects that no earlier version uses.")
+    if not record["in_chain"]:
+        parts.append("The file's own chain of versions does not lead to it, so viewers do not see it.")
+    return finding(
+        "suspect" if content else "benign",
+        f"Version {index} changes {_short(record)}",
+        " ".join(parts),
+        "versions",
+        "editing" if content else "versions",
+        facts=[fact],
+        values=record["named"] or [record["summary"]],
+        flags=("FILE_EDITED",),
+    )
+
+
+def _short(record: dict[str, Any]) -> str:
+    roles = [role for role in record["roles"] if role not in ("structure of the file", "other object")]
+    if not roles:
+        return "no more than the structure of the file" if not record["roles"] else "objects that the pages do not show"
+    if len(roles) > 3:
+        return f"{', '.join(roles[:3])} and more"
+    return " and ".join(roles)
+
+
+def _identifier(facts: Facts, several: bool) -> Iterator[Finding]:
+    """The first half of /ID stays as the file was made, the second changes with each save."""
+    fact = facts.fact("pdf.id")
+    if fact is None or len(fact.value) != 2 or fact.value[0] == fact.value[1]:
+        return
+    modified, created = (
+        pdf_dates.parse(facts.get("pdf.info.ModDate")),
+        pdf_dates.parse(facts.get("pdf.info.CreationDate")),
+    )
+    later = modified is not None and created is not None and (modified - created).total_seconds() > pdf_dates.SAME_S
+    if not several and not later and facts.get("xmp.derived_from") is None:
+        yield finding(
+            "benign",
+            "The document's identifier tells of another save",
+            "The two halves of /ID differ, as they do when a document is saved again after it was made; nothing else "
+            "in the "
+            "file says so.",
+            "versions",
+            "versions",
+            facts=[fact],
+            values=fact.value,
+        )
+        return
+    yield finding(
+        "suspect",
+        "The document was saved again after it was made",
+        "The two halves of /ID differ: the first stays as the document was made, the second changes with each save"
+        + (". Its dates or its versions say so too." if several or later else ".")
+        + " Filling a form, signing, stamping and preparing for the web do this as well as a change of the content.",
+        "versions",
+        "editing",
+        facts=[fact],
+        values=fact.value,
+        flags=("FILE_EDITED",),
+    )

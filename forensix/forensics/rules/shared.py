@@ -1,0 +1,267 @@
+"""Rules that hold for any medium: generators and credentials, name against content, structure, position, device."""
+
+import re
+
+from forensix.forensics.findings import Finding, device_name, finding, place
+from forensix.forensics.rules import credentials, provenance
+from forensix.metadata.facts import Fact, Facts, Problem
+
+HARMLESS_TRAILERS = ("a JPEG", "a video (motion photo)", "a Samsung trailer", "Samsung trailer")
+
+PICTURES = ("jpg", "jpeg", "jpe", "jfif", "png", "webp", "gif", "tif", "tiff", "heic", "heif", "avif", "bmp")
+SCREEN_DEVICES = re.compile(
+    r"\b(play ?station|ps[345]|xbox|nintendo|steam ?deck|nvidia|rockstar|second life|vrchat)\b", re.IGNORECASE
+)
+"""Consoles and games that put their name where a camera puts its own."""
+
+SECTOR_BYTES = 512
+MANY_ZEROS = 0.5
+"""Share of zeros from which they are told."""
+
+
+def rules(facts: Facts) -> tuple[Finding, ...]:
+    """Return the claims that need no knowledge of the medium."""
+    return (
+        *provenance.rules(facts),
+        *credentials.rules(facts),
+        *_name(facts),
+        *_structure(facts),
+        *_trailer(facts),
+        *_location(facts),
+        *_device(facts),
+    )
+
+
+def _name(facts: Facts) -> list[Finding]:
+    unrecognised = facts.fact("file.unrecognised")
+    if unrecognised is not None:
+        return [_unrecognised(unrecognised)]
+    fits, extension = facts.fact("file.extension_fits"), facts.get("file.extension")
+    if fits is None or fits.value is not False:
+        return []
+    head = str(facts.get("file.head"))[:23]
+    # Services and browsers rename pictures; a name of another kind of media hides what a file is.
+    is_picture = facts.kind == "image" and str(extension).lower() in PICTURES
+    return [
+        finding(
+            "benign" if is_picture else "suspect",
+            "The name does not fit the content",
+            f"The file's name ends in .{extension}, its first bytes ({head}) are those of {facts.format}. Renaming is "
+            "often innocent (services and browsers do it), so look for a second sign.",
+            "format",
+            "integrity",
+            facts=[fits],
+            values=[f".{extension}", facts.format],
+            flags=[] if is_picture else ["METADATA_ERROR"],
+        )
+    ]
+
+
+def _unrecognised(fact: Fact) -> Finding:
+    """Say that a file holds no beginning of what its name says, and what its bytes are."""
+    value = fact.value
+    size = "1 byte" if value["size"] == 1 else f"{value['size']} bytes"
+    told = [f"its first bytes are {value['head']}"]
+    if value["start"]:
+        told.append(f"they could be {value['start']}")
+    if value["zeros"] == 1:
+        told = [f"its {size} are all zeros" if value["size"] > 1 else "its only byte is a zero"]
+    elif value["distinct"] == 1 and value["size"] > 1:
+        told = [f"its {size} are all the same ({value['head'][:2]})"]
+    elif value["zeros"] >= MANY_ZEROS:
+        told.append(f"{100 * value['zeros']:.0f} % of its {size} are zeros")
+    else:
+        told.append(f"it has {size}")
+    marks = [f"{what} at byte {at}" for at, what in value["inside"][:6]]
+    inside = f" Marks of known formats stand inside: {'; '.join(marks)}." if marks else ""
+    return finding(
+        "suspect",
+        f"The file does not begin as the {value['format']} that its name says",
+        f"No format that is known begins so: {'; '.join(told)}.{inside} A file overwritten, recovered from a damaged "
+        "disk, encrypted, or written by a faulty program looks like this; so does one named wrongly.",
+        "format",
+        "integrity",
+        facts=[fact],
+        values=[value["head"], size, *marks],
+        flags=["METADATA_ERROR"],
+    )
+
+
+def _structure(facts: Facts) -> list[Finding]:
+    found = []
+    grave = [p for p in facts.problems if p.grave]
+    unread = [p for p in facts.problems if p.unread]
+    minor = [p for p in facts.problems if not p.grave and not p.unread]
+    if unread:
+        found.append(
+            finding(
+                "benign",
+                "A part of the file was not read",
+                f"{_said(unread)}. What it would have shown is missing here; the claims rest on what was read. Slow "
+                "machines, locked documents and very large or intricate files end so.",
+                "structure",
+                "integrity",
+                facts=[Fact("problem", p.message, p.where, p.offset) for p in unread],
+                values=[p.message for p in unread],
+            )
+        )
+    if grave:
+        found.append(
+            finding(
+                "suspect",
+                "The file is malformed",
+                f"{'One thing is' if len(grave) == 1 else f'{len(grave)} things are'} not as the format wants: "
+                f"{_said(grave)}. Damage in transfer, a faulty program or tampering can be behind it.",
+                "structure",
+                "integrity",
+                facts=[Fact("problem", p.message, p.where, p.offset) for p in grave],
+                values=[p.message for p in grave[:12]],
+                flags=["METADATA_ERROR"],
+            )
+        )
+    if minor:
+        found.append(
+            finding(
+                "benign",
+                "The file has small faults of form",
+                f"{_said(minor)}. Honest devices are known to leave such faults.",
+                "structure",
+                "integrity",
+                facts=[Fact("problem", p.message, p.where, p.offset) for p in minor],
+                values=[p.message for p in minor[:12]],
+            )
+        )
+    return found
+
+
+def _said(problems: list[Problem]) -> str:
+    shown = [
+        f"{p.where}{'' if p.offset is None else f' at byte {p.offset}'}: {p.message.rstrip('.')}" for p in problems[:5]
+    ]
+    more = f"; and {len(problems) - 5} more" if len(problems) > 5 else ""
+    return "; ".join(shown) + more
+
+
+def _trailer(facts: Facts) -> list[Finding]:
+    trailer = facts.fact("file.trailer")
+    if trailer is None:
+        return []
+    value = trailer.value
+    # Where a shorter file was written over a longer one, or padded, zeros come first.
+    remains = value["head"].startswith("00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00")
+    unknown = value["kind"] == "data of no known kind"
+    own = unknown and facts.fact("device.make") is not None and _is_cameras(trailer)
+    harmless = value["kind"] in HARMLESS_TRAILERS or own or (remains and unknown)
+    return [
+        finding(
+            "benign" if harmless else "suspect",
+            "Data stands after the end of the content",
+            f"{place(trailer)}: {value['size']} bytes that look like {value['kind']} follow where the format says that "
+            f"the content ends (first bytes {value['head']})."
+            + (
+                ""
+                if not harmless
+                else " They begin with zeros, as padding or the remains of a longer file do."
+                if remains
+                else " Cameras leave such data: it fills the last sector of their card, or begins with its own size."
+                if own
+                else " Phones and cameras append previews and clips this way."
+            ),
+            "structure",
+            "integrity",
+            facts=[trailer],
+            values=[f"{value['size']} bytes", value["kind"]],
+        )
+    ]
+
+
+def _is_cameras(trailer: Fact) -> bool:
+    """Tell whether data after the end is as cameras leave it: up to the end of a sector, or beginning with its size."""
+    size, head = int(trailer.value["size"]), bytes.fromhex(trailer.value["head"].replace(" ", ""))[:4]
+    fills = trailer.offset is not None and size < SECTOR_BYTES and (trailer.offset + size) % SECTOR_BYTES == 0
+    return fills or (len(head) == 4 and size in (int.from_bytes(head, "big"), int.from_bytes(head, "little")))
+
+
+def _location(facts: Facts) -> list[Finding]:
+    latitude, longitude = facts.fact("gps.latitude"), facts.fact("gps.longitude")
+    if latitude is None or longitude is None:
+        block = facts.fact("exif.GPSInfo")
+        if block is None:
+            return []
+        return [
+            finding(
+                "benign",
+                "A GPS block holds no position",
+                f"{place(block)}: the block for GPS is there, latitude and longitude are not; devices without a fix "
+                f"write "
+                "this, and so do programs that remove the position alone.",
+                "location",
+                "privacy",
+                facts=[f for f in facts.all("exif.gps")][:10] or [block],
+            )
+        ]
+    if (latitude.value, longitude.value) == (0, 0) or abs(latitude.value) > 90 or abs(longitude.value) > 180:
+        return [
+            finding(
+                "benign",
+                "The position is not one that a receiver measured",
+                f"{place(latitude)}: {latitude.value}, {longitude.value} is what devices write without a fix.",
+                "location",
+                "privacy",
+                facts=[latitude, longitude],
+            )
+        ]
+    where = f"{latitude.value:.6f}, {longitude.value:.6f}"
+    return [
+        finding(
+            "benign",
+            "The file says where it was made",
+            f"{place(latitude)}: position {where} (degrees; north and east are positive).",
+            "location",
+            "privacy",
+            facts=[latitude, longitude],
+            values=[where],
+            details=[("GPS_location", where)],
+        )
+    ]
+
+
+def _device(facts: Facts) -> list[Finding]:
+    found = []
+    named = [
+        f for f in (facts.fact("device.make"), facts.fact("device.model"), facts.fact("device.lens")) if f is not None
+    ]
+    # Generators put their recipes into the camera's fields.
+    marks = {id(mark) for mark in provenance.generator_marks(facts)}
+    recipes = {str(f.value) for f in facts.items if id(f) in marks}
+    named = [f for f in named if str(f.value) not in recipes]
+    on_screen = any(SCREEN_DEVICES.search(str(f.value)) for f in named)
+    if named:
+        body, lens = (device_name(facts.get("device.make"), facts.get("device.model")), facts.get("device.lens"))
+        what = ", lens ".join(part for part in (body, str(lens or "").strip(" \0")) if part)
+        found.append(
+            finding(
+                "benign",
+                "The device that made it is named",
+                f"{place(named[0])}: {what}. A name is easily written and proves nothing by itself."
+                + (" It is one that records what its screen shows, not what is before it." if on_screen else ""),
+                "device",
+                "origin",
+                facts=named,
+                details=[("source", "screenshot" if on_screen else "physical")],
+            )
+        )
+    serials = [f for f in facts.items if f.key == "device.serial" and str(f.value).strip(" 0-")]
+    if serials:
+        found.append(
+            finding(
+                "benign",
+                "Serial numbers are in the file",
+                f"{place(serials[0])}: {', '.join(dict.fromkeys(str(f.value) for f in serials[:5]))}. The same device "
+                "writes the same number into its other files.",
+                "device",
+                "privacy",
+                facts=serials,
+            )
+        )
+    return found

@@ -1,0 +1,199 @@
+"""Claims about videos: streams, gaps, repeated frames, and what the container says.
+
+Gaps count only in streams of a constant rate. That frames differ less than their neighbours is told and no more; that
+they were probably encoded before as well: too few videos were measured to hold its false alarms under one in twenty
+(``benchmarks/results/forensic_signals.md``). A video that lost its tags is told as such and never suspected for it.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from forensix.forensics.findings import Finding, finding, place
+from forensix.forensics.rules import audio, video_container
+from forensix.metadata.facts import Facts
+
+if TYPE_CHECKING:
+    from forensix.media import Media
+
+GAP_FRAMES = 5
+FORMER_HEIGHT = 6.0
+LENGTH_S = 1.0
+LENGTH_SHARE = 0.05
+
+
+def rules(facts: Facts, media: "Media | None" = None) -> list[Finding]:
+    """Return what follows from the facts of a video."""
+    return [
+        *video_container.rules(facts),
+        *_streams(facts),
+        *_gaps(facts),
+        *_frames(facts),
+        *_former_groups(facts),
+        *_lengths(facts),
+        *audio.signal(facts),
+    ]
+
+
+def _records(facts: Facts, kind: str) -> list[dict[str, Any]]:
+    return [f.value for f in facts.all(f"stream.{kind}") if isinstance(f.value, dict)]
+
+
+def _streams(facts: Facts) -> Iterator[Finding]:
+    videos, sounds = _records(facts, "video"), _records(facts, "audio")
+    tracks = facts.fact("container.tracks")
+    kinds = tracks.value if tracks and isinstance(tracks.value, list) else None
+    if not videos and (sounds or (kinds is not None and "video" not in kinds)):
+        holds = (
+            "sound"
+            if sounds or (kinds and "audio" in kinds)
+            else f"{', '.join(dict.fromkeys(kinds or ['nothing']))} tracks"
+        )
+        yield finding(
+            "benign",
+            "The video holds no picture",
+            f"The container is one for videos, but it holds {holds} only.",
+            "format",
+            "integrity",
+            facts=[tracks] if tracks else list(facts.all("stream.audio")),
+            values=[holds],
+        )
+    for fact in facts.all("stream.video"):
+        record = fact.value
+        if not isinstance(record, dict) or not record.get("packets"):
+            continue
+        keys = record.get("key_interval_s")
+        shown = [
+            f"{record['codec']} {record.get('profile') or ''}".strip(),
+            f"{record['width_px']} x {record['height_px']}",
+            f"{record.get('rate_hz', '?')} frames/s",
+            f"{record.get('kbps', '?')} kbit/s",
+            *([f"key frames every {keys[0]} to {keys[1]} s"] if keys else []),
+        ]
+        yield finding(
+            "benign",
+            f"The picture is encoded as {shown[0]} of {shown[1]} pixels",
+            f"{place(fact)}: {', '.join(shown)}. This is read, not judged.",
+            "encoding",
+            "origin",
+            facts=[fact],
+            values=shown,
+        )
+
+
+def _gaps(facts: Facts) -> Iterator[Finding]:
+    for fact in facts.all("stream.video"):
+        gaps = fact.value.get("gaps") if isinstance(fact.value, dict) else None
+        if not gaps:
+            continue
+        long = [g for g in gaps if g[1] >= GAP_FRAMES]
+        shown = [f"{g[0]} s: {g[1]} frames" for g in gaps]
+        yield finding(
+            "suspect" if long else "benign",
+            f"Frames are missing at {len(gaps)} {'place' if len(gaps) == 1 else 'places'}",
+            "The stream keeps a constant rate, but its times jump: "
+            + "; ".join(shown[:6])
+            + (". Cutting frames out leaves such holes; so does a recorder that could not keep up."),
+            "encoding",
+            "editing" if long else "integrity",
+            facts=[fact],
+            values=shown,
+        )
+    for fact in facts.all("stream.audio"):
+        gaps = fact.value.get("gaps") if isinstance(fact.value, dict) else None
+        if gaps:
+            shown = [f"{g[0]} s: {g[1]} s" for g in gaps]
+            yield finding(
+                "benign",
+                f"Sound is missing at {len(gaps)} {'place' if len(gaps) == 1 else 'places'}",
+                f"The times of the sound jump: {'; '.join(shown[:6])}.",
+                "encoding",
+                "integrity",
+                facts=[fact],
+                values=shown,
+            )
+
+
+def _frames(facts: Facts) -> Iterator[Finding]:
+    stretch = facts.fact("frames.repeated_stretch")
+    if stretch:
+        first, second, length = stretch.value
+        yield finding(
+            "suspect",
+            "A stretch of the video comes twice",
+            f"{length} moving frames from {first} s on come again, exactly, from {second} s on. A camera does not "
+            "record the same "
+            "frames twice; loops of animations do this honestly.",
+            "pixels",
+            "editing",
+            facts=[stretch],
+            values=[f"{first} s", f"{second} s", f"{length} frames"],
+            flags=("FILE_EDITED",),
+        )
+    doubled, count = facts.fact("frames.doubled"), facts.get("frames.n_doubled")
+    compared = facts.get("frames.compared")
+    if doubled and count and compared:
+        shown = [f"{row[1]} s" for row in doubled.value]
+        yield finding(
+            "benign",
+            f"Frames are doubled ({count} of {compared})",
+            "Single frames repeat exactly while the picture moves. A change of the frame rate does this at even "
+            "steps, a "
+            "recorder under load at uneven ones, and inserting frames to fill a cut as well.",
+            "encoding",
+            "integrity",
+            facts=[doubled],
+            values=shown,
+        )
+
+
+def is_encoded_again(measured: dict[str, Any]) -> bool:
+    """Tell whether a period among the sizes of frames is claimed to be that of an earlier encoding."""
+    return bool(measured["height"] >= FORMER_HEIGHT)
+
+
+def _former_groups(facts: Facts) -> Iterator[Finding]:
+    near, count = facts.fact("frames.near_copies"), facts.get("frames.n_near_copies")
+    if near and count and not facts.fact("frames.doubled"):
+        shown = [f"{row[1]} s" for row in near.value]
+        yield finding(
+            "benign",
+            f"Frames hardly differ from those before them ({count})",
+            f"At {'; '.join(shown[:6])} the picture stands still for one frame while it moves before and after. Frames "
+            "that were doubled and encoded again look so; cameras that lose a frame, and changes of the rate, as well.",
+            "encoding",
+            "integrity",
+            facts=[near],
+            values=shown,
+        )
+    groups = facts.fact("frames.former_groups")
+    if groups and is_encoded_again(groups.value):
+        value = groups.value
+        yield finding(
+            "benign",
+            "The video was probably encoded before",
+            f"Every {value['frames']} frames, from frame {value['first']} on, a predicted frame is larger than its "
+            f"neighbours ({value['height']} standard errors), while key frames follow another step. Groups of an "
+            "earlier encoding leave this when a video is encoded again; so may content that comes back at that step.",
+            "encoding",
+            "integrity",
+            facts=[groups],
+            values=[f"every {value['frames']} frames"],
+        )
+
+
+def _lengths(facts: Facts) -> Iterator[Finding]:
+    videos, sounds = _records(facts, "video"), _records(facts, "audio")
+    for video in videos[:1]:
+        for sound in sounds[:1]:
+            a, b = video.get("duration_s") or 0, sound.get("duration_s") or 0
+            if a and b and abs(a - b) > max(LENGTH_S, LENGTH_SHARE * max(a, b)):
+                yield finding(
+                    "benign",
+                    "Picture and sound are not equally long",
+                    f"The picture lasts {a} s, the sound {b} s. Cutting one without the other leaves this; so do still "
+                    "endings.",
+                    "encoding",
+                    "integrity",
+                    facts=[*facts.all("stream.video"), *facts.all("stream.audio")][:4],
+                    values=[f"picture {a} s", f"sound {b} s"],
+                )

@@ -1,0 +1,405 @@
+"""Claims that videos and recordings share: programs, encoders, dates, edit lists, order of boxes, generators."""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from forensix.forensics.findings import Finding, finding, place
+from forensix.forensics.rules import dates, video_tags
+from forensix.forensics.software import identify
+from forensix.metadata.facts import Fact, Facts
+
+SOFTWARE_TAGS = re.compile(
+    r"^(container\.(muxing_app|writing_app|junk|ixml\.(ORIGINATOR|SOFTWARE)|bext\.(originator|history))"
+    r"|container\.tag\.(©too|©swr|©enc|©req|too|swr|.*encod.*|.*software.*|creator|metadatacreator|ISFT|ITCH|IENG|.*android\.version"
+    r"|.*(Tool|tool)|.*creationTool|WM/ToolName|HANDLER_NAME|auth)"
+    r"|id3\.(TSSE|TENC|TXXX\.(encod|software|tool|created).*)|vorbis\.(vendor|ENCODER|ENCODED.*|SOFTWARE|RIPPER)"
+    r"|ape\.(encod|software|tool).*|xmp\.xmp\.CreatorTool|xmp\.xmpDM\.\w*[Tt]ool\w*)$",
+    re.IGNORECASE,
+)
+WORDS = re.compile(
+    r"^(container\.tag\.|id3\.(COMM|TXXX|TCOP|TPUB|TPE1|TCOM|WXXX|WOAF|WOAS|WCOM|TIT3)|id3v1\.comment|vorbis\."
+    r"(COMMENT|DESCRIPTION|COPYRIGHT|ORGANIZATION|CONTACT|ARTIST|PUBLISHER|AI\w*|URL|PURL)|ape\.|stream\.tag\.|container\.title)",
+    re.IGNORECASE,
+)
+LIBRARIES = re.compile(
+    r"^(x264|x265|Lavc|LAME|SVT-AV1|lib(vpx|aom|opus|vorbis|FLAC)|reference libFLAC|Xiph\.Org libVorbis)", re.IGNORECASE
+)
+MADE = re.compile(
+    r"\b(made|created|generated|produced|composed|voiced|synthesi[sz]ed|powered)\b[^.\n]{0,40}\b(with|by|using|on|in)\b|"
+    r"\b(suno|udio|elevenlabs|runwayml|pika|heygen|synthesia|kling|lumalabs|hailuoai)\.(com|ai|io|art)\b|"
+    r"\bai[- ](generated|voice|music|video)\b|\btext[- ]to[- ](speech|video|music)\b",
+    re.IGNORECASE,
+)
+FFMPEG = "FFmpeg"
+SOFTWARE_ENCODER = re.compile(r"x26[45]|Lavc\S+ (lib)?(x26|h26|hevc|mpeg4|vp|av1)|SVT")
+FFMPEG_HANDLER = re.compile(r"^(Video|Sound|Subtitle|Data)Handlerr?$")
+HANDLERS = (
+    (re.compile(r"mainconcept", re.I), "MainConcept, the encoder inside many editing programs"),
+    (
+        FFMPEG_HANDLER,
+        "FFmpeg (or a program built on it, some Android phones among them)",
+    ),
+    (re.compile(r"imported with gpac|gpac", re.I), "GPAC, which repackages streams"),
+    (re.compile(r"l-smash", re.I), "L-SMASH, which repackages streams"),
+    (
+        re.compile(r"^(ISO Media file produced by Google|.*Google Inc)", re.I),
+        "a server of Google (YouTube, Drive, Photos)",
+    ),
+    (re.compile(r"^Apple (Video|Sound) Media Handler", re.I), "QuickTime, as exported from a Mac or an older device"),
+    (re.compile(r"bento4", re.I), "Bento4, which repackages streams"),
+    (re.compile(r"twitter|facebook|instagram|tiktok|bytedance", re.I), "a social network"),
+)
+EDIT_START_S = 1.0
+EDIT_GAP_S = 0.25
+"""Encoders and muxers leave out up to some frames of delay; less than this between two stretches is no cut."""
+
+IMPOSSIBLE_S = 86400
+"""A change dated longer than this before the making is no matter of clocks and zones."""
+
+
+def rules(facts: Facts) -> Iterator[Finding]:
+    """Yield the claims that hold for videos and recordings alike."""
+    named = [
+        f
+        for f in facts.items
+        if SOFTWARE_TAGS.match(f.key) and isinstance(f.value, str) and not LIBRARIES.match(f.value)
+    ]
+    # One cause is told once: the encoder and the names of the tracks are FFmpeg's own.
+    traces = _traces(facts)
+    told = any(program.name == FFMPEG for program in video_tags.programs(named))
+    yield from video_tags.software(named, beside={FFMPEG: traces})
+    yield from video_tags.against_device(facts, [*named, *(f for f in traces if f.key == "stream.encoder")])
+    yield from video_tags.history(facts)
+    yield from _generators(facts)
+    yield from _encoders(facts, told=told)
+    yield from _handlers(facts, [f for f in traces if told])
+    yield from _dates(facts)
+    yield from _edits(facts)
+    yield from _order(facts)
+    yield from _after_end(facts)
+    yield from _silent(facts)
+
+
+def _traces(facts: Facts) -> list[Fact]:
+    """Return what FFmpeg leaves beside its name: the settings of its encoders, and what it calls the tracks."""
+    return [
+        f
+        for f in facts.items
+        if (f.key == "stream.encoder" and SOFTWARE_ENCODER.match(str(f.value)))
+        or (f.key == "container.handler" and FFMPEG_HANDLER.match(str(f.value)))
+    ]
+
+
+def _generators(facts: Facts) -> Iterator[Finding]:
+    """Generators of speech, music and video name themselves in tags for programs, or in words in a comment."""
+    marks = []
+    for fact in facts.items:
+        if not isinstance(fact.value, str) or fact.key.startswith(("xmp.", "c2pa.")):
+            continue
+        program = identify(fact.value)
+        if program is None or program.category != "generator":
+            continue
+        # A title may hold any word; a tag for programs, or words of making, do not.
+        if SOFTWARE_TAGS.match(fact.key) or (WORDS.match(fact.key) and MADE.search(fact.value)):
+            marks.append((fact, program))
+    if marks:
+        names = ", ".join(dict.fromkeys(p.name for _, p in marks))
+        yield finding(
+            "critical",
+            f"The file says that it was made by {names}",
+            f"{place(marks[0][0])}: {names} makes content by artificial intelligence. Such tags can be removed or "
+            "forged, so "
+            "look at the place named.",
+            "ai_generated",
+            "ai",
+            facts=[f for f, _ in marks],
+            flags=("AI_GENERATED",),
+            details=(("source", "ai_generated"),),
+        )
+
+
+def _encoders(facts: Facts, *, told: bool) -> Iterator[Finding]:
+    found = [f for f in facts.all("stream.encoder") if isinstance(f.value, str)]
+    found += [f for f in facts.items if f.key in ("mpeg.encoder", "vorbis.vendor") and LIBRARIES.match(str(f.value))]
+    video = [f for f in found if SOFTWARE_ENCODER.match(str(f.value))]
+    if video and not told:
+        yield finding(
+            "benign",
+            "The picture was encoded in software",
+            f"{place(video[0])}: {str(video[0].value)[:60]} wrote the video stream. Cameras and phones encode in "
+            "hardware, so this is not the stream as a camera recorded it; programs that record, convert or share write "
+            "so.",
+            "encoding",
+            "editing",
+            facts=video,
+            values=[str(f.value)[:200] for f in video],
+            flags=("SUSPECT_SOFTWARE_",),
+            details=(("source", "software"),),
+        )
+    distinct = {
+        re.sub(r"\s.*", "", str(f.value).replace("x264 - core ", "x264-")) for f in video if "x26" in str(f.value)[:4]
+    }
+    settings = {str(f.value).split("options:")[-1] for f in video if "options:" in str(f.value)}
+    if len(distinct) > 1 or len(settings) > 1:
+        yield finding(
+            "suspect",
+            "More than one encoding left its settings",
+            f"The stream holds {max(len(distinct), len(settings))} different texts of a video encoder: parts that were "
+            "encoded apart were joined. Services that encode long videos in pieces do this as well.",
+            "encoding",
+            "editing",
+            facts=video,
+            values=[str(f.value)[:300] for f in video],
+            flags=("FILE_EDITED",),
+        )
+    other = [f for f in found if f not in video and not re.match(r"Lavf", str(f.value))]
+    if other:
+        names = list(dict.fromkeys(str(f.value)[:80] for f in other))
+        yield finding(
+            "benign",
+            f"The file names its encoder: {names[0]}",
+            f"{place(other[0])}: {', '.join(names[:5])}. Any program can call such a library; it says how the file was "
+            "encoded, not by whom.",
+            "encoding",
+            "origin",
+            facts=other,
+            values=names,
+        )
+
+
+def _handlers(facts: Facts, known: list[Fact]) -> Iterator[Finding]:
+    told: dict[str, list[Fact]] = {}
+    for fact in facts.items:
+        if fact.key in ("container.handler", "container.compressor") and fact not in known:
+            for pattern, words in HANDLERS:
+                if pattern.search(str(fact.value)):
+                    told.setdefault(words, []).append(fact)
+                    break
+    for words, found in told.items():
+        yield finding(
+            "benign",
+            f"The tracks are named as {words} names them",
+            f"{place(found[0])} says {str(found[0].value)[:80]!r}. Other programs may use the same name.",
+            "software",
+            "origin",
+            facts=found,
+        )
+
+
+def _dates(facts: Facts) -> Iterator[Finding]:
+    movie = [
+        f for f in facts.items if re.fullmatch(r"container\.(movie|track\.\d+|media\.\d+)\.(created|modified)", f.key)
+    ]
+    moments = {f.key: m for f in movie if (m := dates.parse(f)) is not None}
+    unset = [f for f in movie if f.key in moments and dates.default_name(moments[f.key])]
+    if unset:
+        yield finding(
+            "benign",
+            "Dates were never set",
+            f"{place(unset[0])}: {unset[0].value} is {dates.default_name(moments[unset[0].key])}, not a date: the "
+            "program that "
+            "wrote the file left it empty.",
+            "dates",
+            "dates",
+            facts=unset[:12],
+        )
+    length_s = float(facts.get("container.movie.duration_s") or 0)
+    real = {k: m for k, m in moments.items() if not dates.default_name(m)}
+    groups = sorted({k.rsplit(".", 1)[0] for k in real}, key=lambda g: g != "container.movie")
+    for group in groups:
+        made, changed = real.get(f"{group}.created"), real.get(f"{group}.modified")
+        if made and changed:
+            gap = (changed.local - made.local).total_seconds()
+            # Recorders set the second date when recording ends.
+            if not -2 <= gap <= length_s + 60:
+                yield _gap(made, changed, gap)
+                break
+    yield from _between(real)
+    tags = [f for f in facts.items if re.search(r"creationdate|creation_?time$|\.IDIT$|DateTimeOriginal$", f.key, re.I)]
+    base = real.get("container.movie.created")
+    for fact in tags:
+        other = dates.parse(fact)
+        if base is None or other is None or fact is base.fact:
+            continue
+        apart = dates.zone_difference(other, base) if other.offset is None else dates.difference(other, base)
+        if apart and abs(apart.seconds) > length_s + 120:
+            yield finding(
+                "benign",
+                "A tag gives another date than the header",
+                f"{place(fact)} says {fact.value}, {place(base.fact)} says {base.fact.value}: "
+                f"{dates.span(apart.seconds)} apart. Exporting and repackaging leave this behind.",
+                "dates",
+                "dates",
+                facts=[fact, base.fact],
+                flags=("METADATA_ERROR",),
+            )
+    now = datetime.now() + timedelta(days=2)
+    late = [m.fact for m in real.values() if m.local > now]
+    if late:
+        yield finding(
+            "suspect",
+            "A date lies in the future",
+            f"{place(late[0])}: {late[0].value} is later than the moment of this analysis.",
+            "dates",
+            "dates",
+            facts=late,
+            flags=("METADATA_ERROR",),
+        )
+
+
+def _gap(made: dates.Moment, changed: dates.Moment, gap: float) -> Finding:
+    values = f"{place(made.fact)} says {made.fact.value}, {place(changed.fact)} says {changed.fact.value}"
+    if gap > 0:
+        return finding(
+            "benign",
+            "The file was changed after it was made, by its own dates",
+            f"{values}: {dates.span(gap)} later, longer than the recording lasts. Tagging, trimming and repackaging "
+            "leave this behind.",
+            "dates",
+            "dates",
+            facts=[made.fact, changed.fact],
+            flags=("FILE_EDITED",),
+        )
+    return finding(
+        "suspect" if gap < -IMPOSSIBLE_S else "benign",
+        "The file was changed before it was made, by its own dates",
+        f"{values}: {dates.span(gap)} earlier, which cannot be. A clock that was set in between does this; so do dates "
+        "that were written in.",
+        "dates",
+        "dates",
+        facts=[made.fact, changed.fact],
+        flags=("METADATA_ERROR",),
+    )
+
+
+def _between(real: dict[str, dates.Moment]) -> Iterator[Finding]:
+    """Compare the creation dates of movie, tracks and media."""
+    made = [m for k, m in real.items() if k.endswith(".created")]
+    if len(made) < 2:
+        return
+    first, last = min(made, key=lambda m: m.local), max(made, key=lambda m: m.local)
+    gap = (last.local - first.local).total_seconds()
+    if gap <= 60:
+        return
+    yield finding(
+        "benign",
+        "The movie and its tracks were made at different times, by their own dates",
+        f"{place(first.fact)} says {first.fact.value}, {place(last.fact)} says {last.fact.value}: {dates.span(gap)} "
+        "apart. Streams that were recorded before the file was put together show this.",
+        "dates",
+        "dates",
+        facts=[first.fact, last.fact],
+        flags=("METADATA_ERROR",),
+    )
+
+
+def _edits(facts: Facts) -> Iterator[Finding]:
+    """An edit list says which part of a track is played; cutting without encoding again leaves the rest inside."""
+    hidden, several = [], []
+    shown: dict[int, str] = {}
+    for fact in facts.items:
+        match = re.fullmatch(r"container\.track\.(\d+)\.edits", fact.key)
+        if not match or not isinstance(fact.value, list):
+            continue
+        scale = facts.get(f"container.media.{match.group(1)}.timescale") or 1
+        # Each is the length played and where it begins in the track; a beginning of -1 is a pause.
+        parts = [(length, start / scale) for length, start in (r for r in fact.value if len(r) == 2) if start >= 0]
+        if any(abs(b[1] - a[1] - a[0]) >= EDIT_GAP_S for a, b in pairwise(parts)):
+            several.append(fact)
+            shown[id(fact)] = "; ".join(f"{length} s from {start:.2f} s" for length, start in parts[:20])
+        elif parts and parts[0][1] >= EDIT_START_S:
+            hidden.append(fact)
+            shown[id(fact)] = f"begins at {parts[0][1]:.2f} s"
+    for found, claim, why in (
+        (
+            several,
+            "The recording is played in parts",
+            "The edit list names several stretches of the track, so parts are left out or moved",
+        ),
+        (
+            hidden,
+            "The beginning of the recording is hidden",
+            "Playing starts later than the track does, as after trimming",
+        ),
+    ):
+        if found:
+            yield finding(
+                "suspect",
+                claim,
+                f"{place(found[0])}: {why}; what is left out may still be in the file. Trimming on a phone does this, "
+                "without any other change.",
+                "versions",
+                "editing",
+                facts=found,
+                values=[shown[id(f)] for f in found],
+                flags=("FILE_EDITED",),
+            )
+
+
+def _order(facts: Facts) -> Iterator[Finding]:
+    boxes = facts.fact("container.boxes")
+    if boxes is None or not isinstance(boxes.value, list):
+        return
+    order = boxes.value
+    if "moov" not in order or "mdat" not in order:
+        return
+    early = order.index("moov") < order.index("mdat")
+    yield finding(
+        "benign",
+        f"The index stands {'before' if early else 'behind'} the recording",
+        f"{place(boxes)}: the parts stand in the order {', '.join(order[:10])}. "
+        + (
+            "Programs write so for streaming; most phones and cameras write it behind."
+            if early
+            else "Phones, cameras and many programs write so."
+        ),
+        "encoding",
+        "origin",
+        facts=[boxes],
+        values=[", ".join(order[:20])],
+    )
+
+
+def _after_end(facts: Facts) -> Iterator[Finding]:
+    fact = facts.fact("container.after_end")
+    if fact is None or not isinstance(fact.value, dict):
+        return
+    known = str(fact.value["first_box"]) in ("sefd", "SEFH", "mcvt", "ID3", "LIST", "_PMX")
+    yield finding(
+        "benign" if known else "suspect",
+        "Data stands after the end of the content",
+        f"{place(fact)}: {fact.value['size']} bytes follow that do not belong to the recording."
+        + (" Phones append their own data this way." if known else " Files can be hidden or joined this way."),
+        "structure",
+        "integrity",
+        facts=[fact],
+        values=[f"{fact.value['size']} bytes", str(fact.value["first_box"])],
+    )
+
+
+def _silent(facts: Facts) -> Iterator[Finding]:
+    """Tell that a file says nothing of its origin, which proves nothing."""
+    told = (
+        "container.tag",
+        "container.writing_app",
+        "device",
+        "gps",
+        "xmp",
+        "id3",
+        "vorbis",
+        "ape",
+        "c2pa",
+        "container.bext",
+        "stream.encoder",
+    )
+    if any(f.key.startswith(told) for f in facts.items) or facts.problems:
+        return
+    yield finding(
+        "benign",
+        "The file says nothing of its origin",
+        "It names no device, program or place. Many services remove such tags, so this is told and no more.",
+        "metadata",
+        "origin",
+    )

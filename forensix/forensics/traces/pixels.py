@@ -1,0 +1,248 @@
+"""Measurements on decoded pixels and JPEG coefficients, made in the bounded child process.
+
+    thumbnails   how like its embedded previews a picture is, as stored and turned (normalised correlation)
+    ela          the error-level map: what changes when the picture is saved once more
+    double       a first rounding of the DCT coefficients before that of the file's own tables
+    spliced      a part of a twice compressed picture that was compressed once
+    shifted      the grid of an earlier JPEG compression that is not the file's own
+    consistency  a part that does not fit the JPEG that the picture was
+    copies       areas that occur twice
+    noise        an area with more noise than the rest of the picture explains
+
+Source: Krawetz 2007 (error level); the others name theirs in their own modules.
+"""
+
+import io
+import warnings
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from forensix.forensics.traces import (
+    copy_move,
+    double_jpeg,
+    jpeg_consistency,
+    jpeg_grid,
+    local_double_jpeg,
+    noise,
+    preview_difference,
+)
+
+MAX_PIXELS, MAX_WEBP_PIXELS = 60_000_000, 40_000_000
+SIDE = 64
+ELA_SIDE = 1024
+ELA_QUALITY = 90
+GRID_SIDE = 1536
+GRID_FORMATS = ("jpeg", "png", "tiff")
+"""Formats that either have the grid of JPEG or none of their own."""
+
+TURNS: dict[str, tuple[int, bool]] = {
+    "as it is": (0, False), "turned left": (1, False), "upside down": (2, False), "turned right": (3, False),
+    "mirrored": (0, True), "mirrored and turned left": (1, True), "flipped": (2, True),
+    "mirrored and turned right": (3, True),
+}  # fmt: skip
+
+
+def measure(path: str, format: str, pictures: dict[str, bytes], folder: str) -> dict[str, Any]:
+    """Return what can be measured; what fails on a file's bytes is left out.
+
+    ``folder`` is where the coefficient reader may write; empty, coefficients are not read.
+    """
+    shown: dict[str, Any] = {}
+    if format == "heif":
+        import pillow_heif
+
+        pillow_heif.register_heif_opener()
+    Image.MAX_IMAGE_PIXELS = None
+    image = stored(path)
+    if image is None:
+        return shown
+    if pictures:
+        shown["thumbnails"] = [
+            row for name, raw in pictures.items() if (row := thumbnail(image, name, raw)) is not None
+        ]
+    if format == "jpeg":
+        shown["ela"] = _jpeg(error_level(image), 85)
+        if folder:
+            shown |= compression(path, folder)
+        uneven = uneven_noise(path)
+        if uneven is not None:
+            shown["noise"] = uneven
+    if format in GRID_FORMATS:
+        grid = former_grid(path, format)
+        if grid is not None:
+            shown["shifted"] = grid
+            shown |= consistent(path, grid)
+    if min(image.size) >= copy_move.MIN_SIDE:
+        found = copy_move.measure(np.asarray(image.convert("L")))
+        if found is not None:
+            shown["copies"] = found
+    return shown
+
+
+def compression(path: str, folder: str | None = None) -> dict[str, Any]:
+    """Return ``double``, and ``spliced`` where the picture was compressed twice."""
+    known = double_jpeg.read(path, folder)
+    if known is None:
+        return {}
+    coefficients, table = known
+    twice = double_jpeg.modes(coefficients, table)
+    shown: dict[str, Any] = {"double": double_jpeg.told(twice)}
+    image = stored(path, whole=True) if twice else None
+    if image is not None:
+        part = local_double_jpeg.measure(coefficients, twice, np.asarray(image))
+        if part is not None:
+            shown["spliced"] = part
+    return shown
+
+
+def former_grid(path: str, format: str) -> dict[str, Any] | None:
+    """Look for the grid of an earlier compression in the middle of the picture, at its own size."""
+    image = stored(path, whole=True)
+    if image is None:
+        return None
+    # Cut at multiples of eight, so that places stay what they are in the whole.
+    left, top = (max(0, (side - GRID_SIDE) // 16 * 8) for side in image.size)
+    part = image.crop((left, top, min(image.width, left + GRID_SIDE), min(image.height, top + GRID_SIDE)))
+    return jpeg_grid.measure(np.asarray(part.convert("L")), format == "jpeg")
+
+
+def consistent(path: str, grid: dict[str, Any]) -> dict[str, Any]:
+    """Return ``consistency`` where the picture has a former grid: what does not fit it."""
+    image = stored(path, whole=True) if jpeg_grid.stands_out(grid) else None
+    part = jpeg_consistency.measure(np.asarray(image), tuple(grid["place"])) if image is not None else None
+    return {} if part is None else {"consistency": part}
+
+
+def uneven_noise(path: str) -> dict[str, Any] | None:
+    """Look for an area of a JPEG with more noise than the rest explains; ``None`` where nothing can be said."""
+    try:
+        with Image.open(path) as opened:
+            steps = getattr(opened, "quantization", {}).get(0, [])
+    except (OSError, ValueError, SyntaxError, EOFError, IndexError, KeyError, TypeError, OverflowError):
+        return None
+    if len(steps) != 64 or noise.band(table := np.asarray(steps).reshape(8, 8)) is None:
+        return None
+    image = stored(path, whole=True)
+    return noise.measure(np.asarray(image), table) if image is not None else None
+
+
+def stored(path: str, *, whole: bool = False) -> Image.Image | None:
+    """Decode the stored pixels, orientation not applied: previews are stored the same way.
+
+    A large JPEG is decoded at a fraction of its size unless the ``whole`` of it is asked for.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            image = Image.open(path)
+            # WebP's decoder holds the picture several times.
+            if image.width * image.height > (MAX_WEBP_PIXELS if image.format == "WEBP" else MAX_PIXELS):
+                return None
+            if image.format == "JPEG" and not whole:
+                image.draft("RGB", (2 * ELA_SIDE, 2 * ELA_SIDE))
+            return image.convert("RGB")
+    except (OSError, ValueError, SyntaxError, EOFError, IndexError, KeyError, TypeError, OverflowError, MemoryError):
+        return None
+
+
+def thumbnail(image: Image.Image, name: str, raw: bytes) -> dict[str, Any] | None:
+    """Compare one embedded preview with the picture; correlations are in [-1, 1], 1 is the same picture."""
+    try:
+        opened = Image.open(io.BytesIO(raw))
+        if opened.width * opened.height > MAX_PIXELS:
+            return None
+        small = opened.convert("RGB")
+    except (OSError, ValueError, SyntaxError, EOFError, TypeError, IndexError, KeyError, OverflowError):
+        return None
+    if min(small.size) < 16 or min(image.size) < 16:
+        return None
+    bare = _without_bars(small, image.width / image.height)
+    scores = {turn: _likeness(_turned(image, *how), small, bare) for turn, how in TURNS.items()}
+    direct = scores["as it is"]
+    turn = max(scores, key=lambda key: scores[key])
+    orientation = preview_difference.orientation_of(image.getexif())
+    pair = preview_difference.side_by_side(image, small, _turned(image, *TURNS[turn]), bare, orientation)
+    return {
+        "name": name,
+        "size": list(small.size),
+        "spread": round(float(np.asarray(small.convert("L"), np.float32).std()), 2),
+        "likeness": round(direct, 4),
+        "turn": turn,
+        "turned_likeness": round(scores[turn], 4),
+        "pair": _jpeg(pair, 85),
+    }
+
+
+def _turned(image: Image.Image, quarters: int, mirrored: bool) -> Image.Image:
+    small = image.copy()
+    small.thumbnail((4 * SIDE, 4 * SIDE), Image.Resampling.BOX)
+    if mirrored:
+        small = small.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+    return small.rotate(90 * quarters, expand=True)
+
+
+def _likeness(image: Image.Image, small: Image.Image, bare: Image.Image) -> float:
+    """Return the best correlation over the ways in which cameras fit a picture into a preview."""
+    candidates = [(image, bare)]
+    if bare.size != small.size:
+        candidates.append((image, small))
+    ratio, wanted = image.width / image.height, bare.width / bare.height
+    if abs(ratio / wanted - 1) > 0.02:
+        candidates.append((_cropped(image, wanted), bare))
+        candidates.append((image, _cropped(bare, ratio)))
+    return max(_correlation(a, b) for a, b in candidates)
+
+
+def _cropped(image: Image.Image, ratio: float) -> Image.Image:
+    width, height = image.size
+    new_width, new_height = min(width, round(height * ratio)), min(height, round(width / ratio))
+    new_width, new_height = max(1, new_width), max(1, new_height)
+    left, top = (width - new_width) // 2, (height - new_height) // 2
+    return image.crop((left, top, left + new_width, top + new_height))
+
+
+def _correlation(a: Image.Image, b: Image.Image) -> float:
+    x, y = (np.asarray(i.convert("L").resize((SIDE, SIDE), Image.Resampling.BOX), np.float64) for i in (a, b))
+    x, y = x - x.mean(), y - y.mean()
+    norm = float(np.sqrt((x * x).sum() * (y * y).sum()))
+    return float((x * y).sum() / norm) if norm > 1e-6 else 0.0
+
+
+def _without_bars(image: Image.Image, ratio: float) -> Image.Image:
+    """Cut even bars off the borders, which cameras use to fit a wide picture into a 4:3 preview.
+
+    Bars lie on both sides alike; a bar on one side only counts when what is left has the picture's own ``ratio`` of
+    width to height.
+    """
+    grey = np.asarray(image.convert("L"), np.float32)
+    width, height = image.size
+    bars = []
+    for lines in (grey, grey.T):
+        flat = (lines.std(axis=1) < 6) & ((lines.mean(axis=1) < 24) | (lines.mean(axis=1) > 245))
+        first = int(np.argmin(flat)) if not flat.all() else 0
+        last = int(np.argmin(flat[::-1])) if not flat.all() else 0
+        left = len(lines) - first - last
+        shape = width / left if lines is grey else left / height
+        even = abs(first - last) <= max(4, first // 3)
+        fits = abs(shape / ratio - 1) < 0.03
+        bars.append((first, last) if left > len(lines) // 2 and (even or fits) else (0, 0))
+    (top, bottom), (left, right) = bars
+    return image.crop((left, top, width - right, height - bottom))
+
+
+def error_level(image: Image.Image) -> Image.Image:
+    """Return the amplified difference between a picture and itself saved once more; a picture to look at, no claim."""
+    small = image.copy()
+    small.thumbnail((ELA_SIDE, ELA_SIDE), Image.Resampling.NEAREST)
+    again = Image.open(io.BytesIO(_jpeg(small, ELA_QUALITY))).convert("RGB")
+    gap = np.abs(np.asarray(small, np.int16) - np.asarray(again, np.int16)).astype(np.float32)
+    top = float(np.percentile(gap, 99.5)) or 1.0
+    return Image.fromarray(np.clip(gap * (255.0 / top), 0, 255).astype(np.uint8))
+
+
+def _jpeg(image: Image.Image, quality: int) -> bytes:
+    kept = io.BytesIO()
+    image.convert("RGB").save(kept, "JPEG", quality=quality)
+    return kept.getvalue()

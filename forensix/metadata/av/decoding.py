@@ -1,0 +1,68 @@
+"""Decode the packets of one stream and count those that cannot be: damage that no walk through a container sees.
+
+A packet that fails is left out and decoding goes on behind it, so that what is measured on frames and samples covers
+the whole stream.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import av
+
+from forensix.metadata.av.collector import Found
+
+
+@dataclass
+class Damage:
+    """What failed so far: packets that gave an error, and frames that the decoder had to patch."""
+
+    packets: int = 0
+    failed: int = 0
+    patched: int = 0
+    first_s: float | None = None
+    ends_at: int | None = None
+    """The byte behind the sound, where a tag follows that a demuxer takes for more of it."""
+
+    def tell(self, found: Found, what: str) -> None:
+        """Add a problem where anything failed; ``what`` is ``sound`` or ``picture``."""
+        if not self.failed and not self.patched:
+            return
+        parts = []
+        if self.failed:
+            parts.append(f"{self.failed} of {self.packets} packets cannot be decoded")
+        if self.patched:
+            parts.append(f"{self.patched} frames are damaged")
+        at = "" if self.first_s is None else f", the first at {self.first_s:.2f} s"
+        found.problem(f"Some of the {what} is broken: {' and '.join(parts)}{at}.", f"{what} stream")
+
+
+def strict(stream: Any) -> None:
+    """Have a decoder report checksums that do not fit; to be called before its first packet."""
+    stream.codec_context.options = {"err_detect": "crccheck+explode"}
+
+
+def frames(packet: Any, damage: Damage) -> Iterator[Any]:
+    """Yield the frames of one packet; errors are counted in ``damage``."""
+    if damage.ends_at is not None and packet.pos is not None and packet.pos >= damage.ends_at:
+        return
+    damage.packets += packet.size > 0
+    if packet.pts is not None and packet.time_base and packet.pts * packet.time_base < 0:
+        # Before the moment where playing begins: after a cut between key frames these cannot be decoded, nor are shown.
+        damage = Damage()
+    try:
+        for frame in packet.decode():
+            if getattr(frame, "is_corrupt", False):
+                damage.patched += 1
+                _first(damage, packet)
+            yield frame
+    except av.error.EOFError:
+        return
+    except (av.FFmpegError, ValueError):
+        damage.failed += 1
+        _first(damage, packet)
+
+
+def _first(damage: Damage, packet: Any) -> None:
+    if damage.first_s is None and packet.pts is not None and packet.time_base:
+        damage.first_s = float(packet.pts * packet.time_base)

@@ -1,0 +1,273 @@
+"""MPEG audio (MP3) and ADTS (AAC) as raw frames: encoder tags, the chain of frames, and joins that it shows.
+
+LAME writes its name, its settings and the length into the first frame; other encoders leave it out. A second such
+frame, or a change of rate or channels on the way, is what joining files without decoding leaves.
+
+References
+----------
+ISO/IEC 11172-3, 13818-3, 13818-7; G. Bouvigne, "LAME Tag" (rev. 1).
+"""
+
+import re
+from collections import Counter
+from typing import Any
+
+from forensix.metadata.av import id3
+from forensix.metadata.av.collector import Found, text
+from forensix.metadata.facts import Node
+
+FRAMES = 120_000
+RESYNC_BYTES = 1 << 16
+_RATES = {3: (44100, 48000, 32000), 2: (22050, 24000, 16000), 0: (11025, 12000, 8000)}
+_KBPS = {
+    (3, 3): (0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448),
+    (3, 2): (0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384),
+    (3, 1): (0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320),
+    (2, 3): (0, 32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256),
+    (2, 1): (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160),
+}
+_ADTS_RATES = (96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000, 7350)
+
+
+def header(data: Any, at: int) -> tuple[int, int, int, int, int, int] | None:
+    """Return version, layer, bits in a second (thousands), rate, channel mode and size of a frame, or ``None``."""
+    if at + 4 > len(data) or data[at] != 0xFF or data[at + 1] & 0xE0 != 0xE0:
+        return None
+    version, layer = data[at + 1] >> 3 & 3, data[at + 1] >> 1 & 3
+    bits, rate_index, padding = data[at + 2] >> 4, data[at + 2] >> 2 & 3, data[at + 2] >> 1 & 1
+    if version == 1 or layer == 0 or bits in (0, 15) or rate_index == 3:
+        return None
+    table = _KBPS[(3, layer)] if version == 3 else _KBPS[(2, 3 if layer == 3 else 1)]
+    kbps, rate = table[bits], _RATES[version][rate_index]
+    if layer == 3:
+        size = (12000 * kbps // rate + padding) * 4
+    else:
+        samples = 576 if version != 3 and layer == 1 else 1152
+        size = samples * 125 * kbps // rate + padding
+    return version, layer, kbps, rate, data[at + 3] >> 6, size
+
+
+def walk_mp3(data: Any, found: Found) -> None:
+    """Read tags and frames of an MP3 file into ``found``."""
+    start = 0
+    for _ in range(4):
+        after = id3.read(data, start, found)
+        if after == start:
+            break
+        found.nodes.append(Node("ID3v2", start, after - start))
+        start = after
+    end = len(data) - id3.version1(data, found)
+    end = _ape(data, end, found)
+    first = _first_frame(data, start, end)
+    if first is None:
+        zeros = (
+            "it holds nothing but zeros"
+            if not bytes(data[start:end]).strip(b"\x00")
+            else "no chain of frames was found"
+        )
+        found.problem(f"There is no MPEG audio in the file: {zeros}.", "frames", start)
+        return
+    if first > start and bytes(data[start:first]).strip(b"\x00"):
+        found.problem(f"{first - start} unknown bytes stand before the first frame.", "frames", start)
+    _frames(data, first, end, found)
+    if end < len(data):
+        found.nodes.append(Node("tags at the end", end, len(data) - end))
+
+
+def _first_frame(data: Any, start: int, end: int) -> int | None:
+    at: int = start
+    while True:
+        at = data.find(b"\xff", at, min(end, start + RESYNC_BYTES))
+        if at < 0:
+            return None
+        frame = header(data, at)
+        if frame and frame[5] > 4:
+            following = header(data, at + frame[5])
+            if (following and following[:2] == frame[:2] and following[3] == frame[3]) or abs(at + frame[5] - end) <= 4:
+                return at
+        at += 1
+
+
+def _frames(data: Any, at: int, end: int, found: Found) -> None:
+    first, n, rates, kinds = at, 0, Counter[int](), Counter[tuple[int, int, int]]()
+    gaps: list[tuple[int, int]] = []
+    changes: list[int] = []
+    last: tuple[int, int, int] | None = None
+    cut = 0
+    while at < end and n < FRAMES:
+        frame = header(data, at)
+        if frame is None or frame[5] < 5:
+            after = id3.read(data, at, found) if _first_frame(data, at + 1, end) is None else at
+            if after > at:
+                # ID3v2.4 may stand behind the sound.
+                found.nodes.append(Node(id3.BEHIND, at, after - at))
+                at = after
+                continue
+            again = _first_frame(data, at + 1, end)
+            if again is None:
+                break
+            gaps.append((at, again - at))
+            at = again
+            continue
+        kind = (frame[0], frame[3], int(frame[4] == 3))
+        if last and kind != last:
+            changes.append(at)
+        if _encoder(data, at, frame, found, n):
+            changes += [at] if n > 1 else []
+        last = kind
+        n += 1
+        rates[frame[2]] += 1
+        kinds[kind] += 1
+        if at + frame[5] > end:
+            cut = at + frame[5] - end
+        at += frame[5]
+    found.nodes.append(Node("MPEG frames", first, min(at, end) - first, f"{n} frames"))
+    seconds = sum(c * (1152 if k[0] == 3 else 576) / k[1] for k, c in kinds.items())
+    found.fact("mpeg.frames", n, "frames", first)
+    found.fact("mpeg.duration_s", round(seconds, 3), "frames", first)
+    found.fact("mpeg.kbps", sorted(rates), "frames", first)
+    if kinds:
+        (version, rate, mono), _ = kinds.most_common(1)[0]
+        found.fact(
+            "mpeg.audio",
+            {"rate_hz": rate, "channels": 2 - mono, "version": {3: 1, 2: 2, 0: 2.5}[version]},
+            "frames",
+            first,
+        )
+    if cut > 4:
+        found.problem(f"The last frame is cut off: {cut} bytes are missing.", "frames", at, grave=cut > 4 and n < 4)
+    for place, size in gaps[:8]:
+        found.problem(f"{size} bytes between two frames belong to neither.", "frames", place)
+    for place in dict.fromkeys(changes[:8]):
+        found.fact("mpeg.join", place, "frame whose settings differ from those before it, or that begins a file", place)
+    if at < end - 4 and n < FRAMES:
+        size = end - at
+        if bytes(data[at:end]).strip(b"\x00\xff\x55\xaa"):
+            found.fact(
+                "container.after_end",
+                {"size": size, "first_box": bytes(data[at : at + 8]).hex(" ")},
+                "behind the last frame",
+                at,
+            )
+
+
+def _encoder(data: Any, at: int, frame: tuple[int, ...], found: Found, n: int) -> bool:
+    """Read a Xing, Info or VBRI header and the LAME tag in it; say whether there is one."""
+    side = (17 if frame[4] == 3 else 32) if frame[0] == 3 else (9 if frame[4] == 3 else 17)
+    mark = at + 4 + side
+    raw = bytes(data[mark : mark + 156])
+    if bytes(data[at + 36 : at + 40]) == b"VBRI":
+        found.fact("mpeg.encoder_header", "VBRI (Fraunhofer)", f"frame {n + 1}", at + 36)
+        return True
+    if raw[:4] not in (b"Xing", b"Info"):
+        return False
+    found.fact("mpeg.encoder_header", raw[:4].decode(), f"frame {n + 1}", mark)
+    flags = int.from_bytes(raw[4:8], "big")
+    if flags & 1:
+        found.fact(
+            "mpeg.stated_frames", int.from_bytes(raw[8:12], "big"), f"frame {n + 1} {raw[:4].decode()}", mark + 8
+        )
+    if flags & 2:
+        place = 8 + 4 * bool(flags & 1)
+        stated = int.from_bytes(raw[place : place + 4], "big")
+        where = f"frame {n + 1} {raw[:4].decode()}"
+        found.fact("mpeg.stated_bytes", stated, where, mark + place)
+        # What follows the sound is in the file as well, so that less than stated is a cut and nothing else.
+        if stated > len(data) - at:
+            message = f"The sound is said to have {stated} bytes, but only {len(data) - at} follow: it was cut off."
+            found.problem(message, where, mark + place)
+    tag = 8 + 4 * bool(flags & 1) + 4 * bool(flags & 2) + 100 * bool(flags & 4) + 4 * bool(flags & 8)
+    name = raw[tag : tag + 9]
+    if re.match(rb"[A-Za-z][A-Za-z0-9. ()\-]{3,}", name):
+        found.fact("mpeg.encoder", text(name), f"frame {n + 1} LAME tag", mark + tag)
+        delay = raw[tag + 21 : tag + 24]
+        if len(delay) == 3:
+            both = int.from_bytes(delay, "big")
+            found.fact("mpeg.delay_samples", [both >> 12, both & 0xFFF], f"frame {n + 1} LAME tag", mark + tag + 21)
+        if len(raw) > tag + 10:
+            found.fact("mpeg.lowpass_hz", raw[tag + 10] * 100, f"frame {n + 1} LAME tag", mark + tag + 10)
+    return True
+
+
+def _ape(data: Any, end: int, found: Found) -> int:
+    """Read an APE tag before ``end``; return where it begins."""
+    if end < 32 or bytes(data[end - 32 : end - 24]) != b"APETAGEX":
+        return end
+    size, count = (
+        int.from_bytes(data[end - 20 : end - 16], "little"),
+        int.from_bytes(data[end - 16 : end - 12], "little"),
+    )
+    at = end - size
+    if at < 0:
+        found.problem("The APE tag says it is longer than the file.", "APE tag", end - 32)
+        return end
+    for _ in range(min(count, 200)):
+        length = int.from_bytes(data[at : at + 4], "little")
+        stop = data.find(b"\x00", at + 8, end)
+        if stop < 0 or stop + 1 + length > end:
+            break
+        found.fact(
+            f"ape.{text(bytes(data[at + 8 : stop]))}",
+            text(bytes(data[stop + 1 : stop + 1 + min(length, 2000)])),
+            "APE tag",
+            at,
+        )
+        at = stop + 1 + length
+    has_header = bytes(data[end - size - 32 : end - size - 24]) == b"APETAGEX"
+    return end - size - (32 if has_header else 0)
+
+
+def walk_adts(data: Any, found: Found) -> None:
+    """Read the frames of an ADTS file into ``found``."""
+    at = id3.read(data, 0, found)
+    if bytes(data[at : at + 4]) == b"ADIF":
+        # One header for the whole stream: there are no frames to walk.
+        found.fact("adif.header", bytes(data[at : at + 16]).hex(" "), "ADIF", at)
+        found.nodes.append(Node("ADIF stream", at, len(data) - at))
+        return
+    end = _ape(data, len(data) - id3.version1(data, found), found)
+    first, n = at, 0
+    kinds: Counter[tuple[int, int]] = Counter()
+    changes: list[int] = []
+    last: tuple[int, int] | None = None
+    while at + 7 <= end and n < FRAMES:
+        if data[at] != 0xFF or data[at + 1] & 0xF6 != 0xF0:
+            after = id3.read(data, at, found)
+            if after > at:
+                at = after
+                continue
+            again = data.find(b"\xff", at + 1)
+            while again >= 0 and (again + 7 > end or data[again + 1] & 0xF6 != 0xF0):
+                again = data.find(b"\xff", again + 1)
+            where_next = f"; the next is {again - at} bytes on" if again > 0 else ""
+            message = f"There is no ADTS frame where one must begin{where_next}."
+            found.problem(message, "frames", at)
+            if again < 0 or len(found.problems) > 8:
+                break
+            at = again
+            continue
+        size = (data[at + 3] & 3) << 11 | data[at + 4] << 3 | data[at + 5] >> 5
+        kind = (data[at + 2] >> 2 & 15, (data[at + 2] & 1) << 2 | data[at + 3] >> 6)
+        if size < 7:
+            found.problem("A frame says it is shorter than its own header.", "frames", at)
+            break
+        if last and kind != last:
+            changes.append(at)
+        last = kind
+        kinds[kind] += 1
+        n += 1
+        if at + size > end:
+            found.problem(f"The last frame is cut off: {at + size - end} bytes are missing.", "frames", at, grave=False)
+        at += size
+    found.nodes.append(Node("ADTS frames", first, min(at, end) - first, f"{n} frames"))
+    if not n:
+        found.problem("There is no ADTS frame in the file.", "frames", first)
+        return
+    (index, channels), _ = kinds.most_common(1)[0]
+    rate = _ADTS_RATES[index] if index < len(_ADTS_RATES) else 0
+    if not rate:
+        found.problem("The frames name a sample rate that does not exist.", "frames", first)
+    found.fact("adts.frames", n, "frames", first)
+    found.fact("adts.audio", {"rate_hz": rate, "channels": channels}, "frames", first)
+    for place in changes[:8]:
+        found.fact("mpeg.join", place, "frame whose settings differ from those before it", place)

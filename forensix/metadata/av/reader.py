@@ -1,0 +1,151 @@
+"""Facts of videos and recordings, by the container that holds them.
+
+    container.format container.brand container.brands container.boxes   what kind of file, and the order of its parts
+    container.movie.* container.track.N.* container.media.N.*           dates, lengths, codecs, edit lists
+    container.tag.* container.muxing_app container.writing_app          what its writer says
+    id3.* id3v1.* ape.* vorbis.* mpeg.* flac.* container.bext.*         recordings
+    stream.encoder stream.video stream.audio                            inside the streams
+    signal.*                                                            what the decoded sound shows (`audio_signal`)
+    frames.*                                                            what the decoded frames show (`video_frames`)
+    device.* gps.* xmp.* c2pa.*                                         as in every medium
+
+The container is told by its first bytes. Every walk is bounded in depth, pieces and memory.
+"""
+
+import mmap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from forensix.metadata.av import bmff, flv, matroska, mpeg_audio, riff, xiph
+from forensix.metadata.av import streams as video_streams
+from forensix.metadata.av.collector import Found, iso6709
+from forensix.metadata.facts import Facts, Problem
+
+FAULTS = (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, ArithmeticError)
+VIDEO = frozenset({"mp4", "mov", "mkv", "webm", "flv", "avi", "3gp", "m4v"})
+WALKS: dict[str, Callable[[Any, Found], None]] = {
+    "bmff": bmff.walk,
+    "matroska": matroska.walk,
+    "avi": riff.walk,
+    "wav": riff.walk,
+    "flv": flv.walk,
+    "mp3": mpeg_audio.walk_mp3,
+    "adts": mpeg_audio.walk_adts,
+    "flac": xiph.walk_flac,
+    "ogg": xiph.walk_ogg,
+}
+BY_FORMAT = {
+    "mp4": "bmff",
+    "mov": "bmff",
+    "m4v": "bmff",
+    "3gp": "bmff",
+    "m4a": "bmff",
+    "mkv": "matroska",
+    "webm": "matroska",
+    "avi": "avi",
+    "wav": "wav",
+    "flv": "flv",
+    "mp3": "mp3",
+    "aac": "adts",
+    "flac": "flac",
+    "ogg": "ogg",
+}
+DEVICE = {
+    "id3.TXXX.make": "device.make",
+    "container.tag.make": "device.make",
+    "container.tag.model": "device.model",
+    "container.tag.com.apple.quicktime.camera.lens_model": "device.lens",
+}
+
+
+def sniff(head: bytes, format: str) -> str:
+    """Name the container that the first bytes are of; where they tell nothing, the one that the format goes with."""
+    if head[4:8] in (b"ftyp", b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot", b"styp", b"moof", b"sidx"):
+        return "bmff"
+    if head[:4] == b"\x1a\x45\xdf\xa3":
+        return "matroska"
+    if head[:4] in (b"RIFF", b"RF64", b"BW64"):
+        return "avi" if head[8:11] == b"AVI" else "wav"
+    known = {b"FLV": "flv", b"Ogg": "ogg", b"fLa": "flac"}
+    if head[:3] in known:
+        return known[head[:3]]
+    return BY_FORMAT.get(format, "unknown")
+
+
+def read(path: str, format: str) -> Facts:
+    """Return the facts of a video or a recording; what is broken in it is a problem, never an error."""
+    kind = "video" if format in VIDEO else "audio"
+    found = Found()
+    if Path(path).stat().st_size == 0:
+        return Facts(kind, format, problems=(Problem("The file is empty.", "file", 0),))
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        container = sniff(bytes(data[:16]), format)
+        found.fact("container.format", container, "first bytes", 0)
+        for step in _steps(path, format, kind, container, data, found):
+            if found.exhausting:
+                found.problem("The streams were not read, because that would take too long.", "file")
+                break
+            try:
+                step()
+            except FAULTS as error:
+                found.problem(f"A part cannot be read: {type(error).__name__}: {str(error)[:200]}", "file")
+    _common(found)
+    _shortened(found, Path(path).stat().st_size)
+    return Facts(kind, format, tuple(found.items), tuple(dict.fromkeys(found.problems)), tuple(found.nodes))
+
+
+def _steps(path: str, format: str, kind: str, container: str, data: Any, found: Found) -> list[Callable[[], Any]]:
+    from forensix.metadata.av import audio_signal, flac_checksum, video_frames
+    from forensix.metadata.blocks import c2pa
+
+    steps: list[Callable[[], Any]] = []
+    if container in WALKS:
+        steps.append(lambda: WALKS[container](data, found))
+    # No demuxer here reads a stream with one header (ADIF), so nothing is decoded and nothing said of it.
+    if format != "pcm" and bytes(data[:4]) != b"ADIF":
+        steps.append(lambda: video_streams.marks(data, found))
+        steps.append(lambda: video_streams.packets(path, container, found))
+        steps.append(lambda: flac_checksum.read(path, container, found))
+        steps.append(lambda: audio_signal.read(path, container, found))
+        if kind == "video":
+            steps.append(lambda: video_frames.read(path, container, found))
+    steps.append(lambda: found.items.extend(c2pa.read(path, format)))
+    return steps
+
+
+def _common(found: Found) -> None:
+    """Add the facts that have the same name in every medium."""
+    for fact in list(found.items):
+        key = DEVICE.get(fact.key)
+        if key and found.get(key) is None and isinstance(fact.value, str):
+            found.fact(key, fact.value, fact.where, fact.offset)
+        if (
+            fact.key in ("vorbis.LOCATION", "vorbis.GEO_LOCATION", "id3.TXXX.location")
+            and found.get("gps.latitude") is None
+        ):
+            point = iso6709(str(fact.value))
+            if point:
+                found.fact("gps.latitude", point[0], fact.where, fact.offset)
+                found.fact("gps.longitude", point[1], fact.where, fact.offset)
+
+
+def _shortened(found: Found, size: int) -> None:
+    """Tell where the streams are much shorter, or the file is smaller, than a header says."""
+    streams = [f.value for f in found.items if f.key in ("stream.video", "stream.audio") and isinstance(f.value, dict)]
+    there = max((float(s.get("duration_s") or 0) for s in streams), default=0.0)
+    for key in ("flac.duration_s", "container.tag.duration", "container.movie.duration_s"):
+        stated = found.get(key)
+        # FLAC counts its samples; other headers round, or count a still ending.
+        share, slack_s = (0.99, 0.05) if key.startswith("flac") else (0.9, 0.5)
+        if streams and there and isinstance(stated, int | float) and there < share * stated - slack_s:
+            found.problem(f"The header says that it lasts {stated} s, but the streams end after {there} s.", key)
+            break
+    else:
+        if streams and not there and (found.get("flac.duration_s") or 0) > 0:
+            found.problem("The header tells of sound, but no frame of it can be read.", "frames")
+    stated = found.get("container.tag.filesize")
+    if isinstance(stated, int | float) and stated > size:
+        found.problem(
+            f"The header says that the file has {stated:.0f} bytes, but it has {size}: it was cut off.", "onMetaData"
+        )

@@ -1,0 +1,149 @@
+"""Streams of a video or a recording: what encoders write into them, how their packets follow each other in time.
+
+Packets are read, not decoded. A gap is told where a stream that keeps a constant rate jumps by more than one and a half
+frames; streams with a free rate have none.
+"""
+
+import re
+from collections import Counter
+from typing import Any
+
+import av
+import numpy as np
+
+from forensix.metadata.av.collector import Found, text
+
+PACKETS = 300_000
+MARKS = (
+    ("x264", re.compile(rb"x264 - core \d+[\x20-\x7e]{0,900}")),
+    ("x265", re.compile(rb"x265 \(build \d+\)[\x20-\x7e]{0,900}")),
+    ("Lavc", re.compile(rb"Lavc\d{2}\.\d{1,3}\.\d{1,3}(?: [a-z0-9_]{2,20})?")),
+    ("Lavf", re.compile(rb"Lavf\d{2}\.\d{1,3}\.\d{1,3}")),
+    ("LAME", re.compile(rb"LAME ?3\.\d{2,3}(?:\.\d)?(?: ?\((?:alpha|beta)[^)]{0,12}\))?")),
+    ("SVT-AV1", re.compile(rb"SVT-AV1[\x20-\x7e]{0,80}")),
+    ("HandBrake", re.compile(rb"HandBrake \d+\.\d+[\x20-\x7e]{0,40}")),
+    ("GoPro", re.compile(rb"GoPro (?:AVC|H265|AAC|MET|TCD)[\x20-\x7e]{0,20}")),
+)
+SHOWN = 8
+DEMUXERS = {
+    "bmff": "mov",
+    "matroska": "matroska",
+    "flv": "flv",
+    "avi": "avi",
+    "wav": "wav",
+    "mp3": "mp3",
+    "adts": "aac",
+    "ogg": "ogg",
+    "flac": "flac",
+}
+"""The one demuxer that each container is opened with: a playlist inside it is never followed."""
+
+
+def marks(data: Any, found: Found) -> None:
+    """Find the names that encoders leave inside the stream (``stream.encoder``), each once with its settings."""
+    for name, pattern in MARKS:
+        seen: dict[str, int] = {}
+        for counted, match in enumerate(pattern.finditer(data)):
+            shown = text(match.group())
+            # Padding cuts the name off where it ends: LAME3.10 is LAME3.100.
+            if not any(other.startswith(shown) for other in seen):
+                seen[shown] = match.start()
+            if len(seen) > SHOWN or counted > 2000:
+                break
+        for shown, at in seen.items():
+            found.fact("stream.encoder", shown, f"encoder's text in the stream ({name})", at)
+
+
+def packets(path: str, container: str, found: Found) -> None:
+    """Read the packets of all streams into ``stream.video`` and ``stream.audio``, one dict each."""
+    demuxer = DEMUXERS.get(container)
+    if demuxer is None:
+        return
+    options = {"protocol_whitelist": "file", "format_whitelist": demuxer}
+    try:
+        with av.open(path, format=demuxer, options=options, metadata_errors="replace") as opened:
+            _streams(opened, found)
+    except (av.FFmpegError, OSError, ValueError, EOFError) as error:
+        said = getattr(error, "strerror", None) or str(error).replace(path, "the file")
+        found.problem(f"The streams cannot be read: {said[:200]}.", "streams")
+
+
+def _streams(opened: Any, found: Found) -> None:
+    times: dict[int, list[float]] = {}
+    lengths: dict[int, list[float]] = {}
+    keys: dict[int, list[float]] = {}
+    sizes: Counter[int] = Counter()
+    broken = 0
+    for n, packet in enumerate(opened.demux()):
+        if n > PACKETS:
+            break
+        if packet.pts is None or packet.time_base is None:
+            continue
+        index, at_s = packet.stream_index, float(packet.pts * packet.time_base)
+        times.setdefault(index, []).append(at_s)
+        lengths.setdefault(index, []).append(float((packet.duration or 0) * packet.time_base))
+        sizes[index] += packet.size
+        broken += packet.is_corrupt
+        if packet.is_keyframe:
+            keys.setdefault(index, []).append(at_s)
+    if broken:
+        found.problem(f"{broken} packets are marked as damaged.", "streams")
+    for stream in opened.streams:
+        if stream.type not in ("video", "audio"):
+            continue
+        when = np.sort(np.array(times.get(stream.index, []), dtype=np.float64))
+        record: dict[str, Any] = {
+            "codec": stream.codec_context.name if stream.codec_context else "unknown",
+            "profile": str(stream.profile or "") if stream.codec_context else "",
+            "packets": len(when),
+            "start_s": round(float(when[0]), 3) if len(when) else None,
+            "duration_s": round(float(when[-1] - when[0]) + lengths[stream.index][-1], 3) if len(when) else 0.0,
+        }
+        if record["duration_s"] > 0:
+            record["kbps"] = round(sizes[stream.index] * 8 / record["duration_s"] / 1000, 1)
+        if stream.type == "video":
+            context = stream.codec_context
+            record |= {"width_px": context.width if context else 0, "height_px": context.height if context else 0}
+            record |= _rhythm(when)
+            groups = np.diff(np.sort(np.array(keys.get(stream.index, []))))
+            if len(groups):
+                record["key_interval_s"] = [round(float(groups.min()), 3), round(float(groups.max()), 3)]
+        else:
+            context = stream.codec_context
+            record |= {"rate_hz": context.rate if context else 0, "channels": context.channels if context else 0}
+            record["gaps"] = _audio_gaps(times.get(stream.index, []), lengths.get(stream.index, []))
+        found.fact(f"stream.{stream.type}", record, f"stream {stream.index}")
+        for key, value in list((stream.metadata or {}).items())[:40]:
+            if key.lower() in ("encoder", "handler_name", "creation_time", "vendor_id"):
+                found.fact(f"stream.tag.{key.lower()}", str(value), f"stream {stream.index}")
+        if not len(when):
+            found.problem(
+                f"The {stream.type} stream {stream.index} holds no packet.", f"stream {stream.index}", grave=False
+            )
+
+
+def _rhythm(when: np.ndarray) -> dict[str, Any]:
+    """Return frame rate, how constant it is, and the places where frames are missing."""
+    if len(when) < 8:
+        return {"gaps": []}
+    steps = np.diff(when)
+    usual = float(np.median(steps))
+    if usual <= 0:
+        return {"gaps": []}
+    constant = float(np.mean(np.abs(steps - usual) < 0.02 * usual + 0.0011))
+    out: dict[str, Any] = {"rate_hz": round(1 / usual, 3), "constant": round(constant, 3), "gaps": []}
+    places = np.flatnonzero(steps > 1.6 * usual)
+    out["doubled"] = int(np.count_nonzero(steps <= 0.02 * usual))
+    if constant > 0.9:
+        out["gaps"] = [[round(float(when[i]), 3), round(float(steps[i] / usual) - 1)] for i in places[:20]]
+    return out
+
+
+def _audio_gaps(when: list[float], lengths: list[float]) -> list[list[float]]:
+    """Return the places where sound is missing between packets: ``[time, seconds]``, at least two packets long."""
+    if len(when) < 4:
+        return []
+    starts, spans = np.array(when[1:]), np.array(when[:-1]) + np.array(lengths[:-1])
+    usual = float(np.median(lengths)) or 0.02
+    holes = starts - spans
+    return [[round(float(spans[i]), 3), round(float(holes[i]), 3)] for i in np.flatnonzero(holes > 2 * usual)[:20]]

@@ -1,0 +1,134 @@
+"""What the decoded frames show: frames that repeat, one after another or as a stretch that comes again.
+
+Exact copies have one checksum of their brightness: in a moving scene a camera never makes them, a frame-rate conversion
+or a frozen picture does. Copies that were encoded again differ a little; a single frame counts as one where it differs
+from the one before it by a small part of what its neighbours differ. The sizes of the encoded frames are handed to
+:mod:`forensix.metadata.av.video_groups`.
+"""
+
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import av
+import numpy as np
+
+from forensix.metadata.av import video_groups
+from forensix.metadata.av.collector import Found
+from forensix.metadata.av.decoding import Damage, frames, strict
+from forensix.metadata.av.streams import DEMUXERS
+
+PIXELS = 300_000_000
+FRAMES = 1500
+MOTION = 0.5
+STRETCH = 8
+NEAR = 0.2
+
+
+def read(path: str, container: str, found: Found) -> None:
+    """Decode the first frames (1500, or 300 million pixels) and add ``frames.*`` facts."""
+    demuxer = DEMUXERS.get(container)
+    if demuxer is None:
+        return
+    damage = Damage()
+    sums, motions, times, sizes, kinds = _frames(path, demuxer, damage)
+    damage.tell(found, "picture")
+    if len(sums) < 3:
+        return
+    where = f"decoded frames 1 to {len(sums)}"
+    same = [i for i in range(1, len(sums)) if sums[i] == sums[i - 1]]
+    found.fact("frames.compared", len(sums), where)
+    moving = float(np.mean(np.array(motions[1:]) > MOTION))
+    found.fact("frames.moving_share", round(moving, 3), where)
+    # A copy counts where the picture moves before and after it: a still scene repeats itself honestly.
+    doubled = [i for i in same if 2 <= i < len(sums) - 1 and motions[i - 1] > MOTION and motions[i + 1] > MOTION]
+    if doubled:
+        found.fact("frames.doubled", [[i, round(times[i], 3)] for i in doubled[:40]], where)
+        found.fact("frames.n_doubled", len(doubled), where)
+    near = near_copies(motions)
+    if near:
+        found.fact("frames.near_copies", [[i, round(times[i], 3)] for i in near[:40]], where)
+        found.fact("frames.n_near_copies", len(near), where)
+    groups = video_groups.period(sizes, kinds)
+    if groups is not None:
+        found.fact("frames.former_groups", groups, where)
+    again = _stretch(sums, motions)
+    if again:
+        first, second, length = again
+        shown = [round(times[first], 3), round(times[second], 3), length]
+        found.fact("frames.repeated_stretch", shown, where)
+
+
+def near_copies(motions: list[float]) -> list[int]:
+    """Return the frames that differ from the one before by a small part of what the six around it do."""
+    change = np.array(motions)
+    found = []
+    for i in range(4, len(change) - 3):
+        around = np.r_[change[i - 3 : i], change[i + 1 : i + 4]]
+        if around.min() > MOTION and change[i] < NEAR * around.min():
+            found.append(i)
+    return found
+
+
+def _frames(
+    path: str, demuxer: str, damage: Damage
+) -> tuple[list[int], list[float], list[float], list[int], list[int]]:
+    """Return checksum, change, time, encoded size and kind of each frame, in the order of showing."""
+    sums: list[int] = []
+    sizes: list[int] = []
+    kinds: list[int] = []
+    held: dict[int, int] = {}
+    motions: list[float] = []
+    times: list[float] = []
+    before: np.ndarray | None = None
+    pixels = 0
+    options = {"protocol_whitelist": "file", "format_whitelist": demuxer}
+    try:
+        with av.open(path, format=demuxer, options=options, metadata_errors="replace") as opened:
+            if not opened.streams.video:
+                return sums, motions, times, sizes, kinds
+            stream = opened.streams.video[0]
+            stream.thread_type = "NONE"
+            strict(stream)
+            for frame in _decoded(opened, stream, held, damage):
+                plane = frame.planes[0]
+                rows = np.frombuffer(memoryview(plane), np.uint8).reshape(plane.height, -1)[:, : plane.width]
+                thin = rows[::8, ::8].astype(np.int16)
+                sums.append(zlib.crc32(rows.tobytes()))
+                comparable = before is not None and before.shape == thin.shape
+                motions.append(float(np.abs(thin - before).mean()) if before is not None and comparable else 255.0)
+                times.append(float(frame.time or 0.0))
+                sizes.append(held.pop(frame.pts, 0) if frame.pts is not None else 0)
+                kinds.append(int(frame.pict_type))
+                before = thin
+                pixels += plane.width * plane.height
+                if len(sums) >= FRAMES or pixels > PIXELS:
+                    break
+    except (av.FFmpegError, OSError, ValueError, EOFError):
+        pass  # Frames up to the damage still count; the walk tells of the damage.
+    return sums, motions, times, sizes, kinds
+
+
+def _decoded(opened: Any, stream: Any, held: dict[int, int], damage: Damage) -> Iterator[Any]:
+    """Yield the frames of a stream, and keep the sizes of their packets by the time at which they are shown."""
+    for packet in opened.demux(stream):
+        if packet.pts is not None and len(held) < FRAMES:
+            held[packet.pts] = packet.size
+        yield from frames(packet, damage)
+
+
+def _stretch(sums: list[int], motions: list[float]) -> tuple[int, int, int] | None:
+    """Return the longest moving stretch of at least 8 frames that comes again later: its two starts and its length."""
+    last: dict[int, int] = {}
+    best = None
+    for i, value in enumerate(sums):
+        j = last.get(value)
+        if j is not None and i - j > 1:
+            length = 0
+            while i + length < len(sums) and sums[i + length] == sums[j + length]:
+                length += 1
+            moved = [m for m in motions[i + 1 : i + length] if m > MOTION]
+            if length >= STRETCH and len(moved) >= STRETCH - 2 and (best is None or length > best[2]):
+                best = (j, i, length)
+        last[value] = i
+    return best

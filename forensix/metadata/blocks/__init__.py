@@ -1,0 +1,1 @@
+"""Blocks of metadata that many formats carry: EXIF, XMP, IPTC, ICC profiles, content credentials (C2PA)."""

@@ -1,0 +1,219 @@
+"""Facts of pictures: which walker reads which format, and what is read from decoded pixels.
+
+Every walker returns the same :class:`forensix.metadata.image.jpeg.Parts`. Decoding is tried once, by Pillow, so that a
+picture that cannot be shown is told; embedded thumbnails and previews are handed on encoded.
+"""
+
+import io
+import struct
+import warnings
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forensix.metadata.blocks import c2pa, exif, iptc, xmp
+from forensix.metadata.facts import Fact, Facts, Node, Problem
+from forensix.metadata.image import gif, heif, jpeg, jpeg_stream, png, webp
+from forensix.metadata.image.jpeg import Parts
+
+if TYPE_CHECKING:
+    import numpy as np
+    from PIL import Image
+
+MAX_BYTES = 512 << 20
+MAX_PIXELS = {"jpeg": 128_000_000, "webp": 40_000_000}
+USUAL_MAX_PIXELS = 60_000_000
+"""What is decoded here: of a JPEG only a sixteenth of the pixels are, and WebP's decoder holds them several times."""
+
+MAX_PICTURES = 8
+BROKEN_CODE = "The code of the picture is broken: a part was changed, moved or lost, though viewers show something."
+MAX_HIDDEN_BITS = 64 << 20
+DEVICE_KEYS = (
+    ("xmp.aux.SerialNumber", "device.serial"),
+    ("xmp.aux.Lens", "device.lens"),
+    ("xmp.aux.LensSerialNumber", "device.serial"),
+)
+
+
+def read(path: str, format: str) -> Facts:
+    """Return the facts of one picture; what is broken becomes a problem, never an exception."""
+    file = Path(path)
+    with file.open("rb") as opened:
+        data = opened.read(MAX_BYTES)
+    walkers: dict[str, Callable[[bytes], Parts]] = {
+        "jpeg": jpeg.parse, "png": png.parse, "gif": gif.parse, "webp": webp.parse, "heif": heif.parse,
+        "avif": heif.parse,
+        "tiff": tiff,
+    }  # fmt: skip
+    parts = Parts()
+    try:
+        parts = walkers[format](data)
+    except Exception as error:
+        message = f"The structure cannot be followed to its end ({type(error).__name__}: {str(error)[:120]})."
+        parts.problems.append(Problem(message, "file", 0))
+    try:
+        parts.facts += c2pa.read(file, format)
+    except Exception as error:
+        parts.facts.append(Fact("c2pa.unreadable", f"{type(error).__name__}: {str(error)[:200]}", "C2PA"))
+    facts, problems = _decoded(data, format, parts)
+    parts.facts += facts
+    parts.problems += problems
+    _maker_notes(data, format, parts)
+    values = {f.key for f in parts.facts}
+    for source, key in DEVICE_KEYS:
+        if source in values and key not in values:
+            found = next(f for f in parts.facts if f.key == source)
+            parts.facts.append(Fact(key, str(found.value), found.where, found.offset))
+    pictures = {name: raw for name, raw, _ in parts.thumbnails[:MAX_PICTURES]}
+    parts.facts += [Fact("embedded.picture", {"name": n, "size": len(r)}, n, at) for n, r, at in parts.thumbnails]
+    return Facts("image", format, tuple(parts.facts), tuple(parts.problems), tuple(parts.nodes), pictures)
+
+
+def tiff(data: bytes) -> Parts:
+    """Walk a TIFF file: its directories, and the XMP, IPTC and Photoshop blocks that they point to."""
+    found = exif.parse(data, "TIFF", 0, is_file=True)
+    parts = Parts(found.facts, found.problems, found.nodes, thumbnails=found.thumbnails)
+    for name, block, offset in found.blocks:
+        parts.nodes.append(Node(f"{name} block", offset, len(block)))
+        if name == "xmp":
+            facts, problems = xmp.parse(block, "TIFF tag 0x02BC", offset)
+            parts.facts += facts
+            parts.problems += problems
+        elif name == "photoshop":
+            facts, problems, thumbnails = iptc.photoshop(block, "TIFF tag 0x8649", offset)
+            parts.facts += facts
+            parts.problems += problems
+            parts.thumbnails += thumbnails
+        elif name == "iptc":
+            parts.facts += iptc.iim(block, "TIFF tag 0x83BB", offset)
+    _strips(data, parts)
+    return parts
+
+
+def _strips(data: bytes, parts: Parts) -> None:
+    if not any(
+        f.key in ("exif.StripOffsets", "exif.TileOffsets", "exif.JPEGInterchangeFormat") for f in parts.facts
+    ) and not any(f.key.startswith("exif.IFD0.SubIFD") for f in parts.facts):
+        parts.problems.append(Problem("The first directory names no image data (strips or tiles).", "TIFF IFD0", 0))
+
+
+def _decoded(data: bytes, format: str, parts: Parts) -> tuple[list[Fact], list[Problem]]:
+    """Decode once and say what came of it."""
+    if format == "jpeg" and not any(f.key == "jpeg.frame" for f in parts.facts):
+        return [], [Problem("There is no frame header, so there is nothing to decode.", "decoder")]
+    from PIL import Image, ImageFile, PngImagePlugin, UnidentifiedImageError
+
+    ImageFile.LOAD_TRUNCATED_IMAGES = False
+    Image.MAX_IMAGE_PIXELS = None
+    # Workflows of generators are longer than Pillow's default allows.
+    PngImagePlugin.MAX_TEXT_CHUNK = PngImagePlugin.MAX_TEXT_MEMORY = png.MAX_TEXT_BYTES
+    if format in ("heif", "avif"):
+        import pillow_heif
+
+        pillow_heif.register_heif_opener()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(io.BytesIO(data)) as image:
+                width, height = image.size
+                facts = [
+                    Fact("image.size", [width, height], "decoder"),
+                    Fact("image.mode", image.mode, "decoder"),
+                    Fact("image.frames", getattr(image, "n_frames", 1), "decoder"),
+                ]
+                if width * height <= MAX_PIXELS.get(format, USUAL_MAX_PIXELS):
+                    if format == "jpeg":
+                        # A quarter of the size decodes the whole stream at a fraction of the cost.
+                        image.draft("RGB", (max(1, width // 4), max(1, height // 4)))
+                    image.load()
+                    facts += _hidden_text(image)
+                    if format == "jpeg" and width * height <= jpeg_stream.MAX_PIXELS and jpeg_stream.is_broken(data):
+                        return facts, [Problem(BROKEN_CODE, "decoder")]
+                return facts, []
+    except UnidentifiedImageError:
+        return [], [Problem("The decoder does not recognise a picture in this file.", "decoder")]
+    except (
+        OSError,
+        ValueError,
+        SyntaxError,
+        struct.error,
+        EOFError,
+        IndexError,
+        KeyError,
+        TypeError,
+        OverflowError,
+    ) as error:
+        return [], [
+            Problem(f"The picture cannot be decoded to its end: {str(error)[:160] or type(error).__name__}.", "decoder")
+        ]
+    except (MemoryError, Image.DecompressionBombError):
+        return [], [Problem("The picture is too large to decode.", "decoder")]
+
+
+STEALTH = {"stealth_pnginfo": False, "stealth_pngcomp": True, "stealth_rgbinfo": False, "stealth_rgbcomp": True}
+
+
+def _hidden_text(image: "Image.Image") -> list[Fact]:
+    """Read parameters that generators hide in the lowest bits of alpha or colour, column by column."""
+    if image.mode not in ("RGBA", "RGB") or image.format not in ("PNG", "WEBP") or image.height < 1:
+        return []
+    channels = ["A", "RGB"] if image.mode == "RGBA" else ["RGB"]
+    for names in channels:
+        per_column = image.height * len(names)
+        head = _bits(image, names, -(-(120 + 32) // per_column))
+        name = _bytes(head[:120]).decode("latin-1")
+        if name not in STEALTH or head.size < 152:
+            continue
+        size = int.from_bytes(_bytes(head[120:152]), "big")
+        if size > per_column * image.width or size > MAX_HIDDEN_BITS:
+            continue
+        raw = _bytes(_bits(image, names, -(-(152 + size) // per_column))[152 : 152 + size])
+        if STEALTH[name]:
+            try:
+                raw = zlib.decompressobj(31).decompress(raw, MAX_HIDDEN_BITS)
+            except zlib.error:
+                continue
+        where = f"lowest bits of {'alpha' if names == 'A' else 'colour'} ({name})"
+        return [Fact("image.stealth", raw.decode("utf-8", "replace"), where)]
+    return []
+
+
+def _bits(image: "Image.Image", names: str, columns: int) -> "np.ndarray":
+    """Return the lowest bits of the first columns, column by column; the rest of the picture is not copied."""
+    import numpy as np
+
+    part = np.asarray(image.crop((0, 0, min(columns, image.width), image.height)))
+    values = part[..., 3:] if names == "A" else part[..., :3]
+    return (values.transpose(1, 0, 2).reshape(-1) & 1).astype("uint8")
+
+
+def _bytes(bits: "np.ndarray") -> bytes:
+    import numpy as np
+
+    return bytes(np.packbits(bits))
+
+
+def _maker_notes(data: bytes, format: str, parts: Parts) -> None:
+    """Read serial numbers out of maker notes, which each maker writes in its own way; exifread knows the common
+    ones."""
+    if not any(f.key == "exif.MakerNote" for f in parts.facts) or format not in ("jpeg", "tiff", "png", "webp"):
+        return
+    import exifread
+
+    try:
+        tags = exifread.process_file(io.BytesIO(data), details=True, extract_thumbnail=False)
+    except Exception:  # A maker note that its reader trips over is no evidence of anything.
+        return
+    for name, tag in list(tags.items())[:2000]:
+        if not name.startswith("MakerNote"):
+            continue
+        value = str(tag.printable).strip()
+        if (
+            value
+            and value != "0"
+            and name.rsplit(" ", 1)[-1] in ("SerialNumber", "InternalSerialNumber", "CameraSerialNumber")
+        ):
+            parts.facts.append(Fact("device.serial", value[:80], f"EXIF maker note, {name.removeprefix('MakerNote ')}"))
+        elif name.endswith(("FirmwareVersion", "ImageType", "OwnerName")) and value:
+            parts.facts.append(Fact(f"makernote.{name.rsplit(' ', 1)[-1]}", value[:120], f"EXIF maker note, {name}"))

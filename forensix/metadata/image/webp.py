@@ -1,0 +1,60 @@
+"""WebP files: RIFF chunks with their offsets. Source: WebP container specification (RFC 9649)."""
+
+import struct
+
+from forensix.metadata.blocks import icc, xmp
+from forensix.metadata.facts import Fact, Node, Problem
+from forensix.metadata.image.jpeg import Parts, kind
+from forensix.metadata.image.png import take_exif
+
+MAX_CHUNKS = 5000
+
+
+def parse(data: bytes) -> Parts:
+    """Walk a whole WebP file."""
+    parts = Parts()
+    if data[:4] != b"RIFF" or data[8:12] != b"WEBP":
+        parts.problems.append(Problem("The RIFF header is damaged.", "header", 0))
+        return parts
+    stated = struct.unpack_from("<I", data, 4)[0] + 8
+    parts.nodes.append(Node("RIFF", 0, 12))
+    if stated > len(data):
+        message = f"The RIFF header announces {stated} bytes, {len(data)} are there: the file is truncated."
+        parts.problems.append(Problem(message, "header", 4))
+    at = 12
+    names: list[str] = []
+    while at + 8 <= min(len(data), stated) and len(names) < MAX_CHUNKS:
+        name = data[at : at + 4].decode("latin-1")
+        size = struct.unpack_from("<I", data, at + 4)[0]
+        body = data[at + 8 : at + 8 + size]
+        if len(body) < size:
+            message = f"Chunk {name!r} claims {size} bytes, {len(body)} are left."
+            parts.problems.append(Problem(message, name, at))
+        names.append(name.strip())
+        parts.nodes.append(Node(name, at, min(size, len(body)) + 8))
+        _chunk(name, body, at, parts)
+        at += 8 + size + size % 2
+    if not {"VP8", "VP8L", "ANMF"} & set(names):
+        parts.problems.append(Problem("There is no image data (VP8, VP8L or ANMF).", "chunks", 12))
+    if stated < len(data) and data[stated:].strip(b"\0"):
+        rest = data[stated:]
+        parts.nodes.append(Node("data after the end", stated, len(rest)))
+        value = {"size": len(rest), "head": rest[:16].hex(" "), "kind": kind(rest)}
+        parts.facts.append(Fact("file.trailer", value, "after the RIFF chunk", stated))
+    parts.facts.append(Fact("webp.chunks", " ".join(dict.fromkeys(names)), "chunks", 12))
+    return parts
+
+
+def _chunk(name: str, body: bytes, at: int, parts: Parts) -> None:
+    if name == "EXIF":
+        take_exif(body, "EXIF chunk", at + 8, parts)
+    elif name == "XMP ":
+        facts, problems = xmp.parse(body, "XMP chunk", at + 8)
+        parts.facts += facts
+        parts.problems += problems
+    elif name == "ICCP":
+        parts.facts += icc.parse(body, "ICCP chunk", at + 8)
+    elif name == "VP8X" and len(body) >= 10:
+        width = 1 + int.from_bytes(body[4:7], "little")
+        height = 1 + int.from_bytes(body[7:10], "little")
+        parts.facts.append(Fact("webp.canvas", {"width": width, "height": height, "flags": body[0]}, "VP8X chunk", at))

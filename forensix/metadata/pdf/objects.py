@@ -1,0 +1,431 @@
+"""What each revision of a PDF changed, in words: page content, annotations, form fields, metadata, signatures.
+
+Objects are read with the syntax reader at the offsets that the revision's own sections give, so locked and damaged
+documents are told as well, as far as their dictionaries are not hidden in encrypted object streams.
+"""
+
+from collections import Counter
+from typing import Any
+
+from forensix.metadata.pdf import syntax
+from forensix.metadata.pdf.history import Entry, History, Revision
+from forensix.metadata.pdf.syntax import Name, Ref, SyntaxFault
+
+DESCRIBED = 2000
+PAGES = 1000
+TOLD = 40
+INFLATED_BYTES = 96 << 20
+APPEARANCE_DEPTH = 6
+VALIDATION_DEPTH = 5
+
+ROLES = (
+    "page content",
+    "form field",
+    "annotation",
+    "signature",
+    "document information",
+    "metadata",
+    "page",
+    "page tree",
+    "image",
+    "font",
+    "script or action",
+    "embedded file",
+    "validation data",
+    "catalog",
+    "structure of the file",
+    "other object",
+)
+"""What an object can be, the most telling first."""
+
+SAME_SAVE = "a second cross-reference section for the same objects, written in the same go"
+
+
+class View:
+    """The objects of a document as one revision left them."""
+
+    def __init__(self, data: bytes, entries: dict[int, Entry], trailer: dict[str, Any]) -> None:
+        self.data = data
+        self.entries = entries
+        self.trailer = trailer
+        self.encrypted = "Encrypt" in trailer
+        self._inflated = 0
+        self._objects: dict[int, Any] = {}
+        self._streams: dict[int, tuple[bytes, list[tuple[int, int]]] | None] = {}
+
+    def get(self, number: int) -> Any:
+        """Return an object (a stream gives its dictionary), ``None`` where there is none or it cannot be read."""
+        if number not in self._objects:
+            self._objects[number] = self._read(number)
+        return self._objects[number]
+
+    def resolve(self, value: Any) -> Any:
+        """Follow references until something else comes, at most 16 times."""
+        for _ in range(16):
+            if not isinstance(value, Ref):
+                return value
+            value = self.get(value.number)
+        return None
+
+    def dictionary(self, value: Any) -> dict[str, Any]:
+        """Return what a value refers to if it is a dictionary, else an empty one."""
+        value = self.resolve(value)
+        return value if isinstance(value, dict) else {}
+
+    def array(self, value: Any) -> list[Any]:
+        """Return what a value refers to if it is an array, else an empty one."""
+        value = self.resolve(value)
+        return value if isinstance(value, list) else []
+
+    def offset(self, number: int) -> int | None:
+        """Return where an object (or the object stream around it) begins."""
+        kind, where, _ = self.entries.get(number, ("free", 0, 0))
+        return where if kind == "at" else self.offset(where) if kind == "in" and where != number else None
+
+    def present(self, number: int) -> bool:
+        """Say whether an object stream lists an object (which may be null)."""
+        stream = self._streams.get(self.entries.get(number, ("free", 0, 0))[1])
+        return stream is not None and any(n == number for n, _ in stream[1])
+
+    def _read(self, number: int) -> Any:
+        kind, where, _ = self.entries.get(number, ("free", 0, 0))
+        try:
+            if kind == "at" and 0 < where < len(self.data):
+                reference, value, _ = syntax.indirect(self.data, where)
+                return value if reference.number == number else None
+            if kind == "in":
+                if where not in self._streams:
+                    self._streams[where] = self._object_stream(where)
+                stream = self._streams[where]
+                if stream:
+                    body, offsets = stream
+                    at = next((o for n, o in offsets if n == number), None)
+                    return syntax.parse(body, at)[0] if at is not None else None
+        except (SyntaxFault, ValueError, RecursionError):
+            return None
+        return None
+
+    def _object_stream(self, number: int) -> tuple[bytes, list[tuple[int, int]]] | None:
+        kind, where, _ = self.entries.get(number, ("free", 0, 0))
+        if kind != "at":
+            return None
+        _, value, end = syntax.indirect(self.data, where)
+        if not isinstance(value, dict) or value.get("Type") != "ObjStm":
+            return None
+        length = value.get("Length")
+        if isinstance(length, Ref):
+            value = {**value, "Length": self.resolve(length)}
+        if self._inflated > INFLATED_BYTES:
+            return None
+        body = syntax.stream_bytes(self.data, value, end)
+        self._inflated += len(body)
+        count, first = value.get("N", 0), value.get("First", 0)
+        numbers = [int(word) for word in body[:first].split()[: 2 * min(count, 100_000)]]
+        return body, [(n, first + o) for n, o in zip(numbers[::2], numbers[1::2], strict=False)]
+
+
+def roles(view: View) -> dict[int, tuple[str, str]]:
+    """Return for each object that the page tree, the form and the trailer reach its role and a name for it."""
+    found: dict[int, tuple[str, str]] = {}
+    catalog = view.dictionary(view.trailer.get("Root"))
+
+    def mark(value: Any, role: str, name: str) -> None:
+        if isinstance(value, Ref):
+            found.setdefault(value.number, (role, name))
+            item = view.get(value.number)
+            if isinstance(item, list):
+                for part in item[:PAGES]:
+                    if isinstance(part, Ref):
+                        found.setdefault(part.number, (role, name))
+        elif isinstance(value, list):
+            for part in value[:PAGES]:
+                mark(part, role, name)
+
+    mark(view.trailer.get("Info"), "document information", "")
+    mark(view.trailer.get("Root"), "catalog", "")
+    mark(view.trailer.get("Encrypt"), "structure of the file", "encryption")
+    mark(catalog.get("Metadata"), "metadata", "")
+    mark(catalog.get("OpenAction"), "script or action", "open action")
+    form = view.dictionary(catalog.get("AcroForm"))
+    mark(catalog.get("AcroForm"), "form field", "the form itself")
+    mark(form.get("XFA"), "form field", "XFA")
+    _fields(view, form.get("Fields"), found, "", 0)
+    for number, page in enumerate(_pages(view, catalog), 1):
+        if isinstance(page, Ref):
+            found.setdefault(page.number, ("page", f"page {number}"))
+        dictionary = view.dictionary(page)
+        mark(dictionary.get("Contents"), "page content", f"page {number}")
+        resources = view.dictionary(dictionary.get("Resources"))
+        for name, item in view.dictionary(resources.get("XObject")).items():
+            picture = view.dictionary(item).get("Subtype") == "Image"
+            mark(item, "image" if picture else "page content", f"{name} of page {number}")
+        for name, item in view.dictionary(resources.get("Font")).items():
+            mark(item, "font", f"{name} {view.dictionary(item).get('BaseFont', '')}".strip())
+        annotations = dictionary.get("Annots")
+        if isinstance(annotations, Ref):
+            found.setdefault(annotations.number, ("annotation", f"list of page {number}"))
+        for annotation in view.array(annotations)[:PAGES]:
+            item = view.dictionary(annotation)
+            subtype = str(item.get("Subtype", ""))
+            role = (
+                ("form field", _title(item)) if subtype == "Widget" else ("annotation", f"{subtype} on page {number}")
+            )
+            if isinstance(annotation, Ref):
+                role = found.setdefault(annotation.number, role)
+            # Appearances are drawn from forms inside forms, with pictures and fonts of their own.
+            for part in reached(view, item.get("AP"), APPEARANCE_DEPTH):
+                found.setdefault(part, (role[0], f"appearance of {role[1]}"))
+    # Last: what a page shows stays page content, whoever else names it.
+    for stored in reached(view, catalog.get("DSS"), VALIDATION_DEPTH):
+        found.setdefault(stored, ("validation data", ""))
+    return found
+
+
+def reached(view: View, value: Any, depth: int) -> list[int]:
+    """Return the numbers of the objects that a value leads to, in at most ``depth`` steps and never up to a page."""
+    numbers: dict[int, None] = {}
+    stack = [(value, depth)]
+    while stack and len(numbers) < PAGES:
+        value, left = stack.pop()
+        if isinstance(value, Ref):
+            if value.number in numbers or left < 1:
+                continue
+            item = view.get(value.number)
+            if isinstance(item, dict) and item.get("Type") in ("Page", "Pages", "Catalog"):
+                continue
+            numbers[value.number] = None
+            value, left = item, left - 1
+        if isinstance(value, dict):
+            stack += [(part, left) for key, part in value.items() if key not in ("Parent", "P")]
+        elif isinstance(value, list):
+            stack += [(part, left) for part in value[:PAGES]]
+    return list(numbers)
+
+
+def _fields(view: View, kids: Any, found: dict[int, tuple[str, str]], prefix: str, depth: int) -> None:
+    if depth > 12:
+        return
+    for kid in view.array(kids)[:PAGES]:
+        item = view.dictionary(kid)
+        name = ".".join(n for n in (prefix, _title(item)) if n)
+        signed = item.get("FT") == "Sig"
+        if isinstance(kid, Ref):
+            if kid.number in found:
+                continue
+            found[kid.number] = ("signature" if signed else "form field", name)
+        if signed and isinstance(item.get("V"), Ref):
+            found.setdefault(item["V"].number, ("signature", name))
+        _fields(view, item.get("Kids"), found, name, depth + 1)
+
+
+def _pages(view: View, catalog: dict[str, Any]) -> list[Any]:
+    pages: list[Any] = []
+    stack, seen = [catalog.get("Pages")], set[int]()
+    while stack and len(pages) < PAGES and len(seen) < 8 * PAGES:
+        node = stack.pop()
+        if isinstance(node, Ref):
+            if node.number in seen:
+                continue
+            seen.add(node.number)
+        item = view.dictionary(node)
+        if "Kids" in item:
+            stack.extend(reversed(view.array(item["Kids"])[: 8 * PAGES]))
+        elif item:
+            pages.append(node)
+    return pages
+
+
+def _title(item: dict[str, Any]) -> str:
+    return syntax.text(item["T"])[:80] if isinstance(item.get("T"), bytes) else ""
+
+
+def _own_role(item: Any) -> str:
+    """Name the role of an object that nothing reached, from its own dictionary."""
+    if not isinstance(item, dict):
+        return "other object"
+    kind, subtype = item.get("Type"), item.get("Subtype")
+    by_type = {
+        "Page": "page",
+        "Pages": "page tree",
+        "Annot": "annotation",
+        "Sig": "signature",
+        "DocTimeStamp": "signature",
+        "Metadata": "metadata",
+        "Font": "font",
+        "FontDescriptor": "font",
+        "Catalog": "catalog",
+        "XRef": "structure of the file",
+        "ObjStm": "structure of the file",
+        "Action": "script or action",
+        "EmbeddedFile": "embedded file",
+        "Filespec": "embedded file",
+        "DSS": "validation data",
+        "VRI": "validation data",
+    }
+    if kind in by_type:
+        return by_type[str(kind)]
+    if "ByteRange" in item:
+        return "signature"
+    if "FT" in item:
+        return "form field"
+    if subtype == "Image":
+        return "image"
+    if item.get("S") in ("JavaScript", "URI", "Launch", "GoTo", "SubmitForm"):
+        return "script or action"
+    if subtype == "Form":
+        return "page content"
+    if "Producer" in item or "CreationDate" in item or "ModDate" in item:
+        return "document information"
+    return "annotation" if isinstance(subtype, Name) and "Rect" in item else "other object"
+
+
+def changes(data: bytes, history: History) -> list[dict[str, Any]]:
+    """Return one plain record for each revision, with what it changed against the one before.
+
+    ``roles`` counts changed objects by role, ``named`` names up to 40 of them, ``content_changed`` says whether the
+    pages themselves (their content, images or fonts) were replaced or added to.
+    """
+    records = []
+    entries: dict[int, Entry] = {}
+    trailer: dict[str, Any] = {}
+    for revision in history.revisions:
+        if revision.index > TOLD:
+            # Revisions without end are no history; they are counted and their bytes told.
+            records.append(_untold(revision))
+            continue
+        known = set(entries)
+        before = View(data, dict(entries), dict(trailer)) if known else None
+        entries = {**entries, **revision.entries}
+        trailer = {**trailer, **revision.trailer}
+        view = View(data[: revision.end_offset], entries, trailer)
+        reached = roles(view)
+        reached_before = roles(before) if before else {}
+        counts: Counter[str] = Counter()
+        named: list[str] = []
+        changed: list[list[Any]] = []
+        for number in revision.changed[:DESCRIBED]:
+            if number == 0:
+                continue
+            role, name = reached.get(number) or reached_before.get(number) or (_own_role(view.get(number)), "")
+            if role == "structure of the file" and not name:
+                continue
+            freed = revision.entries[number][0] == "free"
+            kept = before is not None and not freed and number in known
+            if (
+                before is not None
+                and kept
+                and view.get(number) == before.get(number)
+                and _same_bytes(view, before, number)
+            ):
+                continue
+            if (
+                role == "page"
+                and kept
+                and before is not None
+                and _only_annotations(view.get(number), before.get(number))
+            ):
+                role, name = "annotation", f"list of {name}"
+            verb = "removed" if freed else "changed" if number in known else "added"
+            counts[role] += 1
+            changed.append([number, role, verb])
+            if len(named) < 40 and (revision.index > 1):
+                named.append(f"{verb} {role}{f' ({name})' if name else ''}, object {number}")
+        identifier = view.array(trailer.get("ID"))
+        # A section that cannot be read tells nothing of whether it had objects.
+        index_one, own = revision.index == 1, not revision.entries or _own_bytes(revision)
+        records.append(
+            {
+                "index": revision.index,
+                "start_offset": revision.start_offset,
+                "end_offset": revision.end_offset,
+                "startxref": revision.startxref,
+                "in_chain": revision.in_chain,
+                "n_objects_changed": len(changed),
+                "roles": dict(counts),
+                "named": named,
+                "changed": changed[:DESCRIBED],
+                "same_save": not index_one and not own,
+                "content_changed": _content_changed(changed, known),
+                "id": [part.hex() for part in identifier if isinstance(part, bytes)][:2],
+                "summary": summary(revision.index, counts, len(changed)) if index_one or own else SAME_SAVE,
+            }
+        )
+    return records
+
+
+def _untold(revision: Revision) -> dict[str, Any]:
+    return {
+        "index": revision.index,
+        "start_offset": revision.start_offset,
+        "end_offset": revision.end_offset,
+        "startxref": revision.startxref,
+        "in_chain": revision.in_chain,
+        "n_objects_changed": len(revision.changed),
+        "roles": {},
+        "named": [],
+        "changed": [],
+        "same_save": False,
+        "content_changed": False,
+        "id": [],
+        "summary": f"{len(revision.changed)} objects, not looked at one by one",
+    }
+
+
+def _own_bytes(revision: Revision) -> bool:
+    """Say whether a revision holds objects of its own; else its section only lists again what was already there."""
+    freed = any(revision.entries[n][0] == "free" for n in revision.changed)
+    return freed or any(e[0] == "at" and e[1] >= revision.start_offset for e in revision.entries.values())
+
+
+def _same_bytes(view: View, before: View, number: int) -> bool:
+    """Say whether a rewritten object is the same, its stream included (signers rewrite objects without a change)."""
+    here, there = view.offset(number), before.offset(number)
+    if here is None or there is None:
+        return False
+    if view.entries[number][0] == "in":
+        return True
+    ends = [d.find(b"endobj", o, o + (8 << 20)) for d, o in ((view.data, here), (before.data, there))]
+    return min(ends) >= 0 and view.data[here : ends[0]].split() == before.data[there : ends[1]].split()
+
+
+def _only_annotations(page: Any, before: Any) -> bool:
+    """Say whether a page differs from what it was in the list of what lies on it, and in nothing that draws it."""
+    if not isinstance(page, dict) or not isinstance(before, dict):
+        return False
+    beside = ("Annots", "Tabs", "LastModified", "PieceInfo", "StructParents")
+    return {k: v for k, v in page.items() if k not in beside} == {k: v for k, v in before.items() if k not in beside}
+
+
+def drawing_changed(record: dict[str, Any]) -> list[str]:
+    """Return the roles of what a revision changed of how the pages look, apart from forms, comments and signatures."""
+    return list(
+        dict.fromkeys(
+            role
+            for _, role, verb in record["changed"]
+            if role == "page content"
+            or (role == "image" and verb != "removed")
+            or (role in ("font", "page", "page tree") and verb != "added")
+        )
+    )
+
+
+def _content_changed(changed: list[list[Any]], known: set[int]) -> bool:
+    """Say whether existing content was replaced or content was added to existing pages."""
+    if not known:
+        return False
+    return any(role == "page content" or (role == "image" and verb != "removed") for _, role, verb in changed)
+
+
+def summary(index: int, counts: Counter[str], n_objects: int) -> str:
+    """Say in words what a revision changed."""
+    if index == 1:
+        return f"the first version, with {n_objects} objects"
+    if not n_objects:
+        return "no object differs"
+    parts = [f"{role} ({counts[role]})" if counts[role] > 1 else role for role in ROLES if counts[role]]
+    return ", ".join(parts)
+
+
+def page_count(view: View) -> int:
+    """Return how many pages the page tree reaches."""
+    return len(_pages(view, view.dictionary(view.trailer.get("Root"))))

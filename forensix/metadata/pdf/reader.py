@@ -1,0 +1,226 @@
+"""Facts of PDF documents.
+
+    pdf.version pdf.linearized pdf.sections pdf.id                structure
+    pdf.revision                                                  one dict per saved version (`objects.changes`)
+    pdf.encryption.*                                              filter, algorithm, bits, locked, forbidden
+    pdf.info.* xmp.*                                              what the document says of itself
+    pdf.action.* pdf.open_action pdf.embedded_file pdf.form.*     what it can do, and what it carries
+    pdf.layer.* pdf.font pdf.uri pdf.pages pdf.images
+    pdf.signature pdf.signature.unread pdf.signature.empty        one dict per signature (`signatures`)
+    pdf.usage_rights                                              functions that Adobe unlocks in its free reader
+    pdf.covered_text pdf.scan                                     what the drawing of the first pages shows
+    c2pa.*                                                        content credentials
+
+The bytes are walked first, by a reader that needs no intact structure; then the document is opened by qpdf (pikepdf)
+and its signatures are checked by pyHanko. A step that fails leaves a problem, and the others still tell what they find.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from forensix.metadata.blocks import xmp
+from forensix.metadata.facts import Fact, Facts, Node, Problem
+from forensix.metadata.pdf import checks as pdf_checks
+from forensix.metadata.pdf import history as pdf_history
+from forensix.metadata.pdf import objects as pdf_objects
+from forensix.metadata.pdf import offsets as pdf_offsets
+from forensix.metadata.pdf.history import Entry, History
+from forensix.metadata.pdf.objects import View
+from forensix.metadata.pdf.syntax import text
+
+NODES = 400
+
+
+def read(path: str) -> Facts:
+    """Return the facts of a PDF; what is broken in it is a problem, never an error."""
+    data = Path(path).read_bytes()
+    history = pdf_history.walk(data)
+    items, problems = _structure(data, history)
+    entries: dict[int, Entry] = {}
+    for revision in history.revisions:
+        entries.update(revision.entries)
+    view = View(data, entries or pdf_history.recovered(data), history.trailer)
+    encrypted = "Encrypt" in history.trailer
+    records: list[dict[str, Any]] = []
+
+    def changes() -> tuple[list[Fact], list[Problem]]:
+        records.extend(pdf_objects.changes(data, history))
+        return [
+            Fact(
+                "pdf.revision",
+                r,
+                f"revision {r['index']}, bytes {r['start_offset']} to {r['end_offset']}",
+                r["start_offset"],
+            )
+            for r in records
+        ], []
+
+    steps: tuple[Callable[[], tuple[list[Fact], list[Problem]]], ...] = (
+        changes,
+        lambda: ([], pdf_checks.check(data, history, view, encrypted=encrypted)),
+        lambda: (_encryption(view), []),
+        lambda: _document(path, view),
+        lambda: _signatures(path, data),
+        lambda: (_credentials(path), []),
+    )
+    for i, step in enumerate(steps):
+        if i >= 3 and any(pdf_checks.EXHAUSTING in p.message for p in problems):
+            problems.append(Problem("the document was not opened, because that would use up the memory", "document"))
+            break
+        try:
+            found, faults = step()
+        except Exception as error:  # Parsers of hostile bytes fail in ways that nobody lists.
+            words = f"{type(error).__name__}: {str(error).replace(path, 'the file')[:200]}"
+            found, faults = [], [Problem(f"a part cannot be read: {words}", "document")]
+        items += found
+        problems += faults
+    said = tuple(dict.fromkeys(replace(p, message=_sentence(p.message)) for p in problems))
+    return Facts("pdf", "pdf", tuple(pdf_offsets.placed(items, view)), said, _nodes(data, history, view, records))
+
+
+def _structure(data: bytes, history: History) -> tuple[list[Fact], list[Problem]]:
+    items: list[Fact] = []
+    if history.version:
+        items.append(Fact("pdf.version", history.version, "header", history.header_offset))
+    if history.linearized_length is not None:
+        items.append(
+            Fact("pdf.linearized", history.linearized_length, "linearisation dictionary /L", history.header_offset)
+        )
+    if history.kinds:
+        items.append(Fact("pdf.sections", list(history.kinds), "cross-reference sections"))
+    items.append(Fact("pdf.end_marks", history.n_end_marks, "%%EOF"))
+    identifier = history.trailer.get("ID")
+    if isinstance(identifier, list) and len(identifier) == 2 and all(isinstance(i, bytes) for i in identifier):
+        items.append(Fact("pdf.id", [i.hex() for i in identifier], "trailer /ID"))
+    if history.end_offset is not None and len(data) > history.end_offset:
+        items.append(Fact("pdf.bytes_after_end", len(data) - history.end_offset, "behind %%EOF", history.end_offset))
+    return items, list(history.problems)
+
+
+def _encryption(view: View) -> list[Fact]:
+    encrypt = view.trailer.get("Encrypt")
+    if encrypt is None:
+        return []
+    item = view.dictionary(encrypt)
+    where = f"encryption dictionary, object {encrypt.number}" if hasattr(encrypt, "number") else "trailer /Encrypt"
+    version, revision = view.resolve(item.get("V")), view.resolve(item.get("R"))
+    methods = {str(view.dictionary(f).get("CFM", "")) for f in view.dictionary(item.get("CF")).values()} or {
+        "V2" if version in (1, 2, 3) else ""
+    }
+    names = {"V2": "RC4", "AESV2": "AES-128", "AESV3": "AES-256"}
+    items = [
+        Fact("pdf.encryption.filter", str(view.resolve(item.get("Filter")) or "unknown"), where),
+        Fact("pdf.encryption.method", ", ".join(sorted(names.get(m, m) for m in methods if m)) or "unknown", where),
+        Fact("pdf.encryption.version", f"V{version} R{revision}", where),
+    ]
+    length = view.resolve(item.get("Length"))
+    if isinstance(length, int):
+        items.append(Fact("pdf.encryption.bits", length, where))
+    if item.get("EncryptMetadata") is False:
+        items.append(Fact("pdf.encryption.metadata_open", True, where))
+    if str(item.get("Filter")) != "Standard":
+        n = len(view.array(item.get("Recipients"))) or sum(
+            len(view.array(view.dictionary(f).get("Recipients"))) for f in view.dictionary(item.get("CF")).values()
+        )
+        items.append(Fact("pdf.encryption.recipients", n, where))
+    return items
+
+
+def _for_certificates(view: View) -> bool:
+    """Say whether a document is encrypted for the holders of certificates, which qpdf cannot open."""
+    item = view.dictionary(view.trailer.get("Encrypt"))
+    return bool(item) and str(view.resolve(item.get("Filter"))) != "Standard"
+
+
+def _document(path: str, view: View) -> tuple[list[Fact], list[Problem]]:
+    from forensix.metadata.pdf import content as pdf_content
+    from forensix.metadata.pdf import document as pdf_document
+
+    pdf, items, problems = pdf_document.opened(path)
+    if pdf is None and _for_certificates(view):
+        items, problems = [Fact("pdf.encryption.locked", True, "opening it without a certificate")], []
+    if pdf is None:
+        if items:
+            # Locked: page count and type of objects are not encrypted in themselves.
+            pages = pdf_objects.page_count(view)
+            return [*items, *([Fact("pdf.pages", pages, "page tree")] if pages else [])], problems
+        return [*items, *_raw_info(view)], problems
+    with pdf:
+        found, faults = pdf_document.facts(pdf)
+        items += found
+        problems += faults
+        try:
+            packet = pdf_document.xmp_packet(pdf)
+        except Exception as error:  # As above: a damaged stream.
+            packet = None
+            problems.append(Problem(f"the XMP packet cannot be read: {type(error).__name__}", "catalog /Metadata"))
+        if packet:
+            # A packet that is neither compressed nor encrypted stands in the file as it is.
+            at = view.data.rfind(packet)
+            told, faults = xmp.parse(packet, "XMP of the document (catalog /Metadata)", at if at >= 0 else None)
+            items += told
+            problems += faults
+        content, faults = pdf_content.facts(pdf)
+        items += content
+        problems += faults + pdf_document.warnings(pdf, path)
+    return items, problems
+
+
+def _raw_info(view: View) -> list[Fact]:
+    """Return the document information of a file that qpdf cannot open, read from its bytes."""
+    if view.encrypted:
+        return []
+    return [
+        Fact(f"pdf.info.{key}", text(value)[:2000], f"document information, /{key}")
+        for key, value in list(view.dictionary(view.trailer.get("Info")).items())[:60]
+        if isinstance(value, bytes | str)
+    ]
+
+
+def _signatures(path: str, data: bytes) -> tuple[list[Fact], list[Problem]]:
+    from forensix.metadata.pdf import signatures as pdf_signatures
+
+    return pdf_signatures.facts(path, data)
+
+
+def _credentials(path: str) -> list[Fact]:
+    from forensix.metadata.blocks import c2pa
+
+    return c2pa.read(path, "pdf")
+
+
+def _nodes(data: bytes, history: History, view: View, records: list[dict[str, Any]]) -> tuple[Node, ...]:
+    """Return the map of the file: one node for each revision, with its objects in the order of their bytes."""
+    nodes = []
+    at = sorted((e[1], n) for r in history.revisions for n, e in r.entries.items() if e[0] == "at" and n)
+    previous = 0
+    for revision, record in zip(history.revisions, records, strict=False):
+        inside = [(o, n) for o, n in dict.fromkeys(at) if previous <= o < revision.end_offset]
+        names = {row[0]: row[1] for row in record["changed"]}
+        children: list[Node] = []
+        for (offset, number), after in zip(inside, [*inside[1:], (revision.end_offset, 0)], strict=False):
+            if len(children) >= NODES:
+                break
+            children.append(Node(f"object {number}", offset, after[0] - offset, names.get(number, "")))
+        size = revision.end_offset - previous
+        nodes.append(Node(f"revision {revision.index}", previous, size, record["summary"], tuple(children)))
+        previous = revision.end_offset
+    if previous < len(data):
+        nodes.append(Node("after the last end mark" if nodes else "document", previous, len(data) - previous))
+    return tuple(nodes)
+
+
+def _sentence(message: str) -> str:
+    message = message[:1].upper() + message[1:]
+    return message if message.endswith(".") else f"{message}."
+
+
+def versions(path: str) -> list[list[Any]]:
+    """Return ``[index, end offset, number of objects changed, summary]`` for each saved version, oldest first."""
+    data = Path(path).read_bytes()
+    if b"%PDF-" not in data[:4096]:
+        return []
+    records = pdf_objects.changes(data, pdf_history.walk(data))
+    return [[r["index"], r["end_offset"], r["n_objects_changed"], r["summary"]] for r in records]

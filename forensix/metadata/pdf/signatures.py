@@ -1,0 +1,200 @@
+"""Digital signatures of a PDF: who signed, does the digest hold, what it covers, and what was changed afterwards.
+
+Trust is not looked up anywhere: without a list of trusted issuers and without a network, a signature can be whole and
+its signer still unknown. What came after a signature is compared by pyHanko's difference analysis.
+
+References
+----------
+ISO 32000-2:2020, 12.8; ETSI EN 319 142-1.
+"""
+
+import logging
+import re
+from typing import Any
+
+from forensix.metadata.facts import Fact, Problem
+from forensix.metadata.pdf import signature_bytes
+
+SIGNATURES = 30
+
+
+def facts(path: str, data: bytes) -> tuple[list[Fact], list[Problem]]:
+    """Return one fact for each signature (``pdf.signature``), or what the raw bytes show where it cannot be read."""
+    raw = signature_bytes.dictionaries(data)
+    if not raw and b"/Sig" not in data and b"/ObjStm" not in data:
+        return [], []
+    if not raw and not re.search(rb"/SigFlags|/FT\s*/Sig", data):
+        return [], []
+    problems: list[Problem] = []
+    try:
+        found = _validated(path, data)
+    except Exception as error:
+        why = "the document is locked" if b"/Encrypt" in data else f"pyHanko gives up ({type(error).__name__})"
+        problems.append(
+            Problem(f"what came after a signature cannot be told: {why}", "signature", grave=False, unread=True)
+        )
+        found = []
+    # Kinds that pyHanko does not know (adbe.pkcs7.sha1) and damaged ones are told by their bytes.
+    read = {tuple(f.value["byte_range"][:4]) for f in found if f.value["intact"] is not None}
+    found = [f for f in found if f.value["intact"] is not None or not _known(f, raw)]
+    found += [_from_bytes(data, r) for r in raw if tuple(r["byte_range"][:4]) not in read]
+    return found, problems
+
+
+def _known(fact: Fact, raw: list[dict[str, Any]]) -> bool:
+    return any(tuple(r["byte_range"][:4]) == tuple(fact.value["byte_range"][:4]) for r in raw)
+
+
+def _from_bytes(data: bytes, raw: dict[str, Any]) -> Fact:
+    """Return the fact of a signature dictionary that only its bytes tell of."""
+    where = "signature dictionary"
+    if raw["usage_rights"]:
+        return Fact("pdf.usage_rights", raw, where, raw["offset"])
+    try:
+        told = signature_bytes.checked(data, raw)
+    except Exception as error:  # As everywhere with hostile bytes.
+        return Fact(
+            "pdf.signature.unread", {**raw, "error": str(error)[:200] or type(error).__name__}, where, raw["offset"]
+        )
+    if told.get("empty"):
+        return Fact("pdf.signature.empty", told, where, raw["offset"])
+    whole = _only_its_value_is_left_out(raw["byte_range"], data)
+    record = {
+        **_blank(raw["byte_range"]),
+        **_certificate(told.pop("certificate")),
+        **told,
+        "coverage": "entire_file" if whole else None,
+        "from_bytes": True,
+    }
+    return Fact("pdf.signature", record, where, raw["offset"])
+
+
+def _validated(path: str, data: bytes) -> list[Fact]:
+    from pyhanko.pdf_utils.reader import PdfFileReader
+
+    for name in ("pyhanko", "pyhanko_certvalidator"):
+        # An unknown issuer is no error here, and its traceback is no use to anybody.
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    found: list[Fact] = []
+    with open(path, "rb") as file:
+        reader = PdfFileReader(file, strict=False)
+        if reader.encrypted:
+            reader.decrypt(b"")
+        for signature in reader.embedded_signatures[:SIGNATURES]:
+            record = _record(signature)
+            if record["coverage"] == "unclear" and _only_its_value_is_left_out(record["byte_range"], data):
+                # pyHanko wants the brackets of the value left out as well; some signers sign one of them.
+                record |= {"coverage": "entire_file", "modification": None, "allowed_kept": None}
+            end = record["covered_to"] or None
+            found.append(Fact("pdf.signature", record, f"signature field {record['field']}", end and record["offset"]))
+    return found
+
+
+def _only_its_value_is_left_out(ranges: list[int], data: bytes) -> bool:
+    """Say whether a byte range covers the whole file but for hexadecimal digits in one gap."""
+    if len(ranges) != 4 or ranges[0] != 0 or abs(ranges[2] + ranges[3] - len(data)) > 2:
+        return False
+    gap = data[ranges[1] : ranges[2]]
+    return len(gap) > 2 and re.fullmatch(rb"<?[0-9A-Fa-f\s]*>?", gap) is not None
+
+
+def _blank(ranges: list[int]) -> dict[str, Any]:
+    """Return the record of a signature of which nothing is known yet but its byte range."""
+    return {
+        "field": "",
+        "timestamp_only": False,
+        "byte_range": ranges,
+        "offset": ranges[1] if len(ranges) > 1 else None,
+        "covered_to": ranges[-2] + ranges[-1] if len(ranges) >= 2 else 0,
+        "intact": None,
+        "valid": None,
+        "trusted": False,
+        "coverage": None,
+        "modification": None,
+        "changed_fields": [],
+        "allowed": None,
+        "allowed_kept": None,
+        "errors": [],
+        "from_bytes": False,
+    }
+
+
+def _record(signature: Any) -> dict[str, Any]:
+    record = _blank([int(r) for r in signature.byte_range])
+    record |= {
+        "field": str(signature.field_name),
+        "timestamp_only": signature.sig_object.get("/Type") == "/DocTimeStamp",
+        "signed_revision": signature.signed_revision,
+    }
+    for key in ("Name", "Reason", "Location", "ContactInfo", "M", "Filter", "SubFilter"):
+        value = signature.sig_object.get(f"/{key}")
+        value = getattr(value, "decrypted", value)  # in an encrypted document
+        if value is not None:
+            record[key.lower()] = str(value)[:300]
+    for part in (_signer, _integrity, _trust):
+        try:
+            record.update(part(signature))
+        except Exception as error:
+            record["errors"].append(f"{type(error).__name__}: {str(error)[:200]}")
+    return record
+
+
+def _signer(signature: Any) -> dict[str, Any]:
+    stamp = signature.self_reported_timestamp
+    level = signature.docmdp_level
+    return {
+        **_certificate(signature.signer_cert),
+        "signed_at": stamp.isoformat() if stamp else None,
+        "allowed": level.name.lower() if level is not None else None,
+    }
+
+
+def _certificate(certificate: Any) -> dict[str, Any]:
+    return {
+        "signer": certificate.subject.native.get("common_name") or certificate.subject.human_friendly,
+        "subject": certificate.subject.human_friendly,
+        "issuer": certificate.issuer.human_friendly,
+        "self_signed": certificate.self_signed in ("yes", "maybe"),
+        "serial": format(certificate.serial_number, "x"),
+        "valid_from": certificate.not_valid_before.isoformat(),
+        "valid_to": certificate.not_valid_after.isoformat(),
+    }
+
+
+def _integrity(signature: Any) -> dict[str, Any]:
+    from forensix.metadata.pdf.signature_changes import policy
+
+    signature.compute_integrity_info(policy())
+    summary = signature.summarise_integrity_info()
+    out: dict[str, Any] = {"coverage": signature.coverage.name.lower(), "allowed_kept": summary.get("docmdp_ok")}
+    changes = summary.get("diff_result")
+    if changes is None:
+        return out
+    level = getattr(changes, "modification_level", None)
+    if level is None:
+        return {**out, "modification": "other", "modification_words": _words(changes)}
+    fields = sorted(map(str, changes.changed_form_fields))[:40]
+    return {**out, "modification": level.name.lower(), "changed_fields": fields}
+
+
+def _words(changes: object) -> str:
+    """Return the reason that pyHanko gives, without the Python objects that some of its sentences list."""
+    return str(changes).partition("\n")[0].partition(": ")[0].rstrip(".")[:300]
+
+
+def _trust(signature: Any) -> dict[str, Any]:
+    from pyhanko.sign.validation import validate_pdf_signature, validate_pdf_timestamp
+    from pyhanko_certvalidator import ValidationContext
+
+    context = ValidationContext(trust_roots=[], allow_fetching=False)
+    status: Any
+    if signature.sig_object.get("/Type") == "/DocTimeStamp":
+        status = validate_pdf_timestamp(signature, context, skip_diff=True)
+    else:
+        status = validate_pdf_signature(signature, context, skip_diff=True)
+    return {
+        "intact": bool(status.intact),
+        "valid": bool(status.valid),
+        "digest": str(status.md_algorithm),
+        "mechanism": str(getattr(status, "pkcs7_signature_mechanism", "")),
+    }

@@ -1,0 +1,218 @@
+"""What all requests share: settings, database, storage, queue, counters, and threads for what blocks."""
+
+import asyncio
+import base64
+import binascii
+import contextvars
+import functools
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol, TypeVar
+
+import sqlalchemy as sa
+from starlette.requests import Request
+
+from forensix.service.api.creation import Creations, Queue
+from forensix.service.api.limits import Rates
+from forensix.service.api.metrics import Metrics
+from forensix.service.api.probe import Probe
+from forensix.service.api.uploads import Store
+from forensix.service.data import accounts
+from forensix.service.data.database import Database
+from forensix.service.data.tokens import Bearer, Tokens
+from forensix.service.errors import bad_password, bad_token, busy
+from forensix.service.settings import Settings
+
+T = TypeVar("T")
+
+MAX_WAITING_PASSWORDS = 32
+_SETTLE_S = 5.0
+_FRESH_S = 0.5
+"""How long the depth of the queue and a look at a token hold for further creations."""
+
+
+class ReadyStore(Store, Protocol):
+    """The storage, as far as the API is concerned."""
+
+    def ready(self) -> bool:
+        """Whether a file can be stored now."""
+
+
+class Context:
+    """Made once an application; ``of(request)`` finds it."""
+
+    def __init__(self, settings: Settings, database: Database, storage: ReadyStore, queue: Queue) -> None:
+        self.settings, self.database, self.storage, self.queue = settings, database, storage, queue
+        self.tokens = Tokens(settings, database)
+        self.creations = Creations(database, queue)
+        self.rates = Rates(settings)
+        self.metrics = Metrics()
+        self._threads = ThreadPoolExecutor(16, thread_name_prefix="forensix-api")
+        # Of their own, and few: each takes 64 MB and a core, and must not hold up anything else.
+        self._password_threads = ThreadPoolExecutor(2, thread_name_prefix="forensix-password")
+        self._waiting_passwords = 0
+        self._asked = -_FRESH_S
+        self._depth = 0
+        self._good: set[str] = set()
+        self.readiness = {"database": Probe(self._database_answers), "storage": Probe(self._storage_takes_files)}
+        """What must work for tasks to be taken on."""
+        self.uploads: Counter[str] = Counter()
+        """How many are arriving, by account."""
+
+    @staticmethod
+    def of(request: Request) -> "Context":
+        """Return the context of the application that answers a request."""
+        context: Context = request.app.state.context
+        return context
+
+    async def run(self, function: Callable[..., T], *args: Any) -> T:
+        """Await a blocking function in a thread; log lines of it carry the request's id."""
+        call = functools.partial(contextvars.copy_context().run, function, *args)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, call)
+
+    async def account_by_password(self, request: Request) -> str:
+        """Return the account that HTTP Basic credentials are for.
+
+        Raises
+        ------
+        Refusal
+            401: missing or wrong; 429: too often wrong, or too many requests; 503: too many others are being checked.
+        """
+        address = request.client.host if request.client else ""
+        self.rates.check_address(address)
+        name, password = _basic(request)
+        if self._waiting_passwords >= MAX_WAITING_PASSWORDS:
+            raise busy("too many passwords are being checked", 2)
+        self._waiting_passwords += 1
+        try:
+            check = functools.partial(self._check_password, address, name, password)
+            loop = asyncio.get_running_loop()
+            account = await loop.run_in_executor(self._password_threads, check)
+        finally:
+            self._waiting_passwords -= 1
+        if account is None:
+            raise bad_password()
+        self._welcome(request, account)
+        return account
+
+    async def account_by_token(self, request: Request) -> str:
+        """Return the account that a bearer token speaks for.
+
+        Raises
+        ------
+        Refusal
+            401: missing or not good; 429: too many requests.
+        """
+        return (await self.bearer(request)).account_id
+
+    async def bearer(self, request: Request) -> Bearer:
+        """Return what a bearer token says.
+
+        Raises
+        ------
+        Refusal
+            401: missing or not good; 429: too many requests.
+        """
+        bearer = await self.run(self.tokens.check, _bearer(request))
+        self._welcome(request, bearer.account_id)
+        return bearer
+
+    async def bearer_of_creation(self, request: Request) -> Bearer:
+        """Return who creates a task, when there is room for it.
+
+        A token that was good a moment ago is let in without another look: `Creations.insert` looks in any case.
+
+        Raises
+        ------
+        Refusal
+            401: missing or not good; 429: too many requests; 503: too many tasks are unfinished.
+        """
+        token = _bearer(request)
+        if time.monotonic() - self._asked > _FRESH_S or token not in self._good:
+            bearer = await self.run(self._look, token)
+        else:
+            bearer = self.tokens.read(token)
+        self._welcome(request, bearer.account_id)
+        if self._depth >= self.settings.queue_limit:
+            raise busy(f"{self._depth} tasks are unfinished, which is as many as are taken on", 30)
+        return bearer
+
+    def count_creation(self) -> None:
+        """Take note of a new task until the queue is looked at again."""
+        self._depth += 1
+
+    async def settle(self) -> None:
+        """Wait until uploads that were broken off have cleared away what they stored, which takes threads."""
+        end = time.monotonic() + _SETTLE_S
+        while self.uploads and time.monotonic() < end:
+            await asyncio.sleep(0.01)
+
+    def close(self) -> None:
+        """End the threads, when they have done what they are at, and the connections."""
+        self._threads.shutdown()
+        self._password_threads.shutdown()
+        self.creations.close()
+        self.queue.close()
+        self.database.close()
+
+    def _database_answers(self) -> bool:
+        with self.database.read() as connection:
+            return bool(connection.scalar(sa.text("SELECT 1")) == 1)
+
+    def _storage_takes_files(self) -> bool:
+        return self.storage.ready()
+
+    def _look(self, token: str) -> Bearer:
+        bearer = self.tokens.check(token)
+        if time.monotonic() - self._asked > _FRESH_S:
+            self._depth = self.queue.depth()
+            self._good = set()
+            self._asked = time.monotonic()
+        self._good.add(token)
+        return bearer
+
+    def _check_password(self, address: str, name: str, password: str) -> str | None:
+        # Once more: those that waited for a thread beside this one may have used up the limit.
+        self.rates.check_address(address)
+        account = accounts.check(self.database, name, password)
+        if account is None:
+            self.rates.count_wrong_password(address)
+        return account
+
+    def _welcome(self, request: Request, account: str) -> None:
+        request.state.account = account
+        self.rates.count_request(account)
+
+
+def _basic(request: Request) -> tuple[str, str]:
+    scheme, _, encoded = _authorization(request).partition(" ")
+    if scheme.lower() != "basic":
+        raise bad_password()
+    try:
+        name, colon, password = base64.b64decode(encoded.strip(), validate=True).decode("utf-8").partition(":")
+    except (binascii.Error, ValueError):
+        raise bad_password() from None
+    if not colon:
+        raise bad_password()
+    return name, password
+
+
+def _bearer(request: Request) -> str:
+    value = _authorization(request)
+    scheme, blank, token = value.partition(" ")
+    if not blank:
+        token = value
+    elif scheme.lower() != "bearer":
+        raise bad_token("the Authorization header is not a bearer token")
+    token = token.strip()
+    if not token:
+        raise bad_token("the token is missing")
+    return token
+
+
+def _authorization(request: Request) -> str:
+    values = request.headers.getlist("authorization")
+    # Two of them could be read differently by a proxy and by us.
+    return values[0].strip() if len(values) == 1 else ""

@@ -1,0 +1,206 @@
+"""Who works here: places of workers, their signs of life, and the jobs of those that are gone.
+
+A worker takes the first free place of its host, so that one that was killed and started again finds its own jobs under
+its old name. Every worker writes a sign of life and watches the others'. Silence is measured with the watcher's own
+clock and only while the database answers it, so that neither clocks that differ nor a database that was away make the
+living look dead. A worker whose place was taken all the same ends itself; what it still writes no longer counts.
+"""
+
+import contextlib
+import logging
+import os
+import socket
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from forensix.service.data.database import Database, workers
+from forensix.service.data.jobs import Jobs
+
+_LOG = logging.getLogger(__name__)
+
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+BEAT_S = 2.0
+SILENT_S = 30.0
+"""A worker that gave no sign of life for so long is gone for good."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A worker's name among the others, which is also what DBOS knows it by, and the process that holds it."""
+
+    id: str
+    host: str
+    pid: int
+    started_at: float
+
+
+class Replaced(Exception):
+    """Another worker took this one for dead and its jobs over."""
+
+
+def host_name() -> str:
+    """Return a name for this machine or container, as it runs now: processes of one name see each other's ids."""
+    # Machines can share a host name, above all those made from one image, but not what a start is given.
+    return f"{lasting_name()}{_boot()}"
+
+
+def lasting_name() -> str:
+    """Return the part of `host_name` that is the same after the machine was started anew."""
+    name = socket.gethostname()
+    try:
+        namespace = os.readlink("/proc/self/ns/pid").strip("pid:[]")
+    except OSError:
+        return name
+    # Containers can share a host name, but not this.
+    return name if namespace == "4026531836" else f"{name}-{namespace}"
+
+
+def _boot() -> str:
+    try:
+        return "-" + _BOOT.read_text().strip()[:8]
+    except OSError:
+        return ""
+
+
+def take_place(database: Database, host: str | None = None) -> Place:
+    """Take the first place of this host that nobody alive holds."""
+    host = host or host_name()
+    while True:
+        place = Place("", host, os.getpid(), time.time())
+        with contextlib.suppress(sa.exc.IntegrityError), database.write() as connection:
+            held = {row["id"]: row for row in _rows(connection, workers.c.host == host)}
+            index = 0
+            while (row := held.get(f"{host}/{index}")) is not None and not _has_no_process(row, host):
+                index += 1
+            place = Place(f"{host}/{index}", host, place.pid, place.started_at)
+            if row is None or _seize(connection, row, place):
+                if row is None:
+                    connection.execute(sa.insert(workers).values(_columns(place)))
+                return place
+
+
+def leave(database: Database, place: Place) -> None:
+    """Give up a place, when no job is left under its name."""
+    with database.write() as connection:
+        connection.execute(sa.delete(workers).where(_held_by(place)))
+
+
+class Watch:
+    """One worker's signs of life, and its eye on the others."""
+
+    def __init__(self, database: Database, jobs: Jobs, place: Place, *, silent_s: float = SILENT_S) -> None:
+        self._database, self._jobs, self._place, self._silent_s = database, jobs, place, silent_s
+        self._seen: dict[str, tuple[float, float]] = {}
+
+    def beat(self) -> None:
+        """Write a sign of life.
+
+        Raises
+        ------
+        Replaced
+            The place is another's now.
+        """
+        with self._database.write() as connection:
+            alive = sa.update(workers).where(_held_by(self._place)).values(heartbeat_at=time.time())
+            if connection.execute(alive).rowcount == 0:
+                raise Replaced(self._place.id)
+
+    def look(self) -> list[str]:
+        """Take over the jobs of workers that are gone, and return the places that they had."""
+        now = time.monotonic()
+        with self._database.read() as connection:
+            rows = _rows(connection, workers.c.id != self._place.id)
+        self._seen = {
+            row["id"]: (row["heartbeat_at"], now)
+            if self._seen.get(row["id"], (None,))[0] != row["heartbeat_at"]
+            else self._seen[row["id"]]
+            for row in rows
+        }
+        gone = [
+            row
+            for row in rows
+            if now - self._seen[row["id"]][1] > self._silent_s or _has_no_process(row, self._place.host)
+        ]
+        return [row["id"] for row in gone if self._take_over(row)]
+
+    def forget(self) -> None:
+        """Start observing anew: the database was away, and silence says nothing."""
+        self._seen.clear()
+
+    def _take_over(self, row: Mapping[str, Any]) -> bool:
+        # Under our process while it lasts: should we die over it, it falls silent once more.
+        mine = Place(row["id"], row["host"], self._place.pid, time.time())
+        with self._database.write() as connection:
+            if not _seize(connection, row, mine):
+                return False
+        jobs = self._jobs.unfinished([row["id"]])
+        for job_id, queue, _ in jobs:
+            self._jobs.give_back(job_id, queue)
+        leave(self._database, mine)
+        fields = {"worker": row["id"], "jobs": len(jobs)}
+        _LOG.warning("a worker is gone; its jobs were put back into the queue", extra={"fields": fields})
+        return True
+
+
+def give_back_all(jobs: Jobs, place: Place) -> int:
+    """Put all jobs that a stopping worker still holds back into their queues; return how many."""
+    held = jobs.unfinished([place.id])
+    for job_id, queue, _ in held:
+        jobs.give_back(job_id, queue)
+    return len(held)
+
+
+def give_back_orphans(database: Database, jobs: Jobs) -> int:
+    """Put jobs whose worker has no place at all back into their queues; return how many."""
+    held = jobs.unfinished()
+    # Looked up second: a worker has its place before it has a job.
+    with database.read() as connection:
+        known = set(connection.execute(sa.select(workers.c.id)).scalars())
+    orphans = [(job_id, queue) for job_id, queue, executor in held if executor not in known]
+    for job_id, queue in orphans:
+        jobs.give_back(job_id, queue)
+    return len(orphans)
+
+
+def _rows(connection: sa.Connection, where: sa.ColumnElement[bool]) -> list[Mapping[str, Any]]:
+    return [dict(row) for row in connection.execute(sa.select(workers).where(where)).mappings()]
+
+
+def _columns(place: Place) -> dict[str, Any]:
+    return {
+        "id": place.id,
+        "host": place.host,
+        "pid": place.pid,
+        "started_at": place.started_at,
+        "heartbeat_at": time.time(),
+    }
+
+
+def _seize(connection: sa.Connection, row: Mapping[str, Any], place: Place) -> bool:
+    """Take a place from a process, unless it has shown a sign of life or another was quicker."""
+    held = sa.and_(
+        workers.c.id == row["id"], workers.c.pid == row["pid"], workers.c.heartbeat_at == row["heartbeat_at"]
+    )
+    return connection.execute(sa.update(workers).where(held).values(_columns(place))).rowcount == 1
+
+
+def _held_by(place: Place) -> sa.ColumnElement[bool]:
+    return sa.and_(workers.c.id == place.id, workers.c.pid == place.pid, workers.c.started_at == place.started_at)
+
+
+def _has_no_process(row: Mapping[str, Any], host: str) -> bool:
+    """Return whether a worker of this host has ended; of other hosts only silence tells."""
+    if row["host"] != host:
+        return False
+    try:
+        os.kill(row["pid"], 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False

@@ -1,0 +1,224 @@
+"""Generated or photographed, by pixels: a small pretrained network and what it learnt from many sources of either kind.
+
+Up to nine windows of 224 px at native resolution and fixed places, and the whole picture scaled down, go through the
+network together. A picture's logit weighs the mean of the windows' and the whole picture's; the score is its calibrated
+probability under equal priors. Smaller pictures are continued by mirroring, which adds no evidence: below 64 px a score
+is hardly more than a guess.
+
+It learnt what pictures of known generators look like, at fine and coarse scales, after every one, generated or
+photographed, had been scaled and encoded anew at random. It fails on generators and on kinds of photographs that are
+unlike those of training; between two bounds that its card names a score decides nothing. Drawings, screenshots and
+pictures that a person retouched are in neither of its classes. The card has the figures.
+
+References
+----------
+M. Tan and Q. Le, "EfficientNet: rethinking model scaling for convolutional neural networks", ICML 2019; S.-Y. Wang et
+al., "CNN-generated images are surprisingly easy to spot... for now", CVPR 2020 (training on degraded pictures).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from scipy import ndimage
+
+from forensix.calibration import logit as to_logit
+from forensix.calibration import sigmoid
+from forensix.models import LoadedModel, load_model
+from forensix.models.architectures.efficientnet import DEVIATION, MEAN, fused
+from forensix.models.architectures.pictures import CELLS, WHOLE, WINDOW
+from forensix.synthetic.crops import RGB, SIDE_PX, at_least, positions, whole, windows
+
+BATCH = 30
+"""Windows that go through the network at once, about: those of three large pictures."""
+HEATMAP_WINDOWS = 36
+HEATMAP_BLUR_PX = 24
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What the network says of one picture."""
+
+    logit: float
+    """Raw, higher for generated."""
+    statistics: NDArray[np.float32]
+    """(n + 1, statistics): the pretrained stages' of n windows and, last, of the whole picture."""
+
+
+def checked(rgb: ArrayLike) -> RGB:
+    """Return the picture as an array, after checking that it is uint8 RGB with at least one pixel.
+
+    Raises
+    ------
+    ValueError
+        Another type or shape.
+    """
+    picture = np.asarray(rgb)
+    if picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] != 3 or picture.size == 0:
+        raise ValueError(f"a picture must be uint8 (H, W, 3), got {picture.dtype} {picture.shape}")
+    return picture
+
+
+def looked_at(rgb: RGB, most: int) -> RGB:
+    """Return what the network sees of a picture: its windows and, last, the whole of it, (n + 1, side, side, 3)."""
+    return np.concatenate([windows(rgb, SIDE_PX, most), windows(whole(rgb), SIDE_PX, 1)])
+
+
+def normalised(cut: RGB) -> torch.Tensor:
+    """Return windows (n, side, side, 3) as the network takes them, (n, 3, side, side)."""
+    x = torch.from_numpy(cut).permute(0, 3, 1, 2).contiguous(memory_format=torch.channels_last)
+    return (x.float() / 255 - MEAN) / DEVIATION
+
+
+class ImageDetector:
+    """Scores pictures with one loaded model; see the module's text for what the score means."""
+
+    def __init__(self, model: LoadedModel) -> None:
+        self.card = model.card
+        self.network = fused(model.module).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        self.most_windows = int(model.card.preprocessing["most_windows"])
+        self._whole_share = float(model.card.preprocessing["whole_share"])
+
+    @torch.inference_mode()
+    def look(self, pictures: Iterable[ArrayLike]) -> Iterator[Looked]:
+        """Yield what the network says of each picture; several go through it together.
+
+        Parameters
+        ----------
+        pictures
+            uint8 (H, W, 3) each, of any size from one pixel up. They are taken as they are needed.
+
+        Raises
+        ------
+        ValueError
+            Another type or shape.
+        """
+        waiting: list[RGB] = []
+        for rgb in pictures:
+            waiting.append(looked_at(checked(rgb), self.most_windows))
+            if sum(map(len, waiting)) >= BATCH:
+                yield from self._through(waiting)
+                waiting = []
+        yield from self._through(waiting)
+
+    def _through(self, waiting: list[RGB]) -> list[Looked]:
+        if not waiting:
+            return []
+        outputs, statistics = self.network(normalised(np.concatenate(waiting)))
+        ends = np.cumsum([len(cut) for cut in waiting])[:-1]
+        found = []
+        for of_one, told in zip(
+            np.split(outputs.double().numpy(), ends), np.split(statistics.numpy(), ends), strict=True
+        ):
+            share = self._whole_share
+            logit = (1 - share) * of_one[:-1, WINDOW].mean() + share * of_one[-1, WHOLE]
+            found.append(Looked(float(logit), told))
+        return found
+
+    def logit(self, rgb: ArrayLike) -> float:
+        """Return the raw logit of a picture of any size, higher for generated."""
+        return next(self.look([rgb])).logit
+
+    def score(self, rgb: ArrayLike) -> float:
+        """Return how likely a picture is generated, calibrated, [0, 1], for any size from one pixel up.
+
+        Parameters
+        ----------
+        rgb
+            uint8 (H, W, 3).
+
+        Raises
+        ------
+        ValueError
+            Another type or shape.
+        """
+        return self.scores([rgb])[0]
+
+    def scores(self, pictures: Iterable[ArrayLike]) -> list[float]:
+        """Return the score of each picture; several go through the network together, which is faster than one by one.
+
+        Parameters and errors are those of `look`.
+        """
+        return [self._calibrated(looked.logit) for looked in self.look(pictures)]
+
+    def _calibrated(self, logits: float) -> float:
+        assert self.card.calibration is not None
+        return float(self.card.calibration.score(logits))
+
+    @torch.inference_mode()
+    def heatmap(self, rgb: ArrayLike) -> NDArray[np.float64]:
+        """Return where the network finds its evidence, float (H, W) in [0, 1], higher is more likely generated.
+
+        A window's logit is the mean of what its places add. At most `HEATMAP_WINDOWS` windows on an even grid are
+        looked at; between places, and where no window was, values are those of the neighbours. A value is the score
+        that a picture would have that is everywhere like that place.
+
+        Raises
+        ------
+        ValueError
+            Another type or shape.
+        """
+        picture = checked(rgb)
+        height, width = picture.shape[:2]
+        grown = at_least(picture, SIDE_PX)
+        corners = positions(grown.shape[0], grown.shape[1], SIDE_PX, HEATMAP_WINDOWS)
+        cut = np.stack([grown[top : top + SIDE_PX, left : left + SIDE_PX] for top, left in corners])
+        parts = [self.network.evidence(normalised(cut[i : i + BATCH]), WINDOW) for i in range(0, len(cut), BATCH)]
+        found = _spread(torch.cat(parts).double().numpy(), corners, grown.shape[:2])[:height, :width]
+        assert self.card.calibration is not None
+        return np.asarray(self.card.calibration.score(found), dtype=np.float64)
+
+
+def _spread(
+    grids: NDArray[np.float64], corners: Sequence[tuple[int, int]], size: tuple[int, int]
+) -> NDArray[np.float64]:
+    """Return cells' values (n, cells, cells) of windows at ``corners`` over a picture of ``size``, smooth."""
+    cell = SIDE_PX // CELLS
+    rows, columns = -(-size[0] // cell), -(-size[1] // cell)
+    total, weight = np.zeros((rows, columns)), np.zeros((rows, columns))
+    for grid, (top, left) in zip(grids, corners, strict=True):
+        at = (slice(top // cell, top // cell + CELLS), slice(left // cell, left // cell + CELLS))
+        there = total[at].shape
+        total[at] += grid[: there[0], : there[1]]
+        weight[at] += 1
+    nearest = ndimage.distance_transform_edt(weight == 0, return_distances=False, return_indices=True)
+    known = (total / np.maximum(weight, 1))[tuple(nearest)]
+    smooth = ndimage.gaussian_filter(known, HEATMAP_BLUR_PX / cell, mode="nearest")
+    y, x = ((np.arange(n) + 0.5) / cell - 0.5 for n in size)
+    down = _interpolated(smooth, y)
+    return _interpolated(np.ascontiguousarray(down.T), x).T
+
+
+def _interpolated(rows: NDArray[np.float64], at: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return rows at fractional places, linear between those there are and constant outside."""
+    place = np.clip(at, 0, len(rows) - 1)
+    low = np.floor(place).astype(int)
+    high = np.minimum(low + 1, len(rows) - 1)
+    weight = (place - low)[:, None]
+    return np.asarray((1 - weight) * rows[low] + weight * rows[high])
+
+
+def aggregate_frames(scores: Sequence[float]) -> float:
+    """Return one score for frames sampled from a video: the mean of their logits, as a score.
+
+    Frames of one video share camera or generator, encoder and most content, so their errors go together: multiplying
+    their odds would turn one error into certainty, and the maximum grows with the number of frames looked at. The mean
+    of logits does neither, and a few frames that were decoded badly do not move it far, as every score is kept within
+    [0.01, 0.99] first.
+
+    Raises
+    ------
+    ValueError
+        No scores, or one outside [0, 1].
+    """
+    s = np.asarray(scores, dtype=np.float64)
+    if s.size == 0 or not ((s >= 0) & (s <= 1)).all():
+        raise ValueError("scores of frames must be in [0, 1], and at least one")
+    return float(sigmoid(to_logit(np.clip(s, 0.01, 0.99)).mean()))
+
+
+def forensix_image() -> ImageDetector:
+    """Return the detector that ships with forensix."""
+    return ImageDetector(load_model("forensix-image"))

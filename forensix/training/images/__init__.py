@@ -1,0 +1,1 @@
+"""Training of forensix-image and forensix-attribution: lists, cached views, features, the fit, the run."""

@@ -1,0 +1,72 @@
+"""Crops for training: cut, scaled, softened and encoded anew at random, photographs and generated pictures alike.
+
+Generated pictures come as PNG at round sizes and photographs as JPEG, some of them scaled down: a classifier that may
+see that learns nothing else. So every crop passes through one recipe whose draws do not depend on its class.
+"""
+
+import io
+
+import numpy as np
+from PIL import Image, ImageFilter
+
+from forensix.synthetic.crops import RGB, SIDE_PX, at_least
+from forensix.training.images.cache import Views
+
+LEAST_SCALE = 0.4
+LEAST_QUALITY, MOST_QUALITY = 40, 98
+_GRID_PX = 8
+"""Crops are encoded with a margin of a JPEG block, so that blocks do not start at a crop's corner."""
+_FILTERS = (Image.Resampling.BILINEAR, Image.Resampling.BICUBIC, Image.Resampling.LANCZOS, Image.Resampling.BOX)
+
+
+def encode(rgb: RGB, rng: np.random.Generator, *, least: int = LEAST_QUALITY, most: int = MOST_QUALITY) -> RGB:
+    """Return the picture stored at a random quality, as JPEG with or without halved colour or as WebP."""
+    file = io.BytesIO()
+    quality = int(rng.integers(least, most + 1))
+    if rng.random() < 0.2:
+        Image.fromarray(rgb).save(file, "WEBP", quality=quality, method=0)
+    else:
+        Image.fromarray(rgb).save(file, "JPEG", quality=quality, subsampling=0 if rng.random() < 0.3 else 2)
+    return np.asarray(Image.open(file).convert("RGB"))
+
+
+def scaled(rgb: RGB, scale: float, rng: np.random.Generator) -> RGB:
+    """Return the picture made smaller by a factor, with a filter drawn at random."""
+    size = (max(1, round(rgb.shape[1] * scale)), max(1, round(rgb.shape[0] * scale)))
+    if size == (rgb.shape[1], rgb.shape[0]):
+        return rgb
+    return np.asarray(Image.fromarray(rgb).resize(size, _FILTERS[int(rng.integers(len(_FILTERS)))]))
+
+
+def window(rgb: RGB, side: int, rng: np.random.Generator) -> RGB:
+    """Return a random square of ``side``, or all there is of a smaller picture."""
+    top, left = (int(rng.integers(max(1, size - side + 1))) for size in rgb.shape[:2])
+    return rgb[top : top + side, left : left + side]
+
+
+def draw(views: Views, rng: np.random.Generator, *, whole: bool) -> RGB:
+    """Return a crop (`SIDE_PX`, `SIDE_PX`, 3) of a window at native resolution, or of the ``whole`` picture."""
+    rgb = views.whole if whole else views.native[int(rng.integers(len(views.native)))]
+    scale = 1.0
+    if rng.random() < 0.6:
+        scale = float(rng.uniform(0.85 if whole else LEAST_SCALE, 1.0))
+    cut = window(rgb, round((SIDE_PX + _GRID_PX) / scale), rng)
+    # Views are bounded: what is too small to be scaled by so much is scaled by less.
+    scale = max(scale, min(1.0, SIDE_PX / min(cut.shape[:2])))
+    cut = scaled(cut, scale, rng)
+    if rng.random() < 0.1:
+        cut = np.asarray(Image.fromarray(cut).filter(ImageFilter.GaussianBlur(float(rng.uniform(0.3, 1.0)))))
+    if rng.random() < 0.25:
+        gain, offset = rng.uniform(0.8, 1.2), rng.uniform(-16, 16)
+        cut = np.clip((cut.astype(np.float32) - 128) * gain + 128 + offset, 0, 255).astype(np.uint8)
+    if rng.random() < 0.75:
+        cut = encode(np.ascontiguousarray(cut), rng)
+    cut = window(at_least(cut, SIDE_PX), SIDE_PX, rng)
+    return np.ascontiguousarray(cut[:, ::-1] if rng.random() < 0.5 else cut)
+
+
+def alike(views: Views, rng: np.random.Generator) -> Views:
+    """Return the views as those of the picture scaled to 0.5 to 1 and stored at quality 60 to 95."""
+    scale = float(rng.uniform(0.5, 1.0))
+    native = tuple(encode(scaled(view, scale, rng), rng, least=60, most=95) for view in views.native)
+    return Views(native, encode(views.whole, rng, least=60, most=95), views.hash)

@@ -1,0 +1,199 @@
+"""Measure the reference population of real voices, the shipped one or one's own.
+
+    python -m forensix.training.voice.population --corpora DIR [--repositories DIR]
+    forensix population build MANIFEST --output FILE
+
+Measures the ten features of `forensix.voice.features` on real recordings of the training collections (see
+`forensix.training.voice.real_voices`) and writes their weighted percentiles to ``forensix/voice/population.json``.
+Recordings with less than a second of speech in the first 15 s are left out; the first 10 s are measured. Every
+speaker has the same weight, spread over his or her recordings; a collection weighs as much as 60 speakers at most,
+and those that do not tell their speakers apart weigh as much as the number they promise.
+
+`build` does the same for the real rows of a dataset manifest: ``group_id`` or ``speaker`` says who speaks (without it
+every recording is a speaker), ``source`` the collection, ``gender`` M or F.
+"""
+
+import argparse
+import json
+import logging
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forensix.errors import InputError, UsageError
+from forensix.manifest import Manifest
+from forensix.media import open_media
+from forensix.schema import Gender
+from forensix.training.voice.real_voices import ANONYMOUS, Voice, fingerprint, real_voices, samples_of
+from forensix.voice import features, population
+from forensix.voice.speech import RATE_HZ, speech_segments, total_s
+
+_LOG = logging.getLogger(__name__)
+
+LEAST_SPEECH_S = 1.0
+HEARD_S, MEASURED_S = 15.0, 10.0
+PER_COLLECTION = 400
+MOST_SPEAKERS = 60
+SEED = 0
+TARGET = Path(population.__file__).with_name("population.json")
+GENDERS: dict[str | None, Gender] = {"F": "female", "M": "male", "female": "female", "male": "male"}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A voice with enough speech, its features, and the strata that it belongs to beside ``all``."""
+
+    voice: Voice
+    values: dict[str, float | None]
+    strata: tuple[str, ...]
+
+
+def measure(voices: Iterable[Voice], read: Callable[[Voice], NDArray[Any]]) -> list[Measured]:
+    """Measure the voices that have enough speech; ``read`` returns mono 16 kHz samples."""
+    kept = []
+    for voice in voices:
+        samples = read(voice)[: round(HEARD_S * RATE_HZ)]
+        segments = speech_segments(samples)
+        if total_s(segments) >= LEAST_SPEECH_S:
+            band = population.band_of(samples, segments)
+            gender = GENDERS.get(voice.gender)
+            strata = (band,) if gender is None else (gender, band, f"{gender} {band}")
+            values = features.extract(samples[: round(MEASURED_S * RATE_HZ)], segments)
+            kept.append(Measured(voice, values, strata))
+    return kept
+
+
+def weights(voices: Sequence[Voice]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return the weight of each recording: a speaker is 1, a collection MOST_SPEAKERS at most."""
+    recordings = Counter((v.collection, v.speaker) for v in voices)
+    weight = np.array(
+        [
+            (ANONYMOUS.get(v.collection, 1) if v.speaker is None else 1) / recordings[v.collection, v.speaker]
+            for v in voices
+        ]
+    )
+    total: dict[str, float] = defaultdict(float)
+    for voice, w in zip(voices, weight, strict=True):
+        total[voice.collection] += w
+    return np.asarray(weight * [min(1.0, MOST_SPEAKERS / total[v.collection]) for v in voices])
+
+
+def _rounded(d: population.Distribution) -> dict[str, Any]:
+    def six(x: float) -> float:
+        return float(f"{x:.6g}")
+
+    numbers = {"min_value": six(d.min_value), "max_value": six(d.max_value), "mean_value": six(d.mean_value)}
+    return {"count": d.count, **numbers, "percentiles": [six(p) for p in d.percentiles]}
+
+
+def table(measured: Sequence[Measured]) -> dict[str, Any]:
+    """Return the features' part of the population file; a stratum with one recording is left out."""
+    weight = weights([one.voice for one in measured])
+    strata = ["all", *sorted({stratum for one in measured for stratum in one.strata})]
+    found: dict[str, Any] = {}
+    for name, unit in features.UNITS.items():
+        groups = {}
+        for stratum in strata:
+            chosen = [
+                (one.values[name], share)
+                for one, share in zip(measured, weight, strict=True)
+                if one.values[name] is not None and (stratum == "all" or stratum in one.strata)
+            ]
+            if len(chosen) > 1:
+                x, w = np.array(chosen).T
+                groups[stratum] = _rounded(population.summarise(x, w, unit))
+        if not groups:
+            raise UsageError(f"{name} could be measured on no two recordings: a population needs more real voices")
+        found[name] = {"unit": unit, "groups": groups}
+    return found
+
+
+def _sources(voices: Sequence[Voice]) -> list[dict[str, Any]]:
+    weight = weights(voices)
+    rows = []
+    for collection in sorted({v.collection for v in voices}):
+        chosen = [i for i, v in enumerate(voices) if v.collection == collection]
+        speakers = {voices[i].speaker for i in chosen} - {None}
+        rows.append(
+            {
+                "collection": collection,
+                "recordings": len(chosen),
+                "speakers": len(speakers) or None,
+                "weight": round(float(weight[chosen].sum() / weight.sum()), 4),
+                "licences": sorted({voices[i].licence for i in chosen}),
+            }
+        )
+    return rows
+
+
+def _record(measured: Sequence[Measured], command: str) -> dict[str, Any]:
+    voices = [one.voice for one in measured]
+    return {
+        "about": "Weighted percentiles of acoustic features of real voices; no recording can be told from them.",
+        "command": command,
+        "inputs_sha256": fingerprint(voices),
+        "seed": SEED,
+        "recordings": len(voices),
+        "sources": _sources(voices),
+        "features": table(measured),
+    }
+
+
+def build(manifest: Manifest, output: Path) -> int:
+    """Measure the real rows of a manifest, write the population, and return how many recordings it rests on.
+
+    Raises
+    ------
+    UsageError
+        There are fewer than two real recordings with speech.
+    """
+    voices = []
+    for row, path in zip(manifest.table.to_dict("records"), manifest.paths(), strict=True):
+        if row["label"] == "real":
+            told = {key: str(row[key]) for key in ("group_id", "speaker", "source", "gender") if _is_told(row.get(key))}
+            speaker = told.get("group_id") or told.get("speaker") or str(row["path"])
+            source = told.get("source", "manifest")
+            voices.append(Voice(path, str(row["path"]), source, speaker, told.get("gender"), "as the manifest says"))
+    measured = measure(voices, _opened)
+    if len(measured) < 2:
+        raise UsageError(f"{len(measured)} of {len(voices)} real recordings hold a second of speech: two are needed")
+    text = json.dumps(_record(measured, "forensix population build MANIFEST"), separators=(",", ":"))
+    output.write_text(text + "\n", encoding="utf-8")
+    return len(measured)
+
+
+def _is_told(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _opened(voice: Voice) -> NDArray[Any]:
+    """Decode a recording of anybody's, or return silence where that fails."""
+    try:
+        with open_media(voice.path) as media:
+            return np.array(media.samples()[: round(HEARD_S * RATE_HZ)])
+    except InputError as error:
+        _LOG.warning("%s is left out: %s", voice.name, error)
+        return np.zeros(0, np.int16)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure and write the shipped population."""
+    parser = argparse.ArgumentParser(description="Measure the reference population of real voices.")
+    parser.add_argument("--corpora", type=Path, required=True, help="folder that holds voice/manifest.csv")
+    parser.add_argument("--repositories", type=Path, help="folder with one folder <owner>+<name> a repository")
+    parser.add_argument("--output", type=Path, default=TARGET)
+    options = parser.parse_args(arguments)
+    listed = real_voices(options.corpora, options.repositories, per_collection=PER_COLLECTION, seed=SEED)
+    measured = measure(listed, lambda voice: samples_of(voice, at_most_s=HEARD_S))
+    record = _record(measured, "python -m forensix.training.voice.population --corpora DIR --repositories DIR")
+    options.output.write_text(json.dumps(record, indent=None, separators=(",", ":")) + "\n", encoding="utf-8")
+    print(f"{len(measured)} recordings of {len(listed)} were measured; written to {options.output.name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,184 @@
+"""Rules on recordings, each on a file that the test makes or on facts that it states."""
+
+import re
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+from forensix.forensics import claims, result
+from forensix.forensics.findings import Finding
+from forensix.media import open_media
+from forensix.metadata.av import reader as container
+from forensix.metadata.facts import Fact, Facts
+from forensix.tasks.evidence import Timeline
+from forensix.tasks.moments import moments
+from tests.metadata.av.test_container_facts import sound, wav
+
+
+def facts(*items: tuple[str, object]) -> Facts:
+    return Facts("audio", "wav", tuple(Fact(key, value, "somewhere", 8 * i) for i, (key, value) in enumerate(items)))
+
+
+def pick(findings: tuple[Finding, ...], words: str) -> Finding:
+    matching = [f for f in findings if words in f.claim.claim]
+    assert matching, [f.claim.claim for f in findings]
+    return matching[0]
+
+
+def test_a_plain_recording_is_not_suspected(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).normal(0, 0.05, 5 * 16000)
+    findings = claims(container.read(str(wav(tmp_path / "a.wav", noise)), "wav"))
+    assert [f.claim.claim for f in findings if f.severity != "benign"] == []
+    assert pick(findings, "says nothing of its origin").severity == "benign"
+
+
+def test_the_places_counted_are_the_places_marked(tmp_path: Path) -> None:
+    """A hard cut, and clicks too weak to be told, which the fact holds as well."""
+    rate = 16000
+    seconds = np.arange(6 * rate) / rate
+    tone = 0.4 * np.sin(2 * np.pi * 220 * seconds) + np.random.default_rng(0).normal(0, 0.001, len(seconds))
+    tone[int(2.5 * rate) :] += 0.3
+    for at in (1.2, 3.7, 4.9):
+        tone[int(at * rate)] += 0.02
+    path = wav(tmp_path / "a.wav", tone)
+    read = container.read(str(path), "wav")
+    assert len(read.get("signal.jumps")) > 1
+    found = pick(claims(read), "The sound breaks at")
+    assert found.claim.claim == "The sound breaks at 1 place"
+    assert len(found.claim.value) == 1
+    with open_media(path) as media:
+        (timeline,) = [item for item in moments(media, [found]) if isinstance(item, Timeline)]
+    assert [span.start_s for span in timeline.spans] == pytest.approx([2.5], abs=0.01)
+
+
+@pytest.mark.parametrize("n", [1, 4, 5, 6, 12])
+def test_a_sentence_counts_the_places_that_it_leaves_out(n: int) -> None:
+    jumps = [[1.0 + i, 50.0] for i in range(n)] + [[40.0 + i, 39.0] for i in range(3)]
+    found = pick(
+        claims(facts(("signal.seconds", 60.0), ("signal.rate_hz", 16000), ("signal.jumps", jumps))), "The sound breaks"
+    )
+    assert found.claim.claim == f"The sound breaks at {n} {'place' if n == 1 else 'places'}"
+    assert [len(fact.value) for fact in found.facts] == [n] == [len(found.claim.value)]
+    left_out = re.search(r"and (\d+) more places", found.claim.explanation)
+    assert found.claim.explanation.count("times the usual") + (int(left_out[1]) if left_out else 0) == n
+
+
+def test_weaker_silences_and_steps_are_not_marked() -> None:
+    items = facts(
+        ("signal.seconds", 60.0),
+        ("signal.rate_hz", 16000),
+        ("signal.silences", [[0.1, 0.2], [5.0, 0.06], [9.0, 0.5]]),
+        ("signal.floor_steps", [[12.0, 30.0], [30.0, 7.0]]),
+    )
+    found = claims(items)
+    assert pick(found, "Digital silence inside the recording (1)").facts[0].value == [[9.0, 0.5]]
+    assert pick(found, "The background changes").facts[0].value == [[12.0, 30.0]]
+
+
+def test_joined_mp3(tmp_path: Path) -> None:
+    first = sound(tmp_path / "a.mp3", "libmp3lame").read_bytes()
+    path = tmp_path / "b.mp3"
+    path.write_bytes(first + first[first.index(b"\xff\xfb") :])
+    findings = claims(container.read(str(path), "mp3"))
+    claim = pick(findings, "put together from 2 files")
+    assert (claim.severity, claim.claim.user_category) == ("suspect", "editing")
+    assert "FILE_EDITED" in result(findings).red_flags
+
+
+def test_mp3_with_frames_taken_out(tmp_path: Path) -> None:
+    path = sound(tmp_path / "a.mp3", "libmp3lame")
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+    assert pick(claims(container.read(str(path), "mp3")), "shorter than its header says").severity == "suspect"
+
+
+def test_one_mp3_is_whole(tmp_path: Path) -> None:
+    findings = claims(container.read(str(sound(tmp_path / "a.mp3", "libmp3lame")), "mp3"))
+    assert not [f for f in findings if f.claim.type == "encoding" and f.severity != "benign"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "named"),
+    [
+        ("id3.TSSE", "ElevenLabs", True),
+        ("id3.COMM", "made with suno; created=2024", True),
+        ("vorbis.ENCODER", "Suno v4", True),
+        ("id3.TIT2", "Suno", False),
+        ("id3.TPE1", "Suno", False),
+    ],
+)
+def test_generators(key: str, value: str, named: bool) -> None:
+    findings = claims(facts((key, value)))
+    assert bool([f for f in findings if f.claim.type == "ai_generated"]) is named
+
+
+def test_editor_and_library() -> None:
+    findings = claims(facts(("id3.TSSE", "Audacity 3.4"), ("mpeg.encoder", "LAME3.100")))
+    assert pick(findings, "editing program Audacity").severity == "suspect"
+    assert pick(findings, "names its encoder: LAME3.100").severity == "benign"
+
+
+def test_silence_put_into_a_lossless_recording(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).normal(0, 0.05, 6 * 16000)
+    noise[40000:44000] = 0
+    findings = claims(container.read(str(wav(tmp_path / "a.wav", noise)), "wav"))
+    claim = pick(findings, "Digital silence inside the recording (1)")
+    assert claim.severity == "suspect" and "2.5" in claim.claim.explanation
+
+
+def test_silence_at_the_ends_is_not_told(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).normal(0, 0.05, 6 * 16000)
+    noise[:6000] = noise[-6000:] = 0
+    findings = claims(container.read(str(wav(tmp_path / "a.wav", noise)), "wav"))
+    assert not [f for f in findings if "Digital silence" in f.claim.claim]
+
+
+def test_former_codec_in_a_lossless_file(tmp_path: Path) -> None:
+    rate = 44100
+    noise = np.random.default_rng(0).normal(0, 0.1, 4 * rate)
+    spectrum = np.fft.rfft(noise)
+    spectrum[np.fft.rfftfreq(len(noise), 1 / rate) > 15000] = 0
+    path = wav(tmp_path / "a.wav", np.fft.irfft(spectrum), rate)
+    claim = pick(claims(container.read(str(path), "wav")), "The sound ends at")
+    assert claim.severity == "benign" and "was an MP3 or AAC before" in claim.claim.explanation
+
+
+def test_wrong_sizes_are_malformed(tmp_path: Path) -> None:
+    path = wav(tmp_path / "a.wav", np.random.default_rng(0).normal(0, 0.05, 16000))
+    path.write_bytes(path.read_bytes()[:-999])
+    assert pick(claims(container.read(str(path), "wav")), "malformed").severity == "suspect"
+
+
+def through_aac(path: Path, seed: int) -> np.ndarray:
+    """Return float samples of noise that rises and falls, encoded as AAC at a low rate and decoded."""
+    rng = np.random.default_rng(seed)
+    shaped = np.convolve(rng.normal(size=6 * 16000), np.ones(6) / 6, mode="same")
+    samples = 0.2 * shaped * (1 + np.sin(np.arange(6 * 16000) / 3000))
+    with av.open(str(path), "w") as output:
+        stream = output.add_stream("aac", rate=16000)
+        stream.layout, stream.bit_rate = "mono", 24000
+        for at in range(0, len(samples), 1024):
+            frame = av.AudioFrame.from_ndarray(samples[None, at : at + 1024].astype(np.float32), "fltp", "mono")
+            frame.sample_rate, frame.pts = 16000, at
+            output.mux(stream.encode(frame))
+        output.mux(stream.encode(None))
+    with av.open(str(path)) as opened:
+        return np.concatenate([f.to_ndarray()[0] for f in opened.decode(opened.streams.audio[0])])
+
+
+def test_sound_that_was_aac_and_a_join_of_it(tmp_path: Path) -> None:
+    first, second = through_aac(tmp_path / "a.m4a", 1), through_aac(tmp_path / "b.m4a", 2)
+    whole = claims(container.read(str(wav(tmp_path / "a.wav", first[700:])), "wav"))
+    assert pick(whole, "sound was AAC before").severity == "benign"
+    assert not [f for f in whole if "cut or joined" in f.claim.claim]
+    joined = np.concatenate([first[700:60000], second[321:]])
+    claim = pick(claims(container.read(str(wav(tmp_path / "b.wav", joined)), "wav")), "cut or joined")
+    assert claim.severity == "suspect" and "FILE_EDITED" in claim.flags
+
+
+def test_sound_that_never_was_aac_has_no_grid(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).normal(0, 0.05, 6 * 16000)
+    findings = claims(container.read(str(wav(tmp_path / "a.wav", noise)), "wav"))
+    assert not [f for f in findings if "AAC" in f.claim.claim]

@@ -1,0 +1,63 @@
+"""Dates: reading them, and which differences say something."""
+
+import pytest
+
+from forensix.forensics.rules import dates
+from forensix.metadata.facts import Fact
+
+
+def moment(text: str, offset: str | None = None) -> dates.Moment:
+    found = dates.parse(Fact("d", text, "x"), offset=offset)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "local", "hours"),
+    [
+        ("2008:05:30 15:56:01", "2008-05-30T15:56:01", None),
+        ("2008-05-30T15:56:01.250+02:00", "2008-05-30T15:56:01", 2),
+        ("D:20080530155601-03'30'", "2008-05-30T15:56:01", -3.5),
+        ("2008-05-30T15:56Z", "2008-05-30T15:56:00", 0),
+        ("20080530", "2008-05-30T00:00:00", None),
+    ],
+)
+def test_spellings(text: str, local: str, hours: float | None) -> None:
+    found = moment(text)
+    assert found.local.isoformat() == local
+    assert (found.offset.total_seconds() / 3600 if found.offset is not None else None) == hours
+
+
+@pytest.mark.parametrize("text", ["", "0000:00:00 00:00:00", "    :  :     :  :  ", "2008:13:45 00:00:00", "yesterday"])
+def test_no_dates(text: str) -> None:
+    assert dates.parse(Fact("d", text, "x")) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "differ"),
+    [
+        ("2020:01:01 10:00:00", "2020:01:01 10:00:03", False),
+        ("2020:01:01 10:00:00", "2020:01:01 12:34:00", True),
+        ("2020:01:01 10:00:00", "2020-01-01T12:00:00+02:00", False),
+        ("2020:01:01 10:00:00", "2020-01-03T12:00:00+02:00", True),
+        ("2020-01-01T10:00:00Z", "2020-01-01T12:00:00+02:00", False),
+        ("2020-01-01", "2020:01:01 23:00:00", False),
+        ("1970:01:01 00:00:00", "2020:01:01 10:00:00", False),
+    ],
+)
+def test_differences(first: str, second: str, differ: bool) -> None:
+    assert (dates.difference(moment(first), moment(second)) is not None) == differ
+
+
+def test_a_clock_in_utc_allows_any_zone() -> None:
+    utc = moment("2020:01:01 02:00:00Z")
+    assert dates.zone_difference(moment("2020:01:01 14:00:00"), utc) is None
+    assert dates.zone_difference(moment("2020:01:02 14:00:00"), utc) is not None
+    assert dates.zone_difference(moment("2020:01:01 14:00:00", "+12:00"), utc) is None
+    assert dates.zone_difference(moment("2020:01:01 14:00:00", "+02:00"), utc) is not None
+
+
+def test_defaults_have_names() -> None:
+    assert "QuickTime" in dates.default_name(moment("1904-01-01 00:00:00"))
+    assert "Unix" in dates.default_name(moment("1970-01-01 00:00:00"))
+    assert dates.default_name(moment("2020-01-01 00:00:00")) is None

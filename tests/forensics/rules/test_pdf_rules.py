@@ -1,0 +1,232 @@
+"""Rules on PDFs, each on a document that the test makes."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pikepdf
+import pytest
+
+from forensix.errors import BrokenMedia, InputNotFound, UsageError
+from forensix.forensics import claims, result, revisions
+from forensix.forensics.findings import Finding
+from forensix.forensics.rules import pdf_dates
+from forensix.metadata.pdf import reader as pdf
+from tests.metadata.pdf.test_facts import appended, content_number, page, stream
+
+
+def found(path: Path) -> tuple[Finding, ...]:
+    return claims(pdf.read(str(path)))
+
+
+def pick(findings: tuple[Finding, ...], words: str) -> Finding:
+    matching = [f for f in findings if words in f.claim.claim]
+    assert matching, [f.claim.claim for f in findings]
+    return matching[0]
+
+
+def dated(path: Path, **info: str) -> Path:
+    out = path.with_name("dated.pdf")
+    with pikepdf.open(path) as document:
+        for key, value in info.items():
+            document.docinfo[f"/{key}"] = value
+        document.save(out)
+    return out
+
+
+def test_plain_document_is_not_suspected(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdf"
+    with pikepdf.new() as document:
+        document.add_blank_page()
+        document.docinfo["/Producer"] = "Microsoft Word for Microsoft 365"
+        document.docinfo["/CreationDate"] = document.docinfo["/ModDate"] = "D:20240102030405+01'00'"
+        document.save(path)
+    assert [f.claim.claim for f in found(path) if f.severity != "benign"] == []
+
+
+def test_later_version_of_the_page_is_suspect(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    number = content_number(path)
+    path.write_bytes(appended(path.read_bytes(), {number: stream(b"BT /F1 12 Tf 100 700 Td (900) Tj ET")}))
+    findings = found(path)
+    assert pick(findings, "The file holds 2 versions").severity == "suspect"
+    change = pick(findings, "Version 2 changes page content")
+    assert (change.severity, change.claim.type, change.claim.user_category) == ("suspect", "versions", "editing")
+    assert "FILE_EDITED" in result(findings).red_flags
+
+
+def test_second_section_of_one_save_is_no_version(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    data = path.read_bytes()
+    first = int(data.rsplit(b"startxref\n", 1)[1].split()[0])
+    trailer = b"xref\n0 0\ntrailer\n<< /Size 99 /Root 1 0 R /Prev %d >>\nstartxref\n%d\n%%%%EOF\n" % (first, len(data))
+    entry = b"xref\n5 1\n%010d 00000 n \n" % data.index(b"5 0 obj")
+    path.write_bytes(data + trailer.replace(b"xref\n0 0\n", entry, 1))
+    findings = found(path)
+    assert not [f for f in findings if "versions of the document" in f.claim.claim]
+
+
+def test_later_moddate_alone_is_benign(tmp_path: Path) -> None:
+    path = dated(
+        page(tmp_path / "a.pdf"), CreationDate="D:20200101120000Z", ModDate="D:20210101120000Z", Producer="Some Writer"
+    )
+    claim = pick(found(path), "changed after it was made")
+    assert (claim.severity, claim.claim.type) == ("benign", "dates")
+
+
+def test_an_editor_is_told_once_and_not_by_its_dates(tmp_path: Path) -> None:
+    path = dated(
+        page(tmp_path / "a.pdf"),
+        CreationDate="D:20200101120000Z",
+        ModDate="D:20210101120000Z",
+        Producer="Adobe Photoshop 25.0",
+    )
+    findings = found(path)
+    assert pick(findings, "changed after it was made").severity == "benign"
+    assert pick(findings, "names the editing program Adobe Photoshop").severity == "suspect"
+
+
+def test_earlier_moddate_and_time_zones(tmp_path: Path) -> None:
+    path = dated(page(tmp_path / "a.pdf"), CreationDate="D:20200101120000+02'00'", ModDate="D:20200101120000+02'00'")
+    assert not [f for f in found(path) if f.claim.type == "dates"]
+    path = dated(page(tmp_path / "a.pdf"), CreationDate="D:20200101120000Z", ModDate="D:20200101090000Z")
+    assert pick(found(path), "changed before it was made").severity == "benign"
+    path = dated(page(tmp_path / "a.pdf"), CreationDate="D:20200101120000Z", ModDate="D:20110101120000Z")
+    assert pick(found(path), "changed before it was made").severity == "suspect"
+
+
+def test_xmp_date_differs(tmp_path: Path) -> None:
+    path = dated(page(tmp_path / "a.pdf"), CreationDate="D:20200101120000Z", ModDate="D:20200101120000Z")
+    out = tmp_path / "x.pdf"
+    with pikepdf.open(path) as document:
+        with document.open_metadata(set_pikepdf_as_editor=False, update_docinfo=False) as packet:
+            packet["xmp:ModifyDate"] = "2020-03-01T12:00:00Z"
+        document.save(out)
+    assert pick(found(out), "ModDate differs between document information and XMP").claim.type == "dates"
+
+
+@pytest.mark.parametrize(
+    ("date", "words"),
+    [
+        ("D:19700101000000Z", "clock's default"),
+        ("D:19850101000000Z", "older than PDF"),
+        ("D:29990101000000Z", "in the future"),
+        ("yesterday", "is not a date"),
+    ],
+)
+def test_dates_that_cannot_be(tmp_path: Path, date: str, words: str) -> None:
+    assert pick(found(dated(page(tmp_path / "a.pdf"), CreationDate=date)), words).claim.type == "dates"
+
+
+def test_dates_are_read_with_their_zone() -> None:
+    assert pdf_dates.parse("D:20240229235959-05'30'") == datetime(2024, 3, 1, 5, 29, 59, tzinfo=UTC)
+    assert pdf_dates.parse("2024-02-29T23:59:59+01:00") == datetime(2024, 2, 29, 22, 59, 59, tzinfo=UTC)
+    assert pdf_dates.parse("D:2024") == datetime(2024, 1, 1, tzinfo=UTC)
+    assert pdf_dates.parse("D:20241301") is None
+
+
+def test_lock_is_a_finding_and_no_error(tmp_path: Path) -> None:
+    path, out = page(tmp_path / "a.pdf"), tmp_path / "locked.pdf"
+    with pikepdf.open(path) as document:
+        document.save(out, encryption=pikepdf.Encryption(owner="boss", user="secret"))
+    findings = found(out)
+    assert pick(findings, "opens only with a password").claim.type == "security"
+    assert result(findings).document_details.password_protected is True
+
+
+def test_script_at_opening_is_suspect_and_form_checks_are_not(tmp_path: Path) -> None:
+    path, out = page(tmp_path / "a.pdf"), tmp_path / "b.pdf"
+    with pikepdf.open(path) as document:
+        document.Root.OpenAction = pikepdf.Dictionary(S=pikepdf.Name.JavaScript, JS="app.launchURL('x')")
+        document.save(out)
+    assert pick(found(out), "holds JavaScript").severity == "suspect"
+    with pikepdf.open(path) as document:
+        document.Root.Extra = pikepdf.Dictionary(S=pikepdf.Name.JavaScript, JS="AFNumber_Format(2, 0)")
+        document.save(out)
+    assert pick(found(out), "holds JavaScript").severity == "benign"
+
+
+def test_launch_action_and_executable_attachment(tmp_path: Path) -> None:
+    path, out = page(tmp_path / "a.pdf"), tmp_path / "b.pdf"
+    with pikepdf.open(path) as document:
+        document.Root.OpenAction = pikepdf.Dictionary(S=pikepdf.Name.Launch, F="cmd.exe")
+        document.attachments["invoice.js"] = b"x"
+        document.save(out)
+    findings = found(out)
+    assert pick(findings, "start another program").severity == "suspect"
+    assert pick(findings, "carries other files").severity == "suspect"
+
+
+def test_unequal_identifier_with_a_later_date(tmp_path: Path) -> None:
+    path = dated(page(tmp_path / "a.pdf"), CreationDate="D:20200101120000Z", ModDate="D:20210101120000Z")
+    out = tmp_path / "b.pdf"
+    with pikepdf.open(path) as document:
+        document.trailer.ID = [b"a" * 16, b"b" * 16]
+        document.save(out, static_id=True)
+    claim = pick(found(out), "saved again after it was made")
+    assert claim.severity == "suspect"
+
+
+def test_malformed_is_suspect(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    path.write_bytes(path.read_bytes()[:-30])
+    assert pick(found(path), "malformed").claim.type == "structure"
+
+
+def test_versions_can_be_listed_and_taken_out(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    first = path.read_bytes()
+    path.write_bytes(appended(first, {content_number(path): stream(b"BT ET")}))
+    rows = revisions.revisions(path)
+    assert [(r.index, r.end_offset) for r in rows] == [(1, len(first)), (2, path.stat().st_size)]
+    assert rows[1].n_objects_changed == 1 and rows[1].summary == "page content"
+    out = tmp_path / "first.pdf"
+    assert revisions.extract(path, 1, out) == rows[0]
+    assert out.read_bytes() == first
+    with pytest.raises(UsageError, match="exists already"):
+        revisions.extract(path, 1, out)
+    with pytest.raises(UsageError, match="versions 1 to 2"):
+        revisions.extract(path, 3, tmp_path / "c.pdf")
+    with pytest.raises(InputNotFound):
+        revisions.revisions(tmp_path / "none.pdf")
+    (tmp_path / "no.pdf").write_bytes(b"no document")
+    with pytest.raises(BrokenMedia):
+        revisions.revisions(tmp_path / "no.pdf")
+
+
+@pytest.mark.parametrize(
+    ("producer", "date", "young"),
+    [
+        ("LibreOffice 7.3", "D:20110101120000Z", True),
+        ("LibreOffice 7.3", "D:20220101120000Z", False),
+        ("macOS Version 12.6 (Build 21G115) Quartz PDFContext", "D:20190101120000Z", True),
+        ("pdfTeX-1.40.23", "D:20210601120000Z", False),
+        ("Some Writer 7", "D:19990101120000Z", False),
+    ],
+)
+def test_no_program_writes_before_it_exists(tmp_path: Path, producer: str, date: str, young: bool) -> None:
+    path = dated(page(tmp_path / "a.pdf"), CreationDate=date, ModDate=date, Producer=producer)
+    told = [f for f in found(path) if "is younger than the document" in f.claim.claim]
+    assert [f.severity for f in told] == (["suspect"] if young else [])
+
+
+def test_two_producers_contradict_each_other(tmp_path: Path) -> None:
+    path = dated(page(tmp_path / "a.pdf"), Producer="GPL Ghostscript 10.0")
+    out = tmp_path / "x.pdf"
+    with pikepdf.open(path) as document:
+        with document.open_metadata(set_pikepdf_as_editor=False, update_docinfo=False) as packet:
+            packet["pdf:Producer"] = "Microsoft Word 2016"
+        document.save(out)
+    assert pick(found(out), "two different programs as its producer").severity == "suspect"
+
+
+def test_a_converter_is_told_and_a_stated_modification_is_suspect(tmp_path: Path) -> None:
+    path = dated(page(tmp_path / "a.pdf"), Producer="iText 2.1.7 by 1T3XT")
+    assert [f.claim.claim for f in found(path) if f.severity != "benign"] == []
+    path = dated(page(tmp_path / "a.pdf"), Producer="Some Writer; modified using iText 2.1.7 by 1T3XT")
+    assert pick(found(path), "modified with iText 2.1.7").severity == "suspect"
+
+
+def test_a_document_for_a_certificate_is_not_malformed(corpora: Path) -> None:
+    findings = found(corpora / "forensics" / "pdf" / "0109_minimal-with-field-pubkey-aes256.pdf")
+    assert pick(findings, "opens only with a certificate").severity == "benign"
+    assert not [f for f in findings if f.claim.type == "structure" and f.severity != "benign"]

@@ -1,0 +1,235 @@
+"""Signatures of PDFs: each document is made by the test and signed with a certificate of its own."""
+
+import io
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pikepdf
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import pkcs12
+from cryptography.x509.oid import NameOID
+from pyhanko.pdf_utils import generic
+from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
+from pyhanko.pdf_utils.reader import PdfFileReader
+from pyhanko.sign import fields, signers
+
+from forensix.forensics import claims, result
+from forensix.forensics.findings import Finding
+from forensix.media import open_media
+from forensix.metadata.reader import read_facts
+from tests.forensics.rules.test_pdf_rules import found, pick
+from tests.metadata.pdf.test_facts import appended, content_number, page, stream
+
+
+@pytest.fixture(scope="module")
+def signer(tmp_path_factory: pytest.TempPathFactory) -> signers.SimpleSigner:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Test Signer")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(7)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=30))
+        .add_extension(x509.KeyUsage(True, True, *[False] * 7), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    path = tmp_path_factory.mktemp("key") / "key.p12"
+    secret = serialization.BestAvailableEncryption(b"x")
+    path.write_bytes(pkcs12.serialize_key_and_certificates(b"k", key, certificate, None, secret))
+    return signers.SimpleSigner.load_pkcs12(str(path), passphrase=b"x")
+
+
+def signed(data: bytes, signer: signers.SimpleSigner, field: str = "Sig1") -> bytes:
+    writer = IncrementalPdfFileWriter(io.BytesIO(data))
+    meta = signers.PdfSignatureMetadata(field_name=field, md_algorithm="sha256")
+    out = signers.sign_pdf(writer, meta, signer=signer)
+    return bytes(out.getvalue())
+
+
+def updated(data: bytes, change: Callable[[IncrementalPdfFileWriter], None]) -> bytes:
+    """Append one more version of a document, as a validator's program does."""
+    writer = IncrementalPdfFileWriter(io.BytesIO(data))
+    change(writer)
+    out = io.BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+def proof(name: str, text: bytes) -> Callable[[IncrementalPdfFileWriter], None]:
+    """Return a change that stores validation data, writing again what stood under the same name."""
+
+    def change(writer: IncrementalPdfFileWriter) -> None:
+        certificate = writer.add_object(generic.StreamObject(stream_data=text))
+        entry = generic.DictionaryObject({generic.pdf_name("/Cert"): generic.ArrayObject([certificate])})
+        kept = generic.DictionaryObject(
+            {generic.pdf_name("/VRI"): generic.DictionaryObject({generic.pdf_name(name): entry})}
+        )
+        writer.root[generic.pdf_name("/DSS")] = writer.add_object(kept)
+        writer.update_root()
+
+    return change
+
+
+def severe(findings: tuple[Finding, ...]) -> list[str]:
+    return [f.claim.claim for f in findings if f.claim.type == "signature" and f.severity != "benign"]
+
+
+def test_signature_that_holds_is_benign(tmp_path: Path, signer: signers.SimpleSigner) -> None:
+    path = page(tmp_path / "a.pdf")
+    path.write_bytes(signed(path.read_bytes(), signer))
+    # Through the child process, as a user's file goes: what it forbids must not keep signatures from being checked.
+    with open_media(path) as media:
+        findings = claims(read_facts(media), media)
+    claim = pick(findings, "Signed by Test Signer")
+    assert (claim.severity, claim.claim.type) == ("benign", "signature")
+    assert "own holder" in claim.claim.explanation
+    assert not [f for f in findings if f.severity == "critical"]
+    assert pick(findings, "The file holds 2 versions").severity == "benign"
+    assert result(findings).document_details.digital_signature_by == "Test Signer"
+
+
+def test_changed_byte_breaks_the_signature(tmp_path: Path, signer: signers.SimpleSigner) -> None:
+    path = page(tmp_path / "a.pdf")
+    data = signed(path.read_bytes(), signer)
+    path.write_bytes(data.replace(b"An invoice over 100", b"An invoice over 900", 1))
+    claim = pick(found(path), "signature of Test Signer is broken")
+    assert claim.severity == "critical"
+
+
+def test_change_after_signing_is_critical(tmp_path: Path, signer: signers.SimpleSigner) -> None:
+    path = page(tmp_path / "a.pdf")
+    number = content_number(path)
+    data = signed(path.read_bytes(), signer)
+    path.write_bytes(appended(data, {number: stream(b"BT /F1 12 Tf 100 700 Td (900) Tj ET")}))
+    findings = found(path)
+    claim = pick(findings, "changed after Test Signer signed it")
+    assert claim.severity == "critical"
+    assert pick(findings, "Signed by Test Signer").severity == "benign"
+
+
+def test_second_signature_is_allowed(tmp_path: Path, signer: signers.SimpleSigner) -> None:
+    path = page(tmp_path / "a.pdf")
+    writer = IncrementalPdfFileWriter(io.BytesIO(path.read_bytes()))
+    for name in ("Sig1", "Sig2"):
+        fields.append_signature_field(writer, fields.SigFieldSpec(name))
+    out = io.BytesIO()
+    writer.write(out)
+    path.write_bytes(signed(signed(out.getvalue(), signer), signer, "Sig2"))
+    findings = found(path)
+    assert not [f for f in findings if f.severity == "critical"]
+    assert len([f for f in findings if f.claim.claim == "Signed by Test Signer"]) == 2
+
+
+def test_signature_over_part_of_the_file_is_critical(tmp_path: Path, signer: signers.SimpleSigner) -> None:
+    path = page(tmp_path / "a.pdf")
+    data = signed(path.read_bytes(), signer)
+    ranges = PdfFileReader(io.BytesIO(data)).embedded_signatures[0].byte_range
+    old = f"{ranges[2]} {ranges[3]}".encode()
+    new = f"{ranges[2]} {ranges[3] - 50}".encode().ljust(len(old))
+    assert old in data
+    path.write_bytes(data.replace(old, new, 1))
+    assert any(f.severity == "critical" and f.claim.type == "signature" for f in found(path))
+
+
+def test_validation_data_may_be_added_and_written_again(tmp_path: Path, signer: signers.SimpleSigner) -> None:
+    path, name = page(tmp_path / "a.pdf"), "/" + "AB" * 20
+    data = signed(path.read_bytes(), signer)
+    path.write_bytes(updated(updated(data, proof(name, b"one")), proof(name, b"two")))
+    findings = found(path)
+    assert severe(findings) == []
+    assert pick(findings, "The file holds 4 versions").severity == "benign"
+
+
+def test_validation_data_is_no_way_to_change_a_page(tmp_path: Path, signer: signers.SimpleSigner) -> None:
+    path = page(tmp_path / "a.pdf")
+    number = content_number(path)
+    data = signed(path.read_bytes(), signer)
+
+    def change(writer: IncrementalPdfFileWriter) -> None:
+        shown = generic.IndirectObject(number, 0, writer)
+        writer.root[generic.pdf_name("/DSS")] = generic.DictionaryObject(
+            {generic.pdf_name("/Certs"): generic.ArrayObject([shown])}
+        )
+        writer.update_root()
+
+    altered = appended(updated(data, change), {number: stream(b"BT /F1 12 Tf 100 700 Td (900) Tj ET")})
+    path.write_bytes(altered)
+    assert pick(found(path), "changed after Test Signer signed it").severity == "critical"
+
+
+def test_page_taken_out_after_signing_is_critical(tmp_path: Path, signer: signers.SimpleSigner) -> None:
+    path, two = page(tmp_path / "a.pdf"), tmp_path / "two.pdf"
+    with pikepdf.open(path) as document:
+        document.add_blank_page()
+        document.save(two)
+
+    def change(writer: IncrementalPdfFileWriter) -> None:
+        pages = writer.root["/Pages"]
+        del pages["/Kids"][1]
+        pages[generic.pdf_name("/Count")] = generic.NumberObject(1)
+        writer.update_container(pages["/Kids"])
+        writer.update_container(pages)
+
+    two.write_bytes(updated(signed(two.read_bytes(), signer), change))
+    claim = pick(found(two), "changed after Test Signer signed it")
+    assert claim.severity == "critical" and "page tree" in claim.claim.explanation
+
+
+def test_unexplained_object_that_draws_nothing_is_suspect(tmp_path: Path, signer: signers.SimpleSigner) -> None:
+    path = page(tmp_path / "a.pdf")
+    data = signed(path.read_bytes(), signer)
+
+    def change(writer: IncrementalPdfFileWriter) -> None:
+        writer.root[generic.pdf_name("/Private")] = generic.pdf_string("a note")
+        writer.update_root()
+
+    path.write_bytes(updated(data, change))
+    claim = pick(found(path), "Something was added after Test Signer signed it")
+    assert claim.severity == "suspect"
+
+
+def test_usage_rights_are_no_signature(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    with pikepdf.open(path) as document:
+        rights = pikepdf.Dictionary(
+            Type=pikepdf.Name.Sig,
+            Filter=pikepdf.Name("/Adobe.PPKLite"),
+            ByteRange=[0, 10, 20, 30],
+            Contents=b"\x30" * 20,
+            Reference=[pikepdf.Dictionary(TransformMethod=pikepdf.Name.UR3, Type=pikepdf.Name.SigRef)],
+        )
+        document.Root.Perms = pikepdf.Dictionary(UR3=document.make_indirect(rights))
+        document.save(tmp_path / "b.pdf")
+    findings = found(tmp_path / "b.pdf")
+    assert pick(findings, "usage rights").severity == "benign"
+    assert not [f for f in findings if f.claim.type == "signature"]
+
+
+def test_signature_in_a_damaged_document_is_checked_by_its_bytes(tmp_path: Path, signer: signers.SimpleSigner) -> None:
+    path = page(tmp_path / "a.pdf")
+    data = signed(path.read_bytes(), signer)
+    path.write_bytes(data + b"%PDF-1.4 nothing follows\nstartxref\n7\n%%EOF\n")
+    assert pick(found(path), "Signed by Test Signer").severity == "benign"
+    path.write_bytes(path.read_bytes().replace(b"An invoice over 100", b"An invoice over 900", 1))
+    assert pick(found(path), "signature of Test Signer is broken").severity == "critical"
+
+
+def test_prepared_place_is_no_broken_signature(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    data = path.read_bytes()
+    start = len(data) + len(
+        b"900 0 obj\n<< /Type /Sig /SubFilter /adbe.pkcs7.detached /ByteRange [0 0000 0000 00] /Contents "
+    )
+    value = b"<" + b"0" * 200 + b">"
+    ranges = b"[0 %04d %04d 00]" % (start, start + len(value))
+    body = b"<< /Type /Sig /SubFilter /adbe.pkcs7.detached /ByteRange %s /Contents %s >>" % (ranges, value)
+    path.write_bytes(appended(data, {900: body}))
+    assert pick(found(path), "prepared but never made").severity == "benign"

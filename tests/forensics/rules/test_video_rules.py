@@ -1,0 +1,239 @@
+"""Rules on videos, each on a file that the test makes or on facts that it states."""
+
+import struct
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+from forensix.forensics import claims, result
+from forensix.forensics.findings import Finding
+from forensix.metadata.av import reader as container
+from forensix.metadata.facts import Fact, Facts
+from tests.making import write_video
+from tests.metadata.av.test_container_facts import video
+
+
+def facts(*items: tuple[str, object], kind: str = "video") -> Facts:
+    return Facts(kind, "mp4", tuple(Fact(key, value, "somewhere", 8 * i) for i, (key, value) in enumerate(items)))
+
+
+def pick(findings: tuple[Finding, ...], words: str) -> Finding:
+    matching = [f for f in findings if words in f.claim.claim]
+    assert matching, [f.claim.claim for f in findings]
+    return matching[0]
+
+
+PHONE = (
+    ("container.brand", "qt  "),
+    ("container.boxes", ["ftyp", "wide", "mdat", "moov"]),
+    ("container.movie.created", "2023-05-06T07:08:09Z"),
+    ("container.movie.modified", "2023-05-06T07:08:21Z"),
+    ("container.movie.duration_s", 11.8),
+    ("container.handler", "Core Media Video"),
+    ("container.tag.com.apple.quicktime.creationdate", "2023-05-06T09:08:09+0200"),
+    ("device.make", "Apple"),
+    ("device.model", "iPhone 13"),
+    ("container.track.1.edits", [[11.8, 0]]),
+    ("container.media.1.timescale", 600),
+    (
+        "stream.video",
+        {"codec": "hevc", "width_px": 1920, "height_px": 1080, "packets": 354, "duration_s": 11.8, "gaps": []},
+    ),
+)
+
+
+def test_a_phone_recording_is_not_suspected() -> None:
+    findings = claims(facts(*PHONE))
+    assert [f.claim.claim for f in findings if f.severity != "benign"] == []
+    assert not [f for f in findings if f.claim.type == "dates"]
+    assert pick(findings, "device that made it").claim.type == "device"
+
+
+@pytest.mark.parametrize(
+    ("value", "severity", "flag"),
+    [
+        ("Adobe Premiere Pro 2024.0 (Windows)", "suspect", "SUSPECT_SOFTWARE"),
+        ("HandBrake 1.6.1 2023012300", "benign", "SUSPECT_SOFTWARE_"),
+        ("WhatsApp", "benign", None),
+    ],
+)
+def test_the_writing_program(value: str, severity: str, flag: str | None) -> None:
+    findings = claims(facts(("container.tag.©too", value)))
+    named = [f for f in findings if f.claim.type == "software" and f.claim.value == (value,)]
+    assert [f.severity for f in named] == [severity]
+    assert (flag in result(findings).red_flags) if flag else not result(findings).red_flags
+
+
+def test_real_file_by_ffmpeg_and_x264(tmp_path: Path) -> None:
+    findings = claims(container.read(str(video(tmp_path / "a.mp4", codec="libx264")), "mp4"))
+    assert [f.claim.claim for f in findings if f.severity != "benign"] == []
+    told = pick(findings, "converted or rewritten by FFmpeg")
+    # One cause is told once: the muxer's tag, the encoder's settings and the names of the tracks.
+    assert {f.key for f in told.facts} >= {"container.tag.©too", "stream.encoder", "container.handler"}
+    assert not [f for f in findings if "encoded in software" in f.claim.claim or "tracks are named" in f.claim.claim]
+    assert pick(findings, "Dates were never set").severity == "benign"
+    assert pick(findings, "index stands").severity == "benign"
+
+
+@pytest.mark.parametrize(
+    "item", [("container.tag.©too", "HandBrake 1.6.1"), ("stream.encoder", "x264 - core 164 r3095")]
+)
+def test_a_converter_speaks_against_a_phone_that_is_named(item: tuple[str, str]) -> None:
+    claim = pick(claims(facts(*PHONE, item)), "names Apple iPhone 13 as its device, but")
+    assert claim.severity == "suspect" and claim.claim.user_category == "editing"
+
+
+def test_what_phones_and_drones_write_themselves_does_not_speak_against_them() -> None:
+    own = facts(*PHONE, ("container.tag.©swr", "QuickTime 7.7"))
+    drone = facts(("device.make", "DJI"), ("container.tag.©too", "Lavf56.15.102"))
+    for told in (own, drone):
+        assert [f.claim.claim for f in claims(told) if f.severity != "benign"] == []
+
+
+def test_two_encodings_joined() -> None:
+    one = "x264 - core 164 r3095 - options: cabac=1 crf=23.0"
+    findings = claims(facts(("stream.encoder", one), ("stream.encoder", one.replace("23.0", "18.0"))))
+    assert pick(findings, "More than one encoding").severity == "suspect"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "named"),
+    [
+        ("container.tag.©too", "Runway Gen-3", True),
+        ("container.tag.comment", "Generated with Runway ML", True),
+        ("container.tag.title", "Runway models in Paris", False),
+    ],
+)
+def test_generators_are_named_by_tags_not_by_titles(key: str, value: str, named: bool) -> None:
+    findings = claims(facts((key, value)))
+    assert bool([f for f in findings if f.severity == "critical" and f.claim.type == "ai_generated"]) is named
+
+
+def test_a_later_change_is_told_and_an_impossible_one_suspect() -> None:
+    items = (
+        ("container.movie.created", "2020-01-01T00:00:00Z"),
+        ("container.movie.modified", "2023-01-01T00:00:00Z"),
+        ("container.movie.duration_s", 10.0),
+    )
+    assert pick(claims(facts(*items)), "changed after it was made").severity == "benign"
+    back = (("container.movie.created", "2023-01-01T00:00:00Z"), ("container.movie.modified", "2020-01-01T00:00:00Z"))
+    assert pick(claims(facts(*back)), "changed before it was made").severity == "suspect"
+    hour = (("container.movie.created", "2023-01-01T01:00:00Z"), ("container.movie.modified", "2023-01-01T00:00:00Z"))
+    assert pick(claims(facts(*hour)), "changed before it was made").severity == "benign"
+
+
+def test_tracks_older_than_the_movie_and_a_tag_with_another_date() -> None:
+    findings = claims(
+        facts(
+            ("container.movie.created", "2023-01-01T00:00:00Z"),
+            ("container.media.1.created", "2020-01-01T00:00:00Z"),
+            ("container.tag.creation_time", "2019-06-01T00:00:00Z"),
+        )
+    )
+    assert pick(findings, "movie and its tracks were made at different times").claim.type == "dates"
+    assert pick(findings, "tag gives another date").claim.type == "dates"
+
+
+def test_edit_lists_that_hide() -> None:
+    scale = ("container.media.1.timescale", 1000)
+    assert pick(
+        claims(facts(scale, ("container.track.1.edits", [[5.0, 4000]]))), "beginning of the recording is hidden"
+    )
+    assert pick(claims(facts(scale, ("container.track.1.edits", [[5.0, 0], [3.0, 9000]]))), "played in parts")
+    for ordinary in ([[0.2, -1], [5.0, 42]], [[5.0, 50]], [[2.0, 0], [3.0, 2050]]):
+        plain = claims(facts(scale, ("container.track.1.edits", ordinary)))
+        assert not [f for f in plain if f.claim.type == "versions"]
+
+
+def test_missing_frames(tmp_path: Path) -> None:
+    record = {"codec": "h264", "packets": 100, "width_px": 9, "height_px": 9, "duration_s": 4.0, "gaps": [[1.5, 12]]}
+    assert pick(claims(facts(("stream.video", record))), "Frames are missing at 1 place").severity == "suspect"
+    record["gaps"] = [[1.5, 1]]
+    assert pick(claims(facts(("stream.video", record))), "Frames are missing at 1 place").severity == "benign"
+
+
+def test_repeated_stretch_is_suspect_and_doubled_frames_are_told() -> None:
+    items = [("frames.compared", 100), ("frames.repeated_stretch", [0.2, 3.0, 20])]
+    assert pick(claims(facts(*items)), "stretch of the video comes twice").severity == "suspect"
+    items = [("frames.compared", 100), ("frames.doubled", [[5, 0.2]]), ("frames.n_doubled", 1)]
+    assert pick(claims(facts(*items)), "Frames are doubled (1 of 100)").severity == "benign"
+
+
+def test_data_behind_the_last_box(tmp_path: Path) -> None:
+    path = video(tmp_path / "a.mp4")
+    path.write_bytes(path.read_bytes() + struct.pack(">I4s", 40, b"PK\x03\x04") + bytes(32))
+    findings = claims(container.read(str(path), "mp4"))
+    assert pick(findings, "Data stands after the end").claim.type == "structure"
+
+
+def test_cut_off_recording_is_malformed(tmp_path: Path) -> None:
+    path = video(tmp_path / "a.mp4")
+    data = path.read_bytes()
+    path.write_bytes(data[: data.index(b"moov")])
+    assert pick(claims(container.read(str(path), "mp4")), "malformed").severity == "suspect"
+
+
+def test_video_without_picture() -> None:
+    findings = claims(facts(("container.tracks", ["subtitle"])))
+    assert pick(findings, "holds no picture").claim.type == "format"
+
+
+def test_frames_dropped_by_hand_are_found(tmp_path: Path) -> None:
+    path = tmp_path / "a.mkv"
+    with av.open(str(path), "w") as out:
+        stream = out.add_stream("mpeg4", rate=25)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        for i in [*range(40), *range(60, 100)]:
+            frame = av.VideoFrame.from_ndarray(np.full((48, 64, 3), i, np.uint8), format="rgb24")
+            frame.pts = i
+            for packet in stream.encode(frame):
+                out.mux(packet)
+        for packet in stream.encode():
+            out.mux(packet)
+    claim = pick(claims(container.read(str(path), "mkv")), "Frames are missing at 1 place")
+    assert claim.severity == "suspect" and "20 frames" in claim.claim.explanation
+
+
+def moving(index: int) -> np.ndarray:
+    """Return a frame of a texture that moves unevenly, with a grain of its own."""
+    rng = np.random.default_rng(index)
+    y, x = np.mgrid[0:96, 0:128]
+    at = 2.3 * index
+    grey = 120 + 40 * np.sin((x + at) / 5) * np.cos((y - 0.7 * at) / 7) + 25 * np.sin((x * y + 40 * at) / 300)
+    return np.repeat(np.clip(grey[..., None] + rng.normal(0, 2, (96, 128, 1)), 0, 255).astype(np.uint8), 3, axis=2)
+
+
+ONCE = {"g": "250", "b": "800000"}
+
+
+def test_groups_of_an_earlier_encoding(tmp_path: Path) -> None:
+    first = write_video(
+        tmp_path / "a.mp4", 150, (128, 96), codec="mpeg4", paint=moving, options={"g": "12", "b": "300000"}
+    )
+    with av.open(str(first)) as opened:
+        frames = [f.to_ndarray(format="rgb24") for f in opened.decode(opened.streams.video[0])]
+    again = write_video(tmp_path / "b.mp4", 150, (128, 96), codec="mpeg4", paint=lambda i: frames[i], options=ONCE)
+    claim = pick(claims(container.read(str(again), "mp4")), "The video was probably encoded before")
+    assert claim.severity == "benign" and claim.claim.value == ("every 12 frames",)
+    once = write_video(tmp_path / "c.mp4", 150, (128, 96), codec="mpeg4", paint=moving, options=ONCE)
+    assert not [f for f in claims(container.read(str(once), "mp4")) if "encoded before" in f.claim.claim]
+
+
+def test_frames_doubled_before_encoding(tmp_path: Path) -> None:
+    order = [i for i in range(40) for _ in range(2 if i in (12, 25) else 1)]
+    path = write_video(
+        tmp_path / "a.mp4", len(order), (128, 96), codec="mpeg4", paint=lambda i: moving(order[i]), options=ONCE
+    )
+    findings = claims(container.read(str(path), "mp4"))
+    told = [f for f in findings if "doubled" in f.claim.claim or "hardly differ" in f.claim.claim]
+    assert [f.severity for f in told] == ["benign"] and "(2" in told[0].claim.claim
+
+
+def test_two_entries_of_one_save_are_one() -> None:
+    row = {"action": "saved", "when": "2024-01-02T03:04:05Z", "softwareAgent": "Some Recorder 1.0"}
+    once = claims(facts(("xmp.history", [row, row])))
+    assert pick(once, "history tells of 1 save").severity == "benign"
+    again = claims(facts(("xmp.history", [row, {**row, "when": "2024-01-03T03:04:05Z"}])))
+    assert pick(again, "history tells of 2 saves").severity == "suspect"

@@ -1,0 +1,206 @@
+"""Measurements on pixels and coefficients: they answer to what they look for, and to nothing else."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image, ImageFilter
+
+from forensix.forensics import claims
+from forensix.forensics.rules import image_encoding, image_pixels
+from forensix.forensics.traces import copy_move, jpeg_grid, pixels
+from forensix.media import open_media
+from forensix.metadata.reader import read_facts
+from tests.metadata import making_images as make
+
+
+def texture(height: int = 384, width: int = 512, seed: int = 0) -> np.ndarray:
+    """Return uint8 (H, W, 3) whose spectrum falls like a photograph's."""
+    rng = np.random.default_rng(seed)
+    fy, fx = np.fft.fftfreq(height)[:, None], np.fft.fftfreq(width)[None]
+    shape = 1 / np.maximum(np.hypot(fy, fx), 1 / width) ** 1.3
+    grey = np.fft.ifft2(np.fft.fft2(rng.normal(size=(height, width))) * shape).real
+    grey = 128 + 48 * (grey - grey.mean()) / grey.std()
+    tint = np.array([1.0, 0.95, 0.9])
+    return np.clip(grey[..., None] * tint, 0, 255).astype(np.uint8)
+
+
+def saved(rgb: np.ndarray, *qualities: int) -> bytes:
+    """Save a picture as JPEG once for each quality."""
+    image = Image.fromarray(rgb)
+    data = b""
+    for quality in qualities:
+        data = make.encoded(image, quality=quality)
+        image = Image.open(io.BytesIO(data)).convert("RGB")
+    return data
+
+
+def compression(path: Path, rgb: np.ndarray, *qualities: int) -> dict:
+    path.write_bytes(saved(rgb, *qualities))
+    return pixels.compression(str(path))
+
+
+@pytest.mark.parametrize("qualities", [(60, 90), (70, 95), (50, 85)])
+def test_two_compressions_are_told_from_one(qualities: tuple[int, int], tmp_path: Path) -> None:
+    twice = compression(tmp_path / "twice.jpg", texture(), *qualities)["double"]
+    once = compression(tmp_path / "once.jpg", texture(), qualities[-1])["double"]
+    assert image_encoding.is_double(twice) and abs(twice["quality"] - qualities[0]) <= 1
+    assert not image_encoding.is_double(once)
+    assert not image_encoding.is_double(compression(tmp_path / "same.jpg", texture(), 85, 85)["double"])
+
+
+def test_small_or_broken_files_are_not_measured(tmp_path: Path) -> None:
+    path = tmp_path / "a.jpg"
+    path.write_bytes(make.jpeg())
+    assert pixels.compression(str(path)) == {}
+    path.write_bytes(b"\xff\xd8\xff\xe0")
+    assert pixels.compression(str(path)) == {}
+
+
+def pasted(first: int) -> np.ndarray:
+    """Return a decoded JPEG of quality ``first`` with an area of another texture at 200, 120."""
+    rgb = np.asarray(Image.open(io.BytesIO(saved(texture(), first)))).copy()
+    rgb[120:216, 200:312] = texture(seed=5)[30:126, 41:153]
+    return rgb
+
+
+def test_a_pasted_part_is_placed(tmp_path: Path) -> None:
+    part = compression(tmp_path / "a.jpg", pasted(70), 90)["spliced"]
+    assert image_encoding.is_spliced(part)
+    assert part["box"] == pytest.approx([200, 120, 112, 96], abs=24)
+    assert part["map"][:2] == b"\xff\xd8"
+
+
+def test_no_part_is_told_in_a_picture_saved_again_whole(tmp_path: Path) -> None:
+    for seed in range(3):
+        part = compression(tmp_path / "a.jpg", texture(seed=seed), 70, 90)["spliced"]
+        assert part["blocks"] < image_encoding.PART_BLOCKS // 2
+
+
+def test_a_crop_leaves_its_former_grid() -> None:
+    first = np.asarray(Image.open(io.BytesIO(saved(texture(), 70))).convert("RGB"))
+    again = np.asarray(Image.open(io.BytesIO(saved(first[3:, 5:], 92))).convert("L"))
+    found = jpeg_grid.measure(again, True)
+    assert jpeg_grid.stands_out(found) and found["place"] == [3, 5]
+    kept = np.asarray(Image.fromarray(first).convert("L"))
+    assert jpeg_grid.measure(kept, False)["place"] == [0, 0]
+    assert not jpeg_grid.stands_out(jpeg_grid.measure(kept, True))
+    assert not jpeg_grid.stands_out(jpeg_grid.measure(texture()[..., 0], False))
+    assert jpeg_grid.measure(np.full((256, 256), 127, np.uint8), False) is None
+
+
+@pytest.mark.parametrize("side", [512, 1100])
+def test_a_copied_area_is_found_with_its_displacement(side: int) -> None:
+    grey = texture(side, side)[..., 0].copy()
+    grey[300:420, 340:460] = grey[60:180, 90:210]
+    found = copy_move.measure(grey)
+    assert image_pixels.is_copied(found)
+    assert found["shift"] == [250, 240]
+    assert found["map"][:2] == b"\xff\xd8"
+
+
+def test_nothing_is_copied_in_plain_texture_or_a_pattern() -> None:
+    for seed in range(3):
+        assert not image_pixels.is_copied(copy_move.measure(texture(seed=seed)[..., 0]))
+    assert copy_move.measure(np.full((256, 256), 127, np.uint8)) is None
+    tile = texture(48, 48)[..., 0]
+    rng = np.random.default_rng(0)
+    fence = np.clip(np.tile(tile, (9, 12)) + rng.normal(0, 2, (432, 576)), 0, 255).astype(np.uint8)
+    found = copy_move.measure(fence)
+    assert found is None or not image_pixels.is_copied(found)
+
+
+def test_print_that_repeats_is_no_copy(tmp_path: Path) -> None:
+    """Two words alike share their edges and not the grain between them; a copy shares both."""
+    rng = np.random.default_rng(3)
+    word = Image.new("L", (150, 70), 200)
+    marks = [(int(x), int(y)) for x, y in zip(rng.integers(4, 136, 26), rng.integers(4, 58, 26), strict=True)]
+    for x, y in marks:
+        word.paste(40, (x, y, x + int(rng.integers(4, 12)), y + int(rng.integers(4, 12))))
+    scene = Image.new("L", (640, 420), 200)
+    for at in ((40, 60), (391, 263)):
+        scene.paste(word, at)
+    print_ = np.asarray(scene.filter(ImageFilter.GaussianBlur(0.8)), np.float32) + rng.normal(0, 2.5, (420, 640))
+    copied = print_.copy()
+    copied[250:345, 381:551] = print_[47:142, 30:200]
+    for grey, is_copied in ((print_, False), (copied, True)):
+        found = copy_move.measure(np.clip(grey, 0, 255).astype(np.uint8))
+        assert found is not None and image_pixels.is_repeated(found)
+        assert image_pixels.is_copied(found) is is_copied
+
+
+def test_a_part_that_does_not_fit_the_former_jpeg_is_placed(tmp_path: Path) -> None:
+    whole = Image.open(io.BytesIO(saved(texture(), 75))).convert("RGB")
+    edited = whole.copy()
+    edited.paste(Image.fromarray(texture()).crop((203, 101, 323, 221)).rotate(90), (90, 60))
+    boxes = {}
+    for name, image in (("whole", whole), ("edited", edited)):
+        path = tmp_path / f"{name}.png"
+        image.save(path)
+        with open_media(path) as media:
+            found = {f.claim.claim: f for f in claims(read_facts(media), media)}
+        part = found.get("A part of the picture does not fit the JPEG that the rest was")
+        boxes[name] = part and part.facts[0].value["box"]
+        assert part is None or (part.severity == "suspect" and part.pictures)
+    assert boxes["whole"] is None
+    x, y, width, height = boxes["edited"]
+    assert abs(x + width / 2 - 150) < 24 and abs(y + height / 2 - 120) < 24
+
+
+def test_claims_carry_pictures(tmp_path: Path) -> None:
+    rgb = texture().copy()
+    rgb[200:280, 300:400] = rgb[60:140, 90:190]
+    path = tmp_path / "copied.jpg"
+    path.write_bytes(saved(rgb, 95))
+    with open_media(path) as media:
+        found = {f.claim.claim: f for f in claims(read_facts(media), media)}
+    copied = found["An area of the picture occurs twice"]
+    assert copied.severity == "suspect" and copied.claim.type == "pixels"
+    assert Image.open(io.BytesIO(copied.pictures[0][1])).size[0] > 100
+    assert found["An error-level map was drawn"].severity == "benign"
+
+
+def test_double_compression_is_claimed(tmp_path: Path) -> None:
+    path = tmp_path / "twice.jpg"
+    path.write_bytes(saved(texture(), 60, 90))
+    with open_media(path) as media:
+        found = {f.claim.claim: f for f in claims(read_facts(media), media)}
+    # Services do that to most pictures; only a camera's own file contradicts it.
+    assert found["The JPEG was compressed twice"].severity == "benign"
+    camera = make.exif_segment(make.tiff_block([(0x010F, make.ASCII, "Maker"), (0x0110, make.ASCII, "Model One")]))
+    data = path.read_bytes()
+    path.write_bytes(data[:2] + camera + data[2:])
+    with open_media(path) as media:
+        found = {f.claim.claim: f for f in claims(read_facts(media), media)}
+    assert found["The JPEG was compressed twice"].severity == "suspect"
+
+
+def test_claims_on_parts_and_former_grids(tmp_path: Path) -> None:
+    path = tmp_path / "pasted.jpg"
+    path.write_bytes(saved(pasted(70), 90))
+    with open_media(path) as media:
+        found = {f.claim.claim: f for f in claims(read_facts(media), media)}
+    part = found["A part of the picture has another compression history"]
+    assert part.severity == "suspect" and part.pictures[0][0] == "Compression history"
+    decoded = Image.open(io.BytesIO(saved(texture(), 70)))
+    path = tmp_path / "kept.png"
+    decoded.save(path)
+    with open_media(path) as media:
+        found = {f.claim.claim: f for f in claims(read_facts(media), media)}
+    assert found["The picture was a JPEG before"].severity == "benign"
+
+
+@pytest.mark.parametrize("turn", [1, 2, 3])
+def test_turned_previews_are_recognised(turn: int) -> None:
+    image = Image.fromarray(texture())
+    row = pixels.thumbnail(image, "preview", make.encoded(image.rotate(90 * turn, expand=True).resize((80, 60))))
+    assert row["likeness"] < 0.6
+    assert row["turned_likeness"] > 0.9
+
+
+def test_previews_with_bars_are_the_same_picture() -> None:
+    wide = Image.fromarray(texture(288, 512))
+    framed = Image.new("RGB", (160, 120))
+    framed.paste(wide.resize((160, 90)), (0, 15))
+    assert pixels.thumbnail(wide, "preview", make.encoded(framed))["likeness"] > image_pixels.ALIKE

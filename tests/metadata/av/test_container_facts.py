@@ -1,0 +1,270 @@
+"""Facts of videos and recordings: on files that the test makes, some with boxes edited by hand."""
+
+import io
+import struct
+import wave
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+from forensix.metadata.av import audio_signal
+from forensix.metadata.av import reader as container
+from forensix.metadata.av.collector import iso6709
+from forensix.metadata.facts import Facts
+
+
+def video(
+    path: Path, *, n: int = 24, codec: str = "mpeg4", tags: dict[str, str] | None = None, still: bool = False
+) -> Path:
+    with av.open(str(path), "w") as out:
+        out.metadata.update(tags or {})
+        stream = out.add_stream(codec, rate=24)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        for i in range(n):
+            rgb = np.zeros((48, 64, 3), np.uint8)
+            rgb[:, (0 if still else 2 * i) % 64 :] = 200
+            for packet in stream.encode(av.VideoFrame.from_ndarray(rgb, format="rgb24")):
+                out.mux(packet)
+        for packet in stream.encode():
+            out.mux(packet)
+    return path
+
+
+def sound(
+    path: Path, codec: str, *, seconds: float = 1.5, rate: int = 44100, tags: dict[str, str] | None = None
+) -> Path:
+    noise = np.random.default_rng(0).normal(0, 3000, int(seconds * rate)).astype(np.int16)
+    with av.open(str(path), "w") as out:
+        out.metadata.update(tags or {})
+        stream = out.add_stream(codec, rate=rate)
+        stream.layout = "mono"
+        frame = av.AudioFrame.from_ndarray(noise[None, :], format="s16", layout="mono")
+        frame.rate = rate
+        fifo = av.AudioFifo()
+        fifo.write(av.AudioResampler(format=stream.format, layout="mono", rate=rate).resample(frame)[0])
+        while part := fifo.read(stream.codec_context.frame_size or 1024, partial=True):
+            for packet in stream.encode(part):
+                out.mux(packet)
+        for packet in stream.encode():
+            out.mux(packet)
+    return path
+
+
+def wav(path: Path, samples: np.ndarray, rate: int = 16000) -> Path:
+    with wave.open(str(path), "wb") as out:
+        out.setparams((1, 2, rate, 0, "NONE", ""))
+        out.writeframes((np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes())
+    return path
+
+
+def box(name: bytes, body: bytes) -> bytes:
+    return struct.pack(">I4s", 8 + len(body), name) + body
+
+
+def said(facts: Facts) -> str:
+    return " ".join(p.message for p in facts.problems)
+
+
+def test_mp4_tells_boxes_codec_and_writer(tmp_path: Path) -> None:
+    facts = container.read(str(video(tmp_path / "a.mp4")), "mp4")
+    assert facts.problems == ()
+    assert set(facts.get("container.boxes")) >= {"ftyp", "mdat", "moov"}
+    assert facts.get("container.tag.©too").startswith("Lavf")
+    assert facts.get("container.movie.created") == "1904-01-01T00:00:00Z"
+    record = facts.get("stream.video")
+    assert (record["codec"], record["width_px"], record["rate_hz"], record["gaps"]) == ("mpeg4", 64, 24.0, [])
+    names = [n.name for n in facts.structure]
+    assert names == facts.get("container.boxes")
+    assert sum(n.size for n in facts.structure) == (tmp_path / "a.mp4").stat().st_size
+
+
+def test_mp4_dates_device_and_place(tmp_path: Path) -> None:
+    path = video(tmp_path / "a.mov", tags={"creation_time": "2021-03-04T05:06:07Z", "location": "+48.8577+002.2950/"})
+    data = path.read_bytes()
+    at = data.index(b"moov") - 4
+    size = struct.unpack_from(">I", data, at)[0]
+    user = box(
+        b"udta", box(b"\xa9mak", b"\x00\x05\x15\xc7Maker") + box(b"\xa9mod", b"\x00\x03\x15\xc7M 1") + b"\0\0\0\0"
+    )
+    path.write_bytes(
+        data[:at] + struct.pack(">I", size + len(user)) + data[at + 4 : at + size] + user + data[at + size :]
+    )
+    facts = container.read(str(path), "mov")
+    assert facts.get("container.movie.created") == "2021-03-04T05:06:07Z"
+    assert (facts.get("device.make"), facts.get("device.model")) == ("Maker", "M 1")
+    assert facts.get("gps.latitude") == pytest.approx(48.8577)
+    assert facts.get("gps.longitude") == pytest.approx(2.295)
+
+
+def test_x264_leaves_its_settings(tmp_path: Path) -> None:
+    facts = container.read(str(video(tmp_path / "a.mp4", codec="libx264")), "mp4")
+    assert any("x264 - core" in str(f.value) and "options:" in str(f.value) for f in facts.all("stream.encoder"))
+
+
+def test_matroska_tells_its_programs(tmp_path: Path) -> None:
+    facts = container.read(str(video(tmp_path / "a.mkv", tags={"title": "A day"})), "mkv")
+    assert facts.get("container.muxing_app").startswith("Lavf")
+    assert facts.get("container.title") == "A day"
+    assert facts.get("container.tracks") == ["video"]
+    assert facts.problems == ()
+
+
+@pytest.mark.parametrize(("name", "format"), [("a.avi", "avi"), ("a.flv", "flv")])
+def test_avi_and_flv_tell_their_writer(tmp_path: Path, name: str, format: str) -> None:
+    codec = "mpeg4" if format == "avi" else "flv"
+    facts = container.read(str(video(tmp_path / name, codec=codec)), format)
+    assert facts.problems == ()
+    assert any(str(f.value).startswith("Lavf") for f in facts.all("container.tag"))
+
+
+def test_mp3_tells_its_encoder_and_frames(tmp_path: Path) -> None:
+    facts = container.read(str(sound(tmp_path / "a.mp3", "libmp3lame", tags={"title": "A song"})), "mp3")
+    assert facts.problems == ()
+    assert facts.get("id3.TIT2") == "A song"
+    assert facts.get("mpeg.encoder").startswith("Lav")
+    assert facts.get("mpeg.frames") - facts.get("mpeg.stated_frames") in (0, 1)
+    assert list(facts.all("mpeg.join")) == []
+
+
+def test_joined_mp3_shows_the_second_start(tmp_path: Path) -> None:
+    first = sound(tmp_path / "a.mp3", "libmp3lame").read_bytes()
+    path = tmp_path / "b.mp3"
+    path.write_bytes(first + first[first.index(b"\xff\xfb") :])
+    joins = list(container.read(str(path), "mp3").all("mpeg.join"))
+    assert [j.offset for j in joins] == [len(first)]
+
+
+def test_flac_and_ogg_tell_their_vendor(tmp_path: Path) -> None:
+    facts = container.read(str(sound(tmp_path / "a.flac", "flac", tags={"artist": "somebody"})), "flac")
+    assert facts.problems == () and facts.get("vorbis.vendor").startswith("Lavf")
+    assert facts.get("vorbis.ARTIST") == "somebody"
+    assert facts.get("flac.duration_s") == pytest.approx(1.5, abs=0.01)
+    path = sound(tmp_path / "a.ogg", "libopus", rate=48000)
+    facts = container.read(str(path), "ogg")
+    assert facts.problems == () and facts.get("container.codec") == "Opus"
+    data = bytearray(path.read_bytes())
+    data[data.rindex(b"OggS") + 60] ^= 0xFF
+    path.write_bytes(data)
+    assert "checksum" in said(container.read(str(path), "ogg"))
+    path.write_bytes(bytes(sound(tmp_path / "b.ogg", "libopus", rate=48000).read_bytes()) * 2)
+    assert "Page 0 " not in said(container.read(str(path), "ogg"))
+
+
+def test_adts_and_m4a(tmp_path: Path) -> None:
+    facts = container.read(str(sound(tmp_path / "a.aac", "aac")), "aac")
+    assert facts.problems == () and facts.get("adts.audio") == {"rate_hz": 44100, "channels": 1}
+    facts = container.read(str(sound(tmp_path / "a.m4a", "aac", tags={"encoder": "x"})), "m4a")
+    assert facts.problems == () and facts.get("stream.audio")["codec"] == "aac"
+
+
+def test_wav_sizes_and_info(tmp_path: Path) -> None:
+    path = wav(tmp_path / "a.wav", np.zeros(16000))
+    data = path.read_bytes()
+    info = b"LIST" + struct.pack("<I", 4 + 8 + 10) + b"INFO" + b"ISFT" + struct.pack("<I", 10) + b"Recorder1\0"
+    whole = data[:4] + struct.pack("<I", len(data) + len(info) - 8) + data[8:] + info
+    path.write_bytes(whole)
+    facts = container.read(str(path), "wav")
+    assert facts.problems == () and facts.get("container.tag.ISFT") == "Recorder1"
+    path.write_bytes(whole[:-2000])
+    assert "cut off" in said(container.read(str(path), "wav"))
+    path.write_bytes(whole + b"PK\x03\x04hidden bytes")
+    assert container.read(str(path), "wav").get("container.after_end")["size"] == 16
+
+
+def test_cut_mp4_says_what_is_missing(tmp_path: Path) -> None:
+    path = video(tmp_path / "a.mp4")
+    data = path.read_bytes()
+    path.write_bytes(data[: data.index(b"moov") - 4])
+    assert "index of the recording (moov) is missing" in said(container.read(str(path), "mp4"))
+    path.write_bytes(data[: data.index(b"mdat") + 40])
+    assert "box mdat says" in said(container.read(str(path), "mp4"))
+
+
+def test_repeated_stretch_and_doubled_frames(tmp_path: Path) -> None:
+    path = tmp_path / "a.mkv"
+    chance = np.random.default_rng(1)
+    frames = [chance.integers(0, 255, (48, 64, 3)).astype(np.uint8) for _ in range(40)]
+    order = [*range(20), *range(5, 17), *range(20, 30), 30, 30, *range(31, 40)]
+    with av.open(str(path), "w") as out:
+        stream = out.add_stream("ffv1", rate=24)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        for i in order:
+            for packet in stream.encode(av.VideoFrame.from_ndarray(frames[i], format="rgb24")):
+                out.mux(packet)
+        for packet in stream.encode():
+            out.mux(packet)
+    facts = container.read(str(path), "mkv")
+    assert facts.get("frames.repeated_stretch")[2] == 12
+    assert facts.get("frames.n_doubled") == 1
+    still = container.read(str(video(tmp_path / "b.mkv", still=True, n=40)), "mkv")
+    assert still.get("frames.n_doubled") is None and still.get("frames.repeated_stretch") is None
+
+
+def test_signal_sees_cutoff_silence_and_floor() -> None:
+    rate = 44100
+    noise = np.random.default_rng(0).normal(0, 0.1, 8 * rate)
+    assert audio_signal.measure(noise, rate)["cutoff_hz"] is None
+    spectrum = np.fft.rfft(noise)
+    spectrum[np.fft.rfftfreq(len(noise), 1 / rate) > 16000] = 0
+    low = np.fft.irfft(spectrum)
+    assert audio_signal.measure(low, rate)["cutoff_hz"] == pytest.approx(16000, abs=700)
+    gap = noise.copy()
+    gap[3 * rate : 3 * rate + 8820] = 0
+    (start, length), *rest = audio_signal.measure(gap, rate)["silences"]
+    assert start == pytest.approx(3, abs=0.01) and length == pytest.approx(0.2, abs=0.01) and not rest
+    louder = noise.copy()
+    louder[4 * rate :] *= 30
+    (at, change), *_ = audio_signal.measure(louder, rate)["floor_steps"]
+    assert at == pytest.approx(4, abs=0.3) and change == pytest.approx(29.5, abs=2)
+
+
+def test_signal_sees_a_break_in_a_smooth_tone() -> None:
+    rate = 16000
+    t = np.arange(2 * rate) / rate
+    tone = 0.3 * np.sin(2 * np.pi * 220 * t) + np.random.default_rng(0).normal(0, 1e-4, len(t))
+    tone[rate:] = 0.3 * np.cos(2 * np.pi * 220 * t[rate:])
+    (at, ratio), *_ = audio_signal.measure(tone, rate)["jumps"]
+    assert at == pytest.approx(1.0, abs=0.01) and ratio > 20
+
+
+@pytest.mark.parametrize(
+    ("text", "point"),
+    [
+        ("+48.8577+002.295/", (48.8577, 2.295)),
+        ("-33.5+070.25+10/", (-33.5, 70.25)),
+        ("+4807.5-01130.0/", (48.125, -11.5)),
+        ("somewhere", None),
+    ],
+)
+def test_iso6709(text: str, point: tuple[float, float] | None) -> None:
+    assert iso6709(text) == (point and pytest.approx(point))
+
+
+def test_playlist_inside_is_never_followed(tmp_path: Path) -> None:
+    path = tmp_path / "a.mp3"
+    target = io.BytesIO(b"#EXTM3U\n#EXTINF:1,\nfile:///etc/hostname\n").getvalue()
+    path.write_bytes(target)
+    facts = container.read(str(path), "mp3")
+    assert facts.get("stream.audio") is None and facts.problems
+
+
+def test_an_mp3_that_is_shorter_than_its_first_frame_says_was_cut(tmp_path: Path) -> None:
+    data = sound(tmp_path / "a.mp3", "libmp3lame").read_bytes()
+    whole = container.read(str(tmp_path / "a.mp3"), "mp3")
+    assert whole.get("mpeg.stated_bytes")
+    assert not whole.problems
+    for missing in (1, 40, len(data) // 2):
+        (tmp_path / "b.mp3").write_bytes(data[:-missing])
+        cut = container.read(str(tmp_path / "b.mp3"), "mp3")
+        assert any("it was cut off" in p.message and p.grave for p in cut.problems), missing
+
+
+def test_an_flv_that_ends_in_the_head_of_a_tag_was_cut(tmp_path: Path) -> None:
+    data = video(tmp_path / "a.flv", codec="flv1").read_bytes()
+    assert not container.read(str(tmp_path / "a.flv"), "flv").problems
+    last = len(data) - 4 - (int.from_bytes(data[-4:], "big"))
+    (tmp_path / "b.flv").write_bytes(data[: last + 5])
+    cut = container.read(str(tmp_path / "b.flv"), "flv")
+    assert any("cut off within the head of a tag" in p.message for p in cut.problems)

@@ -1,0 +1,106 @@
+"""Hostile containers: absurd sizes, depth, truncation and mutation end in a problem, quickly and in bounds."""
+
+import random
+import struct
+import time
+from pathlib import Path
+
+import pytest
+
+from forensix.metadata.av import reader as container
+from forensix.metadata.facts import Facts
+from tests.metadata.av.test_container_facts import box, sound, video
+
+LIMIT_S = 10.0
+
+
+def read(path: Path, data: bytes, format: str) -> Facts:
+    path.write_bytes(data)
+    start = time.perf_counter()
+    facts = container.read(str(path), format)
+    assert time.perf_counter() - start < LIMIT_S
+    return facts
+
+
+FTYP = box(b"ftyp", b"isom\0\0\0\0isom")
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        struct.pack(">I4s", 0, b"moov"),
+        struct.pack(">I4s", 1, b"moov"),
+        struct.pack(">I4sQ", 1, b"moov", 3),
+        struct.pack(">I4sQ", 1, b"moov", 1 << 63),
+        struct.pack(">I4s", 7, b"moov") + b"xxxxxxx",
+        struct.pack(">I4s", 0xFFFFFFFF, b"moov") + b"x" * 50,
+        box(b"moov", struct.pack(">I4s", 0x7FFFFFFF, b"trak")),
+        box(b"moov", box(b"mvhd", b"\0")),
+        box(b"moov", box(b"trak", box(b"mdia", box(b"minf", box(b"stbl", box(b"stts", b"\0\0\0\0\xff\xff\xff\xff")))))),
+        b"\xff" * 64,
+    ],
+)
+def test_box_sizes_that_cannot_be(tmp_path: Path, tail: bytes) -> None:
+    assert read(tmp_path / "a.mp4", FTYP + tail, "mp4").problems
+
+
+def test_depth_and_number_of_boxes_are_bounded(tmp_path: Path) -> None:
+    deep = b""
+    for _ in range(3000):
+        deep = box(b"moov", deep)
+    assert "nested more than" in read(tmp_path / "a.mp4", FTYP + deep, "mp4").problems[0].message
+    many = FTYP + box(b"free", b"") * 60_000
+    facts = read(tmp_path / "a.mp4", many, "mp4")
+    assert "more than" in facts.problems[0].message and len(facts.structure) <= 3000
+
+
+def test_elements_without_size_or_end(tmp_path: Path) -> None:
+    head = bytes.fromhex("1a45dfa3a342868142f7810142f2810442f381084282886d6174726f736b6142878104")
+    unknown = bytes.fromhex("18538067ff") + bytes.fromhex("1f43b675ff") * 20_000
+    assert read(tmp_path / "a.mkv", head + unknown, "mkv").problems
+    assert read(tmp_path / "a.mkv", head + bytes.fromhex("1853806708") + b"\xff" * 30, "mkv").problems
+    assert read(tmp_path / "a.mkv", head + b"\x00" * 30, "mkv").problems
+
+
+def test_chunks_that_contradict_themselves(tmp_path: Path) -> None:
+    deep = b""
+    for _ in range(200):
+        deep = b"LIST" + struct.pack("<I", len(deep) + 4) + b"INFO" + deep
+    data = b"RIFF" + struct.pack("<I", len(deep) + 4) + b"WAVE" + deep
+    assert "nested more than" in " ".join(p.message for p in read(tmp_path / "a.wav", data, "wav").problems)
+    zero = b"RIFF\0\0\0\0WAVEfmt " + struct.pack("<IHHIIHH", 16, 1, 0, 0, 0, 0, 0)
+    assert read(tmp_path / "a.wav", zero, "wav").problems
+
+
+@pytest.mark.parametrize("format", ["mp4", "mkv", "wav", "avi", "flv", "mp3", "aac", "ogg", "flac"])
+@pytest.mark.parametrize("data", [b"", b"\0", b"\xff" * 4000, b"ID3\x04\0\0\x7f\x7f\x7f\x7f", b"\0" * 4000])
+def test_scraps(tmp_path: Path, format: str, data: bytes) -> None:
+    assert read(tmp_path / f"a.{format}", data, format).problems
+
+
+def made(folder: Path, format: str) -> bytes:
+    codecs = {"mp3": "libmp3lame", "flac": "flac", "ogg": "libopus", "aac": "aac", "wav": "pcm_s16le"}
+    if format in codecs:
+        return sound(folder / f"m.{format}", codecs[format], seconds=0.6, rate=48000).read_bytes()
+    return video(folder / f"m.{format}", n=8, codec="flv" if format == "flv" else "mpeg4").read_bytes()
+
+
+@pytest.mark.parametrize("format", ["mp4", "mkv", "avi", "flv", "mp3", "flac", "ogg", "aac", "wav"])
+def test_truncations_and_mutations(tmp_path: Path, format: str) -> None:
+    data = made(tmp_path, format)
+    path = tmp_path / f"a.{format}"
+    told = [bool(read(path, data[: len(data) * share // 100], format).problems) for share in range(4, 100, 8)]
+    # Chains of frames may be cut between two frames, where nothing in the chain shows it.
+    assert sum(told) >= len(told) - (4 if format in ("aac", "mp3") else 2)
+    chance = random.Random(7)
+    for _ in range(12):
+        changed = bytearray(data)
+        for _ in range(chance.choice((1, 6, 40))):
+            changed[chance.randrange(len(changed))] = chance.randrange(256)
+        read(path, bytes(changed), format)
+
+
+def test_streams_among_millions_of_boxes_are_left_alone(tmp_path: Path) -> None:
+    facts = read(tmp_path / "a.mp4", FTYP + box(b"free", b"") * 1_000_000, "mp4")
+    assert "The streams were not read" in facts.problems[-1].message
+    assert not any(f.key.startswith("stream.") for f in facts.items)

@@ -1,0 +1,82 @@
+"""Damage that only decoding shows: packets that fail, and the checksum that FLAC keeps of its samples."""
+
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+from forensix.metadata.av import reader as container
+from tests.making import picture, tone, write_audio, write_video
+
+N = 16_000
+
+
+def _said(path: Path) -> str:
+    return " ".join(p.message for p in container.read(str(path), path.suffix[1:]).problems)
+
+
+def _flac(path: Path, bits: int, channels: int) -> Path:
+    """Write noise as FLAC of a number of bits a sample."""
+    rng = np.random.default_rng(0)
+    kind, dtype = ("s16", np.int16) if bits == 16 else ("s32", np.int32)
+    high = np.iinfo(dtype).max // 4
+    samples = rng.integers(-high, high, (1, N * channels)).astype(dtype)
+    with av.open(str(path), "w", format="flac") as output:
+        stream = output.add_stream("flac", rate=16_000)
+        stream.layout = "stereo" if channels == 2 else "mono"
+        stream.format = kind
+        frame = av.AudioFrame.from_ndarray(samples, format=kind, layout=stream.layout.name)
+        frame.sample_rate = 16_000
+        output.mux([*stream.encode(frame), *stream.encode(None)])
+    return path
+
+
+@pytest.mark.parametrize(("bits", "channels"), [(16, 1), (16, 2), (24, 1), (24, 2)])
+def test_a_sound_flac_fits_its_checksum_and_a_changed_one_does_not(bits: int, channels: int, tmp_path: Path) -> None:
+    path = _flac(tmp_path / "a.flac", bits, channels)
+    assert _said(path) == ""
+    data = bytearray(path.read_bytes())
+    at = data.index(b"fLaC") + 8 + 18
+    data[at] ^= 1
+    path.write_bytes(data)
+    assert "checksum (MD5) of the sound does not fit" in _said(path)
+
+
+def test_a_flac_without_a_checksum_is_no_fault(tmp_path: Path) -> None:
+    path = _flac(tmp_path / "a.flac", 16, 1)
+    data = bytearray(path.read_bytes())
+    at = data.index(b"fLaC") + 8 + 18
+    data[at : at + 16] = bytes(16)
+    path.write_bytes(data)
+    assert _said(path) == ""
+
+
+@pytest.mark.parametrize(
+    ("format", "words"),
+    [
+        ("flac", "checksum (MD5) of the sound does not fit"),
+        ("m4a", "Some of the sound is broken: "),
+        ("m4a", "packets cannot be decoded, the first at "),
+    ],
+)
+def test_sound_that_was_overwritten_in_the_middle_is_told(format: str, words: str, tmp_path: Path) -> None:
+    noise = np.random.default_rng(1).integers(-3000, 3000, 3 * N)
+    path = write_audio(tmp_path / f"a.{format}", (tone(3) + noise).astype(np.int16))
+    assert _said(path) == ""
+    data = bytearray(path.read_bytes())
+    middle = data.index(b"mdat") + 2000 if format == "m4a" else len(data) * 2 // 3
+    data[middle : middle + 400] = np.random.default_rng(2).bytes(400)
+    path.write_bytes(data)
+    assert words in _said(path)
+
+
+def test_pictures_that_were_overwritten_are_told(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).integers(0, 80, (48, 64, 3), np.uint8)
+    path = write_video(tmp_path / "a.mp4", 20, (64, 48), paint=lambda i: picture(64, 48, shift=i) + noise)
+    assert _said(path) == ""
+    data = bytearray(path.read_bytes())
+    at = data.index(b"mdat") + (data.index(b"moov") - data.index(b"mdat")) // 2
+    data[at : at + 300] = b"\xff" * 300
+    path.write_bytes(data)
+    assert "Some of the picture is broken" in _said(path)

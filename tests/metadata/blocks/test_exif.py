@@ -1,0 +1,97 @@
+"""EXIF directories: values with their places, and what a broken directory says."""
+
+import struct
+
+import pytest
+
+from forensix.metadata.blocks import exif
+from tests.metadata import making_images as make
+
+
+def read(block: bytes, **kwargs: object) -> exif.Tiff:
+    return exif.parse(block, "EXIF", 100, **kwargs)
+
+
+def values(tiff: exif.Tiff) -> dict[str, object]:
+    return {f.key: f.value for f in tiff.facts}
+
+
+def test_values_and_offsets() -> None:
+    block = make.tiff_block(
+        [(0x010F, make.ASCII, "Maker"), (0x0110, make.ASCII, "Model One"), (0x0112, make.SHORT, 6)],
+        exif=[(0x9003, make.ASCII, "2020:01:02 03:04:05"), (0xA431, make.ASCII, "SN-77")],
+    )
+    tiff = read(block)
+    assert not tiff.problems
+    found = values(tiff)
+    assert found["exif.Make"] == "Maker"
+    assert found["exif.Orientation"] == 6
+    assert found["exif.DateTimeOriginal"] == "2020:01:02 03:04:05"
+    assert found["device.serial"] == "SN-77"
+    fact = next(f for f in tiff.facts if f.key == "exif.Model")
+    assert block[fact.offset - 100 :].startswith(b"Model One\0")
+
+
+@pytest.mark.parametrize(("marks", "signs"), [(("N", "E"), (1, 1)), (("S", "W"), (-1, -1))])
+def test_position(marks: tuple[str, str], signs: tuple[int, int]) -> None:
+    block = make.tiff_block(
+        [(0x010F, make.ASCII, "Maker")],
+        gps=[
+            (1, make.ASCII, marks[0]),
+            (2, make.RATIONAL, [46, 30, 36]),
+            (3, make.ASCII, marks[1]),
+            (4, make.RATIONAL, [7, 15, 0]),
+        ],
+    )
+    found = values(read(block))
+    assert found["gps.latitude"] == pytest.approx(signs[0] * 46.51)
+    assert found["gps.longitude"] == pytest.approx(signs[1] * 7.25)
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "raw"),
+    [
+        ("ASCII", "Screenshot", b"ASCII\0\0\0Screenshot"),
+        ("UNICODE", "Größe", b"UNICODE\0" + "Größe".encode("utf-16-be")),
+        ("UNICODE", "Größe", b"UNICODE\0" + "Größe".encode("utf-16-le")),
+    ],
+)
+def test_user_comment(code: str, text: str, raw: bytes) -> None:
+    block = make.tiff_block([(0x010F, make.ASCII, "M")], exif=[(0x9286, make.UNDEFINED, raw)])
+    assert values(read(block))["exif.UserComment"] == text
+
+
+def test_thumbnail_is_handed_on() -> None:
+    small = make.encoded(make.gradient(32, 24))
+    tiff = read(make.tiff_block([(0x010F, make.ASCII, "M")], thumbnail=small))
+    assert tiff.thumbnails[0][1] == small
+
+
+def test_directory_that_points_to_itself() -> None:
+    block = bytearray(make.tiff_block([(0x0112, make.SHORT, 1)]))
+    struct.pack_into("<I", block, 8 + 2 + 12, 8)
+    tiff = read(bytes(block))
+    assert any("read already" in p.message for p in tiff.problems)
+
+
+def test_value_past_the_end() -> None:
+    block = bytearray(make.tiff_block([(0x010F, make.ASCII, "A long name of a maker")]))
+    struct.pack_into("<I", block, 8 + 2 + 8, 1 << 20)
+    tiff = read(bytes(block))
+    assert any("past the end" in p.message and p.grave for p in tiff.problems)
+
+
+def test_unknown_format_and_order_mark() -> None:
+    block = bytearray(make.tiff_block([(0x010F, make.ASCII, "M"), (0x0112, make.SHORT, 1)]))
+    struct.pack_into("<H", block, 8 + 2 + 2, 77)
+    tiff = read(bytes(block))
+    assert values(tiff)["exif.Orientation"] == 1
+    assert any("unknown format 77" in p.message for p in tiff.problems)
+    assert any("byte-order" in p.message for p in read(b"XX*\0" + bytes(8)).problems)
+
+
+def test_many_sub_directories_are_bounded() -> None:
+    block = make.tiff_block([(0x014A, make.LONG, list(range(8, 8 + 5000)))])
+    tiff = read(block)
+    assert any("5000 sub-directories" in p.message for p in tiff.problems)
+    assert len(tiff.nodes) <= exif.MAX_DIRECTORIES

@@ -1,0 +1,96 @@
+"""JPEG segments, tables and what stands behind the end."""
+
+import pytest
+
+from forensix.metadata.image import jpeg, jpeg_tables
+from tests.metadata import making_images as make
+
+
+def values(parts: jpeg.Parts) -> dict[str, object]:
+    return {f.key: f.value for f in parts.facts}
+
+
+@pytest.mark.parametrize("quality", [10, 50, 75, 92, 100])
+def test_standard_tables_tell_their_quality(quality: int) -> None:
+    parts = jpeg.parse(make.jpeg(quality=quality))
+    assert values(parts)["jpeg.maker"] == {"maker": "standard", "quality": quality, "tables": 2}
+
+
+def test_own_tables_are_told_apart() -> None:
+    table = list(jpeg_tables.standard(80, False))
+    table[20] += 1
+    image = make.encoded(make.gradient(), qtables=[table, list(jpeg_tables.standard(80, True))])
+    found = values(jpeg.parse(image))["jpeg.maker"]
+    assert found["maker"] == "own"
+    assert abs(found["nearest"] - 80) <= 1
+
+
+def test_segments_tile_the_file() -> None:
+    data = make.jpeg(make.segment(0xFE, b"hello"), make.segment(0xEC, b"Ducky\0\1\0\4\0\0\0\x3c"))
+    parts = jpeg.parse(data)
+    assert not parts.problems
+    assert sum(node.size for node in parts.nodes) == len(data)
+    found = values(parts)
+    assert found["jpeg.comment"] == "hello"
+    assert found["jpeg.ducky"] == 60
+
+
+def test_comment_offset_points_at_its_text() -> None:
+    data = make.jpeg(make.segment(0xFE, b"find me"))
+    fact = next(f for f in jpeg.parse(data).facts if f.key == "jpeg.comment")
+    assert data[fact.offset :].startswith(b"find me")
+
+
+def test_progressive_and_sampling() -> None:
+    data = make.encoded(make.gradient(), progressive=True, subsampling=0)
+    found = values(jpeg.parse(data))
+    assert found["jpeg.frame"]["process"] == "progressive"
+    assert found["jpeg.frame"]["sampling"] == ["1x1", "1x1", "1x1"]
+    assert found["jpeg.scans"] > 1
+
+
+def test_truncation_is_told() -> None:
+    data = make.jpeg()
+    assert any("end-of-image" in p.message for p in jpeg.parse(data[:-40]).problems)
+
+
+@pytest.mark.parametrize(
+    ("tail", "kind"),
+    [
+        (b"PK\x03\x04" + bytes(range(60)), "a ZIP archive"),
+        (make.jpeg(), "a JPEG"),
+        (b"\x13\x57" * 40, "data of no known kind"),
+    ],
+)
+def test_data_after_the_end(tail: bytes, kind: str) -> None:
+    data = make.jpeg(tail=tail)
+    fact = next(f for f in jpeg.parse(data).facts if f.key == "file.trailer")
+    assert fact.value["kind"] == kind
+    assert fact.offset == len(data) - len(tail)
+
+
+def test_padding_is_no_trailer() -> None:
+    found = values(jpeg.parse(make.jpeg(tail=bytes(500))))
+    assert "file.trailer" not in found
+    assert found["jpeg.padding"] == 500
+
+
+def test_iptc_digest() -> None:
+    record = b"\x1c\x02\x78" + (5).to_bytes(2, "big") + b"title"
+    data = make.jpeg(make.photoshop_segment(make.resource(0x0404, record), make.resource(0x0425, bytes(16))))
+    found = values(jpeg.parse(data))
+    assert found["iptc.Caption"] == "title"
+    assert found["iptc.digest"] != found["iptc.digest_now"]
+
+
+def test_xmp_in_two_parts() -> None:
+    packet = make.xmp_packet('xmp:CreatorTool="Program 1"')
+    extension = (
+        b"http://ns.adobe.com/xmp/extension/\0"
+        + b"0" * 32
+        + (0).to_bytes(4, "big") * 2
+        + make.xmp_packet('photoshop:Credit="Somebody"').encode()
+    )
+    found = values(jpeg.parse(make.jpeg(make.xmp_segment(packet), make.segment(0xE1, extension))))
+    assert found["xmp.xmp.CreatorTool"] == "Program 1"
+    assert found["xmp.photoshop.Credit"] == "Somebody"

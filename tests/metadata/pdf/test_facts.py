@@ -1,0 +1,233 @@
+"""Facts of PDFs: on documents that the test makes, revision by revision."""
+
+import io
+from pathlib import Path
+
+import pikepdf
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+
+from forensix.metadata.pdf import history as pdf_history
+from forensix.metadata.pdf import objects as pdf_objects
+from forensix.metadata.pdf import reader as pdf
+from forensix.metadata.pdf import syntax
+
+
+def page(path: Path, text: str = "An invoice over 100", **info: str) -> Path:
+    canvas = Canvas(str(path), pageCompression=0)
+    canvas.setTitle(info.get("title", "Invoice"))
+    canvas.drawString(100, 700, text)
+    canvas.showPage()
+    canvas.save()
+    return path
+
+
+def appended(data: bytes, objects: dict[int, bytes], info: int | None = None) -> bytes:
+    """Append one incremental update by hand, as any program may write it."""
+    history = pdf_history.walk(data)
+    out, rows = bytearray(data), []
+    for number, body in objects.items():
+        rows.append((number, len(out)))
+        out += b"%d 0 obj\n" % number + body + b"\nendobj\n"
+    start = len(out)
+    out += b"xref\n"
+    for number, offset in rows:
+        out += b"%d 1\n%010d 00000 n \n" % (number, offset)
+    root = history.trailer["Root"]
+    size = max(max(objects) + 1, history.trailer["Size"])
+    out += b"trailer\n<< /Size %d /Root %d 0 R /Prev %d " % (size, root.number, history.revisions[-1].startxref)
+    out += b"/Info %d 0 R " % info if info else b""
+    return bytes(out + b">>\nstartxref\n%d\n%%%%EOF\n" % start)
+
+
+def content_number(path: Path) -> int:
+    with pikepdf.open(path) as document:
+        return document.pages[0].obj.Contents.objgen[0]
+
+
+def stream(body: bytes) -> bytes:
+    return b"<< /Length %d >>\nstream\n" % len(body) + body + b"\nendstream"
+
+
+def test_one_version_has_no_later_revision(tmp_path: Path) -> None:
+    facts = pdf.read(str(page(tmp_path / "a.pdf")))
+    assert [f.value["index"] for f in facts.all("pdf.revision")] == [1]
+    assert facts.problems == ()
+    assert facts.get("pdf.info.Title") == "Invoice"
+    assert facts.get("pdf.pages") == 1
+
+
+def test_each_revision_is_told_with_its_bytes_and_its_words(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    first = path.read_bytes()
+    number = content_number(path)
+    second = appended(first, {number: stream(b"BT /F1 12 Tf 100 700 Td (An invoice over 900) Tj ET")})
+    third = appended(second, {900: b"<< /Producer (somebody) /ModDate (D:20240102030405Z) >>"}, info=900)
+    path.write_bytes(third)
+    facts = pdf.read(str(path))
+    rows = [f.value for f in facts.all("pdf.revision")]
+    assert [r["end_offset"] for r in rows] == [len(first), len(second), len(third)]
+    assert rows[1]["content_changed"] and rows[1]["named"] == [f"changed page content (page 1), object {number}"]
+    assert not rows[2]["content_changed"] and rows[2]["roles"] == {"document information": 1}
+    assert all(r["in_chain"] for r in rows)
+
+
+def test_a_rewritten_object_that_is_the_same_is_no_change(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    data, number = path.read_bytes(), content_number(path)
+    view = pdf_history.walk(data).revisions[0].entries[number]
+    body = data[view[1] : data.index(b"endobj", view[1])].split(b"obj", 1)[1].strip()
+    path.write_bytes(appended(data, {number: body}))
+    record = list(pdf.read(str(path)).all("pdf.revision"))[1].value
+    assert record["n_objects_changed"] == 0
+
+
+def test_linearised_file_is_one_version(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    out = tmp_path / "linear.pdf"
+    with pikepdf.open(path) as document:
+        document.save(out, linearize=True)
+    facts = pdf.read(str(out))
+    assert facts.get("pdf.end_marks") == 2
+    assert facts.get("pdf.linearized") == out.stat().st_size
+    assert len(list(facts.all("pdf.revision"))) == 1
+    assert facts.problems == ()
+
+
+def test_object_streams_are_read(tmp_path: Path) -> None:
+    path, out = page(tmp_path / "a.pdf"), tmp_path / "packed.pdf"
+    with pikepdf.open(path) as document:
+        document.save(out, object_stream_mode=pikepdf.ObjectStreamMode.generate)
+    data = out.read_bytes()
+    history = pdf_history.walk(data)
+    assert history.kinds == ("stream",)
+    record = pdf_objects.changes(data, history)[0]
+    assert record["roles"]["page"] == record["roles"]["page tree"] == 1 and record["roles"]["page content"] == 1
+
+
+def test_locked_document_tells_its_lock(tmp_path: Path) -> None:
+    path, out = page(tmp_path / "a.pdf"), tmp_path / "locked.pdf"
+    with pikepdf.open(path) as document:
+        document.save(out, encryption=pikepdf.Encryption(owner="boss", user="secret", R=6))
+    facts = pdf.read(str(out))
+    assert facts.get("pdf.encryption.locked") is True
+    assert facts.get("pdf.encryption.method") == "AES-256"
+    assert facts.problems == ()
+
+
+def test_owner_password_alone_forbids(tmp_path: Path) -> None:
+    path, out = page(tmp_path / "a.pdf"), tmp_path / "owned.pdf"
+    allow = pikepdf.Permissions(extract=False)
+    with pikepdf.open(path) as document:
+        document.save(out, encryption=pikepdf.Encryption(owner="boss", user="", R=4, allow=allow))
+    facts = pdf.read(str(out))
+    assert facts.get("pdf.encryption.locked") is False
+    assert "extract" in facts.get("pdf.encryption.forbidden")
+    assert facts.get("pdf.info.Title") == "Invoice"
+
+
+def test_scripts_files_links_and_layers_are_found(tmp_path: Path) -> None:
+    path, out = page(tmp_path / "a.pdf"), tmp_path / "b.pdf"
+    with pikepdf.open(path) as document:
+        document.Root.OpenAction = pikepdf.Dictionary(S=pikepdf.Name.JavaScript, JS="app.alert(1)")
+        document.attachments["run.exe"] = b"MZ"
+        link = pikepdf.Dictionary(S=pikepdf.Name.URI, URI="https://example.org/x")
+        note = pikepdf.Dictionary(Type=pikepdf.Name.Annot, Subtype=pikepdf.Name.Link, Rect=[0, 0, 9, 9], A=link)
+        document.pages[0].Annots = document.make_indirect([document.make_indirect(note)])
+        layer = document.make_indirect(pikepdf.Dictionary(Type=pikepdf.Name.OCG, Name="under"))
+        document.Root.OCProperties = pikepdf.Dictionary(OCGs=[layer], D=pikepdf.Dictionary(OFF=[layer]))
+        document.save(out)
+    facts = pdf.read(str(out))
+    assert facts.get("pdf.open_action") == "JavaScript"
+    assert facts.get("pdf.action.JavaScript") == "app.alert(1)"
+    assert facts.get("pdf.embedded_file") == "run.exe"
+    assert facts.get("pdf.uri") == "https://example.org/x"
+    assert facts.get("pdf.layer.hidden") == "under"
+
+
+def test_text_on_a_white_box_over_text_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdf"
+    canvas = Canvas(str(path))
+    canvas.drawString(100, 700, "Total 100.00")
+    canvas.setFillColorRGB(1, 1, 1)
+    canvas.rect(95, 695, 120, 16, stroke=0, fill=1)
+    canvas.setFillColorRGB(0, 0, 0)
+    canvas.drawString(100, 700, "Total 900.00")
+    canvas.save()
+    covered = pdf.read(str(path)).fact("pdf.covered_text")
+    assert covered is not None
+    assert (
+        covered.value["white"] and covered.value["under"] == "Total 100.00" and covered.value["over"] == "Total 900.00"
+    )
+
+
+def test_shading_drawn_before_the_text_is_no_cover(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdf"
+    canvas = Canvas(str(path))
+    canvas.setFillColorRGB(1, 1, 1)
+    canvas.rect(95, 695, 120, 16, stroke=0, fill=1)
+    canvas.setFillColorRGB(0, 0, 0)
+    canvas.drawString(100, 700, "Total 900.00")
+    canvas.save()
+    assert pdf.read(str(path)).fact("pdf.covered_text") is None
+
+
+def test_header_offset_and_bytes_behind_the_end(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    data = path.read_bytes()
+    path.write_bytes(b"garbage\n" + data + b"PK\x03\x04 hidden")
+    facts = pdf.read(str(path))
+    said = " ".join(p.message for p in facts.problems)
+    assert "The header starts at byte 8" in said
+    assert "11 bytes follow the end mark" in said
+    assert facts.get("pdf.pages") == 1
+    assert "leads to byte" not in said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (b"%PDF-", b"%PXF-", "header %PDF is missing"),
+        (b"startxref", b"startxxxx", "startxref is missing"),
+        (b"%%EOF", b"%%EXX", "end mark %%EOF is missing"),
+        (b"/Root", b"/Roof", "catalog"),
+    ],
+)
+def test_a_missing_piece_is_named(tmp_path: Path, old: bytes, new: bytes, words: str) -> None:
+    path = page(tmp_path / "a.pdf")
+    data = path.read_bytes()
+    assert old in data
+    path.write_bytes(data.replace(old, new))
+    assert any(words in p.message for p in pdf.read(str(path)).problems)
+
+
+def test_wrong_stream_length_and_offsets_are_named(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    data = path.read_bytes()
+    at = data.index(b"endstream")
+    path.write_bytes(data[:at] + b"   more   " + data[at:])
+    said = " ".join(p.message for p in pdf.read(str(path)).problems)
+    assert "ends after" in said or "leads to byte" in said
+    assert "no cross-reference section" in said
+
+
+def test_syntax_reads_what_the_format_allows() -> None:
+    value, end = syntax.parse(b"<< /A#20B [1 -2.5 (a\\)\\101(b)) <4a4B5> null true] /R 12 0 R >> rest", 0)
+    assert value == {"A B": [1, -2.5, b"a)A(b)", b"JKP", None, True], "R": syntax.Ref(12, 0)}
+    assert end == 62
+
+
+@pytest.mark.parametrize("raw", [b"<< /A", b"[" * 100, b"(" * 100, b"<41", b"<< 1 2 >>", b""])
+def test_syntax_refuses_what_does_not_end(raw: bytes) -> None:
+    with pytest.raises(syntax.SyntaxFault):
+        syntax.parse(raw, 0)
+
+
+def test_versions_for_the_command_line(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    data = path.read_bytes()
+    path.write_bytes(appended(data, {content_number(path): stream(b"BT ET")}))
+    rows = pdf.versions(str(path))
+    assert [r[0] for r in rows] == [1, 2] and rows[1][3] == "page content"
+    document = pikepdf.open(io.BytesIO(path.read_bytes()[: rows[0][1]]))
+    assert len(document.pages) == 1

@@ -1,0 +1,119 @@
+"""Hostile PDFs: bombs, loops, deep nesting, truncation and mutation end in a problem, quickly and in bounds."""
+
+import random
+import time
+import zlib
+from pathlib import Path
+
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+
+from forensix.metadata.facts import Facts
+from forensix.metadata.pdf import reader as pdf
+
+LIMIT_S = 10.0
+
+
+def read(path: Path, data: bytes) -> Facts:
+    path.write_bytes(data)
+    start = time.perf_counter()
+    facts = pdf.read(str(path))
+    assert time.perf_counter() - start < LIMIT_S
+    return facts
+
+
+def said(facts: Facts) -> str:
+    return " ".join(p.message for p in facts.problems)
+
+
+def assembled(objects: dict[int, bytes], trailer: bytes = b"") -> bytes:
+    out, offsets = bytearray(b"%PDF-1.7\n"), {}
+    for number, body in objects.items():
+        offsets[number] = len(out)
+        out += b"%d 0 obj\n" % number + body + b"\nendobj\n"
+    start = len(out)
+    out += b"xref\n0 1\n0000000000 65535 f \n"
+    for number, offset in offsets.items():
+        out += b"%d 1\n%010d 00000 n \n" % (number, offset)
+    out += b"trailer\n<< /Size %d /Root 1 0 R %s >>\nstartxref\n%d\n%%%%EOF\n" % (max(objects) + 1, trailer, start)
+    return bytes(out)
+
+
+CATALOG = b"<< /Type /Catalog /Pages 2 0 R >>"
+PAGES = b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>"
+PAGE = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 99 99] /Contents 4 0 R >>"
+
+
+def test_stream_that_inflates_beyond_reason(tmp_path: Path) -> None:
+    packed = zlib.compress(bytes(100 << 20), 1)
+    body = b"<< /Length %d /Filter /FlateDecode >>\nstream\n" % len(packed) + packed + b"\nendstream"
+    facts = read(tmp_path / "a.pdf", assembled({1: CATALOG, 2: PAGES, 3: PAGE, 4: body}))
+    assert "exhaust memory" in said(facts)
+    assert "was not opened" in said(facts)
+    assert facts.fact("pdf.revision") is not None
+
+
+def test_page_tree_in_a_circle(tmp_path: Path) -> None:
+    pages = b"<< /Type /Pages /Kids [2 0 R] /Count 1 >>"
+    assert "circle" in said(read(tmp_path / "a.pdf", assembled({1: CATALOG, 2: pages})))
+
+
+def test_chain_of_sections_in_a_circle(tmp_path: Path) -> None:
+    data = assembled({1: CATALOG, 2: PAGES, 3: PAGE, 4: b"<< /Length 0 >>\nstream\n\nendstream"})
+    at = data.rindex(b"xref\n0 1")
+    data = assembled({1: CATALOG, 2: PAGES, 3: PAGE, 4: b"<< /Length 0 >>\nstream\n\nendstream"}, b"/Prev %d" % at)
+    assert "runs in a circle" in said(read(tmp_path / "a.pdf", data))
+
+
+def test_nesting_without_end(tmp_path: Path) -> None:
+    deep = b"[" * 5000 + b"]" * 5000
+    facts = read(tmp_path / "a.pdf", assembled({1: CATALOG, 2: PAGES, 3: PAGE, 4: deep}))
+    assert "not well formed" in said(facts)
+
+
+def test_table_that_claims_a_billion_rows(tmp_path: Path) -> None:
+    data = assembled({1: CATALOG, 2: PAGES, 3: PAGE, 4: b"null"}).replace(b"xref\n0 1\n", b"xref\n0 999999999\n")
+    assert read(tmp_path / "a.pdf", data).problems
+
+
+def test_xref_stream_with_absurd_widths(tmp_path: Path) -> None:
+    body = b"<< /Type /XRef /W [0 0 0] /Index [0 999999999] /Size 9 /Root 1 0 R /Length 4 >>\nstream\nabcd\nendstream"
+    data = b"%PDF-1.7\n1 0 obj\n" + body + b"\nendobj\nstartxref\n9\n%%EOF\n"
+    assert read(tmp_path / "a.pdf", data).problems
+
+
+def test_a_hundred_thousand_end_marks(tmp_path: Path) -> None:
+    data = assembled({1: CATALOG, 2: PAGES, 3: PAGE, 4: b"null"}) + b"startxref\n9\n%%EOF\n" * 100_000
+    facts = read(tmp_path / "a.pdf", data)
+    assert facts.get("pdf.end_marks") == 100_001
+
+
+def test_references_that_lead_to_themselves(tmp_path: Path) -> None:
+    objects = {1: CATALOG, 2: PAGES, 3: PAGE, 4: b"<< /Length 4 0 R >>\nstream\nx\nendstream", 5: b"5 0 R"}
+    assert read(tmp_path / "a.pdf", assembled(objects)).problems
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"%PDF-", b"%PDF-1.7\n%%EOF", b"%%EOF" * 50, b"\x00" * 4096, b"%PDF-1.7\nstartxref\n9999999999\n%%EOF"],
+)
+def test_scraps(tmp_path: Path, data: bytes) -> None:
+    assert read(tmp_path / "a.pdf", data).problems
+
+
+def test_truncations_and_mutations(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdf"
+    canvas = Canvas(str(path))
+    for number in range(3):
+        canvas.drawString(100, 700, f"page {number}")
+        canvas.showPage()
+    canvas.save()
+    data = path.read_bytes()
+    for share in range(5, 100, 5):
+        assert read(path, data[: len(data) * share // 100]).problems, share
+    chance = random.Random(4)
+    for _ in range(40):
+        changed = bytearray(data)
+        for _ in range(chance.choice((1, 8, 60))):
+            changed[chance.randrange(len(changed))] = chance.randrange(256)
+        read(path, bytes(changed))

@@ -1,0 +1,102 @@
+"""What operators ask: health, readiness, metrics."""
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+import sqlalchemy as sa
+
+from forensix.service.api import probe
+from tests.service.in_process import JPEG, Api, refused, running_api
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with running_api(tmp_path_factory.mktemp("home")) as running:
+        yield running
+
+
+def test_health_and_readiness(api: Api) -> None:
+    for path in ("/healthz", "/readyz"):
+        answer = api.client.get(path)
+        assert (answer.status_code, answer.json()["success"]) == (200, True)
+
+
+def test_not_ready_without_the_database(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone() -> None:
+        raise sa.exc.OperationalError("BEGIN", {}, Exception("gone"))
+
+    monkeypatch.setattr(probe, "FRESH_S", -1)
+    monkeypatch.setattr(api.context.database, "read", gone)
+    refused(api.client.get("/readyz"), 503, "unavailable")
+    assert api.client.get("/healthz").status_code == 200
+
+
+def test_not_ready_without_the_storage(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "FRESH_S", -1)
+    monkeypatch.setattr(api.context.storage, "ready", lambda: False)
+    assert "storage" in refused(api.client.get("/readyz"), 503, "unavailable")["error"]
+
+
+def test_readiness_is_looked_at_once_a_moment_however_many_ask(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[float] = []
+
+    def ready() -> bool:
+        asked.append(time.monotonic())
+        time.sleep(0.3)
+        return True
+
+    monkeypatch.setattr(api.context.storage, "ready", ready)
+    time.sleep(probe.FRESH_S + 0.1)
+    for n_looks in (1, 2):
+        assert [answer.status_code for answer in ask_together(api, 20)] == [200] * 20
+        assert api.client.get("/readyz").status_code == 200
+        assert len(asked) == n_looks
+        time.sleep(probe.FRESH_S + 0.1)
+
+
+def test_storage_that_hangs_is_asked_once(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on, asked = threading.Event(), []
+
+    def ready() -> bool:
+        asked.append(None)
+        return go_on.wait(20)
+
+    monkeypatch.setattr(api.context.storage, "ready", ready)
+    monkeypatch.setattr(probe, "FRESH_S", -1)
+    monkeypatch.setattr(probe, "PATIENCE_S", 0.2)
+    try:
+        for _ in range(3):
+            refused(api.client.get("/readyz"), 503, "unavailable")
+        assert len(asked) == 1
+    finally:
+        go_on.set()
+
+
+def ask_together(api: Api, n: int) -> list[httpx.Response]:
+    with ThreadPoolExecutor(n) as pool:
+        return list(pool.map(lambda _: api.client.get("/readyz"), range(n)))
+
+
+def test_metrics(api: Api) -> None:
+    account = api.account()
+    account.created()
+    account.create("voice_analysis")
+    api.client.get("/tasks/face_manipulation/some-secret-id")
+    api.client.request("BREW", "/healthz")
+    page = api.client.get("/metrics")
+    assert page.headers["content-type"].startswith("text/plain")
+    text = page.text
+    assert 'forensix_tasks_created_total{task="face_manipulation"} 1.0' in text
+    assert f"forensix_upload_bytes_total {float(len(JPEG))}" in text
+    assert 'forensix_refusals_total{code="unsupported_media"} 1.0' in text
+    assert 'forensix_requests_total{method="POST",route="/tasks/face_manipulation",status="200"} 1.0' in text
+    assert 'route="/tasks/face_manipulation/{id}"' in text
+    assert 'forensix_tasks{status="in_progress"} 1.0' in text
+    assert "forensix_queue_waiting 1.0" in text
+    assert "some-secret-id" not in text
+    assert "BREW" not in text
+    assert account.id not in text

@@ -1,0 +1,36 @@
+"""The connections to PostgreSQL: what is set on their sockets, of those of the queue as well."""
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from forensix.service.data.jobs import Jobs
+from tests.service.in_process import running_api
+from tests.service.postgres import postgres, program
+
+
+@pytest.mark.skipif(program("postgres") is None, reason="PostgreSQL is not installed")
+def test_connections_give_up_a_host_that_vanished(tmp_path: Path) -> None:
+    def options(engine: sa.Engine) -> dict[str, int]:
+        names = ("TCP_KEEPIDLE", "TCP_KEEPINTVL", "TCP_KEEPCNT", "TCP_USER_TIMEOUT")
+        with engine.connect() as connection:
+            descriptor = os.dup(connection.connection.dbapi_connection.pgconn.socket)  # type: ignore[union-attr]
+            with socket.socket(fileno=descriptor) as found:
+                assert found.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+                return {name: found.getsockopt(socket.IPPROTO_TCP, getattr(socket, name)) for name in names}
+
+    with postgres() as server:
+        for url, idle_s in ((server.url, 10), (f"{server.url}?keepalives_idle=20", 20)):
+            with running_api(tmp_path, database_url=url) as api:
+                queue = api.context.queue
+                assert isinstance(queue, Jobs)
+                for engine in (api.context.database.engine, queue._client._sys_db.engine):
+                    assert options(engine) == {
+                        "TCP_KEEPIDLE": idle_s,
+                        "TCP_KEEPINTVL": 5,
+                        "TCP_KEEPCNT": 3,
+                        "TCP_USER_TIMEOUT": 15000,
+                    }

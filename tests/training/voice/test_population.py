@@ -1,0 +1,153 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.io import wavfile
+
+from forensix.errors import UsageError
+from forensix.manifest import Manifest
+from forensix.perturb import find
+from forensix.training.voice import population
+from forensix.training.voice.real_voices import (
+    Voice,
+    alone,
+    fingerprint,
+    read_rttm,
+    read_samples,
+    real_voices,
+    samples_of,
+)
+from forensix.voice import population as shipped
+from forensix.voice.speech import Segment
+from tests.voice.synthetic import syllables
+
+
+def _voice(collection: str, speaker: str | None, name: str = "a") -> Voice:
+    return Voice(Path(name), name, collection, speaker, None, "none")
+
+
+def test_speakers_weigh_the_same_whatever_they_recorded() -> None:
+    voices = [_voice("one", "a"), _voice("one", "a"), _voice("one", "b"), _voice("two", "c")]
+    assert population.weights(voices).tolist() == [0.5, 0.5, 1.0, 1.0]
+
+
+def test_a_large_collection_is_held_down_and_an_anonymous_one_counts_its_promise() -> None:
+    name = "Picovoice/wake-word-benchmark"
+    voices = [_voice("big", str(i)) for i in range(240)] + [_voice(name, None)] * 10
+    weight = population.weights(voices)
+    assert weight[:240].sum() == pytest.approx(population.MOST_SPEAKERS)
+    assert weight[240:].sum() == pytest.approx(50)
+
+
+def test_table_leaves_out_what_was_not_measured() -> None:
+    voices = [Voice(Path("a"), "a", "one", str(i), "FM"[i % 2], "none") for i in range(6)]
+    values = [dict.fromkeys(shipped._table()["features"], float(i)) for i in range(6)]
+    values[5]["f0"] = None
+    strata = [("female", "wide"), ("male", "wide")] * 3
+    table = population.table([population.Measured(*one) for one in zip(voices, values, strata, strict=True)])
+    assert table["f0"]["groups"]["all"]["count"] == 5
+    assert table["f0"]["groups"]["male"]["count"] == 2 and table["f0"]["groups"]["female"]["count"] == 3
+    assert table["jitter"]["groups"]["wide"] == table["jitter"]["groups"]["all"]
+    assert table["f1"]["groups"]["male"]["mean_value"] == 3
+
+
+def test_rttm_and_who_speaks_alone(tmp_path: Path) -> None:
+    lines = "SPEAKER m 1 0.0 3.0 <NA> <NA> MEE1 <NA> <NA>\nSPEAKER m 1 2.0 3.0 <NA> <NA> FEE2 <NA> <NA>\n"
+    (tmp_path / "x.rttm").write_text(lines)
+    turns = read_rttm(tmp_path / "x.rttm")["m"]
+    assert turns == [(Segment(0, 3), "MEE1"), (Segment(2, 5), "FEE2")]
+    assert list(alone(turns, at_least_s=1.5)) == [(Segment(0, 2), "MEE1"), (Segment(3, 5), "FEE2")]
+    assert list(alone(turns, at_least_s=2.5)) == []
+
+
+def test_samples_are_mono_16_khz_and_bounded(tmp_path: Path) -> None:
+    t_s = np.arange(44100 * 3) / 44100
+    stereo = np.stack([np.sin(2 * np.pi * 440 * t_s)] * 2, axis=1)
+    wavfile.write(tmp_path / "a.wav", 44100, (16000 * stereo).astype(np.int16))
+    samples = read_samples(tmp_path / "a.wav", at_most_s=2)
+    assert samples.dtype == np.int16 and samples.shape == (32000,)
+    voice = Voice(tmp_path / "a.wav", "a", "one", "s", None, "none", Segment(1.0, 1.5))
+    assert len(samples_of(voice)) == pytest.approx(8000, abs=2)
+
+
+def test_fingerprint_depends_on_contents_and_not_on_order(tmp_path: Path) -> None:
+    paths = [tmp_path / "a", tmp_path / "b"]
+    for path in paths:
+        path.write_bytes(path.name.encode())
+    voices = [Voice(p, p.name, "one", "s", None, "none") for p in paths]
+    before = fingerprint(voices)
+    assert before == fingerprint(voices[::-1])
+    paths[0].write_bytes(b"changed")
+    assert before != fingerprint(voices)
+
+
+def test_no_dev_row_and_no_synthetic_voice_is_listed(corpora: Path) -> None:
+    import pandas as pd
+
+    rows = pd.read_csv(corpora / "voice/manifest.csv", dtype=str)
+    allowed = set(rows[(rows.split == "train") & (rows.label == "real")].path)
+    listed = real_voices(corpora, None, per_collection=400, seed=0)
+    assert len(listed) > 200
+    assert {str(v.path.relative_to(corpora / "voice")) for v in listed} <= allowed
+
+
+def test_a_sample_of_the_corpora_lies_where_the_table_says(corpora: Path) -> None:
+    measured = population.measure(real_voices(corpora, None, per_collection=6, seed=1), samples_of)
+    values = [one.values for one in measured]
+    assert len(values) >= 15
+    for feature in ("f0", "jitter", "naturalness", "spectral_artifacts"):
+        d = shipped.distribution(feature)
+        found = [v[feature] for v in values if v[feature] is not None]
+        assert d.min_value - 1e-3 <= np.median(found) <= d.max_value + 1e-3
+        assert np.mean([d.is_outlier(x) for x in found]) <= 0.25
+        assert 20 <= d.percentile_rank(float(np.median(found))) <= 80
+
+
+@pytest.fixture
+def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Manifest:
+    """Four voices from a formula, two over a telephone, one of them fake, and a file that is no sound.
+
+    The network that finds speech does not take a formula's vowels for speech: all sound counts as speech here.
+    """
+    monkeypatch.setattr(population, "speech_segments", lambda x: (Segment(0.0, len(x) / 16000),) if len(x) else ())
+    rows = ["path,label,speaker,gender"]
+    for i, f0_hz in enumerate((110, 120, 200, 210)):
+        voice = syllables(f0_hz, 12, seed=i)
+        voice = find("audio", "telephone").at(None)(voice) if i % 2 else voice
+        wavfile.write(tmp_path / f"{i}.wav", 16000, voice)
+        rows.append(f"{i}.wav,{'fake' if i == 3 else 'real'},person {i},{'M' if f0_hz < 150 else 'F'}")
+    (tmp_path / "4.wav").write_bytes(b"RIFF")
+    (tmp_path / "manifest.csv").write_text("\n".join([*rows, "4.wav,real,person 4,"]) + "\n")
+    return Manifest.read(tmp_path / "manifest.csv")
+
+
+def test_a_population_of_ones_own_is_built_and_used(
+    people: Manifest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "mine.json"
+    assert population.build(people, target) == 3
+    monkeypatch.setenv(shipped.SETTING, str(target))
+    monkeypatch.setattr(shipped, "LEAST_RECORDINGS", 2)
+    assert shipped.record()["recordings"] == 3
+    assert shipped.distribution("f0").count == 3 and shipped.distribution("f0", "male").count == 2
+    assert shipped.distribution("jitter", "female").count == 3, "one woman is no stratum"
+    assert 105 < shipped.distribution("f0", "male").mean_value < 125
+
+
+def test_a_file_that_is_no_population_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "other.json").write_text('{"features": []}')
+    monkeypatch.setenv(shipped.SETTING, str(tmp_path / "other.json"))
+    with pytest.raises(UsageError, match=r"other\.json is no population"):
+        shipped.distribution("f0")
+
+
+def test_too_few_voices_are_no_population(people: Manifest, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="two are needed"):
+        population.build(people.where(speaker="person 4"), tmp_path / "mine.json")
+
+
+def test_a_telephone_has_a_narrow_band() -> None:
+    voice = np.random.default_rng(0).normal(0, 0.1, 64_000).astype(np.float32)
+    segments = (Segment(0.0, 4.0),)
+    assert shipped.band_of(voice, segments) == "wide"
+    assert shipped.band_of(find("audio", "low_pass").at(4000)(voice), segments) == "narrow"
