@@ -100,26 +100,22 @@ def _tables(facts: Facts) -> list[Finding]:
         return []
     value, how = maker.value, frame.value
     if value["maker"] == "standard":
-        told = (
-            f"the standard's example tables scaled to quality {value['quality']}, as most software and some cameras do"
-        )
+        told, why = f"the standard tables at quality {value['quality']}", "most software and some cameras use them"
     elif "by" in value:
-        told = (
-            f"tables that {value['by']} writes (learnt from {value['files']} of its files)"
-            f"{'' if value['whole'] else ' for the luminance'}"
-        )
+        told = f"tables that {value['by']} writes"
+        why = f"learnt from {value['files']} of its files{'' if value['whole'] else ', for the luminance alone'}"
     else:
-        told = f"tables of the writer's own (nearest to quality {value['nearest']}), as many cameras and Adobe do"
+        told, why = "tables of its writer's own", f"nearest to quality {value['nearest']}; many cameras and Adobe do so"
     process = f"{how['process']}, sampling {' '.join(how['sampling'])}"
     return [
         finding(
             "benign",
-            "How the JPEG was compressed",
-            f"{place(maker)}: {told}; {process}.",
+            f"The JPEG was compressed with {told}",
+            f"{place(maker)} holds them ({why}); the process is {process}.",
             "encoding",
             "integrity",
             facts=[maker, frame],
-            values=[told.partition(",")[0], process],
+            values=[told, process],
         )
     ]
 
