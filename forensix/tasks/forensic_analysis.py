@@ -64,8 +64,8 @@ def _summary(answer: ForensicResult) -> str:
             more = f"; and {len(found) - TOLD} more" if len(found) > TOLD else ""
             return f"{severity.capitalize()}: {names}{more}."
     n = len(lists.benign)
-    told = f"{n} benign claim{'s describe' if n > 1 else ' describes'} it" if n else "it says nothing of itself"
-    return f"Nothing critical or suspect follows from the file; {told}."
+    told = f" {n} benign claim{'s describe' if n > 1 else ' describes'} the file." if n else ""
+    return f"Nothing suspect was found in the file.{told}"
 
 
 def _evidence(media: Media, facts: Facts, findings: tuple[Finding, ...]) -> tuple[Evidence, ...]:

@@ -134,7 +134,7 @@ def _frames(facts: Facts) -> Iterator[Finding]:
         shown = [f"{row[1]} s" for row in doubled.value]
         yield finding(
             "benign",
-            f"{count} of {compared} frames repeat the frame before",
+            f"{count} of {compared} frames repeat{'s' if count == 1 else ''} the frame before",
             "Single frames repeat exactly while the picture moves. A change of the frame rate does this at even steps, "
             "a recorder under load at uneven ones; so does filling a cut with frames.",
             "encoding",

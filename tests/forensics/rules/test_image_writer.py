@@ -39,7 +39,7 @@ def test_the_order_of_a_camera_is_not_claimed(tmp_path: Path) -> None:
 def test_a_caption_beside_it_is_suspect_and_alone_benign(tmp_path: Path) -> None:
     assert claim_of(resaved(CAPTION), tmp_path).severity == "suspect"
     alone = judge(make.jpeg(CAPTION), tmp_path)
-    assert noted(alone) == [] and named(alone, "A program has written a caption block").severity == "benign"
+    assert noted(alone) == [] and named(alone, "A program has added a block for captions").severity == "benign"
 
 
 def test_a_reduced_size_explains_it_and_another_shape_does_not(tmp_path: Path) -> None:
