@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from forensix.metrics import auc, bootstrap_interval, decided, tpr_at_fpr
 from forensix.models import Measurement, ModelCard
 from forensix.models.store import write_card
-from forensix.perturb.image import DEGRADATIONS, jpeg
+from forensix.perturb import image as degrade
 from forensix.synthetic.attribution import forensix_attribution
 from forensix.synthetic.detector import ImageDetector, Looked, forensix_image
 from forensix.training.images import attribution as images_attribution
@@ -35,9 +35,11 @@ DATA = (
     "scored for the first time, the corpus's for the second"
 )
 ROBUSTNESS: dict[str, Callable[[RGB, np.random.Generator], RGB]] = {
-    "none": DEGRADATIONS["none"],
-    "jpeg 75": lambda rgb, rng: jpeg(rgb, 75),
-    **{name: DEGRADATIONS[name] for name in ("resize 0.5", "blur 1 px", "noise 4")},
+    "none": lambda rgb, rng: rgb,
+    "jpeg 75": lambda rgb, rng: degrade.jpeg(rgb, 75),
+    "resize 0.5": lambda rgb, rng: degrade.resize(rgb, 0.5),
+    "blur 1 px": lambda rgb, rng: degrade.blur(rgb, 1.0),
+    "noise 4": lambda rgb, rng: degrade.noise(rgb, 4.0, rng),
 }
 SEED = 0
 LEAST = 5

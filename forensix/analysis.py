@@ -1,6 +1,5 @@
 """Run tasks on one medium or on many, and gather what they find into reports."""
 
-import contextlib
 import datetime as dt
 import difflib
 import os
@@ -8,7 +7,6 @@ import platform
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sized
 from dataclasses import asdict, replace
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from forensix import executors
@@ -18,14 +16,12 @@ from forensix.models import get_card
 from forensix.progress import Progress, shown
 from forensix.report import Report
 from forensix.tasks import Options, Outcome, Task, select_tasks
-from forensix.tasks.task import check_names, check_slots
+from forensix.tasks.task import check_names, check_slots, deciding_versions
 
 if TYPE_CHECKING:
     from distributed import Client
 
 Source = str | os.PathLike[str] | bytes
-_VERSIONED = ("forensix", "numpy", "torch", "av", "pillow", "facenet-pytorch", "praat-parselmouth", "silero-vad",
-              "c2pa-python", "pikepdf", "pyhanko")  # fmt: skip
 
 
 def analyze(
@@ -266,11 +262,7 @@ def media_info(media: Media) -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Return the versions of what an analysis depends on."""
-    found = {"python": platform.python_version()}
-    for package in _VERSIONED:
-        with contextlib.suppress(PackageNotFoundError):
-            found[package] = version(package)
-    return found
+    return {"python": platform.python_version(), **deciding_versions()}
 
 
 def _models(outcomes: Iterable[Outcome]) -> tuple[dict[str, Any], ...]:

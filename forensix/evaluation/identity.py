@@ -9,7 +9,6 @@ import inspect
 import json
 import math
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,10 @@ import forensix
 from forensix.errors import ModelNotFound
 from forensix.models import ModelCard, get_card, load_component
 from forensix.tasks import load_task
-from forensix.tasks.task import component_label
+from forensix.tasks.task import component_label, deciding_versions
 
 _ROOMS = ("errors.py", "schema.py", "calibration.py", "media", "metadata", "models", "perturb", "faces", "synthetic",
           "voice", "forensics", "tasks", "evaluation/scoring.py")  # fmt: skip
-_PACKAGES = ("numpy", "scipy", "torch", "torchaudio", "torchvision", "av", "pillow", "pillow-heif", "facenet-pytorch",
-             "silero-vad", "timm", "scikit-image")  # fmt: skip
 _UNSEEN = object()
 # What a card says of itself without changing a score.
 _NOT_SCORED = {"summary", "trained_on", "measured", "limits", "licence", "paper", "seed", "command", "url"}
@@ -40,16 +37,14 @@ def code_identity(task: str) -> str:
     told = hashlib.sha256()
     for room in _ROOMS:
         place = root / room
-        paths = sorted(p for p in place.rglob("*") if p.suffix in (".py", ".json")) if place.is_dir() else [place]
+        paths = sorted(p for p in place.rglob("*") if p.is_file()) if place.is_dir() else [place]
         for path in paths:
-            if path.parent.name != "weights":
+            # Weights are told apart by their cards; tables count as code does.
+            if path.parent.name not in ("weights", "__pycache__"):
                 told.update(f"{path.relative_to(root).as_posix()}\0".encode())
                 told.update(path.read_bytes())
-    for package in _PACKAGES:
-        try:
-            told.update(f"{package}={version(package)}\0".encode())
-        except PackageNotFoundError:
-            continue
+    for package, release in deciding_versions().items():
+        told.update(f"{package}={release}\0".encode())
     kind = type(load_task(task))
     if not kind.__module__.startswith("forensix."):
         source = inspect.getsourcefile(kind)

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from forensix.errors import UsageError
+from forensix.media.sniff import AUDIO_FORMATS, IMAGE_FORMATS, STREAM_FORMATS, suffixes
 
-IMAGES = (".jpg", ".jpeg", ".png", ".webp", ".tif", ".tiff", ".gif", ".heic", ".heif", ".avif", ".bmp")
-VIDEOS = (".mp4", ".mov", ".m4v", ".mkv", ".webm", ".flv", ".avi", ".3gp")
-SOUNDS = (".wav", ".flac", ".mp3", ".m4a", ".ogg", ".opus", ".aac", ".pcm")
-MEDIA = (*IMAGES, *VIDEOS, *SOUNDS)
+IMAGES = suffixes(IMAGE_FORMATS)
+VIDEOS = suffixes(STREAM_FORMATS)
+MEDIA = tuple(dict.fromkeys((*IMAGES, *VIDEOS, *suffixes(AUDIO_FORMATS))))
 _MAX_BYTES = 1 << 30
 
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from forensix.media.medium import Limits
 
 MAX_REDIRECTS = 5
-_CHUNK_BYTES = 1 << 16
 _REDIRECTS = (301, 302, 303, 307, 308)
 _HEADERS: dict[bytes | str, bytes | str] = {
     "User-Agent": "forensix",

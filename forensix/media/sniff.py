@@ -11,6 +11,7 @@ taken as a broken one of the format it is named after.
 import os
 import re
 import stat
+from collections.abc import Iterable
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import PurePath
@@ -84,6 +85,18 @@ EXTENSIONS = {
     "mp3": {"mp3", "mpga"},
 }
 """Extensions that a format is usually named by; a format that is not listed goes by its own name."""
+
+
+def suffixes(formats: Iterable[str]) -> tuple[str, ...]:
+    """Return the endings of file names that formats usually have, with the dot; ``.raw`` is many things and none.
+
+    Examples
+    --------
+    >>> suffixes(["heif", "avi"])
+    ('.avi', '.avif', '.heic', '.heif', '.hif')
+    """
+    found = {extension for slug in formats for extension in EXTENSIONS.get(slug, {slug})}
+    return tuple(f".{extension}" for extension in sorted(found - {"raw"}))
 
 
 def open_regular(path: str | os.PathLike[str], name: str) -> BufferedReader:

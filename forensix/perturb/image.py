@@ -6,7 +6,6 @@ who asks about them: compression, scaling, blur, noise, cropping, and the way of
 """
 
 import io
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,11 +50,6 @@ def blur(rgb: RGB, sigma_px: float) -> RGB:
     return np.asarray(Image.fromarray(rgb).filter(ImageFilter.GaussianBlur(sigma_px)))
 
 
-def sharpen(rgb: RGB, percent: int) -> RGB:
-    """Sharpen with an unsharp mask of radius 1 px; ``percent`` is its strength, 100 is strong."""
-    return np.asarray(Image.fromarray(rgb).filter(ImageFilter.UnsharpMask(radius=1, percent=percent, threshold=0)))
-
-
 def noise(rgb: RGB, sigma: float, rng: np.random.Generator) -> RGB:
     """Add Gaussian noise of standard deviation ``sigma`` in grey levels, independent in every pixel and channel."""
     drawn = rng.standard_normal(rgb.shape, dtype=np.float32) * np.float32(sigma)
@@ -92,18 +86,3 @@ def shared(rgb: RGB, rng: np.random.Generator) -> RGB:
     longest = max(rgb.shape[:2])
     small = resize(rgb, 1080 / longest, resample="lanczos") if longest > 1080 else rgb
     return jpeg(small, int(rng.integers(65, 86)))
-
-
-DEGRADATIONS: dict[str, Callable[[RGB, np.random.Generator], RGB]] = {
-    "none": lambda rgb, rng: rgb,
-    "jpeg 90": lambda rgb, rng: jpeg(rgb, 90),
-    "jpeg 70": lambda rgb, rng: jpeg(rgb, 70),
-    "webp 80": lambda rgb, rng: webp(rgb, 80),
-    "resize 0.5": lambda rgb, rng: resize(rgb, 0.5),
-    "resize 1.5": lambda rgb, rng: resize(rgb, 1.5),
-    "blur 1 px": lambda rgb, rng: blur(rgb, 1.0),
-    "noise 4": lambda rgb, rng: noise(rgb, 4.0, rng),
-    "screenshot": screenshot,
-    "shared": shared,
-}
-"""Named degradations for robustness tables; each takes a picture and a generator."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from forensix.errors import UsageError
 from forensix.report.claims import facts_with_claims, numbered
 from forensix.report.words import FAILED, score_text, verdict, verdict_class
-from forensix.schema import EVENTS, TaskReport
+from forensix.schema import EVENTS, Speaker, TaskReport
 from forensix.tasks.evidence import Basis, Outcome
 
 if TYPE_CHECKING:
@@ -216,6 +216,23 @@ class Report:
         ]
         frame = pd.DataFrame(rows, columns=["name", "fact", "value", "where", "offset", "claims"])
         return frame.astype({"offset": "Int64"})
+
+    def to_rttm(self) -> str:
+        """Return who speaks when as RTTM (NIST, Rich Transcription), a line a segment in order of time.
+
+        Raises
+        ------
+        UsageError
+            The report has no speakers: no voice was analysed, none was heard, or evidence was not asked for.
+        """
+        found = (getattr(outcome.result, "explanation", None) or () for outcome in self.outcomes.values())
+        speakers = [speaker for listed in found if isinstance(listed, tuple) for speaker in listed]
+        turns = sorted((s.start, s.end, v.speaker) for v in speakers if isinstance(v, Speaker) for s in v.segments)
+        if not turns:
+            raise UsageError(f"the report of {self.name} has no speakers: analyse a voice with explain=True")
+        name = "_".join(self.name.split())
+        line = "SPEAKER {} 1 {:.3f} {:.3f} <NA> <NA> {} <NA> <NA>\n".format
+        return "".join(line(name, start, end - start, "_".join(who.split())) for start, end, who in turns)
 
     def to_html(self) -> str:
         """Return the report as one HTML page that needs no other file, no network and no script."""

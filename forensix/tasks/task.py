@@ -1,9 +1,10 @@
 """What a task is, and how tasks are found and chosen."""
 
+import contextlib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, PackageNotFoundError, version
 from typing import Any, Protocol
 
 from forensix.errors import UnsupportedMedia, UsageError
@@ -12,6 +13,11 @@ from forensix.media import Media
 from forensix.models import load_component
 from forensix.schema import ACCEPTS, TASKS, MediaKind
 from forensix.tasks.evidence import Outcome
+
+_DECIDING = ("forensix", "numpy", "scipy", "scikit-image", "torch", "torchaudio", "torchvision", "timm", "av", "pillow",
+             "pillow-heif", "jpeglib", "facenet-pytorch", "praat-parselmouth", "silero-vad", "c2pa-python", "pikepdf",
+             "pyhanko")  # fmt: skip
+"""Packages whose release can change a score or a claim."""
 
 Progress = Callable[[str, float], None]
 """Called with a stage in words and how much of the task is done, 0 to 1."""
@@ -54,6 +60,15 @@ class Task(Protocol):
             A model that the task needs cannot be used.
         """
         ...
+
+
+def deciding_versions() -> dict[str, str]:
+    """Return the releases of the installed packages that a result depends on, by name."""
+    found = {}
+    for package in _DECIDING:
+        with contextlib.suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
 
 
 @cache

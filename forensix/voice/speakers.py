@@ -225,20 +225,3 @@ def group(prepared: Prepared, segments: Sequence[Segment], threshold: float) -> 
         SpeakerTurns(f"speaker_{i}", tuple(segment for segment, label in turns if label == wanted))
         for i, wanted in enumerate(order, start=1)
     )
-
-
-def to_rttm(speakers: Sequence[SpeakerTurns], name: str = "recording") -> str:
-    """Write speakers as RTTM, one line a segment in order of time; ``name`` must hold no blanks."""
-    turns = sorted((segment, s.speaker) for s in speakers for segment in s.segments)
-    lines = (
-        f"SPEAKER {name} 1 {t.start_s:.3f} {t.duration_s:.3f} <NA> <NA> {speaker} <NA> <NA>\n" for t, speaker in turns
-    )
-    return "".join(lines)
-
-
-def from_rttm(text: str) -> tuple[SpeakerTurns, ...]:
-    """Read the speakers of an RTTM text, in the order in which they are first heard."""
-    rows = [line.split() for line in text.splitlines() if line.startswith("SPEAKER ")]
-    turns = sorted((Segment(float(r[3]), round(float(r[3]) + float(r[4]), 6)), r[7]) for r in rows)
-    names = dict.fromkeys(speaker for _, speaker in turns)
-    return tuple(SpeakerTurns(name, tuple(s for s, speaker in turns if speaker == name)) for name in names)

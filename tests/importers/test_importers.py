@@ -428,3 +428,9 @@ def test_an_importer_whose_package_is_broken_is_named(tmp_path: Path, monkeypatc
     monkeypatch.setattr(importers, "_offered", lambda: {"mine": entry})
     with pytest.raises(UsageError, match=r"mine \(no_such_package:rows\) cannot be loaded: ModuleNotFoundError"):
         Manifest.import_("mine", tmp_path)
+
+
+def test_a_folder_lists_what_opening_takes_by_every_usual_ending(tmp_path: Path) -> None:
+    touch(tmp_path, "real/a.jfif", "real/b.3gpp", "real/c.OPUS", "real/d.bmp", "real/e.raw", "fake/f.qt", "fake/g.txt")
+    rows = by_path(Manifest.import_("folders", tmp_path))
+    assert sorted(rows) == ["fake/f.qt", "real/a.jfif", "real/b.3gpp", "real/c.OPUS"]

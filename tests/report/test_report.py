@@ -10,6 +10,7 @@ from forensix.errors import UsageError
 from forensix.report import Report
 from forensix.schema import EVENTS, TASKS, FaceResult, TaskReport
 from forensix.tasks.evidence import Outcome
+from tests.report.samples import voice_outcome
 
 
 def test_wire_objects_are_those_of_the_specification(report: Report) -> None:
@@ -111,3 +112,12 @@ def test_repr_is_one_short_line(report: Report, failed_report: Report) -> None:
     assert "face_manipulation fake 0.87" in text and "other_task failed" in text
     assert text.isprintable()
     assert failed_report.error in repr(failed_report)
+
+
+def test_who_speaks_when_as_rttm() -> None:
+    with pytest.raises(UsageError, match="has no speakers"):
+        Report("talk.wav", "talk.wav").to_rttm()
+    text = Report("talk 1.wav", "talk 1.wav", outcomes={"voice_analysis": voice_outcome()}).to_rttm()
+    fields = text.split()
+    assert len(text.splitlines()) == 1 and len(fields) == 10
+    assert fields[:6] == ["SPEAKER", "talk_1.wav", "1", "0.000", "2.500", "<NA>"]

@@ -9,7 +9,7 @@ import pytest
 from forensix.training.voice.mixtures import Clip, Conditions, clip_of, mix
 from forensix.training.voice.real_voices import read_samples
 from forensix.training.voice.speakers import confusion
-from forensix.voice.speakers import MOST_WINDOWS, Prepared, SpeakerTurns, diarise, from_rttm, group, to_rttm, windows_of
+from forensix.voice.speakers import MOST_WINDOWS, Prepared, SpeakerTurns, diarise, group, windows_of
 from forensix.voice.speech import Segment, speech_segments, total_s
 from tests.voice.synthetic import syllables
 
@@ -81,16 +81,6 @@ def test_hours_are_not_cut_into_ever_more_windows() -> None:
     windows = windows_of(segments)
     assert MOST_WINDOWS / 2 < len(windows) <= MOST_WINDOWS
     assert windows[0].start_s < 20 and windows[-1].end_s > 35900
-
-
-def test_rttm_round_trip() -> None:
-    speakers = (
-        SpeakerTurns("speaker_1", (Segment(0.5, 1.25), Segment(3.0, 4.5))),
-        SpeakerTurns("speaker_2", (Segment(1.5, 2.75),)),
-    )
-    text = to_rttm(speakers, "meeting")
-    assert text.splitlines()[1] == "SPEAKER meeting 1 1.500 1.250 <NA> <NA> speaker_2 <NA> <NA>"
-    assert from_rttm(text) == speakers
 
 
 def test_confusion_is_blind_to_names_and_counts_seconds() -> None:

@@ -5,10 +5,8 @@ import time
 import sqlalchemy as sa
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 
-from forensix.service.data.database import Database, deliveries, tasks, workers
+from forensix.service.data.database import SILENT_S, Database, deliveries, tasks, workers
 
-ALIVE_S = 60.0
-"""A worker whose last sign of life is older counts as gone."""
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
@@ -48,7 +46,7 @@ class Metrics:
             by_status = sa.select(tasks.c.status, sa.func.count()).group_by(tasks.c.status)
             counts = {status: n for status, n in connection.execute(by_status)}
             n_waiting, oldest = connection.execute(waiting).one()
-            alive = sa.select(sa.func.count()).where(workers.c.heartbeat_at > now - ALIVE_S)
+            alive = sa.select(sa.func.count()).where(workers.c.heartbeat_at > now - SILENT_S)
             n_workers = connection.scalar(alive)
             delivered = sa.select(sa.func.count(), sa.func.count(deliveries.c.delivered_at))
             n_deliveries, n_delivered = connection.execute(delivered.select_from(deliveries)).one()

@@ -22,6 +22,8 @@ _LOCK = 0x666F7265
 _BUSY_MS = 30_000
 _LOG_PAGES = 4000
 _CACHE_KIB = 16 * 1024
+SILENT_S = 30.0
+"""A worker that gave no sign of life for so long is gone for good."""
 
 metadata = sa.MetaData()
 

@@ -18,15 +18,13 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from forensix.service.data.database import Database, workers
+from forensix.service.data.database import SILENT_S, Database, workers
 from forensix.service.data.jobs import Jobs
 
 _LOG = logging.getLogger(__name__)
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 BEAT_S = 2.0
-SILENT_S = 30.0
-"""A worker that gave no sign of life for so long is gone for good."""
 
 
 @dataclass(frozen=True)
