@@ -57,7 +57,7 @@ def test_the_places_counted_are_the_places_marked(tmp_path: Path) -> None:
 def test_a_sentence_counts_the_places_that_it_leaves_out(n: int) -> None:
     jumps = [[1.0 + i, 50.0] for i in range(n)] + [[40.0 + i, 39.0] for i in range(3)]
     found = pick(
-        claims(facts(("signal.seconds", 60.0), ("signal.rate_hz", 16000), ("signal.jumps", jumps))), "The waveform jumps"
+        claims(facts(("signal.seconds", 60.0), ("signal.rate_hz", 16000), ("signal.jumps", jumps))), "waveform jumps"
     )
     assert found.claim.claim == f"The waveform jumps at {n} {'place' if n == 1 else 'places'}"
     assert [len(fact.value) for fact in found.facts] == [n] == [len(found.claim.value)]
