@@ -47,7 +47,7 @@ class ForensicAnalysis:
             result=answer,
             score=None,
             evidence=_evidence(media, facts, findings) if options.explain else (),
-            summary=_summary(answer),
+            summary=_summary(answer, facts),
         )
 
 
@@ -56,7 +56,7 @@ def facts_of(media: Media) -> Facts:
     return media.memo("facts", lambda: read_facts(media))
 
 
-def _summary(answer: ForensicResult) -> str:
+def _summary(answer: ForensicResult, facts: Facts) -> str:
     lists = answer.claim_lists
     for severity, found in (("critical", lists.critical), ("suspect", lists.suspect)):
         if found:
@@ -65,7 +65,8 @@ def _summary(answer: ForensicResult) -> str:
             return f"{severity.capitalize()}: {names}{more}."
     n = len(lists.benign)
     told = f" {n} benign claim{'s describe' if n > 1 else ' describes'} the file." if n else ""
-    return f"Nothing suspect was found in the file.{told}"
+    part = "what could be read of the file" if any(problem.unread for problem in facts.problems) else "the file"
+    return f"Nothing suspect was found in {part}.{told}"
 
 
 def _evidence(media: Media, facts: Facts, findings: tuple[Finding, ...]) -> tuple[Evidence, ...]:

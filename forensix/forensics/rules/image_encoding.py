@@ -75,7 +75,7 @@ def _size(facts: Facts, program: str) -> list[Finding]:
     other = image_writer.size(facts)
     if other is None:
         return []
-    *stated, there = other.facts
+    stated, size = other.facts[:-1], facts.get("image.size")
     what = "cropped" if other.is_cropped else "resized" if stated else "cropped or resized"
     return [
         finding(
@@ -89,7 +89,7 @@ def _size(facts: Facts, program: str) -> list[Finding]:
             "encoding",
             "origin",
             facts=other.facts,
-            values=[*([" x ".join(str(f.value) for f in stated)] if stated else []), " x ".join(map(str, there.value))],
+            values=[*([" x ".join(str(f.value) for f in stated)] if stated else []), " x ".join(map(str, size))],
         )
     ]
 

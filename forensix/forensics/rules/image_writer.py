@@ -113,7 +113,8 @@ def size(facts: Facts) -> Size | None:
         return Size(text, (*stated, there), is_cropped)
     is_camera_jpeg = facts.format == "jpeg" and is_camera(facts)
     if is_camera_jpeg and (width % 2 or height % 2) and max(width, height) <= PANORAMA * min(width, height):
-        return Size(f"the picture has {width} x {height} pixels, and cameras write even numbers", (there,), False)
+        text = f"the picture has {width} x {height} pixels, and cameras write even numbers"
+        return Size(text, (facts.fact("jpeg.frame") or there,), False)
     return None
 
 

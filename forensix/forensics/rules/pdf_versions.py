@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding
-from forensix.forensics.rules import pdf_dates, pdf_signatures
+from forensix.forensics.rules import pdf_dates, pdf_producers, pdf_signatures, video_tags
 from forensix.metadata.facts import Fact, Facts
 
 TOLD = 20
@@ -125,15 +125,25 @@ def _identifier(facts: Facts, several: bool) -> Iterator[Finding]:
             values=fact.value,
         )
         return
+    # One cause is told once: the editor that is named saved the document, and is told by itself.
+    editors = [program.name for program in video_tags.programs(_programs(facts)) if program.category == "editor"]
     yield finding(
-        "suspect",
+        "benign" if editors else "suspect",
         "The document was saved again after it was made",
         "The two halves of /ID differ: the first stays as the document was made, the second changes with each save"
-        + (". Its dates or its versions say so too." if several or later else ".")
-        + " Filling a form, signing, stamping and preparing for the web do this as well as a change of the content.",
+        + (". Its dates or its versions say so too. " if several or later else ". ")
+        + (
+            f"{editors[0]}, which the document names, explains it."
+            if editors
+            else "Filling a form, signing, stamping and preparing for the web do so as well as a change of the content."
+        ),
         "versions",
         "editing",
         facts=[fact],
         values=fact.value,
-        flags=("FILE_EDITED",),
+        flags=() if editors else ("FILE_EDITED",),
     )
+
+
+def _programs(facts: Facts) -> list[Fact]:
+    return [fact for fact in facts.items if fact.key in pdf_producers.NAMES]

@@ -67,7 +67,7 @@ def _streams(facts: Facts) -> Iterator[Finding]:
             f"{record['width_px']} x {record['height_px']}",
             f"{record.get('rate_hz', '?')} frames/s",
             f"{record.get('kbps', '?')} kbit/s",
-            *([f"key frames every {keys[0]} to {keys[1]} s"] if keys else []),
+            *([f"key frames every {' to '.join(dict.fromkeys(f'{k:g}' for k in keys))} s"] if keys else []),
         ]
         yield finding(
             "benign",

@@ -160,8 +160,8 @@ def _encoders(facts: Facts, *, told: bool) -> Iterator[Finding]:
         yield finding(
             "benign",
             "The file names the library that encoded it",
-            f"{place(other[0])}: {', '.join(names[:5])}. Any program can call such a library; it says how the file was "
-            "encoded, not by whom.",
+            f"{place(other[0])}: {', '.join(names[:5]).rstrip('.')}. Any program can call such a library; it says how "
+            "the file was encoded, not by whom.",
             "encoding",
             "origin",
             facts=other,
