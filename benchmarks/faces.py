@@ -7,7 +7,6 @@ network and the aggregation were chosen, so they are development figures.
 """
 
 import argparse
-import importlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -17,14 +16,15 @@ import numpy as np
 import pandas as pd
 import torch
 
-from forensix.faces import FaceTrack, detect, forensix_face, track, track_frames
-from forensix.faces.classify import pooled
+from forensix.calibration import logit, sigmoid
+from forensix.faces import FaceTrack, forensix_face, linking, track, track_frames
+from forensix.faces.detect import Mtcnn
+from forensix.faces.track import IMAGE_SIDE_PX
+from forensix.faces.verdict import face_logit, file_logit
 from forensix.media import Frame, open_media
 from forensix.metrics import auc, bootstrap_interval, eer
-from forensix.models import Measurement, get_card
+from forensix.models import Measurement, Pooling, get_card
 from forensix.models.store import write_card
-
-tracking = importlib.import_module("forensix.faces.track")
 
 PERSONS = {"Tim_Chrys_2": 2, "bottle-detection": 0}
 """Faces to be seen in a development video, counted by eye; one in all others."""
@@ -84,7 +84,7 @@ SCORE_COLUMNS = ("faces in grocery photographs", "face photographs with a face",
 
 def scores_in(path: Path) -> list[list[float]]:
     with open_media(path) as media:
-        return [detect([media.image()], min_score=0.5, max_side_px=tracking.IMAGE_SIDE_PX)[0].scores.tolist()]
+        return [Mtcnn(min_score=0.5).detect([media.image()], max_side_px=IMAGE_SIDE_PX)[0].scores.tolist()]
 
 
 def tracks(corpora: Path) -> None:
@@ -97,13 +97,13 @@ def tracks(corpora: Path) -> None:
     single = [path for path in clips if persons(path) == 1]
     # Half the list apart, so that no pair is the real and the swapped half of one clip.
     pairs = list(zip(single, single[len(single) // 2 :], strict=False))[: len(single) // 2]
-    ours = tracking._LIKENESS_WEIGHT, tracking.MIN_LIKENESS
+    ours = linking._LIKENESS_WEIGHT, linking.MIN_LIKENESS
     settings = {"overlap and likeness": ours, "overlap alone": (0.0, -1.0)}
     print("\n## Tracks\n\nFirst 40 frames at 5 Hz of each of", len(clips), "videos;", len(pairs), "pairs of videos.\n")
     print("| association | tracks too many | too few | frames with the face followed | cuts followed as one face |")
     print("|---|---|---|---|---|")
     for name, (weight, least) in settings.items():
-        tracking._LIKENESS_WEIGHT, tracking.MIN_LIKENESS = weight, least
+        linking._LIKENESS_WEIGHT, linking.MIN_LIKENESS = weight, least
         many = few = seen = frames = 0
         for path, clip in clips.items():
             result = track_frames(clip)
@@ -114,7 +114,7 @@ def tracks(corpora: Path) -> None:
                 frames += persons(path) * len(clip)
         joined = sum(across(track_frames(cut_together(clips[a][:8], clips[b][:8]))) for a, b in pairs)
         print(f"| {name} | {many} | {few} | {seen} of {frames} | {joined} of {len(pairs)} |")
-    tracking._LIKENESS_WEIGHT, tracking.MIN_LIKENESS = ours
+    linking._LIKENESS_WEIGHT, linking.MIN_LIKENESS = ours
 
 
 def persons(path: str) -> int:
@@ -138,16 +138,17 @@ def across(result: Sequence[FaceTrack]) -> bool:
 
 
 def classifier(corpora: Path) -> None:
-    """Judge every image and video by its most suspicious track."""
+    """Judge every image and video by its faces."""
     judge = forensix_face()
     rows = rows_of(corpora, split="dev")
     logits: list[list[np.ndarray]] = []
     for path in rows["path"]:
         with open_media(corpora / "faces" / path) as media:
-            logits.append([judge.logits(one.crops) for one in track(media)])
+            logits.append([logit(judge.score(one.crops)) for one in track(media)])
     rows["faces"] = [len(one) for one in logits]
-    rows["logit"] = [max((pooled(x) for x in one), default=np.nan) for one in logits]
-    rows["score"] = judge.card.calibration.score(rows["logit"].to_numpy())
+    pooling = judge.card.pooling or Pooling()
+    rows["logit"] = [of_file(one, pooling) for one in logits]
+    rows["score"] = sigmoid(rows["logit"].to_numpy())
     print(f"\n## Classifier: {judge.card.name}, {judge.card.n_parameters} parameters\n")
     print(f"Without a face: {int((rows['faces'] == 0).sum())} of {len(rows)} files; they are left out below.\n")
     print(
@@ -174,6 +175,11 @@ def classifier(corpora: Path) -> None:
         alarms = f"{int((some['score'] >= 0.5).sum())} of {len(some)}"
         print(f"| {source} | {kind} | {len(some)} | {some['score'].median():.3f} | {alarms} |")
     aggregations(rows, logits)
+
+
+def of_file(faces: Sequence[np.ndarray], pooling: Pooling) -> float:
+    """Pool calibrated logits of crops as `face_manipulation` does, with no face left out."""
+    return file_logit(np.array([face_logit(x, pooling) for x in faces])) if faces else np.nan
 
 
 def line(name: str, rows: pd.DataFrame) -> None:
@@ -212,13 +218,14 @@ def paired(videos: pd.DataFrame) -> None:
 
 
 def aggregations(rows: pd.DataFrame, logits: list[list[np.ndarray]]) -> None:
-    """Print what other ways to pool a track's crops would give on the videos."""
+    """Print what other ways to pool a face's frames would give on the videos."""
     videos = rows[rows["kind"] == "video"]
     y = (videos["label"] == "fake").astype(int)
-    print("\n### Pooling of a track's crops, AUC on videos\n\n| highest share whose mean is taken | AUC |\n|---|---|")
-    for share in (0.05, 0.25, 0.5, 1.0):
-        s = [max(pooled(x, share) for x in logits[i]) for i in videos.index]
-        print(f"| {share} | {auc(y, s):.3f} |")
+    print("\n### Pooling of a face's frames, AUC on videos\n")
+    print("| mean of the logits between the quantiles | AUC |\n|---|---|")
+    for low, high in ((0.0, 1.0), (0.1, 0.9), (0.25, 0.75), (0.5, 1.0), (0.75, 1.0)):
+        s = [of_file(logits[i], Pooling(low=low, high=high)) for i in videos.index]
+        print(f"| {low} and {high} | {auc(y, s):.3f} |")
 
 
 if __name__ == "__main__":

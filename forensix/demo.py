@@ -157,6 +157,24 @@ def make_video(folder: Path) -> Iterator[Path]:
     yield path
 
 
+def make_swapped_video(folder: Path) -> Iterator[Path]:
+    """Write a video of a portrait that moves, whose face is another person's from the second half on."""
+    import av
+
+    portrait, _, swapped = (Image.open(path).convert("RGB") for path in make_pictures(folder))
+    path = folder / "swapped-half.mp4"
+    with av.open(str(path), "w") as container:
+        video = container.add_stream("libx264", rate=FRAME_RATE_HZ, options={"crf": "20"})
+        video.width, video.height, video.pix_fmt = 480, 560, "yuv420p"
+        for i in range(N_FRAMES):
+            left, top = 16 + round(16 * np.sin(i / 9)), 10 + round(10 * np.cos(i / 13))
+            shown = portrait if i < N_FRAMES // 2 else swapped
+            frame = av.VideoFrame.from_image(shown.crop((left, top, left + 480, top + 560)))
+            container.mux(video.encode(frame))
+        container.mux(video.encode())
+    yield path
+
+
 def make_recording(folder: Path) -> Iterator[Path]:
     """Write synthetic speech."""
     from scipy.io import wavfile

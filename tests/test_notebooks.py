@@ -28,6 +28,7 @@ def test_there_are_notebooks() -> None:
         "compare",
         "evaluate",
         "explore",
+        "face_manipulation",
         "forensic_analysis",
         "generated_images",
         "quickstart",
@@ -60,6 +61,17 @@ def test_quickstart_takes_a_file_of_the_users_own(tmp_path: Path) -> None:
 
     (document,) = make_document(tmp_path)
     assert "edited.pdf" in str(outputs("quickstart", tmp_path, path=str(document), explain=False))
+
+
+@pytest.mark.slow
+def test_face_manipulation_leads_from_frames_to_a_verdict(tmp_path: Path) -> None:
+    shown = outputs("face_manipulation", tmp_path)
+    report = pages(shown)[0]
+    assert "data:video/mp4;base64," in report and "face 0" in report
+    tables = [page for page in pages(shown) if "highest quarter" in page or "as sharp as a face" in page]
+    assert len(tables) == 2
+    assert any("application/vnd.jupyter.widget-view+json" in output.get("data", {}) for output in shown)
+    assert sum("image/png" in output.get("data", {}) for output in shown) >= 2
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@
 
 `explorer` holds what was chosen and found and needs no browser, `running` runs analyses beside the kernel,
 `selection` filters and sorts scores, `looking` opens what a row is about. `widget` and the views show all that.
+`scrub` goes through the video of a report with a slider.
 Evidence is drawn by `forensix.report`, here as everywhere.
 """
 
@@ -20,8 +21,10 @@ if TYPE_CHECKING:
 
     from forensix.evaluation import Evaluation
     from forensix.explorer.explorer import Explorer
+    from forensix.explorer.scrubber import Scrubber
+    from forensix.report import Report
 
-__all__ = ["Explorer", "explore"]
+__all__ = ["Explorer", "explore", "scrub"]
 
 
 def explore(
@@ -63,6 +66,23 @@ def explore(
     from forensix.explorer.explorer import Explorer
 
     return Explorer(source, tasks, **components)
+
+
+def scrub(report: "Report") -> "Scrubber":
+    """Return a widget that goes through the video of a report frame by frame, with its faces and their scores.
+
+    Raises
+    ------
+    UsageError
+        The report shows no video with faces.
+    MissingExtra
+        ipywidgets is not installed.
+    """
+    if find_spec("ipywidgets") is None:
+        raise MissingExtra("scrubbing needs ipywidgets: pip install 'forensix[notebook]'")
+    from forensix.explorer.scrubber import Scrubber
+
+    return Scrubber(report)
 
 
 def __getattr__(name: str) -> Any:

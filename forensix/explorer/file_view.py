@@ -14,6 +14,7 @@ from forensix.tasks import load_task, task_names
 _ROWS = 8
 _SLOTS = {
     "face_classifier": "faces",
+    "face_detector": "finder of faces",
     "image_detector": "generated or not",
     "attribution": "which generator",
     "watermark": "invisible watermark",

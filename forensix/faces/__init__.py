@@ -7,17 +7,23 @@
 >>> forensix_face().score(tracks[0].crops)           # doctest: +SKIP
 """
 
+from forensix.faces.align import aligned
 from forensix.faces.classify import FaceClassifier, forensix_face
-from forensix.faces.detect import Detections, detect, landmarks
-from forensix.faces.track import FaceTrack, track, track_frames
+from forensix.faces.detect import Detections, FaceDetector, detect, landmarks
+from forensix.faces.stills import Still
+from forensix.faces.track import FaceTrack, stills, track, track_frames
 
 __all__ = [
     "Detections",
     "FaceClassifier",
+    "FaceDetector",
     "FaceTrack",
+    "Still",
+    "aligned",
     "detect",
     "forensix_face",
     "landmarks",
+    "stills",
     "track",
     "track_frames",
 ]

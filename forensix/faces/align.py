@@ -69,6 +69,17 @@ def similarity(points: NDArray[np.floating]) -> NDArray[np.float64]:
     return np.array([[turn.real, -turn.imag, shift.real], [turn.imag, turn.real, shift.imag]])
 
 
+def fits(shape: tuple[int, ...], points: NDArray[np.floating]) -> bool:
+    """Tell whether a face can be cut from a picture of a shape (H, W, ...).
+
+    The middle of its points must lie in the picture, and its crop be at most ``MOST_SIDES`` times as large.
+    """
+    size = np.array([shape[1], shape[0]])
+    scale = _scale(similarity(points))
+    middle = np.mean(points, axis=0)
+    return bool((middle >= 0).all() and (middle <= size).all() and ALIGNED_PX * scale <= MOST_SIDES * size.max())
+
+
 def aligned(rgb: NDArray[np.uint8], points: NDArray[np.floating]) -> NDArray[np.uint8]:
     """Cut one face upright.
 
@@ -86,18 +97,14 @@ def aligned(rgb: NDArray[np.uint8], points: NDArray[np.floating]) -> NDArray[np.
     Raises
     ------
     UsageError
-        If the points are not five finite ones, the middle of the crop is not in the picture, or the crop is more than
-        ``MOST_SIDES`` times as large as the picture.
+        If the points are not five finite ones, or do not fit the picture (`fits`).
     """
+    if not fits(rgb.shape, points):
+        raise UsageError(f"the points {np.asarray(points).round().tolist()} are no face in a picture of {rgb.shape}")
     to_picture = similarity(points)
-    height, width = rgb.shape[:2]
-    size = np.array([width, height])
+    size = np.array([rgb.shape[1], rgb.shape[0]])
     middle = to_picture @ (_MIDDLE, _MIDDLE, 1)
-    if (middle < 0).any() or (middle > size).any():
-        raise UsageError(f"the middle of the face {middle.round().tolist()} is not in the picture of {size.tolist()}")
-    scale = math.hypot(to_picture[0, 0], to_picture[1, 0])
-    if ALIGNED_PX * scale > MOST_SIDES * size.max():
-        raise UsageError(f"a face of {ALIGNED_PX * scale:.0f} pixels is too large for a picture of {size.tolist()}")
+    scale = _scale(to_picture)
     reach = (abs(to_picture[:, 0]) + abs(to_picture[:, 1])) * _MIDDLE + _BORDER_PX * max(scale, 1)
     low, high = middle - reach, middle + reach
     start = np.clip(np.floor(low), 0, size - 1).astype(int)
@@ -119,3 +126,8 @@ def aligned(rgb: NDArray[np.uint8], points: NDArray[np.floating]) -> NDArray[np.
             (ALIGNED_PX, ALIGNED_PX), Image.Transform.AFFINE, tuple(matrix.ravel()), Image.Resampling.BICUBIC
         )
     )
+
+
+def _scale(to_picture: NDArray[np.float64]) -> float:
+    """Pixels of the picture that one pixel of the crop is wide."""
+    return math.hypot(to_picture[0, 0], to_picture[1, 0])

@@ -1,7 +1,7 @@
 """Was this face manipulated? A small network of our own on crops, and where on the crop it sees the change.
 
 Looks for seams: one side of a face's outline, or of its mouth, that differs from the other in colour, sharpness, noise
-or geometry, and for the texture of generated portraits. Assumes crops as `forensix.faces.track` cuts them. A score near
+or geometry, and for the texture of generated portraits. Assumes crops as `forensix.faces.align` cuts them. A score near
 1 means that the pixels look blended or generated. Blind to forgeries that leave neither, and to what strong compression
 wiped out; make-up, filters and portrait-mode blur can raise the score. The card says what it was trained on and how it
 was measured.
@@ -23,9 +23,6 @@ from forensix.errors import UsageError
 from forensix.models import LoadedModel, ModelCard, load_model
 
 NAME = "forensix-face"
-TOP_SHARE = 0.5
-"""A track's logit is the mean of this highest share of its crops' logits: manipulation need not show in every frame."""
-
 _BATCH = 32
 
 
@@ -39,6 +36,7 @@ class FaceClassifier:
         self.card: ModelCard = model.card
         self._net: nn.Module = model.module
         self._size_px = int(model.card.preprocessing["size_px"])
+        self._inner = float(model.card.preprocessing.get("inner", 1.0))
         self._kinds = model.card.output.labels[1:]
 
     @property
@@ -85,12 +83,13 @@ class FaceClassifier:
         follows where faces are usually changed more than what is odd about this one, so it illustrates a verdict and
         proves nothing.
         """
-        size = crop.shape[0] if crop.ndim else 0
         (batch,) = self._batches(np.asarray(crop)[None])
+        rim = _rim_px(crop.shape[0], self._inner)
+        size = crop.shape[0] - 2 * rim
         with torch.inference_mode():
             place = torch.sigmoid(self._net(batch)[1].float())[:, None]
             full = nn.functional.interpolate(place, size=(size, size), mode="bilinear", align_corners=False)
-        return full[0, 0].clamp(0, 1).double().numpy()
+        return np.pad(full[0, 0].clamp(0, 1).double().numpy(), rim)
 
     def _calibrated(self, logits: NDArray[np.float64] | float) -> NDArray[np.float64]:
         calibration = self.card.calibration
@@ -114,28 +113,24 @@ class FaceClassifier:
         if len(crops) and not crops.shape[1]:
             raise UsageError("crops must not be empty pictures")
         for start in range(0, len(crops), _BATCH):
-            yield network_input(crops[start : start + _BATCH], self._size_px)
+            yield network_input(crops[start : start + _BATCH], self._size_px, self._inner)
 
 
-def network_input(crops: NDArray[np.uint8], size_px: int) -> Tensor:
-    """Return crops uint8 (N, S, S, 3) as the network takes them: float RGB in [0, 1], (N, 3, size_px, size_px)."""
+def network_input(crops: NDArray[np.uint8], size_px: int, inner: float = 1.0) -> Tensor:
+    """Return crops uint8 (N, S, S, 3) as the network takes them: float RGB in [0, 1], (N, 3, size_px, size_px).
+
+    ``inner`` is the share of the side, around the middle, that it is shown.
+    """
+    rim = _rim_px(crops.shape[1], inner)
+    crops = crops[:, rim : crops.shape[1] - rim, rim : crops.shape[2] - rim]
     x = torch.from_numpy(np.ascontiguousarray(crops)).permute(0, 3, 1, 2)
     if x.shape[2] != size_px:
         x = nn.functional.interpolate(x, size=(size_px, size_px), mode="bilinear", antialias=True)
     return x.float() / 255
 
 
-def pooled(logits: NDArray[np.float64], top_share: float = TOP_SHARE) -> float:
-    """Return the mean of the highest share of logits.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> pooled(np.array([0.0, 4.0, 2.0, 1.0]))
-    3.0
-    """
-    top = max(1, int(np.ceil(top_share * len(logits))))
-    return float(np.sort(logits)[-top:].mean())
+def _rim_px(side_px: int, inner: float) -> int:
+    return round(side_px * (1 - inner) / 2)
 
 
 @cache

@@ -56,5 +56,5 @@ def cut(rgb: np.ndarray, area: np.ndarray, size_px: int) -> np.ndarray:
     if left or top or right or bottom:
         inner = np.pad(inner, ((top, bottom), (left, right), (0, 0)), mode="edge")
     x1, y1, x2, y2 = (float(v) for v in area - np.tile(low, 2))
-    scaled = Image.fromarray(inner).resize((size_px, size_px), Image.Resampling.BILINEAR, box=(x1, y1, x2, y2))
-    return np.asarray(scaled)
+    size, box = (size_px, size_px), (x1, y1, x2, y2)
+    return np.asarray(Image.fromarray(inner).resize(size, Image.Resampling.BILINEAR, box=box, reducing_gap=3.0))

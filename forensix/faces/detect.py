@@ -1,5 +1,9 @@
 """Faces and their five landmarks in pictures, with MTCNN (Zhang et al. 2016, weights from facenet-pytorch).
 
+A face detector is an object that finds the faces of pictures (`FaceDetector.detect`) and finds given faces again near
+where they were (`FaceDetector.follow`), which costs a hundredth of the former. `Mtcnn` is the embedded one; others fill
+the slot ``face_detector`` by name.
+
 Assumes upright or slightly turned faces. The score of a detection is MTCNN's last-stage confidence in [0, 1], higher
 is more likely a face; it says nothing about real or fake. Fails on profiles, strong occlusion, and faces below
 ``min_face`` of the short side; now and then it takes texture, pets or drawings for a face, which ``MIN_SCORE`` keeps
@@ -12,17 +16,21 @@ Zhang et al., Joint face detection and alignment using multi-task cascaded convo
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from functools import cache
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from PIL import Image
 
 from forensix.errors import UsageError
+from forensix.faces.crop import cut, square
 
 MIN_SCORE = 0.97
 """Detections below this are dropped; chosen on development pictures, see benchmarks/results/faces.md."""
+
+MIN_FOLLOWED = 0.9
+"""A face that is followed and scores below this is lost."""
 
 MIN_FACE = 0.05
 """Smallest face looked for, as a share of the picture's short side (never below ``MIN_FACE_PX``)."""
@@ -38,6 +46,8 @@ picture, which displaces boxes and landmarks of faces that fill it."""
 BATCH = 8
 LANDMARKS = ("left_eye", "right_eye", "nose", "mouth_left", "mouth_right")
 _SMALLEST_SIDE_PX = 24
+_LAST_PX = 48
+"""Input of the cascade's last network."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,35 +65,118 @@ class Detections:
     def __len__(self) -> int:
         return len(self.boxes)
 
+    def __getitem__(self, rows: np.ndarray) -> "Detections":
+        """Return some of the faces: rows as numpy indexes them."""
+        return Detections(self.boxes[rows], self.scores[rows], self.landmarks[rows])
 
-def detect(
-    pictures: Sequence[np.ndarray],
-    *,
-    min_score: float = MIN_SCORE,
-    min_face: float = MIN_FACE,
-    max_side_px: int = MAX_SIDE_PX,
-) -> tuple[Detections, ...]:
-    """Find the faces of each picture.
+    def moved(self, scale: np.ndarray | float, shift: np.ndarray | float = 0.0) -> "Detections":
+        """Return the same faces with coordinates times ``scale`` plus ``shift``, each a number or xy."""
+        boxes = (self.boxes.reshape(-1, 2, 2) * scale + shift).reshape(-1, 4)
+        return Detections(boxes, self.scores, self.landmarks * scale + shift)
 
-    Parameters
-    ----------
-    pictures
-        uint8 RGB arrays (H, W, 3). Neighbours of one size go through the network together, ``BATCH`` at a time.
-    min_score
-        Least confidence kept, in [0, 1].
-    min_face
-        Smallest face, as a share of the short side.
-    max_side_px
-        Longest side at which faces are looked for.
 
-    Returns
-    -------
-    One ``Detections`` for each picture, in order; empty where there is no face.
+class FaceDetector(Protocol):
+    """What fills the slot ``face_detector``."""
 
-    Raises
-    ------
-    UsageError
-        If a picture is not uint8 (H, W, 3).
+    @property
+    def name(self) -> str:
+        """Name for the report."""
+
+    def detect(self, pictures: Sequence[np.ndarray], *, max_side_px: int = MAX_SIDE_PX) -> tuple[Detections, ...]:
+        """Find the faces of each picture, uint8 RGB (H, W, 3), looked for at ``max_side_px``; see `Mtcnn.detect`."""
+
+    def follow(self, rgb: np.ndarray, boxes: np.ndarray) -> Detections:
+        """Find each face again near its box, float (n, 4): as many rows, scores 0 where it is lost."""
+
+
+@dataclass(frozen=True)
+class Mtcnn:
+    """MTCNN as facenet-pytorch ships it.
+
+    ``min_score`` is the least confidence kept, in [0, 1]; ``min_face`` the smallest face, as a share of the short side.
+    """
+
+    min_score: float = MIN_SCORE
+    min_face: float = MIN_FACE
+    name: str = "mtcnn"
+
+    def detect(self, pictures: Sequence[np.ndarray], *, max_side_px: int = MAX_SIDE_PX) -> tuple[Detections, ...]:
+        """Find the faces of each picture.
+
+        Parameters
+        ----------
+        pictures
+            uint8 RGB arrays (H, W, 3). Neighbours of one size go through the network together, ``BATCH`` at a time.
+        max_side_px
+            Longest side at which faces are looked for.
+
+        Returns
+        -------
+        One ``Detections`` for each picture, in order; empty where there is no face.
+
+        Raises
+        ------
+        UsageError
+            If a picture is not uint8 (H, W, 3).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> [len(found) for found in Mtcnn().detect([np.zeros((64, 64, 3), np.uint8)])]
+        [0]
+        """
+        out: list[Detections] = []
+        start = 0
+        while start < len(pictures):
+            shape = checked(pictures[start]).shape
+            stop = start + 1
+            while stop < len(pictures) and stop - start < BATCH and checked(pictures[stop]).shape == shape:
+                stop += 1
+            out += _detect_batch(pictures[start:stop], self.min_score, self.min_face, max_side_px)
+            start = stop
+        return tuple(out)
+
+    def follow(self, rgb: np.ndarray, boxes: np.ndarray) -> Detections:
+        """Find faces again near where they were, with the cascade's last network alone.
+
+        A face may have moved by about a quarter of its width.
+
+        Parameters
+        ----------
+        rgb
+            uint8 (H, W, 3).
+        boxes
+            float (n, 4) xyxy, where each face was.
+
+        Returns
+        -------
+        A row for each box, in order; score 0 where the face is lost.
+        """
+        checked(rgb)
+        areas = np.array([square(box, margin=1.0) for box in boxes]).reshape(-1, 4)
+        if not len(areas):
+            return nothing()
+        windows = torch.from_numpy(np.stack([cut(rgb, area, _LAST_PX) for area in areas])).permute(0, 3, 1, 2)
+        with torch.inference_mode():
+            sides, points, scores = (out.double().numpy() for out in _finder().onet((windows.float() - 127.5) / 128))
+        corner, side = areas[:, :2], areas[:, 2:3] - areas[:, :1]
+        found = Detections(
+            areas + sides * side,
+            scores[:, 1],
+            np.stack([points[:, :5], points[:, 5:]], axis=2) * side[:, None] + corner[:, None],
+        )
+        kept = (found.scores >= MIN_FOLLOWED) & (found.boxes[:, 2:] - found.boxes[:, :2] > 1).all(axis=1)
+        return Detections(found.boxes, np.where(kept, found.scores, 0.0), found.landmarks)
+
+
+@cache
+def mtcnn() -> Mtcnn:
+    """Return the detector that ships with forensix."""
+    return Mtcnn()
+
+
+def detect(pictures: Sequence[np.ndarray], *, min_score: float = MIN_SCORE) -> tuple[Detections, ...]:
+    """Find the faces of each picture, uint8 (H, W, 3), with the embedded detector; see `Mtcnn.detect`.
 
     Examples
     --------
@@ -91,16 +184,7 @@ def detect(
     >>> [len(found) for found in detect([np.zeros((64, 64, 3), np.uint8)])]
     [0]
     """
-    out: list[Detections] = []
-    start = 0
-    while start < len(pictures):
-        shape = _checked(pictures[start]).shape
-        stop = start + 1
-        while stop < len(pictures) and stop - start < BATCH and _checked(pictures[stop]).shape == shape:
-            stop += 1
-        out += _detect_batch(pictures[start:stop], min_score, min_face, max_side_px)
-        start = stop
-    return tuple(out)
+    return Mtcnn(min_score).detect(pictures)
 
 
 def landmarks(rgb: np.ndarray) -> np.ndarray:
@@ -115,7 +199,8 @@ def landmarks(rgb: np.ndarray) -> np.ndarray:
     return detect([rgb])[0].landmarks
 
 
-def _checked(rgb: np.ndarray) -> np.ndarray:
+def checked(rgb: np.ndarray) -> np.ndarray:
+    """Return a picture that is uint8 (H, W, 3), or raise ``UsageError``."""
     if rgb.dtype != np.uint8 or rgb.ndim != 3 or rgb.shape[2] != 3:
         raise UsageError(f"a picture must be uint8 (H, W, 3), got {rgb.dtype} {rgb.shape}")
     return rgb
@@ -129,7 +214,7 @@ def _detect_batch(
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
     if min(size) < _SMALLEST_SIDE_PX:
         # The cascade's first window would not fit.
-        return [_nothing() for _ in pictures]
+        return [nothing() for _ in pictures]
     rim = (round(RIM * size[0]), round(RIM * size[1]))
     framed = np.zeros((len(pictures), size[1] + 2 * rim[1], size[0] + 2 * rim[0], 3), np.uint8)
     for one, rgb in zip(framed, pictures, strict=True):
@@ -155,7 +240,7 @@ def _detections(
     min_score: float,
 ) -> Detections:
     if boxes is None:
-        return _nothing()
+        return nothing()
     # With unequal numbers of faces in a batch these come as arrays of objects.
     boxes = np.asarray(boxes, dtype=np.float64).reshape(-1, 4)
     scores = np.asarray(scores, dtype=np.float64).reshape(-1)
@@ -168,18 +253,17 @@ def _detections(
     return Detections(boxes, scores[order], (points[order] - rim) * ratio)
 
 
-def _nothing() -> Detections:
+def nothing() -> Detections:
+    """Return no faces."""
     return Detections(np.zeros((0, 4)), np.zeros(0), np.zeros((0, 5, 2)))
 
 
 class _Padded(torch.nn.Module):
-    """Runs a network on batches filled up to a multiple of ``STEP``.
+    """Runs a network on batches filled up to a power of two.
 
     The number of candidate windows differs from frame to frame, and the convolution library keeps buffers for every
     size it has met: without this, memory grows by hundreds of MiB over a long video.
     """
-
-    STEP = 32
 
     def __init__(self, inner: torch.nn.Module) -> None:
         super().__init__()
@@ -187,11 +271,11 @@ class _Padded(torch.nn.Module):
 
     def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
         n = len(x)
-        filled = torch.cat([x, x.new_zeros(-n % self.STEP, *x.shape[1:])])
+        filled = torch.cat([x, x.new_zeros((1 << (n - 1).bit_length()) - n, *x.shape[1:])])
         return tuple(out[:n] for out in self.inner(filled))
 
 
-@lru_cache(maxsize=1)
+@cache
 def _finder() -> Any:
     # Here, not above: its import costs a second, and it warns about pickled weights that come in its own wheel.
     from facenet_pytorch import MTCNN

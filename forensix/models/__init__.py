@@ -12,16 +12,26 @@ Weights of our own ship in the package. Published checkpoints are read from ``fo
 True
 """
 
-from forensix.models.card import Measurement, ModelCard, Output, TrainingSource
+from forensix.models.card import Measurement, ModelCard, Output, Pooling, TrainingSource
 from forensix.models.registry import component_names, load_component
-from forensix.models.store import LoadedModel, get_card, list_models, load_model, pull_model, save_model
+from forensix.models.store import (
+    LoadedModel,
+    checked_weights,
+    get_card,
+    list_models,
+    load_model,
+    pull_model,
+    save_model,
+)
 
 __all__ = [
     "LoadedModel",
     "Measurement",
     "ModelCard",
     "Output",
+    "Pooling",
     "TrainingSource",
+    "checked_weights",
     "component_names",
     "get_card",
     "list_models",

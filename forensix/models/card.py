@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from forensix.calibration import Calibration
 
-Slot = Literal["face_classifier", "image_detector", "attribution", "spoof", "gender", "diarisation"]
+Slot = Literal["face_classifier", "image_detector", "attribution", "spoof", "gender", "diarisation", "face_detector"]
 
 
 class _Record(BaseModel):
@@ -54,6 +54,28 @@ class Measurement(_Record):
         return None if value is not None and any(math.isnan(end) for end in value) else value
 
 
+class Pooling(_Record):
+    """How a face classifier's frames become a verdict, and which faces are judged at all.
+
+    A face's logit is the mean of its frames' logits between the quantiles ``low`` and ``high``: 0.1 and 0.9 make a
+    trimmed mean, 0.5 and 1 the mean of the higher half. A face that is smaller than ``min_face_px`` (mean of its boxes,
+    the shorter side), whose crops carry less detail than ``min_detail`` (`forensix.faces.verdict.detail`) or that a
+    video shows for less than ``min_seen_s`` is not judged.
+    """
+
+    low: Annotated[float, Field(ge=0, lt=1)] = 0.5
+    high: Annotated[float, Field(gt=0, le=1)] = 1.0
+    min_face_px: Annotated[float, Field(ge=0)] = 48.0
+    min_detail: Annotated[float, Field(ge=0)] = 0.1
+    min_seen_s: Annotated[float, Field(ge=0)] = 0.4
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "Pooling":
+        if self.low >= self.high:
+            raise ValueError(f"low must be below high, got {self.low} and {self.high}")
+        return self
+
+
 class ModelCard(_Record):
     """A model's record; stored as JSON beside its weights."""
 
@@ -61,7 +83,7 @@ class ModelCard(_Record):
     component: Slot
     summary: str
     architecture: str
-    """File in ``models/architectures`` whose ``build(**config)`` makes the network."""
+    """File in ``models/architectures`` whose ``build(**config)`` makes the network; ``onnx``: the weights hold it."""
     config: dict[str, Any] = {}
     preprocessing: dict[str, Any] = {}
     output: Output
@@ -74,6 +96,8 @@ class ModelCard(_Record):
     """Scores strictly between these decide nothing: of every source held out of training at most 5 % of the real lie at
     or above the upper one, and at most 10 % of the fakes at or below the lower one. ``None`` where that was not
     measured; the wire's two classes follow from ``threshold`` alone."""
+    pooling: Pooling | None = None
+    """For face classifiers; ``None`` stands for the defaults."""
     trained_on: tuple[TrainingSource, ...] = ()
     measured: tuple[Measurement, ...] = ()
     limits: str
@@ -84,7 +108,7 @@ class ModelCard(_Record):
     command: str | None = None
     """The command that trained it."""
     weights: str
-    """File name of the weights: ``.safetensors``, or ``.pth`` for a published checkpoint."""
+    """File name of the weights: ``.safetensors``, or ``.pth`` or ``.onnx`` for a published checkpoint."""
     url: str | None = None
     """Where a published checkpoint is fetched from; ``None`` when it ships with the package."""
     sha256: str

@@ -110,6 +110,19 @@ def _read_state(path: Path) -> "dict[str, Tensor]":
     return state
 
 
+def checked_weights(name: str, *, folder: str | os.PathLike[str] | None = None) -> Path:
+    """Return where the weights of a model lie, once they are known to be those of its card; see `load_model`."""
+    card = get_card(name)
+    path = _find(card, folder)
+    found = _sha256(path)
+    if found != card.sha256:
+        raise WeightsMismatch(
+            f"{path.name} is not the file that the card of {name!r} describes: sha256 {card.sha256[:12]}… was "
+            f"expected, {found[:12]}… came; delete it and fetch it again"
+        )
+    return path
+
+
 def load_model(name: str, *, folder: str | os.PathLike[str] | None = None) -> LoadedModel:
     """Load a network whose weights are exactly the ones that its card describes.
 
@@ -129,14 +142,8 @@ def load_model(name: str, *, folder: str | os.PathLike[str] | None = None) -> Lo
     WeightsMismatch
         The file's hash, a key or a shape is not the card's.
     """
+    path = checked_weights(name, folder=folder)
     card = get_card(name)
-    path = _find(card, folder)
-    found = _sha256(path)
-    if found != card.sha256:
-        raise WeightsMismatch(
-            f"{path.name} is not the file that the card of {name!r} describes: sha256 {card.sha256[:12]}… was "
-            f"expected, {found[:12]}… came; delete it and fetch it again"
-        )
     module = importlib.import_module(f"forensix.models.architectures.{card.architecture}").build(**card.config)
     try:
         module.load_state_dict(_read_state(path), strict=True)

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 
 from forensix.report.words import number_text, score_text, time_text
 from forensix.tasks.evidence import Curve, Recording, Span, Timeline
+from forensix.tasks.pictures import score_colour
 
 MAX_SPANS = 1500
 MAX_POINTS = 800
-
-_SCALE = ((38, 103, 172), (214, 214, 214), (190, 74, 16))
-_NEUTRAL = (150, 156, 164)
 
 
 @dataclass(frozen=True)
@@ -63,16 +61,6 @@ class CurveView:
     threshold_at: float | None
     threshold_label: str
     described: str
-
-
-def score_colour(score: float | None) -> tuple[int, int, int]:
-    """Return the colour of a score, RGB 0 to 255; ``None`` is neutral."""
-    if score is None or not math.isfinite(score):
-        return _NEUTRAL
-    score = min(max(score, 0.0), 1.0)
-    low, high, t = (_SCALE[0], _SCALE[1], score * 2) if score < 0.5 else (_SCALE[1], _SCALE[2], score * 2 - 1)
-    red, green, blue = (round(a + (b - a) * t) for a, b in zip(low, high, strict=True))
-    return red, green, blue
 
 
 def ink_on(colour: tuple[int, int, int]) -> str:

@@ -1,8 +1,9 @@
 """Reports as HTML: one page for any number of reports, or a fragment for a notebook.
 
 Every string is taken to be hostile: templates escape all of it, hidden characters are shown, and pictures are embedded
-only when they are JPEG or PNG data, sound only when it is MP3 data. A page needs no script and no network; only where
-there is sound it holds one script, which moves a line while that plays; its content security policy forbids all other.
+only when they are JPEG or PNG data, sound and films only when they are MP3 and MP4 data. A page needs no script and no
+network; only where there is sound or a film it holds one script, which moves a line while that plays; its content
+security policy forbids all other.
 """
 
 import base64
@@ -19,12 +20,12 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from forensix.report import charts, filemap, strips, structure, words
+from forensix.report import charts, filemap, film, strips, structure, words
 from forensix.report.claims import ShownClaim, cut
 from forensix.report.report import Report
-from forensix.report.sections import Section, safe_picture, safe_sound, sections
+from forensix.report.sections import Section, safe_film, safe_picture, safe_sound, sections
 from forensix.report.text import marked, visible
-from forensix.tasks.evidence import Bounds, Curve, Lineage, Recording, StructureMap, Table, Timeline
+from forensix.tasks.evidence import Bounds, Curve, Film, Lineage, Recording, StructureMap, Table, Timeline
 
 _COMMAND = re.compile(r"`(forensix [a-z-]+)`")
 
@@ -37,6 +38,7 @@ _MACROS: dict[type, str] = {
     Timeline: "timeline",
     Recording: "recording",
     Curve: "curve",
+    Film: "film",
     Bounds: "bounds",
     Table: "table",
     Lineage: "lineage",
@@ -57,6 +59,11 @@ def safe_uri(uri: str) -> Markup:
 def safe_sound_uri(uri: str) -> Markup:
     """Return a sound's data URI, ready for an attribute, or nothing when it is not a sound of ours."""
     return Markup(uri if safe_sound(uri) else "")
+
+
+def safe_film_uri(uri: str) -> Markup:
+    """Return a film's data URI, ready for an attribute, or nothing when it is not a film of ours."""
+    return Markup(uri if safe_film(uri) else "")
 
 
 def coded(html: Markup) -> Markup:
@@ -95,6 +102,7 @@ def _environment() -> Environment:
         "shown": marked,
         "safe_uri": safe_uri,
         "safe_sound_uri": safe_sound_uri,
+        "safe_film_uri": safe_film_uri,
         "duration": words.time_text,
         "coded": coded,
         "score": words.score_text,
@@ -112,6 +120,8 @@ def _environment() -> Environment:
         "map_view": map_view,
         "safe_picture": safe_picture,
         "safe_sound": safe_sound,
+        "safe_film": safe_film,
+        "film_view": film.film_view,
         "recording_view": charts.recording_view,
         "display_kind": display_kind,
         "plural": words.plural,
@@ -164,9 +174,10 @@ def _context(report: Report) -> dict[str, Any]:
 
 
 def _script(shown: Iterable[Section]) -> Markup:
-    """Return the script that lets the displays of a recording follow its player, where there is one to follow."""
-    recordings = (d for section in shown for d in section.displays if isinstance(d, Recording))
-    if not any(safe_sound(recording.sound) for recording in recordings):
+    """Return the script that lets the displays of a recording or a film follow its player, where there is one."""
+    displays = [d for section in shown for d in section.displays]
+    has_sound = any(isinstance(d, Recording) and safe_sound(d.sound) for d in displays)
+    if not has_sound and not any(isinstance(d, Film) and safe_film(d.clip) for d in displays):
         return Markup()
     return Markup(files("forensix.report").joinpath("templates/follow.js").read_text(encoding="utf-8"))
 

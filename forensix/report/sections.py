@@ -21,6 +21,7 @@ VERDICT_COMPONENTS = ("face_classifier", "image_detector", "spoof")
 
 _DATA_URI = re.compile(r"data:image/(jpeg|png);base64,([A-Za-z0-9+/]+={0,2})")
 _SOUND_URI = re.compile(r"data:audio/mpeg;base64,([A-Za-z0-9+/]{16,}={0,2})")
+_FILM_URI = re.compile(r"data:video/mp4;base64,([A-Za-z0-9+/]{16,}={0,2})")
 _SOUND_MAGIC = (b"ID3", b"\xff\xfb", b"\xff\xf3", b"\xff\xf2", b"\xff\xe3")
 _MAGIC = {"jpeg": b"\xff\xd8\xff", "png": b"\x89PNG\r\n\x1a\n"}
 
@@ -94,13 +95,24 @@ def safe_sound(uri: str) -> bool:
         return False
 
 
+def safe_film(uri: str) -> bool:
+    """Return whether ``uri`` is a base64 data URI whose bytes begin as those of an MP4 file do."""
+    match = _FILM_URI.fullmatch(uri)
+    if not match:
+        return False
+    try:
+        return base64.b64decode(match[1][:16])[4:8] == b"ftyp"
+    except binascii.Error:
+        return False
+
+
 def _face_evidence(result: FaceResult) -> Iterator[Evidence]:
     for face in result.explanation or ():
         score = "" if face.class_probability is None else f", score {score_text(face.class_probability)}"
         seen = f"{face.class_name}{score}; best seen in frame {face.frame_idx} at {time_text(face.frame_ms / 1000)}"
         where = "" if not face.tracks else f", followed over {plural(len(face.tracks), 'frame')}"
         yield Picture(f"Face {face.id}", face.face, seen + where)
-        yield Picture(f"Face {face.id}: heat map", face.face_heatmap, "where the classifier looked; not a map of edits")
+        yield Picture(f"Face {face.id}: heat map", face.face_heatmap, "where the classifier sees a change")
 
 
 def _image_evidence(result: ImageResult) -> Iterator[Evidence]:

@@ -18,7 +18,18 @@ from forensix.report.claims import ShownClaim
 from forensix.report.report import Report
 from forensix.report.sections import Section, sections
 from forensix.report.text import encodable, visible
-from forensix.tasks.evidence import Bounds, Curve, Evidence, Lineage, Recording, Stage, StructureMap, Table, Timeline
+from forensix.tasks.evidence import (
+    Bounds,
+    Curve,
+    Evidence,
+    Film,
+    Lineage,
+    Recording,
+    Stage,
+    StructureMap,
+    Table,
+    Timeline,
+)
 
 STYLES = {
     "fake": "bold red",
@@ -157,6 +168,10 @@ def _display(pen: _Pen, item: Evidence) -> Iterator[RenderableType]:
     elif isinstance(item, Timeline):
         spans = charts.timeline_view(item)
         yield from _grid(pen, item.title, spans.columns, spans.rows)
+    elif isinstance(item, Film):
+        yield from _display(pen, item.timeline)
+        for curve in item.curves:
+            yield from _display(pen, curve)
     elif isinstance(item, Recording):
         placed = charts.recording_view(item)
         if placed.heaviest:

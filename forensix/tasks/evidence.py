@@ -73,6 +73,20 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class Film:
+    """A video to watch, with what was found drawn in, over lanes and curves that share its time.
+
+    ``clip`` is an MP4 data URI whose times are those of the original; empty: none. The curves' x are seconds, their
+    titles are lanes of the timeline.
+    """
+
+    title: str
+    timeline: Timeline
+    curves: tuple[Curve, ...]
+    clip: str = ""
+
+
+@dataclass(frozen=True)
 class Bound:
     """One measured value beside the range of a reference population."""
 
@@ -154,7 +168,7 @@ class FactList:
     facts: tuple[Fact, ...]
 
 
-Evidence = Picture | Timeline | Recording | Curve | Bounds | Table | StructureMap | Lineage | Basis | FactList
+Evidence = Picture | Timeline | Recording | Curve | Film | Bounds | Table | StructureMap | Lineage | Basis | FactList
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,20 @@
 
 import base64
 import io
+import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageDraw
 
 JPEG_QUALITY = 88
 MAX_SIDE_PX = 640
+
+_COLOURS = ((38, 103, 172), (214, 214, 214), (190, 74, 16))
+"""Of the scores 0, 0.5 and 1: people with any of the usual colour vision deficiencies tell them apart."""
+
+_NEUTRAL = (150, 156, 164)
 
 
 def jpeg_uri(rgb: NDArray[np.uint8], *, max_side_px: int = MAX_SIDE_PX) -> str:
@@ -31,18 +38,27 @@ def is_wide(data: bytes) -> bool:
         return picture.width > 2 * picture.height
 
 
-def boxed(rgb: NDArray[np.uint8], boxes: NDArray[np.floating], labels: list[str]) -> NDArray[np.uint8]:
-    """Draw labelled boxes, float (n, 4) xyxy in pixels of the picture."""
-    from PIL import ImageDraw
+def score_colour(score: float | None) -> tuple[int, int, int]:
+    """Return the colour of a score, RGB 0 to 255: blue at 0, grey, orange at 1; ``None`` is neutral."""
+    if score is None or not math.isfinite(score):
+        return _NEUTRAL
+    score = min(max(score, 0.0), 1.0)
+    low, high, t = (_COLOURS[0], _COLOURS[1], score * 2) if score < 0.5 else (_COLOURS[1], _COLOURS[2], score * 2 - 1)
+    red, green, blue = (round(a + (b - a) * t) for a, b in zip(low, high, strict=True))
+    return red, green, blue
 
+
+def outlined(
+    rgb: NDArray[np.uint8], boxes: NDArray[np.floating], labels: Sequence[str], colours: Sequence[tuple[int, int, int]]
+) -> NDArray[np.uint8]:
+    """Draw labelled boxes, float (n, 4) xyxy in pixels of the picture, each in its colour on a dark rim."""
     picture = Image.fromarray(rgb)
     draw = ImageDraw.Draw(picture)
-    line_px = max(2, round(max(rgb.shape[:2]) / 300))
-    for box, label in zip(np.asarray(boxes).tolist(), labels, strict=True):
-        draw.rectangle(box, outline=(255, 176, 0), width=line_px)
-        draw.text(
-            (box[0] + line_px, max(0, box[1] - 12)), label, fill=(255, 176, 0), stroke_width=1, stroke_fill=(0, 0, 0)
-        )
+    line_px = max(2, round(max(rgb.shape[:2]) / 200))
+    for (x1, y1, x2, y2), label, colour in zip(np.asarray(boxes).tolist(), labels, colours, strict=True):
+        draw.rectangle((x1 - 1, y1 - 1, x2 + 1, y2 + 1), outline=(0, 0, 0), width=line_px + 2)
+        draw.rectangle((x1, y1, x2, y2), outline=colour, width=line_px)
+        draw.text((x1 + line_px, max(0, y1 - 14)), label, fill=colour, stroke_width=2, stroke_fill=(0, 0, 0))
     return np.asarray(picture)
 
 

@@ -70,7 +70,7 @@ def test_the_face_of_a_photograph_takes_three_fifths_of_the_side(astronaut: np.n
 def test_a_picture_of_any_size_works() -> None:
     tiny = np.asarray(Image.new("RGB", (3, 2), (9, 9, 9)))
     assert aligned(tiny, np.tile([[1.0, 1.0]], (5, 1))).shape == (ALIGNED_PX, ALIGNED_PX, 3)
-    assert aligned(tiny, placed(0.2, 0, (1, 1))).shape == (ALIGNED_PX, ALIGNED_PX, 3)
+    assert aligned(tiny, placed(0.02, 0, (1, 1))).shape == (ALIGNED_PX, ALIGNED_PX, 3)
 
 
 def test_points_that_are_none_are_refused() -> None:
@@ -79,7 +79,7 @@ def test_points_that_are_none_are_refused() -> None:
         similarity(np.full((5, 2), np.nan))
     with pytest.raises(UsageError, match="five finite points"):
         aligned(rgb, np.zeros((4, 2)))
-    with pytest.raises(UsageError, match="too large"):
+    with pytest.raises(UsageError, match="no face"):
         aligned(rgb, placed(1e6, 0, (20, 20)))
-    with pytest.raises(UsageError, match="not in the picture"):
+    with pytest.raises(UsageError, match="no face"):
         aligned(rgb, placed(1, 0, (-30, 20)))

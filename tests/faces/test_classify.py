@@ -7,7 +7,6 @@ import torch
 from forensix.calibration import Calibration
 from forensix.errors import UsageError
 from forensix.faces import FaceClassifier, forensix_face, track
-from forensix.faces.classify import pooled
 from forensix.faces.crop import crop
 from forensix.faces.detect import detect
 from forensix.media import open_media
@@ -57,11 +56,6 @@ def test_types_are_those_of_the_card_and_sum_to_one(crops):
     types = forensix_face().types(crops)
     assert tuple(types) == forensix_face().manipulation_types == ("faceswap", "lipsync", "face_synthesis")
     assert sum(types.values()) == pytest.approx(1) and min(types.values()) >= 0
-
-
-def test_a_track_is_judged_by_the_higher_half_of_its_crops():
-    assert pooled(np.array([1.0, -5.0, 3.0])) == 2.0
-    assert pooled(np.array([-1.0, -1.0, 4.0, 4.0])) == 4.0
 
 
 @pytest.mark.parametrize("size", [64, 128, 160, 200])

@@ -5,9 +5,11 @@ import numpy as np
 import pytest
 
 from forensix.faces import track, track_frames
-from forensix.faces.crop import CROP_PX, crop, cut, square
+from forensix.faces.align import ALIGNED_PX, TEMPLATE
+from forensix.faces.crop import crop, cut, square
 from forensix.faces.detect import Detections, detect
-from forensix.faces.track import MAX_TRACKS, _Tracker, iou, sampling_rate_hz
+from forensix.faces.linking import MAX_TRACKS, Linker, iou
+from forensix.faces.track import sampling_rate_hz
 from forensix.media import Frame, open_media
 
 STEP_MS = 200.0
@@ -27,7 +29,7 @@ def test_a_moving_face_is_one_track_near_the_truth(head, paste):
     assert one.frame_idx.tolist() == [6 * i for i in range(12)]
     assert one.frame_ms.tolist() == [STEP_MS * i for i in range(12)]
     assert one.frame_rate_hz == 30.0 and one.id == 0
-    assert one.crops.shape == (12, CROP_PX, CROP_PX, 3) and one.crops.dtype == np.uint8
+    assert one.crops.shape == (12, ALIGNED_PX, ALIGNED_PX, 3) and one.crops.dtype == np.uint8
     assert one.landmarks.shape == (12, 5, 2)
 
 
@@ -69,12 +71,13 @@ def test_crops_are_bounded_and_spread_over_time(head, paste):
 
 def test_a_crowd_of_new_faces_in_every_frame_does_not_fill_the_memory():
     rng = np.random.default_rng(0)
-    tracker = _Tracker(max_gap_ms=1, max_crops=8)
+    tracker = Linker(max_gap_ms=1, max_crops=8)
     picture = rng.integers(0, 256, (400, 400, 3)).astype(np.uint8)
     for i in range(12):
         corners = rng.uniform(0, 350, (60, 2))
         boxes = np.hstack([corners, corners + rng.uniform(10, 40, (60, 1))])
-        tracker.add(Frame(i, 1000.0 * i, picture, 1.0), Detections(boxes, np.ones(60), np.zeros((60, 5, 2))))
+        points = TEMPLATE / 10 + corners[:, None]
+        tracker.add(Frame(i, 1000.0 * i, picture, 1.0), Detections(boxes, np.ones(60), points))
         assert len(tracker.done) + len(tracker.active) <= MAX_TRACKS
 
 

@@ -4,9 +4,10 @@ import math
 
 import pytest
 
-from forensix.report.charts import MAX_POINTS, MAX_SPANS, curve_view, ink_on, score_colour, ticks_between, timeline_view
+from forensix.report.charts import MAX_POINTS, MAX_SPANS, curve_view, ink_on, ticks_between, timeline_view
 from forensix.report.strips import bound_view
 from forensix.tasks.evidence import Bound, Curve, Span, Timeline
+from forensix.tasks.pictures import score_colour
 
 
 def test_spans_lie_where_their_times_are() -> None:

@@ -1,7 +1,11 @@
 """face_manipulation: every field of section 2.2, present and absent where the specification says so."""
 
+import base64
+import io
+import re
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 import skimage.data
@@ -9,9 +13,11 @@ from PIL import Image
 
 import forensix
 from forensix.tasks import Options, load_task
+from forensix.tasks.evidence import Film
 from tests.making import write_image, write_video
 
 TASK = "face_manipulation"
+KEYS = ("face", "face_heatmap")
 
 
 class Opinion:
@@ -113,6 +119,58 @@ def test_faces_are_shown_to_a_person_also_when_real(portrait: Path) -> None:
     report = forensix.analyze(portrait, [TASK], face_classifier=Opinion(0.1))
     assert [item.title for item in report.outcomes[TASK].evidence] == ["Face 0"]
     assert "data:image/jpeg" in report.to_html()
+
+
+def test_a_heat_map_has_a_scale_beside_it_and_none_is_drawn_of_a_face_that_scores_as_real(portrait: Path) -> None:
+    def pictures(score: float) -> dict[str, str]:
+        report = forensix.analyze(portrait, [TASK], face_classifier=Opinion(score))
+        shown = {item.title: item.data_uri for item in report.outcomes[TASK].evidence}
+        return shown | {
+            key: getattr(face, key) for face in report.outcomes[TASK].result.explanation or () for key in KEYS
+        }
+
+    assert set(pictures(0.4)) == {"Face 0"}
+    fake = pictures(0.9)
+    face, heat = (Image.open(io.BytesIO(base64.b64decode(fake[key].partition(",")[2]))) for key in KEYS)
+    assert face.size == (224, 224)
+    assert heat.size[0] > 224 and heat.size[1] == 224
+
+
+def test_a_video_is_shown_with_boxes_and_the_curve_of_each_face(clip: Path) -> None:
+    report = forensix.analyze(clip, [TASK], face_classifier=Opinion(0.9))
+    (film,) = (item for item in report.outcomes[TASK].evidence if isinstance(item, Film))
+    assert [span.lane for span in film.timeline.spans] == ["face 0"] == [curve.title for curve in film.curves]
+    assert film.curves[0].y == pytest.approx([0.9] * len(film.curves[0].x))
+    data = base64.b64decode(film.clip.partition(",")[2])
+    with av.open(io.BytesIO(data)) as container:
+        frames = [(float(frame.time), frame.to_ndarray(format="rgb24")) for frame in container.decode(video=0)]
+    assert len(frames) >= 10 and frames[-1][0] == pytest.approx(2.0, abs=0.1)
+    x1, y1, x2, _ = np.array(report.outcomes[TASK].result.explanation[0].tracks[0].bbox) * 480 / 640
+    edge = frames[0][1][round(y1) - 1 : round(y1) + 3, round(x1) + 20 : round(x2) - 20].reshape(-1, 3).astype(int)
+    assert (edge[:, 0] - edge[:, 2]).max() > 60, "an orange line above the face"
+    page = report.to_html()
+    assert "data:video/mp4;base64," in page and "media-src data:" in page
+
+
+@pytest.mark.parametrize(
+    ("path", "said"), [("small", r"it is 3\d px wide, and 48 are needed"), ("short", r"seen for 0.2 s, and 0.4")]
+)
+def test_small_and_short_faces_are_inconclusive_and_the_size_is_said(path: str, said: str, tmp_path: Path) -> None:
+    face = skimage.data.astronaut()[:300, 90:390]
+    if path == "small":
+        canvas = np.full((240, 320, 3), 127, np.uint8)
+        canvas[60:180, 100:220] = np.asarray(Image.fromarray(face).resize((120, 120)))
+        Image.fromarray(canvas).save(tmp_path / "a.png")
+        told = forensix.analyze(tmp_path / "a.png", [TASK], face_classifier=Opinion(0.99))
+    else:
+        frames = np.full((7, 360, 640, 3), 127, dtype=np.uint8)
+        frames[:, 30:330, 100:400] = face
+        write_video(tmp_path / "a.mp4", len(frames), (640, 360), rate=25, paint=frames.__getitem__)
+        told = forensix.analyze(tmp_path / "a.mp4", [TASK], face_classifier=Opinion(0.99))
+    outcome = told.outcomes[TASK]
+    assert told.verdicts == {TASK: "inconclusive"} and outcome.inconclusive
+    assert outcome.result.class_name == "fake", "the wire keeps the two classes by the score"
+    assert re.search(said, outcome.summary) and re.search(said, " ".join(outcome.notes))
 
 
 def test_the_shipped_classifier_scores_a_portrait(portrait: Path) -> None:

@@ -1,0 +1,58 @@
+"""Small pictures of the frames that were looked at, so that what was found can be shown without decoding again."""
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image
+
+if TYPE_CHECKING:
+    from forensix.media import Frame
+
+STILL_PX = 480
+"""Longest side of a still."""
+
+MAX_STILLS = 240
+"""Stills kept of a video, spread evenly: 5 MB."""
+
+_QUALITY = 80
+
+
+@dataclass(frozen=True, eq=False)
+class Still:
+    """One frame as a JPEG; ``scale`` is the size of the original over that of the still."""
+
+    index: int
+    ms: float
+    scale: float
+    jpeg: bytes
+
+    @property
+    def rgb(self) -> np.ndarray:
+        """The picture, uint8 (H, W, 3)."""
+        with Image.open(io.BytesIO(self.jpeg)) as picture:
+            return np.asarray(picture.convert("RGB"))
+
+
+class Stills:
+    """Keeps every ``stride``-th frame; when there are too many, drops every other one and doubles the stride."""
+
+    def __init__(self) -> None:
+        self.kept: list[Still] = []
+        self._stride, self._seen = 1, 0
+
+    def add(self, frame: "Frame") -> None:
+        """Keep a frame, or not."""
+        self._seen += 1
+        if (self._seen - 1) % self._stride:
+            return
+        picture = Image.fromarray(frame.rgb)
+        picture.thumbnail((STILL_PX, STILL_PX), Image.Resampling.BILINEAR, reducing_gap=1.0)
+        buffer = io.BytesIO()
+        picture.save(buffer, "JPEG", quality=_QUALITY)
+        scale = frame.scale * max(frame.rgb.shape[:2]) / max(picture.size)
+        self.kept.append(Still(frame.index, frame.ms, scale, buffer.getvalue()))
+        if len(self.kept) > MAX_STILLS:
+            del self.kept[1::2]
+            self._stride *= 2

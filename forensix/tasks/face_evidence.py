@@ -1,0 +1,125 @@
+"""What `face_manipulation` shows: the video with boxes, the score of each face over time, crops and heat maps."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw
+
+from forensix.faces import FaceTrack, Still
+from forensix.synthetic.overlay import draw_heatmap
+from forensix.tasks.evidence import Curve, Evidence, Film, Picture, Span, Timeline
+from forensix.tasks.film import film_uri
+from forensix.tasks.pictures import jpeg_uri, outlined, score_colour
+from forensix.tasks.verdicts import lower_bound_of, threshold_of
+
+MAX_FACES_SHOWN = 12
+"""Faces drawn in the report, most suspect first; the result lists all of them."""
+
+_SCALE_PX = 34
+
+
+@dataclass(frozen=True)
+class JudgedFace:
+    """One track and what the classifier says of it; ``doubt`` says in words why it is not judged, if it is not."""
+
+    track: FaceTrack
+    crop_scores: NDArray[np.float64]
+    score: float
+    doubt: str = ""
+
+    @property
+    def shown(self) -> int:
+        """Index of the crop that speaks most for the score."""
+        return int(np.argmax(self.crop_scores))
+
+    def score_at(self, ms: float) -> float | None:
+        """Return the score of the nearest crop, none where the face is not judged."""
+        if self.doubt:
+            return None
+        return float(self.crop_scores[int(np.argmin(np.abs(self.track.crop_ms - ms)))])
+
+    def box_at(self, index: int) -> NDArray[np.float64] | None:
+        """Return the box in a frame of the original, none where the face is not seen."""
+        rows = np.flatnonzero(self.track.frame_idx == index)
+        return self.track.boxes[rows[0]] if len(rows) else None
+
+
+def face_evidence(
+    stills: Sequence[Still], faces: Sequence[JudgedFace], classifier: Any, *, duration_s: float | None, told: bool
+) -> Iterator[Evidence]:
+    """Yield what a person looks at; ``duration_s`` is none for an image, ``told`` if the result carries pictures."""
+    if duration_s is not None:
+        yield _film(stills, faces, duration_s, threshold_of(classifier))
+    if told:
+        return
+    for face in faces[:MAX_FACES_SHOWN]:
+        crop, n = face.track.crops[face.shown], len(face.track)
+        said = f"not judged: {face.doubt}" if face.doubt else f"score {face.score:.2f}"
+        yield Picture(f"Face {face.track.id}", jpeg_uri(crop), f"{said}; in {n} frame{'s' if n > 1 else ''}")
+        if (heat := heated(face, classifier)) is not None:
+            yield Picture(f"Face {face.track.id}: heat map", jpeg_uri(heat), "where the classifier sees a change")
+
+
+def heated(face: JudgedFace, classifier: Any) -> NDArray[np.uint8] | None:
+    """Return the crop that speaks most for the score under its heat map, with a scale beside it.
+
+    There is none where the classifier has no heat map, and none of a face that is not judged or scores below the lower
+    bound: a map of nothing would still show something.
+    """
+    if not hasattr(classifier, "heatmap") or face.doubt or face.score < lower_bound_of(classifier):
+        return None
+    crop = face.track.crops[face.shown]
+    return np.concatenate([draw_heatmap(crop, classifier.heatmap(crop)), _scale(crop.shape[0])], axis=1)
+
+
+def _scale(height_px: int) -> NDArray[np.uint8]:
+    """Return a strip with the colours from 1 at the top to 0 at the bottom, over grey."""
+    strip = np.full((height_px, _SCALE_PX, 3), 255, np.uint8)
+    bar = slice(10, height_px - 10), slice(6, 18)
+    values = np.linspace(1, 0, height_px - 20)[:, None]
+    strip[bar] = draw_heatmap(np.full((height_px - 20, 12, 3), 128, np.uint8), np.repeat(values, 12, axis=1))
+    picture = Image.fromarray(strip)
+    draw = ImageDraw.Draw(picture)
+    for value, y in ((1, 4), (0, height_px - 16)):
+        draw.text((22, y), str(value), fill=(0, 0, 0))
+    return np.asarray(picture)
+
+
+def preview_uri(stills: Sequence[Still], faces: Sequence[JudgedFace], max_side_px: int) -> str | None:
+    """Draw the boxes of the first still that the most suspect face is seen in; without faces, the first still."""
+    shown = next((still for still in stills if faces and faces[0].box_at(still.index) is not None), None)
+    if shown is None and stills:
+        shown = stills[0]
+    return None if shown is None else jpeg_uri(_drawn(shown, faces), max_side_px=max_side_px)
+
+
+def _film(stills: Sequence[Still], faces: Sequence[JudgedFace], duration_s: float, threshold: float) -> Film:
+    by_id = sorted(faces, key=lambda face: face.track.id)
+    spans, curves = [], []
+    for face in by_id:
+        lane, start_s, end_s = f"face {face.track.id}", *(float(ms) / 1000 for ms in face.track.frame_ms[[0, -1]])
+        label, score = ("not judged", None) if face.doubt else (f"{face.score:.2f}", face.score)
+        spans.append(Span(lane, start_s, end_s, label, score))
+    duration_s = max(duration_s, *(span.end_s for span in spans))
+    for face in [face for face in faces if not face.doubt][:MAX_FACES_SHOWN]:
+        x, y = (face.track.crop_ms / 1000).tolist(), face.crop_scores.tolist()
+        curves.append(Curve(f"face {face.track.id}", tuple(x), tuple(y), "time (s)", "score", threshold))
+    clip = film_uri(((still.ms, _drawn(still, faces)) for still in stills), 1000 * duration_s)
+    timeline = Timeline("Faces", duration_s, tuple(spans))
+    return Film("The video with the faces and their scores", timeline, tuple(curves), clip)
+
+
+def _drawn(still: Still, faces: Sequence[JudgedFace]) -> NDArray[np.uint8]:
+    boxes, labels, colours = [], [], []
+    for face in faces:
+        box = face.box_at(still.index)
+        if box is None:
+            continue
+        score = face.score_at(still.ms)
+        boxes.append(box / still.scale)
+        labels.append(f"{face.track.id}" if score is None else f"{face.track.id}: {score:.2f}")
+        colours.append(score_colour(score))
+    return outlined(still.rgb, np.array(boxes).reshape(-1, 4), labels, colours)

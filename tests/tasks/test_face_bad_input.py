@@ -1,0 +1,178 @@
+"""What is no well-kept video of a face: followed all the same, not judged with its size said, or one clear sentence."""
+
+import io
+from fractions import Fraction
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+import skimage.data
+from PIL import Image, ImageDraw
+
+import forensix
+from forensix.tasks.evidence import Outcome
+from tests.making import write_image, write_video
+
+TASK = "face_manipulation"
+HEAD = Image.fromarray(skimage.data.astronaut()[:300, 90:390])
+
+
+class Sure:
+    """A classifier that calls every face fake."""
+
+    def score(self, crops: np.ndarray) -> np.ndarray:
+        assert crops.dtype == np.uint8 and crops.shape[1:] == (224, 224, 3)
+        return np.full(len(crops), 0.95)
+
+
+def shown(i: int, size: tuple[int, int] = (480, 360), side_px: int = 240, head: Image.Image = HEAD) -> np.ndarray:
+    """Return a frame with a head that moves slowly to the right."""
+    frame = Image.new("RGB", size, (110, 120, 130))
+    frame.paste(head.resize((side_px, side_px)), (20 + i, (size[1] - side_px) // 2))
+    return np.asarray(frame)
+
+
+def result(path: Path) -> Outcome:
+    report = forensix.analyze(path, [TASK], face_classifier=Sure())
+    assert not report.failed and report.outcomes[TASK].summary.endswith(".")
+    return report.outcomes[TASK]
+
+
+@pytest.mark.parametrize("rotation", [90, 180, -90])
+def test_a_turned_phone_video_is_seen_upright(rotation: int, tmp_path: Path) -> None:
+    turned = {90: 3, 180: 2, -90: 1}[rotation]
+    frames = [np.rot90(shown(3 * i, (360, 480)), turned) for i in range(20)]
+    height, width = frames[0].shape[:2]
+    write_video(tmp_path / "a.mp4", 20, (width, height), 10, paint=frames.__getitem__, rotation=rotation)
+    (face,) = result(tmp_path / "a.mp4").result.explanation
+    boxes = np.array([track.bbox for track in face.tracks])
+    assert len(boxes) >= 8 and boxes[:, 2].max() < 360, "in the frame as it is shown, which is upright"
+    assert (np.diff(boxes[:, 0]) > 0).all()
+
+
+def test_times_of_a_variable_frame_rate_are_those_of_the_frames(tmp_path: Path) -> None:
+    times_ms = [0, 40, 80, 600, 640, 1500, 1540, 2400, 2410, 3000]
+    with av.open(str(tmp_path / "a.mp4"), "w") as container:
+        stream = container.add_stream("libx264", rate=25)
+        stream.width, stream.height, stream.pix_fmt = 480, 360, "yuv420p"
+        stream.time_base = stream.codec_context.time_base = Fraction(1, 1000)
+        for i, ms in enumerate(times_ms):
+            frame = av.VideoFrame.from_ndarray(shown(4 * i), format="rgb24")
+            frame.pts, frame.time_base = ms, Fraction(1, 1000)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    (face,) = result(tmp_path / "a.mp4").result.explanation
+    assert [track.frame_ms for track in face.tracks] == pytest.approx(
+        [times_ms[t.frame_idx] for t in face.tracks], abs=1
+    )
+    assert face.tracks[-1].frame_ms >= 2400
+
+
+def jpegs(path: Path, pictures: list[bytes], size: tuple[int, int]) -> None:
+    """Write motion JPEG whose frames are these files."""
+    with av.open(str(path), "w", format="matroska") as container:
+        stream = container.add_stream("mjpeg", rate=10)
+        stream.width, stream.height, stream.pix_fmt = *size, "yuvj420p"
+        for i, data in enumerate(pictures):
+            packet = av.Packet(data)
+            packet.stream, packet.time_base = stream, Fraction(1, 10)
+            packet.pts = packet.dts = i
+            packet.is_keyframe = True
+            container.mux(packet)
+
+
+def jpeg(rgb: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    Image.fromarray(rgb).save(buffer, "JPEG", quality=90)
+    return buffer.getvalue()
+
+
+def test_frames_that_change_size_keep_one_face_and_are_told(tmp_path: Path) -> None:
+    small = [np.asarray(Image.fromarray(shown(2 * i)).resize((240, 180))) for i in range(10, 20)]
+    jpegs(tmp_path / "a.mkv", [jpeg(rgb) for rgb in [*(shown(2 * i) for i in range(10)), *small]], (480, 360))
+    report = forensix.analyze(tmp_path / "a.mkv", [TASK], face_classifier=Sure())
+    (face,) = report.outcomes[TASK].result.explanation
+    assert len(face.tracks) >= 8
+    widths = [track.bbox[2] - track.bbox[0] for track in face.tracks]
+    assert max(widths) < 1.2 * min(widths)
+    assert any("picture size changes" in warning for warning in report.warnings)
+
+
+def test_a_broken_frame_in_the_middle_does_not_end_the_face(tmp_path: Path) -> None:
+    pictures = [jpeg(shown(2 * i)) for i in range(20)]
+    pictures[9] = pictures[9][:200] + bytes(200)
+    jpegs(tmp_path / "a.mkv", pictures, (480, 360))
+    (face,) = result(tmp_path / "a.mkv").result.explanation
+    assert face.tracks[-1].frame_ms >= 1700
+
+
+def test_forty_faces_are_all_listed(tmp_path: Path) -> None:
+    wall = Image.new("RGB", (8 * 150, 5 * 150))
+    for i in range(40):
+        wall.paste(HEAD.resize((150, 150)), (i % 8 * 150, i // 8 * 150))
+    write_image(tmp_path / "a.png", np.asarray(wall))
+    outcome = result(tmp_path / "a.png")
+    assert len(outcome.result.explanation) == 40
+    assert outcome.score == pytest.approx(0.95), "all alike: as one"
+
+
+def test_twelve_pixels_are_no_face_or_too_few_to_judge(tmp_path: Path) -> None:
+    crowd = Image.new("RGB", (640, 480), (110, 120, 130))
+    for i in range(12):
+        crowd.paste(HEAD.resize((40, 40)), (20 + 50 * i, 200))
+    write_image(tmp_path / "a.png", np.asarray(crowd))
+    outcome = result(tmp_path / "a.png")
+    assert outcome.result.class_name == "no_faces" or outcome.inconclusive
+    assert "No face was found" in outcome.summary or "can be judged" in outcome.summary
+
+
+def masked() -> Image.Image:
+    head = HEAD.copy()
+    ImageDraw.Draw(head).rectangle((95, 115, 185, 200), fill=(200, 215, 230))
+    return head
+
+
+def sideways() -> Image.Image:
+    narrow = Image.new("RGB", HEAD.size, (110, 120, 130))
+    narrow.paste(HEAD.resize((130, 300)), (85, 0))
+    return narrow
+
+
+def cartoon() -> Image.Image:
+    paper = Image.new("RGB", (300, 300), (250, 230, 120))
+    draw = ImageDraw.Draw(paper)
+    draw.ellipse((60, 40, 240, 260), fill=(255, 205, 160), outline=(0, 0, 0), width=5)
+    for x in (115, 185):
+        draw.ellipse((x - 18, 105, x + 18, 145), fill=(255, 255, 255), outline=(0, 0, 0), width=4)
+        draw.ellipse((x - 7, 118, x + 7, 132), fill=(0, 0, 0))
+    draw.arc((105, 150, 195, 215), 20, 160, fill=(160, 0, 0), width=7)
+    return paper
+
+
+@pytest.mark.parametrize("make", [masked, sideways, cartoon])
+def test_masks_narrow_faces_and_cartoons_have_an_answer(make, tmp_path: Path) -> None:
+    write_image(tmp_path / "a.png", shown(60, head=make()))
+    outcome = result(tmp_path / "a.png")
+    assert (outcome.result.class_name == "no_faces") == ("No face was found" in outcome.summary)
+    assert (outcome.score is None) == (outcome.result.class_name == "no_faces")
+
+
+def test_a_face_in_2560p_is_found_with_a_full_crop(tmp_path: Path) -> None:
+    frames = [shown(40 * i, (3840, 2560), 1400) for i in range(4)]
+    write_video(tmp_path / "a.mp4", 4, (3840, 2560), 5, paint=frames.__getitem__, options={"preset": "ultrafast"})
+    (face,) = result(tmp_path / "a.mp4").result.explanation
+    assert face.bbox_average_size[0] > 300 and len(face.tracks) == 4
+
+
+def test_interlaced_frames_are_followed(tmp_path: Path) -> None:
+    def woven(i: int) -> np.ndarray:
+        frame = shown(12 * i).copy()
+        frame[1::2] = shown(12 * i + 6)[1::2]
+        return frame
+
+    write_video(
+        tmp_path / "a.mp4", 20, (480, 360), 10, paint=woven, options={"flags": "+ildct+ilme", "x264-params": "tff=1"}
+    )
+    (face,) = result(tmp_path / "a.mp4").result.explanation
+    assert len(face.tracks) >= 8
