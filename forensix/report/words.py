@@ -18,7 +18,7 @@ HOW_TO_READ_CLAIMS = (
     "A claim follows from what a file says of itself or how it is built, by the rule that its explanation tells; it is "
     "critical, suspect or benign by what it means for the file, and claims are not added up. Each opens to the facts "
     "it rests on, with their bytes: xxd -s BYTE -l 64 FILE shows the same in the file. Nothing is proof by absence: "
-    "what a file says can be missing, removed or forged, and a file in which nothing suspect was found is not thereby "
+    "what a file says can be missing, removed or forged, so a file in which nothing suspect was found is not proved "
     "authentic."
 )
 

@@ -49,7 +49,7 @@ class ForensicAnalysis:
             result=answer,
             score=None,
             evidence=_evidence(media, facts, findings) if options.explain else (),
-            summary=_summary(answer),
+            summary=_summary(answer, facts),
         )
 
 
@@ -58,7 +58,7 @@ def facts_of(media: Media) -> Facts:
     return media.memo("facts", lambda: read_facts(media))
 
 
-def _summary(answer: ForensicResult) -> str:
+def _summary(answer: ForensicResult, facts: Facts) -> str:
     lists = answer.claim_lists
     for severity, found in (("critical", lists.critical), ("suspect", lists.suspect)):
         if found:
@@ -66,8 +66,9 @@ def _summary(answer: ForensicResult) -> str:
             more = f"; and {len(found) - TOLD} more" if len(found) > TOLD else ""
             return f"{severity.capitalize()}: {names}{more}."
     n = len(lists.benign)
-    told = f"{n} benign claim{'s describe' if n > 1 else ' describes'} it" if n else "it says nothing of itself"
-    return f"Nothing critical or suspect follows from the file; {told}."
+    told = f" {n} benign claim{'s describe' if n > 1 else ' describes'} the file." if n else ""
+    part = "what could be read of the file" if any(problem.unread for problem in facts.problems) else "the file"
+    return f"Nothing suspect was found in {part}.{told}"
 
 
 def _evidence(media: Media, facts: Facts, findings: tuple[Finding, ...]) -> tuple[Evidence, ...]:
