@@ -175,7 +175,7 @@ def main() -> None:
     table["forensix-spoof"] = logits(table, card.name, None, args)
     table["score"] = calibrated(card, table["forensix-spoof"].to_numpy())
     print("# Spoof detectors on sources that training never saw\n")
-    print(f"`{COMMAND} --checkpoints DIR --grid`\n")
+    print(f"`{COMMAND}`\n")
     print("Measured in training, on the sources that each network had not seen:\n")
     print("| figure | value | data |\n|---|---|---|")
     for row in card.measured:
