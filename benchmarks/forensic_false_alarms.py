@@ -11,6 +11,9 @@ for the claims' counts on both.
 ``--cache FILE`` keeps what each file gave; ``--only image`` measures the pictures again and takes the rest from there.
 ``--before FILE`` is the cache of an earlier run, whose rates then stand beside.
 
+``--here`` reads and measures in this process (see `benchmarks.in_process`), where a shared machine would run out the
+clock of the sandbox.
+
 An untouched camera file is told by its structure alone, whatever the claims say: a JPEG with a make, a date and a
 maker's note, whose stated size is the picture's, with no JFIF, nothing of Adobe's and no editor named.
 """
@@ -22,12 +25,14 @@ import random
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from benchmarks.forensic_pixels import interval
+from benchmarks.in_process import in_process
 from forensix.errors import ForensixError, InputNotFound
 from forensix.forensics import Finding, claims
 from forensix.forensics.software import identify
@@ -248,11 +253,12 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser.add_argument("--cache", type=Path, help="JSON file of what each file gave")
     parser.add_argument("--before", type=Path, help="cache of an earlier run, to stand beside")
     parser.add_argument("--output", type=Path, default=RESULTS)
+    parser.add_argument("--here", action="store_true", help="read and measure in this process, without limits of time")
     chosen = parser.parse_args(None if arguments is None else list(arguments))
     cached = json.loads(chosen.cache.read_text()) if chosen.cache and chosen.cache.exists() else {}
     before = json.loads(chosen.before.read_text()) if chosen.before else {}
     rows = []
-    with Repositories(chosen.repositories) as repositories:
+    with Repositories(chosen.repositories) as repositories, in_process() if chosen.here else nullcontext():
         files = sampled([*listed(chosen.sources, repositories), *packed(chosen.corpora)])
         for i, file in enumerate(files):
             if chosen.only not in (None, file.kind):
@@ -272,10 +278,10 @@ def main(arguments: Iterable[str] | None = None) -> None:
     head = [
         "# Forensic claims on real media",
         "",
-        "Made by `python benchmarks/forensic_false_alarms.py --corpora ../shared/corpora --sources ../shared/sources "
-        "--repositories MIRRORS` (its docstring says what is taken). A file counts as suspect with any suspect or "
-        "critical claim but that an editor is named. Shares with 95 % Wilson intervals, which treat files of one "
-        "repository as if they were drawn alone.",
+        "Made by `python -m benchmarks.forensic_false_alarms --corpora ../shared/corpora --sources ../shared/sources "
+        "--repositories MIRRORS --here --before FILE` (its docstring says what is taken). A file counts as suspect "
+        "with any suspect or critical claim but that an editor is named. Shares with 95 % Wilson intervals, which "
+        "treat files of one repository as if they were drawn alone.",
         "",
     ]
     chosen.output.write_text("\n".join([*head, *rates(rows, before), *frequent(rows, before)]), encoding="utf-8")

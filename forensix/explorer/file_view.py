@@ -9,18 +9,9 @@ from forensix.explorer.explorer import Explorer
 from forensix.models import component_names
 from forensix.report.text import visible
 from forensix.report.words import plural, size_text, task_title
-from forensix.tasks import load_task, task_names
+from forensix.tasks import describe, load_task, task_names
 
 _ROWS = 8
-_SLOTS = {
-    "face_classifier": "faces",
-    "face_detector": "finder of faces",
-    "image_detector": "generated or not",
-    "attribution": "which generator",
-    "watermark": "invisible watermark",
-    "spoof": "synthetic voice",
-    "gender": "gender of a voice",
-}
 
 
 class FileView:
@@ -116,7 +107,7 @@ class FileView:
     def _menu(self, task: str, slot: str) -> w.Dropdown:
         return w.Dropdown(
             options=component_names(slot), value=load_task(task).components[slot],
-            description=_SLOTS.get(slot, slot.replace("_", " ")), tooltip=f"component of the slot {slot}",
+            description=describe(task).slots.get(slot, slot.replace("_", " ")), tooltip=f"component of the slot {slot}",
             style={"description_width": "initial"}, layout=w.Layout(width="auto", max_width="26rem"),
         )  # fmt: skip
 

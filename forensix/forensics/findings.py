@@ -74,6 +74,17 @@ def place(fact: Fact) -> str:
     return fact.where if fact.offset is None else f"{fact.where} at byte {fact.offset}"
 
 
+def device_name(make: object, model: object) -> str:
+    """Return make and model as one name; most models begin with their make.
+
+    >>> device_name("NIKON CORPORATION", "NIKON D3400"), device_name("Apple", "iPhone 12")
+    ('NIKON D3400', 'Apple iPhone 12')
+    """
+    maker, name = (str(part or "").strip(" \0") for part in (make, model))
+    repeats = bool(maker) and name.lower().startswith(maker.lower().split(" ")[0])
+    return name if repeats else f"{maker} {name}".strip()
+
+
 def result(findings: Iterable[Finding]) -> schema.ForensicResult:
     """Return the specification's result; the deprecated blocks follow from the findings and nothing else.
 

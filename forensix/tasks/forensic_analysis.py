@@ -11,7 +11,8 @@ from forensix.forensics import Finding, claims, result
 from forensix.media import Media
 from forensix.metadata.facts import Fact, Facts
 from forensix.metadata.reader import read_facts
-from forensix.schema import ACCEPTS, Claim, ForensicResult
+from forensix.schema import Claim, ForensicResult
+from forensix.tasks.catalogue import FORENSIC_ANALYSIS
 from forensix.tasks.evidence import Basis, Evidence, FactList, Outcome, Picture, StructureMap, Table
 from forensix.tasks.history import history
 from forensix.tasks.moments import moments
@@ -32,8 +33,9 @@ _OBJECT = re.compile(r"\bobject \d+")
 class ForensicAnalysis:
     """Read the facts of a file and say what follows from them."""
 
-    name = "forensic_analysis"
-    accepts = ACCEPTS["forensic_analysis"]
+    description = FORENSIC_ANALYSIS
+    name = FORENSIC_ANALYSIS.name
+    accepts = FORENSIC_ANALYSIS.accepts
     components: Mapping[str, str] = MappingProxyType({})
 
     def run(self, media: Media, options: Options) -> Outcome:
@@ -47,7 +49,7 @@ class ForensicAnalysis:
             result=answer,
             score=None,
             evidence=_evidence(media, facts, findings) if options.explain else (),
-            summary=_summary(answer),
+            summary=_summary(answer, facts),
         )
 
 
@@ -56,7 +58,7 @@ def facts_of(media: Media) -> Facts:
     return media.memo("facts", lambda: read_facts(media))
 
 
-def _summary(answer: ForensicResult) -> str:
+def _summary(answer: ForensicResult, facts: Facts) -> str:
     lists = answer.claim_lists
     for severity, found in (("critical", lists.critical), ("suspect", lists.suspect)):
         if found:
@@ -64,8 +66,9 @@ def _summary(answer: ForensicResult) -> str:
             more = f"; and {len(found) - TOLD} more" if len(found) > TOLD else ""
             return f"{severity.capitalize()}: {names}{more}."
     n = len(lists.benign)
-    told = f"{n} benign claim{'s describe' if n > 1 else ' describes'} it" if n else "it says nothing of itself"
-    return f"Nothing critical or suspect follows from the file; {told}."
+    told = f" {n} benign claim{'s describe' if n > 1 else ' describes'} the file." if n else ""
+    part = "what could be read of the file" if any(problem.unread for problem in facts.problems) else "the file"
+    return f"Nothing suspect was found in {part}.{told}"
 
 
 def _evidence(media: Media, facts: Facts, findings: tuple[Finding, ...]) -> tuple[Evidence, ...]:

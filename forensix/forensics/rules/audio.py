@@ -108,9 +108,8 @@ def signal(facts: Facts) -> Iterator[Finding]:
         yield finding(
             "suspect" if clean else "benign",
             f"Digital silence inside the recording ({len(inside)})",
-            f"Samples do not move at all at {_first(shown)}. No microphone does this; noise gates, muting, "
-            "synthesis and "
-            "inserted silence do.",
+            f"The samples do not change at all at {_first(shown)}, which no microphone gives. Noise gates, muting, "
+            "synthesis and inserted silence do.",
             "encoding",
             "editing" if clean else "integrity",
             facts=[replace(silences, value=inside)],
@@ -122,9 +121,9 @@ def signal(facts: Facts) -> Iterator[Finding]:
         shown = [f"{j[0]} s ({j[1]} times the usual)" for j in strong]
         yield finding(
             "benign",
-            f"The sound breaks at {len(strong)} {'place' if len(strong) == 1 else 'places'}",
-            f"At {_first(shown)} a sample cannot be foretold from those before it, as at a hard cut. Clicks of "
-            "switches and lost packets look the same.",
+            f"The waveform jumps at {len(strong)} {'place' if len(strong) == 1 else 'places'}",
+            f"At {_first(shown)} the waveform jumps further than its course before explains, as it does at a hard cut. "
+            "Clicks of switches and lost packets look the same.",
             "encoding",
             "integrity",
             facts=[replace(jumps, value=strong)],
@@ -136,10 +135,9 @@ def signal(facts: Facts) -> Iterator[Finding]:
         shown = [f"{s[0]} s: {s[1]:+.0f} dB" for s in big]
         yield finding(
             "benign",
-            "The background changes at once",
-            f"The noise floor of three seconds on either side differs at {'; '.join(shown)}. Joining recordings does "
-            "this; so do "
-            "doors, machines and automatic level control.",
+            "The background noise changes abruptly",
+            f"The noise floor of the three seconds before and after differs at {'; '.join(shown)}. Joined recordings "
+            "show this; so do doors, machines and automatic level control.",
             "encoding",
             "integrity",
             facts=[replace(steps, value=big)],
@@ -159,12 +157,12 @@ def _cutoff(facts: Facts, rate: int) -> Iterator[Finding]:
         return
     yield finding(
         "benign",
-        f"The sound ends at {cutoff.value} Hz",
-        f"At {rate} samples a second there is room up to {rate // 2} Hz, but nothing stands above {cutoff.value} Hz. "
+        f"The sound holds nothing above {cutoff.value} Hz",
+        f"At {rate} samples a second there is room up to {rate // 2} Hz. "
         + (
-            "A file without loss that ends so was probably resampled, or was an MP3 or AAC before."
+            "It is kept without loss, so it was probably resampled, or an MP3 or AAC before."
             if _lossless(facts)
-            else "Encoders with loss cut the highest frequencies."
+            else "Encoders with loss cut the highest frequencies off."
         ),
         "encoding",
         "integrity",

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from forensix.forensics import software
 from forensix.forensics.findings import Finding, finding, place
-from forensix.forensics.rules import image_dates, image_encoding, image_history, image_pixels, image_writer, provenance
+from forensix.forensics.rules import (
+    image_dates,
+    image_encoding,
+    image_history,
+    image_pixels,
+    image_writer,
+    provenance,
+    video_tags,
+)
 from forensix.metadata.facts import Fact, Facts
 
 if TYPE_CHECKING:
@@ -102,14 +110,13 @@ def _editors(programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
     editors = _in(programs, "editor")
     if not editors:
         return []
-    names = ", ".join(dict.fromkeys(program.name for _, program in editors))
+    names = " and ".join(dict.fromkeys(program.name for _, program in editors))
     return [
         finding(
             "suspect",
-            "An editing program is named",
-            f"{place(editors[0][0])} says {str(editors[0][0].value)[:120]!r}: the file was written by {names}, a "
-            "program that can change pictures. What was changed, if anything, is not said; developing, resizing and "
-            "captioning leave the same name.",
+            video_tags.CLAIMS["editor"].format(names),
+            f"{place(editors[0][0])} says {str(editors[0][0].value)[:120]!r}. Developing, resizing and captioning "
+            "leave the name as well as any change of the content; what was changed, if anything, it does not say.",
             "software",
             "editing",
             facts=[fact for fact, _ in editors],
@@ -123,14 +130,13 @@ def _converters(programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
     converters = _in(programs, "converter")
     if not converters:
         return []
-    names = ", ".join(dict.fromkeys(program.name for _, program in converters))
+    names = " and ".join(dict.fromkeys(program.name for _, program in converters))
     return [
         finding(
             "benign",
-            "A converter is named",
-            f"{place(converters[0][0])} says {str(converters[0][0].value)[:120]!r}: the file has passed through "
-            f"{names}, which rewrites pictures without a person looking. It is not the file that a camera wrote, and "
-            "most pictures on the web are not.",
+            video_tags.CLAIMS["converter"].format(names),
+            f"{place(converters[0][0])} says {str(converters[0][0].value)[:120]!r}. Websites and scripts have pictures "
+            "rewritten so, without a person looking; it is not the file as a camera wrote it.",
             "software",
             "origin",
             facts=[fact for fact, _ in converters],
@@ -144,17 +150,17 @@ def _converters(programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
 def _other_programs(facts: Facts, programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
     found = []
     for category, text in (
-        ("messenger", "has passed through a messenger or a network, which re-encodes and strips pictures"),
-        ("camera", "names the program that took it"),
-        ("transfer", "was copied from a camera by that program, which may turn and caption pictures on the way"),
-        ("writer", "names the program that made it"),
+        ("messenger", "Messengers and networks re-encode pictures and strip most of what they said of themselves."),
+        ("camera", "A name is easily written and proves nothing by itself."),
+        ("transfer", "Such programs may turn and caption pictures on the way."),
+        ("writer", "A name is easily written and proves nothing by itself."),
     ):
         for fact, program in _in(programs, category)[:1]:
             found.append(
                 finding(
                     "benign",
-                    f"{program.name} is named",
-                    f"{place(fact)} says {str(fact.value)[:120]!r}: the file {text}.",
+                    video_tags.CLAIMS[category].format(program.name),
+                    f"{place(fact)} says {str(fact.value)[:120]!r}. {text}",
                     "software",
                     "origin",
                     facts=[fact],
@@ -169,13 +175,13 @@ def _other_programs(facts: Facts, programs: list[tuple[Fact, software.Program]])
     for named, claim, told in (
         (
             firmware,
-            "A version of firmware is named",
-            "which is how cameras write the version of their own program.",
+            "The file states the version of the camera's firmware",
+            "which has the form in which cameras state it.",
         ),
         (
             [f for f in unknown if f not in firmware],
-            "A program that is not known is named",
-            "which is not in the table of programs. What it does with pictures is not known here.",
+            "The file names a program that is not known here",
+            "which is not in the table of known programs, so what it does with pictures cannot be told.",
         ),
     ):
         if named:
@@ -200,10 +206,9 @@ def _screenshots(facts: Facts, programs: list[tuple[Fact, software.Program]]) ->
         return [
             finding(
                 "suspect",
-                "The picture is a screenshot",
-                f"{place(first)} says {str(first.value)[:80]!r}: it was taken from a screen, so whatever it shows "
-                f"may have "
-                "been shown there by any program.",
+                "The file says that it is a screenshot",
+                f"{place(first)} says {str(first.value)[:80]!r}. A screenshot shows what a program drew on a screen, "
+                "and any program can draw anything.",
                 "screenshot",
                 "origin",
                 facts=tools + tags,
@@ -221,9 +226,8 @@ def _screenshots(facts: Facts, programs: list[tuple[Fact, software.Program]]) ->
             finding(
                 "benign",
                 "The picture has the size of a screen",
-                f"{width} x {height} pixels is a usual screen size and no camera is named. This is weak: wallpapers, "
-                f"video "
-                "frames and resized photographs have such sizes too.",
+                f"{width} x {height} pixels is a usual size of screens, and no camera is named. Wallpapers, frames of "
+                "videos and resized photographs have such sizes too.",
                 "screenshot",
                 "origin",
                 facts=[size],
@@ -241,8 +245,8 @@ def _metadata(facts: Facts) -> list[Finding]:
             finding(
                 "benign",
                 "The file says nothing of its origin",
-                "There is no EXIF, XMP, IPTC, comment or content credential. Many services remove them, so this is "
-                "told and no more.",
+                "It holds no EXIF, XMP, IPTC, comment or content credential. Many services remove them, so this is no "
+                "sign of editing.",
                 "metadata",
                 "origin",
             )
@@ -254,8 +258,8 @@ def _metadata(facts: Facts) -> list[Finding]:
     return [
         finding(
             "benign",
-            "A colour profile is embedded",
-            f"{place(profile)}: {profile.value!r}" + (f", made by {creator}" if creator else "") + ".",
+            "The file embeds a colour profile",
+            f"{place(profile)} names it {str(profile.value)!r}" + (f", made by {creator}" if creator else "") + ".",
             "metadata",
             "origin",
             facts=[profile],

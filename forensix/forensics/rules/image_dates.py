@@ -60,7 +60,8 @@ def rules(facts: Facts) -> list[Finding]:
             finding(
                 "benign",
                 "The file says when it was made",
-                f"{place(shown[0].fact)}: {', '.join(values)}. The clock of the device may have been wrong.",
+                f"{place(shown[0].fact)}: {', '.join(values)}. The device's clock may have been wrong, and dates are "
+                "easily written.",
                 "metadata",
                 "dates",
                 facts=[m.fact for m in shown],
@@ -99,9 +100,9 @@ def _impossible(facts: Facts, moments: list[Moment | None]) -> list[Finding]:
     return [
         finding(
             "suspect",
-            "A date cannot be right",
-            f"{'; '.join(told)}. A clock or a date was set: a device whose clock was wrong or was corrected in between "
-            "leaves this, and so does a date that was written by hand.",
+            "A date in the file cannot be right",
+            f"{'; '.join(told)}. A clock that was wrong or was corrected in between leaves this; so does a date that "
+            "was written in.",
             "dates",
             "dates",
             facts=list({id(f): f for f in shown}.values()),
@@ -129,8 +130,7 @@ def _toolkit(facts: Facts) -> list[Finding]:
             "The program that wrote the metadata is younger than the dates in it",
             f"{place(toolkit)}: the library that wrote the XMP was built on {built[0]}, "
             f"{dates.span((day.local - last.local).total_seconds())} after the latest date in the file "
-            f"({last.fact.value}, {place(last.fact)}). The dates were set back, or that computer's "
-            "clock was wrong.",
+            f"({last.fact.value}, {place(last.fact)}). The dates were set back, or the computer's clock was wrong.",
             "dates",
             "dates",
             facts=[toolkit, last.fact],
@@ -180,19 +180,22 @@ def _against_gps(facts: Facts, moments: list[Moment | None]) -> list[Difference]
 
 def _mismatch(differences: list[Difference], is_suspect: bool) -> Finding:
     told = "; ".join(
-        f"{place(d.second.fact)} says {d.second.fact.value}, {place(d.first.fact)} says {d.first.fact.value} "
-        f"({dates.span(d.seconds)} {'later' if d.seconds > 0 else 'earlier'})"
+        f"{place(d.second.fact)} says {d.second.fact.value}, {dates.span(d.seconds)} "
+        f"{'later' if d.seconds > 0 else 'earlier'} than {place(d.first.fact)} ({d.first.fact.value})"
         for d in differences[:4]
     )
+    is_later = all(d.second.name in CHANGED and d.seconds > 0 for d in differences)
     reason = (
         "Other signs of editing stand beside it, and the moment of capture is among what disagrees."
         if is_suspect
+        else "Rotating, copying and captioning leave this as well as any change of the content."
+        if is_later
         else "Rotating, copying, captioning or a clock that was set explain it as well."
     )
     moments = [m.fact for d in differences for m in (d.first, d.second)]
     return finding(
         "suspect" if is_suspect else "benign",
-        "Dates in the file do not agree",
+        "The file was changed after it was made, by its own dates" if is_later else "Dates in the file do not agree",
         f"{told}. {reason}",
         "dates",
         "dates",
@@ -214,9 +217,8 @@ def _defaults(facts: Facts) -> list[Finding]:
     return [
         finding(
             "benign",
-            "A date is a clock's default",
-            f"{place(first)}: {first.value} is {name}; the clock of the device was not set, or a program left the "
-            f"field "
+            "A date was never set",
+            f"{place(first)}: {first.value} is {name}. The device's clock was not set, or a program left the field "
             "empty.",
             "metadata",
             "dates",

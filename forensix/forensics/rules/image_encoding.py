@@ -58,7 +58,8 @@ def rules(facts: Facts, shown: dict[str, Any], *, program: str) -> list[Finding]
 
 def _is_against_camera(facts: Facts, program: str) -> bool:
     """Tell whether the file looks as the camera that it names wrote it, so that a second compression contradicts it."""
-    return image_writer.is_camera(facts) and not image_writer.is_resaved(facts) and not program
+    is_whole = not image_writer.is_resaved(facts) and image_writer.size(facts) is None
+    return image_writer.is_camera(facts) and is_whole and not program
 
 
 def _explained(facts: Facts, program: str) -> str:
@@ -71,24 +72,24 @@ def _explained(facts: Facts, program: str) -> str:
 
 def _size(facts: Facts, program: str) -> list[Finding]:
     """Compare the size that EXIF states with that of the picture; cameras write both at once."""
-    found = image_writer.sizes(facts)
-    if found is None:
+    other = image_writer.size(facts)
+    if other is None:
         return []
-    stated, size, is_cropped = found
-    other = facts.fact("exif.ExifImageHeight")
-    there = f"{stated.value} x {other.value if other else '?'}"
-    what = "resized and cropped, or turned," if is_cropped else "resized"
+    stated, size = other.facts[:-1], facts.get("image.size")
+    what = "cropped" if other.is_cropped else "resized" if stated else "cropped or resized"
     return [
         finding(
             "benign",
-            "The picture has another size than its EXIF says",
-            f"{place(stated)} says {there} pixels, the picture has {size.value[0]} x {size.value[1]}: a program that "
-            f"kept the camera's record {what} it. "
+            "The picture has another size than its EXIF says"
+            if stated
+            else "The picture has a size that no camera writes",
+            f"{other.text[0].upper()}{other.text[1:]} ({place(other.facts[0])}): a program {what} the picture and kept "
+            "the camera's record. "
             + (f"{program}, which the file names, explains it." if program else "Galleries and services do that."),
             "encoding",
             "origin",
-            facts=[stated, *([other] if other is not None else []), size],
-            values=[there, f"{size.value[0]} x {size.value[1]}"],
+            facts=other.facts,
+            values=[*([" x ".join(str(f.value) for f in stated)] if stated else []), " x ".join(map(str, size))],
         )
     ]
 
@@ -99,26 +100,22 @@ def _tables(facts: Facts) -> list[Finding]:
         return []
     value, how = maker.value, frame.value
     if value["maker"] == "standard":
-        told = (
-            f"the standard's example tables scaled to quality {value['quality']}, as most software and some cameras do"
-        )
+        told, why = f"the standard tables at quality {value['quality']}", "most software and some cameras use them"
     elif "by" in value:
-        told = (
-            f"tables that {value['by']} writes (learnt from {value['files']} of its files)"
-            f"{'' if value['whole'] else ' for the luminance'}"
-        )
+        told = f"tables that {value['by']} writes"
+        why = f"learnt from {value['files']} of its files{'' if value['whole'] else ', for the luminance alone'}"
     else:
-        told = f"tables of the writer's own (nearest to quality {value['nearest']}), as many cameras and Adobe do"
+        told, why = "tables of its writer's own", f"nearest to quality {value['nearest']}; many cameras and Adobe do so"
     process = f"{how['process']}, sampling {' '.join(how['sampling'])}"
     return [
         finding(
             "benign",
-            "How the JPEG was compressed",
-            f"{place(maker)}: {told}; {process}.",
+            f"The JPEG was compressed with {told}",
+            f"{place(maker)} holds them ({why}); the process is {process}.",
             "encoding",
             "integrity",
             facts=[maker, frame],
-            values=[told.partition(",")[0], process],
+            values=[told, process],
         )
     ]
 

@@ -7,6 +7,7 @@ from forensix.forensics.rules import image_writer
 from forensix.metadata.facts import Fact, Facts
 
 SAVES = ("saved", "converted")
+RESOLUTION = "0x03ED"
 
 
 def versions(facts: Facts) -> list[Finding]:
@@ -15,16 +16,17 @@ def versions(facts: Facts) -> list[Finding]:
     for history in (f for f in facts.items if f.key == "xmp.history"):
         steps = [row for row in history.value if row.get("action")]
         saves = [row for row in steps if row.get("action") in SAVES]
+        at_once = len({row.get("when") for row in saves}) == 1
         values = [_step(row) for row in steps]
         if len(saves) > 1:
             found.append(
                 finding(
                     "suspect",
-                    "The editing history names several versions",
-                    f"{place(history)} lists {len(steps)} steps, of which {len(saves)} saved or converted the file: "
-                    f"{'; '.join(values[:6])}. The editing program wrote this record as it worked: the "
-                    "picture was opened and saved. What was changed is not told; developing a raw photograph leaves "
-                    "this too.",
+                    f"The editing history holds {len(saves)} entries of saving",
+                    f"{place(history)} lists {len(steps)} steps: {'; '.join(values[:6])}. The editing program wrote "
+                    f"them as it worked{', all in one second, as it does for a file that it opened' if at_once else ''}"
+                    ". Developing a raw photograph leaves such a record as well as any change of the "
+                    "content; what was changed, it does not say.",
                     "versions",
                     "versions",
                     facts=[history],
@@ -36,8 +38,8 @@ def versions(facts: Facts) -> list[Finding]:
             found.append(
                 finding(
                     "benign",
-                    "An editing history is kept",
-                    f"{place(history)}: {'; '.join(values[:6])}. One save is what any export leaves.",
+                    "The file keeps an editing history",
+                    f"{place(history)}: {'; '.join(values[:6])}. Any export leaves one save.",
                     "versions",
                     "versions",
                     facts=[history],
@@ -50,10 +52,9 @@ def versions(facts: Facts) -> list[Finding]:
         found.append(
             finding(
                 "suspect",
-                "The picture was derived from another",
-                f"{place(derived)}: xmpMM:DerivedFrom names the document that this one was made from "
-                f"({', '.join(values[:3])}). An export of a raw photograph names its original in this way, and "
-                "so does a montage: ask for the document that is named.",
+                "The file says that it was made from another document",
+                f"{place(derived)} names that document ({', '.join(values[:3])}). An export of a raw photograph names "
+                "its original in this way, and so does a montage: ask for the document that is named.",
                 "versions",
                 "versions",
                 facts=[derived],
@@ -75,15 +76,15 @@ def photoshop(facts: Facts) -> list[Finding]:
     own = [f for f in resources if f.value["id"] not in image_writer.CAPTION]
     ducky = facts.fact("jpeg.ducky")
     signs = own + ([ducky] if ducky is not None else [])
-    if signs:
+    # Many programs state the resolution in a block of this kind, and nothing else.
+    if signs and not (ducky is None and {f.value["id"] for f in own} == {RESOLUTION}):
         names = [_resource(f) for f in signs]
         return [
             finding(
                 "suspect",
-                "Photoshop left its marks without its name",
-                f"{place(signs[0])}: {', '.join(names[:6])}. Adobe's programs write these blocks when they save, and "
-                "no tag names the program. Saving for the web leaves a file so; what was changed, if anything, is not "
-                "said.",
+                "The file holds blocks that Adobe's programs write, and names none of them",
+                f"{place(signs[0])}: {', '.join(names[:6])}. Adobe's programs write these blocks when they save; "
+                "saving for the web leaves them without the name. What was changed, if anything, they do not say.",
                 "software",
                 "editing",
                 facts=signs,
@@ -97,9 +98,9 @@ def photoshop(facts: Facts) -> list[Finding]:
         return [
             finding(
                 "benign",
-                "A program has written a caption block",
-                f"{place(resources[0])}: {', '.join(names[:6])}. Agencies, cataloguing programs and operating systems "
-                "write such a block beside a picture that they leave as it is; cameras write none.",
+                f"A program has added a block for {'the resolution' if own else 'captions'}",
+                f"{place(resources[0])}: {', '.join(names[:6])}. Cameras write none; agencies, cataloguing programs "
+                "and operating systems add one to pictures that they leave as they are.",
                 "software",
                 "origin",
                 facts=resources,
@@ -120,14 +121,12 @@ def digest(facts: Facts) -> list[Finding]:
         return []
     return [
         finding(
-            "suspect",
-            "The caption was changed by another program",
+            "benign",
+            "The caption was changed after its digest was written",
             f"{place(stored)}: the stored digest of the IPTC block is {stored.value}, that of the block as it stands "
-            f"{now.value}. A program other than the one that wrote the digest changed the caption afterwards; "
-            "cataloguing does that, and the picture itself is not concerned.",
+            f"{now.value}. Cataloguing does that; it concerns the caption and not the picture.",
             "metadata",
             "editing",
             facts=[stored, now],
-            flags=["METADATA_ERROR"],
         )
     ]

@@ -82,7 +82,7 @@ def measure(facts: Facts, media: "Media") -> dict[str, Any]:
 
 def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
     """Return the claims on embedded previews: what shows the picture, and what shows another."""
-    found, alike = [], []
+    found, alike, other = [], [], []
     places = {f.value["name"]: f for f in facts.items if f.key == "embedded.picture"}
     orientation = facts.get("exif.Orientation")
     for row in shown.get("thumbnails", []):
@@ -116,22 +116,27 @@ def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
                 )
             )
         elif row["likeness"] < DIFFERENT or _is_other_shape(facts, row):
-            found.append(
-                finding(
-                    "suspect",
-                    "An embedded preview shows another picture",
-                    f"{fact.where} at byte {fact.offset}: the preview ({row['size'][0]} x {row['size'][1]}) does not "
-                    f"show this picture (correlation {row['likeness']:.2f}; the same picture gives more than {ALIKE}). "
-                    "It was made from another version: a program changed, cropped or replaced the picture and left the "
-                    "preview.",
-                    "versions",
-                    "versions",
-                    facts=[fact],
-                    values=values,
-                    pictures=pictures,
-                    flags=["FILE_EDITED"],
-                )
+            told = f"{fact.where} at byte {fact.offset} ({row['size'][0]} x {row['size'][1]}): {row['likeness']:.2f}"
+            other.append((fact, values[0], pictures[0], told))
+    if other:
+        several = len(other) > 1
+        found.append(
+            finding(
+                "suspect",
+                f"{len(other)} embedded previews show another picture"
+                if several
+                else "An embedded preview shows another picture",
+                f"Correlation with the picture: {'; '.join(told for *_, told in other)}. Previews of the same picture "
+                f"give more than {ALIKE}. A program changed, cropped or replaced the picture and left the "
+                f"{'previews' if several else 'preview'} of an earlier version.",
+                "versions",
+                "versions",
+                facts=[fact for fact, *_ in other],
+                values=[value for _, value, *_ in other],
+                pictures=[pair for _, _, pair, _ in other],
+                flags=["FILE_EDITED"],
             )
+        )
     if alike:
         found.append(
             finding(
@@ -180,11 +185,11 @@ def _copies(shown: dict[str, Any]) -> list[Finding]:
     dx, dy = measured["shift"]
     copied = is_copied(measured)
     told = (
-        f"The grain between its edges comes again too (correlation {measured['grain']:.2f}), which things made alike "
-        "do not share. Copying within the picture leaves this; so does a pattern that a program drew."
+        f"The grain between the edges comes again too (correlation {measured['grain']:.2f}), which things that are "
+        "made alike do not share. Copying within the picture leaves this; so does a pattern that a program drew."
         if copied
-        else f"They are not the same to the grain (correlation {measured['grain']:.2f} between the edges), as where "
-        "words, windows or goods are made alike. It is told for the map and is no sign of copying."
+        else f"Between the edges they differ (correlation of the grain {measured['grain']:.2f}), as words, windows or "
+        "goods that are made alike do; a copy within the picture would take the grain along."
     )
     return [
         finding(
@@ -240,9 +245,9 @@ def maps(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
         found.append(
             finding(
                 "benign",
-                "An error-level map was drawn",
-                "Areas that change more than their surroundings when the picture is saved once more may have another "
-                "history; edges and texture always do. It is a picture to look at and no evidence by itself.",
+                "An error-level map of the picture is attached",
+                "It shows how much each place changes when the picture is saved once more. Areas of another history "
+                "may stand out in it; edges and texture always do. It is to look at and no evidence by itself.",
                 "pixels",
                 "integrity",
                 facts=[Fact("pixels.ela", "saved once more at quality 90", "decoded picture")],

@@ -9,12 +9,22 @@ something else speaks of a change, and neither a program that is named nor a pla
 
 from dataclasses import dataclass
 
-from forensix.forensics.findings import Finding, finding, place
+from forensix.forensics.findings import Finding, device_name, finding, place
 from forensix.forensics.rules import provenance
 from forensix.metadata.facts import Fact, Facts
 
 NOTES = ("canon", "nikon", "olympus", "om digital", "panasonic", "pentax", "fujifilm", "sony", "apple", "eastman kodak")
 """Makers whose cameras write a maker's note into every file, by how their name begins."""
+
+STATED = (
+    ("exif.ExifImageWidth", "exif.ExifImageHeight"),
+    ("exif.interop.RelatedImageWidth", "exif.interop.RelatedImageLength"),
+    ("exif.ImageWidth", "exif.ImageLength"),
+)
+"""Where EXIF states the size of the picture."""
+
+PANORAMA = 2
+"""Longer pictures are joined from several, and have any size."""
 
 CAPTION = ("0x0404", "0x0425", "0x040A", "0x040B", "0x040F", "0x0424", "0x0422")
 """Photoshop resources that captioning programs and agencies write: IPTC, its digest, copyright, URL, XMP, EXIF."""
@@ -59,28 +69,53 @@ def encoder(facts: Facts) -> list[Sign]:
 
 def is_resaved(facts: Facts) -> bool:
     """Tell whether the file is built as another program builds it, though a camera is named."""
-    signs = encoder(facts)
+    signs = marks(facts)
     return len(signs) > 1 and any(sign.facts[0].key != "exif.Make" for sign in signs)
 
 
-def sizes(facts: Facts) -> tuple[Fact, Fact, bool] | None:
-    """Return the fact of the width that EXIF states, that of the picture's size, and whether the shape changed too.
+def marks(facts: Facts) -> list[Sign]:
+    """Return the marks of another program in how the file is built and in the picture's size."""
+    other = size(facts) if is_camera(facts) and facts.format == "jpeg" else None
+    return [*encoder(facts), *([Sign(other.text, other.facts)] if other is not None else [])]
 
-    ``None`` where the sizes agree or are not stated.
+
+@dataclass(frozen=True)
+class Size:
+    """A size that is not the camera's: the facts that say so, in words, and whether the shape was changed too."""
+
+    text: str
+    facts: tuple[Fact, ...]
+    is_cropped: bool
+
+
+def size(facts: Facts) -> Size | None:
+    """Return what speaks against the picture's size being one that its camera wrote, ``None`` where nothing does.
+
+    No list of the sizes of all models exists that could be asked, so the file is asked: cameras write the size up to
+    three times into EXIF, and programs that save again update one of them at most. Where all agree, a side of an odd
+    number of pixels remains, which cameras do not write, since they keep colour at half the size.
     """
-    stated = [facts.fact(key) for key in ("exif.ExifImageWidth", "exif.ExifImageHeight")]
-    size = facts.fact("image.size")
-    if size is None or any(f is None or not isinstance(f.value, int) or f.value < 16 for f in stated):
+    there = facts.fact("image.size")
+    if there is None:
         return None
-    wide, high = (f.value for f in stated if f is not None)
-    width, height = size.value
-    if sorted((wide, high)) == sorted((width, height)):
-        return None
-    long, short = max(wide, high), min(wide, high)
-    # Reduced sizes are rounded to whole pixels, and often to even ones.
-    is_cropped = abs(max(width, height) * short - min(width, height) * long) > 2 * long
-    assert stated[0] is not None
-    return stated[0], size, is_cropped
+    width, height = there.value
+    for keys in STATED if facts.format == "jpeg" else STATED[:1]:
+        stated = [fact for key in keys if (fact := facts.fact(key)) is not None]
+        if len(stated) < 2 or any(not isinstance(f.value, int) or f.value < 16 for f in stated):
+            continue
+        wide, high = (f.value for f in stated)
+        if sorted((wide, high)) == sorted((width, height)):
+            continue
+        long, short = max(wide, high), min(wide, high)
+        # Reduced sizes are rounded to whole pixels, and often to even ones.
+        is_cropped = abs(max(width, height) * short - min(width, height) * long) > 2 * long
+        text = f"EXIF states {wide} x {high} pixels, the picture has {width} x {height}"
+        return Size(text, (*stated, there), is_cropped)
+    is_camera_jpeg = facts.format == "jpeg" and is_camera(facts)
+    if is_camera_jpeg and (width % 2 or height % 2) and max(width, height) <= PANORAMA * min(width, height):
+        text = f"the picture has {width} x {height} pixels, and cameras write even numbers"
+        return Size(text, (facts.fact("jpeg.frame") or there,), False)
+    return None
 
 
 def captions(facts: Facts) -> list[Fact]:
@@ -97,24 +132,20 @@ def rules(facts: Facts, others: list[Sign], *, program: str) -> list[Finding]:
     """
     if not is_resaved(facts):
         return []
-    signs = encoder(facts)
+    signs = marks(facts)
     changed = list(others)
-    size = sizes(facts)
-    if size is not None:
-        is_cropped = size[2]
-        text = f"its EXIF states another {'shape' if is_cropped else 'size'} than the picture has"
-        signs.append(Sign(text, size[:2]))
-        if is_cropped:
-            changed.append(signs[-1])
+    other_size = size(facts)
+    if other_size is not None and other_size.is_cropped:
+        changed.append(signs[-1])
     caption = captions(facts)
     if caption:
         signs.append(Sign("a program wrote a caption block, as cameras do not", tuple(caption[:3])))
-        if size is None:
+        if other_size is None:
             changed.append(signs[-1])
     signs += others
     is_suspect = bool(changed) and not program
     make = facts.fact("exif.Make")
-    named = f"{str(facts.get('exif.Make')).strip()} {str(facts.get('exif.Model') or '').strip()}".strip()
+    named = device_name(facts.get("exif.Make"), facts.get("exif.Model"))
     rest = "; ".join(f"{sign.text} ({place(sign.facts[0])})" for sign in signs)
     explained = (
         f"{program}, which the file names, explains this."

@@ -117,7 +117,8 @@ def _actions(facts: Facts) -> Iterator[Finding]:
             yield finding(
                 severity,  # type: ignore[arg-type]
                 what,
-                f"It holds an action of the kind {key} ({place(found[0])}).",
+                f"{place(found[0])} holds an action of the kind {key}. Forms and portfolios use such actions, and so "
+                "does malicious software.",
                 "security",
                 "security",
                 facts=found[:20],
@@ -127,7 +128,8 @@ def _actions(facts: Facts) -> Iterator[Finding]:
         yield finding(
             "benign",
             f"An action runs when the document is opened ({opening.value})",
-            f"{place(opening)} holds an action of the kind {opening.value}.",
+            f"{place(opening)} holds an action of the kind {opening.value}, which a viewer may carry out without "
+            "asking.",
             "security",
             "security",
             facts=[opening],
@@ -171,7 +173,7 @@ def _contents(facts: Facts) -> Iterator[Finding]:
         yield finding(
             "benign",
             f"The document links to {len(hosts)} {'address' if len(hosts) == 1 else 'addresses'}",
-            "Links lead out of the document.",
+            "Links that a reader can follow lead out of it.",
             "metadata",
             "origin",
             facts=links[:40],
@@ -195,22 +197,22 @@ def _drawing(facts: Facts) -> Iterator[Finding]:
         (
             replaced,
             "suspect",
-            "Other text stands on white boxes over the text beneath",
-            "A white box covers text that was drawn before it, and other text is drawn on the box. The old text is "
-            "still there.",
+            "A white box covers text, and other text is written on the box",
+            "The text beneath was drawn first and is still in the file. Replacing words in an editor leaves this; so "
+            "do forms and stamps that are laid over a page.",
         ),
         (
             blanked,
             "suspect",
-            "White boxes hide text",
-            "A white box covers text that was drawn before it; the text is still there and can be copied.",
+            "A white box hides text",
+            "The text beneath was drawn first, is still in the file and can be copied. Hiding words in an editor "
+            "leaves this; so do layouts that paint a page's background late.",
         ),
         (
             darkened,
             "benign",
-            "Filled boxes cover text",
-            "A filled box lies over text that was drawn before it, as in a blackened passage; the text can still be "
-            "copied.",
+            "A filled box covers text",
+            "The text beneath was drawn first and can still be copied. Blackening a passage leaves this.",
         ),
     ):
         if found:
@@ -249,8 +251,8 @@ def _origin(facts: Facts) -> Iterator[Finding]:
         yield finding(
             "benign",
             "The document does not say which program wrote it",
-            "It holds neither a producer nor a creator. Programs may leave them out and people may remove them; by "
-            "itself this means nothing.",
+            "It holds neither a producer nor a creator. Programs may leave them out and people may remove them, so "
+            "this is no sign of editing.",
             "metadata",
             "origin",
         )

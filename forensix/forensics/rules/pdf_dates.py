@@ -90,7 +90,7 @@ def _plausible(fact: Fact) -> Iterator[Finding]:
         return
     default = DEFAULTS.get((when.year, when.month, when.day))
     if default:
-        yield _date(fact, "benign", f"{name} is a clock's default", f"The date is {default}: no date was set.")
+        yield _date(fact, "benign", f"{name} was never set", f"The date is {default}.")
     elif when < FIRST_PDF:
         yield _date(
             fact,

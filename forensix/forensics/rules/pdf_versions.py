@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding
-from forensix.forensics.rules import pdf_dates, pdf_signatures
+from forensix.forensics.rules import pdf_dates, pdf_producers, pdf_signatures, video_tags
 from forensix.metadata.facts import Fact, Facts
 
 TOLD = 20
@@ -26,10 +26,10 @@ def rules(facts: Facts) -> Iterator[Finding]:
             "benign" if signing else "suspect",
             f"The file holds {n} versions of the document",
             f"It was saved {n - 1} more {'time' if n == 2 else 'times'} by adding to its end, so every earlier version "
-            "is "
-            "still inside and can be taken out with `forensix extract-revisions`."
+            "is still inside and can be taken out with `forensix extract-revisions`."
             + (" At least one later version changes what the pages show." if changed else "")
-            + (" The later versions are those that were signed, with what the signatures allow." if signing else ""),
+            + (" The later versions are those that were signed, with what the signatures allow." if signing else "")
+            + ("" if signing else " Filling a form, commenting and signing save so, and so does changing a page."),
             "versions",
             "versions",
             facts=saves,
@@ -43,15 +43,16 @@ def rules(facts: Facts) -> Iterator[Finding]:
             "benign",
             "A second cross-reference section lists the same objects",
             f"The file has two end marks, but the section before the one at byte {fact.value['end_offset']} only lists "
-            "objects that were already there: programs write this in one go (hybrid files for old viewers), so it is "
-            "not "
-            "a later change.",
+            "objects that were already there. Programs write both in one go, for old viewers, so it is no later "
+            "change.",
             "versions",
             "versions",
             facts=[fact],
             values=[fact.value["summary"]],
         )
-    yield from _identifier(facts, bool(saves))
+    # One cause is told once: versions that are there need no identifier to tell of them.
+    if not saves or _only_signing(facts, saves):
+        yield from _identifier(facts, bool(saves))
 
 
 def _only_signing(facts: Facts, saves: list[Fact]) -> bool:
@@ -115,25 +116,34 @@ def _identifier(facts: Facts, several: bool) -> Iterator[Finding]:
     if not several and not later and facts.get("xmp.derived_from") is None:
         yield finding(
             "benign",
-            "The document's identifier tells of another save",
-            "The two halves of /ID differ, as they do when a document is saved again after it was made; nothing else "
-            "in the "
-            "file says so.",
+            "The document's identifier says that it was saved again",
+            "The two halves of /ID differ, as they do when a document is saved again after it was made. Nothing else "
+            "in the file says so, and some programs write two different halves at once.",
             "versions",
             "versions",
             facts=[fact],
             values=fact.value,
         )
         return
+    # One cause is told once: the editor that is named saved the document, and is told by itself.
+    editors = [program.name for program in video_tags.programs(_programs(facts)) if program.category == "editor"]
     yield finding(
-        "suspect",
+        "benign" if editors else "suspect",
         "The document was saved again after it was made",
         "The two halves of /ID differ: the first stays as the document was made, the second changes with each save"
-        + (". Its dates or its versions say so too." if several or later else ".")
-        + " Filling a form, signing, stamping and preparing for the web do this as well as a change of the content.",
+        + (". Its dates or its versions say so too. " if several or later else ". ")
+        + (
+            f"{editors[0]}, which the document names, explains it."
+            if editors
+            else "Filling a form, signing, stamping and preparing for the web do so as well as a change of the content."
+        ),
         "versions",
         "editing",
         facts=[fact],
         values=fact.value,
-        flags=("FILE_EDITED",),
+        flags=() if editors else ("FILE_EDITED",),
     )
+
+
+def _programs(facts: Facts) -> list[Fact]:
+    return [fact for fact in facts.items if fact.key in pdf_producers.NAMES]

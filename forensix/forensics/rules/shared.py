@@ -2,13 +2,18 @@
 
 import re
 
-from forensix.forensics.findings import Finding, finding, place
+from forensix.forensics.findings import Finding, device_name, finding, place
 from forensix.forensics.rules import credentials, provenance
 from forensix.metadata.facts import Fact, Facts, Problem
 
 HARMLESS_TRAILERS = ("a JPEG", "a video (motion photo)", "a Samsung trailer", "Samsung trailer")
 
-PICTURES = ("jpg", "jpeg", "jpe", "jfif", "png", "webp", "gif", "tif", "tiff", "heic", "heif", "avif", "bmp")
+EXTENSIONS = {
+    "image": ("jpg", "jpeg", "jpe", "jfif", "png", "webp", "gif", "tif", "tiff", "heic", "heif", "avif", "bmp"),
+    "audio": ("wav", "mp3", "flac", "ogg", "oga", "opus", "m4a", "aac", "wma"),
+    "video": ("mp4", "m4v", "mov", "mkv", "webm", "avi", "3gp", "mpg", "mpeg"),
+}
+"""Endings that say what kind of media a file is."""
 SCREEN_DEVICES = re.compile(
     r"\b(play ?station|ps[345]|xbox|nintendo|steam ?deck|nvidia|rockstar|second life|vrchat)\b", re.IGNORECASE
 )
@@ -40,19 +45,19 @@ def _name(facts: Facts) -> list[Finding]:
     if fits is None or fits.value is not False:
         return []
     head = str(facts.get("file.head"))[:23]
-    # Services and browsers rename pictures; a name of another kind of media hides what a file is.
-    is_picture = facts.kind == "image" and str(extension).lower() in PICTURES
+    # Services and browsers rename files; a name of another kind of media hides what a file is.
+    is_same_kind = str(extension).lower() in EXTENSIONS.get(facts.kind, ())
     return [
         finding(
-            "benign" if is_picture else "suspect",
-            "The name does not fit the content",
-            f"The file's name ends in .{extension}, its first bytes ({head}) are those of {facts.format}. Renaming is "
-            "often innocent (services and browsers do it), so look for a second sign.",
+            "benign" if is_same_kind else "suspect",
+            "The file's name does not fit its content",
+            f"The name ends in .{extension}, the first bytes ({head}) are those of {facts.format}. Services, browsers "
+            "and people rename files; so does who wants to hide what a file is.",
             "format",
             "integrity",
             facts=[fits],
             values=[f".{extension}", facts.format],
-            flags=[] if is_picture else ["METADATA_ERROR"],
+            flags=[] if is_same_kind else ["METADATA_ERROR"],
         )
     ]
 
@@ -77,8 +82,8 @@ def _unrecognised(fact: Fact) -> Finding:
     return finding(
         "suspect",
         f"The file does not begin as the {value['format']} that its name says",
-        f"No format that is known begins so: {'; '.join(told)}.{inside} A file overwritten, recovered from a damaged "
-        "disk, encrypted, or written by a faulty program looks like this; so does one named wrongly.",
+        f"It does not begin as a file of any known format: {'; '.join(told)}.{inside} Files that were overwritten, "
+        "recovered from a damaged disk, encrypted or named wrongly look so.",
         "format",
         "integrity",
         facts=[fact],
@@ -97,8 +102,8 @@ def _structure(facts: Facts) -> list[Finding]:
             finding(
                 "benign",
                 "A part of the file was not read",
-                f"{_said(unread)}. What it would have shown is missing here; the claims rest on what was read. Slow "
-                "machines, locked documents and very large or intricate files end so.",
+                f"{_said(unread)}. The claims rest on what was read. Locked documents, very large or intricate files "
+                "and slow machines are the usual reasons.",
                 "structure",
                 "integrity",
                 facts=[Fact("problem", p.message, p.where, p.offset) for p in unread],
@@ -110,8 +115,9 @@ def _structure(facts: Facts) -> list[Finding]:
             finding(
                 "suspect",
                 "The file is malformed",
-                f"{'One thing is' if len(grave) == 1 else f'{len(grave)} things are'} not as the format wants: "
-                f"{_said(grave)}. Damage in transfer, a faulty program or tampering can be behind it.",
+                f"Its structure breaks the rules of the format in {len(grave)} "
+                f"{'place' if len(grave) == 1 else 'places'}: {_said(grave)}. Damage in transfer, a faulty program or "
+                "tampering can be behind it.",
                 "structure",
                 "integrity",
                 facts=[Fact("problem", p.message, p.where, p.offset) for p in grave],
@@ -123,8 +129,8 @@ def _structure(facts: Facts) -> list[Finding]:
         found.append(
             finding(
                 "benign",
-                "The file has small faults of form",
-                f"{_said(minor)}. Honest devices are known to leave such faults.",
+                "The file has small structural faults",
+                f"{_said(minor)}. Devices and programs are known to leave such faults in files that nobody changed.",
                 "structure",
                 "integrity",
                 facts=[Fact("problem", p.message, p.where, p.offset) for p in minor],
@@ -192,9 +198,8 @@ def _location(facts: Facts) -> list[Finding]:
             finding(
                 "benign",
                 "A GPS block holds no position",
-                f"{place(block)}: the block for GPS is there, latitude and longitude are not; devices without a fix "
-                f"write "
-                "this, and so do programs that remove the position alone.",
+                f"{place(block)}: the block is there, latitude and longitude are not. Devices without a fix write it "
+                "so, and programs that remove the position alone leave it so.",
                 "location",
                 "privacy",
                 facts=[f for f in facts.all("exif.gps")][:10] or [block],
@@ -204,7 +209,7 @@ def _location(facts: Facts) -> list[Finding]:
         return [
             finding(
                 "benign",
-                "The position is not one that a receiver measured",
+                "The position in the file is a placeholder",
                 f"{place(latitude)}: {latitude.value}, {longitude.value} is what devices write without a fix.",
                 "location",
                 "privacy",
@@ -237,12 +242,13 @@ def _device(facts: Facts) -> list[Finding]:
     named = [f for f in named if str(f.value) not in recipes]
     on_screen = any(SCREEN_DEVICES.search(str(f.value)) for f in named)
     if named:
+        body, lens = (device_name(facts.get("device.make"), facts.get("device.model")), facts.get("device.lens"))
+        what = ", lens ".join(part for part in (body, str(lens or "").strip(" \0")) if part)
         found.append(
             finding(
                 "benign",
-                "The device that made it is named",
-                f"{place(named[0])}: {' '.join(dict.fromkeys(str(f.value) for f in named))}. A name is easily written "
-                "and proves nothing by itself."
+                "The file names the device that made it",
+                f"{place(named[0])}: {what}. A name is easily written and proves nothing by itself."
                 + (" It is one that records what its screen shows, not what is before it." if on_screen else ""),
                 "device",
                 "origin",
@@ -255,7 +261,7 @@ def _device(facts: Facts) -> list[Finding]:
         found.append(
             finding(
                 "benign",
-                "Serial numbers are in the file",
+                "The file holds serial numbers",
                 f"{place(serials[0])}: {', '.join(dict.fromkeys(str(f.value) for f in serials[:5]))}. The same device "
                 "writes the same number into its other files.",
                 "device",

@@ -67,12 +67,12 @@ def _streams(facts: Facts) -> Iterator[Finding]:
             f"{record['width_px']} x {record['height_px']}",
             f"{record.get('rate_hz', '?')} frames/s",
             f"{record.get('kbps', '?')} kbit/s",
-            *([f"key frames every {keys[0]} to {keys[1]} s"] if keys else []),
+            *([f"key frames every {' to '.join(dict.fromkeys(f'{k:g}' for k in keys))} s"] if keys else []),
         ]
         yield finding(
             "benign",
             f"The picture is encoded as {shown[0]} of {shown[1]} pixels",
-            f"{place(fact)}: {', '.join(shown)}. This is read, not judged.",
+            f"{place(fact)}: {', '.join(shown)}. It describes the stream and says nothing of what it shows.",
             "encoding",
             "origin",
             facts=[fact],
@@ -86,13 +86,13 @@ def _gaps(facts: Facts) -> Iterator[Finding]:
         if not gaps:
             continue
         long = [g for g in gaps if g[1] >= GAP_FRAMES]
-        shown = [f"{g[0]} s: {g[1]} frames" for g in gaps]
+        shown = [f"{g[0]} s: {g[1]} {'frame' if g[1] == 1 else 'frames'}" for g in gaps]
         yield finding(
             "suspect" if long else "benign",
             f"Frames are missing at {len(gaps)} {'place' if len(gaps) == 1 else 'places'}",
             "The stream keeps a constant rate, but its times jump: "
             + "; ".join(shown[:6])
-            + (". Cutting frames out leaves such holes; so does a recorder that could not keep up."),
+            + ". Cutting frames out leaves such gaps; so does a recorder that could not keep up.",
             "encoding",
             "editing" if long else "integrity",
             facts=[fact],
@@ -121,8 +121,7 @@ def _frames(facts: Facts) -> Iterator[Finding]:
             "suspect",
             "A stretch of the video comes twice",
             f"{length} moving frames from {first} s on come again, exactly, from {second} s on. A camera does not "
-            "record the same "
-            "frames twice; loops of animations do this honestly.",
+            "record the same frames twice; a loop in an animation does repeat.",
             "pixels",
             "editing",
             facts=[stretch],
@@ -135,10 +134,9 @@ def _frames(facts: Facts) -> Iterator[Finding]:
         shown = [f"{row[1]} s" for row in doubled.value]
         yield finding(
             "benign",
-            f"Frames are doubled ({count} of {compared})",
-            "Single frames repeat exactly while the picture moves. A change of the frame rate does this at even "
-            "steps, a "
-            "recorder under load at uneven ones, and inserting frames to fill a cut as well.",
+            f"{count} of {compared} frames repeat{'s' if count == 1 else ''} the frame before",
+            "Single frames repeat exactly while the picture moves. A change of the frame rate does this at even steps, "
+            "a recorder under load at uneven ones; so does filling a cut with frames.",
             "encoding",
             "integrity",
             facts=[doubled],
@@ -157,7 +155,7 @@ def _former_groups(facts: Facts) -> Iterator[Finding]:
         shown = [f"{row[1]} s" for row in near.value]
         yield finding(
             "benign",
-            f"Frames hardly differ from those before them ({count})",
+            f"{count} {'frame hardly differs' if count == 1 else 'frames hardly differ'} from the frame before",
             f"At {'; '.join(shown[:6])} the picture stands still for one frame while it moves before and after. Frames "
             "that were doubled and encoded again look so; cameras that lose a frame, and changes of the rate, as well.",
             "encoding",
@@ -189,7 +187,7 @@ def _lengths(facts: Facts) -> Iterator[Finding]:
             if a and b and abs(a - b) > max(LENGTH_S, LENGTH_SHARE * max(a, b)):
                 yield finding(
                     "benign",
-                    "Picture and sound are not equally long",
+                    "Picture and sound differ in length",
                     f"The picture lasts {a} s, the sound {b} s. Cutting one without the other leaves this; so do still "
                     "endings.",
                     "encoding",

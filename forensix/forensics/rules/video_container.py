@@ -159,9 +159,9 @@ def _encoders(facts: Facts, *, told: bool) -> Iterator[Finding]:
         names = list(dict.fromkeys(str(f.value)[:80] for f in other))
         yield finding(
             "benign",
-            f"The file names its encoder: {names[0]}",
-            f"{place(other[0])}: {', '.join(names[:5])}. Any program can call such a library; it says how the file was "
-            "encoded, not by whom.",
+            "The file names the library that encoded it",
+            f"{place(other[0])}: {', '.join(names[:5]).rstrip('.')}. Any program can call such a library; it says how "
+            "the file was encoded, not by whom.",
             "encoding",
             "origin",
             facts=other,
@@ -180,8 +180,9 @@ def _handlers(facts: Facts, known: list[Fact]) -> Iterator[Finding]:
     for words, found in told.items():
         yield finding(
             "benign",
-            f"The tracks are named as {words} names them",
-            f"{place(found[0])} says {str(found[0].value)[:80]!r}. Other programs may use the same name.",
+            f"The tracks bear the names that {words.partition(',')[0]} gives",
+            f"{place(found[0])} says {str(found[0].value)[:80]!r}, as {words} writes. Other programs may use the same "
+            "name.",
             "software",
             "origin",
             facts=found,
@@ -348,12 +349,12 @@ def _order(facts: Facts) -> Iterator[Finding]:
     early = order.index("moov") < order.index("mdat")
     yield finding(
         "benign",
-        f"The index stands {'before' if early else 'behind'} the recording",
-        f"{place(boxes)}: the parts stand in the order {', '.join(order[:10])}. "
+        f"The index comes {'before' if early else 'after'} the recording",
+        f"{place(boxes)}: the order of the parts is {', '.join(order[:10])}. "
         + (
-            "Programs write so for streaming; most phones and cameras write it behind."
+            "Programs put it first for streaming; most phones and cameras put it last."
             if early
-            else "Phones, cameras and many programs write so."
+            else "Phones, cameras and many programs write it so."
         ),
         "encoding",
         "origin",
@@ -399,7 +400,7 @@ def _silent(facts: Facts) -> Iterator[Finding]:
     yield finding(
         "benign",
         "The file says nothing of its origin",
-        "It names no device, program or place. Many services remove such tags, so this is told and no more.",
+        "It names no device, program or place. Many services remove such tags, so this is no sign of editing.",
         "metadata",
         "origin",
     )

@@ -90,9 +90,9 @@ def software(
         names = list(dict.fromkeys(literal(f.value)[:80] for f in other))
         yield finding(
             "benign",
-            f"The file names a program that is not known here: {names[0]}",
-            f"{'; '.join(dict.fromkeys(place(f) for f in other[:8]))}. It is not in the table of known programs, so it "
-            "is told and not judged.",
+            "The file names a program that is not known here",
+            f"{place(other[0])} says {names[0]!r}, which is not in the table of known programs, so what it does with "
+            "files cannot be told.",
             "software",
             "origin",
             facts=other[:20],

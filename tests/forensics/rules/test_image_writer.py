@@ -3,6 +3,8 @@
 from pathlib import Path
 
 from forensix.forensics.findings import Finding
+from forensix.forensics.rules import image_writer
+from forensix.metadata.facts import Fact, Facts
 from tests.forensics.rules.test_image_rules import CAMERA, TAKEN, judge, named, noted
 from tests.metadata import making_images as make
 
@@ -37,7 +39,7 @@ def test_the_order_of_a_camera_is_not_claimed(tmp_path: Path) -> None:
 def test_a_caption_beside_it_is_suspect_and_alone_benign(tmp_path: Path) -> None:
     assert claim_of(resaved(CAPTION), tmp_path).severity == "suspect"
     alone = judge(make.jpeg(CAPTION), tmp_path)
-    assert noted(alone) == [] and named(alone, "A program has written a caption block").severity == "benign"
+    assert noted(alone) == [] and named(alone, "A program has added a block for captions").severity == "benign"
 
 
 def test_a_reduced_size_explains_it_and_another_shape_does_not(tmp_path: Path) -> None:
@@ -47,6 +49,29 @@ def test_a_reduced_size_explains_it_and_another_shape_does_not(tmp_path: Path) -
     assert claim_of(reduced, tmp_path).severity == "benign"
     assert claim_of(cropped, tmp_path).severity == "suspect"
     assert named(judge(cropped, tmp_path), "The picture has another size than its EXIF says").severity == "benign"
+
+
+def sized(width: int, height: int, **stated: int) -> Facts:
+    """Return the facts of a camera's JPEG of this size, with sizes that EXIF states elsewhere."""
+    keys = {"wide": "exif.ImageWidth", "high": "exif.ImageLength"}
+    keys |= {"related_wide": "exif.interop.RelatedImageWidth", "related_high": "exif.interop.RelatedImageLength"}
+    named = [Fact("exif.Make", "Maker", "IFD0"), Fact("exif.Model", "One", "IFD0")]
+    size = [Fact("image.size", [width, height], "SOF0")]
+    return Facts("image", "jpeg", (*named, *size, *(Fact(keys[k], v, "EXIF") for k, v in stated.items())))
+
+
+def test_every_size_that_exif_states_is_compared() -> None:
+    assert image_writer.size(sized(4000, 3000, wide=4000, high=3000, related_wide=3000, related_high=4000)) is None
+    reduced = image_writer.size(sized(640, 480, related_wide=2272, related_high=1704))
+    cropped = image_writer.size(sized(1280, 1280, wide=2448, high=3264))
+    assert reduced is not None and not reduced.is_cropped and "2272 x 1704" in reduced.text
+    assert cropped is not None and cropped.is_cropped
+
+
+def test_no_camera_writes_a_side_of_odd_length_but_panoramas_have_any() -> None:
+    odd = image_writer.size(sized(461, 346))
+    assert odd is not None and not odd.is_cropped and "461 x 346" in odd.text
+    assert image_writer.size(sized(9001, 2345)) is None
 
 
 def test_a_later_change_beside_it_is_suspect(tmp_path: Path) -> None:

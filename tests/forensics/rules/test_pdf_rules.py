@@ -10,6 +10,7 @@ from forensix.errors import BrokenMedia, InputNotFound, UsageError
 from forensix.forensics import claims, result, revisions
 from forensix.forensics.findings import Finding
 from forensix.forensics.rules import pdf_dates
+from forensix.metadata.facts import Fact, Facts
 from forensix.metadata.pdf import reader as pdf
 from tests.metadata.pdf.test_facts import appended, content_number, page, stream
 
@@ -22,6 +23,10 @@ def pick(findings: tuple[Finding, ...], words: str) -> Finding:
     matching = [f for f in findings if words in f.claim.claim]
     assert matching, [f.claim.claim for f in findings]
     return matching[0]
+
+
+def facts(*items: tuple[str, object]) -> Facts:
+    return Facts("pdf", "pdf", tuple(Fact(key, value, "made up", 0) for key, value in items))
 
 
 def dated(path: Path, **info: str) -> Path:
@@ -85,6 +90,27 @@ def test_an_editor_is_told_once_and_not_by_its_dates(tmp_path: Path) -> None:
     assert pick(findings, "names the editing program Adobe Photoshop").severity == "suspect"
 
 
+def test_an_editor_explains_another_save() -> None:
+    ids = ["aa" * 16, "bb" * 16]
+    dates = (("pdf.info.CreationDate", "D:20200101120000Z"), ("pdf.info.ModDate", "D:20210101120000Z"))
+    alone = claims(facts(("pdf.id", ids), *dates))
+    beside = claims(facts(("pdf.id", ids), *dates, ("pdf.info.Producer", "iLovePDF")))
+    assert pick(alone, "saved again").severity == "suspect"
+    assert pick(beside, "saved again").severity == "benign"
+    assert "iLovePDF, which the document names, explains it" in pick(beside, "saved again").claim.explanation
+
+
+@pytest.mark.parametrize(
+    ("producer", "severity"), [("pypdf", "suspect"), ("pdftk-java 3.2.2", "suspect"), ("pikepdf 8.15.1", "benign")]
+)
+def test_what_puts_documents_together_is_an_editor_and_what_only_stamps_them_is_none(
+    producer: str, severity: str
+) -> None:
+    assert [f.severity for f in claims(facts(("pdf.info.Producer", producer))) if f.claim.type == "software"] == [
+        severity
+    ]
+
+
 def test_earlier_moddate_and_time_zones(tmp_path: Path) -> None:
     path = dated(page(tmp_path / "a.pdf"), CreationDate="D:20200101120000+02'00'", ModDate="D:20200101120000+02'00'")
     assert not [f for f in found(path) if f.claim.type == "dates"]
@@ -107,7 +133,7 @@ def test_xmp_date_differs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("date", "words"),
     [
-        ("D:19700101000000Z", "clock's default"),
+        ("D:19700101000000Z", "was never set"),
         ("D:19850101000000Z", "older than PDF"),
         ("D:29990101000000Z", "in the future"),
         ("yesterday", "is not a date"),

@@ -72,9 +72,9 @@ def test_real_file_by_ffmpeg_and_x264(tmp_path: Path) -> None:
     told = pick(findings, "converted or rewritten by FFmpeg")
     # One cause is told once: the muxer's tag, the encoder's settings and the names of the tracks.
     assert {f.key for f in told.facts} >= {"container.tag.©too", "stream.encoder", "container.handler"}
-    assert not [f for f in findings if "encoded in software" in f.claim.claim or "tracks are named" in f.claim.claim]
+    assert not [f for f in findings if "encoded in software" in f.claim.claim or "tracks bear" in f.claim.claim]
     assert pick(findings, "Dates were never set").severity == "benign"
-    assert pick(findings, "index stands").severity == "benign"
+    assert pick(findings, "index comes").severity == "benign"
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_repeated_stretch_is_suspect_and_doubled_frames_are_told() -> None:
     items = [("frames.compared", 100), ("frames.repeated_stretch", [0.2, 3.0, 20])]
     assert pick(claims(facts(*items)), "stretch of the video comes twice").severity == "suspect"
     items = [("frames.compared", 100), ("frames.doubled", [[5, 0.2]]), ("frames.n_doubled", 1)]
-    assert pick(claims(facts(*items)), "Frames are doubled (1 of 100)").severity == "benign"
+    assert pick(claims(facts(*items)), "1 of 100 frames repeats the frame before").severity == "benign"
 
 
 def test_data_behind_the_last_box(tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def test_frames_doubled_before_encoding(tmp_path: Path) -> None:
     )
     findings = claims(container.read(str(path), "mp4"))
     told = [f for f in findings if "doubled" in f.claim.claim or "hardly differ" in f.claim.claim]
-    assert [f.severity for f in told] == ["benign"] and "(2" in told[0].claim.claim
+    assert [f.severity for f in told] == ["benign"] and told[0].claim.claim.startswith("2 frames")
 
 
 def test_two_entries_of_one_save_are_one() -> None:

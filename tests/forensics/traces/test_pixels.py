@@ -158,7 +158,7 @@ def test_claims_carry_pictures(tmp_path: Path) -> None:
     copied = found["An area of the picture occurs twice"]
     assert copied.severity == "suspect" and copied.claim.type == "pixels"
     assert Image.open(io.BytesIO(copied.pictures[0][1])).size[0] > 100
-    assert found["An error-level map was drawn"].severity == "benign"
+    assert found["An error-level map of the picture is attached"].severity == "benign"
 
 
 def test_double_compression_is_claimed(tmp_path: Path) -> None:
