@@ -1,15 +1,17 @@
 """Choosing a file, tasks and models."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
 
 from forensix.explorer import drawing
-from forensix.explorer.explorer import Explorer
 from forensix.models import component_names
 from forensix.report.text import visible
 from forensix.report.words import plural, size_text, task_title
 from forensix.tasks import describe, load_task, task_names
+
+if TYPE_CHECKING:
+    from forensix.explorer.explorer import Explorer
 
 _ROWS = 8
 
@@ -17,7 +19,7 @@ _ROWS = 8
 class FileView:
     """The files of a folder, a tick for each task, a menu for each slot, and the button that runs."""
 
-    def __init__(self, explorer: Explorer) -> None:
+    def __init__(self, explorer: "Explorer") -> None:
         self.explorer = explorer
         self.find = w.Text(
             description="Find", placeholder="part of a name", continuous_update=False,

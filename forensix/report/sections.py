@@ -9,13 +9,16 @@ import binascii
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from forensix.report.claims import FACT_COLUMNS, ShownClaim, fact_rows, shown_claims
-from forensix.report.report import Report
 from forensix.report.words import FAILED, MANIPULATIONS, plural, score_text, task_title, time_text, verdict
 from forensix.schema import AudioFeatures, FaceResult, ImageResult, VoiceResult
 from forensix.tasks.catalogue import Verdict, describe
 from forensix.tasks.evidence import Basis, Bound, Bounds, Evidence, FactList, Outcome, Picture, Table
+
+if TYPE_CHECKING:
+    from forensix.report.report import Report
 
 _DATA_URI = re.compile(r"data:image/(jpeg|png);base64,([A-Za-z0-9+/]+={0,2})")
 _SOUND_URI = re.compile(r"data:audio/mpeg;base64,([A-Za-z0-9+/]{16,}={0,2})")
@@ -202,7 +205,7 @@ def _evidence(outcome: Outcome) -> tuple[Evidence, ...]:
     return tuple(shown)
 
 
-def _section(report: Report, task: str, outcome: Outcome) -> Section:
+def _section(report: "Report", task: str, outcome: Outcome) -> Section:
     result = outcome.result
     slot = describe(task).deciding_slot
     used = [m for m in report.models if m["name"] in outcome.models]
@@ -233,7 +236,7 @@ def _section(report: Report, task: str, outcome: Outcome) -> Section:
     )
 
 
-def sections(report: Report) -> tuple[Section, ...]:
+def sections(report: "Report") -> tuple[Section, ...]:
     """Return what is to be shown of each task, those that failed last."""
     done = [_section(report, task, outcome) for task, outcome in report.outcomes.items()]
     failed = [Section(task, task_title(task), FAILED, error=error) for task, error in report.errors.items()]
