@@ -198,7 +198,8 @@ def track_frames(
 def _pulled_in(boxes: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Shift boxes, float (n, 4), so that their middles lie in a picture of a shape (H, W, 3)."""
     middles = (boxes[:, :2] + boxes[:, 2:]) / 2
-    return boxes + np.tile(np.clip(middles, 0, (shape[1], shape[0])) - middles, 2)
+    shifted: np.ndarray = boxes + np.tile(np.clip(middles, 0, (shape[1], shape[0])) - middles, 2)
+    return shifted
 
 
 def _searched(rgb: np.ndarray, detector: FaceDetector, max_side_px: int) -> Detections:
