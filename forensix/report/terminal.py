@@ -243,7 +243,7 @@ class ReportView:
         report = self.report
         pen = _Pen(options.encoding, options.ascii_only)
         parts: list[RenderableType] = []
-        if report.headline:
+        if len(report.tasks) > 1 and report.headline:
             parts.append(pen.text(report.headline, "bold"))
         parts += _identity(pen, report)
         if report.error:
