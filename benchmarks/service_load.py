@@ -31,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import httpx
 import numpy as np
 
-from forensix.schema import EVENTS
+from forensix.tasks.catalogue import describe
 from tests import making
 from tests.service.running import free_port, receiving, serving, stop, wait_until
 
@@ -223,7 +223,7 @@ def webhooks(place: Path, n: int) -> None:
     with serving(place / "second", workers=1, account_rate=0, log_level="WARNING") as service, receiving() as receiver:
         headers = {"Authorization": f"Bearer {service.token(service.account('anna'))}"}
         with httpx.Client(base_url=service.base_url, headers=headers, timeout=60) as http:
-            http.post(f"/webhooks/{EVENTS[WEBHOOK_TASK]}", data={"url": receiver.url()}).raise_for_status()
+            http.post(f"/webhooks/{describe(WEBHOOK_TASK).event}", data={"url": receiver.url()}).raise_for_status()
             for _ in range(n):
                 http.post(f"/tasks/{WEBHOOK_TASK}", files={"file": ("paper.pdf", paper)}).raise_for_status()
         receiver.wait(n, timeout_s=600)

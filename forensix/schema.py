@@ -7,27 +7,11 @@ object is made, so that no task can send what must not be sent.
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, model_validator
 
 SPEC_VERSION = "2.40.6"
 
-TASKS = ("face_manipulation", "ai_generated_image_detection", "voice_analysis", "forensic_analysis")
-
-EVENTS = {
-    "face_manipulation": "face_manipulation_analysis_complete",
-    "ai_generated_image_detection": "ai_generated_image_detection_analysis_complete",
-    "voice_analysis": "voice_analysis_complete",
-    "forensic_analysis": "forensic_analysis_complete",
-}
-
 MediaKind = Literal["image", "video", "audio", "pdf"]
-
-ACCEPTS: dict[str, frozenset[MediaKind]] = {
-    "face_manipulation": frozenset({"image", "video"}),
-    "ai_generated_image_detection": frozenset({"image", "video"}),
-    "voice_analysis": frozenset({"audio", "video"}),
-    "forensic_analysis": frozenset({"image", "video", "pdf", "audio"}),
-}
 
 Status = Literal["in_progress", "completed", "failed"]
 FaceClass = Literal["real", "fake", "no_faces"]
@@ -280,7 +264,14 @@ class ForensicResult(WireModel):
         return self
 
 
-Result = FaceResult | ImageResult | VoiceResult | ForensicResult
+class OtherResult(WireModel):
+    """The result of a task whose shape nobody described."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+Result = FaceResult | ImageResult | VoiceResult | ForensicResult | SerializeAsAny[WireModel]
+"""That of a task of the specification, or an object of another package's task."""
 
 
 class TaskReport(WireModel):

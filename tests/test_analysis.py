@@ -11,10 +11,11 @@ import pytest
 import forensix
 from forensix.errors import InputNotFound, UnsupportedMedia, UsageError
 from forensix.media import Media
-from forensix.schema import TASKS, ImageResult
-from forensix.tasks import Options, Outcome, load_task, select_tasks, task_names
-from forensix.tasks import task as task_module
+from forensix.schema import ImageResult
+from forensix.tasks import Options, Outcome, catalogue, load_task, select_tasks, task_names
 from tests.making import write_image
+
+TASKS = tuple(task.name for task in catalogue.SPECIFIED)
 
 
 class Always:
@@ -43,8 +44,8 @@ def picture(tmp_path: Path) -> Path:
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Add a task of another package."""
     added = EntryPoint("always", "tests.test_analysis:Always", "forensix.tasks")
-    entries = task_module._entries() | {"always": added}
-    monkeypatch.setattr(task_module, "_entries", lambda: entries)
+    entries = catalogue.entries() | {"always": added}
+    monkeypatch.setattr(catalogue, "entries", lambda: entries)
 
 
 def test_the_specifications_tasks_come_first_and_accept_what_it_says() -> None:

@@ -20,7 +20,8 @@ import pytest
 
 from forensix.client import Client, Token, TokenClaims, to_report, verify_webhook
 from forensix.errors import ForensixError, InputNotFound, ServiceError, UntrustedWebhook, UsageError
-from forensix.schema import EVENTS, FaceResult, ImageResult, TaskReport, VoiceResult
+from forensix.schema import FaceResult, ImageResult, TaskReport, VoiceResult
+from forensix.tasks.catalogue import describe
 
 CLAIMS = {
     "audience": "a",
@@ -49,7 +50,7 @@ class Script:
         self.answers.append((status, {k.replace("_", "-"): v for k, v in headers.items()}, body))
 
     def task(self, task: str, status: str, **more: Any) -> None:
-        self.answers.append((200, {}, {"id": "r1", "status": status, "event_type": EVENTS[task], **more}))
+        self.answers.append((200, {}, {"id": "r1", "status": status, "event_type": describe(task).event, **more}))
 
 
 @pytest.fixture
@@ -321,7 +322,7 @@ def test_identifiers_cannot_leave_their_place_in_the_path(script: Script, client
 
 
 def test_webhooks_are_registered_listed_and_deleted(script: Script, client: Client) -> None:
-    event = EVENTS["voice_analysis"]
+    event = describe("voice_analysis").event
     script.ok(id="w1")
     script.ok(urls=[{"id": "w1", "url": "https://example.org/hook"}])
     script.ok()
@@ -414,9 +415,9 @@ def test_a_secret_that_is_none_is_told() -> None:
 
 def test_answers_draw_themselves() -> None:
     done = TaskReport(
-        id="1", status="completed", event_type=EVENTS["face_manipulation"], result=FaceResult(class_name="real")
+        id="1", status="completed", event_type=describe("face_manipulation").event, result=FaceResult(class_name="real")
     )
-    failed = TaskReport(id="2", status="failed", event_type=EVENTS["voice_analysis"], error="it has no sound")
+    failed = TaskReport(id="2", status="failed", event_type=describe("voice_analysis").event, error="it has no sound")
     report = to_report("clip.mp4", done, failed)
     assert report.verdicts == {"face_manipulation": "real", "voice_analysis": "failed"}
     page = report._repr_html_()

@@ -1,6 +1,7 @@
-"""The layers of the design: a module imports only lower ones, and siblings of layer 2 never import each other."""
+"""The layers of the design: wings keep their order, nothing goes in circles, and private names stay in their folder."""
 
 import ast
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,18 @@ LAYERS = {
     "cli": 7,
     "__main__": 8,
 }
+WINGS = {
+    "metadata": {"facts": 0, "blocks": 1, "image": 2, "pdf": 2, "av": 2, "": 3},
+    "forensics": {"traces": 0, "findings": 0, "generators": 0, "software": 1, "rules": 2, "": 3},
+    "service": {"settings": 0, "encoding": 0, "logs": 0, "errors": 1, "data": 2, "work": 3, "api": 3, "": 4},
+    "training": {"": 0, "voice": 1, "faces": 1, "images": 1},
+}
+"""Inside a folder: a wing or a module, and how high it lies; the empty name stands for all modules not named. What lies
+at one height does not see its neighbours."""
+SEES_A_WING = {"training/faces": {"training/images"}}
+"""Neighbours that one wing may use all the same: faces are cut from the pictures that images list and cache."""
+CIRCLES = {frozenset({"forensix.training.faces.card", "forensix.training.faces.train"})}
+"""Those that are left: none may be added."""
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 
 
@@ -49,27 +62,118 @@ def room(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-def imported_rooms(path: Path) -> set[str]:
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        names = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path} imports relatively"
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        found |= {name.split(".")[1] for name in names if name.startswith("forensix.")}
-    return found - {"__version__"}
+def dotted(path: Path) -> str:
+    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+KNOWN = {dotted(path): path for path in MODULES}
+
+
+def imports(path: Path, *, types: bool = True) -> Iterator[tuple[str, str]]:
+    """Yield module and name of every import from forensix, those inside functions too; ``types`` for those of types."""
+
+    def walk(node: ast.AST) -> Iterator[tuple[str, str]]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test) and not types:
+                continue
+            if isinstance(child, ast.Import):
+                yield from ((alias.name, "") for alias in child.names)
+            elif isinstance(child, ast.ImportFrom):
+                assert child.level == 0, f"{path} imports relatively"
+                for alias in child.names:
+                    whole = f"{child.module}.{alias.name}"
+                    yield (whole, "") if whole in KNOWN else (str(child.module), alias.name)
+            yield from walk(child)
+
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return ((module, name) for module, name in walk(tree) if module.startswith("forensix"))
+
+
+def wing(module: str) -> tuple[str, str]:
+    """Return the folder that has wings and the wing or module in it, both empty where there are none."""
+    parts = [*module.split(".")[1:], "", ""]
+    heights = WINGS.get(parts[0])
+    return ("", "") if heights is None else (parts[0], parts[1] if parts[1] in heights else "")
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_a_module_imports_only_lower_layers(path: Path) -> None:
     here = room(path)
-    for other in imported_rooms(path) - {here}:
+    for module, name in imports(path):
+        other = module.split(".")[1] if "." in module else name
+        if other in {here, "__version__"} or other not in LAYERS:
+            assert other in {here, "__version__"} or module == "forensix", f"{module} has no layer"
+            continue
         assert LAYERS[other] <= LAYERS[here], f"{here} imports {other}, which lies above it"
         if LAYERS[here] == 2:
             assert LAYERS[other] < 2, f"{here} and {other} are siblings"
 
 
-def test_every_room_has_a_layer() -> None:
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_a_wing_imports_only_lower_wings(path: Path) -> None:
+    folder, mine = wing(dotted(path))
+    for module, _ in imports(path, types=False):
+        other_folder, other = wing(module)
+        if not folder or other_folder != folder or other == mine or module == f"forensix.{folder}":
+            continue
+        if f"{folder}/{other}" in SEES_A_WING.get(f"{folder}/{mine}", ()):
+            continue
+        heights = WINGS[folder]
+        assert heights[other] < heights[mine], f"{dotted(path)} imports {module}, which does not lie below it"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_private_names_stay_in_their_folder(path: Path) -> None:
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    taken = {
+        alias.asname or alias.name: f"{node.module}.{alias.name}"
+        for node in nodes
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if f"{node.module}.{alias.name}" in KNOWN
+    }
+    used = [(module, name) for module, name in imports(path) if name]
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in taken:
+            used.append((taken[node.value.id], node.attr))
+    own = dotted(path) if path.name == "__init__.py" else dotted(path).rpartition(".")[0]
+    for module, name in used:
+        is_private = any(part.startswith("_") and not part.startswith("__") for part in (*module.split("."), name))
+        assert not is_private or module.startswith(own), f"{dotted(path)} uses {module}.{name}"
+
+
+def test_nothing_goes_in_circles() -> None:
+    graph = {name: {module for module, _ in imports(path, types=False)} - {name} for name, path in KNOWN.items()}
+    assert {circle for circle in circles(graph)} <= CIRCLES
+
+
+def test_circles_are_found() -> None:
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a", "e"}, "e": {"d"}, "f": {"d"}}
+    assert set(circles(graph)) == {frozenset("abc"), frozenset("de")}
+
+
+def circles(graph: Mapping[str, set[str]]) -> Iterator[frozenset[str]]:
+    """Yield the sets of modules that reach each other."""
+    reach = {start: reachable(graph, start) for start in graph}
+    found = {frozenset(b for b in reach[a] if a in reach.get(b, ())) for a in graph if a in reach[a]}
+    return iter(found)
+
+
+def reachable(graph: Mapping[str, set[str]], start: str) -> set[str]:
+    seen: set[str] = set()
+    waiting = list(graph[start])
+    while waiting:
+        one = waiting.pop()
+        if one not in seen:
+            seen.add(one)
+            waiting += graph.get(one, ())
+    return seen
+
+
+def test_every_room_has_a_layer_and_every_wing_says_what_lives_there() -> None:
     assert {room(path) for path in MODULES} == set(LAYERS)
+    for folder, heights in WINGS.items():
+        for name in heights:
+            place = PACKAGE / folder / name
+            if name and place.is_dir():
+                assert len(ast.get_docstring(ast.parse((place / "__init__.py").read_text())) or "") > 40, place

@@ -8,22 +8,11 @@ import httpx
 from pydantic import ValidationError
 
 from forensix.errors import ServiceError, UsageError
-from forensix.schema import (
-    SPEC_VERSION,
-    TASKS,
-    FaceResult,
-    ForensicResult,
-    ImageResult,
-    TaskReport,
-    VoiceResult,
-    WireModel,
-)
+from forensix.schema import SPEC_VERSION, TaskReport
+from forensix.tasks.catalogue import describe, task_names
 
 Answer = dict[str, Any]
 
-_RESULTS: dict[str, type[WireModel]] = dict(
-    zip(TASKS, (FaceResult, ImageResult, VoiceResult, ForensicResult), strict=True)
-)
 _PUT_OFF = (429, 503)
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout)
 _LOST = (httpx.NetworkError, httpx.TimeoutException, httpx.RemoteProtocolError)
@@ -67,7 +56,7 @@ def task_report(task: str, found: Answer) -> TaskReport:
         result = found.get("result")
         if result is not None:
             # By the task: a bare {"class_name": "real"} fits more than one kind of result.
-            found = {**found, "result": _RESULTS[task].model_validate(result)}
+            found = {**found, "result": describe(task).result.model_validate(result)}
         return TaskReport.model_validate(found)
     except ValidationError as error:
         message = f"the answer of {task} is not of version {SPEC_VERSION} of the interface: {error}"
@@ -75,9 +64,9 @@ def task_report(task: str, found: Answer) -> TaskReport:
 
 
 def check_task(task: str) -> None:
-    """Raise UsageError for a task that the specification does not have."""
-    if task not in TASKS:
-        raise UsageError(f"there is no task {task!r}: choose from {', '.join(TASKS)}")
+    """Raise UsageError for a task that neither the specification nor an installed package has."""
+    if task not in task_names():
+        raise UsageError(f"there is no task {task!r}: choose from {', '.join(task_names())}")
 
 
 def _object(response: httpx.Response) -> Answer:

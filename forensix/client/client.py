@@ -14,6 +14,7 @@ import httpx
 from forensix.client.answers import Answer, answer, check_task, task_report
 from forensix.errors import InputNotFound, ServiceError, UsageError
 from forensix.schema import TaskReport
+from forensix.tasks.catalogue import describe
 
 _LONGEST_POLL_S = 5.0
 
@@ -147,7 +148,7 @@ class Client:
         Parameters
         ----------
         task
-            A name of ``forensix.schema.TASKS``.
+            A name of ``forensix.tasks.task_names()``.
         file
             A path, which is streamed, or the bytes of a file. Exactly one of ``file`` and ``url``.
         url
@@ -180,7 +181,7 @@ class Client:
             raise UsageError("give exactly one of file and url")
         options = {"explain": explain, "transcribe": transcribe, "additional_info": additional_info}
         given = {key: value for key, value in options.items() if value is not None}
-        if wrong := sorted(set(given) - _options_of(task)):
+        if wrong := sorted(set(given) - set(describe(task).options)):
             raise UsageError(f"{task} does not take {', '.join(wrong)}: leave it out")
         fields = {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
         if url is not None:
@@ -241,7 +242,7 @@ class Client:
     def register_webhook(self, event: str, url: str) -> str:
         """Have every finished task of an event posted to an address; return the registration's id.
 
-        ``event`` is a value of ``forensix.schema.EVENTS``, or another of the specification's names.
+        ``event`` is that of a task (``forensix.tasks.describe(NAME).event``), or another of the specification's names.
         """
         return str(self._ask("POST", f"/webhooks/{_quoted(event)}", data={"url": url})["id"])
 
@@ -295,12 +296,6 @@ class Client:
         if self._token is None:
             self._token = self.create_token().token
         return self._http.request(method, path, headers={"Authorization": f"Bearer {self._token}"}, **content)
-
-
-def _options_of(task: str) -> set[str]:
-    if task == "forensic_analysis":
-        return {"additional_info"}
-    return {"explain", "transcribe"} if task == "voice_analysis" else {"explain"}
 
 
 @contextlib.contextmanager

@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from forensix.schema import EVENTS, TaskReport
+from forensix.schema import TaskReport
+from forensix.tasks.catalogue import descriptions
 
 if TYPE_CHECKING:
     from forensix.report import Report
@@ -20,7 +21,7 @@ def to_report(name: str, *answers: TaskReport) -> "Report":
     from forensix.report import Report
     from forensix.tasks.evidence import Outcome
 
-    names = {event: task for task, event in EVENTS.items()}
+    names = {task.event: task.name for task in descriptions()}
     done = {names[a.event_type]: a for a in answers}
     return Report(
         input=name,

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 from forensix.client.answers import task_report
 from forensix.errors import ServiceError, UntrustedWebhook, UsageError
-from forensix.schema import EVENTS, TaskReport
+from forensix.schema import TaskReport
+from forensix.tasks.catalogue import descriptions
 
 
 def verify_webhook(
@@ -66,7 +67,7 @@ def verify_webhook(
     if not any(v == "v1" and hmac.compare_digest(value.encode(), expected) for v, _, value in given):
         raise UntrustedWebhook(f"the delivery {message_id} is not signed with this account's secret")
     answer = json.loads(body)
-    task = next((task for task, event in EVENTS.items() if event == answer.get("event_type")), None)
+    task = next((task.name for task in descriptions() if task.event == answer.get("event_type")), None)
     if task is None:
         raise ServiceError(f"the delivery {message_id} is of an event that this version does not know", code="event")
     return task_report(task, answer)

@@ -15,15 +15,15 @@ from forensix.manifest import Manifest, windows_hint
 from forensix.media import Limits
 from forensix.models import component_names, load_component
 from forensix.perturb import find, grid, names
-from forensix.tasks import Task, load_task
+from forensix.tasks import Task, describe, load_task
+from forensix.tasks.catalogue import SPECIFIED
 
 MADE = ("sha256", "task", "component", "perturbation", "strength", "level", "score", "class_name", "error", "seconds",
         "frame_ms")  # fmt: skip
 """Columns that an evaluation adds to those of the manifest."""
 
-_CLAIMS_ONLY = ("forensic_analysis",)
 # Of slots that other packages define nobody here knows the verb.
-_VERBS = {"spoof": "score", "image_detector": "score", "face_classifier": "score"}
+_SCORING = {task.deciding_slot for task in SPECIFIED if task.deciding_slot}
 
 
 def read_manifest(source: "Manifest | pd.DataFrame | str | os.PathLike[str]") -> Manifest:
@@ -55,7 +55,7 @@ def carried(manifest: Manifest) -> pd.DataFrame:
 
 
 def choose_task(name: str) -> tuple[Task, str | None]:
-    """Return a task that scores, and the slot whose component gives the score: the first one that it names.
+    """Return a task that scores, and the slot whose component gives the score.
 
     Raises
     ------
@@ -65,9 +65,10 @@ def choose_task(name: str) -> tuple[Task, str | None]:
     if not isinstance(name, str):
         raise UsageError(f"task is the name of one task, not a {type(name).__name__}")
     task = load_task(name)
-    if name in _CLAIMS_ONLY:
+    described = describe(name)
+    if not described.gives_score:
         raise UsageError(f"{name} makes claims and gives no score, so there is nothing to evaluate")
-    return task, next(iter(task.components), None)
+    return task, described.deciding_slot
 
 
 def choose_components(task: Task, slot: str | None, chosen: Any) -> dict[str, Any]:
@@ -103,8 +104,8 @@ def choose_components(task: Task, slot: str | None, chosen: Any) -> dict[str, An
         if isinstance(one, str):
             if one not in component_names(slot):
                 load_component(slot, one)
-        elif slot in _VERBS:
-            _check_verb(slot, _VERBS[slot], one)
+        elif slot in _SCORING:
+            _check_verb(slot, "score", one)
     return found
 
 

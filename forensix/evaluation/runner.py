@@ -32,6 +32,7 @@ from forensix.evaluation.store import Stores
 from forensix.manifest import Manifest
 from forensix.media import Limits
 from forensix.progress import Progress, shown
+from forensix.tasks.catalogue import describe
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -260,7 +261,7 @@ def _notes(job: Job, components: Mapping[str, Any], gathered: Gathered) -> list[
                 f"{name} has neither a card nor a version that tells it from others of its kind, so its scores are not"
                 " kept for later runs."
             )
-    if job.metadata and len(gathered.conditions) > 1 and job.task == "ai_generated_image_detection":
+    if job.metadata and len(gathered.conditions) > 1 and describe(job.task).reads_origin:
         notes.append(
             "Undegraded files count with what they say of themselves, degraded copies say nothing: pass metadata=False"
             " to compare like with like."

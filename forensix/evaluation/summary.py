@@ -27,10 +27,10 @@ import pandas as pd
 from forensix.errors import UsageError
 from forensix.evaluation.conditions import UNKNOWN, Threshold, classes, conditions, mean, measured, need, text
 from forensix.metrics.intervals import DIRECTION, FOR_VOICES, Measures, percentile
+from forensix.tasks.catalogue import describe
 
 AVERAGE = "AVG"
 SUBGROUPS = ("language", "gender", "quality")
-_VOICES = "voice_analysis"
 _TURNED = 5
 """Conditions up to which a table is drawn with a column for each, and a row for each of the metrics."""
 
@@ -254,8 +254,9 @@ def wide(table: pd.DataFrame, metrics: Sequence[str] | None = None, *, digits: i
 
 
 def _named(key: Mapping[str, Any], task: str | None) -> list[str]:
-    voices = key.get("task", task) == _VOICES
-    return [name for name in DIRECTION if voices or name not in FOR_VOICES]
+    told = key.get("task", task)
+    own = describe(str(told)).metrics if told else ()
+    return [name for name in DIRECTION if name in own or name not in FOR_VOICES]
 
 
 def _rows(

@@ -20,13 +20,15 @@ What ``executor`` may be:
 import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from forensix.errors import UsageError
+from forensix.executors.gate import Done, Gate
 
 if TYPE_CHECKING:
     from distributed import Client
+
+__all__ = ["ENOUGH", "WORKER_BYTES", "Done", "check", "choose", "processes", "run"]
 
 ENOUGH = 32
 """Items from which on worker processes pay: starting one takes as long as analysing a few files."""
@@ -36,16 +38,6 @@ WORKER_BYTES = 2 << 30
 
 _WINDOW = 16
 _SCHEMES = ("tcp://", "tls://", "ws://", "wss://", "ucx://", "inproc://")
-
-
-@dataclass(frozen=True)
-class Done:
-    """One finished item: its place in the input, and what the function returned."""
-
-    index: int
-    value: Any = None
-    lost: int = 0
-    """How many workers died with it before it was given up; 0 where there is a value."""
 
 
 def run(
@@ -159,25 +151,6 @@ def _run(
 
         found = run_on_cluster(function, common, gate, executor, chunk)
     return _in_order(found, gate) if ordered else found
-
-
-class Gate:
-    """Hands items out while not too many lie ahead of the one that is waited for."""
-
-    def __init__(self, items: Iterator[tuple[int, Any]], window: int | None, ordered: bool) -> None:
-        self._items = items
-        self.window = window
-        self._ordered = ordered
-        self.handed = 0
-        self.yielded = 0
-
-    def take(self, n: int) -> list[tuple[int, Any]]:
-        """Return the next items: at most ``n``, none where the input is at its end or too many wait."""
-        if self._ordered and self.window is not None:
-            n = min(n, self.yielded + self.window - self.handed)
-        found = list(itertools.islice(self._items, max(0, n)))
-        self.handed += len(found)
-        return found
 
 
 def _in_order(found: Iterator[Done], gate: Gate) -> Iterator[Done]:

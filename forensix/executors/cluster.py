@@ -21,7 +21,8 @@ from urllib.parse import urlsplit
 
 from forensix import __version__
 from forensix.errors import ForensixError, MissingExtra, UsageError
-from forensix.executors import Done, Gate
+from forensix.executors import messages
+from forensix.executors.gate import Done, Gate
 from forensix.executors.local import packed
 
 if TYPE_CHECKING:
@@ -45,9 +46,6 @@ _MOST_CANCELLED = 20
 _Items = list[tuple[int, Any]]
 
 _one_at_a_time = threading.Lock()
-_unpacked: dict[str, Any] = {}
-brought: dict[str, bytes] = {}
-"""On a worker: what was too large to come with a chunk, by its digest."""
 
 
 def run_on_cluster(
@@ -74,9 +72,9 @@ def run_on_cluster(
             raise UsageError(f"this Dask client is {client.status}: make another one, or pass the scheduler's address")
         digest = sha256(message).hexdigest()
         if len(message) > _MOST_INLINE_BYTES:
-            from forensix.executors.brought import Brought
+            from forensix.executors.plugin import MessagePlugin
 
-            client.register_plugin(Brought(digest, message), name=f"forensix-{digest}")
+            client.register_plugin(MessagePlugin(digest, message), name=f"forensix-{digest}")
             stack.callback(_forget, client, f"forensix-{digest}")
             message = b""
         yield from _Run(client, (message, digest, __version__), gate, chunk).results()
@@ -87,19 +85,19 @@ def work(message: bytes, digest: str, release: str, items: _Items) -> list[tuple
     if release != __version__:
         raise UsageError(f"a worker of the cluster runs forensix {__version__}, and the caller {release}")
     with _one_at_a_time:
-        if digest not in _unpacked:
-            _unpacked.clear()
-            _unpacked[digest] = pickle.loads(message or _brought(digest))
-        function, common = _unpacked[digest]
+        if digest not in messages.UNPACKED:
+            messages.UNPACKED.clear()
+            messages.UNPACKED[digest] = pickle.loads(message or _received(digest))
+        function, common = messages.UNPACKED[digest]
         return [(index, function(common, item)) for index, item in items]
 
 
-def _brought(digest: str) -> bytes:
+def _received(digest: str) -> bytes:
     """Return what was sent to all workers; one that has just come may get its first chunk before it."""
     deadline = time.monotonic() + CONNECT_S
-    while digest not in brought and time.monotonic() < deadline:
+    while digest not in messages.RECEIVED and time.monotonic() < deadline:
         time.sleep(0.05)
-    return brought[digest]
+    return messages.RECEIVED[digest]
 
 
 def _knock(address: str) -> None:

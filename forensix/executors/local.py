@@ -21,7 +21,8 @@ from typing import Any
 
 from forensix import interpreter
 from forensix.errors import ForensixError, UsageError
-from forensix.executors import Done, Gate, lent
+from forensix.executors import lent
+from forensix.executors.gate import Done, Gate
 
 MOST_DEATHS = 2
 """Workers that an item may take with it before it is given up."""

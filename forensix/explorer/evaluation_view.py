@@ -1,13 +1,15 @@
 """Browsing an evaluation: filters, a histogram, and a page of the table, whatever its length."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
 
 from forensix.explorer import drawing, selection
-from forensix.explorer.explorer import Explorer
 from forensix.report.text import visible
+
+if TYPE_CHECKING:
+    from forensix.explorer.explorer import Explorer
 
 PAGE_ROWS = 20
 _ANY = ("any", "")
@@ -19,7 +21,7 @@ _AS_THEY_ARE = {selection.AS_THEY_ARE: "files as they are"}
 class EvaluationView:
     """The widgets number the same for ten rows and for a million: those of one page."""
 
-    def __init__(self, explorer: Explorer) -> None:
+    def __init__(self, explorer: "Explorer") -> None:
         self.explorer, self.evaluation = explorer, explorer.evaluation
         assert explorer.evaluation is not None
         judged = explorer.judged

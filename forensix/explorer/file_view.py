@@ -1,32 +1,25 @@
 """Choosing a file, tasks and models."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
 
 from forensix.explorer import drawing
-from forensix.explorer.explorer import Explorer
 from forensix.models import component_names
 from forensix.report.text import visible
 from forensix.report.words import plural, size_text, task_title
-from forensix.tasks import load_task, task_names
+from forensix.tasks import describe, load_task, task_names
+
+if TYPE_CHECKING:
+    from forensix.explorer.explorer import Explorer
 
 _ROWS = 8
-_SLOTS = {
-    "face_classifier": "faces",
-    "face_detector": "finder of faces",
-    "image_detector": "generated or not",
-    "attribution": "which generator",
-    "watermark": "invisible watermark",
-    "spoof": "synthetic voice",
-    "gender": "gender of a voice",
-}
 
 
 class FileView:
     """The files of a folder, a tick for each task, a menu for each slot, and the button that runs."""
 
-    def __init__(self, explorer: Explorer) -> None:
+    def __init__(self, explorer: "Explorer") -> None:
         self.explorer = explorer
         self.find = w.Text(
             description="Find", placeholder="part of a name", continuous_update=False,
@@ -116,7 +109,7 @@ class FileView:
     def _menu(self, task: str, slot: str) -> w.Dropdown:
         return w.Dropdown(
             options=component_names(slot), value=load_task(task).components[slot],
-            description=_SLOTS.get(slot, slot.replace("_", " ")), tooltip=f"component of the slot {slot}",
+            description=describe(task).slots.get(slot, slot.replace("_", " ")), tooltip=f"component of the slot {slot}",
             style={"description_width": "initial"}, layout=w.Layout(width="auto", max_width="26rem"),
         )  # fmt: skip
 

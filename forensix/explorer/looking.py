@@ -21,7 +21,7 @@ from forensix.models import component_names
 from forensix.perturb import degrade_file
 from forensix.report import Report
 from forensix.tasks import task_names
-from forensix.tasks.task import accepted
+from forensix.tasks.catalogue import describe
 
 _SAME = 5e-4
 """Scores that differ by less are written alike."""
@@ -60,7 +60,7 @@ def _accepting(source: str | bytes, name: str | None, tasks: Collection[str]) ->
     if isinstance(source, str) and is_url(source):
         return None if set(tasks) == set(task_names()) else tasks
     with open_media(source, name=name) as media:
-        return tuple(task for task in tasks if media.kind in accepted(task)) or tasks
+        return tuple(task for task in tasks if media.kind in describe(task).accepts) or tasks
 
 
 def is_url(text: str) -> bool:

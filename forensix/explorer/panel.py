@@ -1,16 +1,20 @@
 """How far an analysis is, how to end it, and what it found."""
 
+from typing import TYPE_CHECKING
+
 import ipywidgets as w
 
 from forensix.explorer import drawing
-from forensix.explorer.explorer import Explorer
 from forensix.explorer.running import STOPPED
+
+if TYPE_CHECKING:
+    from forensix.explorer.explorer import Explorer
 
 
 class Panel:
     """Progress in words, a button to stop, the sentence on what is wrong, and the report."""
 
-    def __init__(self, explorer: Explorer) -> None:
+    def __init__(self, explorer: "Explorer") -> None:
         self.explorer = explorer
         self.bar = w.FloatProgress(
             min=0.0,

@@ -1,20 +1,22 @@
 """The widget of an explorer: where to look on top, then files or an evaluation, then what was found."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
 
 from forensix.explorer import drawing
 from forensix.explorer.evaluation_view import EvaluationView
-from forensix.explorer.explorer import Explorer
 from forensix.explorer.file_view import FileView
 from forensix.explorer.panel import Panel
+
+if TYPE_CHECKING:
+    from forensix.explorer.explorer import Explorer
 
 UPLOAD_MB = 10
 """A notebook's connection ends when more is sent at once."""
 
 
-def make(explorer: Explorer) -> w.VBox:
+def make(explorer: "Explorer") -> w.VBox:
     """Return a widget that shows an explorer and changes with it."""
     return View(explorer).box
 
@@ -22,7 +24,7 @@ def make(explorer: Explorer) -> w.VBox:
 class View:
     """Keeps the widgets of an explorer as the explorer is."""
 
-    def __init__(self, explorer: Explorer) -> None:
+    def __init__(self, explorer: "Explorer") -> None:
         self.explorer = explorer
         self.panel = Panel(explorer)
         # Made when they are shown: the first loads every task.

@@ -233,11 +233,12 @@ def _follow(
 def _told(
     frames: "Iterable[Frame]", seen: Stills, duration_s: float | None, progress: Callable[[float], None] | None
 ) -> "Iterator[Frame]":
-    """Pass frames on, keep stills of them, and say how far it is."""
+    """Pass frames on, keep stills of them, and say how far it is, a hundred times at most."""
+    told = -1.0
     for frame in frames:
         seen.add(frame)
-        if progress is not None and duration_s:
-            progress(min(1.0, frame.ms / 1000 / duration_s))
+        if progress is not None and duration_s and (share := min(1.0, frame.ms / 1000 / duration_s)) - told >= 0.01:
+            progress(told := share)
         yield frame
 
 

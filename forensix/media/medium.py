@@ -193,7 +193,16 @@ class Media:
     def _shown(self) -> str:
         return sniff.shorten(self.name)
 
-    def _readable(self) -> dict[str, str]:
+    def for_decoder(self) -> dict[str, str]:
+        """Return what a decoder in the child process is told of the file.
+
+        Raises
+        ------
+        ValueError
+            The medium is closed.
+        BrokenMedia
+            It holds nothing to decode.
+        """
         if not self._finalizer.alive:
             raise ValueError(f"{self._shown} is closed; open it again")
         if self.broken:
@@ -206,7 +215,7 @@ class Media:
     def _decode_image(self, max_side_px: int | None) -> "np.ndarray":
         rgb: np.ndarray = call(
             "forensix.media.images:decode",
-            self._readable(),
+            self.for_decoder(),
             self.limits.image_pixels,
             max_side_px,
             timeout_s=_IMAGE_S,
@@ -244,7 +253,7 @@ class Media:
         """Yield what a function of ``streams`` yields, and keep the warnings that it yields last."""
         items = stream(
             f"forensix.media.streams:{function}",
-            self._readable(),
+            self.for_decoder(),
             asdict(self.limits),
             *args,
             timeout_s=self.limits.decode_s,

@@ -39,7 +39,7 @@ def probe(source: dict[str, str], limits: dict[str, float]) -> dict[str, Any]:
     One frame is decoded where that works, for the orientation, which few containers tell otherwise.
     """
     name = source["name"]
-    with open(source["path"], "rb") as file, _open(file, source) as container:
+    with open(source["path"], "rb") as file, open_container(file, source) as container:
         video, audio = _video(container), _audio(container)
         if video is None and audio is None:
             raise BrokenMedia(f"{name} holds neither pictures nor sound that can be decoded")
@@ -84,7 +84,7 @@ def frames(
     All frames have the size of the first, so that boxes mean the same throughout.
     """
     name, warnings = source["name"], list[str]()
-    with open(source["path"], "rb") as file, _open(file, source) as container:
+    with open(source["path"], "rb") as file, open_container(file, source) as container:
         video = _video(container)
         if video is None:
             raise UnsupportedMedia(f"{name} has no pictures, only sound")
@@ -122,7 +122,7 @@ def samples(source: dict[str, str], limits: dict[str, float]) -> Iterator[Any]:
     import numpy as np
 
     name, n_samples = source["name"], 0
-    with open(source["path"], "rb") as file, _open(file, source) as container:
+    with open(source["path"], "rb") as file, open_container(file, source) as container:
         audio = _audio(container)
         if audio is None:
             raise UnsupportedMedia(f"{name} has no sound")
@@ -216,7 +216,8 @@ class _Clock:
         return self._last_ms
 
 
-def _open(file: BinaryIO, source: dict[str, str]) -> Any:
+def open_container(file: BinaryIO, source: dict[str, str]) -> Any:
+    """Open a container with the one demuxer of its format, and no protocol; ``source`` as `Media.for_decoder` tells."""
     slug, name = source["slug"], source["name"]
     demuxer = _DEMUXERS[slug]
     options = {"protocol_whitelist": "none", "format_whitelist": demuxer}

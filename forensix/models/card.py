@@ -1,13 +1,14 @@
 """The card of a model: everything needed to feed it, to read its outputs and to know how far to trust it."""
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from forensix.calibration import Calibration
 
-Slot = Literal["face_classifier", "image_detector", "attribution", "spoof", "gender", "diarisation", "face_detector"]
+Slot = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+"""What a component is for: a name of the entry points' group ``forensix.<slot>``."""
 
 
 class _Record(BaseModel):

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from forensix.errors import UnsupportedMedia
-from forensix.media import Limits, open_media
+from forensix.media import Limits, Media, open_media
 from forensix.media.sandbox import call
 from forensix.perturb import video
 from forensix.perturb.registry import Strength, find, names
@@ -84,12 +84,12 @@ def write_wav(path: Path, samples: np.ndarray) -> None:
         out.writeframes(samples.astype("<i2").tobytes())
 
 
-def _encode(media: object, name: str, strength: float, target: Path, limits: Limits) -> None:
+def _encode(media: Media, name: str, strength: float, target: Path, limits: Limits) -> None:
     crf, factor = (strength, 1.0) if name == "crf" else (float(video.SCALED_CRF), strength)
     try:
         call(
             "forensix.perturb.video:encode",
-            media._readable(),  # type: ignore[attr-defined]
+            media.for_decoder(),
             asdict(limits),
             str(target.absolute()),
             crf,

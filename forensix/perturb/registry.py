@@ -46,15 +46,17 @@ class Degradation:
     def at(self, strength: Strength) -> Callable[..., Any]:
         """Return ``function(data, seed=0)``: uint8 RGB (H, W, 3) for pictures, float32 at 16 kHz for sound.
 
-        For videos it is ``function(path, folder, seed=0)``, which writes a file and returns its path.
+        Videos go from file to file, by `forensix.perturb.degrade_file`: the function refuses them.
         """
         self._check(strength)
-        if self.apply is None:
-            from forensix.perturb.files import degrade_file
+        return lambda data, *, seed=0: self._applied(data, strength, seed)
 
-            return lambda path, folder, *, seed=0: degrade_file(path, self.name, strength, folder, seed=seed)
-        apply = self.apply
-        return lambda data, *, seed=0: apply(data, strength, self._generator(data, strength, seed))
+    def _applied(self, data: Any, strength: Strength, seed: int) -> Any:
+        if self.apply is None:
+            raise UsageError(
+                f"{self.name} goes from file to file: forensix.perturb.degrade_file(path, {self.name!r}, ...)"
+            )
+        return self.apply(data, strength, self._generator(data, strength, seed))
 
     def _check(self, strength: Strength) -> None:
         if (strength is None) != (self.strengths == (None,)):

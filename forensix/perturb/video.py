@@ -61,7 +61,7 @@ class _Sound:
     def __init__(self, source: dict[str, str], out: Any) -> None:
         self._file = open(source["path"], "rb")  # noqa: SIM115
         self._out = out
-        self._container = streams._open(self._file, source)
+        self._container = streams.open_container(self._file, source)
         known = (s for s in self._container.streams.audio if s.codec_context and s.codec_context.name in _CARRIED)
         self._from = next(known, None)
         self._to = None if self._from is None else out.add_stream_from_template(self._from)

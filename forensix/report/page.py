@@ -15,17 +15,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from forensix.report import charts, filemap, film, strips, structure, words
 from forensix.report.claims import ShownClaim, cut
-from forensix.report.report import Report
 from forensix.report.sections import Section, safe_film, safe_picture, safe_sound, sections
 from forensix.report.text import marked, visible
 from forensix.tasks.evidence import Bounds, Curve, Film, Lineage, Recording, StructureMap, Table, Timeline
+
+if TYPE_CHECKING:
+    from forensix.report.report import Report
 
 _COMMAND = re.compile(r"`(forensix [a-z-]+)`")
 
@@ -133,7 +135,7 @@ def _environment() -> Environment:
     return env
 
 
-def python_call(report: Report) -> str:
+def python_call(report: "Report") -> str:
     """Return the call that repeats a report, with the settings that have a literal form."""
     arguments = [repr(report.input)]
     for name, value in report.settings.items():
@@ -159,7 +161,7 @@ def _how_to_read(shown: Iterable[Section]) -> list[str]:
     return [*texts, words.HOW_TO_READ_CLAIMS] if any(s.claims for s in shown) else texts
 
 
-def _context(report: Report) -> dict[str, Any]:
+def _context(report: "Report") -> dict[str, Any]:
     shown: Sequence[Section] = sections(report)
     return {
         "report": report,
@@ -187,7 +189,7 @@ def _hash_of(script: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
-def render_page(reports: Iterable[Report], *, title: str | None = None) -> str:
+def render_page(reports: "Iterable[Report]", *, title: str | None = None) -> str:
     """Return one HTML page with all reports; it needs no other file, no network and no script."""
     contexts = [_context(report) for report in reports]
     if title is None:
@@ -199,7 +201,7 @@ def render_page(reports: Iterable[Report], *, title: str | None = None) -> str:
     return page.render(contexts=contexts, title=title, policy=policy, how_to_read=_how_to_read(shown), script=script)
 
 
-def render_fragment(report: Report) -> str:
+def render_fragment(report: "Report") -> str:
     """Return a report as HTML to be shown inside another page; its styles reach nothing outside of it."""
     context = _context(report)
     how_to_read, script = _how_to_read(context["sections"]), _script(context["sections"])
@@ -211,7 +213,7 @@ def styles() -> str:
     return _environment().get_template("style.css").render()
 
 
-def save_page(reports: Iterable[Report], path: str | Path, *, title: str | None = None) -> Path:
+def save_page(reports: "Iterable[Report]", path: str | Path, *, title: str | None = None) -> Path:
     """Write :func:`render_page` to ``path`` in one step: a reader sees the old page or the new one, never a part."""
     path = Path(path)
     page = render_page(reports, title=title)

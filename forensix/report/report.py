@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from forensix.errors import UsageError
 from forensix.report.claims import facts_with_claims, numbered
 from forensix.report.words import FAILED, score_text, verdict, verdict_class
-from forensix.schema import EVENTS, Speaker, TaskReport
+from forensix.schema import Speaker, TaskReport
+from forensix.tasks.catalogue import describe
 from forensix.tasks.evidence import Basis, Outcome
 
 if TYPE_CHECKING:
@@ -104,14 +105,15 @@ class Report:
         error = None if outcome else self.errors.get(task) or self.error
         if outcome is None and error is None:
             raise UsageError(f"task {task!r} was not run on {self.name}; run were: {', '.join(self.tasks) or 'none'}")
+        told = describe(task)
         return TaskReport(
             id=self.task_id(task),
             status="completed" if outcome else "failed",
-            event_type=EVENTS.get(task, f"{task}_complete"),
+            event_type=told.event,
             error=error,
             result=outcome.result if outcome else None,
-            preview=outcome.preview if outcome and task == "face_manipulation" else None,
-            additional_info=self.additional_info if task == "forensic_analysis" else None,
+            preview=outcome.preview if outcome and told.has_preview else None,
+            additional_info=self.additional_info if "additional_info" in told.options else None,
         )
 
     def to_wire(self, task: str) -> dict[str, Any]:
@@ -257,7 +259,7 @@ class Report:
         parts = []
         for task in self.tasks:
             outcome = self.outcomes.get(task)
-            word = verdict(outcome).word.lower() if outcome else FAILED.word.lower()
+            word = verdict(task, outcome).word.lower() if outcome else FAILED.word.lower()
             score = f" {score_text(outcome.score)}" if outcome and outcome.score is not None else ""
             parts.append(f"{task} {word}{score}")
         return f"<Report {self.name!r}: {'; '.join(parts) or 'no tasks'}>"

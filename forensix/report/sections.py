@@ -9,15 +9,16 @@ import binascii
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from forensix.report.claims import FACT_COLUMNS, ShownClaim, fact_rows, shown_claims
-from forensix.report.report import Report
-from forensix.report.words import FAILED, MANIPULATIONS, Verdict, plural, score_text, task_title, time_text, verdict
+from forensix.report.words import FAILED, MANIPULATIONS, plural, score_text, task_title, time_text, verdict
 from forensix.schema import AudioFeatures, FaceResult, ImageResult, VoiceResult
+from forensix.tasks.catalogue import Verdict, describe
 from forensix.tasks.evidence import Basis, Bound, Bounds, Evidence, FactList, Outcome, Picture, Table
 
-VERDICT_COMPONENTS = ("face_classifier", "image_detector", "spoof")
-"""The components whose threshold separates real from fake."""
+if TYPE_CHECKING:
+    from forensix.report.report import Report
 
 _DATA_URI = re.compile(r"data:image/(jpeg|png);base64,([A-Za-z0-9+/]+={0,2})")
 _SOUND_URI = re.compile(r"data:audio/mpeg;base64,([A-Za-z0-9+/]{16,}={0,2})")
@@ -204,10 +205,11 @@ def _evidence(outcome: Outcome) -> tuple[Evidence, ...]:
     return tuple(shown)
 
 
-def _section(report: Report, task: str, outcome: Outcome) -> Section:
+def _section(report: "Report", task: str, outcome: Outcome) -> Section:
     result = outcome.result
+    slot = describe(task).deciding_slot
     used = [m for m in report.models if m["name"] in outcome.models]
-    deciding = [m for m in used if m.get("component") in VERDICT_COMPONENTS and m.get("threshold") is not None]
+    deciding = [m for m in used if m.get("component") == slot and m.get("threshold") is not None]
     evidence = _evidence(outcome)
     claims = shown_claims(outcome)
     numbers = {shown.claim: shown.number for shown in claims}
@@ -215,7 +217,7 @@ def _section(report: Report, task: str, outcome: Outcome) -> Section:
     return Section(
         task=task,
         title=task_title(task),
-        verdict=verdict(outcome),
+        verdict=verdict(task, outcome),
         summary=outcome.summary,
         named=tuple(_named(outcome)),
         score=outcome.score,
@@ -225,7 +227,7 @@ def _section(report: Report, task: str, outcome: Outcome) -> Section:
         notes=outcome.notes,
         limits=tuple((str(m["name"]), str(m["limits"])) for m in used if m.get("limits")),
         claims=claims,
-        transcript=result.transcript if isinstance(result, VoiceResult) else None,
+        transcript=getattr(result, "transcript", None),
         pictures=tuple(
             ShownPicture(p.title, p.data_uri, p.caption, numbers.get(p.claim) if p.claim else None, p.is_wide)
             for p in pictures
@@ -234,7 +236,7 @@ def _section(report: Report, task: str, outcome: Outcome) -> Section:
     )
 
 
-def sections(report: Report) -> tuple[Section, ...]:
+def sections(report: "Report") -> tuple[Section, ...]:
     """Return what is to be shown of each task, those that failed last."""
     done = [_section(report, task, outcome) for task, outcome in report.outcomes.items()]
     failed = [Section(task, task_title(task), FAILED, error=error) for task, error in report.errors.items()]

@@ -2,17 +2,10 @@
 
 import math
 import re
-from dataclasses import dataclass
 
-from forensix.schema import FaceResult, ForensicResult, VoiceResult
+from forensix.schema import ForensicResult
+from forensix.tasks.catalogue import Verdict, describe
 from forensix.tasks.evidence import Outcome
-
-TASK_TITLES = {
-    "face_manipulation": "Face manipulation",
-    "ai_generated_image_detection": "AI-generated picture",
-    "voice_analysis": "Voice",
-    "forensic_analysis": "File forensics",
-}
 
 HOW_TO_READ = (
     "A score runs from 0 (real) to 1 (fake). It is calibrated as if real and fake were equally likely before looking: "
@@ -56,29 +49,6 @@ SYMBOLS = {
 """What stands before a verdict or a claim, by its tone; colour never stands alone."""
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """A verdict in words; ``tone`` picks colour and symbol, which never stand alone."""
-
-    word: str
-    tone: str
-    meaning: str
-
-
-_FACES = {
-    "fake": Verdict("Fake", "fake", "at least one face is judged to be manipulated"),
-    "real": Verdict("Real", "real", "no face is judged to be manipulated"),
-    "no_faces": Verdict("No faces", "none", "no face was found, so there is nothing to judge"),
-}
-_PICTURES = {
-    "fake": Verdict("Fake", "fake", "judged to be made by a generator"),
-    "real": Verdict("Real", "real", "not judged to be made by a generator"),
-}
-_VOICES = {
-    "fake": Verdict("Fake", "fake", "at least one voice is judged to be synthetic"),
-    "real": Verdict("Real", "real", "no voice is judged to be synthetic"),
-    "no_speech": Verdict("No speech", "none", "no speech was found, so there is nothing to judge"),
-}
 SCALE = ("looks recorded", "looks synthetic")
 """What stands at 0 and at 1 of a score's scale."""
 INCONCLUSIVE = Verdict("Inconclusive", "unsure", "real and fake media score like this")
@@ -106,11 +76,11 @@ def verdict_class(outcome: Outcome) -> str:
         return "inconclusive"
     if isinstance(result, ForensicResult):
         return next((s for s in SEVERITIES if getattr(result.claim_lists, s)), "no_claims")
-    return result.class_name
+    return str(getattr(result, "class_name", "done"))
 
 
-def verdict(outcome: Outcome) -> Verdict:
-    """Return an outcome's verdict in words."""
+def verdict(task: str, outcome: Outcome) -> Verdict:
+    """Return an outcome's verdict in words: the task's own for its class, else the class itself."""
     name, result = verdict_class(outcome), outcome.result
     if outcome.inconclusive:
         return INCONCLUSIVE
@@ -121,14 +91,13 @@ def verdict(outcome: Outcome) -> Verdict:
             return Verdict("No claims", "none", "the file says nothing that a rule speaks to")
         word = {"critical": "Critical claims", "suspect": "Suspect claims", "benign": "Nothing suspect"}[name]
         return Verdict(word, name, meaning)
-    if isinstance(result, FaceResult):
-        return _FACES[name]
-    return (_VOICES if isinstance(result, VoiceResult) else _PICTURES)[name]
+    plain = Verdict(name.replace("_", " ").capitalize(), name if name in ("fake", "real") else "none", "")
+    return describe(task).verdicts.get(name, plain)
 
 
 def task_title(task: str) -> str:
-    """Return the title of a task; one that another package adds is titled by its name."""
-    return TASK_TITLES.get(task, task.replace("_", " ").capitalize())
+    """Return the title of a task."""
+    return describe(task).title
 
 
 def score_text(score: float) -> str:

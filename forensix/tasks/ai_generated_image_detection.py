@@ -19,12 +19,13 @@ from forensix.faces.detect import landmarks
 from forensix.forensics.rules.provenance import generator_identifier, generator_marks, is_partial, mark_value
 from forensix.media import Media
 from forensix.metadata.facts import Fact, Facts
-from forensix.schema import ACCEPTS, Attribution, ImageExplanation, ImageResult
+from forensix.schema import Attribution, ImageExplanation, ImageResult
 from forensix.synthetic.content import is_drawn
 from forensix.synthetic.detector import aggregate_frames
 from forensix.synthetic.overlay import draw_heatmap, eye_mouth_overlay, fitted, heatmap_object, shrunk
 from forensix.synthetic.provenance import Kind, combine
 from forensix.synthetic.watermark import Watermark
+from forensix.tasks.catalogue import AI_GENERATED_IMAGE_DETECTION
 from forensix.tasks.evidence import Curve, Evidence, Outcome, Picture, Table
 from forensix.tasks.forensic_analysis import facts_of
 from forensix.tasks.pictures import jpeg_uri
@@ -74,8 +75,9 @@ class _Looked:
 class GeneratedImageDetection:
     """Tell generated pictures from photographs."""
 
-    name = "ai_generated_image_detection"
-    accepts = ACCEPTS["ai_generated_image_detection"]
+    description = AI_GENERATED_IMAGE_DETECTION
+    name = AI_GENERATED_IMAGE_DETECTION.name
+    accepts = AI_GENERATED_IMAGE_DETECTION.accepts
     components: Mapping[str, str] = MappingProxyType(
         {"image_detector": "forensix-image", "attribution": "forensix-attribution", "watermark": "dwt-dct"}
     )

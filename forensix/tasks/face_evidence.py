@@ -120,6 +120,6 @@ def _drawn(still: Still, faces: Sequence[JudgedFace]) -> NDArray[np.uint8]:
             continue
         score = face.score_at(still.ms)
         boxes.append(box / still.scale)
-        labels.append(f"{face.track.id}" if score is None else f"{face.track.id}: {score:.2f}")
+        labels.append(f"face {face.track.id}" + ("" if score is None else f": {score:.2f}"))
         colours.append(score_colour(score))
     return outlined(still.rgb, np.array(boxes).reshape(-1, 4), labels, colours)

@@ -17,7 +17,8 @@ from forensix.faces import FaceTrack, stills, track
 from forensix.faces.verdict import doubt, face_logit, file_logit
 from forensix.media import Media
 from forensix.models import Pooling
-from forensix.schema import ACCEPTS, FaceExplanation, FaceResult, ManipulationType, Track
+from forensix.schema import FaceExplanation, FaceResult, ManipulationType, Track
+from forensix.tasks.catalogue import FACE_MANIPULATION
 from forensix.tasks.evidence import Outcome
 from forensix.tasks.face_evidence import JudgedFace, face_evidence, heated, preview_uri
 from forensix.tasks.pictures import jpeg_uri
@@ -31,8 +32,9 @@ MAX_DOUBTS_TOLD = 3
 class FaceManipulation:
     """Tell manipulated faces from recorded ones."""
 
-    name = "face_manipulation"
-    accepts = ACCEPTS["face_manipulation"]
+    description = FACE_MANIPULATION
+    name = FACE_MANIPULATION.name
+    accepts = FACE_MANIPULATION.accepts
     components: Mapping[str, str] = MappingProxyType({"face_classifier": "forensix-face", "face_detector": "mtcnn"})
 
     def run(self, media: Media, options: Options) -> Outcome:

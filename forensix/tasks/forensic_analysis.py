@@ -11,7 +11,8 @@ from forensix.forensics import Finding, claims, result
 from forensix.media import Media
 from forensix.metadata.facts import Fact, Facts
 from forensix.metadata.reader import read_facts
-from forensix.schema import ACCEPTS, Claim, ForensicResult
+from forensix.schema import Claim, ForensicResult
+from forensix.tasks.catalogue import FORENSIC_ANALYSIS
 from forensix.tasks.evidence import Basis, Evidence, FactList, Outcome, Picture, StructureMap, Table
 from forensix.tasks.history import history
 from forensix.tasks.moments import moments
@@ -32,8 +33,9 @@ _OBJECT = re.compile(r"\bobject \d+")
 class ForensicAnalysis:
     """Read the facts of a file and say what follows from them."""
 
-    name = "forensic_analysis"
-    accepts = ACCEPTS["forensic_analysis"]
+    description = FORENSIC_ANALYSIS
+    name = FORENSIC_ANALYSIS.name
+    accepts = FORENSIC_ANALYSIS.accepts
     components: Mapping[str, str] = MappingProxyType({})
 
     def run(self, media: Media, options: Options) -> Outcome:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageFont
 
 JPEG_QUALITY = 88
 MAX_SIDE_PX = 640
@@ -55,10 +55,13 @@ def outlined(
     picture = Image.fromarray(rgb)
     draw = ImageDraw.Draw(picture)
     line_px = max(2, round(max(rgb.shape[:2]) / 200))
+    size_px = max(12, round(max(rgb.shape[:2]) / 26))
+    font = ImageFont.load_default(size_px)
     for (x1, y1, x2, y2), label, colour in zip(np.asarray(boxes).tolist(), labels, colours, strict=True):
         draw.rectangle((x1 - 1, y1 - 1, x2 + 1, y2 + 1), outline=(0, 0, 0), width=line_px + 2)
         draw.rectangle((x1, y1, x2, y2), outline=colour, width=line_px)
-        draw.text((x1 + line_px, max(0, y1 - 14)), label, fill=colour, stroke_width=2, stroke_fill=(0, 0, 0))
+        place = x1 + line_px, max(0, y1 - 1.4 * size_px)
+        draw.text(place, label, font=font, fill=(255, 255, 255), stroke_width=2, stroke_fill=(0, 0, 0))
     return np.asarray(picture)
 
 

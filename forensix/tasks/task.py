@@ -4,14 +4,14 @@ import contextlib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import EntryPoint, PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Protocol
 
 from forensix.errors import UnsupportedMedia, UsageError
-from forensix.interpreter import entry_points
 from forensix.media import Media
 from forensix.models import load_component
-from forensix.schema import ACCEPTS, TASKS, MediaKind
+from forensix.schema import MediaKind
+from forensix.tasks.catalogue import describe, task_names
 from forensix.tasks.evidence import Outcome
 
 _DECIDING = ("forensix", "numpy", "scipy", "scikit-image", "torch", "torchaudio", "torchvision", "timm", "av", "pillow",
@@ -72,18 +72,6 @@ def deciding_versions() -> dict[str, str]:
 
 
 @cache
-def _entries() -> dict[str, EntryPoint]:
-    found = entry_points("forensix.tasks")
-    order = [*(name for name in TASKS if name in found), *sorted(set(found) - set(TASKS))]
-    return {name: found[name] for name in order}
-
-
-def task_names() -> tuple[str, ...]:
-    """Return the names of all tasks: the specification's in its order, then those of other packages."""
-    return tuple(_entries())
-
-
-@cache
 def load_task(name: str) -> Task:
     """Return the task of a name; what it needs is imported now.
 
@@ -93,13 +81,8 @@ def load_task(name: str) -> Task:
         No task of that name.
     """
     check_names([name])
-    task: Task = _entries()[name].load()()
+    task: Task = describe(name).load()
     return task
-
-
-def accepted(name: str) -> frozenset[MediaKind]:
-    """Return the kinds of media that a task accepts, without loading the specification's."""
-    return ACCEPTS[name] if name in ACCEPTS else load_task(name).accepts
 
 
 def select_tasks(names: Collection[str] | None, media: Media) -> tuple[tuple[Task, ...], dict[str, UnsupportedMedia]]:
@@ -115,24 +98,27 @@ def select_tasks(names: Collection[str] | None, media: Media) -> tuple[tuple[Tas
         No named task accepts this kind of medium.
     """
     if names is None:
-        return tuple(load_task(name) for name in task_names() if media.kind in accepted(name)), {}
+        return tuple(load_task(name) for name in task_names() if media.kind in describe(name).accepts), {}
     check_names(names)
-    refused = {name: _refusal(name, media) for name in dict.fromkeys(names) if media.kind not in accepted(name)}
-    chosen = tuple(load_task(name) for name in dict.fromkeys(names) if name not in refused)
+    asked = dict.fromkeys(names)
+    refused = {name: _refusal(name, media) for name in asked if media.kind not in describe(name).accepts}
+    chosen = tuple(load_task(name) for name in asked if name not in refused)
     if refused and not chosen:
         raise UnsupportedMedia(". ".join(map(str, refused.values())))
     return chosen, refused
 
 
 def _refusal(name: str, media: Media) -> UnsupportedMedia:
-    return UnsupportedMedia(f"{name} analyses {', '.join(sorted(accepted(name)))}; {media.name} is {media.kind}")
+    return UnsupportedMedia(
+        f"{name} analyses {', '.join(sorted(describe(name).accepts))}; {media.name} is {media.kind}"
+    )
 
 
 def check_names(names: Collection[str]) -> None:
     """Raise `UsageError` unless every name is a task."""
     if isinstance(names, str):
         raise UsageError(f"tasks is a list of names: write tasks=[{names!r}]")
-    unknown = [name for name in names if name not in _entries()]
+    unknown = [name for name in names if name not in task_names()]
     if unknown:
         raise UsageError(f"there is no task named {unknown[0]!r}; there are: {', '.join(task_names())}")
 

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forensix.media import Media
-from forensix.schema import ACCEPTS, Gender, Speaker, VoiceResult
+from forensix.schema import Gender, Speaker, VoiceResult
 from forensix.schema import Segment as WireSegment
+from forensix.tasks.catalogue import VOICE_ANALYSIS
 from forensix.tasks.evidence import Outcome
 from forensix.tasks.task import Options, component, component_label
 from forensix.tasks.verdicts import checked, class_of, is_inconclusive, pooled, probability_of, threshold_of
@@ -59,8 +60,9 @@ class _Voice:
 class VoiceAnalysis:
     """Tell synthetic voices from recorded ones."""
 
-    name = "voice_analysis"
-    accepts = ACCEPTS["voice_analysis"]
+    description = VOICE_ANALYSIS
+    name = VOICE_ANALYSIS.name
+    accepts = VOICE_ANALYSIS.accepts
     components: Mapping[str, str] = MappingProxyType(
         {
             "spoof": "forensix-spoof",

@@ -4,13 +4,14 @@ import av
 import numpy as np
 import pytest
 
-from forensix.faces import track, track_frames
+from forensix.faces import stills, track, track_frames
 from forensix.faces.align import ALIGNED_PX, TEMPLATE
 from forensix.faces.crop import crop, cut, square
-from forensix.faces.detect import Detections, detect
+from forensix.faces.detect import Detections, Mtcnn, detect
 from forensix.faces.linking import MAX_TRACKS, Linker, iou
-from forensix.faces.track import sampling_rate_hz
+from forensix.faces.track import KEY_S, sampling_rate_hz
 from forensix.media import Frame, open_media
+from tests.making import write_video
 
 STEP_MS = 200.0
 
@@ -110,6 +111,39 @@ def test_a_video_file_is_followed_at_a_limited_rate(head, paste, tmp_path):
     assert one.frame_rate_hz == pytest.approx(25)
     np.testing.assert_allclose(one.frame_ms, one.frame_idx * 40, atol=1)
     assert (np.diff(one.boxes[:, 0]) > 5).all()
+
+
+def test_progress_is_told_and_stills_are_kept_of_a_video(head, paste, tmp_path):
+    pictures = [paste((head, 20 + 3 * i, 50)) for i in range(50)]
+    write_video(tmp_path / "clip.mp4", 50, (360, 240), 25, paint=pictures.__getitem__)
+    told: list[float] = []
+    with open_media(tmp_path / "clip.mp4") as media:
+        (one,) = track(media, progress=told.append)
+        kept = stills(media)
+    assert told == sorted(told) and len(told) >= 8 and 0.8 < told[-1] <= 1
+    assert {still.index for still in kept} >= set(one.frame_idx.tolist())
+    assert kept[0].rgb.shape == (240, 360, 3) and kept[0].scale == 1.0
+
+
+def test_a_face_that_appears_without_a_cut_is_found_within_the_key_interval(head, other_head, paste):
+    pictures = [
+        paste((head, 20 + i, 20)) if i < 4 else paste((head, 20 + i, 20), (other_head, 220, 100)) for i in range(30)
+    ]
+    first, second = track_frames(frames_of(pictures))
+    assert len(first) == 30
+    assert second.frame_ms[0] <= 4 * STEP_MS + 1000 * KEY_S
+
+
+def test_following_costs_few_searches(head, paste):
+    class Counted(Mtcnn):
+        def detect(self, pictures, **options):
+            calls.append(len(pictures))
+            return super().detect(pictures, **options)
+
+    calls: list[int] = []
+    (one,) = track_frames(frames_of([paste((head, 20 + 2 * i, 50)) for i in range(40)]), detector=Counted())
+    assert len(one) == 40 and len(calls) <= 6
+    assert np.abs(np.diff(one.boxes[:, 0])).max() < 8, "boxes of searches and of following agree"
 
 
 def test_the_rate_falls_with_duration_and_has_a_floor():

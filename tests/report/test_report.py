@@ -8,16 +8,19 @@ import pytest
 
 from forensix.errors import UsageError
 from forensix.report import Report
-from forensix.schema import EVENTS, TASKS, FaceResult, TaskReport
+from forensix.schema import FaceResult, TaskReport
+from forensix.tasks.catalogue import SPECIFIED, describe
 from forensix.tasks.evidence import Outcome
 from tests.report.samples import voice_outcome
+
+TASKS = tuple(task.name for task in SPECIFIED)
 
 
 def test_wire_objects_are_those_of_the_specification(report: Report) -> None:
     for task in TASKS:
         wire = report.to_wire(task)
         assert TaskReport.model_validate(wire).to_wire() == wire
-        assert wire["status"] == "completed" and wire["event_type"] == EVENTS[task] and "error" not in wire
+        assert wire["status"] == "completed" and wire["event_type"] == describe(task).event and "error" not in wire
     assert set(report.to_wire("face_manipulation")) == {"id", "status", "event_type", "result", "preview"}
     assert set(report.to_wire("forensic_analysis")) == {"id", "status", "event_type", "result", "additional_info"}
     assert set(report.to_wire("voice_analysis")) == {"id", "status", "event_type", "result"}

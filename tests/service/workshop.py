@@ -18,13 +18,13 @@ from typing import Any
 import sqlalchemy as sa
 from PIL import Image
 
-from forensix.schema import EVENTS
 from forensix.service.data import accounts, jobs
 from forensix.service.data.database import Database, deliveries, migrate, tasks, webhooks
 from forensix.service.data.jobs import Jobs
 from forensix.service.data.storage import Storage
 from forensix.service.settings import Settings
 from forensix.service.work.deliveries import begin
+from forensix.tasks.catalogue import describe
 from tests.making import picture
 from tests.service.running import environment, stop, tail, wait_until
 
@@ -104,7 +104,7 @@ class Workshop:
     def webhook(self, url: str, *, task: str = "forensic_analysis", account: str = "anna") -> str:
         """Register a URL and return its id."""
         webhook_id = secrets.token_urlsafe(8)
-        row = {"id": webhook_id, "account_id": self.account_id(account), "event": EVENTS[task], "url": url}
+        row = {"id": webhook_id, "account_id": self.account_id(account), "event": describe(task).event, "url": url}
         with self.database.write() as connection:
             connection.execute(sa.insert(webhooks).values(row | {"created_at": time.time()}))
         return webhook_id

@@ -9,7 +9,7 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
-from forensix.schema import SPEC_VERSION, TASKS
+from forensix.schema import SPEC_VERSION
 from forensix.service.api import openapi
 from forensix.service.api.context import Context, ReadyStore
 from forensix.service.api.creation import Queue
@@ -19,6 +19,7 @@ from forensix.service.data import accounts
 from forensix.service.data.database import Database
 from forensix.service.errors import Refusal, not_found
 from forensix.service.settings import Settings
+from forensix.tasks.catalogue import task_names
 
 _ROUTES = (tokens, tasks, webhooks, operations)
 _ABOUT = "Analyses media for AI manipulation or generation. Results by polling or, better, by webhook."
@@ -100,7 +101,7 @@ async def _refuse_path(request: Request, error: Exception) -> Response:
         allowed = ", ".join(_methods(request.url.path))
         refusal = Refusal(405, "method_not_allowed", f"this path takes {allowed} only", {"Allow": allowed})
     elif error.status_code == 404:
-        tasks = ", ".join(TASKS)
+        tasks = ", ".join(task_names())
         refusal = not_found(f"there is no such path; tasks are {tasks}")
     else:
         refusal = Refusal(error.status_code, "bad_form", "the request cannot be understood")

@@ -1,21 +1,23 @@
 """The OpenAPI document: the specification's operations, with the shapes of what comes and goes."""
 
+from functools import cache
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, create_model
 
-from forensix.schema import EVENTS, TASKS, FaceResult, ForensicResult, ImageResult, TaskReport, VoiceResult
+from forensix.schema import TaskReport
+from forensix.tasks.catalogue import TaskDescription, descriptions
 
 BASIC, BEARER = "basic", "bearer"
 
 EVENT_NAMES = (
-    *EVENTS.values(),
+    *(task.event for task in descriptions()),
     "data_extraction_analysis_complete",
     "face_matching_analysis_complete",
     "id_document_authentication_analysis_complete",
     "liveness_detection_analysis_complete",
 )
-"""All that can be registered for; only those of the four tasks are ever emitted."""
+"""All that can be registered for; only those of tasks are ever emitted."""
 
 SCHEMES = {
     BASIC: {"type": "http", "scheme": "basic", "description": "Name and password of the account"},
@@ -37,17 +39,6 @@ _HEADERS = {
     503: {"Retry-After": {"schema": {"type": "string"}}},
 }
 _IDS = {"token": "token id", "report": "the report id", "webhook": "webhook id"}
-_FILES = {
-    "face_manipulation": "image or video",
-    "ai_generated_image_detection": "image or video",
-    "voice_analysis": "audio",
-    "forensic_analysis": "image, video, pdf or audio",
-}
-_EXPLAIN = {
-    "face_manipulation": "explanation is available only if predicted fake",
-    "ai_generated_image_detection": "available only for some generator classes and if predicted fake",
-    "voice_analysis": "also give the speakers",
-}
 
 
 class _Answer(BaseModel):
@@ -130,36 +121,12 @@ class WebhookList(_Answer):
     urls: list[Webhook]
 
 
-class FaceReport(TaskReport):
-    """Report of face_manipulation."""
-
-    result: FaceResult | None = None
-
-
-class ImageReport(TaskReport):
-    """Report of ai_generated_image_detection."""
-
-    result: ImageResult | None = None
-
-
-class VoiceReport(TaskReport):
-    """Report of voice_analysis."""
-
-    result: VoiceResult | None = None
-
-
-class ForensicReport(TaskReport):
-    """Report of forensic_analysis."""
-
-    result: ForensicResult | None = None
-
-
-REPORTS: dict[str, type[TaskReport]] = dict(
-    zip(TASKS, (FaceReport, ImageReport, VoiceReport, ForensicReport), strict=True)
-)
-
-_ONLY_IN = {"preview": FaceReport, "additional_info": ForensicReport}
-"""Fields that the report of one task has and those of the others do not."""
+@cache
+def report_model(task: TaskDescription) -> type[TaskReport]:
+    """Return the shape of a task's report: that of any task, with the result that this one has."""
+    name = "".join(part.capitalize() for part in task.name.split("_")) + "Report"
+    shape: Any = (task.result | None, None)
+    return create_model(name, __base__=TaskReport, __doc__=f"Report of {task.name}.", result=shape)
 
 
 def operation(
@@ -184,17 +151,16 @@ def operation(
     return {"summary": summary, "responses": responses, "openapi_extra": extra, "response_model": None}
 
 
-def task_form(task: str) -> dict[str, Any]:
+def task_form(task: TaskDescription) -> dict[str, Any]:
     """Return the request body of a creation."""
-    fields: dict[str, Any] = {}
-    if task in _EXPLAIN:
-        fields["explain"] = {"type": "boolean", "default": False, "description": _EXPLAIN[task]}
-    if task == "forensic_analysis":
-        fields["additional_info"] = {"type": "string", "description": "extra information for the report"}
-    if task == "voice_analysis":
-        fields["transcribe"] = {"type": "boolean", "default": True, "description": "enables speech-to-text"}
+    described: dict[str, dict[str, Any]] = {
+        "explain": {"type": "boolean", "default": False, "description": task.explains},
+        "additional_info": {"type": "string", "description": "extra information for the report"},
+        "transcribe": {"type": "boolean", "default": True, "description": "enables speech-to-text"},
+    }
+    fields: dict[str, Any] = {name: described[name] for name in task.options}
     url = {"type": "string", "description": "media source URL (experimental)"}
-    file = {"type": "string", "format": "binary", "description": f"{_FILES[task]}; send either file or url"}
+    file = {"type": "string", "format": "binary", "description": f"{task.upload}; send either file or url"}
     coded = {"schema": {"type": "object", "properties": {**fields, "url": url}}}
     parts = {"schema": {"type": "object", "properties": {**fields, "file": file, "url": url}}}
     content = {"multipart/form-data": parts, "application/x-www-form-urlencoded": coded}
@@ -214,10 +180,11 @@ def webhook_form() -> dict[str, Any]:
 def finish(document: dict[str, Any]) -> dict[str, Any]:
     """Return the document with the security schemes, and with absent fields described as absent, not as null."""
     document["components"]["securitySchemes"] = SCHEMES
-    for report in REPORTS.values():
-        for name, owner in _ONLY_IN.items():
-            if report is not owner:
-                del document["components"]["schemas"][report.__name__]["properties"][name]
+    for task in descriptions():
+        fields = document["components"]["schemas"][report_model(task).__name__]["properties"]
+        for name, has in (("preview", task.has_preview), ("additional_info", "additional_info" in task.options)):
+            if not has:
+                del fields[name]
     document["components"]["schemas"] = {
         name: _without_null(schema) for name, schema in document["components"]["schemas"].items()
     }

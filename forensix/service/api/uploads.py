@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from forensix.errors import BrokenMedia, UnsupportedMedia
 from forensix.media.sniff import HEAD_BYTES, sniff
-from forensix.schema import MediaKind
 from forensix.service.errors import Refusal, too_large
+from forensix.tasks.catalogue import TaskDescription, descriptions
 
 PIECE_BYTES = 1 << 20
 MAX_NAME = 200
@@ -58,12 +58,10 @@ class Upload:
     It can be discarded while another thread writes: that waits for the writing, and what comes later writes nothing.
     """
 
-    def __init__(
-        self, store: Store, key: str, name: str | None, *, task: str, accepts: frozenset[MediaKind], max_bytes: int
-    ) -> None:
+    def __init__(self, store: Store, key: str, name: str | None, *, task: TaskDescription, max_bytes: int) -> None:
         self.key, self.name = key, name
         self.size_bytes = 0
-        self._store, self._task, self._accepts, self._max_bytes = store, task, accepts, max_bytes
+        self._store, self._task, self._max_bytes = store, task, max_bytes
         self._pieces: list[bytes] = []
         self._held_bytes = 0
         self._sniffed = self._stored = self._visible = self._discarded = False
@@ -160,11 +158,12 @@ class Upload:
             raise Refusal(400, error.code, str(error)) from None
         except UnsupportedMedia as error:
             raise Refusal(415, error.code, str(error)) from None
-        if not found.kinds & self._accepts:
-            taken = ", ".join(sorted(self._accepts))
-            raise Refusal(415, "unsupported_media", f"{self._task} takes {taken}; this file is {found.format}")
-        if found.broken and self._task != "forensic_analysis":
-            raise Refusal(415, "unsupported_media", f"{found.broken}; only forensic_analysis can examine such a file")
+        if not found.kinds & self._task.accepts:
+            taken = ", ".join(sorted(self._task.accepts))
+            raise Refusal(415, "unsupported_media", f"{self._task.name} takes {taken}; this file is {found.format}")
+        if found.broken and not self._task.examines_broken:
+            examiners = " or ".join(one.name for one in descriptions() if one.examines_broken)
+            raise Refusal(415, "unsupported_media", f"{found.broken}; only {examiners} can examine such a file")
 
 
 def display_name(raw: bytes) -> str | None:

@@ -4,12 +4,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from forensix.schema import EVENTS
+from forensix.tasks.catalogue import describe
 
 
 def report_bytes(row: Mapping[str, Any]) -> bytes:
     """Return the JSON of section 2.1 for a row of ``tasks``; the stored result, maybe large, is not parsed for it."""
-    fields = {"id": row["id"], "status": row["status"], "event_type": EVENTS[row["task"]]}
+    fields = {"id": row["id"], "status": row["status"], "event_type": describe(row["task"]).event}
     if row["status"] == "failed":
         fields["error"] = row["error"]
     if row["status"] == "completed":

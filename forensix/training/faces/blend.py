@@ -18,6 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
 
+from forensix.perturb.image import jpeg
+
 Rng = np.random.Generator
 
 # Outline of a face in the frame where the eyes are at (-1, 0) and (1, 0): jaw from ear to ear, then brows or forehead.
@@ -237,8 +239,6 @@ def _changed(rgb: np.ndarray, face_px: float, rng: Rng) -> np.ndarray:
     if steps[2]:
         rgb = to_uint8(rgb + rng.normal(0, rng.uniform(2, 7), rgb.shape).astype(np.float32))
     if steps[3]:
-        from forensix.training.faces.degrade import jpeg
-
         rgb = jpeg(rgb, int(rng.integers(25, 75)))
     return rgb
 

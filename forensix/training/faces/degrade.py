@@ -3,23 +3,16 @@
 One distribution for both classes, so that compression, size, blur, noise or colour tell nothing about the label.
 """
 
-import io
 from fractions import Fraction
 
 import av
 import numpy as np
 from PIL import Image, ImageFilter
 
+from forensix.perturb.image import jpeg
 from forensix.training.faces.blend import Rng, to_uint8
 
 _FILTERS = (Image.Resampling.BILINEAR, Image.Resampling.BICUBIC, Image.Resampling.LANCZOS, Image.Resampling.BOX)
-
-
-def jpeg(rgb: np.ndarray, quality: int, *, subsampling: int = 2) -> np.ndarray:
-    """Encode as JPEG and decode; quality 1 to 95, subsampling 0 (4:4:4) to 2 (4:2:0)."""
-    buffer = io.BytesIO()
-    Image.fromarray(rgb).save(buffer, "JPEG", quality=quality, subsampling=subsampling)
-    return np.asarray(Image.open(buffer).convert("RGB"))
 
 
 def h264(rgb: np.ndarray, crf: int, *, n_frames: int = 1) -> np.ndarray:

@@ -1,13 +1,24 @@
-"""A task that asks one component for a score and does nothing else."""
+"""A whole task of another package: described once, it gets its route, event, report section and evaluation."""
+
+from typing import Literal
 
 from forensix.media import Media
-from forensix.schema import ImageResult
-from forensix.tasks import Options, Outcome
+from forensix.schema import Probability, WireModel
+from forensix.tasks import Options, Outcome, TaskDescription, Verdict
+from forensix.tasks.evidence import Table
 from forensix.tasks.task import component, component_label
 
 
+class QuickResult(WireModel):
+    """What it says of a picture."""
+
+    class_name: Literal["real", "fake"]
+    class_probability: Probability | None = None
+    smoothness: float
+
+
 class Quick:
-    """Scores a picture."""
+    """Scores a picture with one component that loads no network."""
 
     name = "quick"
     accepts = frozenset({"image"})
@@ -16,7 +27,22 @@ class Quick:
     def run(self, media: Media, options: Options) -> Outcome:
         """Return what the component says."""
         chosen = component(self, "image_detector", options)
-        score = chosen.score(media.image())
+        score = float(chosen.score(media.image()))
         fake = score >= 0.5
-        result = ImageResult(class_name="fake" if fake else "real", class_probability=min(score, 1.0) if fake else None)
-        return Outcome(result, score, models=(component_label(chosen),))
+        result = QuickResult(
+            class_name="fake" if fake else "real", class_probability=min(score, 1.0) if fake else None, smoothness=score
+        )
+        shown = (Table("Smoothness", ("measured",), ((f"{score:.2f}",),)),) if options.explain else ()
+        return Outcome(result, score, evidence=shown, models=(component_label(chosen),))
+
+
+QUICK = TaskDescription(
+    name="quick",
+    accepts=Quick.accepts,
+    implementation=Quick,
+    result=QuickResult,
+    title="Smoothness",
+    event="quick_look_complete",
+    deciding_slot="image_detector",
+    verdicts={"fake": Verdict("Too smooth", "fake", "smoother than photographs are")},
+)

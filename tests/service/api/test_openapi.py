@@ -6,8 +6,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from forensix.schema import SPEC_VERSION, TASKS
+from forensix.schema import SPEC_VERSION
 from tests.service.in_process import Api, running_api
+from tests.service.specification import TASKS
 
 OPERATIONS = {
     ("post", "/auth/tokens"): "basic",

@@ -11,7 +11,9 @@ import sqlalchemy as sa
 
 from forensix import schema
 from forensix.service.data.database import tasks
+from forensix.tasks.catalogue import describe
 from tests.service.in_process import JPEG, MP4, PDF, PNG, WAV, Account, Api, refused, running_api
+from tests.service.specification import TASKS
 
 TAKES = {
     "face_manipulation": {"a.jpg": JPEG, "a.mp4": MP4},
@@ -39,7 +41,7 @@ def account(api: Api) -> Account:
     return api.account()
 
 
-@pytest.mark.parametrize("task", schema.TASKS)
+@pytest.mark.parametrize("task", TASKS)
 def test_what_a_task_takes(api: Api, account: Account, task: str) -> None:
     for name, content in TAKES[task].items():
         answer = account.create(task, (name, content))
@@ -55,7 +57,7 @@ def test_what_a_task_takes(api: Api, account: Account, task: str) -> None:
             refused(account.create(task, (name, content)), 415, "unsupported_media")
 
 
-@pytest.mark.parametrize("task", schema.TASKS)
+@pytest.mark.parametrize("task", TASKS)
 def test_content_that_is_no_media(api: Api, account: Account, task: str) -> None:
     for content in (
         b"just text\n" * 50,
@@ -69,7 +71,7 @@ def test_content_that_is_no_media(api: Api, account: Account, task: str) -> None
         refused(account.create(task, ("a.jpg", b"")), 400, "broken_media")
 
 
-@pytest.mark.parametrize("task", schema.TASKS)
+@pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("encoding", ["multipart", "urlencoded"])
 def test_a_url_in_either_encoding(api: Api, account: Account, task: str, encoding: str) -> None:
     if encoding == "multipart":
@@ -81,7 +83,7 @@ def test_a_url_in_either_encoding(api: Api, account: Account, task: str, encodin
     assert (row["url"], row["upload"], row["file_name"]) == (URL, None, None)
 
 
-@pytest.mark.parametrize("task", schema.TASKS)
+@pytest.mark.parametrize("task", TASKS)
 def test_exactly_one_of_file_and_url(api: Api, account: Account, task: str) -> None:
     file = next(iter(TAKES[task].items()))
     with api.leaves_nothing():
@@ -197,11 +199,11 @@ def finish(api: Api, report_id: str, result: dict[str, Any] | None, **values: An
         connection.execute(sa.update(tasks).where(tasks.c.id == report_id).values(**values))
 
 
-@pytest.mark.parametrize("task", schema.TASKS)
+@pytest.mark.parametrize("task", TASKS)
 def test_polling(api: Api, account: Account, task: str) -> None:
     file = next(iter(TAKES[task].items()))
     path = f"/tasks/{task}/{(report_id := account.created(task, file=file))}"
-    event = schema.EVENTS[task]
+    event = describe(task).event
     assert account.get(path).json() == {"id": report_id, "status": "in_progress", "event_type": event}
     finish(api, report_id, {"class_name": "real", "transcript": "naïve “words”"})
     answer = account.get(path)
@@ -226,7 +228,7 @@ def test_polling_a_failure_and_a_preview(api: Api, account: Account) -> None:
 def test_reports_are_seen_by_their_account_under_their_task_only(api: Api, account: Account) -> None:
     report_id = account.created()
     refused(api.account().get(f"/tasks/face_manipulation/{report_id}"), 404, "not_found")
-    for task in set(schema.TASKS) - {"face_manipulation"}:
+    for task in set(TASKS) - {"face_manipulation"}:
         refused(account.get(f"/tasks/{task}/{report_id}"), 404, "not_found")
     refused(account.get(f"/tasks/face_manipulation/{uuid.uuid4()}"), 404, "not_found")
     refused(api.client.get(f"/tasks/face_manipulation/{report_id}"), 401, "unauthorized")

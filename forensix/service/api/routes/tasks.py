@@ -11,17 +11,17 @@ import sqlalchemy as sa
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
 
-from forensix.schema import ACCEPTS, TASKS
 from forensix.service.api.answers import PlainRoute, answer, path_id
 from forensix.service.api.context import Context
 from forensix.service.api.forms import Form, check_length, read_form
 from forensix.service.api.front import Direct
 from forensix.service.api.links import check_url
-from forensix.service.api.openapi import BEARER, REPORTS, NewTask, operation, task_form
+from forensix.service.api.openapi import BEARER, NewTask, operation, report_model, task_form
 from forensix.service.api.uploads import Upload
 from forensix.service.data.database import tasks
 from forensix.service.data.reports import report_bytes
 from forensix.service.errors import Refusal, busy, not_found
+from forensix.tasks.catalogue import TaskDescription, descriptions
 
 router = APIRouter(prefix="/tasks", tags=["tasks"], route_class=PlainRoute)
 
@@ -31,18 +31,14 @@ MAX_UPLOADS = 256
 MAX_UPLOADS_OF_ACCOUNT = 128
 """Those of one account among them, so that nobody takes all the room."""
 
-_FIELDS = {
-    "face_manipulation": frozenset({"explain", "file", "url"}),
-    "ai_generated_image_detection": frozenset({"explain", "file", "url"}),
-    "voice_analysis": frozenset({"explain", "file", "transcribe", "url"}),
-    "forensic_analysis": frozenset({"additional_info", "file", "url"}),
-}
 _POLLED = sa.select(
     *(tasks.c[name] for name in ("id", "task", "status", "error", "result", "preview", "additional_info"))
 ).where(*(tasks.c[name] == sa.bindparam(f"the_{name}") for name in ("id", "account_id", "task")))
 
 
-def _creation(task: str) -> Callable[[Request], Awaitable[Response]]:
+def _creation(task: TaskDescription) -> Callable[[Request], Awaitable[Response]]:
+    fields = frozenset({*task.options, "file", "url"})
+
     async def create(request: Request) -> Response:
         context = Context.of(request)
         bearer = await context.bearer_of_creation(request)
@@ -51,7 +47,7 @@ def _creation(task: str) -> Callable[[Request], Awaitable[Response]]:
 
         def open_upload(name: str | None) -> Upload:
             max_bytes = context.settings.max_upload_bytes
-            return Upload(context.storage, report_id, name, task=task, accepts=ACCEPTS[task], max_bytes=max_bytes)
+            return Upload(context.storage, report_id, name, task=task, max_bytes=max_bytes)
 
         mine = bearer.account_id
         if context.uploads.total() >= MAX_UPLOADS:
@@ -60,7 +56,7 @@ def _creation(task: str) -> Callable[[Request], Awaitable[Response]]:
             raise busy(f"{MAX_UPLOADS_OF_ACCOUNT} of your uploads are arriving; wait for one of them to end")
         context.uploads[mine] += 1
         try:
-            form = await read_form(request, _FIELDS[task], context.run, open_upload)
+            form = await read_form(request, fields, context.run, open_upload)
             try:
                 row = _row(context, form, task) | {"id": report_id, "account_id": bearer.account_id}
                 if form.upload is not None and not context.storage.instant:
@@ -78,7 +74,7 @@ def _creation(task: str) -> Callable[[Request], Awaitable[Response]]:
                 del context.uploads[mine]
         context.count_creation()
         request.state.report_id = report_id
-        context.metrics.created.labels(task).inc()
+        context.metrics.created.labels(task.name).inc()
         if form.upload is not None:
             context.metrics.upload_bytes.inc(form.upload.size_bytes)
         return answer({"report_id": report_id})
@@ -87,21 +83,21 @@ def _creation(task: str) -> Callable[[Request], Awaitable[Response]]:
 
 
 def creations() -> Direct:
-    """Return the four creations by path."""
+    """Return the creations by path."""
     found = (route for route in router.routes if isinstance(route, APIRoute) and "POST" in (route.methods or ()))
     return {route.path: (route, route.endpoint) for route in found}
 
 
-def _row(context: Context, form: Form, task: str) -> dict[str, Any]:
+def _row(context: Context, form: Form, task: TaskDescription) -> dict[str, Any]:
     url = (form.fields.get("url") or "").strip()
     if form.upload is None and not url:
         raise Refusal(400, "file_or_url_missing", "send the media as file, or its address as url: neither came")
     if form.upload is not None and url:
         raise Refusal(400, "file_and_url", "send either file or url: both came")
     return {
-        "task": task,
+        "task": task.name,
         "status": "in_progress",
-        "explain": form.boolean("explain", task == "forensic_analysis"),
+        "explain": form.boolean("explain", "explain" not in task.options),
         "transcribe": form.boolean("transcribe", True),
         "additional_info": form.text("additional_info", MAX_INFO),
         "url": check_url(url, context.settings.private_hosts) if url else None,
@@ -130,14 +126,14 @@ def _find(context: Context, values: dict[str, str]) -> Any:
         return connection.execute(_POLLED, values).mappings().first()
 
 
-for _task in TASKS:
+for _task in descriptions():
     router.post(
-        f"/{_task}",
-        name=f"create_{_task}",
-        **operation(NewTask, BEARER, f"Create a task: {_task}", errors=[400, 413, 415], body=task_form(_task)),
+        f"/{_task.name}",
+        name=f"create_{_task.name}",
+        **operation(NewTask, BEARER, f"Create a task: {_task.name}", errors=[400, 413, 415], body=task_form(_task)),
     )(_creation(_task))
     router.get(
-        f"/{_task}/{{id}}",
-        name=f"get_{_task}",
-        **operation(REPORTS[_task], BEARER, f"Get the report: {_task}", ids=["report"]),
-    )(_polling(_task))
+        f"/{_task.name}/{{id}}",
+        name=f"get_{_task.name}",
+        **operation(report_model(_task), BEARER, f"Get the report: {_task.name}", ids=["report"]),
+    )(_polling(_task.name))

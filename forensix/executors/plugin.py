@@ -4,10 +4,10 @@ from typing import Any
 
 from distributed import WorkerPlugin
 
-from forensix.executors import cluster
+from forensix.executors import messages
 
 
-class Brought(WorkerPlugin):
+class MessagePlugin(WorkerPlugin):
     """Holds a message on every worker for as long as it is registered."""
 
     def __init__(self, digest: str, message: bytes) -> None:
@@ -15,9 +15,9 @@ class Brought(WorkerPlugin):
 
     def setup(self, worker: Any) -> None:
         """Put the message where chunks look for it."""
-        cluster.brought[self._digest] = self._message
+        messages.RECEIVED[self._digest] = self._message
 
     def teardown(self, worker: Any) -> None:
         """Drop it again."""
-        cluster.brought.pop(self._digest, None)
-        cluster._unpacked.pop(self._digest, None)
+        messages.RECEIVED.pop(self._digest, None)
+        messages.UNPACKED.pop(self._digest, None)

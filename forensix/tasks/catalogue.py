@@ -1,0 +1,180 @@
+"""What there is to know of each task before it runs, said once: routes, client, report and evaluation loop over it.
+
+An entry point of the group ``forensix.tasks`` names a `TaskDescription`, or merely the class of a task, which then goes
+by its own ``name``, ``accepts`` and ``components``. Reading a description loads no network; loading the task does.
+"""
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import EntryPoint
+from typing import Any
+
+from forensix.interpreter import entry_points
+from forensix.schema import (
+    FaceResult,
+    ForensicResult,
+    ImageResult,
+    MediaKind,
+    OtherResult,
+    VoiceResult,
+    WireModel,
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A verdict in words; ``tone`` picks colour and symbol, which never stand alone."""
+
+    word: str
+    tone: str
+    meaning: str
+
+
+@dataclass(frozen=True, eq=False)
+class TaskDescription:
+    """One task, as everything but its analysis needs to know it."""
+
+    name: str
+    accepts: frozenset[MediaKind]
+    implementation: str | Callable[[], Any]
+    """``"package.module:Class"``, imported when the task runs, or the class itself."""
+    result: type[WireModel] = OtherResult
+    title: str = ""
+    event: str = ""
+    """Name of the webhook event; by default that of the task and ``_complete``."""
+    options: tuple[str, ...] = ("explain",)
+    """Fields of a creation beside ``file`` and ``url``, of ``explain``, ``transcribe`` and ``additional_info``."""
+    has_preview: bool = False
+    examines_broken: bool = False
+    """Whether it can say something of a file that is not what its name says, which holds nothing to decode."""
+    deciding_slot: str | None = None
+    """The slot whose component gives the score; its card has the threshold and the bounds of ``inconclusive``."""
+    gives_score: bool = True
+    reads_origin: bool = False
+    """Whether the score also rests on what the file says of itself, which degraded copies say no more."""
+    metrics: tuple[str, ...] = ()
+    """Metrics of an evaluation beside those of every task."""
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    """The verdict in words by ``class_name``."""
+    slots: Mapping[str, str] = field(default_factory=dict)
+    """What each slot is for, in a few words."""
+    upload: str = ""
+    """What a creation takes as ``file``, in words; by default ``accepts``."""
+    explains: str = "also give evidence"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", self.title or self.name.replace("_", " ").capitalize())
+        object.__setattr__(self, "event", self.event or f"{self.name}_complete")
+        object.__setattr__(self, "upload", self.upload or " or ".join(sorted(self.accepts)))
+
+    def load(self) -> Any:
+        """Return the task, ready to run; what it needs is imported now."""
+        if not isinstance(self.implementation, str):
+            return self.implementation()
+        module, _, name = self.implementation.partition(":")
+        return getattr(importlib.import_module(module), name)()
+
+
+FACE_MANIPULATION = TaskDescription(
+    name="face_manipulation",
+    accepts=frozenset({"image", "video"}),
+    implementation="forensix.tasks.face_manipulation:FaceManipulation",
+    result=FaceResult,
+    event="face_manipulation_analysis_complete",
+    has_preview=True,
+    deciding_slot="face_classifier",
+    verdicts={
+        "fake": Verdict("Fake", "fake", "at least one face is judged to be manipulated"),
+        "real": Verdict("Real", "real", "no face is judged to be manipulated"),
+        "no_faces": Verdict("No faces", "none", "no face was found, so there is nothing to judge"),
+    },
+    slots={"face_classifier": "faces", "face_detector": "finder of faces"},
+    upload="image or video",
+    explains="explanation is available only if predicted fake",
+)
+AI_GENERATED_IMAGE_DETECTION = TaskDescription(
+    name="ai_generated_image_detection",
+    accepts=frozenset({"image", "video"}),
+    implementation="forensix.tasks.ai_generated_image_detection:GeneratedImageDetection",
+    result=ImageResult,
+    title="AI-generated picture",
+    event="ai_generated_image_detection_analysis_complete",
+    deciding_slot="image_detector",
+    reads_origin=True,
+    verdicts={
+        "fake": Verdict("Fake", "fake", "judged to be made by a generator"),
+        "real": Verdict("Real", "real", "not judged to be made by a generator"),
+    },
+    slots={
+        "image_detector": "generated or not",
+        "attribution": "which generator",
+        "watermark": "invisible watermark",
+    },
+    upload="image or video",
+    explains="available only for some generator classes and if predicted fake",
+)
+VOICE_ANALYSIS = TaskDescription(
+    name="voice_analysis",
+    accepts=frozenset({"audio", "video"}),
+    implementation="forensix.tasks.voice_analysis:VoiceAnalysis",
+    result=VoiceResult,
+    title="Voice",
+    options=("explain", "transcribe"),
+    deciding_slot="spoof",
+    metrics=("min_dcf", "act_dcf"),
+    verdicts={
+        "fake": Verdict("Fake", "fake", "at least one voice is judged to be synthetic"),
+        "real": Verdict("Real", "real", "no voice is judged to be synthetic"),
+        "no_speech": Verdict("No speech", "none", "no speech was found, so there is nothing to judge"),
+    },
+    slots={"spoof": "synthetic voice", "gender": "gender of a voice"},
+    upload="audio",
+    explains="also give the speakers",
+)
+FORENSIC_ANALYSIS = TaskDescription(
+    name="forensic_analysis",
+    accepts=frozenset({"image", "video", "pdf", "audio"}),
+    implementation="forensix.tasks.forensic_analysis:ForensicAnalysis",
+    result=ForensicResult,
+    title="File forensics",
+    options=("additional_info",),
+    examines_broken=True,
+    gives_score=False,
+    upload="image, video, pdf or audio",
+)
+SPECIFIED = (FACE_MANIPULATION, AI_GENERATED_IMAGE_DETECTION, VOICE_ANALYSIS, FORENSIC_ANALYSIS)
+"""The tasks of the specification, in its order."""
+
+
+@cache
+def entries() -> dict[str, EntryPoint]:
+    """Return what installed packages offer, by task: the specification's in its order, then those of other packages."""
+    found = entry_points("forensix.tasks")
+    specified = [one.name for one in SPECIFIED if one.name in found]
+    return {name: found[name] for name in (*specified, *sorted(set(found) - set(specified)))}
+
+
+def task_names() -> tuple[str, ...]:
+    """Return the names of all tasks: the specification's in its order, then those of other packages."""
+    return tuple(entries())
+
+
+def descriptions() -> tuple[TaskDescription, ...]:
+    """Return what there is to know of all tasks, in the order of `task_names`."""
+    return tuple(map(describe, task_names()))
+
+
+def describe(name: str) -> TaskDescription:
+    """Return what there is to know of a task; of one that no package here offers, what follows from its name."""
+    return _described(entries()[name]) if name in entries() else TaskDescription(name, frozenset(), name)
+
+
+@cache
+def _described(entry: EntryPoint) -> TaskDescription:
+    loaded: Any = entry.load()
+    found = getattr(loaded, "description", loaded)
+    if isinstance(found, TaskDescription):
+        return found
+    return TaskDescription(entry.name, loaded.accepts, loaded, deciding_slot=next(iter(loaded.components), None))

@@ -1,0 +1,81 @@
+"""A whole task of another package, described once: route, event, client, report section and evaluation follow."""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+import forensix
+from forensix.client import Client
+from forensix.evaluation import evaluate
+from forensix.report.sections import sections
+from forensix.schema import WireModel
+from forensix.tasks import describe, load_task, task_names
+from forensix.tasks.catalogue import SPECIFIED
+from tests import packages as others
+from tests.making import write_image
+from tests.service.running import receiving, serving
+
+
+@pytest.fixture
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    site = tmp_path / "site"
+    site.mkdir()
+    others.install(site)
+    monkeypatch.syspath_prepend(str(site))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(site), os.environ.get("PYTHONPATH", "")])))
+    monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
+    others.forget()
+    yield site
+    others.forget()
+
+
+def test_descriptions_are_true_of_the_tasks() -> None:
+    for described in SPECIFIED:
+        task = load_task(described.name)
+        assert (task.name, task.accepts) == (described.name, described.accepts)
+        assert describe(described.name) is described
+        assert set(described.slots) <= set(task.components)
+        assert described.deciding_slot in {*task.components, None}
+        assert described.gives_score == (described.deciding_slot is not None)
+
+
+def test_a_task_that_nobody_installed_goes_by_its_name() -> None:
+    unknown = describe("tea_leaves")
+    assert (unknown.title, unknown.event, unknown.accepts) == ("Tea leaves", "tea_leaves_complete", frozenset())
+    assert "tea_leaves" not in task_names()
+
+
+def test_a_described_task_is_analysed_drawn_and_evaluated(packages: Path, tmp_path: Path) -> None:
+    for label in ("real", "fake"):
+        (tmp_path / "media" / label).mkdir(parents=True)
+        write_image(tmp_path / "media" / label / "a.png")
+    report = forensix.analyze(tmp_path / "media/real/a.png", ["quick"])
+    wire = report.to_wire("quick")
+    assert wire["event_type"] == "quick_look_complete" and set(wire["result"]) >= {"class_name", "smoothness"}
+    (section,) = sections(report)
+    assert section.title == "Smoothness" and section.displays and section.verdict.word in ("Too smooth", "Real")
+    assert "Smoothness" in report.to_html()
+    assert evaluate(tmp_path / "media", "quick", cache=False).scores["score"].notna().all()
+
+
+def test_a_described_task_is_served(packages: Path, tmp_path: Path) -> None:
+    write_image(tmp_path / "a.png")
+    private = {"private_hosts": "127.0.0.1,localhost"}
+    with receiving() as receiver, serving(tmp_path / "service", **private) as service:
+        name, password = service.account("anna")
+        document = httpx.get(f"{service.base_url}/openapi.json", timeout=60).json()
+        assert {"/tasks/quick", "/tasks/quick/{id}"} <= set(document["paths"])
+        assert "smoothness" in json.dumps(document["components"]["schemas"])
+        with Client.sign_in(service.base_url, name, password) as client:
+            client.register_webhook("quick_look_complete", receiver.url())
+            answer = client.analyze("quick", tmp_path / "a.png", explain=True)
+            assert answer.status == "completed" and isinstance(answer.result, WireModel), answer.error
+            assert type(answer.result) is describe("quick").result
+            with pytest.raises(forensix.ForensixError, match="does not take transcribe"):
+                client.create("quick", tmp_path / "a.png", transcribe=True)
+        (delivery,) = receiver.wait()
+        assert json.loads(delivery.body) == answer.to_wire()
