@@ -319,7 +319,12 @@ def main(arguments: Iterable[str] | None = None) -> None:
         "Made by `python -m benchmarks.forensic_false_alarms --corpora ../shared/corpora --sources ../shared/sources "
         "--repositories MIRRORS --here --before FILE` (its docstring says what is taken). A file counts as suspect "
         "with any suspect or critical claim but that an editor is named. Shares with 95 % Wilson intervals, which "
-        "treat files of one repository as if they were drawn alone.",
+        "treat files of one repository as if they were drawn alone. Claims of the earlier run are counted under "
+        "today's words.",
+        "",
+        "Repositories of this table were in sight while thresholds were set: of copied areas openMVG, page_dewarp, "
+        "SROIE and experiment-real-or-ai-face, of parts with another compression history SROIE, Houses, BrushNet and "
+        "sharp. Photographs that chose nothing are in `forensic_copies.md` and `forensic_consistency.md`.",
         "",
     ]
     chosen.output.write_text("\n".join([*head, *rates(rows, before), *frequent(rows, before)]), encoding="utf-8")

@@ -129,8 +129,8 @@ def _head(rows: list[Row]) -> list[str]:
     return [
         "# Forensic claims on original files",
         "",
-        "Made by `python -m benchmarks.forensics --corpora ../shared/corpora --here --before FILE`. Every file is opened, "
-        f"read and judged as a user's file is. {len(rows)} files.",
+        "Made by `python -m benchmarks.forensics --corpora ../shared/corpora --here --before FILE`. Every file is "
+        f"opened, read and judged as a user's file is. {len(rows)} files.",
         "",
     ]
 
