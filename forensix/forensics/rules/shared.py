@@ -142,7 +142,9 @@ def _structure(facts: Facts) -> list[Finding]:
 
 def _said(problems: list[Problem]) -> str:
     shown = [
-        f"{p.where}{'' if p.offset is None else f' at byte {p.offset}'}: {p.message.rstrip('.')}" for p in problems[:5]
+        f"{p.where}{'' if p.offset is None or 'at byte' in p.where else f' at byte {p.offset}'}: "
+        f"{p.message.rstrip('.')}"
+        for p in problems[:5]
     ]
     more = f"; and {len(problems) - 5} more" if len(problems) > 5 else ""
     return "; ".join(shown) + more
