@@ -1,166 +1,202 @@
 """Measure spoof detectors on speech of sources that training never saw.
 
-    python benchmarks/voice_spoof.py --corpora DIR [--checkpoints DIR] [--robustness] [--card]
+    python benchmarks/voice_spoof.py --list voice.csv --corpora DIR --repositories DIR --cache DIR [--checkpoints DIR]
+        [--card]
 
-Prints Markdown. Intervals are 95 % bootstraps that draw whole speakers (human) and whole systems (synthetic). With
-``--card`` the cards are given the overall figures.
+Prints Markdown: what the card measured on sources held out of training; then the dev sources of the list and of the
+corpus, 5 s of at most 6 files of a system and 40 of a collection of a repository: pooled, within each source, by kind
+of system and after each degradation, with what the shipped threshold and band decide. AASIST stands beside on a
+thinned set of clips. Intervals are 95 % bootstraps that draw whole collections and systems. With ``--card`` the card
+is given the figures.
 """
 
 import argparse
-from collections.abc import Callable
-from functools import partial
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache, partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import torch
 
-from forensix.manifest import Manifest
-from forensix.metrics import auc, bootstrap_interval, eer
-from forensix.models import Measurement, get_card, load_model
+from forensix.metrics import auc, bootstrap_interval, decided, eer
+from forensix.models import ModelCard, get_card, load_model
 from forensix.models.store import write_card
-from forensix.perturb import rawboost
-from forensix.perturb.audio import DEGRADATIONS
-from forensix.training.voice.sources import decode
+from forensix.perturb import grid
+from forensix.training.sources import Repositories
+from forensix.training.voice import lists, measure
+from forensix.training.voice.clips import Clips, build_clips, load_clips
+from forensix.training.voice.kinds import SINGING
+from forensix.training.voice.spoof import measurements
 from forensix.voice.spoof import SpoofDetector
 
-# Systems of which training holds other outputs, from other repositories.
-SHARED = ("VITS", "Tacotron2+WaveGlow", "Tacotron2+HiFi-GAN")
-DEGRADED: dict[str, Callable[..., np.ndarray]] = {
-    "none": lambda samples, _: samples,
-    **DEGRADATIONS,
-    "mp3 at 32 kbit/s": partial(DEGRADATIONS["mp3"], kbps=32),
-    "rawboost": rawboost.series,
-}
-COMMAND = "python benchmarks/voice_spoof.py --corpora DIR"
+COMMAND = "python benchmarks/voice_spoof.py --list voice.csv --corpora DIR --repositories DIR --cache DIR"
+DEV = "dev sources of the list and of the corpus, at most 6 files of a system and 40 of a collection"
 
 
-def detectors(checkpoints: Path | None) -> dict[str, SpoofDetector]:
-    found = {"forensix-spoof": SpoofDetector(load_model("forensix-spoof"))}
-    if checkpoints is not None:
-        for name in ("aasist", "aasist-l"):
-            found[name] = SpoofDetector(load_model(name, folder=checkpoints / "aasist"))
-    return found
+def dev_clips(args: argparse.Namespace) -> Clips:
+    with Repositories(args.repositories) as repositories:
+        tables = [lists.listed(args.list, repositories, "dev"), lists.of_corpus(args.corpora, "dev")]
+        listed = pd.concat(tables, ignore_index=True)
+        return build_clips(listed, repositories, args.cache, seed=1, train=False)
 
 
-def groups(table: pd.DataFrame) -> list[str]:
-    speakers = table["source_repo"] + "/" + table["speaker"].fillna(table["path"])
-    return list(np.where(table["fake"] == 1, table["source_repo"] + "/" + table["system"], speakers))
+@cache
+def detector(name: str, folder: Path | None) -> SpoofDetector:
+    torch.set_num_threads(1)
+    return SpoofDetector(load_model(name, folder=folder))
 
 
-def figure(metric: Callable[..., float], table: pd.DataFrame, column: str) -> tuple[float, tuple[float, float]]:
-    labels, logits = table["fake"], table[column]
-    return metric(labels, logits), bootstrap_interval(metric, labels, logits, groups=groups(table))
+@cache
+def clips_in(folder: Path) -> Clips:
+    return load_clips(folder)
 
 
-def cell(metric: Callable[..., float], table: pd.DataFrame, column: str) -> str:
-    value, (low, high) = figure(metric, table, column)
-    return f"{value:.3f} ({low:.3f} to {high:.3f})"
+def _logits(rows: pd.DataFrame, name: str, folder: Path | None, kept: Path) -> list[float]:
+    waves = measure.through(rows, clips_in(kept).wave)
+    return [detector(name, folder).logit(wave) for wave in waves]
 
 
-def subsets(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    shared = table["system"].isin(SHARED)
-    return {
-        "all": table,
-        "systems unknown to training": table[~shared],
-        "three systems known from other sources": table[shared | (table["fake"] == 0)],
-    }
+def logits(rows: pd.DataFrame, name: str, folder: Path | None, args: argparse.Namespace) -> np.ndarray:
+    """Return the logit of each row's ``clip`` through its ``condition``, by as many processes as asked for."""
+    pieces = [rows.iloc[first : first + 50] for first in range(0, len(rows), 50)]
+    work = partial(_logits, name=name, folder=folder, kept=args.cache)
+    with ProcessPoolExecutor(args.workers, mp_context=get_context("spawn")) as pool:
+        return np.concatenate([np.array(found) for found in pool.map(work, pieces)])
 
 
-def print_overall(table: pd.DataFrame, names: list[str]) -> None:
-    print("| detector | speech | real | fake | AUC | EER |\n|---|---|---|---|---|---|")
+def interval(table: pd.DataFrame, metric, column: str) -> str:  # type: ignore[no-untyped-def]
+    groups = list(table["repo"] + "/" + table["made_by"])
+    low, high = bootstrap_interval(metric, table["fake"], table[column], groups=groups)
+    return f"{metric(table['fake'], table[column]):.3f} ({low:.3f} to {high:.3f})"
+
+
+def print_overall(table: pd.DataFrame, names: list[str], title: str) -> None:
+    speech = table[table["kind"] != SINGING]
+    n_real, n_fake = (int((speech["fake"] == label).sum()) for label in (0, 1))
+    print(f"\n## {title}: {n_real} recordings of people, {n_fake} fakes\n")
+    print("| detector | AUC | EER | mean AUC within source |\n|---|---|---|---|")
     for name in names:
-        for what, part in subsets(table).items():
-            counts = f"{int((part['fake'] == 0).sum())} | {int(part['fake'].sum())}"
-            print(f"| {name} | {what} | {counts} | {cell(auc, part, name)} | {cell(eer, part, name)} |")
+        found = measure.figures(table, name)["AUC within source"]
+        print(f"| {name} | {interval(speech, auc, name)} | {interval(speech, eer, name)} | {found:.3f} |")
 
 
-def print_by_source(table: pd.DataFrame, names: list[str]) -> None:
-    print("\nBy source: AUC of its fakes against its own human speech, and against all human speech.\n")
-    heads = " | ".join(f"{name}: own | all" for name in names)
-    print(f"| source | real | fake | {heads} |\n|---|---|---|{'---|---|' * len(names)}")
-    human = table[table["fake"] == 0]
-    for source, part in table.groupby("source_repo"):
-        fakes, reals = part[part["fake"] == 1], part[part["fake"] == 0]
-        cells = []
-        for name in names:
-            for against in (reals, human):
-                both = pd.concat([against, fakes])
-                cells.append(f"{auc(both['fake'], both[name]):.3f}" if len(fakes) and len(against) else "–")
-        print(f"| {source} | {len(reals)} | {len(fakes)} | {' | '.join(cells)} |")
+def print_by_kind(table: pd.DataFrame, names: list[str]) -> None:
+    print("\nBy kind of system: AUC against all human speech, and within source.\n")
+    print(f"| kind | fakes | {' | '.join(names)} |\n|---|---|{'---|' * len(names)}")
+    found = {name: measure.by_kind(table, name) for name in names}
+    for kind, row in found[names[0]].iterrows():
+        cells = [f"{rows.loc[kind, 'AUC']:.3f}, {rows.loc[kind, 'AUC within source']:.3f}" for rows in found.values()]
+        print(f"| {kind} | {row['n']:.0f} | {' | '.join(cells)} |")
 
 
-def print_errors(table: pd.DataFrame, detector: SpoofDetector) -> None:
-    name = detector.card.name
-    print(f"\nErrors of {name} at a score of 0.5, by source.\n")
-    print("| source | human speech called fake | fakes missed |\n|---|---|---|")
-    called = detector.calibration.score(table[name]) >= 0.5
-    for source, part in [*table.assign(called=called).groupby("source_repo"), ("all", table.assign(called=called))]:
-        real, fake = (part[part["fake"] == k]["called"] for k in (0, 1))
-        alarms = f"{int(real.sum())} of {len(real)}" if len(real) else "–"
-        missed = f"{int((~fake).sum())} of {len(fake)}" if len(fake) else "–"
-        print(f"| {source} | {alarms} | {missed} |")
+def print_by_source(table: pd.DataFrame, threshold: float) -> None:
+    print(f"\nBy source, at a score of {threshold:.2f}.\n")
+    print("| source | people | fakes | AUC within | people called fake | fakes missed |\n|---|---|---|---|---|---|")
+    inside = measure.within(table, "score")
+    for repo, rows in table.groupby("repo"):
+        real, fake = (rows[rows["fake"] == label]["score"] for label in (0, 1))
+        alarms = f"{(real >= threshold).mean():.3f}" if len(real) else "–"
+        missed = f"{(fake < threshold).mean():.3f}" if len(fake) else "–"
+        own = f"{inside[repo]:.3f}" if repo in inside else "–"
+        print(f"| {repo} | {len(real)} | {len(fake)} | {own} | {alarms} | {missed} |")
 
 
-def print_robustness(table: pd.DataFrame, waves: list[np.ndarray], detector: SpoofDetector) -> None:
-    print(f"\n{detector.card.name} after each degradation, all speech; errors are those at a score of 0.5.\n")
-    print("| degradation | AUC | EER | human speech called fake | fakes missed |\n|---|---|---|---|---|")
-    real, fake = table["fake"] == 0, table["fake"] == 1
-    for name, degrade in DEGRADED.items():
-        logits = [detector.logit(degrade(wave, np.random.default_rng(i))) for i, wave in enumerate(waves)]
-        called = detector.calibration.score(logits) >= 0.5
-        figures = f"{auc(table['fake'], logits):.3f} | {eer(table['fake'], logits):.3f}"
-        alarms, missed = int(called[real].sum()), int((~called[fake]).sum())
-        print(f"| {name} | {figures} | {alarms} of {real.sum()} | {missed} of {fake.sum()} |", flush=True)
+def print_decided(table: pd.DataFrame, band: tuple[float, float]) -> None:
+    found = decided(table["fake"], table["score"], band)
+    print(
+        f"\nOutside the band {band[0]:.3f} to {band[1]:.3f} lie {found.real_decided:.0%} of the people and "
+        f"{found.fake_decided:.0%} of the fakes; {found.wrong:.1%} of those are wrong. People called fake: "
+        f"{found.real_called_fake:.1%}; fakes called real: {found.fake_called_real:.1%}."
+    )
 
 
-def update_card(table: pd.DataFrame, name: str) -> None:
-    card = get_card(name)
-    measured = [kept for kept in card.measured if kept.command != COMMAND]
-    for what, part in subsets(table).items():
-        for metric in (auc, eer):
-            value, interval = figure(metric, part, name)
-            measured.append(
-                Measurement(
-                    metric=metric.__name__.upper(),
-                    value=round(value, 4),
-                    interval=(round(interval[0], 4), round(interval[1], 4)),
-                    data=f"dev split of the voice corpus, {what}",
-                    n_real=int((part["fake"] == 0).sum()),
-                    n_fake=int(part["fake"].sum()),
-                    command=COMMAND,
-                )
-            )
-    write_card(card.model_copy(update={"measured": tuple(measured)}))
+def through_conditions(table: pd.DataFrame, card: ModelCard, args: argparse.Namespace) -> pd.DataFrame:
+    few = measure.thinned(table, fakes=1, reals=6)
+    every = [few.assign(condition=name) for name in measure.CONDITIONS]
+    rows = pd.concat(every, ignore_index=True)
+    rows["score"] = calibrated(card, logits(rows, card.name, None, args))
+    return pd.concat([few, rows], ignore_index=True)
+
+
+def calibrated(card: ModelCard, found: np.ndarray) -> np.ndarray:
+    return found if card.calibration is None else card.calibration.score(found)
+
+
+def print_conditions(rows: pd.DataFrame, threshold: float) -> None:
+    few = rows[(rows["condition"] == measure.CLEAN) & (rows["kind"] != SINGING)]
+    print(f"\nAfter degradations, {(few['fake'] == 0).sum()} people and {few['fake'].sum()} fakes, thinned.\n")
+    print("| condition | AUC | people called fake | of the worst source | fakes missed |\n|---|---|---|---|---|")
+    for condition, row in measure.alarms(rows, threshold).iterrows():
+        print(
+            f"| {condition} | {row['AUC']:.3f} | {row['called fake']:.3f} | {row['worst source']:.3f} "
+            f"| {row['missed']:.3f} |"
+        )
+
+
+def print_grid(table: pd.DataFrame, card: ModelCard, args: argparse.Namespace) -> None:
+    clips, own = clips_in(args.cache), detector(card.name, None)
+    few = measure.thinned(table[table["kind"] != SINGING], fakes=1, reals=5)
+    print(f"\nEvery degradation of `forensix.perturb`, {(few['fake'] == 0).sum()} people, {few['fake'].sum()} fakes.\n")
+    print("| degradation | AUC | people called fake |\n|---|---|---|")
+    for name, strength, degrade in grid("audio"):
+        found = np.array([own.logit(degrade(clips.wave(int(row)))) for row in few.index])
+        called = calibrated(card, found)[few["fake"] == 0] >= card.threshold
+        told = name if strength is None else f"{name} {strength:g}"
+        print(f"| {told} | {auc(few['fake'], found):.3f} | {called.mean():.3f} |", flush=True)
+
+
+def update_card(table: pd.DataFrame, rows: pd.DataFrame) -> None:
+    card = get_card("forensix-spoof")
+    assert card.inconclusive is not None
+    scored = pd.concat([table, rows[rows["condition"] != measure.CLEAN]], ignore_index=True)
+    kept = [one for one in card.measured if one.command != COMMAND]
+    measured = (*kept, *measurements(scored, card.inconclusive, DEV, COMMAND))
+    write_card(card.model_copy(update={"measured": measured}))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--list", type=Path, required=True)
     parser.add_argument("--corpora", type=Path, required=True)
-    parser.add_argument("--checkpoints", type=Path, help="folder with aasist/AASIST.pth and aasist/AASIST-L.pth")
-    parser.add_argument("--robustness", action="store_true", help="also after each degradation (minutes)")
-    parser.add_argument("--card", action="store_true", help="write the overall figures to the cards")
+    parser.add_argument("--repositories", type=Path, required=True)
+    parser.add_argument("--cache", type=Path, required=True, help="where the decoded clips are kept")
+    parser.add_argument("--checkpoints", type=Path, help="folder with aasist/AASIST.pth")
+    parser.add_argument("--workers", type=int, default=1, help="processes")
+    parser.add_argument("--grid", action="store_true", help="also every degradation (minutes)")
+    parser.add_argument("--card", action="store_true", help="write the figures to the card")
     args = parser.parse_args()
     torch.set_num_threads(1)
-    manifest = Manifest.read(args.corpora / "voice" / "manifest.csv").where(split="dev")
-    table = manifest.table.assign(fake=manifest.is_fake())
-    waves = [decode(path) for path in manifest.paths()]
-    found = detectors(args.checkpoints)
-    for name, detector in found.items():
-        table[name] = [detector.logit(wave) for wave in waves]
-    print("# Spoof detectors on the dev split of the voice corpus\n")
-    print(
-        f"`{COMMAND} --checkpoints DIR --robustness`; fake is positive, intervals are 95 % bootstraps over speakers and"
-        " systems.\n"
-    )
-    print_overall(table, list(found))
-    print_by_source(table, list(found))
-    print_errors(table, found["forensix-spoof"])
-    if args.robustness:
-        print_robustness(table, waves, found["forensix-spoof"])
+    table = measure.thinned(measure.with_kinds(dev_clips(args).table), fakes=6, reals=40)
+    table = table.assign(clip=table.index, condition=measure.CLEAN)
+    card = get_card("forensix-spoof")
+    threshold = card.threshold
+    table["forensix-spoof"] = logits(table, card.name, None, args)
+    table["score"] = calibrated(card, table["forensix-spoof"].to_numpy())
+    print("# Spoof detectors on sources that training never saw\n")
+    print(f"`{COMMAND}`\n")
+    print("Measured in training, on the sources that each network had not seen:\n")
+    print("| figure | value | data |\n|---|---|---|")
+    for row in card.measured:
+        if row.command != COMMAND:
+            print(f"| {row.metric} | {row.value:.3f} | {row.data}: {row.n_real} people, {row.n_fake} fakes |")
+    print_overall(table, ["forensix-spoof"], "Dev")
+    print_by_kind(table, ["forensix-spoof"])
+    print_by_source(table, threshold)
+    if card.inconclusive is not None:
+        print_decided(table[table["kind"] != SINGING], card.inconclusive)
+    rows = through_conditions(table, card, args)
+    print_conditions(rows, threshold)
     if args.card:
-        for name in found:
-            update_card(table, name)
+        update_card(table, rows)
+    if args.checkpoints is not None:
+        few = measure.thinned(table, fakes=1, reals=6).copy()
+        few["aasist"] = logits(few, "aasist", args.checkpoints / "aasist", args)
+        print_overall(few, ["forensix-spoof", "aasist"], "Beside AASIST, thinned")
+        print_by_kind(few, ["forensix-spoof", "aasist"])
+    if args.grid:
+        print_grid(table, card, args)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Set the bounds between which a shipped model says ``inconclusive``, on files of repositories that it never saw.
 
     python -m forensix.training.bands --model forensix-face --list faces.csv --repositories DIR
-    python -m forensix.training.bands --model forensix-spoof --list voice.csv --repositories DIR --degrade mp3=32
+    python -m forensix.training.bands --model forensix-spoof --list voices.csv --repositories DIR --degrade mp3=32
 
 Whole files are scored as a user's are: the training rows of a list of labelled files, without the repositories that
 the model's card names, as they are and degraded. Bounds, and how often what lies outside them is wrong, go on its card.

@@ -1,3 +1,5 @@
+"""Training of the spoof detector, on sounds that the test makes: which files, which pairs, which figures."""
+
 from pathlib import Path
 
 import av
@@ -6,10 +8,13 @@ import pandas as pd
 import pytest
 import torch
 
-from forensix.models.architectures import lcnn
-from forensix.training.voice import spoof
-from forensix.training.voice.dataset import N_DEGRADED, Examples, build_examples
-from forensix.training.voice.sources import collect, decode, rule_for
+from forensix.models.architectures.lcnn import build
+from forensix.training.sources import Repositories
+from forensix.training.voice import lists, measure, spoof
+from forensix.training.voice.clips import DEGRADED, Clips, build_clips, decode, degrade_clips, degrade_randomly
+from forensix.training.voice.fit import Sampler, Settings, train
+from forensix.training.voice.kinds import KINDS, kind_of
+from forensix.training.voice.lists import rule_for
 from forensix.training.voice.synthesis import METHODS, resynthesise
 
 RATE_HZ = 16_000
@@ -37,49 +42,78 @@ def write_wav(path: Path, samples: np.ndarray) -> None:
         out.mux(stream.encode(None))
 
 
+def spectrum(wave: np.ndarray) -> np.ndarray:
+    """Return the power in eight bands."""
+    power = np.abs(np.fft.rfft(wave)) ** 2
+    return np.array([band.mean() for band in np.array_split(power, 8)]) + 1e-6
+
+
+def buzz(seed: int, seconds: float = 1.2) -> np.ndarray:
+    return np.sign(voice_like(seed, seconds)) * np.float32(0.1)
+
+
 @pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Make a corpus of eight human-like and eight buzzing recordings, and a row of the dev split."""
-    root = tmp_path_factory.mktemp("corpora")
-    rows = []
-    for i in range(8):
-        for label, sound in (("real", voice_like(i)), ("fake", np.sign(voice_like(i)) * np.float32(0.1))):
-            path = f"train/{label}/{i}.wav"
-            write_wav(root / "voice" / path, sound)
-            rows.append((path, label, "train", f"{label}-{i % 2}", "someone/voices", f"{label}/{i}.wav", "CC0"))
-    rows.append(("dev/real/0.wav", "real", "dev", "human", "someone/voices", "real/held.wav", "CC0"))
-    pd.DataFrame(rows, columns=COLUMNS).to_csv(root / "voice" / "manifest.csv", index=False)
+def repositories(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make four repositories of human-like and buzzing recordings, one of them long."""
+    root = tmp_path_factory.mktemp("repositories")
+    for number in range(4):
+        for i in range(4):
+            seconds = 8.0 if i == 3 else 1.2
+            write_wav(root / f"a+{number}/real/{i}.wav", voice_like(10 * number + i, seconds))
+            write_wav(root / f"a+{number}/fake/{i}.wav", buzz(10 * number + i, seconds))
+    (root / "a+0/real/broken.wav").write_bytes(b"not sound")
     return root
 
 
 @pytest.fixture(scope="module")
-def examples(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Examples:
-    return build_examples(collect(corpus, None), tmp_path_factory.mktemp("examples"), seed=3)
+def clips(repositories: Path, tmp_path_factory: pytest.TempPathFactory) -> Clips:
+    rows = [
+        (f"a/{number}", f"{label}/{name}.wav", label, f"system {number}" if label == "fake" else "people")
+        for number in range(4)
+        for label in ("real", "fake")
+        for name in ("0", "1", "2", "3", *(["broken"] if (number, label) == (0, "real") else []))
+    ]
+    listed = pd.DataFrame(rows, columns=["repo", "path", "label", "made_by"])
+    listed = listed.assign(ref="HEAD", blob="", licence="CC0", file="")
+    folder = tmp_path_factory.mktemp("clips")
+    with Repositories(repositories) as found:
+        build_clips(listed, found, folder, seed=3, train=True)
+    return degrade_clips(folder, seed=3)
 
 
-def test_the_dev_split_is_never_collected(corpus: Path) -> None:
-    paths = {recording.path.name for recording in collect(corpus, None)}
-    assert len(collect(corpus, None)) == 16
-    assert "held.wav" not in paths
+def manifest(folder: Path, rows: list[tuple[str, ...]]) -> None:
+    (folder / "voice").mkdir(exist_ok=True)
+    pd.DataFrame(rows, columns=COLUMNS).to_csv(folder / "voice" / "manifest.csv", index=False)
 
 
-def test_a_checkout_stands_in_for_the_rows_of_its_repository(tmp_path: Path) -> None:
+def test_repositories_stand_in_for_the_rows_of_the_corpus_but_never_for_its_dev_split(tmp_path: Path) -> None:
     checkout = tmp_path / "repositories" / "seungwonpark+melgan"
-    for name in ("LJ001-0001.wav", "LJ001-0001_reconstructed_epoch0400.wav", "LJ002-0002.wav", "notes.txt"):
-        write_wav(checkout / "audios" / name, voice_like(0)) if name.endswith("wav") else None
+    for name in ("LJ001-0001.wav", "LJ001-0001_reconstructed_epoch0400.wav", "LJ002-0002.wav"):
+        write_wav(checkout / "audios" / name, voice_like(0))
     rows = [
         ("a.wav", "real", "train", "human", "seungwonpark/melgan", "audios/LJ001-0001.wav", "BSD"),
         ("b.wav", "real", "dev", "human", "seungwonpark/melgan", "audios/LJ002-0002.wav", "BSD"),
+        ("c.wav", "real", "train", "human", "openai/whisper", "tests/jfk.flac", "MIT"),
     ]
-    manifest = tmp_path / "voice" / "manifest.csv"
-    manifest.parent.mkdir()
-    pd.DataFrame(rows, columns=COLUMNS).to_csv(manifest, index=False)
-    found = {(r.path.name, r.label) for r in collect(tmp_path, tmp_path / "repositories")}
-    assert found == {("LJ001-0001.wav", "real"), ("LJ001-0001_reconstructed_epoch0400.wav", "fake")}
+    manifest(tmp_path, rows)
+    with Repositories(tmp_path / "repositories") as found:
+        table = lists.behind_corpus(tmp_path, found)
+        assert set(zip(table["path"], table["label"], strict=True)) == {
+            ("audios/LJ001-0001.wav", "real"),
+            ("audios/LJ001-0001_reconstructed_epoch0400.wav", "fake"),
+            ("tests/jfk.flac", "real"),
+        }
+        assert table.set_index("repo")["file"]["openai/whisper"].endswith("c.wav")
+        manifest(tmp_path, [(path, "fake", *rest) for path, _, *rest in rows])
+        with pytest.raises(ValueError, match="LJ001-0001"):
+            lists.behind_corpus(tmp_path, found)
 
-    pd.DataFrame(rows, columns=COLUMNS).assign(label="fake").to_csv(manifest, index=False)
-    with pytest.raises(ValueError, match="LJ001-0001"):
-        collect(tmp_path, tmp_path / "repositories")
+
+def test_no_system_and_no_collection_gives_more_than_its_share() -> None:
+    rows = [("a/a", f"{i}.wav", "fake", "VITS") for i in range(100)] + [("a/a", "x.wav", "real", "people")]
+    table = lists.limited(pd.DataFrame(rows, columns=["repo", "path", "label", "made_by"]))
+    assert (table["label"] == "fake").sum() == lists.AT_MOST["fake"]
+    assert (table["label"] == "real").sum() == 1
 
 
 @pytest.mark.parametrize(
@@ -107,45 +141,160 @@ def test_copies_keep_length_and_loudness_and_change_the_wave(method: str) -> Non
     assert np.abs(copy - original).max() > 1e-3
 
 
-def test_examples_hold_pairs_of_one_length(examples: Examples) -> None:
-    table = examples.table
-    pieces = table.groupby("piece")
-    assert (pieces["length"].nunique() == 1).all()
-    assert (table[table["method"] != ""]["fake"] == 1).all()
-    assert set(table[table["method"] == ""]["fake"]) == {0, 1}
-    row = int(table.index[0])
-    clean, degraded = (examples.wave(row, version) for version in (0, N_DEGRADED))
-    assert clean.shape == degraded.shape
-    assert np.sqrt(np.mean(clean**2)) == pytest.approx(0.05, rel=0.05)
+def test_clips_are_short_and_loud_alike_and_copies_stand_beside_their_original(clips: Clips) -> None:
+    table = clips.table
+    own, copies = table[table["method"] == ""], table[table["method"] != ""]
+    assert len(own[(own["repo"] == "a/1") & (own["fake"] == 1)]) == 5  # the long one gives two
+    assert not table["path"].str.contains("broken").any()
+    assert (table["length"] <= 5 * RATE_HZ).all()
+    assert set(copies["fake"]) == {1}
+    assert set(copies["piece"]) <= set(own[own["fake"] == 0]["piece"])
+    for row in table.index[::5]:
+        assert np.sqrt(np.mean(clips.wave(int(row)) ** 2)) == pytest.approx(0.05, rel=0.05)
 
 
-def test_batches_are_balanced_and_leave_out_what_is_held_out(examples: Examples) -> None:
-    sampler = spoof.Sampler(examples, frozenset({"real-0"}), np.random.default_rng(0))
-    waves, labels = sampler.batch(16, 8_000, clean=0.5)
+def test_parts_that_are_there_are_not_made_again(clips: Clips, tmp_path: Path, repositories: Path) -> None:
+    listed = pd.DataFrame([("a/0", "real/0.wav", "real", "people")], columns=["repo", "path", "label", "made_by"])
+    listed = listed.assign(ref="HEAD", blob="", licence="CC0", file="")
+    with Repositories(repositories) as found:
+        first = build_clips(listed, found, tmp_path, seed=1, train=False)
+    with Repositories(tmp_path / "nowhere") as gone:
+        again = build_clips(listed, gone, tmp_path, seed=1, train=False)
+    assert np.array_equal(first.wave(0), again.wave(0))
+
+
+def test_degradation_follows_its_generator_and_keeps_length() -> None:
+    wave = voice_like(0)
+    one, same, other = (degrade_randomly(wave, np.random.default_rng(seed)) for seed in (4, 4, 5))
+    assert np.array_equal(one, same)
+    assert not np.array_equal(one, other)
+    assert one.shape == wave.shape
+
+
+def test_short_clips_are_repeated() -> None:
+    table = pd.DataFrame({"part": [0], "start": [2], "length": [3]})
+    clips = Clips([[np.arange(9, dtype=np.int16)]], table)
+    assert (clips.crop(0, 0, 7, 0.0) * 32768).tolist() == [2, 3, 4, 2, 3, 4, 2]
+    assert (clips.crop(0, 0, 2, 1.0) * 32768).tolist() == [3, 4]
+
+
+def test_versions_of_a_clip_are_degraded_and_a_copy_is_degraded_as_its_original(clips: Clips) -> None:
+    table = clips.table
+    copy = table[table["method"] != ""].iloc[0]
+    original = table[(table["piece"] == copy["piece"]) & (table["method"] == "")].index[0]
+    assert [len(part) for part in clips.parts] == [DEGRADED + 1] * len(clips.parts)
+    for row in (original, copy.name):
+        versions = [clips.wave(row, version) for version in range(DEGRADED + 1)]
+        assert len({one.shape for one in versions}) == 1
+        assert max(np.abs(one - versions[0]).max() for one in versions) > 1e-3
+    # What a pair has in common is the same: their bands rise and fall together.
+    change = [
+        [np.log(spectrum(clips.wave(row, v)) / spectrum(clips.wave(row))) for v in range(1, DEGRADED + 1)]
+        for row in (original, copy.name)
+    ]
+    assert np.corrcoef(np.ravel(change[0]), np.ravel(change[1]))[0, 1] > 0.7
+
+
+def test_batches_hold_a_recording_and_a_fake_in_turn_of_the_rows_allowed(clips: Clips) -> None:
+    folds = spoof.folds_of(clips.table, seed=0, n_folds=2)
+    allowed = clips.table.index[folds != 0].to_numpy()
+    sampler = Sampler(clips, allowed, np.random.default_rng(0))
+    waves, labels = sampler.batch(16, 8_000, 0.5)
     assert waves.shape == (16, 8_000)
-    assert labels.sum() == 8
-    assert set(examples.table.loc[sampler.real[0], "group"]) == {"real-1"}
+    assert labels.tolist() == [0, 1] * 8
+    fake, repo, piece = (clips.table[name] for name in ("fake", "repo", "piece"))
+    pairs = sampler.pairs(200)
+    assert {row for pair in pairs for row in pair[:2]} <= set(allowed)
+    assert all(fake[real] == 0 and fake[other] == 1 for real, other, _ in pairs)
+    assert all(piece[real] == piece[other] for real, other, copied in pairs if copied)
+    assert np.mean([repo[real] == repo[other] for real, other, _ in pairs]) > 0.6
 
 
-def test_training_lowers_the_loss(examples: Examples) -> None:
+def test_folds_hold_repositories_whole(clips: Clips) -> None:
+    folds = spoof.folds_of(clips.table, seed=0, n_folds=2)
+    assert (clips.table.assign(fold=folds).groupby("repo")["fold"].nunique() == 1).all()
+    assert set(folds) == {0, 1}
+
+
+def test_training_tells_buzz_from_voice_and_goes_on_where_it_stopped(clips: Clips, tmp_path: Path) -> None:
     torch.manual_seed(0)
-    network = lcnn.build(channels=(8, 16), n_hidden=8, n_bands=32, hop=400, dropout=0.0).members[0]
-    settings = spoof.Settings(steps=60, batch=16, rate=1e-2, crops_s=(0.4,), smoothing=0.0, clean=1.0)
-    losses = spoof.train(network, examples, frozenset(), settings, seed=0)
-    assert len(losses) == 60
-    assert np.mean(losses[-10:]) < 0.85 * np.mean(losses[:5])
-    assert not network.training
+    network, again = build(2, channels=(4, 4), n_bands=40, hop=320, n_hidden=8, dropout=0.0).members
+    sampler = Sampler(clips, clips.table.index.to_numpy(), np.random.default_rng(0))
+    settings = Settings(batch=8, crops_s=(0.6,), smoothing=0.0, average=0.9, steps=200)
+    assert train(network, sampler, settings, 0, tmp_path / "kept") == 200
+    assert train(again, sampler, settings, 0, tmp_path / "kept") == 200
+    for one, other in zip(network.state_dict().values(), again.state_dict().values(), strict=True):
+        assert torch.equal(one, other)
+    waves, labels = sampler.batch(32, 9_600, 0.5)
+    with torch.inference_mode():
+        logits = network(waves)
+    assert logits[labels == 1].mean() > logits[labels == 0].mean()
 
 
-def test_calibration_lets_every_group_count_alike() -> None:
+def test_an_ensemble_is_the_mean_of_its_members() -> None:
+    ensemble = build(2, channels=(4, 4), n_bands=40, n_hidden=8).eval()
+    waves = torch.randn(2, 8_000, generator=torch.Generator().manual_seed(0))
+    with torch.inference_mode():
+        apart = torch.stack([one(waves) for one in ensemble.members])
+        assert torch.allclose(ensemble(waves), apart.mean(0))
+
+
+@pytest.mark.parametrize(
+    ("system", "kind"),
+    [
+        ("HiFi-GAN copy-synthesis", "vocoder and codec copies"),
+        ("WaveGrad(gt-mel)", "vocoder and codec copies"),
+        ("MelGAN(predicted-mel)", "neural TTS to 2022"),
+        ("Tacotron2+HiFi-GAN", "neural TTS to 2022"),
+        ("Bark (Vocos)", "codec and flow models of 2023 on"),
+        ("VITS-VC", "voice conversion"),
+        ("Flite (CMU)", "classical synthesis"),
+        ("singing: vocoder copy-synthesis", "singing"),
+    ],
+)
+def test_kinds_of_systems(system: str, kind: str) -> None:
+    assert kind_of(system) == kind
+    assert kind in KINDS
+
+
+def scored(n: int = 200) -> pd.DataFrame:
+    """Two sources, one of them shifted as a whole, which helps the pooled figure and not the one within."""
     rng = np.random.default_rng(0)
-    table = pd.DataFrame({"fake": [0] * 50 + [1] * 60, "fold": 0, "group": ["a"] * 50 + ["b"] * 50 + ["c"] * 10})
-    table["logit"] = rng.normal(np.where(table["fake"] == 1, 1.0, -1.0))
+    table = pd.DataFrame({"fake": [0, 1] * n, "repo": ["a/a"] * n + ["b/b"] * n, "condition": "clean"})
+    table["made_by"] = np.where(table["fake"] == 1, "VITS", "people")
+    table["logit"] = rng.normal(table["fake"] * 1.5 - 0.75 + (table["repo"] == "b/b") * 2.0)
+    return measure.with_kinds(table)
+
+
+def test_within_a_source_the_channel_does_not_count() -> None:
+    table = scored()
+    found = measure.figures(table, "logit")
+    moved = table.assign(logit=table["logit"] + (table["repo"] == "a/a") * 9.0)
+    assert measure.figures(moved, "logit")["AUC within source"] == pytest.approx(found["AUC within source"])
+    assert found["AUC"] < found["AUC within source"]
+    lone = table[(table["repo"] == "a/a") & (table["fake"] == 1) | (table["repo"] == "b/b")]
+    assert list(measure.within(lone, "logit").index) == ["b/b"]
+
+
+def test_the_band_keeps_its_promise_in_the_worst_condition() -> None:
+    clean = scored().assign(score=lambda t: 1 / (1 + np.exp(-t["logit"] + 4)))
+    noisy = clean.assign(condition="telephone", score=np.minimum(1.0, clean["score"] + 0.1))
+    both = pd.concat([clean, noisy])
+    lower, upper = spoof.band(both)
+    told = measure.alarms(both, upper)
+    assert lower < upper
+    assert told["called fake"].max() <= 0.05
+    assert spoof.band(clean)[1] <= upper
+    assert told.loc["telephone", "called fake"] >= told.loc["clean", "called fake"]
+
+
+def test_calibration_lets_every_source_count_alike() -> None:
+    table = scored().assign(fold=0)
     before = spoof.calibrate(table)
-    doubled = pd.concat([table, table[table["group"] == "b"]], ignore_index=True)
+    doubled = pd.concat([table, table[table["repo"] == "b/b"]], ignore_index=True)
     after = spoof.calibrate(doubled)
     assert before.slope > 0
-    assert after.intercept == pytest.approx(before.intercept, abs=0.05)
+    assert after.intercept == pytest.approx(before.intercept, abs=0.02)
 
 
 def test_decode_gives_16_khz_mono(tmp_path: Path) -> None:
