@@ -2,6 +2,7 @@
 
     python benchmarks/face_speed.py --corpora DIR > benchmarks/results/face_speed.md
     python benchmarks/face_speed.py --corpora DIR --only long >> benchmarks/results/face_speed.md
+    python benchmarks/face_speed.py --corpora DIR --only speed --detector yunet >> benchmarks/results/face_speed.md
 
 Two development videos of one face each are set side by side, ten seconds of them at 720p and at 1080p. The peer is
 facenet-pytorch's MTCNN with its defaults on frames read with OpenCV (``pip install opencv-python-headless``); it is
@@ -18,7 +19,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import av
@@ -26,11 +27,11 @@ import numpy as np
 import torch
 from PIL import Image
 
-from forensix.faces import Detections, FaceTrack, forensix_face, track
-from forensix.faces.detect import Mtcnn
+from forensix.faces import Detections, FaceDetector, FaceTrack, forensix_face, track
 from forensix.faces.linking import iou
 from forensix.faces.track import VIDEO_SIDE_PX, sampling_rate_hz
 from forensix.media import Limits, open_media
+from forensix.models import load_component
 
 RATE_HZ = 25
 LEFT, RIGHT = "dev/videos/real/Tim_Norland_0.mp4", "dev/videos/real/David_Kovalniy_0.mp4"
@@ -45,7 +46,7 @@ LONG_S = (300, 1800)
 class Timed:
     """A detector that keeps the processor seconds that it took."""
 
-    inner: Mtcnn = field(default_factory=Mtcnn)
+    inner: FaceDetector
     detect_s: float = 0.0
     follow_s: float = 0.0
     n_detect: int = 0
@@ -73,6 +74,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--corpora", type=Path)
     parser.add_argument("--only", choices=("speed", "long"))
+    parser.add_argument("--detector", default="mtcnn", help="component of the slot face_detector")
     parser.add_argument("--memory-of", help=argparse.SUPPRESS)
     options = parser.parse_args()
     torch.set_num_threads(1)
@@ -81,9 +83,16 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         if options.only != "long":
-            print("# Following faces: speed, recall and memory\n\n`python benchmarks/face_speed.py --corpora DIR`\n")
+            if options.detector == "mtcnn":
+                print(
+                    "# Following faces: speed, recall and memory\n\n`python benchmarks/face_speed.py --corpora DIR`\n"
+                )
             for name, size in SIZES.items():
-                speed(name, side_by_side(options.corpora / "faces", Path(folder) / f"{name}.mp4", 10, size))
+                speed(
+                    name,
+                    options.detector,
+                    side_by_side(options.corpora / "faces", Path(folder) / f"{name}.mp4", 10, size),
+                )
         if options.only != "speed":
             memory(options.corpora / "faces", Path(folder))
 
@@ -156,15 +165,15 @@ def cpu_s() -> float:
     return told.user + told.system + told.children_user + told.children_system
 
 
-def speed(name: str, clip: Path) -> None:
+def speed(name: str, detector: str, clip: Path) -> None:
     spent: dict[str, float] = {}
-    Mtcnn().detect([np.zeros((64, 64, 3), np.uint8)])  # loads the network
+    load_component("face_detector", detector).detect([np.zeros((64, 64, 3), np.uint8)])  # loads the network
     judge = forensix_face()
     judge.score(np.zeros((1, 224, 224, 3), np.uint8))
     with open_media(clip) as media:
         with clocked(spent, "decode"):
             n_looked = sum(1 for _ in media.frames(rate_hz=sampling_rate_hz(10), max_side_px=VIDEO_SIDE_PX))
-        timed = Timed()
+        timed = Timed(load_component("face_detector", detector))
         with clocked(spent, "all"):
             tracks = track(media, detector=timed)
         with clocked(spent, "classify"):
@@ -181,7 +190,7 @@ def speed(name: str, clip: Path) -> None:
         (f"classifying {sum(len(one.crops) for one in tracks)} crops", spent["classify"], spent["classify wall"]),
         (f"MTCNN on all {n_frames} frames, OpenCV (every {EVERY}th timed)", peer_s, None),
     )
-    print(f"## 10 s of {name} at {RATE_HZ} Hz with two faces\n")
+    print(f"## 10 s of {name} at {RATE_HZ} Hz with two faces, found by {detector}\n")
     print("| what | processor s | wall s |\n|---|---|---|")
     for what, used_s, wall_s in rows:
         print(f"| {what} | {used_s:.2f} | {'' if wall_s is None else f'{wall_s:.2f}'} |")

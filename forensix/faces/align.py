@@ -53,7 +53,7 @@ def similarity(points: NDArray[np.floating]) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> similarity(2 * TEMPLATE + 10).round(6).tolist()
+    >>> (similarity(2 * TEMPLATE + 10).round(6) + 0.0).tolist()
     [[2.0, 0.0, 10.0], [0.0, 2.0, 10.0]]
     """
     points = np.asarray(points, dtype=np.float64)

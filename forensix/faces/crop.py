@@ -45,11 +45,11 @@ def crop(rgb: np.ndarray, box: np.ndarray, *, margin: float = MARGIN, size_px: i
 
 
 def cut(rgb: np.ndarray, area: np.ndarray, size_px: int) -> np.ndarray:
-    """Scale a square area (float (4,) xyxy, may leave the picture by up to its own side) to ``size_px``."""
+    """Scale a square area (float (4,) xyxy; what lies outside the picture repeats its edge) to ``size_px``."""
     height, width = rgb.shape[:2]
     area = np.asarray(area, dtype=np.float64)
-    low = np.floor(area[:2]).astype(int) - 1
-    high = np.ceil(area[2:]).astype(int) + 1
+    low = np.minimum(np.floor(area[:2]).astype(int) - 1, (width - 1, height - 1))
+    high = np.maximum(np.ceil(area[2:]).astype(int) + 1, 1)
     left, top = np.maximum(-low, 0)
     right, bottom = np.maximum(high - (width, height), 0)
     inner = rgb[max(low[1], 0) : max(high[1], 0), max(low[0], 0) : max(high[0], 0)]

@@ -186,11 +186,20 @@ def track_frames(
         before = now
         if not is_due and not has_changed:
             expected = np.array([one.expected(frame.ms) for one in followed]).reshape(-1, 4) / frame.scale
+            # A face that was on its way out is looked for at the edge.
+            expected = _pulled_in(expected, frame.rgb.shape)
             if linker.add(frame, detector.follow(frame.rgb, expected), unless_lost=True):
                 continue
         searched_ms = frame.ms
         linker.add(frame, _searched(frame.rgb, detector, max_side_px))
     return _finished(linker, frame_rate_hz)
+
+
+def _pulled_in(boxes: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Shift boxes, float (n, 4), so that their middles lie in a picture of a shape (H, W, 3)."""
+    middles = (boxes[:, :2] + boxes[:, 2:]) / 2
+    shifted: np.ndarray = boxes + np.tile(np.clip(middles, 0, (shape[1], shape[0])) - middles, 2)
+    return shifted
 
 
 def _searched(rgb: np.ndarray, detector: FaceDetector, max_side_px: int) -> Detections:

@@ -113,6 +113,19 @@ def test_a_video_file_is_followed_at_a_limited_rate(head, paste, tmp_path):
     assert (np.diff(one.boxes[:, 0]) > 5).all()
 
 
+def test_a_face_that_rushes_out_of_the_frame_ends_its_track(head, paste):
+    canvas = [paste((head, left, 50)) for left in (170, 200, 230, 260)]
+    (one,) = track_frames(frames_of([*canvas, *[paste()] * 6]))
+    assert one.frame_idx.tolist() == [0, 6, 12, 18]
+
+
+def test_an_area_beyond_the_picture_repeats_its_edge():
+    picture = np.zeros((20, 30, 3), np.uint8)
+    picture[:, -1] = 200
+    assert (cut(picture, np.array([80.0, -90, 120, -50]), 16) == 200).all()
+    assert (cut(picture, np.array([-120.0, 50, -80, 90]), 16) == 0).all()
+
+
 def test_progress_is_told_and_stills_are_kept_of_a_video(head, paste, tmp_path):
     pictures = [paste((head, 20 + 3 * i, 50)) for i in range(50)]
     write_video(tmp_path / "clip.mp4", 50, (360, 240), 25, paint=pictures.__getitem__)
