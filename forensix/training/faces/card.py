@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from forensix.calibration import Calibration
-from forensix.faces.crop import CROP_PX, MARGIN
+from forensix.faces.crop import CROP_PX
 from forensix.metrics import auc, bootstrap_interval, eer
 from forensix.models import Measurement, ModelCard, Output, TrainingSource, save_model
 from forensix.models.architectures import face_cnn
@@ -37,6 +37,8 @@ COMMAND = (
     "--pairs {pairs} --epochs {epochs}"
 )
 N_HELD_OUT = 800
+INNER = 0.795
+"""Share of an upright crop's side that shows as much around a face as the crops of training do."""
 N_POOL = 6000
 """Pairs made at a time: their crops are dropped once their maps are there."""
 
@@ -131,7 +133,7 @@ def make_card(
         summary="A small network on face crops that looks for blending seams and generated texture.",
         architecture="face_cnn",
         config=faces.CONFIG,
-        preprocessing={"size_px": CROP_PX, "margin": MARGIN, "channels": "RGB", "range": [0, 1]},
+        preprocessing={"size_px": CROP_PX, "inner": INNER, "channels": "RGB", "range": [0, 1]},
         output=Output(labels=("fake", *TYPES), fake=0),
         calibration=calibration,
         calibrated_on=f"{N_HELD_OUT} pairs made of identities that training did not see, types weighted alike",
