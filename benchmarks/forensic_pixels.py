@@ -168,7 +168,7 @@ def tables(counts: Counts, seconds: list[float]) -> str:
     lines = [
         "# Pixel claims on pictures",
         "",
-        "Made by `python benchmarks/forensic_pixels.py --corpora ../shared/corpora --large FOLDER` "
+        "Made by `python -m benchmarks.forensic_pixels --corpora ../shared/corpora --large FOLDER` "
         "(its docstring says what is made of each picture). Shares with 95 % Wilson intervals.",
         "",
     ]

@@ -15,9 +15,11 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.in_process import in_process
 from forensix.errors import ForensixError
 from forensix.forensics import Finding, claims, result
 from forensix.forensics.rules.plain import rests_on_the_file
@@ -106,10 +108,19 @@ def _cpu_s() -> float:
     return sum(os.times()[:4])
 
 
-def tables(rows: list[Row]) -> str:
+def tables(rows: list[Row], before: str = "") -> str:
     """Return the report in Markdown."""
     return (
-        "\n".join([*_head(rows), *_found(rows), *_raised(rows), *_readable(rows), *_times(rows), *_disagreements(rows)])
+        "\n".join(
+            [
+                *_head(rows),
+                *_found(rows, before),
+                *_raised(rows),
+                *_readable(rows),
+                *_times(rows),
+                *_disagreements(rows),
+            ]
+        )
         + "\n"
     )
 
@@ -118,20 +129,20 @@ def _head(rows: list[Row]) -> list[str]:
     return [
         "# Forensic claims on original files",
         "",
-        "Made by `python benchmarks/forensics.py --corpora ../shared/corpora`. Every file is opened, read and judged "
-        "as a",
-        f"user's file is. {len(rows)} files.",
+        "Made by `python -m benchmarks.forensics --corpora ../shared/corpora --here --before FILE`. Every file is "
+        f"opened, read and judged as a user's file is. {len(rows)} files.",
         "",
     ]
 
 
-def _found(rows: list[Row]) -> list[str]:
+def _found(rows: list[Row], before: str) -> list[str]:
     media = list(dict.fromkeys(r.media for r in rows))
+    earlier = {cells[1].strip(): cells[-2].strip() for line in before.split("\n") if len(cells := line.split("|")) == 9}
     lines = [
         "## Found",
         "",
-        "| value | counts as found | " + " | ".join(media) + " | all |",
-        "|---|---|" + "---|" * (len(media) + 1),
+        "| value | counts as found | " + " | ".join(media) + " | all |" + (" before |" if before else ""),
+        "|---|---|" + "---|" * (len(media) + 1 + bool(before)),
     ]
     for value, (text, _) in MATCHES.items():
         cells = []
@@ -140,7 +151,7 @@ def _found(rows: list[Row]) -> list[str]:
             hits = sum(r.found(value) for r in wanted)
             cells.append(f"{hits}/{len(wanted)} ({100 * hits / len(wanted):.0f} %)" if wanted else "")
         if any(cells):
-            lines.append(f"| {value} | {text} | " + " | ".join(cells) + " |")
+            lines.append(f"| {value} | {text} | " + " | ".join([*cells, *([earlier[value]] if before else [])]) + " |")
     return [*lines, ""]
 
 
@@ -196,7 +207,8 @@ def _times(rows: list[Row]) -> list[str]:
     lines = [
         "## Time and crashes",
         "",
-        "Processor seconds include the child processes; wall-clock seconds depend on what else the machine does.",
+        "Processor seconds include child processes; with `--here` there are none, so that their start is not in it. "
+        "Wall-clock seconds depend on what else the machine does.",
         "",
         "| media | files | median CPU s | longest CPU s | over 5 CPU s | median s | longest s | refused | crashes |",
         "|---|---|---|---|---|---|---|---|---|",
@@ -284,21 +296,25 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpora", type=Path, required=True, help="folder that holds forensics/manifest.csv")
     parser.add_argument("--media", choices=("image", "pdf", "video", "audio"), help="this medium only")
+    parser.add_argument("--here", action="store_true", help="read and measure in this process, without limits of time")
+    parser.add_argument("--before", type=Path, help="an earlier report, whose shares then stand beside")
     parser.add_argument("--output", type=Path, default=RESULTS)
     chosen = parser.parse_args(None if arguments is None else list(arguments))
     folder = chosen.corpora / "forensics"
     with (folder / "manifest.csv").open(encoding="utf-8", newline="") as file:
         entries = [row for row in csv.DictReader(file) if chosen.media in (None, row["media"])]
     rows = []
-    for i, entry in enumerate(entries):
-        rows.append(examine(folder, entry))
-        print(
-            f"{i + 1}/{len(entries)} {rows[-1].seconds:5.2f} s ({rows[-1].cpu_s:.2f} CPU) {entry['path']} "
-            f"{rows[-1].error}",
-            flush=True,
-        )
+    with in_process() if chosen.here else nullcontext():
+        for i, entry in enumerate(entries):
+            rows.append(examine(folder, entry))
+            print(
+                f"{i + 1}/{len(entries)} {rows[-1].seconds:5.2f} s ({rows[-1].cpu_s:.2f} CPU) {entry['path']} "
+                f"{rows[-1].error}",
+                flush=True,
+            )
     chosen.output.parent.mkdir(parents=True, exist_ok=True)
-    chosen.output.write_text(tables(rows), encoding="utf-8")
+    before = chosen.before.read_text(encoding="utf-8") if chosen.before else ""
+    chosen.output.write_text(tables(rows, before), encoding="utf-8")
     print(f"written to {chosen.output}")
 
 

@@ -206,7 +206,7 @@ def main() -> None:
         print(f"| {name} | {N_RECORDINGS} | {shares} | {errors} |", flush=True)
     told = list(two_voices(speech, spoof))
     print(f"\n## A real and a synthetic speaker in one recording, {len(told)} of them\n")
-    print("| two speakers found | the real one called real | the synthetic one called fake | both right |")
+    print("| two speakers found | the real one not called fake | the synthetic one called fake | both right |")
     print("|---|---|---|---|")
     both = np.mean([n == 2 and real and fake for n, real, fake in told])
     shares = [np.mean([n == 2 for n, _, _ in told]), *(np.mean([row[i] for row in told]) for i in (1, 2)), both]

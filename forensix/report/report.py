@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from forensix.errors import UsageError
 from forensix.report.claims import facts_with_claims, numbered
+from forensix.report.headline import headline
 from forensix.report.words import FAILED, score_text, verdict, verdict_class
 from forensix.schema import Speaker, TaskReport
 from forensix.tasks.catalogue import describe
@@ -91,6 +92,11 @@ class Report:
         """
         done = {task: verdict_class(outcome) for task, outcome in self.outcomes.items()}
         return done | dict.fromkeys(self.errors, "failed")
+
+    @property
+    def headline(self) -> str:
+        """One sentence for the whole file: what was found, how sure that is, and what stays open; see `headline`."""
+        return headline(self.outcomes, {} if self.error else self.errors)
 
     def task_id(self, task: str) -> str:
         """Return an identifier that is the same for the same bytes, task, settings and models."""

@@ -242,7 +242,10 @@ class ReportView:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         report = self.report
         pen = _Pen(options.encoding, options.ascii_only)
-        parts: list[RenderableType] = list(_identity(pen, report))
+        parts: list[RenderableType] = []
+        if len(report.tasks) > 1 and report.headline:
+            parts.append(pen.text(report.headline, "bold"))
+        parts += _identity(pen, report)
         if report.error:
             parts.append(
                 Text(pen.symbol("failed") + " Not analysed: ", STYLES["failed"]).append_text(pen.text(report.error))

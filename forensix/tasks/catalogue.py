@@ -42,6 +42,10 @@ class TaskDescription:
     """``"package.module:Class"``, imported when the task runs, or the class itself."""
     result: type[WireModel] = OtherResult
     title: str = ""
+    subject: str = ""
+    """What it judges, as a sentence about the whole file calls it: ``"the voice"``."""
+    finding: str = ""
+    """What ``fake`` means, as that sentence calls it: ``"a synthetic voice"``."""
     event: str = ""
     """Name of the webhook event; by default that of the task and ``_complete``."""
     options: tuple[str, ...] = ("explain",)
@@ -66,6 +70,8 @@ class TaskDescription:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.name.replace("_", " ").capitalize())
+        object.__setattr__(self, "subject", self.subject or self.title)
+        object.__setattr__(self, "finding", self.finding or f"fake by {self.title}")
         object.__setattr__(self, "event", self.event or f"{self.name}_complete")
         object.__setattr__(self, "upload", self.upload or " or ".join(sorted(self.accepts)))
 
@@ -82,6 +88,8 @@ FACE_MANIPULATION = TaskDescription(
     accepts=frozenset({"image", "video"}),
     implementation="forensix.tasks.face_manipulation:FaceManipulation",
     result=FaceResult,
+    subject="the face",
+    finding="a manipulated face",
     event="face_manipulation_analysis_complete",
     has_preview=True,
     deciding_slot="face_classifier",
@@ -100,6 +108,8 @@ AI_GENERATED_IMAGE_DETECTION = TaskDescription(
     implementation="forensix.tasks.ai_generated_image_detection:GeneratedImageDetection",
     result=ImageResult,
     title="AI-generated picture",
+    subject="the picture",
+    finding="a picture made by a generator",
     event="ai_generated_image_detection_analysis_complete",
     deciding_slot="image_detector",
     reads_origin=True,
@@ -121,6 +131,8 @@ VOICE_ANALYSIS = TaskDescription(
     implementation="forensix.tasks.voice_analysis:VoiceAnalysis",
     result=VoiceResult,
     title="Voice",
+    subject="the voice",
+    finding="a synthetic voice",
     options=("explain", "transcribe"),
     deciding_slot="spoof",
     metrics=("min_dcf", "act_dcf"),
@@ -139,6 +151,7 @@ FORENSIC_ANALYSIS = TaskDescription(
     implementation="forensix.tasks.forensic_analysis:ForensicAnalysis",
     result=ForensicResult,
     title="File forensics",
+    subject="the file",
     options=("additional_info",),
     examines_broken=True,
     gives_score=False,

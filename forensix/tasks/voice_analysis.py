@@ -18,7 +18,7 @@ from forensix.media import Media
 from forensix.schema import Gender, Speaker, VoiceResult
 from forensix.schema import Segment as WireSegment
 from forensix.tasks.catalogue import VOICE_ANALYSIS
-from forensix.tasks.evidence import Outcome
+from forensix.tasks.evidence import Outcome, Table
 from forensix.tasks.task import Options, component, component_label
 from forensix.tasks.verdicts import checked, class_of, is_inconclusive, pooled, probability_of, threshold_of
 from forensix.tasks.voice_evidence import HeardPhrase, recording
@@ -124,7 +124,11 @@ class VoiceAnalysis:
         return Outcome(
             result=result,
             score=score,
-            evidence=recording(samples, heard, threshold_of(spoof)) if options.explain else (),
+            evidence=(
+                (*recording(samples, heard, threshold_of(spoof)), _table(voices, spoof, words))
+                if options.explain
+                else ()
+            ),
             notes=_notes(samples, segments, voices, words),
             models=tuple(component_label(one) for one in used.values()),
             summary=_summary(voices, spoof, segments),
@@ -205,6 +209,19 @@ def _speaker(voice: _Voice, spoof: Any, words: Transcript | None) -> Speaker:
         segments=tuple(WireSegment(start=s.start_s, end=s.end_s) for s in voice.turns.segments),
         audio_features=compare(voice.features, voice.gender, voice.band) if voice.features is not None else None,
     )
+
+
+def _table(voices: Sequence[_Voice], spoof: Any, words: Transcript | None) -> Table:
+    """Return every speaker with verdict and score, which the wire's two classes cannot tell."""
+    rows = []
+    for voice in voices:
+        verdict = "inconclusive" if is_inconclusive(voice.score, spoof) else class_of(voice.score, spoof)
+        sure = "" if voice.gender_probability is None else f" ({voice.gender_probability:.2f})"
+        said = words.of(voice.turns.segments) if words else ""
+        told = (voice.turns.speaker, verdict, f"{voice.score:.2f}", f"{voice.gender}{sure}")
+        rows.append((*told, f"{voice.turns.duration_s:.1f} s", *([said] if words else [])))
+    columns = ("speaker", "verdict", "score", "gender", "speech", *(["transcript"] if words else []))
+    return Table("Speakers", columns, tuple(rows))
 
 
 def _notes(

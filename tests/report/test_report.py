@@ -8,7 +8,7 @@ import pytest
 
 from forensix.errors import UsageError
 from forensix.report import Report
-from forensix.schema import FaceResult, TaskReport
+from forensix.schema import FaceResult, TaskReport, VoiceResult
 from forensix.tasks.catalogue import SPECIFIED, describe
 from forensix.tasks.evidence import Outcome
 from tests.report.samples import voice_outcome
@@ -124,3 +124,49 @@ def test_who_speaks_when_as_rttm() -> None:
     fields = text.split()
     assert len(text.splitlines()) == 1 and len(fields) == 10
     assert fields[:6] == ["SPEAKER", "talk_1.wav", "1", "0.000", "2.500", "<NA>"]
+
+
+@pytest.mark.parametrize(
+    ("scores", "sentence"),
+    [
+        (
+            {"face_manipulation": ("real", 0.1), "voice_analysis": ("fake", 0.93)},
+            "Likely a synthetic voice (score 0.93); the face gives nothing away.",
+        ),
+        (
+            {"face_manipulation": ("fake", 0.91), "voice_analysis": ("fake", 0.93)},
+            "Likely a manipulated face (score 0.91) and a synthetic voice (score 0.93).",
+        ),
+        (
+            {"face_manipulation": ("undecided", 0.5), "voice_analysis": ("undecided", 0.5)},
+            "The face and the voice stay undecided.",
+        ),
+        (
+            {"face_manipulation": ("undecided", 0.5), "voice_analysis": ("real", 0.1)},
+            "The face stays undecided; the voice gives nothing away.",
+        ),
+        ({"voice_analysis": ("real", 0.1)}, "Nothing in the voice points to a fake."),
+        ({"voice_analysis": ("no_speech", None)}, ""),
+    ],
+)
+def test_one_sentence_for_the_file_says_what_was_found_and_what_stays_open(
+    scores: dict[str, tuple[str, float | None]], sentence: str
+) -> None:
+    results = {"face_manipulation": FaceResult, "voice_analysis": VoiceResult}
+    outcomes = {}
+    for task, (name, score) in scores.items():
+        told = {"class_name": "real" if name == "undecided" else name}
+        if name == "fake":
+            told["class_probability"] = score
+        outcomes[task] = Outcome(results[task].model_validate(told), score, inconclusive=name == "undecided")
+    assert Report(input="a.mp4", name="a.mp4", outcomes=outcomes).headline == sentence
+
+
+def test_claims_about_the_file_stand_in_its_sentence(report: Report) -> None:
+    assert "the file is not what it seems (1 critical claim)" in report.headline
+    assert report.headline.startswith("Likely a manipulated face")
+    assert "fx-headline" in report.to_html()
+
+
+def test_an_input_that_was_not_analysed_has_no_sentence(failed_report: Report) -> None:
+    assert failed_report.headline == ""

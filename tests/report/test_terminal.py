@@ -45,6 +45,11 @@ def test_verdicts_with_their_evidence_are_there(report: Report) -> None:
         assert expected in text, expected
 
 
+def test_one_sentence_for_the_file_stands_on_top_where_several_tasks_ran(report: Report, real_report: Report) -> None:
+    assert "Likely a manipulated face" in printed(report).splitlines()[1]
+    assert real_report.headline not in printed(real_report)
+
+
 def test_ascii_output_keeps_verdict_and_scale(report: Report) -> None:
     text = printed(report, "ascii")
     assert "Face manipulation: !! Fake" in text and "x Failed" in text

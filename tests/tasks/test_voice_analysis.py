@@ -12,7 +12,7 @@ import forensix
 from forensix.demo import RATE_HZ, synthesise
 from forensix.schema import AudioFeature, AudioFeatures
 from forensix.tasks import Options, load_task
-from forensix.tasks.evidence import Recording
+from forensix.tasks.evidence import Recording, Table
 from forensix.voice import Segment, SpeakerTurns
 from forensix.voice.watermark import Mark
 from tests.making import write_video
@@ -95,6 +95,20 @@ def test_a_video_without_sound_has_no_speech(tmp_path: Path) -> None:
     found = report(path, 0.9)
     assert found.to_wire(TASK)["result"]["class_name"] == "no_speech"
     assert "no sound" in found.outcomes[TASK].summary
+
+
+def test_a_speaker_between_the_bounds_is_called_inconclusive_with_his_score(speech: Path) -> None:
+    card = SimpleNamespace(name="unsure", version="", threshold=0.9, inconclusive=(0.2, 0.9), sha256="", limits="")
+    told = {}
+    for score in (0.1, 0.5, 0.95):
+        opinion = Opinion(score)
+        opinion.card = card
+        found = forensix.analyze(speech, [TASK], spoof=opinion, transcribe=False)
+        (table,) = (e for e in found.outcomes[TASK].evidence if isinstance(e, Table))
+        told[score] = dict(zip(table.columns, table.rows[0], strict=True))
+        assert found.to_html().count(">Speakers<") == 1
+    assert [told[score]["verdict"] for score in told] == ["real", "inconclusive", "fake"]
+    assert [told[score]["score"] for score in told] == ["0.10", "0.50", "0.95"]
 
 
 def test_the_event_is_named_as_the_specification_names_it(speech: Path) -> None:

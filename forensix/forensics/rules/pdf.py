@@ -97,10 +97,10 @@ def _actions(facts: Facts) -> Iterator[Finding]:
     at_opening = facts.get("pdf.open_action") == "JavaScript" or facts.get("pdf.additional_actions")
     if scripts:
         runs = "One runs as soon as the document is opened, printed or saved." if at_opening else ""
-        kind = "" if own else "They only format and check form fields."
+        kind = "" if own else "These only format and check form fields."
         yield finding(
             "suspect" if own and at_opening else "benign",
-            f"The document holds JavaScript ({len(scripts)})",
+            f"The document holds JavaScript ({len(scripts)} {'script' if len(scripts) == 1 else 'scripts'})",
             f"A script can change what a reader sees, fetch data or attack the viewer. {runs}{kind}".strip(),
             "security",
             "security",

@@ -249,7 +249,7 @@ def _certificate_dates(facts: Facts) -> Iterator[Finding]:
         if signed and begins and ends and not begins[:19] <= signed[:19] <= ends[:19]:
             told.setdefault((str(record.get("signer")), begins, ends), []).append(fact)
     for (who, begins, ends), found in told.items():
-        times = [str(f.value["signed_at"]) for f in found]
+        times = list(dict.fromkeys(str(f.value["signed_at"]) for f in found))
         yield finding(
             "suspect",
             f"The certificate of {who} was not valid at the time of signing",

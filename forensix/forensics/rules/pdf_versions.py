@@ -74,10 +74,7 @@ def _revision(fact: Fact) -> Finding:
     record: dict[str, Any] = fact.value
     index, content = record["index"], record["content_changed"]
     fonts = record["roles"].get("font", 0)
-    parts = [
-        f"Version {index} ends at byte {record['end_offset']} and differs from the one before it in: "
-        f"{record['summary']}."
-    ]
+    parts = [f"Version {index} ends at byte {record['end_offset']}; against the one before it: {record['summary']}."]
     if fonts and content:
         parts.append(f"It brings {fonts} font objects that no earlier version uses.")
     if not record["in_chain"]:
@@ -98,9 +95,8 @@ def _short(record: dict[str, Any]) -> str:
     roles = [role for role in record["roles"] if role not in ("structure of the file", "other object")]
     if not roles:
         return "no more than the structure of the file" if not record["roles"] else "objects that the pages do not show"
-    if len(roles) > 3:
-        return f"{', '.join(roles[:3])} and more"
-    return " and ".join(roles)
+    shown = [*roles[:3], "more"] if len(roles) > 3 else roles
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
 
 
 def _identifier(facts: Facts, several: bool) -> Iterator[Finding]:

@@ -142,7 +142,9 @@ def _structure(facts: Facts) -> list[Finding]:
 
 def _said(problems: list[Problem]) -> str:
     shown = [
-        f"{p.where}{'' if p.offset is None else f' at byte {p.offset}'}: {p.message.rstrip('.')}" for p in problems[:5]
+        f"{p.where}{'' if p.offset is None or 'at byte' in p.where else f' at byte {p.offset}'}: "
+        f"{p.message.rstrip('.')}"
+        for p in problems[:5]
     ]
     more = f"; and {len(problems) - 5} more" if len(problems) > 5 else ""
     return "; ".join(shown) + more
@@ -154,7 +156,8 @@ def _trailer(facts: Facts) -> list[Finding]:
         return []
     value = trailer.value
     # Where a shorter file was written over a longer one, or padded, zeros come first.
-    remains = value["head"].startswith("00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00")
+    head = bytes.fromhex(value["head"].replace(" ", ""))
+    remains = head.startswith(bytes(16)) or (value["size"] <= len(head) and set(head) in ({0x00}, {0xFF}))
     unknown = value["kind"] == "data of no known kind"
     own = unknown and facts.fact("device.make") is not None and _is_cameras(trailer)
     harmless = value["kind"] in HARMLESS_TRAILERS or own or (remains and unknown)
@@ -167,7 +170,7 @@ def _trailer(facts: Facts) -> list[Finding]:
             + (
                 ""
                 if not harmless
-                else " They begin with zeros, as padding or the remains of a longer file do."
+                else " They are padding, or begin with zeros as the remains of a longer file do."
                 if remains
                 else " Cameras leave such data: it fills the last sector of their card, or begins with its own size."
                 if own

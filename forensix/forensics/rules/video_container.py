@@ -181,8 +181,7 @@ def _handlers(facts: Facts, known: list[Fact]) -> Iterator[Finding]:
         yield finding(
             "benign",
             f"The tracks bear the names that {words.partition(',')[0]} gives",
-            f"{place(found[0])} says {str(found[0].value)[:80]!r}, as {words} writes. Other programs may use the same "
-            "name.",
+            f"{place(found[0])} says {str(found[0].value)[:80]!r}, the mark of {words}. Other programs may use it too.",
             "software",
             "origin",
             facts=found,

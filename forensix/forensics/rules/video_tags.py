@@ -45,7 +45,9 @@ def programs(facts: Iterable[Fact]) -> dict[Program, list[Fact]]:
     found: dict[Program, list[Fact]] = {}
     for fact in facts:
         for value in fact.value if isinstance(fact.value, list) else (fact.value,):
-            program = identify(value) if isinstance(value, str) else None
+            # Phones write the bare version under a key that names the system.
+            text = f"Android {value}" if fact.key.endswith("android.version") else value
+            program = identify(text) if isinstance(value, str) else None
             if program:
                 found.setdefault(program, []).append(fact)
     return found
@@ -77,7 +79,7 @@ def software(
         yield finding(
             "suspect" if category in ("editor", "screenshot") else "benign",
             CLAIMS[category].format(program.name),
-            f"{'; '.join(dict.fromkeys(place(f) for f in found[:6]))} names {program.name}, {WHAT[category]}.",
+            f"{_places(found)} {program.name}, {WHAT[category]}.",
             "screenshot" if screen and screen_type else "software",
             "editing" if category in ("editor", "converter") else "origin",
             facts=found,
@@ -97,6 +99,12 @@ def software(
             "origin",
             facts=other[:20],
         )
+
+
+def _places(facts: list[Fact]) -> str:
+    """Say where a program is named, as the beginning of a sentence."""
+    shown = list(dict.fromkeys(place(f) for f in facts[:6]))
+    return f"{'; '.join(shown)} {'names' if len(shown) == 1 else 'name'}"
 
 
 def against_device(facts: Facts, rewritten: Iterable[Fact]) -> Iterator[Finding]:

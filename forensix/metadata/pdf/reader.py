@@ -113,7 +113,7 @@ def _encryption(view: View) -> list[Fact]:
     items = [
         Fact("pdf.encryption.filter", str(view.resolve(item.get("Filter")) or "unknown"), where),
         Fact("pdf.encryption.method", ", ".join(sorted(names.get(m, m) for m in methods if m)) or "unknown", where),
-        Fact("pdf.encryption.version", f"V{version} R{revision}", where),
+        Fact("pdf.encryption.version", f"V{version}" + (f" R{revision}" if revision is not None else ""), where),
     ]
     length = view.resolve(item.get("Length"))
     if isinstance(length, int):

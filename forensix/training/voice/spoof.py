@@ -143,14 +143,14 @@ def make_card(table: pd.DataFrame, held_out: pd.DataFrame, seed: int, command: s
         output=Output(labels=("fake",), fake=0),
         calibration=calibration,
         calibrated_on="For each network the sources that it did not see, clean and through "
-        f"{', '.join(measure.CONDITIONS)}; every source weighs alike, classes have equal priors.",
+        f"{', '.join(measure.CONDITIONS)}; every source weighs alike, classes have equal priors. "
+        f"Dev was scored for {looks} candidates in development.",
         threshold=upper,
         inconclusive=(lower, upper),
         trained_on=training_sources(table),
         limits="Copies by strong vocoders, and codec and flow models of 2023 on, are often missed. Singing, "
         "pathological voices and clips under a second are hard for it. Telephone lines, noise, rooms and low rates of "
-        "MP3 or Opus blur it; the figures say how much. For research: most of what it learnt from states no licence. "
-        f"Dev was scored {looks} times in development.",
+        "MP3 or Opus blur it; the figures say how much. For research: most of what it learnt from states no licence.",
         licence="Apache-2.0; most training sources state no licence for their recordings, see trained_on",
         seed=seed,
         measured=measurements(scored, (lower, upper), "sources held out of training", command),

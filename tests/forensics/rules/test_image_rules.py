@@ -49,6 +49,12 @@ def test_a_camera_original_is_not_suspected(tmp_path: Path) -> None:
     assert result(found).red_flags == {}
 
 
+def test_a_few_bytes_of_padding_behind_a_picture_are_benign(tmp_path: Path) -> None:
+    found = judge(with_tags() + b"\xff\xff", tmp_path)
+    assert noted(found) == []
+    assert named(found, "Data stands after the end of the content").severity == "benign"
+
+
 def test_stripped_metadata_is_told_and_not_suspected(tmp_path: Path) -> None:
     found = judge(make.jpeg(), tmp_path)
     assert noted(found) == []

@@ -161,6 +161,11 @@ def test_repeated_stretch_is_suspect_and_doubled_frames_are_told() -> None:
     assert pick(claims(facts(*items)), "1 of 100 frames repeats the frame before").severity == "benign"
 
 
+def test_a_bare_version_under_androids_key_names_android() -> None:
+    told = pick(claims(facts(("container.tag.com.android.version", "6.0.1"))), "names Android as what recorded it")
+    assert told.severity == "benign" and told.claim.value == ("6.0.1",)
+
+
 def test_data_behind_the_last_box(tmp_path: Path) -> None:
     path = video(tmp_path / "a.mp4")
     path.write_bytes(path.read_bytes() + struct.pack(">I4s", 40, b"PK\x03\x04") + bytes(32))

@@ -1,0 +1,71 @@
+"""One sentence for a whole file: what was found, how sure that is, and what stays open.
+
+Tasks are not added up into a score: a synthetic voice says nothing of the picture beside it. What speaks against the
+file comes first, a detector's verdict before the claims about the file; then what stays undecided, what failed, and
+what gave nothing away.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from forensix.report.words import SEVERITIES, plural, score_text, verdict_class
+from forensix.schema import ForensicResult
+from forensix.tasks.catalogue import describe
+from forensix.tasks.evidence import Outcome
+
+
+def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str]) -> str:
+    """Return the sentence; empty where nothing was analysed.
+
+    Examples
+    --------
+    >>> headline({}, {})
+    ''
+    >>> headline({}, {"voice_analysis": "the sound is broken"})
+    'The analysis of the voice failed.'
+    """
+    synthetic, claims, undecided, clear = [], "", [], []
+    for task, outcome in outcomes.items():
+        told, name = describe(task), verdict_class(outcome)
+        if name == "inconclusive":
+            undecided.append(told.subject)
+        elif name == "fake":
+            score = "" if outcome.score is None else f" (score {score_text(outcome.score)})"
+            synthetic.append(f"{told.finding}{score}")
+        elif isinstance(outcome.result, ForensicResult) and name in SEVERITIES[:2]:
+            claims = _claims(outcome.result)
+        elif name in ("real", "benign", "no_claims"):
+            clear.append(told.subject)
+    failed = [describe(task).subject for task in errors]
+    parts = [f"likely {joined(synthetic)}"] if synthetic else []
+    parts += [claims] if claims else []
+    if undecided:
+        parts.append(f"{joined(undecided)} {_verb(undecided, 'stays', 'stay')} undecided")
+    if clear:
+        rest = f"{_verb(clear, 'gives', 'give')} nothing away"
+        parts.append(f"{joined(clear)} {rest}" if parts else f"nothing in {joined(clear)} points to a fake")
+    if failed:
+        parts.append(f"the analysis of {joined(failed)} failed")
+    text = "; ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def joined(nouns: Sequence[str]) -> str:
+    """Return nouns as a list in words.
+
+    Examples
+    --------
+    >>> joined(["the face", "the picture", "the file"])
+    'the face, the picture and the file'
+    """
+    return " and ".join(part for part in (", ".join(nouns[:-1]), *nouns[-1:]) if part)
+
+
+def _claims(result: ForensicResult) -> str:
+    critical, suspect = (len(getattr(result.claim_lists, name)) for name in SEVERITIES[:2])
+    if critical:
+        return f"the file is not what it seems ({plural(critical, 'critical claim')})"
+    return f"the file calls for an explanation ({plural(suspect, 'suspect claim')})"
+
+
+def _verb(nouns: Sequence[str], one: str, several: str) -> str:
+    return one if len(nouns) == 1 else several
