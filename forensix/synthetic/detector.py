@@ -44,7 +44,7 @@ class Looked:
     logit: float
     """Raw, higher for generated."""
     statistics: NDArray[np.float32]
-    """(n + 1, statistics): the pretrained stages' of n windows and, last, of the whole picture."""
+    """(n + 1, statistics): the stages' of n windows and, last, of the whole picture."""
 
 
 def checked(rgb: ArrayLike) -> RGB:

@@ -1,14 +1,9 @@
-"""Generated or photographed: EfficientNet-Lite0 read at several depths, with pretrained late stages and tuned ones.
+"""Generated or photographed: EfficientNet-Lite0 read at several depths, and one linear layer on all stages' statistics.
 
-The early stages are shared. Their output goes through the pretrained late stages, whose statistics (see `efficientnet`)
-one linear layer weighs, and through tuned copies of the late stages, each with a linear layer of its own; the logit is
-the mean of all. Every layer has two outputs: the first is for windows at native resolution, the second for the whole
-picture scaled down.
-
-As mean and deviation are sums over space, so is a logit: `PictureClassifier.evidence` returns what each place adds.
+The layer has two outputs: the first is for windows at native resolution, the second for the whole picture scaled down.
+As mean and deviation (see `efficientnet`) are sums over space, so is a logit: `PictureClassifier.evidence` returns what
+each place adds.
 """
-
-import copy
 
 import torch
 from torch import Tensor, nn
@@ -16,18 +11,11 @@ from torch.nn import functional
 
 from forensix.models.architectures.efficientnet import CHANNELS, STAGES, Backbone, statistics
 
-SHARED_STAGES = 4
-"""Stages 0 to 3 are shared."""
-LATE = tuple(stage for stage in STAGES if stage >= SHARED_STAGES)
 CELLS = 14
 """Evidence is returned on a grid of so many cells a side."""
 WINDOW, WHOLE = 0, 1
 """Which output is for what."""
-
-
-def n_statistics(stages: tuple[int, ...]) -> int:
-    """Return how many statistics stages give."""
-    return 2 * sum(CHANNELS[i] for i in stages)
+N_STATISTICS = 2 * sum(CHANNELS[i] for i in STAGES)
 
 
 class Rule(nn.Module):
@@ -49,43 +37,24 @@ class Rule(nn.Module):
 
 
 class PictureClassifier(nn.Module):
-    """A backbone with one rule, and tuned copies of its late stages with a rule each."""
+    """A backbone and a rule on what it says."""
 
-    def __init__(self, n_tails: int = 1) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.backbone = Backbone(STAGES)
-        self.rule = Rule(n_statistics(STAGES))
-        late = self.backbone.blocks[SHARED_STAGES:]
-        self.tails = nn.ModuleList(copy.deepcopy(late) for _ in range(n_tails))
-        self.tail_rules = nn.ModuleList(Rule(n_statistics(LATE)) for _ in range(n_tails))
-
-    def maps(self, x: Tensor) -> list[list[Tensor]]:
-        """Return the stages' outputs for pictures as in `forward`: the backbone's, then each tail's."""
-        found = [self.backbone(x)]
-        for tail in self.tails:
-            y = found[0][STAGES.index(SHARED_STAGES - 1)]
-            late = []
-            for block in tail:  # type: ignore[attr-defined]
-                y = block(y)
-                late.append(y)
-            found.append(late)
-        return found
+        self.rule = Rule(N_STATISTICS)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Return logits (batch, 2) of normalised pictures (batch, 3, height, width), and the backbone's statistics."""
-        first, *others = (statistics(maps) for maps in self.maps(x))
-        logits = [self.rule(first), *(rule(one) for rule, one in zip(self.tail_rules, others, strict=True))]
-        return torch.stack(logits).mean(0), first
+        """Return logits (batch, 2) and statistics (batch, n) of normalised pictures (batch, 3, height, width)."""
+        told = statistics(self.backbone(x))
+        return self.rule(told), told
 
     def evidence(self, x: Tensor, output: int = WINDOW) -> Tensor:
         """Return what each place adds to a logit, (batch, `CELLS`, `CELLS`); their mean is the logit."""
-        rules = [self.rule, *self.tail_rules]
-        grids = [_placed(maps, rule, output) for maps, rule in zip(self.maps(x), rules, strict=True)]
-        return torch.stack(grids).mean(0)
+        return _placed(self.backbone(x), self.rule, output)
 
 
-def _placed(maps: list[Tensor], rule: nn.Module, output: int) -> Tensor:
-    assert isinstance(rule, Rule)
+def _placed(maps: list[Tensor], rule: Rule, output: int) -> Tensor:
     weight = rule.linear.weight[output] / rule.scale
     found: Tensor = rule(statistics(maps))[:, output, None, None].expand(-1, CELLS, CELLS)
     at = 0
@@ -113,6 +82,6 @@ def _on_cells(values: Tensor) -> Tensor:
     return grown[:, 0]
 
 
-def build(n_tails: int = 1) -> PictureClassifier:
+def build() -> PictureClassifier:
     """Return the network with random weights."""
-    return PictureClassifier(n_tails)
+    return PictureClassifier()

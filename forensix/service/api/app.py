@@ -13,7 +13,7 @@ from forensix.schema import SPEC_VERSION
 from forensix.service.api import openapi
 from forensix.service.api.context import Context, ReadyStore
 from forensix.service.api.creation import Queue
-from forensix.service.api.front import Front, refused
+from forensix.service.api.middleware import RequestMiddleware, refused
 from forensix.service.api.routes import operations, tasks, tokens, webhooks
 from forensix.service.data import accounts
 from forensix.service.data.database import Database
@@ -64,7 +64,7 @@ def create_app(
         exception_handlers={Refusal: _refuse, HTTPException: _refuse_path},
     )
     app.state.context = context
-    app.add_middleware(Front, context=context, direct=tasks.creations())
+    app.add_middleware(RequestMiddleware, context=context)
     for module in _ROUTES:
         app.include_router(module.router)
 

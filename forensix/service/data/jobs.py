@@ -13,7 +13,6 @@ import sqlalchemy as sa
 
 from forensix.errors import ForensixError
 from forensix.service.data.database import Database, tasks
-from forensix.service.data.replay import Replay
 from forensix.service.settings import Settings
 
 APPLICATION = "forensix"
@@ -54,11 +53,11 @@ class Jobs:
             lazy=True,
             retry_connection_errors=False,
         )
-        self._analyses = Replay(lambda connection, task: self._enqueue(connection, ANALYSE, ANALYSES, task, task))
 
     def create(self, connection: sa.Connection, task_ids: Sequence[str]) -> None:
         """Queue the analyses of tasks, in the transaction that makes their rows."""
-        self._analyses.send(connection, task_ids)
+        for task_id in task_ids:
+            self._enqueue(connection, ANALYSE, ANALYSES, task_id, task_id)
 
     def deliver(
         self, connection: sa.Connection, task_id: str, webhook_id: str, attempt: int, *, delay_s: float, retry: bool

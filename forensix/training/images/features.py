@@ -1,15 +1,12 @@
 """What the pretrained network says of crops of the training pictures, computed once and kept, a file a picture.
 
 Of every picture two crops are as they are (a window, the whole) and three are drawn by `crops.draw`; of the
-first pictures of every source there are two more, of both classes scaled and encoded alike, to measure on. Beside the
-statistics, the last shared stage's output is kept, from which tuned late stages start.
+first pictures of every source there are two more, of both classes scaled and encoded alike, to measure on.
 """
 
 import time
-import zipfile
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from forensix.models.architectures.efficientnet import STAGES, Backbone, fused, statistics
-from forensix.models.architectures.pictures import SHARED_STAGES
+from forensix.models.architectures.pictures import N_STATISTICS
 from forensix.synthetic.crops import RGB, SIDE_PX, windows
 from forensix.synthetic.detector import normalised
 from forensix.training.backbone import load_imagenet
@@ -27,20 +24,9 @@ from forensix.training.images.crops import alike, draw
 
 AS_IS, AS_IS_WHOLE, DRAWN, DRAWN_WHOLE, ALIKE, ALIKE_WHOLE = 0, 1, (2, 3), 4, 5, 6
 """Places of a picture's crops in its file."""
-FOR_TRAINING = 5
 ALIKE_OF_EACH = 60
 AT_ONCE = 4
 """Pictures whose crops go through the network together."""
-
-
-@dataclass(frozen=True)
-class Features:
-    """Aligned with the rows of a table."""
-
-    statistics: NDArray[np.float16]
-    """(pictures, 7, statistics); NaN where a crop was not made."""
-    maps: NDArray[np.int16] | None
-    """(pictures, 5, channels, height, width), bits of bfloat16: the last shared stage's output."""
 
 
 def _crops(views: cache.Views, rng: np.random.Generator, *, judged: bool) -> list[RGB]:
@@ -75,39 +61,28 @@ def compute(table: pd.DataFrame, folder: Path, *, seed: int = 0, log: Callable[[
             for file, judged in part
         ]
         with torch.inference_mode():
-            maps = network(normalised(np.concatenate(crops)).bfloat16())
-            told = statistics(maps).numpy().astype(np.float16)
-            shared = maps[STAGES.index(SHARED_STAGES - 1)].contiguous().view(torch.int16).numpy()
+            told = statistics(network(normalised(np.concatenate(crops)).bfloat16())).numpy().astype(np.float16)
         at = 0
         for (file, _), of_one in zip(part, crops, strict=True):
             partial = (folder / file.name).with_suffix(".partial")
             with partial.open("wb") as stored:
-                np.savez(stored, stats=told[at : at + len(of_one)], maps=shared[at : at + FOR_TRAINING])
+                np.savez(stored, stats=told[at : at + len(of_one)])
             partial.replace(folder / file.name)
             at += len(of_one)
         if done % 200 == 0:
             log(f"features: {done} of {len(todo)} in {time.monotonic() - start:.0f} s")
 
 
-def load(table: pd.DataFrame, folder: Path, *, maps: bool = False) -> Features:
-    """Return the features of a table's pictures.
+def load(table: pd.DataFrame, folder: Path) -> NDArray[np.float16]:
+    """Return the statistics of a table's pictures, (pictures, 7, statistics); NaN where a crop was not made.
 
     Raises
     ------
     OSError
-        One is missing: see `compute`.
+        A picture's are missing: see `compute`.
     """
-    found = np.full((len(table), 7, 1536), np.nan, np.float16)
-    held = np.zeros((len(table), FOR_TRAINING, 80, 14, 14), np.int16) if maps else None
+    found = np.full((len(table), 7, N_STATISTICS), np.nan, np.float16)
     for i, file in enumerate(map(Path, table.file)):
         with np.load(folder / file.name) as stored:
             found[i, : len(stored["stats"])] = stored["stats"]
-            if held is not None:
-                held[i] = stored["maps"]
-    return Features(found, held)
-
-
-def known(table: pd.DataFrame, folder: Path) -> pd.DataFrame:
-    """Return the rows whose features are there and whole."""
-    kept = [(folder / file.name).exists() and zipfile.is_zipfile(folder / file.name) for file in map(Path, table.file)]
-    return table[kept].reset_index(drop=True)
+    return found

@@ -57,7 +57,7 @@ def fit_rule(
     Parameters
     ----------
     statistics
-        (pictures, places, n), see `features.Features`.
+        (pictures, places, n), see `features.load`.
     fake, weights
         (pictures,)
     """

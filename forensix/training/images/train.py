@@ -91,14 +91,14 @@ def prepare(origin: Origin, work: Path, *, seed: int, log: Callable[[str], None]
     """Decode the pictures, compute their features, and deal them to folds."""
     table = training_pictures(origin, work, log=log)
     images_features.compute(table, work / "features", seed=seed, log=log)
-    features = images_features.load(table, work / "features")
+    statistics = images_features.load(table, work / "features")
     folds = leave_source_out(list(table.repo), list(table.made_by), list(table.fake), N_FOLDS, seed=seed)
-    return Prepared(table, features.statistics, folds)
+    return Prepared(table, statistics, folds)
 
 
 def classifier(rule: Rule) -> PictureClassifier:
     """Return the network that ships: pretrained stages, and the rule."""
-    network = PictureClassifier(n_tails=0)
+    network = PictureClassifier()
     load_imagenet(network.backbone)
     network.rule = rule
     return network.eval()
@@ -164,7 +164,7 @@ def detector_card(prepared: Prepared, held: HeldOut, *, seed: int) -> ModelCard:
         component="image_detector",
         summary="Generated or photographed: a pretrained network at several depths, on windows and the whole picture.",
         architecture="pictures",
-        config={"n_tails": 0},
+        config={},
         preprocessing={
             "windows": "native resolution, even grid, mirrored where the picture is smaller; the middle of the whole",
             "most_windows": MOST_WINDOWS,

@@ -9,12 +9,10 @@ from typing import Any
 
 import sqlalchemy as sa
 from fastapi import APIRouter, Request, Response
-from fastapi.routing import APIRoute
 
 from forensix.service.api.answers import PlainRoute, answer, path_id
 from forensix.service.api.context import Context
 from forensix.service.api.forms import Form, check_length, read_form
-from forensix.service.api.front import Direct
 from forensix.service.api.links import check_url
 from forensix.service.api.openapi import BEARER, NewTask, operation, report_model, task_form
 from forensix.service.api.uploads import Upload
@@ -80,12 +78,6 @@ def _creation(task: TaskDescription) -> Callable[[Request], Awaitable[Response]]
         return answer({"report_id": report_id})
 
     return create
-
-
-def creations() -> Direct:
-    """Return the creations by path."""
-    found = (route for route in router.routes if isinstance(route, APIRoute) and "POST" in (route.methods or ()))
-    return {route.path: (route, route.endpoint) for route in found}
 
 
 def _row(context: Context, form: Form, task: TaskDescription) -> dict[str, Any]:

@@ -1,19 +1,13 @@
-"""The outermost layer: an id for every request, one log line, counts, and an answer whatever fails.
-
-Creations, which come by the thousand, are answered from here: between this layer and theirs, a framework would spend as
-long on finding the function as the function takes.
-"""
+"""The outermost layer: an id for every request, one log line, counts, and an answer whatever fails."""
 
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import sqlalchemy as sa
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from forensix.service.api.context import Context
@@ -28,36 +22,18 @@ _GONE = 499
 """Logged when the client left before it was answered."""
 
 
-Direct = Mapping[str, tuple[BaseRoute, Callable[[Request], Awaitable[Response]]]]
-"""By path, what is posted there most often: its route, for logs and counts, and the function that answers."""
-
-
-class Front:
+class RequestMiddleware:
     """Wraps the application."""
 
-    def __init__(self, app: ASGIApp, context: Context, direct: Direct) -> None:
-        self._app, self._context, self._direct = app, context, direct
+    def __init__(self, app: ASGIApp, context: Context) -> None:
+        self._app, self._context = app, context
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] != "http":
+        if scope["type"] == "http":
+            await _Exchange(self._app, self._context, scope, receive, send).run()
+        else:
             await self._app(scope, receive, send)
-            return
-        app = self._app
-        if scope["method"] == "POST" and (found := self._direct.get(scope["path"])):
-            scope["route"], app = found[0], _answering(found[1], self._context)
-        await _Exchange(app, self._context, scope, receive, send).run()
-
-
-def _answering(function: Callable[[Request], Awaitable[Response]], context: Context) -> ASGIApp:
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            response = await function(Request(scope, receive, send))
-        except Refusal as refusal:
-            response = refused(refusal, context)
-        await response(scope, receive, send)
-
-    return app
 
 
 def refused(refusal: Refusal, context: Context) -> Response:
