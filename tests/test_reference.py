@@ -28,7 +28,7 @@ def test_examples_run(name: str) -> None:
 @pytest.mark.timeout(900)
 def test_the_reference_is_built_without_a_warning(tmp_path: Path) -> None:
     pytest.importorskip("pdoc")
-    build = PACKAGE.parent / "docs" / "build.py"
+    build = PACKAGE.parent / ".ci" / "reference.py"
     done = subprocess.run(
         [sys.executable, "-P", "-W", "error::UserWarning", str(build), str(tmp_path)],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Build the API reference from the docstrings: ``python docs/build.py FOLDER``."""
+"""Build the API reference from the docstrings: ``python .ci/reference.py FOLDER``."""
 
 import argparse
 import importlib
