@@ -105,12 +105,15 @@ class GeneratedImageDetection:
             attributor = component(self, "attribution", options)
             used.append(attributor)
             attributions = _attributions(looked.strongest, attributor, marks)
-        options.progress("drawing heat maps", 0.8)
-        explanation = _explanation(looked.strongest, detector) if options.explain else None
+        explanation = None
+        if options.explain and class_name == "fake":
+            # Of a picture that is not called generated there is no map: a map of nothing would still show something.
+            options.progress("drawing the heat map", 0.8)
+            explanation = _explanation(looked.strongest, detector)
         result = ImageResult(
             class_name=class_name,
             class_probability=probability_of(score, class_name),
-            explanation=explanation if class_name == "fake" else None,
+            explanation=explanation,
             model_attribution=attributions[0].model if attributions else None,
             model_attribution_probability=attributions[0].probability if attributions else None,
             model_attributions=attributions,
@@ -118,7 +121,7 @@ class GeneratedImageDetection:
         return Outcome(
             result=result,
             score=score,
-            evidence=_evidence(looked, detector, explanation, marks, class_name) if options.explain else (),
+            evidence=_evidence(looked, detector, marks) if options.explain else (),
             notes=_notes(marks, pixel_score, looked, doubts),
             models=tuple(component_label(one) for one in used),
             summary=_summary(class_name, marks, pixel_score, attributions, inconclusive),
@@ -184,18 +187,9 @@ def _explanation(rgb: NDArray[np.uint8], detector: Any) -> ImageExplanation | No
     )
 
 
-def _evidence(
-    looked: _Looked,
-    detector: Any,
-    explanation: ImageExplanation | None,
-    marks: _Marks,
-    class_name: str,
-) -> tuple[Evidence, ...]:
+def _evidence(looked: _Looked, detector: Any, marks: _Marks) -> tuple[Evidence, ...]:
     caption = "the frame that speaks most for a generator" if len(looked.scores) > 1 else ""
     shown: list[Evidence] = [Picture("Looked at", jpeg_uri(looked.strongest), caption)]
-    if class_name == "real" and explanation and explanation.heatmap:
-        # The result carries no heat map when nothing is fake; a person wants to see it all the same.
-        shown.append(Picture("Heat map", explanation.heatmap, "the regions that spoke most for a generator"))
     if len(looked.scores) > 1:
         x = tuple(ms / 1000 for ms in looked.times_ms)
         shown.append(Curve("Score by frame", x, looked.scores, "time (s)", "score", threshold_of(detector)))

@@ -13,7 +13,7 @@ from forensix.synthetic.overlay import draw_heatmap
 from forensix.tasks.evidence import Curve, Evidence, Film, Picture, Span, Timeline
 from forensix.tasks.film import film_uri
 from forensix.tasks.pictures import jpeg_uri, outlined, score_colour
-from forensix.tasks.verdicts import lower_bound_of, threshold_of
+from forensix.tasks.verdicts import threshold_of
 
 MAX_FACES_SHOWN = 12
 """Faces drawn in the report, most suspect first; the result lists all of them."""
@@ -66,10 +66,10 @@ def face_evidence(
 def heated(face: JudgedFace, classifier: Any) -> NDArray[np.uint8] | None:
     """Return the crop that speaks most for the score under its heat map, with a scale beside it.
 
-    There is none where the classifier has no heat map, and none of a face that is not judged or scores below the lower
-    bound: a map of nothing would still show something.
+    There is none where the classifier has no heat map, and none of a face that is not judged or not called fake: a map
+    of nothing would still show something.
     """
-    if not hasattr(classifier, "heatmap") or face.doubt or face.score < lower_bound_of(classifier):
+    if not hasattr(classifier, "heatmap") or face.doubt or face.score < threshold_of(classifier):
         return None
     crop = face.track.crops[face.shown]
     return np.concatenate([draw_heatmap(crop, classifier.heatmap(crop)), _scale(crop.shape[0])], axis=1)

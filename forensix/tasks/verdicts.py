@@ -18,12 +18,6 @@ def threshold_of(component: Any) -> float:
     return THRESHOLD if card is None else float(card.threshold)
 
 
-def lower_bound_of(component: Any) -> float:
-    """Return the score at and below which a thing counts as real: the lower bound, else the threshold."""
-    band = getattr(getattr(component, "card", None), "inconclusive", None)
-    return threshold_of(component) if band is None else float(band[0])
-
-
 def is_inconclusive(score: float, component: Any) -> bool:
     """Return whether a score decides nothing: it lies strictly between the bounds of the component's card."""
     band = getattr(getattr(component, "card", None), "inconclusive", None)

@@ -56,7 +56,9 @@ def portrait(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_real_picture_has_a_class_and_nothing_else(portrait: Path) -> None:
     assert result(portrait, 0.2) == {"class_name": "real"}
-    assert report(portrait, 0.2).scores == {TASK: pytest.approx(0.2)}
+    found = report(portrait, 0.2)
+    assert found.scores == {TASK: pytest.approx(0.2)}
+    assert [item.title for item in found.outcomes[TASK].evidence] == ["Looked at"], "a map of nothing shows something"
 
 
 def test_a_fake_picture_is_attributed_and_explained(portrait: Path) -> None:
