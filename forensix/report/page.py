@@ -16,6 +16,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -102,6 +103,7 @@ def _environment() -> Environment:
     )
     env.filters |= {
         "shown": marked,
+        "link": quote,
         "safe_uri": safe_uri,
         "safe_sound_uri": safe_sound_uri,
         "safe_film_uri": safe_film_uri,
@@ -202,6 +204,11 @@ def render_page(reports: "Iterable[Report]", *, title: str | None = None) -> str
     return page.render(contexts=contexts, title=title, policy=policy, how_to_read=_how_to_read(shown), script=script)
 
 
+def render_index(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return a page that links the reports of a folder; a row has ``report``, ``sections`` and ``file``, its name."""
+    return _environment().get_template("index.html").render(rows=rows, policy=POLICY)
+
+
 def render_fragment(report: "Report") -> str:
     """Return a report as HTML to be shown inside another page; its styles reach nothing outside of it."""
     context = _context(report)
@@ -216,11 +223,14 @@ def styles() -> str:
 
 def save_page(reports: "Iterable[Report]", path: str | Path, *, title: str | None = None) -> Path:
     """Write :func:`render_page` to ``path`` in one step: a reader sees the old page or the new one, never a part."""
-    path = Path(path)
-    page = render_page(reports, title=title)
+    return write_whole(Path(path), render_page(reports, title=title))
+
+
+def write_whole(path: Path, text: str) -> Path:
+    """Write a text file in one step, and return its path."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        part.write_text(page, encoding="utf-8")
+        part.write_text(text, encoding="utf-8")
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
