@@ -8,10 +8,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from forensix.media.medium import Frame, Limits, Media, MediaInfo
+    from forensix.media.medium import DrawnPage, Frame, Limits, Media, MediaInfo, PageJob
     from forensix.media.opening import is_url, open_media
 
-__all__ = ["Frame", "Limits", "Media", "MediaInfo", "is_url", "open_media"]
+__all__ = ["DrawnPage", "Frame", "Limits", "Media", "MediaInfo", "PageJob", "is_url", "open_media"]
 
 
 def __getattr__(name: str) -> Any:
