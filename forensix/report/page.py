@@ -130,7 +130,6 @@ def _environment() -> Environment:
         "display_kind": display_kind,
         "plural": words.plural,
         "symbols": words.SYMBOLS,
-        "scale": words.SCALE,
         "severity_meaning": words.SEVERITY_MEANING,
         "max_rows": MAX_ROWS,
     }
@@ -159,14 +158,16 @@ def _texts(values: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _how_to_read(shown: Iterable[Section]) -> list[str]:
     """Return what a reader has to know of scores and of claims, where there are any; of scores on an empty page."""
     shown = list(shown)
-    texts = [words.HOW_TO_READ] if any(s.score is not None or not s.claims for s in shown) or not shown else []
+    texts = [words.HOW_TO_READ] if any(s.scale is not None or not s.claims for s in shown) or not shown else []
     return [*texts, words.HOW_TO_READ_CLAIMS] if any(s.claims for s in shown) else texts
 
 
-def _context(report: "Report") -> dict[str, Any]:
+def _context(report: "Report", anchor: str = "") -> dict[str, Any]:
+    """Return what the templates draw; ``anchor`` begins the ids that links lead to, and without one there are none."""
     shown: Sequence[Section] = sections(report)
     return {
         "report": report,
+        "anchor": anchor,
         "sections": shown,
         "content": words.content_text(report.kind, report.format),
         "info": words.info_rows(dict(report.info)),
@@ -193,7 +194,7 @@ def _hash_of(script: str) -> str:
 
 def render_page(reports: "Iterable[Report]", *, title: str | None = None) -> str:
     """Return one HTML page with all reports; it needs no other file, no network and no script."""
-    contexts = [_context(report) for report in reports]
+    contexts = [_context(report, f"input-{number}") for number, report in enumerate(reports, 1)]
     if title is None:
         title = contexts[0]["report"].name if len(contexts) == 1 else words.plural(len(contexts), "input")
     shown = [section for context in contexts for section in context["sections"]]
