@@ -52,7 +52,7 @@ class TaskDescription:
     """Fields of a creation beside ``file`` and ``url``, of ``explain``, ``transcribe`` and ``additional_info``."""
     has_preview: bool = False
     examines_broken: bool = False
-    """Whether it can say something of a file that is not what its name says, which holds nothing to decode."""
+    """Whether it examines the file itself: also one that holds nothing to decode, and none that forensix wrote."""
     deciding_slot: str | None = None
     """The slot whose component gives the score; its card has the threshold and the bounds of ``inconclusive``."""
     gives_score: bool = True
