@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from forensix import executors
 from forensix.errors import BrokenMedia, ForensixError, InputError, ModelNotFound, UsageError
 from forensix.media import Limits, Media, is_url, open_media
-from forensix.models import get_card
+from forensix.models import Placement, get_card
 from forensix.progress import Progress, shown
 from forensix.report import Report
 from forensix.tasks import Options, Outcome, Task, select_tasks
@@ -34,6 +34,8 @@ def analyze(
     name: str | None = None,
     limits: Limits = Limits(),  # noqa: B008 - frozen
     private_hosts: Collection[str] = (),
+    device: str = "cpu",
+    batch_size: int | None = None,
     progress: Progress | bool | None = None,
     **components: Any,
 ) -> Report:
@@ -57,11 +59,19 @@ def analyze(
         Bounds on size, duration and resolution.
     private_hosts
         Hosts that a URL may reach although they are private.
+    device
+        Where the networks that judge pictures, faces and voices, and the one that finds faces, run: ``"cpu"``,
+        ``"cuda"``, ``"cuda:1"``, ``"mps"`` or another of torch's; ``"auto"`` for CUDA or MPS where they are. The small
+        ones beside them stay on the processor.
+    batch_size
+        Windows, frames and crops that go through a network at once; by default each component's own number. It is
+        halved as often as the device's memory asks for.
     progress
         Called with the task's name, a stage in words and the share that is done. True draws a bar, False none; by
         default a notebook gets one.
     **components
-        Component names or objects by slot, for example ``spoof="aasist"``.
+        Components by slot: names, paths to cards, or objects, which stay where they are; for example
+        ``spoof="aasist"`` or ``spoof=forensix.load_detector("aasist", device="cuda")``.
 
     Returns
     -------
@@ -73,7 +83,7 @@ def analyze(
     InputError
         The input cannot be opened, or is not of a kind that the named tasks accept.
     UsageError
-        Unknown task or component slot.
+        Unknown task or component slot, or a device that is not there.
 
     Examples
     --------
@@ -81,7 +91,9 @@ def analyze(
     >>> analyze("photo.jpg", tasks=["forensic_analysis"]).verdicts  # doctest: +SKIP
     """
     _check(tasks, components)
-    options = Options(explain, transcribe, additional_info, components)
+    placement = Placement(device, batch_size)
+    placement.check()
+    options = Options(explain, transcribe, additional_info, components, placement)
     with (
         shown(progress, lasting=False) as tell,
         open_media(source, name=name, limits=limits, private_hosts=private_hosts) as media,
@@ -93,6 +105,8 @@ def _examine(media: Media, given: str, tasks: Collection[str] | None, options: O
     chosen, refused = select_tasks(tasks, media)
     settings = {"tasks": [*(task.name for task in chosen), *refused], "explain": options.explain}
     settings["transcribe"] = options.transcribe
+    if options.placement.device != "cpu":
+        settings["device"] = options.placement.device
     settings |= {slot: c if isinstance(c, str) else type(c).__name__ for slot, c in options.components.items()}
     started = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     outcomes: dict[str, Outcome] = {}
@@ -163,6 +177,9 @@ def analyze_many(
     keywords = set(analyze.__kwdefaults__ or ())
     _check(tasks, {key: value for key, value in options.items() if key not in keywords})
     executors.check(executor)
+    placement = _placement(options)
+    if executors.is_here(executor):
+        placement.check()
     return _each(sources, tasks, executor, progress, options)
 
 
@@ -211,21 +228,22 @@ def _one(common: tuple[Collection[str] | None, dict[str, Any]], item: tuple[str,
     given, source = item
     opening = {key: told[key] for key in ("name", "limits", "private_hosts") if key in told}
     asked = {key: told[key] for key in ("explain", "transcribe", "additional_info") if key in told}
-    components = {key: value for key, value in told.items() if key not in {*opening, *asked, "progress"}}
+    left_out = {*opening, *asked, "progress", "device", "batch_size"}
+    components = {key: value for key, value in told.items() if key not in left_out}
     try:
         with open_media(source, spelled=given, **opening) as media:
             progress = told.get("progress", _silent)
-            return _examine(media, given, tasks, Options(**asked, components=components), progress)
+            chosen = Options(**asked, components=components, placement=_placement(told))
+            return _examine(media, given, tasks, chosen, progress)
     except InputError as error:
         return Report(input=given, name=given, error=str(error), codes={"input": error.code})
 
 
+def _placement(options: dict[str, Any]) -> Placement:
+    return Placement(**{key: options[key] for key in ("device", "batch_size") if key in options})
+
+
 def _check(tasks: Collection[str] | None, components: dict[str, Any]) -> None:
-    if "device" in components:
-        raise UsageError(
-            "there is no device to choose yet: every model runs on the processor; analyze_many(..., executor=4) runs 4"
-            " processes"
-        )
     if tasks is not None:
         check_names(tasks)
     try:

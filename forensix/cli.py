@@ -47,8 +47,13 @@ def build_parser() -> argparse.ArgumentParser:
     analyze.add_argument("--no-transcribe", dest="transcribe", action="store_false", help="no speech to text")
     analyze.add_argument("--additional-info", metavar="TEXT", help="text that the forensic result echoes")
     analyze.add_argument(
-        "--component", action="append", default=[], metavar="SLOT=NAME", help="for example spoof=aasist (repeatable)"
+        "--component",
+        action="append",
+        default=[],
+        metavar="SLOT=NAME",
+        help="a model by name or by the path to its card, for example spoof=aasist (repeatable)",
     )
+    _add_placement(analyze)
     analyze.add_argument(
         "--private-host", action="append", default=[], metavar="HOST", help="let URLs reach this private host"
     )
@@ -82,6 +87,18 @@ def build_parser() -> argparse.ArgumentParser:
 
     service.register(commands)
     return parser
+
+
+def _add_placement(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--device",
+        default="cpu",
+        metavar="DEVICE",
+        help="cpu (default), cuda, cuda:1, mps, or auto for what there is",
+    )
+    parser.add_argument(
+        "--batch-size", type=int, metavar="N", help="windows, frames and crops that go through a network at once"
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -120,6 +137,8 @@ def _analyze(options: argparse.Namespace) -> int:
         transcribe=options.transcribe,
         additional_info=options.additional_info,
         private_hosts=options.private_host,
+        device=options.device,
+        batch_size=options.batch_size,
         progress=sys.stderr.isatty() and not options.json,
         **_components(options.component),
     )
