@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from forensix import executors
 from forensix.errors import BrokenMedia, ForensixError, InputError, ModelNotFound, UsageError
-from forensix.media import Limits, Media, is_url, open_media
+from forensix.media import Given, Limits, Media, Source, is_url, open_media, taken
 from forensix.models import Placement, get_card
 from forensix.progress import Progress, shown
 from forensix.report import Report
 from forensix.tasks import Options, Outcome, Task, select_tasks
+from forensix.tasks.catalogue import describe, descriptions
 from forensix.tasks.task import check_names, check_slots, deciding_versions
 
 if TYPE_CHECKING:
     from distributed import Client
-
-Source = str | os.PathLike[str] | bytes
 
 
 def analyze(
@@ -32,6 +31,7 @@ def analyze(
     transcribe: bool = True,
     additional_info: str | None = None,
     name: str | None = None,
+    sample_rate: float | None = None,
     limits: Limits = Limits(),  # noqa: B008 - frozen
     private_hosts: Collection[str] = (),
     device: str = "cpu",
@@ -39,14 +39,17 @@ def analyze(
     progress: Progress | bool | None = None,
     **components: Any,
 ) -> Report:
-    """Analyse one file, URL or byte string.
+    """Analyse one file, URL, picture or recording.
 
     Parameters
     ----------
     source
-        A path, an ``http(s)`` URL, or the bytes of a file.
+        A path, an ``http(s)`` URL, the bytes of a file, a file object (binary, read from where it stands), a PIL
+        picture, or a NumPy array: a picture is uint8 (H, W, 3) RGB, (H, W, 4) RGBA or (H, W) grey; sound is (n,) or
+        (n, channels), int16, or floating-point with 1 as full scale.
     tasks
-        Names of tasks; by default every task that accepts what the content turns out to be.
+        Names of tasks; by default every task that accepts what the content turns out to be. Arrays and PIL pictures
+        have no file to examine, so ``forensic_analysis`` is left out for them unless it is named.
     explain
         Also give faces, heat maps, speakers and features.
     transcribe
@@ -54,7 +57,9 @@ def analyze(
     additional_info
         Text that the forensic result echoes.
     name
-        File name to assume for bytes.
+        File name to assume for bytes and objects.
+    sample_rate
+        Samples a second, in Hz, of an array that holds sound.
     limits
         Bounds on size, duration and resolution.
     private_hosts
@@ -81,7 +86,7 @@ def analyze(
     Raises
     ------
     InputError
-        The input cannot be opened, or is not of a kind that the named tasks accept.
+        The input cannot be opened, or is not of a kind that the named tasks accept; an array of another shape or type.
     UsageError
         Unknown task or component slot, or a device that is not there.
 
@@ -94,11 +99,12 @@ def analyze(
     placement = Placement(device, batch_size)
     placement.check()
     options = Options(explain, transcribe, additional_info, components, placement)
+    given = taken(source, name=name, sample_rate=sample_rate, limits=limits)
     with (
         shown(progress, lasting=False) as tell,
-        open_media(source, name=name, limits=limits, private_hosts=private_hosts) as media,
+        open_media(given, limits=limits, private_hosts=private_hosts) as media,
     ):
-        return _examine(media, _spelled(source, name), tasks, options, tell)
+        return _examine(media, given.spelled, tasks, options, tell)
 
 
 def _examine(media: Media, given: str, tasks: Collection[str] | None, options: Options, progress: Progress) -> Report:
@@ -136,10 +142,25 @@ def _examine(media: Media, given: str, tasks: Collection[str] | None, options: O
         versions=versions(),
         models=_models(outcomes.values()),
         timings_s=timings_s,
-        warnings=tuple(media.warnings),
+        warnings=(*_of_no_file(media, chosen), *media.warnings),
         additional_info=options.additional_info,
         started=started,
     )
+
+
+def _of_no_file(media: Media, chosen: Collection[Task]) -> Iterator[str]:
+    """Yield what has to be said of a file that forensix wrote itself, from an array or a PIL picture."""
+    if media.written is None:
+        return
+    examined = [task.name for task in chosen if describe(task.name).examines_broken]
+    if examined:
+        yield (
+            f"the input is {media.written}, not a file: forensix wrote the {media.format} file that"
+            f" {' and '.join(examined)} examined, so claims about the file say nothing about the origin of its content"
+        )
+    else:
+        left_out = [one.name for one in descriptions() if one.examines_broken and media.kind in one.accepts]
+        yield f"the input is {media.written}, not a file: {' and '.join(left_out)} was left out"
 
 
 def analyze_many(
@@ -202,18 +223,25 @@ def _told(
     options: dict[str, Any],
 ) -> Iterator[Report]:
     total = len(sources) if isinstance(sources, Sized) else 0
-    given: dict[int, str] = {}
+    names: dict[int, str] = {}
+    reading = {key: options[key] for key in ("name", "sample_rate", "limits") if key in options}
 
-    def items() -> Iterator[tuple[str, Source]]:
+    def items() -> Iterator[tuple[str, Given | InputError]]:
         for index, source in enumerate(sources):
-            given[index] = _spelled(source, options.get("name"))
-            yield given[index], _anywhere(source)
+            item: Given | InputError
+            try:
+                item = _anywhere(taken(source, **reading))
+                names[index] = item.spelled
+            except InputError as error:
+                # Objects are read here, since a file that is open cannot be sent to another process.
+                item, names[index] = error, options.get("name") or f"input {index + 1}"
+            yield names[index], item
 
     chosen, waiting = executors.choose(executor, items(), (_one, (tasks, options)))
     elsewhere = chosen != "here"
     common = tasks, options | ({} if elsewhere else {"progress": progress})
     for done in executors.run(_one, common, waiting, executor=chosen, ordered=True, chunk=1):
-        name = given.pop(done.index)
+        name = names.pop(done.index)
         report = done.value
         if done.lost:
             told = f"{name} ended {done.lost} worker processes, one after the other, and was given up"
@@ -223,20 +251,22 @@ def _told(
         yield report
 
 
-def _one(common: tuple[Collection[str] | None, dict[str, Any]], item: tuple[str, Source]) -> Report:
+def _one(common: tuple[Collection[str] | None, dict[str, Any]], item: tuple[str, Given | InputError]) -> Report:
     tasks, told = common
-    given, source = item
-    opening = {key: told[key] for key in ("name", "limits", "private_hosts") if key in told}
+    name, given = item
+    opening = {key: told[key] for key in ("limits", "private_hosts") if key in told}
     asked = {key: told[key] for key in ("explain", "transcribe", "additional_info") if key in told}
-    left_out = {*opening, *asked, "progress", "device", "batch_size"}
-    components = {key: value for key, value in told.items() if key not in left_out}
+    other = {*opening, *asked, "name", "sample_rate", "progress", "device", "batch_size"}
+    components = {key: value for key, value in told.items() if key not in other}
     try:
-        with open_media(source, spelled=given, **opening) as media:
+        if isinstance(given, InputError):
+            raise given
+        with open_media(given, **opening) as media:
             progress = told.get("progress", _silent)
             chosen = Options(**asked, components=components, placement=_placement(told))
-            return _examine(media, given, tasks, chosen, progress)
+            return _examine(media, name, tasks, chosen, progress)
     except InputError as error:
-        return Report(input=given, name=given, error=str(error), codes={"input": error.code})
+        return Report(input=name, name=name, error=str(error), codes={"input": error.code})
 
 
 def _placement(options: dict[str, Any]) -> Placement:
@@ -264,13 +294,11 @@ def _stage(progress: Progress, task: Task) -> Callable[[str, float], None]:
     return lambda stage, done: progress(task.name, stage, done)
 
 
-def _spelled(source: Source, name: str | None) -> str:
-    return name or "bytes" if isinstance(source, bytes) else os.fspath(source)
-
-
-def _anywhere(source: Source) -> Source:
-    """Return a path that does not depend on the working folder, and whatever else as it is."""
-    return source if isinstance(source, bytes) or is_url(source) else os.path.abspath(source)
+def _anywhere(given: Given) -> Given:
+    """Return what does not depend on the working folder: paths are made absolute, all else stays."""
+    if isinstance(given.source, bytes) or is_url(given.source):
+        return given
+    return replace(given, source=os.path.abspath(given.source))
 
 
 def media_info(media: Media) -> dict[str, Any]:

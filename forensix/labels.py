@@ -1,8 +1,7 @@
 """How datasets spell real and fake, and what is refused because it could mean either.
 
-Upper and lower case, blanks, ``-`` and ``_`` make no difference. Numbers are read as most papers write them: 1 is fake,
-0 is real. Where a dataset has it the other way round, or says it in other words, it is told: ``{"1": "real", "0":
-"fake"}``.
+Upper and lower case, blanks, ``-`` and ``_`` make no difference. Numbers say nothing by themselves: in some sets 1 is
+fake, in others real. They, and other words, are told: ``{1: "fake", 0: "real"}``.
 """
 
 import re
@@ -16,12 +15,12 @@ from forensix.errors import UsageError
 LABELS = ("real", "fake")
 
 _SPELLINGS = {
-    "real": ("real", "bonafide", "genuine", "authentic", "original", "pristine", "human", "0"),
-    "fake": ("fake", "spoof", "spoofed", "deepfake", "synthetic", "generated", "aigenerated", "manipulated", "forged",
-             "1"),
+    "real": ("real", "bonafide", "genuine", "authentic", "original", "pristine", "human", "natural"),
+    "fake": ("fake", "spoof", "spoofed", "deepfake", "synthetic", "synthesized", "synthesised", "generated", "ai",
+             "aigenerated", "manipulated", "forged", "tampered"),
 }  # fmt: skip
 _MEANT = {spelling: label for label, spellings in _SPELLINGS.items() for spelling in spellings}
-_EITHER = {"true", "false", "yes", "no", "positive", "negative", "pos", "neg", "-1", "2"}
+_EITHER = {"true", "false", "yes", "no", "positive", "negative", "pos", "neg", "-1", "0", "1", "2"}
 
 
 def understood(values: "pd.Series[Any]", told: Mapping[Any, str] | None = None) -> "pd.Series[Any]":

@@ -17,26 +17,46 @@ and any other column is carried along.
 >>> manifest = Manifest(table, root="clips")
 >>> len(manifest), manifest.where(label="fake").paths()[0].as_posix()
 (2, 'clips/b.wav')
+>>> [(entry.path.name, entry.label) for entry in manifest]
+[('a.wav', 'real'), ('b.wav', 'fake')]
 """
 
 import os
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import InitVar, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import pandas as pd
 
 from forensix.errors import UsageError
-from forensix.importers.tables import need_pyarrow, read_csv, read_parquet
+from forensix.importers.elsewhere import bring, lies_elsewhere
+from forensix.importers.tables import need_pyarrow, read_table
 from forensix.labels import LABELS, understood
+
+if TYPE_CHECKING:
+    from forensix.torch_data import MediaDataset
 
 GROUP = "group_id"
 _NAMES = ("manifest.csv", "manifest.parquet")
 _MAX_BYTES = 1 << 30
 _SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row: a file, whether it is real or fake, and what else the manifest says of it, by column."""
+
+    path: Path
+    label: str
+    told: Mapping[str, Any]
+
+    @property
+    def is_fake(self) -> bool:
+        """Whether the label is fake."""
+        return self.label == "fake"
 
 
 @dataclass(frozen=True)
@@ -117,6 +137,22 @@ class Manifest:
     def __len__(self) -> int:
         return len(self.table)
 
+    def __iter__(self) -> Iterator[Entry]:
+        return map(self.__getitem__, range(len(self)))
+
+    @overload
+    def __getitem__(self, at: int) -> Entry: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> "Manifest": ...
+
+    def __getitem__(self, at: int | slice) -> "Entry | Manifest":
+        """Return one row as an `Entry`, or the manifest of a slice of rows."""
+        if isinstance(at, slice):
+            return self._with(self.table.iloc[at])
+        row = {str(name): value for name, value in self.table.iloc[at].items()}
+        return Entry(Path(self.root) / row.pop("path"), row.pop("label"), row)
+
     def __repr__(self) -> str:
         n_fake = int((self.table["label"] == "fake").sum())
         return f"Manifest({len(self) - n_fake} real, {n_fake} fake, root={os.fspath(self.root)!r})"
@@ -127,19 +163,44 @@ class Manifest:
     @classmethod
     def read(
         cls,
-        path: str | os.PathLike[str],
+        source: Any,
         *,
         root: str | os.PathLike[str] | None = None,
         outside: bool = False,
         labels: Mapping[Any, str] | None = None,
+        **elsewhere: Any,
     ) -> "Manifest":
-        """Read a manifest: CSV, TSV, Parquet, a folder that holds one, or a folder of ``real/`` and ``fake/``.
+        """Read a manifest from where people keep their data.
 
-        Paths in it are relative to its folder, or to ``root``; absolute ones that lie in there become so, and so do
-        those that Windows wrote with ``\\``. Text stays text: no column is turned into numbers. ``labels`` says what
-        labels mean where they are not the usual words (`forensix.labels`).
+        Parameters
+        ----------
+        source
+            A CSV, TSV or Parquet file, a folder that holds one, or a folder of ``real/`` and ``fake/``. Text in it
+            stays text: no column is turned into numbers. Or what lies elsewhere, and is copied to a folder first
+            (`forensix.importers.elsewhere`): WebDataset shards (``"train-{000..009}.tar"``), a Hugging Face dataset
+            (loaded, saved to disk, or ``"hf://datasets/owner/name"``), or a URL that fsspec opens.
+        root
+            What paths are relative to; the manifest's folder by default. Absolute ones that lie in there become
+            relative, and so do those that Windows wrote with ``\\``.
+        outside
+            See `Manifest`.
+        labels
+            What labels mean where they are not the usual words (`forensix.labels`): ``{"live": "real", 1: "fake"}``.
+        **elsewhere
+            Options of `forensix.importers.elsewhere.bring`: ``folder``, ``media``, ``label``, ``split``, ``most``.
+
+        Raises
+        ------
+        UsageError
+            There is nothing to read, or not what a manifest is.
+        MissingExtra
+            A package is needed that is not installed.
         """
-        path = Path(path)
+        if lies_elsewhere(source):
+            return cls(*_brought(source, elsewhere), labels=labels)
+        if elsewhere:
+            raise UsageError(f"{next(iter(elsewhere))} is for collections that lie elsewhere; {source} is a manifest")
+        path = Path(source)
         if path.is_dir():
             inside = next((path / name for name in _NAMES if (path / name).is_file()), None)
             if inside is None:
@@ -151,7 +212,7 @@ class Manifest:
             raise UsageError(
                 f"{path.name} has {path.stat().st_size >> 20} MB; a manifest may have {_MAX_BYTES >> 20} MB"
             )
-        table = read_parquet(path) if path.suffix.lower() in (".parquet", ".pq") else read_csv(path)
+        table = read_table(path)
         root = path.parent if root is None else root
         if not outside and "path" in table:
             table["path"] = table["path"].map(lambda told: _inside(told, os.path.abspath(root)))
@@ -211,6 +272,16 @@ class Manifest:
     def is_fake(self) -> list[int]:
         """Return 1 for fake and 0 for real, in order of the rows."""
         return [int(label == "fake") for label in self.table["label"]]
+
+    def to_torch(self, transform: Callable[[Any], Any] | None = None) -> "MediaDataset":
+        """Return a `torch.utils.data.Dataset` of decoded files and 1 for fake, 0 for real; see `forensix.torch_data`.
+
+        Pictures are uint8 RGB (3, height, width), sound float32 (samples,) in [-1, 1) at 16 kHz; ``transform`` is given
+        that, and what it returns is the item's.
+        """
+        from forensix.torch_data import MediaDataset
+
+        return MediaDataset(self, transform)
 
     def missing(self) -> list[str]:
         """Return the paths at which there is no file."""
@@ -301,6 +372,13 @@ class Manifest:
 
     def _with(self, table: pd.DataFrame) -> "Manifest":
         return Manifest(table.reset_index(drop=True), self.root, self.outside)
+
+
+def _brought(source: Any, options: Mapping[str, Any]) -> tuple[pd.DataFrame, Path]:
+    try:
+        return bring(source, **options)
+    except TypeError as error:
+        raise UsageError(f"a collection that lies elsewhere does not take these options: {error}") from None
 
 
 def windows_hint(missing: Iterable[str]) -> str:

@@ -1,12 +1,16 @@
 """analyze and analyze_many: what the user relies on, whichever task runs."""
 
+import io
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
+from PIL import Image
+from scipy.io import wavfile
 
 import forensix
 from forensix.errors import InputNotFound, UnsupportedMedia, UsageError
@@ -56,7 +60,7 @@ def test_the_specifications_tasks_come_first_and_accept_what_it_says() -> None:
         "voice_analysis": {"audio", "video"},
         "forensic_analysis": {"image", "video", "pdf", "audio"},
     }
-    chosen, refused = select_tasks(None, SimpleNamespace(kind="pdf"))  # type: ignore[arg-type]
+    chosen, refused = select_tasks(None, SimpleNamespace(kind="pdf", written=None))  # type: ignore[arg-type]
     assert [task.name for task in chosen] == ["forensic_analysis"] and refused == {}
 
 
@@ -159,6 +163,50 @@ def test_bytes_are_analysed_like_the_file(picture: Path) -> None:
     by_bytes = forensix.analyze(picture.read_bytes(), ["forensic_analysis"], name="picture.png")
     assert by_bytes.sha256 == by_path.sha256
     assert by_bytes.to_wire("forensic_analysis") == by_path.to_wire("forensic_analysis")
+
+
+def test_a_picture_in_memory_is_analysed_like_the_file_that_holds_it(picture: Path) -> None:
+    task = "ai_generated_image_detection"
+    with Image.open(picture) as opened:
+        rgb = np.asarray(opened.convert("RGB"))
+        sources = [picture, opened, rgb, picture.open("rb"), io.BytesIO(picture.read_bytes())]
+        found = list(forensix.analyze_many(sources, [task], explain=False, executor="here"))
+    assert len({report.scores[task] for report in found}) == 1
+    assert [report.input for report in found] == [str(picture), "picture", "picture", "picture.png", "the file object"]
+    assert found[3].sha256 == found[4].sha256 == found[0].sha256
+
+
+def test_no_claim_is_made_of_a_file_that_forensix_wrote_itself_unless_it_is_asked_for(picture: Path) -> None:
+    with Image.open(picture) as opened:
+        opened.load()
+    report = forensix.analyze(opened, explain=False)
+    assert "forensic_analysis" not in report.tasks and "face_manipulation" in report.tasks
+    assert any("not a file: forensic_analysis was left out" in text for text in report.warnings)
+    asked = forensix.analyze(opened, ["forensic_analysis"], explain=False)
+    assert asked.tasks == ("forensic_analysis",)
+    assert any("forensix wrote the png file that forensic_analysis examined" in text for text in asked.warnings)
+    assert not forensix.analyze(picture, ["forensic_analysis"], explain=False).warnings
+
+
+def test_sound_in_memory_is_analysed_like_the_file_that_holds_it(tmp_path: Path) -> None:
+    from forensix.demo import make_recording
+
+    (path,) = make_recording(tmp_path)
+    rate_hz, samples = wavfile.read(path)
+    stereo = np.stack([samples, samples], axis=1).astype(np.float64) / 32768
+    by_path = forensix.analyze(path, ["voice_analysis"], explain=False)
+    for array in (samples, stereo):
+        report = forensix.analyze(array, explain=False, sample_rate=rate_hz, name="call 7")
+        assert report.tasks == ("voice_analysis",) and report.name == "call 7"
+        assert report.scores["voice_analysis"] == pytest.approx(by_path.scores["voice_analysis"], abs=0.01)
+
+
+def test_what_cannot_be_taken_gets_its_sentence_and_the_others_their_reports(picture: Path) -> None:
+    sources = [np.zeros((8, 8, 3)), io.StringIO("text"), picture, np.full((64, 64), 128, np.uint8)]
+    found = list(forensix.analyze_many(sources, ["forensic_analysis"], explain=False, executor=2))
+    assert [report.input for report in found] == ["input 1", "input 2", str(picture), "picture"]
+    assert "float64" in str(found[0].error) and "mode 'rb'" in str(found[1].error)
+    assert not found[2].failed and not found[3].failed
 
 
 def test_additional_info_is_echoed_by_the_forensic_task_only(picture: Path) -> None:

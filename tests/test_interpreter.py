@@ -79,6 +79,8 @@ COMMANDS = {
     "serve": ("--host", "192.0.2.1"),
     "worker": ("--help",),
     "account": ("add", "anna"),
+    "doctor": (),
+    "completion": ("bash",),
 }
 
 

@@ -6,9 +6,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import torch
+from torch.utils.data import DataLoader
 
 import forensix.manifest
-from forensix import Manifest
+from forensix import Manifest, small
 from forensix.errors import UsageError
 
 
@@ -51,6 +53,8 @@ def test_what_is_written_is_read_back(tmp_path: Path, suffix: str) -> None:
         ({"path": ["a"], "label": [None]}, "also found: empty"),
         ({"path": ["a"], "label": [2.5]}, "also found: '2.5'.*pass labels="),
         ({"path": ["a"], "label": [True]}, "'true' does not say whether"),
+        ({"path": ["a", "b"], "label": [0, 1]}, "'0' does not say whether.*pass labels="),
+        ({"path": ["a", "b"], "label": [0.0, 1.0]}, "'0' does not say whether"),
         ({"path": ["a", "b"], "label": ["yes", "no"]}, "'no' does not say whether"),
         ({"path": ["a", "b"], "label": [1, -1]}, "'-1' does not say whether"),
         ({"path": ["a", " "], "label": ["real"] * 2}, "empty in row 3"),
@@ -72,10 +76,10 @@ def test_an_unsound_manifest_is_refused_with_its_rows(columns: dict[str, list[ob
     ("real", "fake"),
     [
         ("REAL", "FAKE"),
-        (0, 1),
-        (0.0, 1.0),
-        ("0", "1"),
         ("bonafide", "spoof"),
+        ("genuine", "deepfake"),
+        ("authentic", "synthetic"),
+        ("original", "ai"),
         ("Bona-fide ", "Spoofed"),
         ("Human", "AI_generated"),
     ],
@@ -85,6 +89,26 @@ def test_the_usual_words_for_real_and_fake_are_understood(tmp_path: Path, real: 
     assert manifest.table["label"].tolist() == ["real", "fake"] and manifest.is_fake() == [0, 1]
     (tmp_path / "m.csv").write_text(f"path,label\na,{real}\nb,{fake}\n")
     assert Manifest.read(tmp_path / "m.csv").is_fake() == [0, 1]
+
+
+def test_rows_are_entries_by_number_and_slices_are_manifests(tmp_path: Path) -> None:
+    manifest = Manifest(table(10), root=tmp_path)
+    assert [entry.path for entry in manifest] == manifest.paths()
+    assert [entry.is_fake for entry in manifest] == [bool(fake) for fake in manifest.is_fake()]
+    assert manifest[-1].told == {"group_id": manifest.table["group_id"].iloc[9], "source": manifest[9].told["source"]}
+    assert isinstance(manifest[2:5], Manifest) and manifest[2:5].paths() == manifest.paths()[2:5]
+    with pytest.raises(IndexError):
+        manifest[10]
+
+
+def test_torch_takes_decoded_files_with_their_labels() -> None:
+    pictures = Manifest.read(small.folder("images")).to_torch(lambda picture: picture.float() / 255)
+    loaded = DataLoader(pictures, batch_size=8)
+    content, labels = next(iter(loaded))
+    assert tuple(content.shape) == (8, 3, 256, 256) and 0 <= content.min() < content.max() <= 1
+    assert labels.tolist() == pictures.manifest.is_fake()
+    sound, _ = Manifest.read(small.folder("voices")).to_torch()[0]
+    assert sound.dtype == torch.float32 and sound.ndim == 1 and 0.01 < sound.abs().max() <= 1
 
 
 def test_a_datasets_own_words_are_told(tmp_path: Path) -> None:

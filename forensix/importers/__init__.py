@@ -9,7 +9,8 @@ An importer is a function ``(root: Path, **options) -> Iterable[dict]`` whose ro
     my-dataset = "my_package:rows"
 
 `layout` says which file or folder is missing where a tree is not what it should be. Nothing of a medium is read: rows
-come from names and protocol files.
+come from names and protocol files. Shards, Hugging Face datasets and URLs lie in no folder: `elsewhere` brings their
+media to one.
 """
 
 import inspect

@@ -13,7 +13,7 @@ from forensix.errors import UsageError
 from forensix.importers import layout
 
 _LABELS = ("real", "fake")
-_SPLITS = {
+SPLITS = {
     "train": "train",
     "val": "dev",
     "valid": "dev",
@@ -22,11 +22,12 @@ _SPLITS = {
     "test": "test",
     "eval": "test",
 }
+"""What a folder above both classes is called, and the split that it means."""
 
 
 def rows(root: Path) -> Iterator[dict[str, Any]]:
     """Yield the media below both folders, sorted; files of other kinds are left out."""
-    tops = [(None, root), *((_SPLITS[f.name.lower()], f) for f in layout.folders(root) if f.name.lower() in _SPLITS)]
+    tops = [(None, root), *((SPLITS[f.name.lower()], f) for f in layout.folders(root) if f.name.lower() in SPLITS)]
     classes = [
         (split, folder.name.lower(), folder)
         for split, top in tops

@@ -9,6 +9,11 @@ import pandas as pd
 from forensix.errors import MissingExtra, UsageError
 
 
+def read_table(path: Path) -> pd.DataFrame:
+    """Read a table by the ending of its name; see `read_csv` and `read_parquet`."""
+    return read_parquet(path) if path.suffix.lower() in (".parquet", ".pq") else read_csv(path)
+
+
 def read_csv(path: Path) -> pd.DataFrame:
     """Read a CSV or TSV file as text; what is no such table, or has longer rows, is a `UsageError`."""
     with path.open("rb") as file:

@@ -8,15 +8,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from forensix.media.given import Given, Source, taken
     from forensix.media.medium import Frame, Limits, Media, MediaInfo
     from forensix.media.opening import is_url, open_media
 
-__all__ = ["Frame", "Limits", "Media", "MediaInfo", "is_url", "open_media"]
+__all__ = ["Frame", "Given", "Limits", "Media", "MediaInfo", "Source", "is_url", "open_media", "taken"]
+_PLACES = {"is_url": "opening", "open_media": "opening", "Given": "given", "Source": "given", "taken": "given"}
 
 
 def __getattr__(name: str) -> Any:
     # On demand: the sandboxed child imports this package too, and needs none of these.
     if name in __all__:
-        where = "opening" if name in ("is_url", "open_media") else "medium"
-        return getattr(import_module(f"forensix.media.{where}"), name)
+        return getattr(import_module(f"forensix.media.{_PLACES.get(name, 'medium')}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

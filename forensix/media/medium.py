@@ -73,7 +73,10 @@ class Frame:
 
 
 class Media:
-    """An opened input; made by ``open_media``. Close it, or use it in a ``with`` statement."""
+    """An opened input; made by ``open_media``. Close it, or use it in a ``with`` statement.
+
+    ``written`` says what forensix wrote the file from, where an array or a PIL picture was given instead of one.
+    """
 
     def __init__(
         self,
@@ -91,11 +94,13 @@ class Media:
         only_named: bool,
         limits: Limits,
         resources: contextlib.ExitStack,
+        written: str | None = None,
     ) -> None:
         self.source, self.path, self.name = source, path, name
         self.kind, self.format, self.mime = kind, format, mime
         self.size_bytes, self.sha256 = size_bytes, sha256
         self.info, self.broken, self.only_named, self.limits = info, broken, only_named, limits
+        self.written = written
         self._warnings: list[str] = []
         self._memo: dict[str, Any] = {}
         self._lock = threading.RLock()

@@ -1,4 +1,4 @@
-"""Paths, URLs and bytes become opened media; headers only are read here.
+"""Paths, URLs, bytes and objects in memory (`forensix.media.given`) become opened media; only headers are read here.
 
 A file whose format is recognised but whose header cannot be read still opens, with ``broken`` saying what is wrong. So
 does one that holds nothing known but is named as media are: the name is a claim that its content fails.
@@ -9,13 +9,14 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Collection
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
 from forensix.errors import BrokenMedia, LimitExceeded
 from forensix.media import sniff
+from forensix.media.given import Given, Source, taken
 from forensix.media.medium import STREAM_BYTES, Limits, Media, MediaInfo, described
 from forensix.media.sandbox import call
 from forensix.schema import MediaKind
@@ -24,18 +25,18 @@ _PROBE_S = 20.0
 
 
 def open_media(
-    source: str | os.PathLike[str] | bytes,
+    source: Source | Given,
     *,
     name: str | None = None,
-    spelled: str | None = None,
+    sample_rate: float | None = None,
     limits: Limits = Limits(),  # noqa: B008 - it is frozen
     private_hosts: Collection[str] = (),
 ) -> Media:
-    """Open a path, an http(s) URL or the bytes of a file; its format is decided by its content.
+    """Open a path, an http(s) URL, the bytes of a file, a file object, a PIL picture or a NumPy array.
 
-    ``name`` stands in for the file name, for bytes above all. ``spelled`` is how the path was typed, for sentences,
-    where ``source`` is that path made absolute for another process. ``private_hosts`` names hosts that a URL may reach
-    although their addresses are private.
+    The format is decided by the content. See `forensix.media.given` for the shapes of arrays; ``sample_rate``, in Hz,
+    says that an array is sound. ``name`` stands in for the file name, for bytes above all. ``private_hosts`` names
+    hosts that a URL may reach although their addresses are private.
 
     Raises
     ------
@@ -43,7 +44,7 @@ def open_media(
         No such file, or it is no regular file, or may not be read.
     UnsupportedMedia
         Not one of the formats that forensix reads: text and playlists among others, and unknown bytes whose name does
-        not end as those formats' names do.
+        not end as those formats' names do; or an array of another type or shape.
     BrokenMedia
         Empty.
     LimitExceeded
@@ -56,8 +57,13 @@ def open_media(
     >>> with open_media("photo.jpg") as media:  # doctest: +SKIP
     ...     media.kind, media.info.width_px, media.image().shape
     """
+    given = source if isinstance(source, Given) else taken(source, name=name, sample_rate=sample_rate, limits=limits)
+    source, name = given.source, given.name
+    if given.written is not None:
+        # Its pixels and seconds are within the limits: without a codec's help they take more bytes than a file may.
+        limits = replace(limits, max_bytes=max(limits.max_bytes, len(given.source)))  # type: ignore[arg-type]
     with contextlib.ExitStack() as resources:
-        if isinstance(source, bytes | bytearray | memoryview):
+        if isinstance(source, bytes):
             shown_source = name = name or "upload"
             _check_bytes(len(source), name, limits)
             path = _private_folder(resources) / "input"
@@ -70,7 +76,7 @@ def open_media(
             path, found_name = fetch(str(source), _private_folder(resources), limits, frozenset(private_hosts))
             told = name = name or found_name
         else:
-            shown_source = spelled or os.fspath(source)
+            shown_source = given.spelled
             path = Path(source)
             told = name or shown_source
             name = name or path.name or shown_source
@@ -98,6 +104,7 @@ def open_media(
             broken=broken,
             only_named=found.broken is not None,
             limits=limits,
+            written=given.written,
             resources=resources.pop_all(),
         )
 
@@ -131,7 +138,7 @@ def _kind(slug: str, info: MediaInfo, broken: str | None) -> MediaKind:
     return "video" if info.has_video else "audio"
 
 
-def is_url(source: str | os.PathLike[str]) -> bool:
+def is_url(source: object) -> bool:
     """Tell a URL from a path."""
     # Every scheme counts: ftp:// and file:// are refused by the downloader with a sentence, not looked up as paths.
     return isinstance(source, str) and "://" in source[:16] and source.split("://", 1)[0].isalnum()

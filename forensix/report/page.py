@@ -16,6 +16,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -102,6 +103,7 @@ def _environment() -> Environment:
     )
     env.filters |= {
         "shown": marked,
+        "link": quote,
         "safe_uri": safe_uri,
         "safe_sound_uri": safe_sound_uri,
         "safe_film_uri": safe_film_uri,
@@ -128,7 +130,6 @@ def _environment() -> Environment:
         "display_kind": display_kind,
         "plural": words.plural,
         "symbols": words.SYMBOLS,
-        "scale": words.SCALE,
         "severity_meaning": words.SEVERITY_MEANING,
         "max_rows": MAX_ROWS,
     }
@@ -157,14 +158,16 @@ def _texts(values: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _how_to_read(shown: Iterable[Section]) -> list[str]:
     """Return what a reader has to know of scores and of claims, where there are any; of scores on an empty page."""
     shown = list(shown)
-    texts = [words.HOW_TO_READ] if any(s.score is not None or not s.claims for s in shown) or not shown else []
+    texts = [words.HOW_TO_READ] if any(s.scale is not None or not s.claims for s in shown) or not shown else []
     return [*texts, words.HOW_TO_READ_CLAIMS] if any(s.claims for s in shown) else texts
 
 
-def _context(report: "Report") -> dict[str, Any]:
+def _context(report: "Report", anchor: str = "") -> dict[str, Any]:
+    """Return what the templates draw; ``anchor`` begins the ids that links lead to, and without one there are none."""
     shown: Sequence[Section] = sections(report)
     return {
         "report": report,
+        "anchor": anchor,
         "sections": shown,
         "content": words.content_text(report.kind, report.format),
         "info": words.info_rows(dict(report.info)),
@@ -191,7 +194,7 @@ def _hash_of(script: str) -> str:
 
 def render_page(reports: "Iterable[Report]", *, title: str | None = None) -> str:
     """Return one HTML page with all reports; it needs no other file, no network and no script."""
-    contexts = [_context(report) for report in reports]
+    contexts = [_context(report, f"input-{number}") for number, report in enumerate(reports, 1)]
     if title is None:
         title = contexts[0]["report"].name if len(contexts) == 1 else words.plural(len(contexts), "input")
     shown = [section for context in contexts for section in context["sections"]]
@@ -199,6 +202,11 @@ def render_page(reports: "Iterable[Report]", *, title: str | None = None) -> str
     policy = POLICY if not script else f"{POLICY}; media-src data:; script-src {_hash_of(script)}"
     page = _environment().get_template("page.html")
     return page.render(contexts=contexts, title=title, policy=policy, how_to_read=_how_to_read(shown), script=script)
+
+
+def render_index(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return a page that links the reports of a folder; a row has ``report``, ``sections`` and ``file``, its name."""
+    return _environment().get_template("index.html").render(rows=rows, policy=POLICY)
 
 
 def render_fragment(report: "Report") -> str:
@@ -215,11 +223,14 @@ def styles() -> str:
 
 def save_page(reports: "Iterable[Report]", path: str | Path, *, title: str | None = None) -> Path:
     """Write :func:`render_page` to ``path`` in one step: a reader sees the old page or the new one, never a part."""
-    path = Path(path)
-    page = render_page(reports, title=title)
+    return write_whole(Path(path), render_page(reports, title=title))
+
+
+def write_whole(path: Path, text: str) -> Path:
+    """Write a text file in one step, and return its path."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        part.write_text(page, encoding="utf-8")
+        part.write_text(text, encoding="utf-8")
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)

@@ -266,7 +266,7 @@ class Report:
         for task in self.tasks:
             outcome = self.outcomes.get(task)
             word = verdict(task, outcome).word.lower() if outcome else FAILED.word.lower()
-            score = f" {score_text(outcome.score)}" if outcome and outcome.score is not None else ""
+            score = f" (score {score_text(outcome.score)})" if outcome and outcome.score is not None else ""
             parts.append(f"{task} {word}{score}")
         return f"<Report {self.name!r}: {'; '.join(parts) or 'no tasks'}>"
 

@@ -7,11 +7,12 @@ tasks hand over as evidence, so that each kind of display is drawn by one piece 
 import base64
 import binascii
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from forensix.report.claims import FACT_COLUMNS, ShownClaim, fact_rows, shown_claims
+from forensix.report.scale import Scale, scale_of
 from forensix.report.words import FAILED, MANIPULATIONS, plural, score_text, task_title, time_text, verdict
 from forensix.schema import AudioFeatures, FaceResult, ImageResult, VoiceResult
 from forensix.tasks.catalogue import Verdict, describe
@@ -37,11 +38,10 @@ class Section:
     summary: str = ""
     named: tuple[tuple[str, str], ...] = ()
     """What a model names beyond real and fake: the kind of manipulation, the generator."""
-    score: float | None = None
-    threshold: float | None = None
-    band: tuple[float, float] | None = None
-    """Scores strictly between these are inconclusive."""
-    calibrated: bool = True
+    scale: Scale | None = None
+    """Where the score lies; none where there is nothing to score."""
+    ends: tuple[str, str] = ("real", "fake")
+    """What a score of 0 and one of 1 mean."""
     error: str | None = None
     notes: tuple[str, ...] = ()
     limits: tuple[tuple[str, str], ...] = ()
@@ -49,17 +49,6 @@ class Section:
     transcript: str | None = None
     pictures: tuple["ShownPicture", ...] = ()
     displays: tuple[Evidence, ...] = ()
-
-    @property
-    def basis(self) -> str:
-        """What the score means, in words."""
-        said = [] if self.calibrated else ["not calibrated"]
-        if self.band is not None:
-            low, high = map(score_text, self.band)
-            said.append(f"inconclusive between {low} and {high}")
-        elif self.threshold is not None:
-            said.append(f"called fake at {score_text(self.threshold)} and above")
-        return "; ".join(said)
 
 
 @dataclass(frozen=True)
@@ -205,6 +194,19 @@ def _evidence(outcome: Outcome) -> tuple[Evidence, ...]:
     return tuple(shown)
 
 
+def _scale(score: float | None, task: str, deciding: Sequence[Mapping[str, Any]]) -> Scale | None:
+    if score is None:
+        return None
+    card = deciding[0] if len(deciding) == 1 else {}
+    return scale_of(
+        score,
+        describe(task).scale,
+        bounds=card.get("inconclusive"),
+        threshold=float(card["threshold"]) if card else None,
+        calibrated=all(one.get("calibrated", True) for one in deciding),
+    )
+
+
 def _section(report: "Report", task: str, outcome: Outcome) -> Section:
     result = outcome.result
     slot = describe(task).deciding_slot
@@ -220,10 +222,8 @@ def _section(report: "Report", task: str, outcome: Outcome) -> Section:
         verdict=verdict(task, outcome),
         summary=outcome.summary,
         named=tuple(_named(outcome)),
-        score=outcome.score,
-        threshold=float(deciding[0]["threshold"]) if len(deciding) == 1 else None,
-        band=deciding[0].get("inconclusive") if len(deciding) == 1 else None,
-        calibrated=all(m.get("calibrated", True) for m in deciding),
+        scale=_scale(outcome.score, task, deciding),
+        ends=describe(task).scale,
         notes=outcome.notes,
         limits=tuple((str(m["name"]), str(m["limits"])) for m in used if m.get("limits")),
         claims=claims,

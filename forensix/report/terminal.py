@@ -13,7 +13,7 @@ from rich.panel import Panel
 from rich.table import Table as Grid
 from rich.text import Text
 
-from forensix.report import charts, strips, words
+from forensix.report import charts, scale, strips, words
 from forensix.report.claims import ShownClaim
 from forensix.report.report import Report
 from forensix.report.sections import Section, sections
@@ -56,6 +56,7 @@ MAX_VALUES = 6
 MAX_ROWS = 12
 VALUE_LIMIT = 300
 NAME_LIMIT = 60
+SCALE_CELLS = 26
 
 
 @dataclass(frozen=True)
@@ -72,13 +73,6 @@ class _Pen:
     def symbol(self, tone: str) -> str:
         return (ASCII_SYMBOLS if self.ascii_only else words.SYMBOLS)[tone]
 
-    def scale(self, score: float, band: tuple[float, float], width: int = 26) -> str:
-        """Draw the score as a point on a line from 0 to 1; what lies in the band is dotted."""
-        line, dotted, point = ("-", ".", "O") if self.ascii_only else ("─", "┄", "●")
-        cells = [dotted if band[0] < (i + 0.5) / width < band[1] else line for i in range(width)]
-        cells[min(width - 1, int(score * width))] = point
-        return "".join(cells)
-
 
 def _verdict_line(pen: _Pen, section: Section) -> Text:
     style = STYLES[section.verdict.tone]
@@ -88,13 +82,12 @@ def _verdict_line(pen: _Pen, section: Section) -> Text:
 
 
 def _score_lines(pen: _Pen, section: Section) -> Iterator[Text]:
-    if section.score is None:
+    if section.scale is None:
         return
-    line = Text("score ").append(words.score_text(section.score), "bold").append(f"  {words.SCALE[0]} ")
-    band = section.band or (0.0, 0.0)
-    yield line.append(pen.scale(section.score, band), STYLES[section.verdict.tone]).append(f" {words.SCALE[1]}")
-    if section.basis:
-        yield Text(section.basis, "dim")
+    drawn = scale.drawn(section.scale, SCALE_CELLS, ascii_only=pen.ascii_only)
+    yield Text("score ").append(section.scale.score_text, "bold").append_text(pen.text(f"  {drawn}"))
+    if section.scale.basis:
+        yield pen.text(section.scale.basis, "dim")
 
 
 def _claim(pen: _Pen, shown: ShownClaim) -> Iterator[RenderableType]:
@@ -243,7 +236,7 @@ class ReportView:
         report = self.report
         pen = _Pen(options.encoding, options.ascii_only)
         parts: list[RenderableType] = []
-        if len(report.tasks) > 1 and report.headline:
+        if report.headline:
             parts.append(pen.text(report.headline, "bold"))
         parts += _identity(pen, report)
         if report.error:

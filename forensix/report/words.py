@@ -8,10 +8,10 @@ from forensix.tasks.catalogue import Verdict, describe
 from forensix.tasks.evidence import Outcome
 
 HOW_TO_READ = (
-    "A score runs from 0 (real) to 1 (fake). It is calibrated as if real and fake were equally likely before looking: "
-    "where fakes are rare, the same score means less. A verdict is the judgement of a statistical model or of a rule "
-    "about one file. It supports an examination and does not replace one, and “real” means that nothing was found, "
-    "not that the file is authentic."
+    "A score runs from 0 (recorded, untouched) to 1 (fake). It is calibrated as if real and fake were equally likely "
+    "before looking: where fakes are rare, the same score means less. A verdict is the judgement of a statistical "
+    "model or of a rule about one file. It supports an examination and does not replace one, and a score near 0 means that "
+    "nothing was found, not that the file is authentic."
 )
 
 HOW_TO_READ_CLAIMS = (
@@ -48,9 +48,6 @@ SYMBOLS = {
 }
 """What stands before a verdict or a claim, by its tone; colour never stands alone."""
 
-
-SCALE = ("looks recorded", "looks synthetic")
-"""What stands at 0 and at 1 of a score's scale."""
 INCONCLUSIVE = Verdict("Inconclusive", "unsure", "real and fake media score like this")
 FAILED = Verdict("Failed", "failed", "the analysis did not finish")
 

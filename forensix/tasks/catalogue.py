@@ -52,7 +52,7 @@ class TaskDescription:
     """Fields of a creation beside ``file`` and ``url``, of ``explain``, ``transcribe`` and ``additional_info``."""
     has_preview: bool = False
     examines_broken: bool = False
-    """Whether it can say something of a file that is not what its name says, which holds nothing to decode."""
+    """Whether it examines the file itself: also one that holds nothing to decode, and none that forensix wrote."""
     deciding_slot: str | None = None
     """The slot whose component gives the score; its card has the threshold and the bounds of ``inconclusive``."""
     gives_score: bool = True
@@ -75,6 +75,12 @@ class TaskDescription:
         object.__setattr__(self, "event", self.event or f"{self.name}_complete")
         object.__setattr__(self, "upload", self.upload or " or ".join(sorted(self.accepts)))
 
+    @property
+    def scale(self) -> tuple[str, str]:
+        """What a score of 0 and one of 1 mean, in the words of the verdicts."""
+        words = [self.verdicts[name].word if name in self.verdicts else name for name in ("real", "fake")]
+        return words[0].lower(), words[1].lower()
+
     def load(self) -> Any:
         """Return the task, ready to run; what it needs is imported now."""
         if not isinstance(self.implementation, str):
@@ -94,8 +100,8 @@ FACE_MANIPULATION = TaskDescription(
     has_preview=True,
     deciding_slot="face_classifier",
     verdicts={
-        "fake": Verdict("Fake", "fake", "at least one face is judged to be manipulated"),
-        "real": Verdict("Real", "real", "no face is judged to be manipulated"),
+        "fake": Verdict("Looks manipulated", "fake", "at least one face is judged to be manipulated"),
+        "real": Verdict("Looks untouched", "real", "no face is judged to be manipulated"),
         "no_faces": Verdict("No faces", "none", "no face was found, so there is nothing to judge"),
     },
     slots={"face_classifier": "faces", "face_detector": "finder of faces"},
@@ -114,8 +120,8 @@ AI_GENERATED_IMAGE_DETECTION = TaskDescription(
     deciding_slot="image_detector",
     reads_origin=True,
     verdicts={
-        "fake": Verdict("Fake", "fake", "judged to be made by a generator"),
-        "real": Verdict("Real", "real", "not judged to be made by a generator"),
+        "fake": Verdict("Looks generated", "fake", "judged to be made by a generator"),
+        "real": Verdict("Looks photographed", "real", "not judged to be made by a generator"),
     },
     slots={
         "image_detector": "generated or not",
@@ -137,8 +143,8 @@ VOICE_ANALYSIS = TaskDescription(
     deciding_slot="spoof",
     metrics=("min_dcf", "act_dcf"),
     verdicts={
-        "fake": Verdict("Fake", "fake", "at least one voice is judged to be synthetic"),
-        "real": Verdict("Real", "real", "no voice is judged to be synthetic"),
+        "fake": Verdict("Sounds synthetic", "fake", "at least one voice is judged to be synthetic"),
+        "real": Verdict("Sounds recorded", "real", "no voice is judged to be synthetic"),
         "no_speech": Verdict("No speech", "none", "no speech was found, so there is nothing to judge"),
     },
     slots={"spoof": "synthetic voice", "gender": "gender of a voice"},

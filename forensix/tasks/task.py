@@ -90,7 +90,8 @@ def load_task(name: str) -> Task:
 def select_tasks(names: Collection[str] | None, media: Media) -> tuple[tuple[Task, ...], dict[str, UnsupportedMedia]]:
     """Return the tasks to run on a medium, and why each named one that does not accept it is left out.
 
-    Without names these are all that accept it. No other task is loaded.
+    Without names these are all that accept it, but those that examine a file where forensix wrote that itself. No other
+    task is loaded.
 
     Raises
     ------
@@ -100,7 +101,9 @@ def select_tasks(names: Collection[str] | None, media: Media) -> tuple[tuple[Tas
         No named task accepts this kind of medium.
     """
     if names is None:
-        return tuple(load_task(name) for name in task_names() if media.kind in describe(name).accepts), {}
+        fitting = [name for name in task_names() if media.kind in describe(name).accepts]
+        written = media.written is not None
+        return tuple(load_task(name) for name in fitting if not (written and describe(name).examines_broken)), {}
     check_names(names)
     asked = dict.fromkeys(names)
     refused = {name: _refusal(name, media) for name in asked if media.kind not in describe(name).accepts}

@@ -112,7 +112,7 @@ def test_frame_has_one_row_a_task_and_one_for_an_input_without(report: Report, f
 
 def test_repr_is_one_short_line(report: Report, failed_report: Report) -> None:
     text = repr(report)
-    assert "face_manipulation fake 0.87" in text and "other_task failed" in text
+    assert "face_manipulation looks manipulated (score 0.87)" in text and "other_task failed" in text
     assert text.isprintable()
     assert failed_report.error in repr(failed_report)
 

@@ -10,19 +10,18 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from forensix import __version__
+from forensix.cli import analyze, completion, doctor
 from forensix.errors import ForensixError, UsageError
 from forensix.service import commands as service
-
-if TYPE_CHECKING:
-    from forensix.report import Report
 
 _EPILOG = """examples:
   forensix analyze suspicious.mp4
   forensix analyze *.jpg --task ai_generated_image_detection --json
   forensix analyze contract.pdf --html report.html
+  forensix analyze case/*.mp4 --output reports --csv reports.csv --jobs 4
   forensix demo
 """
 
@@ -38,26 +37,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"forensix {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    analyze = commands.add_parser("analyze", help="analyse files or URLs and say what speaks for and against them")
-    analyze.add_argument("inputs", nargs="+", metavar="FILE_OR_URL")
-    analyze.add_argument("--task", action="append", metavar="TASK", help="only this task (repeatable); default: all")
-    analyze.add_argument("--json", action="store_true", help="print one JSON line per input")
-    analyze.add_argument("--html", metavar="FILE", type=Path, help="write a self-contained report with pictures")
-    analyze.add_argument("--no-explain", dest="explain", action="store_false", help="verdicts only, no evidence")
-    analyze.add_argument("--no-transcribe", dest="transcribe", action="store_false", help="no speech to text")
-    analyze.add_argument("--additional-info", metavar="TEXT", help="text that the forensic result echoes")
-    analyze.add_argument(
-        "--component",
-        action="append",
-        default=[],
-        metavar="SLOT=NAME",
-        help="a model by name or by the path to its card, for example spoof=aasist (repeatable)",
-    )
-    _add_placement(analyze)
-    analyze.add_argument(
-        "--private-host", action="append", default=[], metavar="HOST", help="let URLs reach this private host"
-    )
-    analyze.set_defaults(run=_analyze)
+    analyze.register(commands)
 
     demo = commands.add_parser("demo", help="run every analysis on media made on the spot, without network")
     demo.add_argument("--folder", type=Path, default=Path("forensix-demo"), help="where its media and report go")
@@ -86,19 +66,9 @@ def build_parser() -> argparse.ArgumentParser:
     build.set_defaults(run=_population_build)
 
     service.register(commands)
+    doctor.register(commands)
+    completion.register(commands, parser)
     return parser
-
-
-def _add_placement(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--device",
-        default="cpu",
-        metavar="DEVICE",
-        help="cpu (default), cuda, cuda:1, mps, or auto for what there is",
-    )
-    parser.add_argument(
-        "--batch-size", type=int, metavar="N", help="windows, frames and crops that go through a network at once"
-    )
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -121,73 +91,6 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except KeyboardInterrupt:
         parser.exit(130, "\nforensix: interrupted\n")
     sys.exit(status)
-
-
-def _analyze(options: argparse.Namespace) -> int:
-    from forensix.analysis import analyze_many
-
-    if options.html is not None:
-        _check_page(options.html)
-    reports: list[Report] = []
-    failed = False
-    found = analyze_many(
-        options.inputs,
-        options.task,
-        explain=options.explain,
-        transcribe=options.transcribe,
-        additional_info=options.additional_info,
-        private_hosts=options.private_host,
-        device=options.device,
-        batch_size=options.batch_size,
-        progress=sys.stderr.isatty() and not options.json,
-        **_components(options.component),
-    )
-    for report in found:
-        failed |= report.failed
-        _show(report, as_json=options.json)
-        if options.html is not None:
-            reports.append(report)
-    if options.html is not None:
-        from forensix.report import save_page
-
-        save_page(reports, options.html)
-        print(f"report written to {options.html}", file=sys.stderr)
-    return int(failed)
-
-
-def _check_page(path: Path) -> None:
-    """Refuse what cannot be written to before anything is analysed."""
-    if path.is_dir():
-        raise UsageError(f"--html takes a file to write, and {path} is a folder: write {path / 'report.html'}")
-    folder = path.absolute().parent
-    if not folder.is_dir():
-        raise UsageError(f"the folder of {path} is not there: make it, or name another")
-    if not os.access(path if path.exists() else folder, os.W_OK):
-        raise UsageError(f"{path} may not be written by this user: name another file")
-
-
-def _components(pairs: Sequence[str]) -> dict[str, str]:
-    chosen = {}
-    for pair in pairs:
-        slot, equals, name = pair.partition("=")
-        if not (slot and equals and name):
-            raise UsageError(f"--component takes SLOT=NAME, for example spoof=aasist: got {pair!r}")
-        chosen[slot] = name
-    return chosen
-
-
-def _show(report: "Report", *, as_json: bool) -> None:
-    if as_json:
-        print(report.to_json(), flush=True)
-        return
-    from rich.console import Console
-
-    from forensix.report.terminal import print_report
-
-    if report.error:
-        print(f"forensix: {report.error}", file=sys.stderr)
-    else:
-        print_report(report, Console())
 
 
 def _demo(options: argparse.Namespace) -> int:

@@ -1,0 +1,165 @@
+"""``forensix analyze``: inputs in, reports out, to the terminal and to files."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forensix.errors import UsageError
+
+if TYPE_CHECKING:
+    from forensix.report import Report
+
+Keep = Callable[["Report"], object]
+
+
+def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command to the parser of ``forensix``."""
+    analyze = commands.add_parser("analyze", help="analyse files or URLs and say what speaks for and against them")
+    analyze.add_argument("inputs", nargs="+", metavar="FILE_OR_URL")
+    analyze.add_argument("--task", action="append", metavar="TASK", help="only this task (repeatable); default: all")
+    shown = analyze.add_mutually_exclusive_group()
+    shown.add_argument("--json", action="store_true", help="print one JSON line per input")
+    shown.add_argument("--quiet", action="store_true", help="print errors only")
+    analyze.add_argument("--html", metavar="FILE", type=Path, help="write one page with all reports and their pictures")
+    analyze.add_argument("--csv", metavar="FILE", type=Path, help="write a table with a row per input and task")
+    analyze.add_argument(
+        "--output", metavar="FOLDER", type=Path, help="write a page and a JSON file per input, and an index.html"
+    )
+    analyze.add_argument("--overwrite", action="store_true", help="replace files that --html, --csv or --output find")
+    analyze.add_argument(
+        "--jobs", metavar="N", type=int, help="worker processes; default: one a core for 32 inputs and more, else none"
+    )
+    analyze.add_argument("--no-explain", dest="explain", action="store_false", help="verdicts only, no evidence")
+    analyze.add_argument("--no-transcribe", dest="transcribe", action="store_false", help="no speech to text")
+    analyze.add_argument("--additional-info", metavar="TEXT", help="text that the forensic result repeats")
+    analyze.add_argument(
+        "--component",
+        action="append",
+        default=[],
+        metavar="SLOT=NAME",
+        help="a model by name or by the path to its card, for example spoof=aasist (repeatable)",
+    )
+    analyze.add_argument(
+        "--device", default="cpu", metavar="DEVICE", help="cpu (default), cuda, cuda:1, mps, or auto for what there is"
+    )
+    analyze.add_argument(
+        "--batch-size", type=int, metavar="N", help="windows, frames and crops that go through a network at once"
+    )
+    analyze.add_argument(
+        "--private-host", action="append", default=[], metavar="HOST", help="let URLs reach this private host"
+    )
+    analyze.set_defaults(run=_analyze)
+
+
+def _analyze(options: argparse.Namespace) -> int:
+    from forensix.analysis import analyze_many
+
+    for option in ("html", "csv"):
+        if path := getattr(options, option):
+            _check_file(path, f"--{option}", overwrite=options.overwrite)
+    if options.jobs is not None and options.jobs < 1:
+        raise UsageError(f"--jobs takes a number from 1 up: got {options.jobs}")
+    found = analyze_many(
+        options.inputs,
+        options.task,
+        explain=options.explain,
+        transcribe=options.transcribe,
+        additional_info=options.additional_info,
+        private_hosts=options.private_host,
+        device=options.device,
+        batch_size=options.batch_size,
+        executor="here" if options.jobs == 1 else options.jobs,
+        progress=sys.stderr.isatty() and not (options.json or options.quiet),
+        **_components(options.component),
+    )
+    failed = False
+    with ExitStack() as files:
+        keep = _keepers(options, files)
+        for report in found:
+            failed |= report.failed
+            _show(report, options)
+            for take in keep:
+                take(report)
+    for path in (options.html, options.csv, options.output and options.output / "index.html"):
+        if path and not options.quiet:
+            print(f"written: {path}", file=sys.stderr)
+    return int(failed)
+
+
+def _check_file(path: Path, option: str, *, overwrite: bool) -> None:
+    """Refuse what cannot be written to before anything is analysed."""
+    if path.is_dir():
+        name = f"report.{option.strip('-')}"
+        raise UsageError(f"{option} takes a file to write, and {path} is a folder: write {path / name}")
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise UsageError(f"the folder of {path} is not there: make it, or name another")
+    if path.exists() and not overwrite:
+        raise UsageError(f"{path} is there already: name another file, or replace it with --overwrite")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise UsageError(f"{path} may not be written by this user: name another file")
+
+
+def _keepers(options: argparse.Namespace, files: ExitStack) -> list[Keep]:
+    """Return what keeps each report, by the options; what is open is closed with ``files``."""
+    keepers: list[Keep] = []
+    if options.output is not None:
+        from forensix.report import ReportFolder
+
+        keepers.append(files.enter_context(ReportFolder(options.output, overwrite=options.overwrite)).add)
+    if options.csv is not None:
+        keepers.append(_table(options.csv, files))
+    if options.html is not None:
+        from forensix.report import save_page
+
+        reports: list[Report] = []
+        files.callback(lambda: save_page(reports, options.html))
+        keepers.append(reports.append)
+    return keepers
+
+
+def _table(path: Path, files: ExitStack) -> Keep:
+    """Return what writes a report's rows to a file as they come."""
+    file = files.enter_context(path.open("w", encoding="utf-8", newline=""))
+
+    def take(report: "Report") -> None:
+        rows = report.to_frame().map(_harmless)
+        rows.to_csv(file, header=file.tell() == 0, index=False)
+        file.flush()
+
+    return take
+
+
+def _harmless(value: object) -> object:
+    """Put an apostrophe before text that a spreadsheet would take for a formula, as the name of a file may be one."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+
+
+def _components(pairs: Sequence[str]) -> dict[str, str]:
+    chosen = {}
+    for pair in pairs:
+        slot, equals, name = pair.partition("=")
+        if not (slot and equals and name):
+            raise UsageError(f"--component takes SLOT=NAME, for example spoof=aasist: got {pair!r}")
+        chosen[slot] = name
+    return chosen
+
+
+def _show(report: "Report", options: argparse.Namespace) -> None:
+    if options.json:
+        print(report.to_json(), flush=True)
+    elif report.error:
+        print(f"forensix: {report.error}", file=sys.stderr)
+    elif options.quiet:
+        for error in dict.fromkeys(report.errors.values()):
+            print(f"forensix: {error}", file=sys.stderr)
+    else:
+        from rich.console import Console
+
+        from forensix.report.terminal import print_report
+
+        print_report(report, Console())

@@ -1,0 +1,154 @@
+"""``forensix doctor``: which optional parts are there, what each brings, and the command that brings it.
+
+Packages are looked up by their metadata and weights by their hash: nothing is imported that an analysis would need, and
+nothing is fetched.
+"""
+
+import argparse
+import os
+import platform
+import shutil
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+
+from forensix import __version__
+from forensix.errors import ModelError
+
+EXTRAS = {
+    "notebook": "JupyterLab with reports, the explorer and progress bars",
+    "transcript": "transcripts of English speech by Whisper tiny.en; without it pocketsphinx, with more errors",
+    "whisper": "transcripts by any other Whisper model, translated to English; FORENSIX_WHISPER names the model",
+    "watermark": "the PerTh watermark of synthetic voices is read",
+    "train": "pretrained weights that training starts from",
+    "service": "the HTTP service: forensix serve, worker and account",
+    "s3": "the service keeps uploads in an object store that speaks S3",
+    "cluster": "analyses and evaluations on a Dask cluster",
+}
+"""What each extra of the package brings; those for working on forensix itself are not named."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something that forensix uses where it is there."""
+
+    name: str
+    brings: str
+    there: bool
+    found: str = ""
+    """What is there and where, or what is missing."""
+    remedy: str = ""
+    """What brings it."""
+
+
+def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command to the parser of ``forensix``."""
+    doctor = commands.add_parser("doctor", help="say which optional parts are there and what each brings")
+    doctor.set_defaults(run=_doctor)
+
+
+def _doctor(_options: argparse.Namespace) -> int:
+    print(f"forensix {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}")
+    groups = ("Extras", extras()), ("Models", models()), ("Programs and settings", surroundings())
+    for title, parts in groups:
+        print(f"\n{title}")
+        for part in parts:
+            _print(part)
+    return 0
+
+
+def _print(part: Part) -> None:
+    indent = " " * 28
+    width = max(60, min(shutil.get_terminal_size().columns, 120))
+    first = f"  {'yes' if part.there else 'no':4}{part.name:21} "
+    print(textwrap.fill(part.brings, width, initial_indent=first, subsequent_indent=indent))
+    # Paths and commands stay whole, so that they can be copied.
+    for line in filter(None, (part.found, part.remedy)):
+        print(f"{indent}{line}")
+
+
+def extras() -> Iterator[Part]:
+    """Yield the package's extras."""
+    from packaging.requirements import Requirement
+
+    wanted = [Requirement(text) for text in requires("forensix") or ()]
+    for extra, brings in EXTRAS.items():
+        missing = [
+            one.name
+            for one in wanted
+            if one.marker
+            and not one.marker.evaluate({"extra": ""})
+            and one.marker.evaluate({"extra": extra})
+            and not _installed(one.name, str(one.specifier))
+        ]
+        if missing:
+            yield Part(extra, brings, False, f"missing: {', '.join(missing)}", f"pip install 'forensix[{extra}]'")
+        else:
+            yield Part(extra, brings, True)
+
+
+def _installed(name: str, specifier: str) -> bool:
+    from packaging.specifiers import SpecifierSet
+
+    try:
+        return SpecifierSet(specifier).contains(version(name), prereleases=True)
+    except PackageNotFoundError:
+        return False
+
+
+def models() -> Iterator[Part]:
+    """Yield one part for the models that ship, and one for each whose weights have to be fetched."""
+    from forensix.models import checked_weights, list_models
+
+    shipped = [card for card in list_models() if not card.url]
+    damaged = [card.name for card in shipped if not _whole(card.name)]
+    yield Part(
+        "shipped models",
+        ", ".join(card.name for card in shipped),
+        not damaged,
+        f"missing or not as on their cards: {', '.join(damaged)}" if damaged else "",
+        "install forensix again" if damaged else "",
+    )
+    for card in list_models():
+        if not card.url:
+            continue
+        if not _whole(card.name):
+            yield Part(card.name, card.summary, False, "no weights", f"forensix models pull {card.name}")
+        elif card.architecture == "onnx" and not _installed("onnxruntime", ""):
+            yield Part(card.name, card.summary, False, "no onnxruntime, which runs it", "pip install onnxruntime")
+        else:
+            yield Part(card.name, card.summary, True, str(checked_weights(card.name).parent))
+
+
+def _whole(name: str) -> bool:
+    from forensix.models import checked_weights
+
+    try:
+        checked_weights(name)
+    except ModelError:
+        return False
+    return True
+
+
+def surroundings() -> Iterator[Part]:
+    """Yield the programs that are used where they are there, and the folders and files that variables name."""
+    tool = os.environ.get("FORENSIX_EXIFTOOL") or "exiftool"
+    path = None if tool == "off" else shutil.which(tool)
+    yield Part(
+        "ExifTool",
+        "more facts in reports; no claim needs it",
+        path is not None,
+        path or ("switched off by FORENSIX_EXIFTOOL" if tool == "off" else "not on this machine"),
+        "" if path or tool == "off" else "the system's package, or exiftool.org",
+    )
+    for variable, brings in (
+        ("FORENSIX_CHECKPOINTS", "a folder with published checkpoints"),
+        ("FORENSIX_WHISPER", "a folder with a Whisper model, or its name in the hub"),
+        ("FORENSIX_POPULATION", "a reference population of your own, from forensix population build"),
+    ):
+        named = os.environ.get(variable)
+        there = bool(named) and (Path(str(named)).exists() or variable == "FORENSIX_WHISPER")
+        found = "not set" if not named else named if there else f"{named} is not there"
+        yield Part(variable, brings, there, found)

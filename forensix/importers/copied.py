@@ -1,0 +1,101 @@
+"""What is found in a collection that lies in no folder, and its copy in one."""
+
+import contextlib
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from forensix.errors import UsageError
+
+MAX_BYTES = 1 << 30
+"""Of one medium; open_media takes far less unless its limits are raised."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """One labelled medium of a collection."""
+
+    name: str
+    """Its name in the collection, with slashes."""
+    label: Any
+    size: int | None
+    """Bytes, where the collection says so."""
+    open: Callable[[], "contextlib.AbstractContextManager[IO[bytes]]"]
+    told: Mapping[str, Any] = field(default_factory=dict)
+    """What else the collection says of it, by column."""
+
+
+def copy_all(found: Iterable[Found], folder: Path, most: int | None) -> Iterator[dict[str, Any]]:
+    """Copy media to a folder and yield their rows; at most ``most`` of a label and split.
+
+    A file that is there with the size that the collection tells is not copied again, and a copy has its name only once
+    it is whole.
+
+    Raises
+    ------
+    UsageError
+        A name leads out of the folder, or a medium is too large.
+    OSError
+        The disk is full, or may not be written.
+    """
+    taken: dict[tuple[str, str], int] = {}
+    for one in found:
+        kind = str(one.label), str(one.told.get("split"))
+        taken[kind] = taken.get(kind, 0) + 1
+        if most is not None and taken[kind] > most:
+            continue
+        path = inside(one.name)
+        _copy(one, folder / path)
+        yield {"path": path, "label": one.label, **one.told}
+
+
+def inside(name: str) -> str:
+    """Return a name of a collection as a path in a folder.
+
+    Raises
+    ------
+    UsageError
+        It is absolute, leads out of the folder or has a zero byte.
+
+    Examples
+    --------
+    >>> inside("train/./a.jpg")
+    'train/a.jpg'
+    """
+    path = PurePosixPath(name)
+    if not path.parts or path.is_absolute() or ".." in path.parts or any(sign in name for sign in "\\\x00:"):
+        raise UsageError(
+            f"the collection holds a file named {name[:80]!r}, which leads out of a folder: it is not read"
+        )
+    return path.as_posix()
+
+
+def _copy(one: Found, target: Path) -> None:
+    if one.size is not None and target.is_file() and target.stat().st_size == one.size:
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_name(f"{target.name}.partial")
+    try:
+        with one.open() as source, partial.open("wb") as file:
+            shutil.copyfileobj(_Bounded(source, one.name), file)
+        partial.replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            partial.unlink()
+        raise
+
+
+class _Bounded:
+    """Reads from a file until it has given too much."""
+
+    def __init__(self, file: IO[bytes], name: str) -> None:
+        self._file, self._name, self._left = file, name, MAX_BYTES
+
+    def read(self, n: int = -1) -> bytes:
+        data = self._file.read(n)
+        self._left -= len(data)
+        if self._left < 0:
+            raise UsageError(f"{self._name[:80]} has more than {MAX_BYTES >> 20} MB, too much for one medium")
+        return data

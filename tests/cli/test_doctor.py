@@ -1,0 +1,63 @@
+"""``forensix doctor``: what is there and what is not, and nothing heavy to find that out."""
+
+import subprocess
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from forensix.cli import doctor
+from forensix.models import list_models, store
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def test_every_extra_for_users_is_described() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert set(doctor.EXTRAS) == set(project["optional-dependencies"]) - {"test", "dev"}
+
+
+def test_a_missing_package_is_named_with_the_line_that_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = metadata.version
+
+    def version(name: str) -> str:
+        if name == "s3fs":
+            raise metadata.PackageNotFoundError(name)
+        return "0.0.1" if name == "resemble-perth" else real(name)
+
+    monkeypatch.setattr(doctor, "version", version)
+    found = {part.name: part for part in doctor.extras()}
+    assert not found["s3"].there and "s3fs" in found["s3"].found
+    assert found["s3"].remedy == "pip install 'forensix[s3]'"
+    assert not found["watermark"].there, "another release than the one that was measured"
+    assert found["service"].there and not found["service"].remedy
+
+
+def test_shipped_weights_are_checked_and_others_are_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("FORENSIX_CHECKPOINTS", raising=False)
+    shipped, *others = doctor.models()
+    assert shipped.there and "forensix-face" in shipped.brings
+    assert {part.name for part in others} == {card.name for card in list_models() if card.url}
+    assert {(part.there, part.remedy) for part in others} == {
+        (False, f"forensix models pull {part.name}") for part in others
+    }
+    damaged = tmp_path / "weights"
+    damaged.mkdir()
+    for path in store.SHIPPED.glob("*.safetensors"):
+        (damaged / path.name).write_bytes(path.read_bytes()[:-1] if path.stem == "forensix-face" else path.read_bytes())
+    monkeypatch.setattr(store, "SHIPPED", damaged)
+    shipped = next(doctor.models())
+    assert not shipped.there and shipped.found.endswith("cards: forensix-face")
+
+
+def test_it_loads_nothing_that_an_analysis_needs() -> None:
+    code = (
+        "import sys\nfrom forensix.cli import main\ntry: main(['doctor'])\nexcept SystemExit as stopped: found ="
+        " stopped.code\nheavy = ['torch', 'scipy', 'av', 'matplotlib', 'PIL', 'onnxruntime', 'faster_whisper']\n"
+        "print(found, [name for name in heavy if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=REPOSITORY)
+    assert done.stdout.splitlines()[-1] == "0 []"

@@ -1,0 +1,106 @@
+"""What ``forensix analyze`` writes: a folder with an index, a table, a page; nothing is lost or replaced by the way."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.io import wavfile
+
+from forensix.cli import main
+
+ONLY = ("--task", "forensic_analysis", "--no-explain")
+
+
+def run(*arguments: object) -> int:
+    with pytest.raises(SystemExit) as stopped:
+        main([str(argument) for argument in arguments])
+    return int(stopped.value.code or 0)
+
+
+def tone(path: Path, hz: float = 400) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    wavfile.write(path, 16000, (8000 * np.sin(np.arange(16000) * hz * 2 * np.pi / 16000)).astype(np.int16))
+    return path
+
+
+def test_every_input_gets_a_page_and_a_json_file_and_the_index_links_them(tmp_path: Path) -> None:
+    inputs = [tone(tmp_path / "a" / "talk.wav"), tone(tmp_path / "b" / "talk.wav", 500), tmp_path / "absent.wav"]
+    out = tmp_path / "new" / "out"
+    assert run("analyze", *inputs, *ONLY, "--output", out) == 1
+    names = ["absent.wav", "talk.wav", "talk.wav-2"]
+    assert sorted(path.name for path in out.iterdir()) == sorted(
+        ["index.html", *(f"{name}.{ending}" for name in names for ending in ("html", "json"))]
+    )
+    index = (out / "index.html").read_text(encoding="utf-8")
+    for name in names:
+        assert f'href="{name}.html"' in index and f'href="{name}.json"' in index
+    assert "absent.wav is not there" in index
+    first, second = (json.loads((out / f"{name}.json").read_text()) for name in names[1:])
+    assert [first["input"], second["input"]] == [str(path) for path in inputs[:2]]
+    assert first["sha256"] != second["sha256"]
+
+
+def test_what_is_there_already_is_kept_unless_it_may_be_replaced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tone(tmp_path / "talk.wav")
+    out, table, page = tmp_path / "out", tmp_path / "all.csv", tmp_path / "all.html"
+    out.mkdir()
+    for kept in (out / "notes.txt", out / "index.html", table, page):
+        kept.write_text("mine")
+    for option, place in (("--output", out), ("--csv", table), ("--html", page)):
+        assert run("analyze", path, *ONLY, option, place) == 2
+        shown = capsys.readouterr()
+        assert "--overwrite" in shown.err and shown.out == ""
+    assert {kept.read_text() for kept in (out / "notes.txt", out / "index.html", table, page)} == {"mine"}
+    assert run("analyze", path, *ONLY, "--output", out, "--csv", table, "--html", page, "--overwrite") == 0
+    assert (out / "notes.txt").read_text() == "mine"
+    assert all("talk.wav" in kept.read_text(encoding="utf-8") for kept in (out / "index.html", table, page))
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tone(tmp_path / "talk.wav")
+    assert run("analyze", path, "--output", path) == 2
+    assert "talk.wav is a file: name a folder" in capsys.readouterr().err
+
+
+def test_the_table_has_a_row_per_input_and_task_and_no_formula(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    name = "=HYPERLINK(0).wav"
+    tone(tmp_path / name)
+    assert run("analyze", name, "absent.wav", "--task", "forensic_analysis", "--task", "voice_analysis",
+               "--csv", "all.csv", "--quiet") == 1  # fmt: skip
+    with Path("all.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["input"], row["task"], row["verdict"]) for row in rows] == [
+        (f"'{name}", "forensic_analysis", "benign"),
+        (f"'{name}", "voice_analysis", "no_speech"),
+        ("absent.wav", "", ""),
+    ]
+    assert "is not there" in rows[2]["error"]
+
+
+def test_quiet_prints_errors_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tone(tmp_path / "talk.wav")
+    tasks = ("--task", "forensic_analysis", "--task", "face_manipulation")
+    assert run("analyze", path, tmp_path / "absent.wav", *tasks, "--quiet") == 1
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert [line.partition(": ")[0] for line in shown.err.splitlines()] == ["forensix"] * 2
+    assert "face_manipulation analyses" in shown.err and "absent.wav is not there" in shown.err
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_jobs_change_nothing_but_the_time(tmp_path: Path, capsys: pytest.CaptureFixture[str], jobs: str) -> None:
+    paths = [tone(tmp_path / f"{n}.wav", 300 + 50 * n) for n in range(3)]
+    assert run("analyze", *paths, *ONLY, "--json", "--jobs", jobs) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["input"] for line in lines] == list(map(str, paths))
+
+
+@pytest.mark.parametrize("jobs", ["0", "-3"])
+def test_jobs_are_counted_from_one(tmp_path: Path, capsys: pytest.CaptureFixture[str], jobs: str) -> None:
+    assert run("analyze", tone(tmp_path / "talk.wav"), f"--jobs={jobs}") == 2
+    assert "from 1 up" in capsys.readouterr().err

@@ -1,0 +1,215 @@
+"""Collections that lie in no folder become manifests: shards, Hugging Face datasets and URLs."""
+
+import errno
+import io
+import json
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from forensix import Manifest, small
+from forensix.errors import UsageError
+from forensix.importers import copied, shards
+
+REAL, FAKE = sorted(small.folder("images").glob("photographed-*.jpg")), sorted(small.folder("images").glob("gen*.jpg"))
+
+
+def packed(path: Path, members: Mapping[str, bytes]) -> Path:
+    with tarfile.open(path, "w") as tar:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+    return path
+
+
+def example(path: Path, key: str, **told: object) -> dict[str, bytes]:
+    return {f"{key}.jpg": path.read_bytes(), f"{key}.json": json.dumps(told).encode()}
+
+
+def test_shards_are_examples_of_parts_that_share_a_name(tmp_path: Path) -> None:
+    for i in range(2):
+        members = example(REAL[i], f"{i}a", label="bonafide", camera="x") | example(
+            FAKE[i], f"{i}b", label="ai-generated", box=[1, 2]
+        )
+        packed(tmp_path / f"set-{i}.tar", members)
+    manifest = Manifest.read(str(tmp_path / "set-{0..1}.tar"), folder=tmp_path / "out")
+    assert manifest.is_fake() == [0, 1, 0, 1] and manifest.table["camera"].tolist()[0] == "x"
+    assert [path.read_bytes() for path in manifest.check().paths()] == [
+        path.read_bytes() for path in (REAL[0], FAKE[0], REAL[1], FAKE[1])
+    ]
+    assert "box" not in manifest.table
+    assert len(Manifest.read(tmp_path / "set-0.tar", folder=tmp_path / "few", most=1)) == 2
+
+
+def test_numbers_in_shards_must_be_told(tmp_path: Path) -> None:
+    shard = packed(
+        tmp_path / "n.tar",
+        {"a.jpg": REAL[0].read_bytes(), "a.cls": b"0\n", "b.jpg": FAKE[0].read_bytes(), "b.cls": b"1\n"},
+    )
+    with pytest.raises(UsageError, match="'0' does not say whether it means real or fake"):
+        Manifest.read(shard, folder=tmp_path / "out")
+    assert Manifest.read(shard, folder=tmp_path / "out", labels={0: "real", 1: "fake"}).is_fake() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("members", "sentence"),
+    [
+        ({"../../out.jpg": b"x", "../../out.cls": b"real"}, "leads out of a folder"),
+        ({"/tmp/out.jpg": b"x", "/tmp/out.cls": b"real"}, "leads out of a folder"),
+        ({"a.jpg": b"x"}, "has no label"),
+        ({"a.cls": b"real"}, "none is a medium"),
+        ({"a.jpg": b"x", "a.png": b"x", "a.cls": b"real"}, "several are a medium"),
+        ({"a.jpg": b"x", "a.json": b"{"}, "is no JSON"),
+        ({"a.jpg": b"x", "a.cls": b"\xff\xfe"}, "no UTF-8"),
+        ({"a.jpg": b"x", "a.cls": b"r" * (2 << 20)}, "too much for a label"),
+        ({"a.jpg": b"x", "a.cls": b"maybe"}, "'maybe'"),
+        ({}, "holds no labelled media"),
+    ],
+)
+def test_a_hostile_or_unsound_shard_is_refused_in_a_sentence(
+    tmp_path: Path, members: dict[str, bytes], sentence: str
+) -> None:
+    folder = tmp_path / "deep" / "out"
+    with pytest.raises(UsageError, match=sentence):
+        Manifest.read(packed(tmp_path / "h.tar", members), folder=folder)
+    assert not (tmp_path / "out.jpg").exists() and not Path("/tmp/out.jpg").exists()
+
+
+def test_links_and_what_is_no_tar_are_not_followed(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "l.tar", "w") as tar:
+        link = tarfile.TarInfo("a.jpg")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        tar.addfile(link)
+        label = tarfile.TarInfo("a.cls")
+        label.size = 4
+        tar.addfile(label, io.BytesIO(b"real"))
+    with pytest.raises(UsageError, match="none is a medium"):
+        Manifest.read(tmp_path / "l.tar", folder=tmp_path / "out")
+    (tmp_path / "t.tar").write_bytes(b"no tar" * 200)
+    with pytest.raises(UsageError, match="no tar file"):
+        Manifest.read(tmp_path / "t.tar", folder=tmp_path / "out")
+    with pytest.raises(UsageError, match="no shard at"):
+        Manifest.read(tmp_path / "absent.tar", folder=tmp_path / "out")
+    with pytest.raises(UsageError, match="count upwards"):
+        shards.expanded("a-{9..1}.tar")
+
+
+def test_a_full_disk_leaves_what_was_brought_and_nothing_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shard = packed(tmp_path / "s.tar", example(REAL[0], "a", label="real") | example(FAKE[0], "b", label="fake"))
+    whole = copied.shutil.copyfileobj
+    copies = 0
+
+    def full(source: object, target: object) -> None:
+        nonlocal copies
+        copies += 1
+        if copies == 2:
+            target.write(b"half")
+            raise OSError(errno.ENOSPC, "No space left on device", str(tmp_path))
+        whole(source, target)
+
+    monkeypatch.setattr(copied.shutil, "copyfileobj", full)
+    with pytest.raises(OSError, match="No space left"):
+        Manifest.read(shard, folder=tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").rglob("*") if path.is_file()] == ["a.jpg"]
+    again = Manifest.read(shard, folder=tmp_path / "out")
+    assert copies == 3, "what is there is not copied again"
+    assert len(again.check()) == 2
+
+
+def test_a_saved_hugging_face_dataset_is_read_by_the_names_of_its_classes(tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets.features")
+    from datasets import Dataset, DatasetDict
+
+    features = datasets.Features(
+        {
+            "image": datasets.Image(),
+            "label": datasets.ClassLabel(names=["Deepfake", "Real"]),
+            "tool": datasets.Value("string"),
+        }
+    )
+    rows = {"image": [str(FAKE[0]), str(REAL[0])], "label": [0, 1], "tool": ["flux", None]}
+    data = Dataset.from_dict(rows, features=features)
+    DatasetDict({"train": data, "test": data}).save_to_disk(tmp_path / "saved")
+    manifest = Manifest.read(tmp_path / "saved", folder=tmp_path / "out")
+    assert manifest.is_fake() == [1, 0, 1, 0] and manifest.table["split"].tolist() == ["train"] * 2 + ["test"] * 2
+    assert manifest.table["tool"].iloc[0] == "flux"
+    assert manifest.paths()[1].read_bytes() == REAL[0].read_bytes(), "copied, not encoded anew"
+    assert len(Manifest.read(tmp_path / "saved", folder=tmp_path / "one", split="test")) == 2
+    with pytest.raises(UsageError, match=r"no split 'dev'; it has: 'train', 'test'"):
+        Manifest.read(tmp_path / "saved", folder=tmp_path / "out", split="dev")
+    with pytest.raises(UsageError, match="Say it with label=; it has: image"):
+        Manifest.read(tmp_path / "saved", folder=tmp_path / "out", label="verdict")
+
+
+def test_a_loaded_dataset_with_bare_numbers_must_be_told_and_may_not_name_files_elsewhere(tmp_path: Path) -> None:
+    features = pytest.importorskip("datasets.features")
+    from datasets import Dataset
+
+    buffer = io.BytesIO()
+    Image.fromarray(np.zeros((8, 8, 3), np.uint8)).save(buffer, "PNG")
+    kinds = features.Features({"image": features.Image(), "label": features.Value("int64")})
+    stored = [{"bytes": buffer.getvalue(), "path": None}] * 2
+    data = Dataset.from_dict({"image": stored, "label": [0, 1]}, features=kinds)
+    with pytest.raises(UsageError, match="does not say whether"):
+        Manifest.read(data, folder=tmp_path)
+    manifest = Manifest.read(data, folder=tmp_path, labels={1: "real", 0: "fake"})
+    assert manifest.is_fake() == [1, 0] and manifest.paths()[0].suffix == ".png"
+    with pytest.raises(UsageError, match="folder="):
+        Manifest.read(data)
+    elsewhere = Dataset.from_dict({"image": ["/etc/hostname"], "label": [0]}, features=kinds)
+    with pytest.raises(UsageError, match="lies not beside the dataset"):
+        Manifest.read(elsewhere, folder=tmp_path)
+
+
+def test_a_hub_dataset_that_is_not_there_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    datasets = pytest.importorskip("datasets.exceptions")
+    import datasets as package
+
+    def absent(name: str) -> None:
+        raise datasets.DatasetNotFoundError(f"Dataset '{name}' doesn't exist on the Hub or cannot be accessed.\nmore")
+
+    monkeypatch.setattr(package, "load_dataset", absent)
+    with pytest.raises(UsageError, match="cannot be had: Dataset 'nobody/nothing' doesn't exist") as caught:
+        Manifest.read("hf://datasets/nobody/nothing", folder=tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_urls_are_read_through_fsspec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    store = fsspec.filesystem("memory")
+    monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
+    store.pipe("/set/a.jpg", REAL[0].read_bytes())
+    store.pipe("/set/b.jpg", FAKE[0].read_bytes())
+    store.pipe("/set/manifest.csv", b"path,label,source\na.jpg,genuine,x\nb.jpg,spoof,x\n")
+    store.pipe("/plain/dev/real/a.jpg", REAL[0].read_bytes())
+    store.pipe("/plain/dev/fake/b.jpg", FAKE[0].read_bytes())
+    store.pipe("/bad/manifest.csv", b"path,label\n../set/a.jpg,real\n")
+    store.pipe("/tar/s.tar", packed(tmp_path / "s.tar", example(REAL[0], "a", label="real")).read_bytes())
+    for url in ("memory://set", "memory://set/manifest.csv"):
+        manifest = Manifest.read(url)
+        assert manifest.is_fake() == [0, 1] and manifest.paths()[0].read_bytes() == REAL[0].read_bytes()
+    assert str(manifest.root).startswith(str(tmp_path / "home"))
+    assert Manifest.read("memory://plain").table["split"].tolist() == ["dev", "dev"]
+    assert len(Manifest.read("memory://tar/s.tar")) == 1
+    with pytest.raises(UsageError, match="leads out of a folder"):
+        Manifest.read("memory://bad")
+    with pytest.raises(UsageError, match="neither a manifest"):
+        Manifest.read("memory://nothing")
+    with pytest.raises(UsageError, match="cannot be read"):
+        Manifest.read("memory://nothing/manifest.csv")
+    with pytest.raises(UsageError, match="cannot be opened: Protocol not known"):
+        Manifest.read("nowhere://set")
+
+
+def test_an_option_that_is_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="unexpected keyword argument 'splits'"):
+        Manifest.read("memory://set", splits="dev")
+    with pytest.raises(UsageError, match="most is for collections that lie elsewhere"):
+        Manifest.read(small.folder("images"), most=3)
+    with pytest.raises(UsageError, match="at least 1, not 0"):
+        Manifest.read("memory://set", folder=tmp_path, most=0)

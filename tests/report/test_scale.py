@@ -1,0 +1,56 @@
+"""The scale: a score is shown between what 0 and what 1 mean, the same on a page and in a terminal."""
+
+from itertools import pairwise
+
+import pytest
+
+from forensix.report import Report
+from forensix.report.scale import Scale, drawn, scale_of
+from forensix.report.sections import sections
+from forensix.schema import VoiceResult
+from forensix.tasks.evidence import Outcome
+
+ENDS = ("sounds recorded", "sounds synthetic")
+
+
+def voice(score: float, **card: object) -> Report:
+    model = {"name": "m", "component": "spoof", "threshold": 0.8} | card
+    outcome = Outcome(VoiceResult(class_name="real"), score, models=("m",))
+    return Report(input="a", name="a", outcomes={"voice_analysis": outcome}, models=(model,))
+
+
+@pytest.mark.parametrize(
+    ("scale", "tones"),
+    [
+        (scale_of(0.5, ENDS, bounds=(0.2, 0.8), threshold=0.8), ["real", "unsure", "fake"]),
+        (scale_of(0.5, ENDS, threshold=0.8), ["real", "fake"]),
+        (scale_of(0.5, ENDS), ["none"]),
+    ],
+)
+def test_bands_cover_the_scale_without_a_gap(scale: Scale, tones: list[str]) -> None:
+    assert [band.tone for band in scale.bands] == tones
+    assert scale.bands[0].low == 0 and scale.bands[-1].high == 1
+    assert all(a.high == b.low for a, b in pairwise(scale.bands))
+
+
+def test_the_bounds_of_the_card_part_the_scale() -> None:
+    (section,) = sections(voice(0.37, inconclusive=(0.25, 0.9)))
+    assert section.scale is not None and section.scale.ends == ENDS
+    assert section.scale.basis == "inconclusive between 0.25 and 0.90"
+    assert sections(voice(0.37))[0].scale.basis == "sounds synthetic from 0.80 on"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("score", [0.0, 0.249, 0.5, 0.95, 1.0])
+def test_the_line_of_text_shows_the_point_and_the_bands_where_they_are(score: float) -> None:
+    line = drawn(scale_of(score, ENDS, bounds=(0.25, 0.75)), 20, ascii_only=True)
+    assert line.startswith("sounds recorded ") and line.endswith(" sounds synthetic")
+    cells = line.removeprefix("sounds recorded ").removesuffix(" sounds synthetic")
+    assert len(cells) == 20 and cells.index("O") == min(19, int(20 * score))
+    assert set(cells[6:14]) <= {".", "O"} and set(cells[:4] + cells[16:]) <= {"-", "O"}
+
+
+def test_a_score_never_stands_beside_the_word_real() -> None:
+    html = voice(0.37, inconclusive=(0.2, 0.8)).to_html()
+    body = html.partition("<main")[2]
+    assert "<strong>Sounds recorded</strong>" in body and "Real" not in body
+    assert 'aria-label="Score 0.37 on a scale from 0, sounds recorded, to 1, sounds synthetic; inconclusive' in html
