@@ -5,6 +5,8 @@ As mean and deviation (see `efficientnet`) are sums over space, so is a logit: `
 each place adds.
 """
 
+from collections.abc import Iterator
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -42,6 +44,9 @@ class Backbones(nn.ModuleList):
 
     def __init__(self) -> None:
         super().__init__(Backbone(variant) for variant in VARIANTS)
+
+    def __iter__(self) -> Iterator[Backbone]:
+        return super().__iter__()  # type: ignore[return-value]
 
     def forward(self, x: Tensor) -> list[Tensor]:
         """Return the stages of one network after those of the other, see `Backbone`."""

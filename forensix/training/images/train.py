@@ -56,8 +56,8 @@ LIMITS = (
     "studio portraits, art) can pass for generated, and generated animals, food and plain scenes for photographs. "
     "Scores between the bounds decide nothing. Retouched photographs, drawings and screenshots are in neither class. "
     "One training source, the StyleGAN2 and FFHQ portraits, was added after a first look at the development split of "
-    "the corpus, whose figures flatter it for that. The list's development split was scored for two candidates, both of "
-    "which shipped in turn."
+    "the corpus, whose figures flatter it for that. The list's development split was scored for two candidates, which "
+    "shipped one after the other."
 )
 
 
@@ -164,7 +164,7 @@ def detector_card(prepared: Prepared, held: HeldOut, *, seed: int) -> ModelCard:
     return ModelCard(
         name="forensix-image",
         component="image_detector",
-        summary="Generated or photographed: two pretrained networks at several depths, on windows and the whole picture.",
+        summary="Generated or photographed: two pretrained networks at several depths, of windows and the whole.",
         architecture="pictures",
         config={},
         preprocessing={
