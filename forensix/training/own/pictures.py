@@ -68,10 +68,10 @@ class Pictures(Recipe):
         if key not in self._statistics:
             rng = np.random.default_rng([zlib.crc32(key[0].encode()), version])
             crop, output = self.example(material.arrays(row), 0, rng)
-            backbone: Any = self.module.backbone
-            device = next(backbone.parameters()).device
+            backbones: Any = self.module.backbones
+            device = next(backbones.parameters()).device
             with torch.inference_mode():
-                found = statistics(backbone.eval()(self.inputs([crop]).to(device)))[0]
+                found = statistics(backbones.eval()(self.inputs([crop]).to(device)))[0]
             self._statistics[key] = found.half().cpu().clone(), output
         return self._statistics[key]
 
