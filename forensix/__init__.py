@@ -17,6 +17,7 @@ _PLACES = {
     "analyze_many": "forensix.analysis",
     "open_media": "forensix.media",
     "list_models": "forensix.models",
+    "load_detector": "forensix.models",
     "load_model": "forensix.models",
     "evaluate": "forensix.evaluation",
     "explore": "forensix.explorer",
@@ -37,6 +38,7 @@ __all__ = [
     "evaluate",
     "explore",
     "list_models",
+    "load_detector",
     "load_model",
     "open_media",
 ]
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
     from forensix.explorer import explore
     from forensix.manifest import Manifest
     from forensix.media import open_media
-    from forensix.models import list_models, load_model
+    from forensix.models import list_models, load_detector, load_model
     from forensix.report import Report
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from forensix import executors
 from forensix.errors import BrokenMedia, ForensixError, InputError, ModelNotFound, UsageError
 from forensix.media import Given, Limits, Media, Source, is_url, open_media, taken
-from forensix.models import get_card
+from forensix.models import Placement, get_card
 from forensix.progress import Progress, shown
 from forensix.report import Report
 from forensix.tasks import Options, Outcome, Task, select_tasks
@@ -34,6 +34,8 @@ def analyze(
     sample_rate: float | None = None,
     limits: Limits = Limits(),  # noqa: B008 - frozen
     private_hosts: Collection[str] = (),
+    device: str = "cpu",
+    batch_size: int | None = None,
     progress: Progress | bool | None = None,
     **components: Any,
 ) -> Report:
@@ -62,11 +64,19 @@ def analyze(
         Bounds on size, duration and resolution.
     private_hosts
         Hosts that a URL may reach although they are private.
+    device
+        Where the networks that judge pictures, faces and voices, and the one that finds faces, run: ``"cpu"``,
+        ``"cuda"``, ``"cuda:1"``, ``"mps"`` or another of torch's; ``"auto"`` for CUDA or MPS where they are. The small
+        ones beside them stay on the processor.
+    batch_size
+        Windows, frames and crops that go through a network at once; by default each component's own number. It is
+        halved as often as the device's memory asks for.
     progress
         Called with the task's name, a stage in words and the share that is done. True draws a bar, False none; by
         default a notebook gets one.
     **components
-        Component names or objects by slot, for example ``spoof="aasist"``.
+        Components by slot: names, paths to cards, or objects, which stay where they are; for example
+        ``spoof="aasist"`` or ``spoof=forensix.load_detector("aasist", device="cuda")``.
 
     Returns
     -------
@@ -78,7 +88,7 @@ def analyze(
     InputError
         The input cannot be opened, or is not of a kind that the named tasks accept; an array of another shape or type.
     UsageError
-        Unknown task or component slot.
+        Unknown task or component slot, or a device that is not there.
 
     Examples
     --------
@@ -86,7 +96,9 @@ def analyze(
     >>> analyze("photo.jpg", tasks=["forensic_analysis"]).verdicts  # doctest: +SKIP
     """
     _check(tasks, components)
-    options = Options(explain, transcribe, additional_info, components)
+    placement = Placement(device, batch_size)
+    placement.check()
+    options = Options(explain, transcribe, additional_info, components, placement)
     given = taken(source, name=name, sample_rate=sample_rate, limits=limits)
     with (
         shown(progress, lasting=False) as tell,
@@ -99,6 +111,8 @@ def _examine(media: Media, given: str, tasks: Collection[str] | None, options: O
     chosen, refused = select_tasks(tasks, media)
     settings = {"tasks": [*(task.name for task in chosen), *refused], "explain": options.explain}
     settings["transcribe"] = options.transcribe
+    if options.placement.device != "cpu":
+        settings["device"] = options.placement.device
     settings |= {slot: c if isinstance(c, str) else type(c).__name__ for slot, c in options.components.items()}
     started = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     outcomes: dict[str, Outcome] = {}
@@ -184,6 +198,9 @@ def analyze_many(
     keywords = set(analyze.__kwdefaults__ or ())
     _check(tasks, {key: value for key, value in options.items() if key not in keywords})
     executors.check(executor)
+    placement = _placement(options)
+    if executors.is_here(executor):
+        placement.check()
     return _each(sources, tasks, executor, progress, options)
 
 
@@ -239,24 +256,24 @@ def _one(common: tuple[Collection[str] | None, dict[str, Any]], item: tuple[str,
     name, given = item
     opening = {key: told[key] for key in ("limits", "private_hosts") if key in told}
     asked = {key: told[key] for key in ("explain", "transcribe", "additional_info") if key in told}
-    other = {*opening, *asked, "name", "sample_rate", "progress"}
+    other = {*opening, *asked, "name", "sample_rate", "progress", "device", "batch_size"}
     components = {key: value for key, value in told.items() if key not in other}
     try:
         if isinstance(given, InputError):
             raise given
         with open_media(given, **opening) as media:
             progress = told.get("progress", _silent)
-            return _examine(media, name, tasks, Options(**asked, components=components), progress)
+            chosen = Options(**asked, components=components, placement=_placement(told))
+            return _examine(media, name, tasks, chosen, progress)
     except InputError as error:
         return Report(input=name, name=name, error=str(error), codes={"input": error.code})
 
 
+def _placement(options: dict[str, Any]) -> Placement:
+    return Placement(**{key: options[key] for key in ("device", "batch_size") if key in options})
+
+
 def _check(tasks: Collection[str] | None, components: dict[str, Any]) -> None:
-    if "device" in components:
-        raise UsageError(
-            "there is no device to choose yet: every model runs on the processor; analyze_many(..., executor=4) runs 4"
-            " processes"
-        )
     if tasks is not None:
         check_names(tasks)
     try:

@@ -97,8 +97,13 @@ def test_wrong_calls_stop_before_the_first_input(picture: Path) -> None:
         forensix.analyze(picture, "voice_analysis")
     with pytest.raises(UsageError, match="no option 'task': did you mean 'tasks'"):
         forensix.analyze(picture, task="voice_analysis")
-    with pytest.raises(UsageError, match="no device to choose yet: every model runs on the processor"):
-        forensix.analyze(picture, device="cuda")
+    for call in (forensix.analyze, lambda one, **more: forensix.analyze_many([one], **more)):
+        with pytest.raises(UsageError, match="there is no device 'gpu': name 'auto', 'cpu', 'cuda'"):
+            call(picture, device="gpu")
+        with pytest.raises(UsageError, match="no device 'meta' that torch can compute on"):
+            call(picture, device="meta")
+        with pytest.raises(UsageError, match="batch_size is a whole number from 1 up, not 0"):
+            call(picture, batch_size=0)
 
 
 def test_a_task_that_does_not_take_this_medium_says_what_it_takes(picture: Path) -> None:

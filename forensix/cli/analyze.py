@@ -37,7 +37,17 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     analyze.add_argument("--no-transcribe", dest="transcribe", action="store_false", help="no speech to text")
     analyze.add_argument("--additional-info", metavar="TEXT", help="text that the forensic result repeats")
     analyze.add_argument(
-        "--component", action="append", default=[], metavar="SLOT=NAME", help="for example spoof=aasist (repeatable)"
+        "--component",
+        action="append",
+        default=[],
+        metavar="SLOT=NAME",
+        help="a model by name or by the path to its card, for example spoof=aasist (repeatable)",
+    )
+    analyze.add_argument(
+        "--device", default="cpu", metavar="DEVICE", help="cpu (default), cuda, cuda:1, mps, or auto for what there is"
+    )
+    analyze.add_argument(
+        "--batch-size", type=int, metavar="N", help="windows, frames and crops that go through a network at once"
     )
     analyze.add_argument(
         "--private-host", action="append", default=[], metavar="HOST", help="let URLs reach this private host"
@@ -60,6 +70,8 @@ def _analyze(options: argparse.Namespace) -> int:
         transcribe=options.transcribe,
         additional_info=options.additional_info,
         private_hosts=options.private_host,
+        device=options.device,
+        batch_size=options.batch_size,
         executor="here" if options.jobs == 1 else options.jobs,
         progress=sys.stderr.isatty() and not (options.json or options.quiet),
         **_components(options.component),

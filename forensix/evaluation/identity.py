@@ -66,7 +66,7 @@ def component_identity(slot: str, chosen: Any) -> str | None:
             chosen = load_component(slot, chosen)
     card, release = getattr(chosen, "card", None), getattr(chosen, "version", None)
     if isinstance(card, ModelCard):
-        return _of_card(card)
+        return " ".join(filter(None, (_of_card(card), getattr(chosen, "elsewhere", ""))))
     kind = type(chosen)
     if card is not None and hasattr(card, "name") and hasattr(card, "sha256"):
         return f"{kind.__module__}.{kind.__qualname__}:{card.name}:{card.sha256}:{getattr(card, 'threshold', '')}"

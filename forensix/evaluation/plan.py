@@ -103,7 +103,7 @@ def choose_components(task: Task, slot: str | None, chosen: Any) -> dict[str, An
     for one in found.values():
         if isinstance(one, str):
             if one not in component_names(slot):
-                load_component(slot, one)
+                load_component(slot, one)  # of a path, or it says what names there are
         elif slot in _SCORING:
             _check_verb(slot, "score", one)
     return found

@@ -31,6 +31,7 @@ from forensix.evaluation.scoring import NONE, Condition, Item, Job, Row, score_f
 from forensix.evaluation.store import Stores
 from forensix.manifest import Manifest
 from forensix.media import Limits
+from forensix.models import Placement
 from forensix.progress import Progress, shown
 from forensix.tasks.catalogue import describe
 
@@ -55,6 +56,8 @@ def evaluate(
     metadata: bool = True,
     seed: int = 0,
     limits: Limits = Limits(),  # noqa: B008 - frozen
+    device: str = "cpu",
+    batch_size: int | None = None,
     progress: Progress | bool | None = None,
 ) -> Evaluation:
     """Score every file of a manifest and return tables and displays.
@@ -70,8 +73,8 @@ def evaluate(
     task
         Name of a task that gives a score.
     component
-        What fills the task's first slot: a name, an object with the slot's verb, a list of those to compare, or a dict
-        of them by the names that tables shall show. The task's own by default.
+        What fills the task's first slot: a name, the path to a card, an object with the slot's verb, a list of those
+        to compare, or a dict of them by the names that tables shall show. The task's own by default.
     perturbations
         Degradations beside the files as they are: names, ``{"jpeg": [90, 70]}``, or ``"all"`` of what the task looks
         at; see `forensix.perturb`. A degradation that is none of a file's kind gives no row for it.
@@ -89,6 +92,9 @@ def evaluate(
         For degradations that draw.
     limits
         Bounds on size, duration and resolution.
+    device, batch_size
+        As for `forensix.analyze`: of components that are chosen by name or path. Scores of another device are kept
+        apart from those of the processor.
     progress
         Called with the task's name, a sentence and the share that is done. True draws a bar, False none; by default a
         notebook gets one.
@@ -108,6 +114,9 @@ def evaluate(
     """
     executors.check(executor)
     check_settings(metadata, seed, limits)
+    placement = Placement(device, batch_size)
+    if executors.is_here(executor):
+        placement.check()
     seed = int(seed)
     started = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     listed = read_manifest(manifest)
@@ -124,6 +133,7 @@ def evaluate(
         metadata=metadata,
         seed=seed,
         limits=limits,
+        placement=placement,
     )
     table = carried(listed)
     cards = {name: card_of(slot, one) for name, one in components.items()}
@@ -134,7 +144,7 @@ def evaluate(
             for name, identity in zip(components, identities, strict=True)
         },
         "conditions": [asdict(condition) for condition in conditions],
-        "settings": {"metadata": metadata, "seed": seed, "limits": asdict(limits)},
+        "settings": {"metadata": metadata, "seed": seed, "limits": asdict(limits), **_device(placement)},
         "manifest": {
             "rows": len(table),
             "root": os.fspath(listed.root),
@@ -235,9 +245,14 @@ def _content(path: str) -> str:
         raise InputNotFound(f"{Path(path).name} cannot be read: {error.strerror or error}") from None
 
 
+def _device(placement: Placement) -> dict[str, str]:
+    """Return what of a placement moves scores beyond rounding, empty for the processor."""
+    return {} if placement.device == "cpu" else {"device": placement.device}
+
+
 def _common(job: Job) -> list[str]:
     """Return what the keys of each component's rows have in common."""
-    told = [job.task, job.code, job.slot, job.metadata, asdict(job.limits)]
+    told: list[Any] = [job.task, job.code, job.slot, job.metadata, asdict(job.limits), *_device(job.placement).values()]
     return [digest([*told, f"unknown {i}" if one is None else one]) for i, one in enumerate(job.identities)]
 
 

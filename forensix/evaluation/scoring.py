@@ -21,7 +21,7 @@ from forensix.errors import InputError, ModelError, UsageError
 from forensix.evaluation.identity import code_identity, component_identity
 from forensix.media import Limits, Media, open_media
 from forensix.metadata.facts import Facts
-from forensix.models import load_component
+from forensix.models import Placement, load_component
 from forensix.perturb import names
 from forensix.perturb.opened import degrade, kind_of_degradation
 from forensix.tasks import Options, Task, load_task
@@ -51,6 +51,7 @@ class Job:
     metadata: bool
     seed: int
     limits: Limits
+    placement: Placement = Placement()  # noqa: RUF009 - frozen
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,11 @@ def _condition_rows(
 
 def _scored(job: Job, task: Task, media: Media, component: Any) -> Row:
     options = Options(
-        explain=False, transcribe=False, components={job.slot: component} if job.slot else {}, score_only=True
+        explain=False,
+        transcribe=False,
+        components={job.slot: component} if job.slot else {},
+        placement=job.placement,
+        score_only=True,
     )
     try:
         outcome = task.run(media, options)
@@ -172,7 +177,9 @@ def _prepared(job: Job) -> tuple[Task, list[Any]]:
         task = load_task(job.task)
         if code_identity(job.task) != job.code:
             raise UsageError("this worker runs another version of forensix, or of what it depends on, than the caller")
-        components = [load_component(job.slot, chosen) if job.slot else None for chosen in job.components]
+        components = [
+            load_component(job.slot, chosen, job.placement) if job.slot else None for chosen in job.components
+        ]
         for chosen, expected in zip(job.components, job.identities, strict=True):
             if isinstance(chosen, str) and job.slot and component_identity(job.slot, chosen) != expected:
                 raise UsageError(f"the component {chosen!r} of this worker is not the one of the caller")

@@ -28,7 +28,7 @@ from forensix.executors.gate import Done, Gate
 if TYPE_CHECKING:
     from distributed import Client
 
-__all__ = ["ENOUGH", "WORKER_BYTES", "Done", "check", "choose", "processes", "run"]
+__all__ = ["ENOUGH", "WORKER_BYTES", "Done", "check", "choose", "is_here", "processes", "run"]
 
 ENOUGH = 32
 """Items from which on worker processes pay: starting one takes as long as analysing a few files."""
@@ -90,6 +90,11 @@ def check(executor: object) -> None:
             raise UsageError(f"executor is a number of processes from 1 up, not {executor}")
     elif not executor.startswith(_SCHEMES):
         raise UsageError(f"executor {executor!r} is not known: name 'here', 'processes' or tcp://HOST:PORT")
+
+
+def is_here(executor: object) -> bool:
+    """Return whether it runs on this machine, in one process or in several, and not on a cluster."""
+    return executor is None or isinstance(executor, int) or executor in ("here", "processes")
 
 
 def choose(

@@ -11,30 +11,92 @@ References
 Shiohara and Yamasaki, Detecting deepfakes with self-blended images, CVPR 2022 (how its training fakes are made).
 """
 
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from PIL import Image
 from torch import Tensor, nn
 
-from forensix.errors import UsageError
-from forensix.models import LoadedModel, ModelCard, load_model
+from forensix.calibration import logit as to_logit
+from forensix.calibration import sigmoid
+from forensix.errors import UnsupportedMedia, UsageError
+from forensix.faces.align import aligned
+from forensix.faces.detect import landmarks
+from forensix.faces.verdict import file_logit
+from forensix.models import LoadedModel, load_model
+from forensix.models.detector import Detector, Scores, batches
+from forensix.models.inputs import RGB, is_file, picture
 
 NAME = "forensix-face"
-_BATCH = 32
 
 
-class FaceClassifier:
+class CropClassifier(Detector):
+    """A detector of manipulated faces: one input is a picture with faces, or a crop around one face.
+
+    A path, ``bytes`` or a PIL picture is a picture: its faces are found and cut upright, and its score is that of the
+    hypothesis that one of them, nobody knows which, was manipulated (`forensix.faces.verdict`). An array (S, S, 3)
+    uint8 or a tensor (3, S, S), uint8 or floats in [0, 1], is a crop as `forensix.faces.aligned` cuts it; many are
+    (N, S, S, 3) or (N, 3, S, S). All are RGB. The faces of a video `forensix.analyze` follows:
+    ``analyze(path, face_classifier=detector)``.
+    """
+
+    def scores(self, many: Iterable[Any]) -> Scores:
+        """Return the score of each crop or picture, float64 (n,); see `score`.
+
+        Raises
+        ------
+        UnsupportedMedia
+            A picture shows no face.
+        UsageError
+            A crop is not uint8 (S, S, 3).
+        """
+        if isinstance(many, np.ndarray):
+            return self._calibrated(self.logits(many))
+        found = (self._calibrated(self._one_logit(out)) for out in self._outputs(map(_faces_of, many)))
+        return np.fromiter((float(sigmoid(file_logit(to_logit(each)))) for each in found), np.float64)
+
+    def logits(self, many: Iterable[Any]) -> Scores:
+        """Return the raw logit of each crop: float64 (n,), higher is more likely fake, not a probability."""
+        if isinstance(many, np.ndarray):
+            blocks: Iterable[RGB] = (many[i : i + self.batch_size] for i in range(0, len(many), self.batch_size))
+            _check_crops(many)
+        else:
+            blocks = (picture(one)[None] for one in many)
+        found = [self._one_logit(out) for out in self._outputs(blocks)]
+        return np.concatenate(found) if found else np.zeros(0)
+
+    def _outputs(self, faces: Iterable[RGB]) -> Iterator[Tensor]:
+        """Yield the outputs (k, labels) of each array of crops (k, S, S, 3)."""
+        raise NotImplementedError
+
+    def _is_one_array(self, given: "NDArray[Any] | Tensor") -> bool:
+        return given.ndim != 4
+
+
+def _faces_of(given: Any) -> RGB:
+    """Return the crops of a picture's faces, or a crop by itself, (k, S, S, 3)."""
+    if not (is_file(given) or isinstance(given, Image.Image)):
+        return picture(given)[None]
+    rgb = picture(given)
+    points = landmarks(rgb)
+    if not len(points):
+        raise UnsupportedMedia("no face was found in the picture, so there is none to score")
+    return np.stack([aligned(rgb, five) for five in points])
+
+
+class FaceClassifier(CropClassifier):
     """Scores face crops with a network whose card says how to feed it.
 
     The network maps RGB in [0, 1] to outputs (N, 1 + types), the logit of fake first, and to place logits (N, h, w).
     """
 
+    batch = 32
+
     def __init__(self, model: LoadedModel) -> None:
-        self.card: ModelCard = model.card
-        self._net: nn.Module = model.module
+        super().__init__(model)
         self._size_px = int(model.card.preprocessing["size_px"])
         self._inner = float(model.card.preprocessing.get("inner", 1.0))
         self._kinds = model.card.output.labels[1:]
@@ -44,25 +106,6 @@ class FaceClassifier:
         """The types that training had examples of; no other is ever named."""
         return self._kinds
 
-    def score(self, crops: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Return the calibrated score of each crop: float64 (N,) in [0, 1], higher is more likely fake.
-
-        Parameters
-        ----------
-        crops
-            uint8 (N, S, S, 3) RGB.
-
-        Raises
-        ------
-        UsageError
-            If the crops are not of that shape and type.
-        """
-        return self._calibrated(self.logits(crops))
-
-    def logits(self, crops: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Return the raw logit of each crop: float64 (N,), higher is more likely fake, not a probability."""
-        return self._outputs(crops)[:, 0]
-
     def types(self, crops: NDArray[np.uint8]) -> dict[str, float]:
         """Return how the manipulation types share the blame if the face is fake: probabilities that sum to 1.
 
@@ -71,7 +114,7 @@ class FaceClassifier:
         """
         if not len(crops):
             return dict.fromkeys(self._kinds, 1 / len(self._kinds))
-        outputs = self._outputs(crops)[:, 1:]
+        outputs = np.concatenate([out[:, 1:].double().numpy() for out in self._outputs([crops])])
         shares = np.exp(outputs - outputs.max(axis=1, keepdims=True))
         mean = (shares / shares.sum(axis=1, keepdims=True)).mean(axis=0)
         return dict(zip(self._kinds, (mean / mean.sum()).tolist(), strict=True))
@@ -83,37 +126,31 @@ class FaceClassifier:
         follows where faces are usually changed more than what is odd about this one, so it illustrates a verdict and
         proves nothing.
         """
-        (batch,) = self._batches(np.asarray(crop)[None])
+        crops = np.asarray(crop)[None]
+        _check_crops(crops)
         rim = _rim_px(crop.shape[0], self._inner)
         size = crop.shape[0] - 2 * rim
-        with torch.inference_mode():
-            place = torch.sigmoid(self._net(batch)[1].float())[:, None]
-            full = nn.functional.interpolate(place, size=(size, size), mode="bilinear", align_corners=False)
+        place = torch.sigmoid(self.network(network_input(crops, self._size_px, self._inner))[1])[:, None]
+        full = nn.functional.interpolate(place, size=(size, size), mode="bilinear", align_corners=False)
         return np.pad(full[0, 0].clamp(0, 1).double().numpy(), rim)
 
-    def _calibrated(self, logits: NDArray[np.float64] | float) -> NDArray[np.float64]:
-        calibration = self.card.calibration
-        if calibration is None:
-            raise UsageError(f"the card of {self.card.name!r} has no calibration, so its logits are not scores")
-        return calibration.score(logits)
+    def _outputs(self, faces: Iterable[RGB]) -> Iterator[Tensor]:
+        def views() -> Iterator[Tensor]:
+            for crops in faces:
+                _check_crops(crops)
+                seen = network_input(crops, self._size_px, self._inner)
+                yield torch.cat([seen, seen.flip(3)])
 
-    def _outputs(self, crops: NDArray[np.uint8]) -> NDArray[np.float64]:
-        parts = []
-        with torch.inference_mode():
-            for batch in self._batches(np.asarray(crops)):
-                # A face and its mirror image deserve the same score.
-                both = (self._net(batch)[0], self._net(batch.flip(3))[0])
-                parts.append(((both[0] + both[1]) / 2).double().numpy())
-        width = 1 + len(self._kinds)
-        return np.concatenate(parts) if parts else np.zeros((0, width))
+        for outputs, _ in batches(self.network, views()):
+            # A face and its mirror image deserve the same score.
+            yield torch.stack(outputs.chunk(2)).mean(0)
 
-    def _batches(self, crops: NDArray[np.uint8]) -> Iterator[Tensor]:
-        if crops.dtype != np.uint8 or crops.ndim != 4 or crops.shape[3] != 3 or crops.shape[1] != crops.shape[2]:
-            raise UsageError(f"crops must be uint8 (N, S, S, 3), got {crops.dtype} {crops.shape}")
-        if len(crops) and not crops.shape[1]:
-            raise UsageError("crops must not be empty pictures")
-        for start in range(0, len(crops), _BATCH):
-            yield network_input(crops[start : start + _BATCH], self._size_px, self._inner)
+
+def _check_crops(crops: RGB) -> None:
+    if crops.dtype != np.uint8 or crops.ndim != 4 or crops.shape[3] != 3 or crops.shape[1] != crops.shape[2]:
+        raise UsageError(f"crops must be uint8 (N, S, S, 3), got {crops.dtype} {crops.shape}")
+    if len(crops) and not crops.shape[1]:
+        raise UsageError("crops must not be empty pictures")
 
 
 def network_input(crops: NDArray[np.uint8], size_px: int, inner: float = 1.0) -> Tensor:
@@ -133,7 +170,11 @@ def _rim_px(side_px: int, inner: float) -> int:
     return round(side_px * (1 - inner) / 2)
 
 
-@cache
+def detector_of(model: LoadedModel) -> CropClassifier:
+    """Return the detector that a card of the slot ``face_classifier`` asks for."""
+    return FaceClassifier(model)
+
+
 def forensix_face() -> FaceClassifier:
     """Return the classifier that ships with forensix.
 

@@ -14,9 +14,10 @@ References
 Zhang et al., Joint face detection and alignment using multi-task cascaded convolutional networks, 2016.
 """
 
+import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,6 +26,7 @@ from PIL import Image
 
 from forensix.errors import UsageError
 from forensix.faces.crop import cut, square
+from forensix.models.placement import Placement, choose_device, in_batches
 
 MIN_SCORE = 0.97
 """Detections below this are dropped; chosen on development pictures, see benchmarks/results/faces.md."""
@@ -99,6 +101,13 @@ class Mtcnn:
     min_score: float = MIN_SCORE
     min_face: float = MIN_FACE
     name: str = "mtcnn"
+    device: str = "cpu"
+    batch_size: int = BATCH
+
+    def on(self, placement: Placement) -> "Mtcnn":
+        """Return this detector with its networks on a device; ``batch_size`` counts whole pictures."""
+        device = str(choose_device(placement.device))
+        return replace(self, device=device, batch_size=placement.batch_size or self.batch_size)
 
     def detect(self, pictures: Sequence[np.ndarray], *, max_side_px: int = MAX_SIDE_PX) -> tuple[Detections, ...]:
         """Find the faces of each picture.
@@ -106,7 +115,8 @@ class Mtcnn:
         Parameters
         ----------
         pictures
-            uint8 RGB arrays (H, W, 3). Neighbours of one size go through the network together, ``BATCH`` at a time.
+            uint8 RGB arrays (H, W, 3). Neighbours of one size go through the network together, ``batch_size`` at a
+            time, or fewer where the device's memory asks for it.
         max_side_px
             Longest side at which faces are looked for.
 
@@ -126,14 +136,11 @@ class Mtcnn:
         [0]
         """
         out: list[Detections] = []
-        start = 0
-        while start < len(pictures):
-            shape = checked(pictures[start]).shape
-            stop = start + 1
-            while stop < len(pictures) and stop - start < BATCH and checked(pictures[stop]).shape == shape:
-                stop += 1
-            out += _detect_batch(pictures[start:stop], self.min_score, self.min_face, max_side_px)
-            start = stop
+        for _, same in itertools.groupby(pictures, key=lambda rgb: checked(rgb).shape):
+            alike = list(same)
+            search = partial(_detect_batch, alike, self, max_side_px)
+            for found in in_batches(search, len(alike), self.batch_size)[0]:
+                out += found
         return tuple(out)
 
     def follow(self, rgb: np.ndarray, boxes: np.ndarray) -> Detections:
@@ -158,7 +165,8 @@ class Mtcnn:
             return nothing()
         windows = torch.from_numpy(np.stack([cut(rgb, area, _LAST_PX) for area in areas])).permute(0, 3, 1, 2)
         with torch.inference_mode():
-            sides, points, scores = (out.double().numpy() for out in _finder().onet((windows.float() - 127.5) / 128))
+            outputs = _finder(self.device).onet((windows.to(self.device).float() - 127.5) / 128)
+        sides, points, scores = (out.cpu().double().numpy() for out in outputs)
         corner, side = areas[:, :2], areas[:, 2:3] - areas[:, :1]
         found = Detections(
             areas + sides * side,
@@ -207,8 +215,9 @@ def checked(rgb: np.ndarray) -> np.ndarray:
 
 
 def _detect_batch(
-    pictures: Sequence[np.ndarray], min_score: float, min_face: float, max_side_px: int
+    alike: Sequence[np.ndarray], detector: Mtcnn, max_side_px: int, start: int, stop: int
 ) -> list[Detections]:
+    pictures = alike[start:stop]
     height, width = pictures[0].shape[:2]
     scale = min(1.0, max_side_px / max(height, width, 1))
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
@@ -220,13 +229,13 @@ def _detect_batch(
     for one, rgb in zip(framed, pictures, strict=True):
         inner = Image.fromarray(rgb).resize(size, Image.Resampling.BILINEAR)
         one[rim[1] : rim[1] + size[1], rim[0] : rim[0] + size[0]] = np.asarray(inner)
-    finder = _finder()
-    finder.min_face_size = int(min(max(MIN_FACE_PX, min_face * min(size)), *size))
+    finder = _finder(detector.device)
+    finder.min_face_size = int(min(max(MIN_FACE_PX, detector.min_face * min(size)), *size))
     with torch.inference_mode():
         found = finder.detect(framed, landmarks=True)
     ratio = np.array([width / size[0], height / size[1]])
     return [
-        _detections(boxes, scores, points, np.array(rim), ratio, min_score)
+        _detections(boxes, scores, points, np.array(rim), ratio, detector.min_score)
         for boxes, scores, points in zip(*found, strict=True)
     ]
 
@@ -276,10 +285,10 @@ class _Padded(torch.nn.Module):
 
 
 @cache
-def _finder() -> Any:
+def _finder(device: str) -> Any:
     # Here, not above: its import costs a second, and it warns about pickled weights that come in its own wheel.
     from facenet_pytorch import MTCNN
 
-    finder = MTCNN(keep_all=True, device="cpu", post_process=False).eval()
+    finder = MTCNN(keep_all=True, device=device, post_process=False).eval()
     finder.rnet, finder.onet = _Padded(finder.rnet), _Padded(finder.onet)
     return finder

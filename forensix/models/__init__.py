@@ -13,7 +13,8 @@ True
 """
 
 from forensix.models.card import Measurement, ModelCard, Output, Pooling, TrainingSource
-from forensix.models.registry import component_names, load_component
+from forensix.models.placement import Placement
+from forensix.models.registry import component_names, load_component, load_detector
 from forensix.models.store import (
     LoadedModel,
     checked_weights,
@@ -29,6 +30,7 @@ __all__ = [
     "Measurement",
     "ModelCard",
     "Output",
+    "Placement",
     "Pooling",
     "TrainingSource",
     "checked_weights",
@@ -36,6 +38,7 @@ __all__ = [
     "get_card",
     "list_models",
     "load_component",
+    "load_detector",
     "load_model",
     "pull_model",
     "save_model",

@@ -83,7 +83,7 @@ class ModelCard(_Record):
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_.-]*$")]
     component: Slot
     summary: str
-    architecture: str
+    architecture: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
     """File in ``models/architectures`` whose ``build(**config)`` makes the network; ``onnx``: the weights hold it."""
     config: dict[str, Any] = {}
     preprocessing: dict[str, Any] = {}
@@ -108,7 +108,7 @@ class ModelCard(_Record):
     seed: int | None = None
     command: str | None = None
     """The command that trained it."""
-    weights: str
+    weights: Annotated[str, Field(pattern=r"^[^/\\]+$")]
     """File name of the weights: ``.safetensors``, or ``.pth`` or ``.onnx`` for a published checkpoint."""
     url: str | None = None
     """Where a published checkpoint is fetched from; ``None`` when it ships with the package."""

@@ -6,15 +6,32 @@ A component is a plain object with one verb. A package offers one with an entry 
     [project.entry-points."forensix.spoof"]
     my-detector = "my_package:make_detector"
 
-and ``analyze(path, spoof="my-detector")`` uses it. Built components are kept, so a model is loaded once a process.
+and ``analyze(path, spoof="my-detector")`` uses it. A component that can run elsewhere than on the processor has a
+method ``on(placement)`` that moves it and returns it. A model with a card, shipped, published or of one's own, is a
+component of its card's slot by the name of the card, or by the path to it. Built components are kept, so a model is
+loaded once a process.
 """
 
+import os
 from functools import cache
+from importlib import import_module
 from importlib.metadata import EntryPoint
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from forensix.errors import ModelNotFound
+from forensix.errors import ModelNotFound, UsageError
 from forensix.interpreter import entry_points
+from forensix.models.placement import Placement
+from forensix.models.store import get_card, is_place, list_models, load_model
+
+if TYPE_CHECKING:
+    from forensix.models.detector import Detector
+
+READERS = {
+    "image_detector": "forensix.synthetic.detector:detector_of",
+    "face_classifier": "forensix.faces.classify:detector_of",
+    "spoof": "forensix.voice.spoof:detector_of",
+}
+"""What makes the component of a slot from a loaded model: the slots that cards fill."""
 
 
 @cache
@@ -23,20 +40,33 @@ def _entries(slot: str) -> dict[str, EntryPoint]:
 
 
 def component_names(slot: str) -> tuple[str, ...]:
-    """Return the names that can fill a slot, sorted."""
-    return tuple(sorted(_entries(slot)))
+    """Return the names that can fill a slot, sorted: of what is built in, of other packages and of models."""
+    models = (card.name for card in list_models(slot)) if slot in READERS else ()
+    return tuple(sorted({*_entries(slot), *models}))
 
 
 @cache
-def _build(slot: str, name: str) -> Any:
-    entries = _entries(slot)
-    if name not in entries:
-        known = ", ".join(sorted(entries)) or "none (is forensix installed, not only on the path?)"
+def _build(slot: str, name: str, placement: Placement) -> Any:
+    if slot in READERS and (is_place(name) or any(card.name == name for card in list_models(slot))):
+        component: Any = _read(name, slot)
+    elif name in _entries(slot):
+        component = _entries(slot)[name].load()()
+    else:
+        known = ", ".join(component_names(slot)) or "none (is forensix installed, not only on the path?)"
         raise ModelNotFound(f"there is no {slot} component named {name!r}; there are: {known}")
-    return entries[name].load()()
+    return component.on(placement) if hasattr(component, "on") else component
 
 
-def load_component(slot: str, chosen: Any) -> Any:
+def _read(name: str, slot: str) -> "Detector":
+    card = get_card(name)
+    if card.component != slot:
+        raise UsageError(f"{card.name} is a {card.component}, not a {slot}")
+    module, _, maker = READERS[slot].partition(":")
+    detector: Detector = getattr(import_module(module), maker)(load_model(name))
+    return detector
+
+
+def load_component(slot: str, chosen: Any, placement: Placement = Placement()) -> Any:  # noqa: B008 - frozen
     """Return the component for a slot: the object itself, or the one of that name, built once.
 
     Parameters
@@ -44,7 +74,9 @@ def load_component(slot: str, chosen: Any) -> Any:
     slot
         One that a task has, for example ``"spoof"``, ``"diarisation"`` or ``"image_detector"``.
     chosen
-        A name, or a ready object, which is returned as it is.
+        A name, the path to a card, or a ready object, which is returned as it is.
+    placement
+        Where it runs, if it is a network that can be moved and not a ready object.
 
     Raises
     ------
@@ -53,4 +85,50 @@ def load_component(slot: str, chosen: Any) -> Any:
     WeightsMissing
         It is known but its weights are not on this machine.
     """
-    return _build(slot, chosen) if isinstance(chosen, str) else chosen
+    return _build(slot, chosen, placement) if isinstance(chosen, str) else chosen
+
+
+def load_detector(
+    name: str | os.PathLike[str], *, device: str = "cpu", batch_size: int | None = None, half: bool = False
+) -> "Detector":
+    """Return a detector that scores one input or many: ``load_detector("aasist").score(["a.wav", "b.wav"])``.
+
+    It fills its card's slot too: ``analyze(path, spoof=detector)``, ``evaluate(manifest, task, component=detector)``.
+    The network sees the whole picture, every face of it, or the whole recording, fed as its authors feed it; `analyze`
+    finds speech and speakers, follows faces and looks at the frames of videos before it asks the same network.
+
+    Parameters
+    ----------
+    name
+        Of a model, see `list_models`; or a path to a card or to a folder with one, its weights beside it.
+    device
+        ``"cpu"``, ``"cuda"``, ``"cuda:1"``, ``"mps"`` or another of torch's; ``"auto"`` for CUDA or MPS where they are.
+    batch_size
+        Inputs that go through the network at once; by default the detector's own number. It is halved as often as the
+        device's memory asks for.
+    half
+        Whether matrix products are done with 16 bits: faster where the device has them, about three digits agree.
+
+    Raises
+    ------
+    ModelNotFound
+        No model of that name.
+    WeightsMissing, WeightsMismatch
+        Its weights are not on this machine, or not those of its card.
+    UsageError
+        It tells no fake from real, or the device is not there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> detector = load_detector("forensix-image")
+    >>> scores = detector.score([np.zeros((64, 64, 3), np.uint8)] * 2)
+    >>> scores.shape, detector.card.component
+    ((2,), 'image_detector')
+    """
+    placement = Placement(device, batch_size, half)
+    placement.check()
+    card = get_card(name)
+    if card.component not in READERS:
+        raise UsageError(f"{card.name} is a {card.component}, which tells no fake from real")
+    return _read(os.fspath(name), card.component).on(placement)

@@ -10,6 +10,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pydantic import ValidationError
+
 from forensix.errors import ModelNotFound, WeightsMismatch, WeightsMissing
 from forensix.models.card import ModelCard
 
@@ -59,17 +61,41 @@ def list_models(component: str | None = None) -> ModelCards:
     return ModelCards(card for card in _cards().values() if component in (None, card.component))
 
 
-def get_card(name: str) -> ModelCard:
-    """Return one card.
+def get_card(name: str | os.PathLike[str]) -> ModelCard:
+    """Return one card: of a name, or of a path to a card or to a folder that holds one, as `save_model` writes them.
 
     Raises
     ------
     ModelNotFound
-        No model of that name; the message lists those there are.
+        No model of that name; the message lists those there are. Or no card, or several, in the folder.
     """
+    if is_place(name):
+        return _card_at(Path(name))
+    name = os.fspath(name)
     if name not in _cards():
         raise ModelNotFound(f"there is no model named {name!r}; there are: {', '.join(sorted(_cards()))}")
     return _cards()[name]
+
+
+def is_place(name: str | os.PathLike[str]) -> bool:
+    """Return whether it is a path to something that is there, and not the name of a model."""
+    if not isinstance(name, str):
+        return True
+    return name not in _cards() and (os.sep in name or name.endswith(".json") or name == ".") and Path(name).exists()
+
+
+def _card_at(path: Path) -> ModelCard:
+    found = sorted(path.glob("*.json")) if path.is_dir() else [path]
+    if len(found) != 1:
+        raise ModelNotFound(f"{path} holds {len(found)} cards and not one: name the file NAME.json")
+    try:
+        return ModelCard.model_validate_json(found[0].read_bytes())
+    except OSError as error:
+        raise ModelNotFound(f"{found[0]} cannot be read: {error.strerror}") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ModelNotFound(f"{found[0]} is no card of a model: {where}: {first['msg']}") from None
 
 
 def cache_folder() -> Path:
@@ -110,26 +136,28 @@ def _read_state(path: Path) -> "dict[str, Tensor]":
     return state
 
 
-def checked_weights(name: str, *, folder: str | os.PathLike[str] | None = None) -> Path:
+def checked_weights(name: str | os.PathLike[str], *, folder: str | os.PathLike[str] | None = None) -> Path:
     """Return where the weights of a model lie, once they are known to be those of its card; see `load_model`."""
     card = get_card(name)
+    if folder is None and is_place(name):
+        folder = name if os.path.isdir(name) else os.path.dirname(name) or os.curdir
     path = _find(card, folder)
     found = _sha256(path)
     if found != card.sha256:
         raise WeightsMismatch(
-            f"{path.name} is not the file that the card of {name!r} describes: sha256 {card.sha256[:12]}… was "
+            f"{path.name} is not the file that the card of {card.name!r} describes: sha256 {card.sha256[:12]}… was "
             f"expected, {found[:12]}… came; delete it and fetch it again"
         )
     return path
 
 
-def load_model(name: str, *, folder: str | os.PathLike[str] | None = None) -> LoadedModel:
+def load_model(name: str | os.PathLike[str], *, folder: str | os.PathLike[str] | None = None) -> LoadedModel:
     """Load a network whose weights are exactly the ones that its card describes.
 
     Parameters
     ----------
     name
-        Name of a card, see `list_models`.
+        Name of a card, see `list_models`; or a path to one, see `get_card`, beside which its weights lie.
     folder
         Where the weights lie; without it the package, the folder in ``FORENSIX_CHECKPOINTS`` and the cache are tried.
 

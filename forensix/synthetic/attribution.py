@@ -7,11 +7,14 @@ repository nor the version of the generator was in training. It tells styles and
 generators.
 """
 
+from typing import Self
+
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
 from forensix.models import LoadedModel, load_model
+from forensix.models.placement import Placement
 from forensix.models.registry import load_component
 from forensix.synthetic.detector import ImageDetector, Looked
 
@@ -23,6 +26,11 @@ class Attributor:
         self.card = model.card
         self._module = model.module
         self._detector = detector
+
+    def on(self, placement: Placement) -> Self:
+        """Let the network whose statistics it reads run where the caller wants; the rule is one small product."""
+        self._detector = load_component("image_detector", self._detector.card.name, placement)
+        return self
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ al., "CNN-generated images are surprisingly easy to spot... for now", CVPR 2020 
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -29,10 +30,12 @@ from forensix.calibration import sigmoid
 from forensix.models import LoadedModel, load_model
 from forensix.models.architectures.efficientnet import DEVIATION, MEAN, fused
 from forensix.models.architectures.pictures import CELLS, WHOLE, WINDOW
+from forensix.models.detector import Detector, Scores, batches
+from forensix.models.inputs import checked, picture
 from forensix.synthetic.crops import RGB, SIDE_PX, at_least, positions, whole, windows
 
 BATCH = 30
-"""Windows that go through the network at once, about: those of three large pictures."""
+"""Windows that go through the network at once: those of three large pictures."""
 HEATMAP_WINDOWS = 36
 HEATMAP_BLUR_PX = 24
 
@@ -47,20 +50,6 @@ class Looked:
     """(n + 1, statistics): the stages' of n windows and, last, of the whole picture."""
 
 
-def checked(rgb: ArrayLike) -> RGB:
-    """Return the picture as an array, after checking that it is uint8 RGB with at least one pixel.
-
-    Raises
-    ------
-    ValueError
-        Another type or shape.
-    """
-    picture = np.asarray(rgb)
-    if picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] != 3 or picture.size == 0:
-        raise ValueError(f"a picture must be uint8 (H, W, 3), got {picture.dtype} {picture.shape}")
-    return picture
-
-
 def looked_at(rgb: RGB, most: int) -> RGB:
     """Return what the network sees of a picture: its windows and, last, the whole of it, (n + 1, side, side, 3)."""
     return np.concatenate([windows(rgb, SIDE_PX, most), windows(whole(rgb), SIDE_PX, 1)])
@@ -72,82 +61,65 @@ def normalised(cut: RGB) -> torch.Tensor:
     return (x.float() / 255 - MEAN) / DEVIATION
 
 
-class ImageDetector:
+class PictureDetector(Detector):
+    """A detector of generated pictures: one input is what `picture` takes, many may be (N, H, W, 3) or (N, 3, H, W).
+
+    The frames of a video `forensix.analyze` looks at: ``analyze(path, image_detector=detector)``.
+    """
+
+    @property
+    def pictures_at_once(self) -> int:
+        """Pictures that go through the network together."""
+        return self.batch_size
+
+    def logit(self, given: Any) -> float:
+        """Return the raw logit of one picture of any size, higher for generated."""
+        return float(self.logits([given])[0])
+
+    def _is_one_array(self, given: "NDArray[Any] | torch.Tensor") -> bool:
+        return given.ndim != 4
+
+
+class ImageDetector(PictureDetector):
     """Scores pictures with one loaded model; see the module's text for what the score means."""
 
+    batch = BATCH
+
     def __init__(self, model: LoadedModel) -> None:
-        self.card = model.card
-        self.network = fused(model.module).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        network: Any = fused(model.module)
+        super().__init__(LoadedModel(model.card, network.to(memory_format=torch.channels_last)))
         self.most_windows = int(model.card.preprocessing["most_windows"])
         self._whole_share = float(model.card.preprocessing["whole_share"])
 
-    @torch.inference_mode()
-    def look(self, pictures: Iterable[ArrayLike]) -> Iterator[Looked]:
+    @property
+    def pictures_at_once(self) -> int:
+        """Pictures whose windows are about a batch."""
+        return self.batch_size // (self.most_windows + 1)
+
+    def look(self, pictures: Iterable[Any]) -> Iterator[Looked]:
         """Yield what the network says of each picture; several go through it together.
 
         Parameters
         ----------
         pictures
-            uint8 (H, W, 3) each, of any size from one pixel up. They are taken as they are needed.
+            What `picture` takes, of any size from one pixel up. They are taken as they are needed.
 
         Raises
         ------
-        ValueError
+        UsageError
             Another type or shape.
         """
-        waiting: list[RGB] = []
-        for rgb in pictures:
-            waiting.append(looked_at(checked(rgb), self.most_windows))
-            if sum(map(len, waiting)) >= BATCH:
-                yield from self._through(waiting)
-                waiting = []
-        yield from self._through(waiting)
-
-    def _through(self, waiting: list[RGB]) -> list[Looked]:
-        if not waiting:
-            return []
-        outputs, statistics = self.network(normalised(np.concatenate(waiting)))
-        ends = np.cumsum([len(cut) for cut in waiting])[:-1]
-        found = []
-        for of_one, told in zip(
-            np.split(outputs.double().numpy(), ends), np.split(statistics.numpy(), ends), strict=True
-        ):
-            share = self._whole_share
+        share = self._whole_share
+        seen = (normalised(looked_at(picture(one), self.most_windows)) for one in pictures)
+        for outputs, statistics in batches(self.network, seen):
+            of_one = outputs.double().numpy()
             logit = (1 - share) * of_one[:-1, WINDOW].mean() + share * of_one[-1, WHOLE]
-            found.append(Looked(float(logit), told))
-        return found
+            yield Looked(float(logit), statistics.numpy())
 
-    def logit(self, rgb: ArrayLike) -> float:
-        """Return the raw logit of a picture of any size, higher for generated."""
-        return next(self.look([rgb])).logit
+    def logits(self, many: Iterable[Any]) -> Scores:
+        """Return the raw logit of each picture, float64 (n,), higher for generated."""
+        return np.fromiter((looked.logit for looked in self.look(many)), np.float64)
 
-    def score(self, rgb: ArrayLike) -> float:
-        """Return how likely a picture is generated, calibrated, [0, 1], for any size from one pixel up.
-
-        Parameters
-        ----------
-        rgb
-            uint8 (H, W, 3).
-
-        Raises
-        ------
-        ValueError
-            Another type or shape.
-        """
-        return self.scores([rgb])[0]
-
-    def scores(self, pictures: Iterable[ArrayLike]) -> list[float]:
-        """Return the score of each picture; several go through the network together, which is faster than one by one.
-
-        Parameters and errors are those of `look`.
-        """
-        return [self._calibrated(looked.logit) for looked in self.look(pictures)]
-
-    def _calibrated(self, logits: float) -> float:
-        assert self.card.calibration is not None
-        return float(self.card.calibration.score(logits))
-
-    @torch.inference_mode()
     def heatmap(self, rgb: ArrayLike) -> NDArray[np.float64]:
         """Return where the network finds its evidence, float (H, W) in [0, 1], higher is more likely generated.
 
@@ -157,18 +129,15 @@ class ImageDetector:
 
         Raises
         ------
-        ValueError
+        UsageError
             Another type or shape.
         """
-        picture = checked(rgb)
-        height, width = picture.shape[:2]
-        grown = at_least(picture, SIDE_PX)
+        height, width = checked(rgb).shape[:2]
+        grown = at_least(checked(rgb), SIDE_PX)
         corners = positions(grown.shape[0], grown.shape[1], SIDE_PX, HEATMAP_WINDOWS)
         cut = np.stack([grown[top : top + SIDE_PX, left : left + SIDE_PX] for top, left in corners])
-        parts = [self.network.evidence(normalised(cut[i : i + BATCH]), WINDOW) for i in range(0, len(cut), BATCH)]
-        found = _spread(torch.cat(parts).double().numpy(), corners, grown.shape[:2])[:height, :width]
-        assert self.card.calibration is not None
-        return np.asarray(self.card.calibration.score(found), dtype=np.float64)
+        (evidence,) = self.network(normalised(cut), "evidence", WINDOW)
+        return self._calibrated(_spread(evidence.double().numpy(), corners, grown.shape[:2])[:height, :width])
 
 
 def _spread(
@@ -217,6 +186,11 @@ def aggregate_frames(scores: Sequence[float]) -> float:
     if s.size == 0 or not ((s >= 0) & (s <= 1)).all():
         raise ValueError("scores of frames must be in [0, 1], and at least one")
     return float(sigmoid(to_logit(np.clip(s, 0.01, 0.99)).mean()))
+
+
+def detector_of(model: LoadedModel) -> PictureDetector:
+    """Return the detector that a card of the slot ``image_detector`` asks for."""
+    return ImageDetector(model)
 
 
 def forensix_image() -> ImageDetector:

@@ -36,6 +36,8 @@ N_FRAMES = 16
 """Frames of a video that are looked at, spread evenly."""
 
 FRAMES_AT_ONCE = 4
+"""Frames that are handed to the detector together; more where its batch holds more pictures, up to all."""
+
 MAX_ATTRIBUTIONS = 10
 SMALL_PX = 128
 TINY_PX = 64
@@ -139,7 +141,8 @@ def _look(media: Media, detector: Any) -> _Looked:
     strongest: tuple[float, NDArray[np.uint8] | None] = (-1.0, None)
     stride, frames = 1, media.frames(rate_hz=rate_hz)
     wanted = (frame for index, frame in enumerate(frames) if index % stride == 0)
-    while batch := tuple(itertools.islice(wanted, FRAMES_AT_ONCE)):
+    at_once = min(N_FRAMES, max(FRAMES_AT_ONCE, int(getattr(detector, "pictures_at_once", 0))))
+    while batch := tuple(itertools.islice(wanted, at_once)):
         scores = _scores(detector, [frame.rgb for frame in batch])
         for frame, score in zip(batch, scores, strict=True):
             kept.append((frame.ms, score))

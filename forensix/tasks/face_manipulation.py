@@ -56,10 +56,8 @@ class FaceManipulation:
                 summary="No face was found, so there is none to judge.",
             )
         pooling = getattr(getattr(classifier, "card", None), "pooling", None) or Pooling()
-        faces = []
-        for i, one in enumerate(tracks):
-            options.progress(f"judging face {i + 1} of {len(tracks)}", 0.6 + 0.3 * i / len(tracks))
-            faces.append(_judge(one, classifier, pooling, is_video=media.kind == "video"))
+        options.progress(f"judging {_faces(len(tracks))}", 0.6)
+        faces = _judged(tracks, classifier, pooling, is_video=media.kind == "video")
         faces.sort(key=lambda face: (bool(face.doubt), -face.score))
         judged = [face for face in faces if not face.doubt]
         score = float(sigmoid(file_logit(logit([face.score for face in judged or faces]))))
@@ -91,10 +89,15 @@ class FaceManipulation:
         )
 
 
-def _judge(face: FaceTrack, classifier: Any, pooling: Pooling, *, is_video: bool) -> JudgedFace:
-    scores = checked(classifier.score(face.crops), len(face.crops), classifier)
-    score = float(sigmoid(face_logit(logit(scores), pooling)))
-    return JudgedFace(face, scores, score, doubt(face, pooling, is_video=is_video))
+def _judged(tracks: Sequence[FaceTrack], classifier: Any, pooling: Pooling, *, is_video: bool) -> list[JudgedFace]:
+    """Return each face with its scores; the crops of all go through the classifier together."""
+    crops = np.concatenate([face.crops for face in tracks])
+    scores = checked(classifier.score(crops), len(crops), classifier)
+    found = []
+    for face, own in zip(tracks, np.split(scores, np.cumsum([len(face.crops) for face in tracks])[:-1]), strict=True):
+        score = float(sigmoid(face_logit(logit(own), pooling)))
+        found.append(JudgedFace(face, own, score, doubt(face, pooling, is_video=is_video)))
+    return found
 
 
 def _frame_scores(faces: Sequence[JudgedFace]) -> tuple[tuple[float, float], ...]:

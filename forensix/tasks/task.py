@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from forensix.errors import UnsupportedMedia, UsageError
 from forensix.media import Media
-from forensix.models import load_component
+from forensix.models import Placement, load_component
 from forensix.schema import MediaKind
 from forensix.tasks.catalogue import describe, task_names
 from forensix.tasks.evidence import Outcome
@@ -36,6 +36,8 @@ class Options:
     additional_info: str | None = None
     components: Mapping[str, Any] = field(default_factory=dict)
     """Component names or objects by slot, where the caller chose other than a task's default."""
+    placement: Placement = Placement()  # noqa: RUF009 - frozen
+    """Where components that are chosen by name run."""
     progress: Progress = _silent
     score_only: bool = False
     """Only verdict and score are wanted: what moves neither may be left out."""
@@ -138,7 +140,7 @@ def check_slots(slots: Collection[str]) -> None:
 
 def component(task: Task, slot: str, options: Options) -> Any:
     """Return the component that fills a task's slot: the caller's choice, else the task's default."""
-    return load_component(slot, options.components.get(slot, task.components[slot]))
+    return load_component(slot, options.components.get(slot, task.components[slot]), options.placement)
 
 
 def component_label(chosen: Any) -> str:

@@ -155,7 +155,9 @@ def _silent(media: Media, *, transcribed: bool) -> Outcome:
 def _listen(turns: SpeakerTurns, samples: NDArray[Any], spoof: Any) -> tuple[_Voice, ...]:
     """Score a speaker by phrase; return one voice, or two where a piece was put in."""
     pieces = phrases(turns.segments)
-    scores = checked([float(spoof.score(piece.of(samples))) for piece in pieces], len(pieces), spoof)
+    parts = [piece.of(samples) for piece in pieces]
+    found = spoof.scores(parts) if hasattr(spoof, "scores") else [float(spoof.score(part)) for part in parts]
+    scores = checked(found, len(pieces), spoof)
     durations_s = [piece.duration_s for piece in pieces]
     run = inserted(scores.tolist(), durations_s, threshold_of(spoof))
     if run is None:

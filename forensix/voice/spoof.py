@@ -12,15 +12,18 @@ the figures. Long speech is cut into windows and the mean of their logits is sco
 True
 """
 
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from forensix.calibration import Calibration
-from forensix.errors import UsageError
 from forensix.models import LoadedModel, load_model
+from forensix.models.detector import Detector, Scores, batches
+from forensix.models.inputs import recording
 
 SAMPLE_RATE_HZ = 16_000
 FRAME = 320  # 20 ms
@@ -60,63 +63,72 @@ def normalise(samples: Samples) -> Samples:
     return (samples * np.float32(LEVEL_RMS / max(rms, 1e-4))).astype(np.float32)
 
 
-class SpoofDetector:
+@dataclass(frozen=True, eq=False)
+class _Cut:
+    """Windows of one recording (n, samples), their middles in seconds, and which are not near silent."""
+
+    windows: Samples
+    times_s: NDArray[np.float64]
+    loud: NDArray[np.bool_]
+
+
+class SpoofDetector(Detector):
     """Scores speech with a loaded network, fed as its card says.
+
+    One input is what `forensix.models.inputs.recording` takes: a file, or mono samples at 16 kHz, float32 in [-1, 1],
+    of any length. Many come as a list: two axes may be channels as well.
 
     The card's ``preprocessing`` holds ``window`` and ``hop`` (samples at 16 kHz), ``shortest`` (shorter input is
     repeated end to end up to it), ``at_most`` (windows of one recording, spread evenly) and ``level`` (whether speech
     is trimmed and brought to one loudness).
     """
 
+    batch = BATCH
+
     def __init__(self, model: LoadedModel) -> None:
-        self.card = model.card
-        self._module = model.module.eval()
+        super().__init__(model)
         plan: dict[str, Any] = self.card.preprocessing
         self._window, self._hop = int(plan["window"]), int(plan["hop"])
         self._shortest, self._at_most = int(plan["shortest"]), int(plan["at_most"])
         self._level = bool(plan["level"])
-        self.calibration = self.card.calibration or Calibration(slope=1.0, intercept=0.0)
 
-    def score(self, samples: Samples) -> float:
-        """Return how likely the speech is synthetic: calibrated, in [0, 1], higher is more likely fake.
+    def logits(self, many: Iterable[Any]) -> Scores:
+        """Return the uncalibrated logit of each recording, float64 (n,), higher for fake.
 
-        Parameters
-        ----------
-        samples
-            Speech, mono, 16 kHz, float32 in [-1, 1], any length.
-
-        Raises
-        ------
-        UsageError
-            The samples are no such array.
+        It is the mean over windows that are not near silent.
         """
-        return float(self.calibration.score(self.logit(samples)))
+        return np.fromiter((float(logits[cut.loud].mean()) for logits, cut in self._each(many)), np.float64)
 
-    def logit(self, samples: Samples) -> float:
-        """Return the uncalibrated logit, higher for fake: the mean over windows that are not near silent."""
-        _, logits, loud = self._windows(samples)
-        return float(logits[loud].mean())
+    def logit(self, given: Any) -> float:
+        """Return the uncalibrated logit of one recording; see `logits`."""
+        return float(self.logits([given])[0])
 
     def window_scores(self, samples: Samples) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the middle of each window in seconds from the first sample, and its calibrated score, for display."""
-        times_s, logits, _ = self._windows(samples)
-        return times_s, self.calibration.score(logits)
+        ((logits, cut),) = self._each([samples])
+        return cut.times_s, self._calibrated(logits)
 
-    def _windows(self, samples: Samples) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-        _check(samples)
+    def _each(self, many: Iterable[Any]) -> Iterator[tuple[NDArray[np.float64], _Cut]]:
+        kept: deque[_Cut] = deque()
+
+        def windows() -> Iterator[torch.Tensor]:
+            for one in many:
+                kept.append(self._cut(recording(one)))
+                yield torch.from_numpy(kept[-1].windows)
+
+        for (outputs,) in batches(self.network, windows()):
+            yield self._one_logit(outputs), kept.popleft()
+
+    def _cut(self, samples: Samples) -> _Cut:
         offset, stop = speech_span(samples) if self._level else (0, samples.size)
         samples = samples[offset:stop]
         last = max(0, samples.size - self._window)
         n = min(1 + -(-last // self._hop), self._at_most)
         starts = np.linspace(0, last, n).astype(np.int64)
         power = np.array([float(np.mean(np.square(samples[s : s + self._window], dtype=np.float64))) for s in starts])
-        logits = np.empty(n)
-        with torch.inference_mode():
-            for i in range(0, n, BATCH):
-                batch = np.stack([self._prepared(samples[s : s + self._window]) for s in starts[i : i + BATCH]])
-                logits[i : i + BATCH] = self._one_logit(self._module(torch.from_numpy(batch)))
+        windows = np.stack([self._prepared(samples[s : s + self._window]) for s in starts])
         middle = (offset + starts + min(self._window, samples.size) / 2) / SAMPLE_RATE_HZ
-        return middle, logits, power >= power.max() * 10**-2.5
+        return _Cut(windows, middle, power >= power.max() * 10**-2.5)
 
     def _prepared(self, window: Samples) -> Samples:
         if self._level:
@@ -125,32 +137,15 @@ class SpoofDetector:
             window = np.tile(window, -(-self._shortest // window.size))[: self._shortest]
         return np.ascontiguousarray(window, dtype=np.float32)
 
-    def _one_logit(self, outputs: torch.Tensor) -> NDArray[np.float64]:
-        """Turn the outputs into one logit per window, higher for fake; the only place where direction is set."""
-        values = outputs.double().numpy()
-        fake, real = self.card.output.fake, self.card.output.real
-        if values.ndim == 1:
-            return values
-        return values[:, fake] - (values[:, real] if real is not None else 0.0)
+    def _is_one_array(self, given: "NDArray[Any] | torch.Tensor") -> bool:
+        return True
 
 
-def _check(samples: Any) -> None:
-    if not isinstance(samples, np.ndarray) or samples.ndim != 1 or samples.dtype != np.float32:
-        what = (
-            f"{samples.dtype} of shape {samples.shape}" if isinstance(samples, np.ndarray) else type(samples).__name__
-        )
-        raise UsageError(f"speech must be a one-dimensional float32 array at 16 kHz, not {what}")
-    if not samples.size:
-        raise UsageError("speech must hold at least one sample, not none")
-    if not np.isfinite(samples).all():
-        raise UsageError("speech must hold finite samples only, but some are infinite or not a number")
+def detector_of(model: LoadedModel) -> SpoofDetector:
+    """Return the detector that a card of the slot ``spoof`` asks for."""
+    return SpoofDetector(model)
 
 
 def forensix_spoof() -> SpoofDetector:
     """Return the detector that ships with forensix."""
     return SpoofDetector(load_model("forensix-spoof"))
-
-
-def aasist() -> SpoofDetector:
-    """Return the published AASIST, whose weights must be on this machine (`forensix models pull aasist`)."""
-    return SpoofDetector(load_model("aasist"))

@@ -68,20 +68,19 @@ def test_the_heat_map_is_as_large_as_the_crop(crops, size):
 
 @pytest.mark.parametrize(
     "wrong",
-    [np.zeros((160, 160, 3), np.uint8), np.zeros((1, 160, 160, 3)), np.zeros((1, 160, 90, 3), np.uint8)],
+    [np.zeros((160, 160), np.uint8), np.zeros((1, 160, 160, 3)), np.zeros((1, 160, 90, 3), np.uint8)],
 )
 def test_refuses_what_are_no_crops(wrong):
     with pytest.raises(UsageError, match="uint8"):
         forensix_face().score(wrong)
 
 
-def test_a_card_without_calibration_gives_no_scores():
+def test_a_card_without_calibration_gives_the_probability_that_its_authors_read_off():
     card = get_card("forensix-face").model_copy(update={"calibration": None})
     classifier = FaceClassifier(LoadedModel(card, face_cnn.build(**card.config).eval()))
     crop_ = np.zeros((1, 160, 160, 3), np.uint8)
     assert classifier.logits(crop_).shape == (1,)
-    with pytest.raises(UsageError, match="calibration"):
-        classifier.score(crop_)
+    np.testing.assert_allclose(classifier.score(crop_), 1 / (1 + np.exp(-classifier.logits(crop_))))
 
 
 def test_another_calibration_moves_the_scores(crops):

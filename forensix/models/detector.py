@@ -1,0 +1,133 @@
+"""What every detector of fakes has: a card, a device, and ``score`` for one or many of whatever holds its input."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from forensix.calibration import Calibration
+from forensix.models.card import ModelCard
+from forensix.models.inputs import is_file
+from forensix.models.placement import Network, Placement
+from forensix.models.store import LoadedModel
+
+Scores = NDArray[np.float64]
+_UNCALIBRATED = Calibration(slope=1.0, intercept=0.0)
+
+
+class Detector(ABC):
+    """A network that tells fake from real, with the card that says how to feed it.
+
+    What fills the slots ``image_detector``, ``face_classifier`` and ``spoof`` is one of these;
+    `forensix.load_detector` makes them by name. Each class says what its inputs are.
+    """
+
+    batch: ClassVar[int]
+    """Inputs that go through the network at once, unless the caller says another number."""
+
+    def __init__(self, model: LoadedModel) -> None:
+        self.card: ModelCard = model.card
+        self.network = Network(model.module, self.batch)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.card.name!r}, device={str(self.device)!r}, batch_size={self.batch_size})"
+
+    @property
+    def device(self) -> torch.device:
+        """Where the network runs."""
+        return self.network.device
+
+    @property
+    def batch_size(self) -> int:
+        """Inputs that go through the network at once; smaller than what was asked for where that did not fit."""
+        return self.network.batch_size
+
+    @property
+    def elsewhere(self) -> str:
+        """How it computes otherwise than when its figures were measured; empty on the processor with 32 bits."""
+        told = [*([] if self.device.type == "cpu" else [str(self.device)]), *(["half"] if self.network.half else [])]
+        return " ".join(told)
+
+    def on(self, placement: Placement) -> Self:
+        """Move the network to a device, and return the detector."""
+        self.network.move(placement)
+        return self
+
+    def score(self, given: Any) -> Any:
+        """Return how likely it is fake: a float in [0, 1] for one, float64 (n,) for many.
+
+        The score is calibrated where the card has a calibration, else the probability that the authors' outputs give.
+
+        Parameters
+        ----------
+        given
+            One input, or many: a list, any iterable, or an array or tensor with one axis more than one has. A path and
+            ``bytes`` are those of a file, whose content is opened as `forensix.open_media` does. What else one input
+            may be, the class says. Iterables are taken as they are needed.
+
+        Raises
+        ------
+        InputError
+            A file cannot be opened, or holds nothing that this detector looks at.
+        UsageError
+            Another type or shape.
+        """
+        if self._is_one(given):
+            return float(self.scores([given])[0])
+        return self.scores(given)
+
+    def scores(self, many: Iterable[Any]) -> Scores:
+        """Return the score of each of many inputs, float64 (n,); see `score`."""
+        return self._calibrated(self.logits(many))
+
+    @abstractmethod
+    def logits(self, many: Iterable[Any]) -> Scores:
+        """Return the raw logit of each of many inputs, float64 (n,), higher for fake."""
+
+    def _is_one(self, given: Any) -> bool:
+        """Return whether it is one input: a file, anything but an iterable, or an array of as many axes as one has."""
+        if isinstance(given, np.ndarray | Tensor):
+            return self._is_one_array(given)
+        return is_file(given) or not isinstance(given, Iterable)
+
+    @abstractmethod
+    def _is_one_array(self, given: "NDArray[Any] | Tensor") -> bool: ...
+
+    def _calibrated(self, logits: Any) -> Scores:
+        return (self.card.calibration or _UNCALIBRATED).score(logits)
+
+    def _one_logit(self, outputs: Tensor) -> Scores:
+        """Turn outputs (n, labels), or (n,), into logits (n,), higher for fake: here alone direction is set."""
+        values = outputs.double().numpy()
+        if values.ndim == 1:
+            return values
+        fake, real = self.card.output.fake, self.card.output.real
+        return np.asarray(values[:, fake] - (values[:, real] if real is not None else 0.0))
+
+
+def batches(network: Network, inputs: Iterable[Tensor]) -> Iterator[tuple[Tensor, ...]]:
+    """Yield the network's outputs of each input, (k, ...) with k of its own; inputs of one shape go together.
+
+    Inputs are taken until as many as a batch wait.
+    """
+    waiting: list[Tensor] = []
+    for x in inputs:
+        waiting.append(x)
+        if sum(map(len, waiting)) >= network.batch_size:
+            yield from _together(network, waiting)
+            waiting = []
+    yield from _together(network, waiting)
+
+
+def _together(network: Network, waiting: list[Tensor]) -> list[tuple[Tensor, ...]]:
+    found: dict[int, tuple[Tensor, ...]] = {}
+    for shape in dict.fromkeys(x.shape[1:] for x in waiting):
+        places = [i for i, x in enumerate(waiting) if x.shape[1:] == shape]
+        outputs = network(torch.cat([waiting[i] for i in places]))
+        counts = [len(waiting[i]) for i in places]
+        found |= dict(zip(places, zip(*(torch.split(part, counts) for part in outputs), strict=True), strict=True))
+    return [found[i] for i in range(len(waiting))]

@@ -1,0 +1,90 @@
+"""What a user may hand to a detector, as arrays: pictures and recordings, from files, libraries and networks."""
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from PIL import Image, ImageOps
+from torch import Tensor, uint8
+
+from forensix.errors import UsageError
+from forensix.media import open_media
+
+RGB = NDArray[np.uint8]
+
+
+def is_file(given: Any) -> bool:
+    """Return whether it names or holds a file."""
+    return isinstance(given, str | bytes | bytearray | os.PathLike)
+
+
+def checked(rgb: ArrayLike) -> RGB:
+    """Return the picture as an array, after checking that it is uint8 RGB with at least one pixel.
+
+    Raises
+    ------
+    UsageError
+        Another type or shape.
+    """
+    found = np.asarray(rgb)
+    if found.dtype != np.uint8 or found.ndim != 3 or found.shape[2] != 3 or found.size == 0:
+        raise UsageError(f"a picture must be uint8 (H, W, 3), got {found.dtype} {found.shape}")
+    return found
+
+
+def picture(given: Any) -> RGB:
+    """Return a picture as uint8 (H, W, 3) RGB: of a path, the bytes of a file, a PIL picture, an array or a tensor.
+
+    Arrays are uint8 (H, W, 3); tensors (3, H, W), uint8 or floats in [0, 1], on any device. Both are RGB. Files are
+    decoded in the sandbox, which turns them upright as their EXIF says and puts transparency over white.
+
+    Raises
+    ------
+    InputError
+        The file cannot be opened, or is no picture.
+    UsageError
+        Another type or shape.
+    """
+    if is_file(given):
+        with open_media(given) as media:
+            return media.image()
+    if isinstance(given, Image.Image):
+        return np.asarray(ImageOps.exif_transpose(given).convert("RGB"))
+    if isinstance(given, Tensor):
+        if given.ndim != 3 or given.shape[0] != 3:
+            raise UsageError(f"a picture as a tensor must be (3, H, W), RGB, got {tuple(given.shape)}")
+        if given.is_floating_point():
+            if not bool(((given >= 0) & (given <= 1)).all()):
+                raise UsageError("a picture as a tensor of floats must lie in [0, 1], before any normalisation")
+            given = (given.float() * 255).round().to(uint8)
+        given = given.permute(1, 2, 0).cpu().numpy()
+    return checked(given)
+
+
+def recording(given: Any) -> NDArray[np.float32]:
+    """Return sound as float32 (n,) mono at 16 kHz: of a path, the bytes of a file, an array or a tensor.
+
+    Arrays and tensors are mono at 16 kHz already, one axis, float32 in [-1, 1]. Files, videos among them, are decoded
+    in the sandbox, mixed down and resampled.
+
+    Raises
+    ------
+    InputError
+        The file cannot be opened, or has no sound.
+    UsageError
+        Another type or shape, no samples, or not all finite.
+    """
+    if is_file(given):
+        with open_media(given) as media:
+            return (media.samples() / np.float32(32768)).astype(np.float32)
+    if isinstance(given, Tensor):
+        given = given.detach().cpu().numpy()
+    if not isinstance(given, np.ndarray) or given.ndim != 1 or given.dtype != np.float32:
+        what = f"{given.dtype} of shape {given.shape}" if isinstance(given, np.ndarray) else type(given).__name__
+        raise UsageError(f"speech must be a file or a one-dimensional float32 array at 16 kHz, not {what}")
+    if not given.size:
+        raise UsageError("speech must hold at least one sample, not none")
+    if not np.isfinite(given).all():
+        raise UsageError("speech must hold finite samples only, but some are infinite or not a number")
+    return given

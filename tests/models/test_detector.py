@@ -1,0 +1,236 @@
+"""One door for every detector: what it takes, that many score as one by one, and where it runs."""
+
+import io
+import wave
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+import forensix
+from forensix.errors import InputNotFound, LimitExceeded, ModelNotFound, UnsupportedMedia, UsageError
+from forensix.models import Placement, component_names, get_card, load_component, load_model, save_model
+from forensix.models.placement import Network, choose_device, in_batches
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    return forensix.load_detector("forensix-image")
+
+
+@pytest.fixture(scope="module")
+def voices():
+    return forensix.load_detector("forensix-spoof")
+
+
+@pytest.fixture(scope="module")
+def faces():
+    return forensix.load_detector("forensix-face")
+
+
+@pytest.fixture(scope="module")
+def astronaut() -> np.ndarray:
+    from skimage.data import astronaut
+
+    return np.ascontiguousarray(astronaut()[:320, 80:400])
+
+
+def wav(samples: np.ndarray) -> bytes:
+    """Return int16 samples at 16 kHz as the bytes of a file."""
+    data = io.BytesIO()
+    with wave.open(data, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(16_000)
+        file.writeframes(samples.tobytes())
+    return data.getvalue()
+
+
+def noise(height: int = 90, width: int = 120, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 256, (height, width, 3), dtype=np.uint8)
+
+
+def test_one_picture_scores_alike_however_it_is_handed_over(pictures, tmp_path: Path):
+    rgb = noise()
+    path = tmp_path / "noise.png"
+    Image.fromarray(rgb).save(path)
+    tensor = torch.from_numpy(rgb).permute(2, 0, 1)
+    forms = [path, str(path), path.read_bytes(), Image.open(path), rgb, tensor, tensor.float() / 255]
+    scores = [pictures.score(form) for form in forms]
+    assert all(isinstance(score, float) for score in scores)
+    assert scores == [scores[0]] * len(forms)
+    assert pictures.score(forms) == pytest.approx(scores, abs=1e-5)
+
+
+def test_many_are_a_list_an_iterable_or_one_axis_more(pictures):
+    many = np.stack([noise(seed=seed) for seed in range(3)])
+    alone = [pictures.score(rgb) for rgb in many]
+    for form in (list(many), iter(many), many, torch.from_numpy(many).permute(0, 3, 1, 2)):
+        scores = pictures.score(form)
+        assert scores.shape == (3,) and scores.dtype == np.float64
+        assert scores == pytest.approx(alone, abs=1e-5)
+
+
+def test_a_turned_photograph_is_looked_at_upright(pictures):
+    upright = noise()
+    file = io.BytesIO()
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    Image.fromarray(upright).rotate(90, expand=True).save(file, "PNG", exif=exif)
+    given = Image.open(io.BytesIO(file.getvalue()))
+    assert pictures.score(given) == pictures.score(file.getvalue()) == pictures.score(upright)
+
+
+def test_a_recording_scores_alike_however_it_is_handed_over(voices, tmp_path: Path):
+    samples = (np.sin(np.arange(40_000) / 15) * 8_000).astype(np.int16)
+    path = tmp_path / "hum.wav"
+    path.write_bytes(wav(samples))
+    heard = (samples / 32768).astype(np.float32)
+    forms = [path, path.read_bytes(), heard, torch.from_numpy(heard)]
+    assert voices.score(forms) == pytest.approx([voices.score(heard)] * 4, abs=1e-5)
+
+
+def test_faces_of_a_picture_are_found_and_an_array_is_a_crop(faces, astronaut):
+    from forensix.faces import aligned, landmarks
+
+    crop = aligned(astronaut, landmarks(astronaut)[0])
+    assert faces.score(Image.fromarray(astronaut)) == pytest.approx(faces.score(crop), abs=1e-6)
+    both = [Image.fromarray(astronaut), crop]
+    assert faces.score(both) == pytest.approx([faces.score(crop)] * 2, abs=1e-6)
+    with pytest.raises(UnsupportedMedia, match="no face was found"):
+        faces.score(Image.fromarray(np.zeros((64, 64, 3), np.uint8)))
+
+
+def test_wrong_inputs_are_refused_in_a_sentence(pictures, voices, tmp_path: Path):
+    for wrong in (np.zeros((9, 9), np.uint8), torch.zeros(9, 9, 3), torch.full((3, 9, 9), 2.0), None, 3):
+        with pytest.raises(UsageError, match="a picture"):
+            pictures.score(wrong)
+    with pytest.raises(InputNotFound):
+        pictures.score(tmp_path / "nowhere.png")
+    with pytest.raises(UnsupportedMedia, match="not an image"):
+        pictures.score(wav(np.zeros(16_000, np.int16)))
+    with pytest.raises(UsageError, match="speech must be a file or"):
+        voices.score([0.0, 0.5])
+
+
+def test_an_object_fills_its_slot_and_says_what_it_is(pictures, tmp_path: Path):
+    path = tmp_path / "noise.png"
+    Image.fromarray(noise(200, 240)).save(path)
+    report = forensix.analyze(path, ["ai_generated_image_detection"], image_detector=pictures)
+    assert report.scores["ai_generated_image_detection"] == pytest.approx(pictures.score(path), abs=1e-6)
+    assert pictures.card.name == "forensix-image" and pictures.device == torch.device("cpu")
+    assert "forensix-image" in repr(pictures)
+
+
+def test_a_card_in_a_folder_is_a_detector_and_a_component(tmp_path: Path):
+    own = load_model("forensix-spoof")
+    card = own.card.model_copy(update={"name": "my-own", "weights": "my-own.safetensors"})
+    save_model(card, own.module, tmp_path)
+    hum = np.sin(np.arange(20_000) / 9).astype(np.float32)
+    expected = forensix.load_detector("forensix-spoof").score(hum)
+    for place in (tmp_path, tmp_path / "my-own.json", str(tmp_path)):
+        assert forensix.load_detector(place).score(hum) == expected
+    assert load_component("spoof", str(tmp_path)).card.name == "my-own"
+    with pytest.raises(UsageError, match="my-own is a spoof, not a image_detector"):
+        load_component("image_detector", str(tmp_path))
+    (tmp_path / "second.json").write_text("{}")
+    with pytest.raises(ModelNotFound, match="2 cards and not one"):
+        forensix.load_detector(tmp_path)
+    with pytest.raises(ModelNotFound, match="is no card of a model: name"):
+        forensix.load_detector(tmp_path / "second.json")
+
+
+def test_names_are_those_of_the_models(tmp_path: Path):
+    assert {"forensix-spoof", "aasist", "aasist-l"} <= set(component_names("spoof"))
+    with pytest.raises(ModelNotFound, match="forensix-image"):
+        forensix.load_detector("nonesuch")
+    with pytest.raises(UsageError, match="tells no fake from real"):
+        forensix.load_detector("forensix-gender")
+
+
+class Tight(torch.nn.Module):
+    """A network on a device that holds ``most`` inputs."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most, self.seen = most, []
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.seen.append(len(x))
+        if len(x) > self.most:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB")
+        return x.sum(1)
+
+
+def test_out_of_memory_halves_the_batch_and_goes_on():
+    network = Network(Tight(3), batch_size=16)
+    x = torch.arange(40.0).reshape(20, 2)
+    (found,) = network(x)
+    assert found.tolist() == x.sum(1).tolist()
+    assert network.module.seen == [16, 8, 4, 2, *[2] * 9] and network.batch_size == 2
+    network(x)
+    assert set(network.module.seen[-10:]) == {2}
+    with pytest.raises(LimitExceeded, match="one input alone needs more memory than the device has"):
+        Network(Tight(0), batch_size=4)(x)
+
+
+def test_other_errors_of_a_network_are_not_taken_for_that():
+    def broken(start: int, stop: int) -> None:
+        raise RuntimeError("shapes do not match")
+
+    with pytest.raises(RuntimeError, match="shapes do not match"):
+        in_batches(broken, 4, 2)
+
+
+def test_batches_of_any_size_give_the_same_scores(pictures):
+    many = [noise(240 + 40 * seed, 300, seed) for seed in range(4)]
+    one_by_one = forensix.load_detector("forensix-image", batch_size=1)
+    assert one_by_one.batch_size == 1
+    assert one_by_one.score(many) == pytest.approx(pictures.score(many), abs=1e-5)
+
+
+def test_half_precision_is_close(voices):
+    hum = [np.sin(np.arange(20_000) / pitch).astype(np.float32) for pitch in (9, 30)]
+    halved = forensix.load_detector("forensix-spoof", half=True)
+    assert halved.logits(hum) == pytest.approx(voices.logits(hum), abs=0.15)
+    assert (halved.logits(hum) != voices.logits(hum)).any()
+    assert halved.elsewhere == "half" and not voices.elsewhere
+
+
+def test_a_device_that_is_not_there_is_one_sentence():
+    with pytest.raises(UsageError, match="there is no device 'abacus': name 'auto', 'cpu'"):
+        forensix.load_detector("forensix-image", device="abacus")
+    with pytest.raises(UsageError, match="no device 'meta' that torch can compute on"):
+        choose_device("meta")
+    assert choose_device("auto").type in ("cpu", "cuda", "mps")
+    for wrong in (0, -1, 2.5, True, "8"):
+        with pytest.raises(UsageError, match="batch_size is a whole number from 1 up"):
+            Placement(batch_size=wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [
+        ("forensix-image", (5, 3, 224, 224)),
+        ("forensix-face", (5, 3, 160, 160)),
+        ("forensix-spoof", (5, 64_000)),
+        ("aasist", (5, 64_600)),
+    ],
+)
+def test_nothing_of_a_network_stays_behind_when_it_moves(name: str, shape: tuple[int, ...], monkeypatch):
+    """Torch's fake tensors keep the device of a real CUDA tensor and refuse to mix two: no numbers, no GPU."""
+    from importlib import import_module
+
+    card = get_card(name)
+    module = import_module(f"forensix.models.architectures.{card.architecture}").build(**card.config)
+    monkeypatch.setattr(torch.__future__, "_overwrite_module_params_on_conversion", True)
+    with FakeTensorMode() as mode:
+        network = Network(module, batch_size=2)
+        network.device = torch.device("cuda")
+        module._apply(lambda t: mode.from_tensor(t).to("cuda"))
+        assert all(t.device.type == "cuda" for t in (*module.parameters(), *module.buffers()))
+        outputs = network(mode.from_tensor(torch.zeros(shape)))
+        assert all(len(out) == 5 and out.device.type == "cpu" for out in outputs)
