@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from forensix.demo.marks import make_marked_pictures
 from forensix.demo.media import (
+    SPEECH,
     make_cut_recording,
     make_document,
     make_edited_picture,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MADE",
+    "SPEECH",
     "Made",
     "make_cut_recording",
     "make_document",
