@@ -108,6 +108,10 @@ class ModelCard(_Record):
     seed: int | None = None
     command: str | None = None
     """The command that trained it."""
+    version: str | None = None
+    """The release of forensix that trained it."""
+    manifest_sha256: str | None = None
+    """Of the table of the dataset manifest that it was trained on, as CSV."""
     weights: Annotated[str, Field(pattern=r"^[^/\\]+$")]
     """File name of the weights: ``.safetensors``, or ``.pth`` or ``.onnx`` for a published checkpoint."""
     url: str | None = None
