@@ -28,8 +28,8 @@ SAME_REPOSITORY, COPIES = 0.5, 0.2
 class Settings:
     """How one network is trained; the shorter of ``steps`` and ``minutes`` of processor time ends its schedule."""
 
-    steps: int = 10_000
-    minutes: float = 15.0
+    steps: int = 20_000
+    minutes: float = 42.0
     batch: int = 48
     rate: float = 3e-3
     decay: float = 0.02
