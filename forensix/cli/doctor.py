@@ -23,6 +23,7 @@ EXTRAS = {
     "whisper": "transcripts by any other Whisper model, translated to English; FORENSIX_WHISPER names the model",
     "watermark": "the PerTh watermark of synthetic voices is read",
     "train": "pretrained weights that training starts from",
+    "zoo": "the published voice detectors Spectra, models of the Hugging Face hub, and MesoNet",
     "service": "the HTTP service: forensix serve, worker and account",
     "s3": "the service keeps uploads in an object store that speaks S3",
     "cluster": "analyses and evaluations on a Dask cluster",

@@ -31,6 +31,7 @@ from forensix.models import LoadedModel, load_model
 from forensix.models.architectures.efficientnet import DEVIATION, MEAN, fused
 from forensix.models.architectures.pictures import CELLS, WHOLE, WINDOW
 from forensix.models.detector import Detector, Scores, batches
+from forensix.models.feeding import fed
 from forensix.models.inputs import checked, picture
 from forensix.synthetic.crops import RGB, SIDE_PX, at_least, positions, whole, windows
 
@@ -188,9 +189,21 @@ def aggregate_frames(scores: Sequence[float]) -> float:
     return float(sigmoid(to_logit(np.clip(s, 0.01, 0.99)).mean()))
 
 
+class PublishedDetector(PictureDetector):
+    """A published network on whole pictures, fed by the plan on its card; see `forensix.models.feeding`."""
+
+    batch = 16
+
+    def logits(self, many: Iterable[Any]) -> Scores:
+        """Return the raw logit of each picture, float64 (n,), higher for generated."""
+        plan = self.card.preprocessing
+        seen = (fed(picture(one), plan) for one in many)
+        return np.concatenate([np.zeros(0), *(self._one_logit(out) for (out,) in batches(self.network, seen))])
+
+
 def detector_of(model: LoadedModel) -> PictureDetector:
     """Return the detector that a card of the slot ``image_detector`` asks for."""
-    return ImageDetector(model)
+    return ImageDetector(model) if model.card.architecture == "pictures" else PublishedDetector(model)
 
 
 def forensix_image() -> ImageDetector:
