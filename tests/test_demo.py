@@ -1,5 +1,6 @@
 """The demo makes its media, analyses them without network, and says what they are beside what was said of them."""
 
+import re
 import socket
 from pathlib import Path
 
@@ -20,14 +21,48 @@ def test_the_demo_runs_every_analysis_without_network(
     folder = tmp_path / "demo [bold]"
     assert demo.run(folder) == 0
     shown = capsys.readouterr().out
-    for name in demo.WHAT_IT_IS:
+    for name in demo.MADE:
         assert (folder / name).stat().st_size > 1000
         assert name in shown
+    table = shown[shown.index("The truth beside the verdicts") :]
+    assert table.count("(found)") >= 4, "a swapped face, a voice, a generated picture and a document"
+    for name in re.findall(r"^  (\S+): ", table[table.index("Not found, and why") :], re.MULTILINE):
+        assert demo.MADE[name].missed
     for title in ("Face manipulation:", "AI-generated picture:", "Voice:", "File forensics:"):
         assert title in shown
     assert "100.00" in shown, "the amount that was painted over"
     assert "report.html" in shown
     assert (folder / "report.html").read_text(encoding="utf-8").count("data:image/jpeg") > 5
+
+
+def test_a_swapped_face_and_a_synthetic_voice_are_found_and_photographs_are_not(tmp_path: Path) -> None:
+    from forensix import analyze
+
+    _, _, swap = demo.make_pictures(tmp_path)
+    rebuilt, _ = demo.make_voices(tmp_path)
+    assert analyze(swap, ["face_manipulation"], explain=False).verdicts == {"face_manipulation": "fake"}
+    assert analyze(rebuilt, ["voice_analysis"], explain=False).verdicts == {"voice_analysis": "fake"}
+    portrait = analyze(tmp_path / "portrait.jpg", ["face_manipulation"], explain=False)
+    assert portrait.verdicts["face_manipulation"] != "fake"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "fake", "word"),
+    [
+        ("fake", True, "found"),
+        ("critical", True, "found"),
+        ("real", True, "MISSED"),
+        ("benign", True, "MISSED"),
+        ("no_speech", True, "MISSED"),
+        ("failed", True, "MISSED"),
+        ("inconclusive", False, "undecided"),
+        ("fake", False, "FALSE ALARM"),
+        ("no_faces", False, "right"),
+        ("suspect", None, ""),
+    ],
+)
+def test_a_verdict_is_held_against_the_truth(verdict: str, fake: bool | None, word: str) -> None:
+    assert demo.outcome(verdict, fake) == word
 
 
 def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:

@@ -36,7 +36,6 @@ LAYERS = {
     "training": 6,
     "demo": 6,
     "small": 6,
-    "demo_marks": 6,
     "service": 6,
     "client": 6,
     "evaluation": 6,

@@ -60,7 +60,8 @@ def classes(part: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     return scored[scored["label"] == "real"], scored[scored["label"] == "fake"]
 
 
-def _sample(part: pd.DataFrame, group: str | None) -> Sample:
+def sample(part: pd.DataFrame, group: str | None) -> Sample:
+    """Return the scores of rows with their groups; a row without a group, or without the column, is its own."""
     own = "p:" + part["path"].astype(str)
     named = (
         own if group is None or group not in part else ("g:" + part[group].astype(str)).where(part[group].notna(), own)
@@ -84,7 +85,7 @@ def measured(
         if component not in threshold:
             raise UsageError(f"there is no threshold for {component}; there are some for: {', '.join(threshold)}")
         threshold = threshold[component]
-    return measure(_sample(real, group), [_sample(f, group) for f in fakes], threshold=threshold, n=n, seed=seed)
+    return measure(sample(real, group), [sample(f, group) for f in fakes], threshold=threshold, n=n, seed=seed)
 
 
 def mean(found: Sequence[Measures]) -> Measures:

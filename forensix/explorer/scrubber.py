@@ -9,9 +9,9 @@ from PIL import Image
 
 from forensix.errors import UsageError
 from forensix.report import Report
+from forensix.report.embedded import safe_film
 from forensix.report.film import Strip, film_view
 from forensix.report.page import styles
-from forensix.report.sections import safe_film
 from forensix.report.text import marked
 from forensix.report.words import score_text, time_text
 from forensix.tasks.evidence import Film

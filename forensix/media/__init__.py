@@ -9,10 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from forensix.media.given import Given, Source, taken
-    from forensix.media.medium import Frame, Limits, Media, MediaInfo
+    from forensix.media.medium import DrawnPage, Frame, Limits, Media, MediaInfo, PageJob
     from forensix.media.opening import is_url, open_media
 
-__all__ = ["Frame", "Given", "Limits", "Media", "MediaInfo", "Source", "is_url", "open_media", "taken"]
+__all__ = [
+    "DrawnPage",
+    "Frame",
+    "Given",
+    "Limits",
+    "Media",
+    "MediaInfo",
+    "PageJob",
+    "Source",
+    "is_url",
+    "open_media",
+    "taken",
+]
 _PLACES = {"is_url": "opening", "open_media": "opening", "Given": "given", "Source": "given", "taken": "given"}
 
 

@@ -8,7 +8,7 @@ import contextlib
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -26,6 +26,7 @@ T = TypeVar("T")
 STREAM_BYTES = 2 << 30
 """Memory of a decoder: frames of 2560p by two threads reserve 0.4 GB."""
 _IMAGE_S = 120.0
+_PAGES_S = 60.0
 # A progressive picture of the largest size holds its coefficients beside its pixels.
 _IMAGE_BYTES = 3 << 30
 
@@ -70,6 +71,27 @@ class Frame:
     ms: float
     rgb: "np.ndarray"
     scale: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class PageJob:
+    """A page of a PDF to draw: its number from 1, and places on it, (x0, y0, x1, y1) in points.
+
+    ``end_offset`` is where an earlier version ends, in bytes; None is the last one.
+    """
+
+    number: int
+    end_offset: int | None = None
+    boxes: tuple[tuple[float, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPage:
+    """What came of a job: ``rgb``, uint8 (H, W, 3), None where there is no such page, and its places in pixels."""
+
+    job: int
+    rgb: "np.ndarray | None"
+    boxes: "np.ndarray"
 
 
 class Media:
@@ -166,6 +188,27 @@ class Media:
         if self.kind != "video":
             raise UnsupportedMedia(f"{self._shown} is {_article(self.kind)} and has no pictures to analyse")
         return self._video_frames(rate_hz, max_side_px)
+
+    def pages(self, jobs: Sequence[PageJob], *, max_side_px: int) -> Iterator[DrawnPage]:
+        """Yield pages of a PDF as a viewer shows them, in the order of the jobs, without those that fail.
+
+        Raises
+        ------
+        UnsupportedMedia
+            For anything but a PDF.
+        BrokenMedia
+            When drawing takes too long, or the program that draws breaks down.
+        """
+        import numpy as np
+
+        if self.kind != "pdf":
+            raise UnsupportedMedia(f"{self._shown} is {_article(self.kind)} and has no pages")
+        asked = [{"page": job.number, "end": job.end_offset, "boxes": [list(box) for box in job.boxes]} for job in jobs]
+        drawn = stream("forensix.media.paper:draw", self.for_decoder(), asked, max_side_px, timeout_s=_PAGES_S)
+        with contextlib.closing(drawn):  # type: ignore[type-var]
+            for item in drawn:
+                boxes = np.array(item["boxes"], np.float64).reshape(-1, 4)
+                yield DrawnPage(item["job"], item["rgb"], boxes)
 
     def samples(self) -> "np.ndarray":
         """Return the first audio stream, int16 mono at 16 kHz, (n,), read-only; ``samples / 32768`` is in [-1, 1).

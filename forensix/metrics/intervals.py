@@ -128,14 +128,14 @@ def bootstrap_interval(
     if any(part.is_one for part in parts):
         return float("nan"), float("nan")
     values = np.empty(n)
-    for i, counts in enumerate(_counts(parts, n, seed)):
+    for i, counts in enumerate(drawn_counts(parts, n, seed)):
         at = np.concatenate([np.repeat(r, c[p.groups]) for r, p, c in zip(rows, parts, counts, strict=True)])
         drawn = y[at]
         values[i] = metric(drawn.astype(np.int64), s[at]) if drawn.any() and not drawn.all() else np.nan
     return percentile(values, confidence)
 
 
-def _counts(parts: Sequence[Sample], n: int, seed: int) -> Iterator[list[NDArray[np.int64]]]:
+def drawn_counts(parts: Sequence[Sample], n: int, seed: int) -> Iterator[list[NDArray[np.int64]]]:
     """Yield, n times, how often each group of each part was drawn; a group is drawn alike for all parts that hold it.
 
     Parts that hang together by common groups are drawn from all of these, so one may come out empty.
@@ -196,7 +196,7 @@ def measure(
     block = max(1, _BLOCK // max(total, 1))
     pieces: list[list[dict[str, Floats]]] = []
     batch: list[list[NDArray[np.int64]]] = []
-    for counts in _counts((reals, *sets), n, seed):
+    for counts in drawn_counts((reals, *sets), n, seed):
         batch.append(counts)
         if len(batch) == block:
             pieces.append(plans.run([np.stack(part).astype(np.float64) for part in zip(*batch, strict=True)]))

@@ -15,6 +15,8 @@ from forensix.tasks.pictures import score_colour
 
 MAX_SPANS = 1500
 MAX_POINTS = 800
+TIME = "time (s)"
+"""The axis of a curve over time, which players of the same report move a line over."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class TimelineView:
     rows: tuple[tuple[str, ...], ...]
     has_scores: bool
     n_left_out: int
+    duration_s: float
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,8 @@ class CurveView:
     threshold_at: float | None
     threshold_label: str
     described: str
+    seconds: tuple[float, float] | None = None
+    """From when to when, where x is time."""
 
 
 def ink_on(colour: tuple[int, int, int]) -> str:
@@ -152,6 +157,7 @@ def timeline_view(timeline: Timeline) -> TimelineView:
         tuple(rows),
         has_scores,
         len(timeline.spans) - len(shown),
+        end_s,
     )
 
 
@@ -217,6 +223,7 @@ def curve_view(curve: Curve) -> CurveView | None:
         threshold_label="" if curve.threshold is None else f"threshold {number_text(curve.threshold)}",
         described=f"{len(points):,} points; highest {number_text(highest[1])}, where {curve.x_label} is "
         f"{number_text(highest[0])}",
+        seconds=(x_low, x_high) if curve.x_label == TIME else None,
     )
 
 

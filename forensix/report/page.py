@@ -23,7 +23,8 @@ from markupsafe import Markup
 
 from forensix.report import charts, filemap, film, strips, structure, words
 from forensix.report.claims import ShownClaim, cut
-from forensix.report.sections import Section, safe_film, safe_picture, safe_sound, sections
+from forensix.report.embedded import Room, safe_film, safe_picture, safe_sound
+from forensix.report.sections import Section, sections
 from forensix.report.text import marked, visible
 from forensix.tasks.evidence import Bounds, Curve, Film, Lineage, Recording, StructureMap, Table, Timeline
 
@@ -122,9 +123,6 @@ def _environment() -> Environment:
         "curve_view": charts.curve_view,
         "bound_view": strips.bound_view,
         "map_view": map_view,
-        "safe_picture": safe_picture,
-        "safe_sound": safe_sound,
-        "safe_film": safe_film,
         "film_view": film.film_view,
         "recording_view": charts.recording_view,
         "display_kind": display_kind,
@@ -201,7 +199,9 @@ def render_page(reports: "Iterable[Report]", *, title: str | None = None) -> str
     script = _script(shown)
     policy = POLICY if not script else f"{POLICY}; media-src data:; script-src {_hash_of(script)}"
     page = _environment().get_template("page.html")
-    return page.render(contexts=contexts, title=title, policy=policy, how_to_read=_how_to_read(shown), script=script)
+    return page.render(
+        contexts=contexts, title=title, policy=policy, how_to_read=_how_to_read(shown), script=script, room=Room()
+    )
 
 
 def render_index(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -212,8 +212,8 @@ def render_index(rows: Sequence[Mapping[str, Any]]) -> str:
 def render_fragment(report: "Report") -> str:
     """Return a report as HTML to be shown inside another page; its styles reach nothing outside of it."""
     context = _context(report)
-    how_to_read, script = _how_to_read(context["sections"]), _script(context["sections"])
-    return _environment().get_template("fragment.html").render(context=context, how_to_read=how_to_read, script=script)
+    shown = {"how_to_read": _how_to_read(context["sections"]), "script": _script(context["sections"])}
+    return _environment().get_template("fragment.html").render(context=context, room=Room(), **shown)
 
 
 def styles() -> str:

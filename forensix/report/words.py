@@ -10,8 +10,8 @@ from forensix.tasks.evidence import Outcome
 HOW_TO_READ = (
     "A score runs from 0 (recorded, untouched) to 1 (fake). It is calibrated as if real and fake were equally likely "
     "before looking: where fakes are rare, the same score means less. A verdict is the judgement of a statistical "
-    "model or of a rule about one file. It supports an examination and does not replace one, and a score near 0 means that "
-    "nothing was found, not that the file is authentic."
+    "model or of a rule about one file. It supports an examination and does not replace one, and a score near 0 means "
+    "that nothing was found, not that the file is authentic."
 )
 
 HOW_TO_READ_CLAIMS = (

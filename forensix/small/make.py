@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from scipy.ndimage import gaussian_filter, zoom
 
-from forensix.demo import RATE_HZ, synthesise
+from forensix.demo.media import RATE_HZ, synthesise
 from forensix.perturb import audio
 
 SIDE_PX = 256

@@ -17,6 +17,8 @@ class Picture:
     """The claim that it was drawn for."""
     is_wide: bool = False
     """Several pictures beside each other, to be shown over the whole width."""
+    is_heat: bool = False
+    """Whether red in it stands for a score, so that a colour scale is shown with it."""
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,8 @@ def face_evidence(
     """Yield what a person looks at; ``duration_s`` is none for an image, ``told`` if the result carries pictures."""
     if duration_s is not None:
         yield _film(stills, faces, duration_s, threshold_of(classifier))
+    if (frame := _most_telling(stills, faces)) is not None:
+        yield frame
     if told:
         return
     for face in faces[:MAX_FACES_SHOWN]:
@@ -88,6 +90,18 @@ def _scale(height_px: int) -> NDArray[np.uint8]:
     return np.asarray(picture)
 
 
+def _most_telling(stills: Sequence[Still], faces: Sequence[JudgedFace]) -> Picture | None:
+    """Return the still nearest to where the most suspect face scores highest, with the boxes of all faces in it."""
+    if not faces:
+        return None
+    first = faces[0]
+    near = sorted(stills, key=lambda still: abs(still.ms - first.track.crop_ms[first.shown]))
+    still = next((still for still in near if first.box_at(still.index) is not None), None)
+    if still is None:
+        return None
+    return Picture("The faces", jpeg_uri(_drawn(still, faces)), f"Seen at {still.ms / 1000:.2f} s" if still.ms else "")
+
+
 def preview_uri(stills: Sequence[Still], faces: Sequence[JudgedFace], max_side_px: int) -> str | None:
     """Draw the boxes of the first still that the most suspect face is seen in; without faces, the first still."""
     shown = next((still for still in stills if faces and faces[0].box_at(still.index) is not None), None)
@@ -103,13 +117,14 @@ def _film(stills: Sequence[Still], faces: Sequence[JudgedFace], duration_s: floa
         lane, start_s, end_s = f"face {face.track.id}", *(float(ms) / 1000 for ms in face.track.frame_ms[[0, -1]])
         label, score = ("not judged", None) if face.doubt else (f"{face.score:.2f}", face.score)
         spans.append(Span(lane, start_s, end_s, label, score))
-    duration_s = max(duration_s, *(span.end_s for span in spans))
+    duration_s = max([duration_s, *(span.end_s for span in spans)])
     for face in [face for face in faces if not face.doubt][:MAX_FACES_SHOWN]:
         x, y = (face.track.crop_ms / 1000).tolist(), face.crop_scores.tolist()
         curves.append(Curve(f"face {face.track.id}", tuple(x), tuple(y), "time (s)", "score", threshold))
     clip = film_uri(((still.ms, _drawn(still, faces)) for still in stills), 1000 * duration_s)
     timeline = Timeline("Faces", duration_s, tuple(spans))
-    return Film("The video with the faces and their scores", timeline, tuple(curves), clip)
+    title = "The video with the faces and their scores" if faces else "The video"
+    return Film(title, timeline, tuple(curves), clip)
 
 
 def _drawn(still: Still, faces: Sequence[JudgedFace]) -> NDArray[np.uint8]:

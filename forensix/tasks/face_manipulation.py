@@ -48,10 +48,14 @@ class FaceManipulation:
         followed(0.0)
         tracks = track(media, detector=detector, progress=followed)
         shown = stills(media, detector=detector)
+        duration_s = (media.info.duration_s or 0.0) if media.kind == "video" else None
         if not tracks:
             return Outcome(
                 FaceResult(class_name="no_faces"),
                 None,
+                evidence=tuple(face_evidence(shown, (), classifier, duration_s=duration_s, told=False))
+                if options.explain
+                else (),
                 preview=None if options.score_only else preview_uri(shown, (), PREVIEW_PX),
                 summary="No face was found, so there is none to judge.",
             )
@@ -73,7 +77,6 @@ class FaceManipulation:
             explanation=told,
         )
         inconclusive = not judged or is_inconclusive(score, classifier)
-        duration_s = (media.info.duration_s or 0.0) if media.kind == "video" else None
         return Outcome(
             result=result,
             score=score,

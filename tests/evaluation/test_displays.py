@@ -21,7 +21,7 @@ from forensix.evaluation.displays import (
     RocDisplay,
     ScoreDisplay,
 )
-from forensix.metrics import auc, ece, eer
+from forensix.metrics import auc, bootstrap_interval, ece, eer
 
 GENERATORS = ["vits", "tacotron2-hifigan", "elevenlabs", "xtts", "bark", "openvoice", "tortoise"]
 
@@ -72,8 +72,8 @@ def degraded() -> pd.DataFrame:
 
 MADE = {
     "roc": lambda: RocDisplay.from_frame(pd.concat([scores(), scores("theirs", 1)]), n_bootstrap=20).plot(),
-    "roc by generator": lambda: RocDisplay.from_frame(scores(), "generator").plot(log=True),
-    "det": lambda: DetDisplay.from_frame(pd.concat([scores(), scores("theirs", 1)])).plot(),
+    "roc by generator": lambda: RocDisplay.from_frame(scores(), "generator", n_bootstrap=20).plot(log=True),
+    "det": lambda: DetDisplay.from_frame(pd.concat([scores(), scores("theirs", 1)]), n_bootstrap=20).plot(),
     "precision and recall": lambda: PrecisionRecallDisplay.from_frame(scores(), "generator").plot(),
     "calibration": lambda: CalibrationDisplay.from_frame(pd.concat([scores(), scores("theirs", 1)])).plot(),
     "scores": lambda: ScoreDisplay.from_frame(scores()).plot(),
@@ -108,6 +108,54 @@ def test_no_words_overlap_or_leave_the_picture(name: str) -> None:
     for (one, a), (other, b) in itertools.combinations(boxes, 2):
         overlap = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
         assert min(overlap) <= 1, f"{one!r} and {other!r} overlap"
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_nothing_is_cut_off_when_a_figure_is_saved_as_it_is(name: str) -> None:
+    import matplotlib.pyplot as plt
+
+    shown = MADE[name]()
+    for figure in (shown.figure_, shown.plot(ax=plt.subplots()[1]).figure_):
+        figure.canvas.draw()
+        drawn, (width_in, height_in) = figure.get_tightbbox(), figure.get_size_inches()
+        assert drawn.x0 >= 0 and drawn.y0 >= 0 and drawn.x1 <= width_in and drawn.y1 <= height_in
+
+
+def test_bands_hold_the_curve_and_their_ends_are_those_of_the_drawn_rates() -> None:
+    frame = scores(n=400)
+    roc = RocDisplay.from_frame(frame, n_bootstrap=200).curves[0]
+    inside = np.interp(roc.band.fpr, roc.x, roc.y)
+    assert (roc.band.low <= inside + 0.02).all() and (roc.band.high >= inside - 0.02).all()
+    narrow = RocDisplay.from_frame(scores(n=4000), n_bootstrap=200).curves[0].band
+    assert np.mean(narrow.high - narrow.low) < np.mean(roc.band.high - roc.band.low) / 2
+    y, s, group = (frame["label"] == "fake").to_numpy(), frame["score"].to_numpy(), frame["group_id"].to_numpy()
+
+    def tpr(labels: np.ndarray, drawn: np.ndarray) -> float:
+        return float(np.interp(0.1, *sk.roc_curve(labels, drawn, drop_intermediate=False)[:2]))
+
+    at = int(np.flatnonzero(np.isclose(roc.band.fpr, 0.1))[0])
+    expected = bootstrap_interval(tpr, y, s, groups=group, n=200)
+    assert (roc.band.low[at], roc.band.high[at]) == pytest.approx(expected, abs=0.03)
+
+
+def test_bands_are_drawn_for_few_curves_and_where_groups_can_be_drawn() -> None:
+    def bands(display: RocDisplay) -> int:
+        return len(display.plot().ax_.collections)
+
+    two = pd.concat([scores(), scores("theirs", 1)])
+    assert bands(RocDisplay.from_frame(two, n_bootstrap=20)) == bands(DetDisplay.from_frame(two, n_bootstrap=20)) == 2
+    assert bands(RocDisplay.from_frame(two, n_bootstrap=0)) == 0
+    assert bands(RocDisplay.from_frame(scores(), "generator", n_bootstrap=20)) == 0, "seven would hide each other"
+    assert bands(RocDisplay.from_frame(scores(group_id=7), n_bootstrap=20)) == 0, "all one group"
+
+
+def test_axes_carry_the_names_of_the_rates() -> None:
+    roc, det = (
+        RocDisplay.from_frame(scores(), n_bootstrap=0).plot(),
+        DetDisplay.from_frame(scores(), n_bootstrap=0).plot(),
+    )
+    assert roc.ax_.get_xlabel().startswith("FPR") and roc.ax_.get_ylabel().startswith("TPR")
+    assert det.ax_.get_xlabel().startswith("FPR") and det.ax_.get_ylabel().startswith("FNR")
 
 
 def test_roc_and_precision_are_scikit_learns_curves() -> None:

@@ -22,7 +22,7 @@ def network():
 def test_evidence_is_a_grid_whose_mean_is_the_logit(network):
     x = torch.randn(2, 3, 224, 224)
     logits, statistics = network(x)
-    assert logits.shape == (2, 2) and statistics.shape == (2, 1536)
+    assert logits.shape == (2, 2) and statistics.shape == (2, 1872)
     for output in (WINDOW, WHOLE):
         evidence = network.evidence(x, output)
         assert evidence.shape == (2, CELLS, CELLS) and evidence.std() > 0

@@ -8,6 +8,10 @@ from typing import Any
 import pytest
 
 from forensix.report import Report, save_page
+from forensix.schema import VoiceResult
+from forensix.tasks.evidence import Curve, Outcome
+from forensix.tasks.voice_evidence import recording
+from tests.making import tone
 
 CHROMIUM = shutil.which("chromium")
 FLAGS = [
@@ -65,4 +69,36 @@ def test_paper_shows_what_is_folded_on_screen(browser: Any, report: Report, tmp_
     printed = page.evaluate(height)
     outermost = max(range(len(closed)), key=lambda i: printed[i] - closed[i])
     assert closed and printed[outermost] > closed[outermost] + 20
+    page.close()
+
+
+def until(page: Any, said: str) -> None:
+    """Wait until an expression is true; the page's policy keeps the browser from waiting for it by itself."""
+    for _ in range(100):
+        if page.evaluate(said):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(said)
+
+
+def test_a_player_moves_a_line_over_every_display_on_its_time(browser: Any, tmp_path: Path) -> None:
+    samples = (32767 * tone(2.0)).astype("int16")
+    curve = Curve("Score by frame", (0.5, 1.5), (0.1, 0.2), "time (s)", "score")
+    outcome = Outcome(VoiceResult(class_name="real"), 0.1, evidence=(*recording(samples, (), 0.5), curve))
+    path = Report(input="a", name="a", outcomes={"voice_analysis": outcome}).save_html(tmp_path / "page.html")
+    page = browser.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.goto(path.as_uri())
+    until(page, "document.querySelector('audio').readyState >= 1")
+    places = "[...document.querySelectorAll('.fx-cursor')].map(c => [c.style.left, c.hidden])"
+    page.evaluate("document.querySelector('audio').currentTime = 1")
+    until(page, "document.querySelector('.fx-following') !== null")
+    # The waveform, the spectrogram, and a curve that begins later and ends earlier.
+    assert page.evaluate(places) == [["50%", False], ["50%", False], ["50%", False]]
+    page.evaluate("document.querySelector('audio').currentTime = 1.75")
+    until(page, "document.querySelectorAll('.fx-cursor')[2].hidden")
+    page.locator(".fx-spectrogram").click(position={"x": 1, "y": 20})
+    assert page.evaluate("document.querySelector('audio').currentTime") < 0.1
+    assert said == []
     page.close()

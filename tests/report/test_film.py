@@ -5,8 +5,8 @@ import base64
 import numpy as np
 import pytest
 
+from forensix.report.embedded import safe_film
 from forensix.report.film import film_view
-from forensix.report.sections import safe_film
 from forensix.tasks.evidence import Curve, Film, Span, Timeline
 from forensix.tasks.film import film_uri, pictures_of
 

@@ -9,8 +9,8 @@ import pytest
 
 from forensix.metadata.facts import Fact, Node
 from forensix.report import Report, render_page, save_page
+from forensix.report.embedded import safe_picture
 from forensix.report.page import coded, python_call, render_fragment
-from forensix.report.sections import safe_picture
 from forensix.schema import Claim, ClaimLists, DocumentDetails, FaceResult, ForensicResult
 from forensix.tasks.evidence import Basis, Curve, FactList, Outcome, StructureMap, Table
 from tests.report.samples import HOSTILE, picture

@@ -117,7 +117,7 @@ def test_the_wire_carries_a_preview(clip: Path, explain: bool) -> None:
 
 def test_faces_are_shown_to_a_person_also_when_real(portrait: Path) -> None:
     report = forensix.analyze(portrait, [TASK], face_classifier=Opinion(0.1))
-    assert [item.title for item in report.outcomes[TASK].evidence] == ["Face 0"]
+    assert [item.title for item in report.outcomes[TASK].evidence] == ["The faces", "Face 0"]
     assert "data:image/jpeg" in report.to_html()
 
 
@@ -129,7 +129,7 @@ def test_a_heat_map_has_a_scale_beside_it_and_none_is_drawn_of_a_face_that_score
             key: getattr(face, key) for face in report.outcomes[TASK].result.explanation or () for key in KEYS
         }
 
-    assert set(pictures(0.4)) == {"Face 0"}
+    assert set(pictures(0.4)) == {"The faces", "Face 0"}
     fake = pictures(0.9)
     face, heat = (Image.open(io.BytesIO(base64.b64decode(fake[key].partition(",")[2]))) for key in KEYS)
     assert face.size == (224, 224)

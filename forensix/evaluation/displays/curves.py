@@ -6,7 +6,7 @@ A. Martin et al., "The DET curve in assessment of detection task performance", 1
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -14,15 +14,20 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from forensix.evaluation import summary
-from forensix.evaluation.conditions import KEYS
+from forensix.evaluation.conditions import KEYS, sample
 from forensix.evaluation.displays import style
 from forensix.evaluation.displays.selection import Selected, default_column, selected
 from forensix.metrics import auc, average_precision, eer
 from forensix.metrics.checks import Floats, checked
+from forensix.metrics.confidence import roc_band
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
+
+_MOST_BANDS = 3
+_FPR = np.unique(np.concatenate([np.linspace(0, 1, 201), np.geomspace(1e-4, 1, 101)]))
+"""False positive rates at which bands are computed; close together where they are low."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,16 @@ class Curve:
     interval: tuple[float, float] | None
     n_real: int
     n_fake: int
+    band: "Band | None" = None
+
+
+@dataclass(frozen=True)
+class Band:
+    """Where 95 % of the draws lie at each false positive rate: ``fpr``, ``low`` and ``high`` of the true one (m,)."""
+
+    fpr: Floats
+    low: Floats
+    high: Floats
 
 
 @dataclass(eq=False, repr=False)
@@ -49,6 +64,7 @@ class CurveDisplay:
 
     metric: ClassVar[str]
     short: ClassVar[str]
+    has_band: ClassVar[bool] = False
 
     @classmethod
     def from_predictions(cls, labels: ArrayLike, scores: ArrayLike, *, name: str = "") -> Self:
@@ -58,19 +74,21 @@ class CurveDisplay:
 
     @classmethod
     def from_frame(
-        cls, frame: pd.DataFrame, column: str | None = None, *, n_bootstrap: int = 0, group: str | None = "group_id"
+        cls, frame: pd.DataFrame, column: str | None = None, *, n_bootstrap: int = 1000, group: str | None = "group_id"
     ) -> Self:
         """Compute a curve for each value of a column (the components, where there are several).
 
         Degraded files are left out unless ``column`` is ``perturbation``: then each strength has a curve.
         Fakes of a generator go with all the reals. Values with one class only have no curve.
-        ``n_bootstrap`` draws give the figure of merit an interval.
+        ``n_bootstrap`` draws of whole groups give the figure of merit its 95 % interval, and ROC and DET curves a
+        pointwise band (`forensix.metrics.confidence`), which is drawn where there are at most three; 0 for none.
         """
         found = []
         for part in selected(frame, column or default_column(frame)):
             if part.labels.all() or not part.labels.any():
                 continue
-            found.append(cls._curve(part.name, part.labels, part.scores, cls._interval(part, n_bootstrap, group)))
+            curve = cls._curve(part.name, part.labels, part.scores, cls._interval(part, n_bootstrap, group))
+            found.append(replace(curve, band=_band(part, n_bootstrap, group)) if cls.has_band else curve)
         return cls(tuple(found))
 
     def plot(self, ax: "Axes | None" = None) -> Self:
@@ -104,6 +122,11 @@ class CurveDisplay:
         x, y, value = cls._points(alarms, caught, n_real, n_fake, labels, scores)
         return Curve(name, x, y, thresholds, value, interval, n_real, n_fake)
 
+    def _shown_band(self, curve: Curve) -> Band | None:
+        """Return the band where it can be told from those of other curves."""
+        drawable = curve.band is not None and len(self.curves) <= _MOST_BANDS and np.isfinite(curve.band.low).all()
+        return curve.band if drawable else None
+
     def _label(self, curve: Curve) -> str:
         merit = f"{self.short} {curve.value:.3f}"
         if curve.interval is not None:
@@ -123,9 +146,9 @@ class CurveDisplay:
 
 
 class RocDisplay(CurveDisplay):
-    """Share of fakes caught over share of reals called fake; ``value`` is the area."""
+    """True over false positive rate (TPR, FPR): fakes found over reals called fake; ``value`` is the area."""
 
-    metric, short = "auc", "AUC"
+    metric, short, has_band = "auc", "AUC", True
 
     def plot(self, ax: "Axes | None" = None, *, log: bool = False) -> Self:
         """Draw; ``log`` spreads out the low false alarm rates, which decide in practice."""
@@ -145,16 +168,19 @@ class RocDisplay(CurveDisplay):
         for i, curve in enumerate(self.curves):
             x = np.maximum(curve.x, lowest) if self._log else curve.x
             ax.plot(x, curve.y, label=self._label(curve), **style.look(i))
+            if band := self._shown_band(curve):
+                x = np.maximum(band.fpr, lowest) if self._log else band.fpr
+                ax.fill_between(x, band.low, band.high, color=style.look(i)["color"], alpha=style.BAND, linewidth=0)
         if self._log:
             ax.set_xscale("log")
         ax.set(xlim=(lowest if self._log else -0.01, 1), ylim=(-0.01, 1.01))
-        ax.set(xlabel="Share of real files called fake", ylabel="Share of fakes caught")
+        ax.set(xlabel="FPR: share of real files called fake", ylabel="TPR: share of fakes found")
 
 
 class DetDisplay(CurveDisplay):
-    """Share of fakes missed over share of reals called fake, on normal deviate axes; ``value`` is the EER, dotted."""
+    """False negative over false positive rate (FNR, FPR) on normal deviate axes; ``value`` is the EER, marked."""
 
-    metric, short = "eer", "EER"
+    metric, short, has_band = "eer", "EER", True
     _TICKS = (0.0001, 0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99)
 
     @staticmethod
@@ -178,13 +204,20 @@ class DetDisplay(CurveDisplay):
                 for rate, n in ((curve.x, curve.n_real), (curve.y, curve.n_fake))
             )
             ax.plot(x, y, label=self._label(curve), **look)
+            if band := self._shown_band(curve):
+                around = norm.ppf(np.clip(band.fpr, 0.5 / curve.n_real, 1 - 0.5 / curve.n_real))
+                ends_of = (
+                    np.clip(1 - end, 0.5 / curve.n_fake, 1 - 0.5 / curve.n_fake) for end in (band.high, band.low)
+                )
+                low_y, high_y = (norm.ppf(end) for end in ends_of)
+                ax.fill_between(around, low_y, high_y, color=look["color"], alpha=style.BAND, linewidth=0)
             at = norm.ppf(np.clip(curve.value, low, high))
             ax.plot(at, at, style.MARKERS[i % len(style.MARKERS)], color=look["color"])
         ticks = [tick for tick in self._TICKS if low <= tick <= high]
         percent = [f"{100 * tick:g}" for tick in ticks]
         ax.set_xticks(norm.ppf(ticks), percent)
         ax.set_yticks(norm.ppf(ticks), percent)
-        ax.set(xlim=ends, ylim=ends, xlabel="Real files called fake, %", ylabel="Fakes missed, %")
+        ax.set(xlim=ends, ylim=ends, xlabel="FPR: real files called fake, %", ylabel="FNR: fakes missed, %")
 
 
 class PrecisionRecallDisplay(CurveDisplay):
@@ -206,7 +239,16 @@ class PrecisionRecallDisplay(CurveDisplay):
         for i, curve in enumerate(self.curves):
             ax.plot(curve.x, curve.y, label=self._label(curve), drawstyle="steps-pre", **style.look(i))
         ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.01))
-        ax.set(xlabel="Recall: share of fakes caught", ylabel="Precision: share of fakes\namong what is called fake")
+        ax.set(
+            xlabel="Recall (TPR): share of fakes found", ylabel="Precision: share of fakes\namong what is called fake"
+        )
+
+
+def _band(part: Selected, n: int, group: str | None) -> Band | None:
+    if not n:
+        return None
+    real, fake = (sample(part.rows[part.labels == label], group) for label in (False, True))
+    return Band(_FPR, *roc_band(real, fake, _FPR, n=n))
 
 
 def _counts(labels: NDArray[np.bool_], scores: Floats) -> tuple[Floats, Floats, Floats]:

@@ -17,6 +17,7 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#5
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (7, 2)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 GREY = "#8a8a8a"
+BAND = 0.18
 COLUMN_IN = 3.5
 _FEW = 5
 _PAD_IN = 0.12
@@ -56,6 +57,7 @@ def axes(ax: "Axes | None", width_in: float = COLUMN_IN, height_in: float = 3.2)
         else:
             _dress(ax)
             yield ax
+            _make_room(ax)
 
 
 def _dress(ax: "Axes") -> None:
@@ -69,6 +71,28 @@ def _dress(ax: "Axes") -> None:
     for label in (ax.xaxis.label, ax.yaxis.label):
         label.set_fontsize(_SETTINGS["axes.labelsize"])
     ax.title.set_fontsize(_SETTINGS["axes.titlesize"])
+
+
+def _make_room(ax: "Axes") -> None:
+    """Draw axes that were given smaller where their words and legend would leave the figure, and be cut off when saved.
+
+    A figure with a layout of its own sees to that itself.
+    """
+    figure = ax.get_figure(root=True)
+    if figure is None or figure.get_layout_engine() is not None:
+        return
+    for _ in range(2):  # other ticks, and with them other labels, may come with another size
+        box, whole, place = ax.get_tightbbox(), figure.bbox, ax.get_position()
+        if box is None:
+            return
+        pad = _PAD_IN / 3 * figure.dpi
+        left, below = (max(0.0, pad - at) for at in (box.x0, box.y0))
+        right, above = max(0.0, box.x1 + pad - whole.width), max(0.0, box.y1 + pad - whole.height)
+        if not (left or right or below or above):
+            return
+        width, height = place.width - (left + right) / whole.width, place.height - (below + above) / whole.height
+        if width > 0 and height > 0:
+            ax.set_position((place.x0 + left / whole.width, place.y0 + below / whole.height, width, height))
 
 
 def look(index: int) -> dict[str, Any]:

@@ -1,13 +1,13 @@
-"""EfficientNet-Lite0 read at several depths: what each stage says of the whole input, by mean and deviation.
+"""EfficientNet-Lite read at several depths: what each stage says of the whole input, by mean and deviation.
 
 Traces of synthesis are small and everywhere, so the early stages, which see texture, count as much as the late ones,
 which see things. Each stage's output is reduced to its channels' mean and standard deviation over space; one linear
-layer turns the standardised statistics into logits. Any input from 64 px a side will do.
+layer turns the standardised statistics into logits (see `pictures`). Any input from 64 px a side will do.
 
 References
 ----------
 M. Tan and Q. Le, "EfficientNet: rethinking model scaling for convolutional neural networks", 2019.
-R. Wightman, "PyTorch image models", 2019 (``tf_efficientnet_lite0``).
+R. Wightman, "PyTorch image models", 2019 (``tf_efficientnet_lite0``, ``tf_efficientnet_lite2``).
 """
 
 import copy
@@ -22,9 +22,9 @@ from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 MEAN = DEVIATION = 0.5
 """Pixels in [0, 1] are fed as ``(x - MEAN) / DEVIATION``."""
-STAGES = (1, 2, 3, 4, 5, 6)
-CHANNELS = (16, 24, 40, 80, 112, 192, 320)
-"""Channels that each stage gives."""
+STAGES = (1, 2, 3, 4, 5)
+CHANNELS = {"lite0": (16, 24, 40, 80, 112, 192, 320), "lite2": (16, 24, 48, 88, 120, 208, 352)}
+"""Channels that each stage gives, by variant."""
 _LEAST_VARIANCE = 1e-5
 
 Network = TypeVar("Network", bound=nn.Module)
@@ -33,9 +33,10 @@ Network = TypeVar("Network", bound=nn.Module)
 class Backbone(nn.Module):
     """Normalised inputs (batch, 3, height, width) to the outputs of the chosen stages, each coarser than the last."""
 
-    def __init__(self, stages: Sequence[int] = STAGES) -> None:
+    def __init__(self, variant: str = "lite0", stages: Sequence[int] = STAGES) -> None:
         super().__init__()
-        network: Any = timm.create_model("tf_efficientnet_lite0", pretrained=False)
+        network: Any = timm.create_model(f"tf_efficientnet_{variant}", pretrained=False)
+        self.variant = variant
         self.stages = tuple(stages)
         self.conv_stem, self.bn1 = network.conv_stem, network.bn1
         self.blocks = network.blocks[: max(self.stages) + 1]
@@ -70,33 +71,3 @@ def statistics(maps: Sequence[Tensor]) -> Tensor:
         x = one.flatten(2).float()
         rows += [x.mean(2), (x.var(2, unbiased=False) + _LEAST_VARIANCE).sqrt()]
     return torch.cat(rows, 1)
-
-
-class StageClassifier(nn.Module):
-    """A backbone and one linear layer on its standardised stage statistics."""
-
-    mean: Tensor
-    scale: Tensor
-
-    def __init__(self, n_outputs: int = 1, stages: Sequence[int] = STAGES, dropout: float = 0.0) -> None:
-        super().__init__()
-        self.backbone = Backbone(stages)
-        n = 2 * sum(CHANNELS[i] for i in self.backbone.stages)
-        self.register_buffer("mean", torch.zeros(n))
-        self.register_buffer("scale", torch.ones(n))
-        self.dropout = nn.Dropout(dropout)
-        self.head = nn.Linear(n, n_outputs)
-
-    def features(self, x: Tensor) -> Tensor:
-        """Return the standardised statistics (batch, 2 * channels of all stages)."""
-        return (statistics(self.backbone(x)) - self.mean) / self.scale
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return logits (batch, n_outputs)."""
-        logits: Tensor = self.head(self.dropout(self.features(x)))
-        return logits
-
-
-def build(**config: object) -> StageClassifier:
-    """Return the network with random weights."""
-    return StageClassifier(**config)  # type: ignore[arg-type]

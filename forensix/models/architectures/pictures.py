@@ -1,9 +1,11 @@
-"""Generated or photographed: EfficientNet-Lite0 read at several depths, and one linear layer on all stages' statistics.
+"""Generated or photographed: two EfficientNets read at several depths, and one linear layer on all stages' statistics.
 
 The layer has two outputs: the first is for windows at native resolution, the second for the whole picture scaled down.
 As mean and deviation (see `efficientnet`) are sums over space, so is a logit: `PictureClassifier.evidence` returns what
 each place adds.
 """
+
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor, nn
@@ -15,7 +17,8 @@ CELLS = 14
 """Evidence is returned on a grid of so many cells a side."""
 WINDOW, WHOLE = 0, 1
 """Which output is for what."""
-N_STATISTICS = 2 * sum(CHANNELS[i] for i in STAGES)
+VARIANTS = ("lite0", "lite2")
+N_STATISTICS = 2 * sum(CHANNELS[variant][i] for variant in VARIANTS for i in STAGES)
 
 
 class Rule(nn.Module):
@@ -36,22 +39,36 @@ class Rule(nn.Module):
         return logits
 
 
+class Backbones(nn.ModuleList):
+    """Networks of several variants side by side."""
+
+    def __init__(self) -> None:
+        super().__init__(Backbone(variant) for variant in VARIANTS)
+
+    def __iter__(self) -> Iterator[Backbone]:
+        return super().__iter__()  # type: ignore[return-value]
+
+    def forward(self, x: Tensor) -> list[Tensor]:
+        """Return the stages of one network after those of the other, see `Backbone`."""
+        return [stage for backbone in self for stage in backbone(x)]
+
+
 class PictureClassifier(nn.Module):
-    """A backbone and a rule on what it says."""
+    """Pretrained networks and a rule on what they say."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.backbone = Backbone(STAGES)
+        self.backbones = Backbones()
         self.rule = Rule(N_STATISTICS)
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return logits (batch, 2) and statistics (batch, n) of normalised pictures (batch, 3, height, width)."""
-        told = statistics(self.backbone(x))
+        told = statistics(self.backbones(x))
         return self.rule(told), told
 
     def evidence(self, x: Tensor, output: int = WINDOW) -> Tensor:
         """Return what each place adds to a logit, (batch, `CELLS`, `CELLS`); their mean is the logit."""
-        return _placed(self.backbone(x), self.rule, output)
+        return _placed(self.backbones(x), self.rule, output)
 
 
 def _placed(maps: list[Tensor], rule: Rule, output: int) -> Tensor:

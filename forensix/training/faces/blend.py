@@ -174,8 +174,13 @@ def self_blend(face: Face, rng: Rng, *, kind: str | None = None) -> tuple[np.nda
     return blend(source, face.rgb, alpha), alpha
 
 
-def swap(target: Face, donor: Face, rng: Rng, *, kind: str | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Put the donor's face in the target's place; return the picture and the mask (H, W)."""
+def swap(
+    target: Face, donor: Face, rng: Rng, *, kind: str | None = None, keep_detail: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Put the donor's face in the target's place; return the picture and the mask (H, W).
+
+    ``keep_detail`` leaves the donor's face at its own resolution; all else is as it would be without.
+    """
     kind = kind or str(rng.choice(["face", "face", "head"]))
     size = (target.rgb.shape[1], target.rgb.shape[0])
     fit = fit_affine if rng.random() < 0.4 else fit_similarity
@@ -185,7 +190,8 @@ def swap(target: Face, donor: Face, rng: Rng, *, kind: str | None = None) -> tup
     reach = Image.fromarray(warp(np.full((*donor.rgb.shape[:2], 3), 255, np.uint8), matrix, size)[..., 0])
     alpha = mask(target, kind, rng) * np.asarray(reach.filter(ImageFilter.MinFilter(5)), np.float32) / 255
     if rng.random() < 0.75:
-        source = resample(source, _face_px(target), float(rng.uniform(48, 160)), rng)
+        coarse = resample(source, _face_px(target), float(rng.uniform(48, 160)), rng)
+        source = source if keep_detail else coarse
     source = match_colour(source, target.rgb, alpha)
     if rng.random() < 0.5:
         source = membrane(source, target.rgb, alpha)

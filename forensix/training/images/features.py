@@ -1,4 +1,4 @@
-"""What the pretrained network says of crops of the training pictures, computed once and kept, a file a picture.
+"""What the pretrained networks say of crops of the training pictures, computed once and kept, a file a picture.
 
 Of every picture two crops are as they are (a window, the whole) and three are drawn by `crops.draw`; of the
 first pictures of every source there are two more, of both classes scaled and encoded alike, to measure on.
@@ -14,8 +14,8 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from forensix.models.architectures.efficientnet import STAGES, Backbone, fused, statistics
-from forensix.models.architectures.pictures import N_STATISTICS
+from forensix.models.architectures.efficientnet import fused, statistics
+from forensix.models.architectures.pictures import N_STATISTICS, Backbones
 from forensix.synthetic.crops import RGB, SIDE_PX, windows
 from forensix.synthetic.detector import normalised
 from forensix.training.backbone import load_imagenet
@@ -44,9 +44,10 @@ def _crops(views: cache.Views, rng: np.random.Generator, *, judged: bool) -> lis
 def compute(table: pd.DataFrame, folder: Path, *, seed: int = 0, log: Callable[[str], None] = lambda _: None) -> None:
     """Compute what ``folder`` lacks for the pictures of a table (see `cache.usable`), in its order."""
     folder.mkdir(parents=True, exist_ok=True)
-    backbone = Backbone(STAGES)
-    load_imagenet(backbone)
-    network = fused(backbone).to(torch.bfloat16).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    backbones = Backbones()
+    for backbone in backbones:
+        load_imagenet(backbone)
+    network = fused(backbones).to(torch.bfloat16).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     rank = table.groupby(["repo", "made_by"]).cumcount().to_numpy()
     todo = [
         (file, bool(at < ALIKE_OF_EACH))

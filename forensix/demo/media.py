@@ -1,87 +1,24 @@
-"""``forensix demo``: every analysis, without network, on media made on the spot.
+"""Media that are made on the spot, from pictures in installed packages and from computed speech.
 
-The pictures come with installed packages (matplotlib's ``grace_hopper.jpg``, scikit-learn's ``china.jpg``,
-scikit-image's astronaut); the rest is made from them: a face-swapped still, a video of a moving face, speech from the
-formant synthesiser inside Praat, and a PDF whose amount was painted over in a second revision.
+The pictures are matplotlib's ``grace_hopper.jpg``, scikit-learn's ``china.jpg`` and scikit-image's astronaut. The rest
+is made from them: swapped faces, a video of a moving face, speech from the formant synthesiser inside Praat, and a PDF
+whose amount was painted over in a second version.
 """
 
 import io
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image
-
-from forensix.errors import UsageError
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from forensix.report import Report
 
 SPEECH = "This voice was never recorded. A program made it from text, and every sound in it was computed."
 RATE_HZ = 44100
 FRAME_RATE_HZ = 25
 N_FRAMES = 100
-
-WHAT_IT_IS = {
-    "portrait.jpg": "a photograph, as it came",
-    "scene.jpg": "a photograph, as it came",
-    "face-swap.jpg": "the portrait with another person's face, blended in here",
-    "moving-face.mp4": "a photograph moved over another, with computed speech",
-    "synthetic-speech.wav": "speech computed from text by a formant synthesiser",
-    "edited.pdf": "an invoice whose amount was painted over in a second version",
-}
-
-
-def run(folder: Path) -> int:
-    """Make the media in a folder, analyse them, print the verdicts and write a report; return the exit status."""
-    from rich.console import Console
-
-    from forensix.analysis import analyze_many
-    from forensix.report import save_page
-    from forensix.report.terminal import print_report
-
-    console = Console()
-    if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is a file: name a folder with --folder")
-    folder.mkdir(parents=True, exist_ok=True)
-    console.print("making a picture, a swapped face, a scene, a video, a recording and a PDF ...", style="dim")
-    paths = [path for make in _MAKERS for path in make(folder)]
-    reports = []
-    for report in analyze_many([str(path) for path in paths]):
-        print_report(report, console)
-        reports.append(report)
-    page = folder / "report.html"
-    save_page(reports, page)
-    _compare(reports, console)
-    console.print(f"\nThe evidence, with pictures: {page} (open it in a browser)", markup=False, highlight=False)
-    console.print("Next, on files of your own:")
-    for line in (
-        "forensix analyze FILE_OR_URL...",
-        "forensix analyze FILE --html report.html",
-        "forensix analyze *.jpg --json",
-        f"forensix extract-revisions {folder / 'edited.pdf'} --folder {folder}",
-        "forensix models list",
-    ):
-        console.print(f"  {line}", markup=False, highlight=False)
-    return int(any(report.failed for report in reports))
-
-
-def _compare(reports: "Sequence[Report]", console: "Console") -> None:
-    """Print what each input is beside what was said of it: small models miss things, and the demo does not hide it."""
-    from rich.table import Column, Table
-
-    said_column = Column("what was said", overflow="fold")
-    table = Table("input", "what it is", said_column, title="The truth beside the verdicts", title_justify="left")
-    for report in reports:
-        said = "\n".join(f"{task}: {verdict}" for task, verdict in report.verdicts.items())
-        table.add_row(report.name, WHAT_IT_IS[report.name], said or report.error)
-    console.print()
-    console.print(table)
+SWAP_SEED = 1
 
 
 def make_pictures(folder: Path) -> Iterator[Path]:
@@ -95,9 +32,14 @@ def make_pictures(folder: Path) -> Iterator[Path]:
     scene = Path(sklearn.datasets.__file__).parent / "images" / "china.jpg"
     (folder / "scene.jpg").write_bytes(scene.read_bytes())
     yield folder / "scene.jpg"
-    swapped = _swapped(np.asarray(Image.open(io.BytesIO(portrait)).convert("RGB")), _astronaut())
-    Image.fromarray(swapped).save(folder / "face-swap.jpg", quality=90)
+    Image.fromarray(swapped()).save(folder / "face-swap.jpg", quality=90)
     yield folder / "face-swap.jpg"
+
+
+def make_sharp_swap(folder: Path) -> Iterator[Path]:
+    """Write the same swap, with the new face in all its detail."""
+    Image.fromarray(swapped(keep_detail=True)).save(folder / "face-swap-sharp.jpg", quality=90)
+    yield folder / "face-swap-sharp.jpg"
 
 
 def make_edited_picture(folder: Path) -> Iterator[Path]:
@@ -184,6 +126,20 @@ def make_recording(folder: Path) -> Iterator[Path]:
     yield path
 
 
+def make_voices(folder: Path) -> Iterator[Path]:
+    """Write speech of a formant synthesiser, and the same rebuilt from its mel spectrogram, as early neural TTS did."""
+    from scipy.io import wavfile
+    from scipy.signal import resample_poly
+
+    from forensix.training.voice.synthesis import mel_griffin_lim
+
+    voice = resample_poly(synthesise(SPEECH) / 32768, 160, 441).astype(np.float32)
+    rebuilt = mel_griffin_lim(voice.copy(), np.random.default_rng(0))
+    for name, samples in (("rebuilt-speech", rebuilt), ("formant-speech", voice)):
+        wavfile.write(folder / f"{name}.wav", 16000, (np.clip(samples, -1, 1) * 32767).astype(np.int16))
+        yield folder / f"{name}.wav"
+
+
 def make_cut_recording(folder: Path) -> Iterator[Path]:
     """Write synthetic speech in a quiet room in which a stretch was overwritten with nothing."""
     from scipy.io import wavfile
@@ -241,7 +197,13 @@ def _astronaut() -> np.ndarray:
     return rgb
 
 
-def _swapped(target_rgb: np.ndarray, donor_rgb: np.ndarray) -> np.ndarray:
+def swapped(seed: int = SWAP_SEED, *, keep_detail: bool = False, back: bool = False) -> np.ndarray:
+    """Return the portrait with the astronaut's face, uint8 (H, W, 3); ``back`` puts the portrait's on the astronaut.
+
+    ``keep_detail`` leaves the new face as sharp as it was, instead of the lower resolution that programs work at.
+    """
+    import matplotlib.cbook
+
     from forensix.faces.detect import detect
     from forensix.training.faces.blend import Face, swap
 
@@ -249,7 +211,7 @@ def _swapped(target_rgb: np.ndarray, donor_rgb: np.ndarray) -> np.ndarray:
         found = detect([rgb])[0]
         return Face(rgb, found.landmarks[0], found.boxes[0])
 
-    return swap(face(target_rgb), face(donor_rgb), np.random.default_rng(0))[0]
-
-
-_MAKERS: tuple[Callable[[Path], Iterator[Path]], ...] = (make_pictures, make_video, make_recording, make_document)
+    path = matplotlib.cbook.get_sample_data("grace_hopper.jpg", asfileobj=False)
+    pair = [face(np.asarray(Image.open(path).convert("RGB"))), face(_astronaut())]
+    target, donor = reversed(pair) if back else pair
+    return swap(target, donor, np.random.default_rng(seed), keep_detail=keep_detail)[0]

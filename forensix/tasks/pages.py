@@ -1,0 +1,228 @@
+"""The pages of a PDF to look at: those that claims point to with the places marked, and what later versions changed.
+
+Two versions are drawn alike and compared pixel by pixel, so what differs is what a reader sees differ: a change that
+draws nothing is not found here, and a new font in the same words is. Only some pages are drawn, those first that the
+file itself says were changed.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import ndimage
+
+from forensix.errors import InputError
+from forensix.forensics import Finding
+from forensix.media import DrawnPage, Media, PageJob
+from forensix.metadata.facts import Fact, Facts
+from forensix.schema import Claim
+from forensix.tasks.evidence import Evidence, Picture, Table
+from forensix.tasks.pictures import jpeg_uri, outlined
+
+SIDE_PX = 900
+MAX_PLAIN = 2
+"""Pages that are shown although nothing points to them."""
+
+MAX_MARKED = 6
+MAX_VERSIONS = 4
+"""Later versions that are compared with the one before, the last ones first."""
+
+MAX_COMPARED = 4
+"""Pages that are compared for each of them."""
+
+LEAST_STEP = 16
+"""Of 255: by how much a pixel differs at least."""
+
+NEAR_PX = 6
+"""Changed pixels so near to each other are one place."""
+
+MAX_PLACES = 20
+FRAME = 150
+"""Grey of the line around a page, and of what lies between two."""
+
+_COLOUR = (190, 74, 16)
+_PAGE = re.compile(r"\bpage (\d{1,6})\b")
+
+
+@dataclass(frozen=True)
+class _Version:
+    """A later version with the one before it: where both end, and the pages that it says it changed."""
+
+    fact: Fact
+    before: int
+    end: int
+    pages: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        return f"version {self.fact.value['index']}"
+
+
+@dataclass(frozen=True)
+class _Marked:
+    """Places on one page that a claim rests on, in points."""
+
+    page: int
+    claim: Claim
+    boxes: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """A page in two versions: what a table says of it, empty where it looks the same, and both beside each other."""
+
+    page: int
+    said: str
+    picture: Picture | None
+
+
+def pages(media: Media, facts: Facts, findings: Sequence[Finding]) -> tuple[tuple[Evidence, ...], str]:
+    """Return what there is to look at, and a sentence where the pages could not be drawn.
+
+    A document behind a password has nothing to look at.
+    """
+    if media.kind != "pdf" or media.broken or facts.get("pdf.encryption.locked"):
+        return (), ""
+    marked = _marked(findings)
+    versions = _versions(facts)
+    plain = [page for page in range(1, MAX_PLAIN + 1) if page <= (media.info.n_pages or 1)]
+    jobs = [PageJob(one.page, boxes=one.boxes) for one in marked] + [PageJob(page) for page in plain]
+    jobs += [
+        PageJob(page, end) for version in versions for page in version.pages for end in (version.before, version.end)
+    ]
+    drawn: dict[int, DrawnPage] = {}
+    said = ""
+    try:
+        for page in media.pages(jobs, max_side_px=SIDE_PX):
+            drawn[page.job] = page
+    except InputError as error:
+        said = f"Not all pages could be drawn: {error}."
+    if not drawn:
+        return (), said or "The pages could not be drawn."
+    shown: list[Evidence] = []
+    seen = set()
+    for i, one in enumerate(marked):
+        if (at_claim := drawn.get(i)) and at_claim.rgb is not None:
+            seen.add(one.page)
+            caption = "As a viewer draws it; the places that the claim rests on are outlined."
+            shown.append(Picture(f"Page {one.page}", _uri(_outlined(at_claim.rgb, at_claim.boxes)), caption, one.claim))
+    for i, number in enumerate(plain, len(marked)):
+        if number not in seen and (whole := drawn.get(i)) and whole.rgb is not None:
+            shown.append(Picture(f"Page {number}", _uri(whole.rgb), "As a viewer draws it."))
+    pairs = iter([(drawn.get(i), drawn.get(i + 1)) for i in range(len(marked) + len(plain), len(jobs), 2)])
+    rows = []
+    for version in versions:
+        compared = [
+            _compare(version, number, *next(pairs), _claim_of(version.fact, findings)) for number in version.pages
+        ]
+        shown += [one.picture for one in compared if one and one.picture]
+        rows.append(_row(version, [one for one in compared if one]))
+    if rows:
+        columns = ("version", "pages compared with the version before", "pages that look different")
+        shown.append(Table("What the later versions change to the eye", columns, tuple(rows)))
+    return tuple(shown), said
+
+
+def difference(old: NDArray[np.uint8], new: NDArray[np.uint8]) -> tuple[NDArray[np.float64], float]:
+    """Return where two drawn pages differ.
+
+    Parameters
+    ----------
+    old, new
+        uint8 (H, W, 3).
+
+    Returns
+    -------
+    Boxes around the places, float (n, 4) xyxy in pixels of ``new``, the largest first, and the share of the pixels
+    that differ, in [0, 1]. Pages of two sizes differ in all of it.
+    """
+    if old.shape != new.shape:
+        return np.array([[0.0, 0.0, new.shape[1], new.shape[0]]]), 1.0
+    changed = np.abs(old.astype(np.int16) - new).max(axis=2) >= LEAST_STEP
+    places, _ = ndimage.label(ndimage.binary_dilation(changed, iterations=NEAR_PX))
+    boxes = np.array([[x.start, y.start, x.stop, y.stop] for y, x in ndimage.find_objects(places)], np.float64)
+    boxes = boxes.reshape(-1, 4)
+    area = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+    largest = boxes[np.argsort(-area, kind="stable")][:MAX_PLACES]
+    kept = [box for i, box in enumerate(largest) if not any(_inside(box, other) for other in largest[:i])]
+    return np.array(kept).reshape(-1, 4), float(changed.mean())
+
+
+def _inside(box: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
+    return bool((box[:2] >= other[:2]).all() and (box[2:] <= other[2:]).all())
+
+
+def _marked(findings: Iterable[Finding]) -> list[_Marked]:
+    found: dict[tuple[int, Claim], list[tuple[float, ...]]] = {}
+    for finding in findings:
+        for fact in finding.facts:
+            if fact.key == "pdf.covered_text" and isinstance(fact.value, dict):
+                place = found.setdefault((int(fact.value["page"]), finding.claim), [])
+                place.append(tuple(map(float, fact.value["box_pt"])))
+    return [_Marked(page, claim, tuple(boxes)) for (page, claim), boxes in found.items()][:MAX_MARKED]
+
+
+def _versions(facts: Facts) -> list[_Version]:
+    saved = [f for f in facts.all("pdf.revision") if isinstance(f.value, dict) and not f.value["same_save"]]
+    found = []
+    for before, fact in pairwise(saved):
+        named = [int(number) for text in fact.value["named"] for number in _PAGE.findall(text)]
+        pages = tuple(dict.fromkeys([*named, *range(1, MAX_COMPARED + 1)]))[:MAX_COMPARED]
+        found.append(_Version(fact, before.value["end_offset"], fact.value["end_offset"], pages))
+    return found[-MAX_VERSIONS:]
+
+
+def _claim_of(fact: Fact, findings: Sequence[Finding]) -> Claim | None:
+    """Return the claim on this version alone, which comes after the one on all of them."""
+    return next((finding.claim for finding in reversed(findings) if finding.facts == (fact,)), None)
+
+
+def _compare(
+    version: _Version, number: int, old: DrawnPage | None, new: DrawnPage | None, claim: Claim | None
+) -> _Compared | None:
+    """Compare a page in two versions; None where one of them could not be drawn, or neither has it."""
+    if old is None or new is None or (old.rgb is None and new.rgb is None):
+        return None
+    title = f"Page {number} in {version.name}"
+    if new.rgb is None:
+        return _Compared(number, f"page {number} is gone", None)
+    if old.rgb is None:
+        said = "The version before has no such page."
+        return _Compared(number, f"page {number} is new", Picture(title, _uri(new.rgb), said, claim))
+    boxes, share = difference(old.rgb, new.rgb)
+    if not share:
+        return _Compared(number, "", None)
+    side = max(old.rgb.shape[0], new.rgb.shape[0])
+    left, right = _padded(old.rgb, side), _padded(_outlined(new.rgb, boxes), side)
+    both = np.concatenate([left, np.full((side + 4, 12, 3), FRAME, np.uint8), right], axis=1)
+    caption = "Left: the version before. Right: this version; what differs is outlined."
+    picture = Picture(title, jpeg_uri(both, max_side_px=2 * SIDE_PX), caption, claim, is_wide=True)
+    part = f"{100 * share:.1f} %" if share >= 0.001 else "less than 0.1 %"
+    return _Compared(number, f"page {number} ({part} of it)", picture)
+
+
+def _row(version: _Version, compared: Sequence[_Compared]) -> tuple[str, ...]:
+    if not compared:
+        return version.name, "none: they could not be drawn", "–"
+    pages = ", ".join(str(one.page) for one in compared)
+    return version.name, pages, ", ".join(one.said for one in compared if one.said) or "none"
+
+
+def _framed(rgb: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return a page with a line around it: paper is as white as what it is shown on."""
+    return np.pad(rgb, ((2, 2), (2, 2), (0, 0)), constant_values=FRAME)
+
+
+def _padded(rgb: NDArray[np.uint8], height: int) -> NDArray[np.uint8]:
+    return np.pad(_framed(rgb), ((0, height - rgb.shape[0]), (0, 0), (0, 0)), constant_values=FRAME)
+
+
+def _outlined(rgb: NDArray[np.uint8], boxes: NDArray[np.float64]) -> NDArray[np.uint8]:
+    return outlined(rgb, boxes, [""] * len(boxes), [_COLOUR] * len(boxes))
+
+
+def _uri(rgb: NDArray[np.uint8]) -> str:
+    return jpeg_uri(_framed(rgb), max_side_px=SIDE_PX)

@@ -1,0 +1,135 @@
+"""The pages of a PDF: what a claim rests on is marked where it stands, and what a later version changes is seen."""
+
+import base64
+import io
+from pathlib import Path
+
+import numpy as np
+import pikepdf
+import pytest
+from PIL import Image
+
+import forensix
+from forensix.demo import make_document
+from forensix.errors import UnsupportedMedia
+from forensix.media import Media, PageJob, open_media
+from forensix.tasks.evidence import Outcome, Picture, Table
+from forensix.tasks.pages import MAX_PLAIN, difference
+from tests.making import picture, write_image, write_pdf
+from tests.metadata.pdf.test_facts import appended, content_number, page, stream
+
+TASK = "forensic_analysis"
+
+
+def analysed(path: Path) -> Outcome:
+    report = forensix.analyze(path, [TASK])
+    assert not report.failed
+    return report.outcomes[TASK]
+
+
+def pictures(outcome: Outcome) -> dict[str, Picture]:
+    return {item.title: item for item in outcome.evidence if isinstance(item, Picture)}
+
+
+def pixels(shown: Picture) -> np.ndarray:
+    with Image.open(io.BytesIO(base64.b64decode(shown.data_uri.partition(",")[2]))) as opened:
+        return np.asarray(opened.convert("RGB")).astype(int)
+
+
+def orange(rgb: np.ndarray) -> np.ndarray:
+    """Return where the colour of an outline is."""
+    return (rgb[..., 0] > 150) & (rgb[..., 2] < 90) & (rgb[..., 0] - rgb[..., 2] > 90)
+
+
+@pytest.fixture
+def versions(tmp_path: Path) -> Path:
+    """A page whose amount a second version writes anew; a third one changes what is not drawn."""
+    path = page(tmp_path / "a.pdf")
+    number = content_number(path)
+    second = appended(path.read_bytes(), {number: stream(b"BT /F1 12 Tf 100 700 Td (An invoice over 900) Tj ET")})
+    path.write_bytes(appended(second, {900: b"<< /Producer (somebody) >>"}, info=900))
+    return path
+
+
+def drawn(media: Media, *jobs: PageJob) -> list:
+    return list(media.pages(jobs, max_side_px=400))
+
+
+def test_a_covered_text_is_marked_where_it_stands(tmp_path: Path) -> None:
+    (path,) = make_document(tmp_path)
+    outcome = analysed(path)
+    shown = pictures(outcome)["Page 1"]
+    assert shown.claim is not None and "white box covers text" in shown.claim.claim
+    where = np.argwhere(orange(pixels(shown)))
+    # The box is 30 to 280 of 360 points from the left, and 95 to 125 of 216 points from below.
+    height, width = pixels(shown).shape[:2]
+    assert where[:, 1].min() / width == pytest.approx(30 / 360, abs=0.02)
+    assert where[:, 1].max() / width == pytest.approx(280 / 360, abs=0.02)
+    assert where[:, 0].min() / height == pytest.approx(1 - 125 / 216, abs=0.03)
+
+
+def test_what_a_later_version_changes_is_shown_beside_the_one_before(versions: Path) -> None:
+    outcome = analysed(versions)
+    found = pictures(outcome)
+    assert set(found) == {"Page 1", "Page 1 in version 2"}
+    shown = found["Page 1 in version 2"]
+    assert shown.is_wide and shown.claim is not None and shown.claim.claim.startswith("Version 2")
+    where = np.argwhere(orange(pixels(shown)))
+    assert len(where) and where[:, 1].min() > pixels(shown).shape[1] / 2, "only the later version is marked"
+    (table,) = [e for e in outcome.evidence if isinstance(e, Table) and "to the eye" in e.title]
+    assert [row[0] for row in table.rows] == ["version 2", "version 3"]
+    assert table.rows[0][2].startswith("page 1 (") and table.rows[1][2] == "none"
+
+
+def test_the_difference_of_two_pages() -> None:
+    old = np.full((100, 80, 3), 255, np.uint8)
+    new = old.copy()
+    new[20:30, 10:40], new[70:75, 60:65] = 0, 200
+    boxes, share = difference(old, new)
+    assert share == pytest.approx((300 + 25) / 8000)
+    assert boxes.tolist() == [[4, 14, 46, 36], [54, 64, 71, 81]]
+    assert difference(old, old)[1] == 0 and difference(old, old)[0].shape == (0, 4)
+    assert difference(old, new[:50])[1] == 1
+
+
+def test_places_turn_with_the_page(tmp_path: Path) -> None:
+    path = write_pdf(tmp_path / "a.pdf")
+    with pikepdf.open(path, allow_overwriting_input=True) as document:
+        document.pages[0].rotate(90, relative=False)
+        document.save(path)
+    with open_media(path) as media:
+        (found,) = drawn(media, PageJob(1, boxes=((0, 742, 100, 842),)))
+    # The upper left corner of the page comes to the upper right.
+    height, width = found.rgb.shape[:2]
+    assert (width, height) == (400, 283)
+    assert found.boxes[0] == pytest.approx([width - 47.5, 0, width, 47.5], abs=2)
+
+
+def test_a_page_that_is_not_there_is_told_and_hostile_sizes_are_bounded(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdf"
+    with pikepdf.new() as document:
+        for side_pt, other_pt in ((14_400, 14_400), (3, 14_400), (0.01, 0.01), (1e9, 1e-9)):
+            document.add_blank_page()
+            document.pages[-1].obj.MediaBox = pikepdf.Array([0, 0, side_pt, other_pt])
+        document.save(path)
+    with open_media(path) as media:
+        found = {one.job: one for one in drawn(media, *(PageJob(number) for number in (1, 2, 3, 4, 9)))}
+    assert found[4].rgb is None and 0 in found
+    assert all(max(one.rgb.shape) <= 401 for one in found.values() if one.rgb is not None)
+
+
+def test_only_a_document_has_pages(tmp_path: Path) -> None:
+    with open_media(write_image(tmp_path / "a.png", picture(64, 64))) as media, pytest.raises(UnsupportedMedia):
+        drawn(media, PageJob(1))
+
+
+def test_a_locked_document_shows_nothing_and_a_long_one_its_first_pages(tmp_path: Path) -> None:
+    assert not pictures(analysed(write_pdf(tmp_path / "locked.pdf", password="secret")))
+    assert len(pictures(analysed(write_pdf(tmp_path / "long.pdf", 40)))) == MAX_PLAIN
+
+
+def test_pages_that_cannot_be_drawn_are_told(versions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forensix.media.medium._PAGES_S", 1e-3)
+    outcome = analysed(versions)
+    assert not pictures(outcome)
+    assert any(note.startswith("Not all pages could be drawn: reading this file took longer") for note in outcome.notes)
