@@ -192,9 +192,11 @@ def sbi(folder: Path) -> tuple[torch.nn.Module, Run]:
     from efficientnet_pytorch import EfficientNet
 
     plain = partial(EfficientNet.from_name, "efficientnet-b4", num_classes=2)
-    with at(folder / "SelfBlendedImages" / "src" / "inference"):
-        with mock.patch.object(EfficientNet, "from_pretrained", lambda name, advprop, num_classes: plain()):
-            network = importlib.import_module("model").Detector()
+    with (
+        at(folder / "SelfBlendedImages" / "src" / "inference"),
+        mock.patch.object(EfficientNet, "from_pretrained", lambda name, advprop, num_classes: plain()),
+    ):
+        network = importlib.import_module("model").Detector()
     box = get_card("sbi-ffraw").preprocessing["area"]
 
     def run(crop: np.ndarray) -> torch.Tensor:

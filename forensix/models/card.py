@@ -18,10 +18,9 @@ class _Record(BaseModel):
 class Output(_Record):
     """How the network's output vector is turned into one logit, higher for fake.
 
-    ``labels`` name the outputs in order. With one output it is the logit itself (``fake=0``, ``real=None``) or, where it
-    is higher for real (``fake=None``, ``real=0``), the logit turned round; with two, the logit is ``output[fake] -
-    output[real]``. For classifiers that name classes (attribution, gender), ``fake`` is
-    ``None``.
+    ``labels`` name the outputs in order. With one output it is the logit itself (``fake=0``, ``real=None``) or, where
+    it is higher for real (``fake=None``, ``real=0``), the logit turned round; with two, the logit is ``output[fake] -
+    output[real]``. For classifiers that name classes (attribution, gender), both are ``None``.
     """
 
     labels: tuple[str, ...]

@@ -111,7 +111,8 @@ def read_state(path: Path) -> "dict[str, Any]":
     import torch
 
     if path.suffix == ".pt":  # a TorchScript archive, as OpenAI publishes CLIP
-        archive: dict[str, Tensor] = torch.jit.load(path, map_location="cpu").state_dict()
+        load: Any = torch.jit.load
+        archive: dict[str, Tensor] = load(path, map_location="cpu").state_dict()
         return {key: value.float() for key, value in archive.items()}
     state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
     return state

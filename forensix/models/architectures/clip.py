@@ -76,7 +76,7 @@ class Tower(nn.Module):
         self.class_embedding = nn.Parameter(torch.zeros(width))
         self.positional_embedding = nn.Parameter(torch.zeros((side // patch) ** 2 + 1, width))
         self.ln_pre, self.ln_post = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.transformer = nn.Module()
+        self.transformer: Any = nn.Module()
         self.transformer.resblocks = nn.Sequential(*(Block(width, heads, quick=quick) for _ in range(depth)))
         self.proj = nn.Parameter(torch.zeros(width, output)) if output else None
 

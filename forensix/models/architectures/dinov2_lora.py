@@ -64,7 +64,8 @@ class Block(nn.Module):
         self.heads = heads
         self.norm1, self.norm2 = nn.LayerNorm(width, eps=1e-6), nn.LayerNorm(width, eps=1e-6)
         self.ls1, self.ls2 = Scale(width), Scale(width)
-        self.attn, self.mlp = nn.Module(), nn.Module()
+        self.attn: Any = nn.Module()
+        self.mlp: Any = nn.Module()
         self.attn.qkv = Adapted(width, 3 * width, rank, scale)
         self.attn.proj = Adapted(width, width, rank, scale)
         self.mlp.fc1 = Adapted(width, 4 * width, rank, scale)
@@ -88,7 +89,7 @@ class Transformer(nn.Module):
         self.cls_token = nn.Parameter(torch.zeros(1, 1, width))
         self.mask_token = nn.Parameter(torch.zeros(1, width))  # for training; kept for its key
         self.pos_embed = nn.Parameter(torch.zeros(1, LEARNT_GRID**2 + 1, width))
-        self.patch_embed = nn.Module()
+        self.patch_embed: Any = nn.Module()
         self.patch_embed.proj = nn.Conv2d(3, width, 14, stride=14)
         self.blocks = nn.Sequential(*(Block(width, heads, rank, scale) for _ in range(depth)))
         self.norm = nn.LayerNorm(width, eps=1e-6)
@@ -104,7 +105,7 @@ class Transformer(nn.Module):
     def _places(self, rows: int, columns: int) -> Tensor:
         if (rows, columns) == (LEARNT_GRID, LEARNT_GRID):
             return self.pos_embed
-        grid = self.pos_embed[:, 1:].unflatten(1, (LEARNT_GRID, LEARNT_GRID)).permute(0, 3, 1, 2)
+        grid = self.pos_embed[:, 1:].reshape(1, LEARNT_GRID, LEARNT_GRID, -1).permute(0, 3, 1, 2)
         factors = ((rows + _OFFSET) / LEARNT_GRID, (columns + _OFFSET) / LEARNT_GRID)
         grid = functional.interpolate(grid, scale_factor=factors, mode="bicubic")
         return torch.cat([self.pos_embed[:, :1], grid.flatten(2).transpose(1, 2)], dim=1)
@@ -115,7 +116,7 @@ class DinoProbe(nn.Module):
 
     def __init__(self, network: Transformer, width: int) -> None:
         super().__init__()
-        self.base_model = nn.Module()
+        self.base_model: Any = nn.Module()
         self.base_model.model = network
         self.base_model.fc = nn.Linear(width, 1)
 

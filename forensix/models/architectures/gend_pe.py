@@ -17,7 +17,8 @@ class PerceptionProbe(nn.Module):
 
     def __init__(self, backbone: str, **smaller: Any) -> None:
         super().__init__()
-        self.feature_extractor, self.model = nn.Module(), nn.Module()
+        self.feature_extractor: Any = nn.Module()
+        self.model: Any = nn.Module()
         tower: Any = timm.create_model(backbone, pretrained=False, dynamic_img_size=True, **smaller)
         tower.head = nn.Identity()
         self.feature_extractor.backbone = tower

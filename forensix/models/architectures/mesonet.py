@@ -66,8 +66,8 @@ def adapt(state: dict[str, Any], base: None = None) -> dict[str, Tensor]:
     """Return the weights of a Keras file: ``{"conv2d_5/kernel": ...}`` under the names here."""
     kinds: dict[str, dict[int, dict[str, Tensor]]] = {}
     for key, value in state.items():
-        layer, name = key.split("/")
-        kind, _, number = layer.rpartition("_")
+        spelled, name = key.split("/")
+        kind, _, number = spelled.rpartition("_")
         kinds.setdefault(kind, {}).setdefault(int(number), {})[name] = value
     found: dict[str, Tensor] = {}
     norms = ("gamma", "weight"), ("beta", "bias"), ("moving_mean", "running_mean"), ("moving_variance", "running_var")
@@ -75,10 +75,10 @@ def adapt(state: dict[str, Any], base: None = None) -> dict[str, Tensor]:
         found |= {f"norms.{i}.{ours}": layer[theirs] for theirs, ours in norms}
         found[f"norms.{i}.num_batches_tracked"] = torch.tensor(0)
     convolutions = _in_order(kinds["conv2d"])
-    for name, layer in zip(_CONVOLUTIONS[len(convolutions)], convolutions, strict=True):
-        found |= {f"{name}.weight": layer["kernel"].permute(3, 2, 0, 1), f"{name}.bias": layer["bias"]}
-    for name, layer in zip(("hidden", "out"), _in_order(kinds["dense"]), strict=True):
-        found |= {f"{name}.weight": layer["kernel"].T, f"{name}.bias": layer["bias"]}
+    for place, layer in zip(_CONVOLUTIONS[len(convolutions)], convolutions, strict=True):
+        found |= {f"{place}.weight": layer["kernel"].permute(3, 2, 0, 1), f"{place}.bias": layer["bias"]}
+    for place, layer in zip(("hidden", "out"), _in_order(kinds["dense"]), strict=True):
+        found |= {f"{place}.weight": layer["kernel"].T, f"{place}.bias": layer["bias"]}
     return found
 
 

@@ -28,13 +28,14 @@ class Encoder(nn.Module):
     def __init__(self, **smaller: Any) -> None:
         super().__init__()
         try:
-            from transformers import Wav2Vec2Config, Wav2Vec2Model
+            import transformers
         except ImportError:
             raise MissingExtra("this model needs the package transformers: pip install 'forensix[zoo]'") from None
         size = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
         shape = {"feat_extract_norm": "layer", "do_stable_layer_norm": True, "conv_bias": True}
         still = {"apply_spec_augment": False, "layerdrop": 0.0}
-        self.model = Wav2Vec2Model(Wav2Vec2Config(**(size | shape | still | smaller)))
+        made: Any = transformers
+        self.model: Any = made.Wav2Vec2Model(made.Wav2Vec2Config(**(size | shape | still | smaller)))
         self.model.masked_spec_embed = None
 
     def forward(self, waves: Tensor) -> Tensor:
@@ -86,7 +87,7 @@ class Graph(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         widths = ((1, 32), (32, 32), (32, 64), (64, 64), (64, 64), (64, 64))
-        self.enc = nn.Module()
+        self.enc: Any = nn.Module()
         self.enc.first_bn, self.enc.first_bn1 = nn.BatchNorm2d(1), nn.BatchNorm2d(NODES)
         self.enc.enc = nn.Sequential(*(Residual(a, b, first=i == 0) for i, (a, b) in enumerate(widths)))
         self.attention = nn.Sequential(
@@ -122,7 +123,7 @@ class Spectra(nn.Module):
     def __init__(self, head: nn.Module, name: str, **smaller: Any) -> None:
         super().__init__()
         self.ssl_encoder = Encoder(**smaller)
-        self.bridge = nn.Module()
+        self.bridge: Any = nn.Module()
         width = self.ssl_encoder.model.config.hidden_size
         self.bridge.mlp = nn.Sequential(
             nn.Linear(width, WIDTH), nn.SELU(), nn.Dropout(0.1), nn.Linear(WIDTH, WIDTH), nn.Dropout(0.1)
