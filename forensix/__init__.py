@@ -20,6 +20,7 @@ _PLACES = {
     "load_detector": "forensix.models",
     "load_model": "forensix.models",
     "evaluate": "forensix.evaluation",
+    "train": "forensix.training.own.run",
     "explore": "forensix.explorer",
     "Evaluation": "forensix.evaluation",
     "Report": "forensix.report",
@@ -41,6 +42,7 @@ __all__ = [
     "load_detector",
     "load_model",
     "open_media",
+    "train",
 ]
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from forensix.media import open_media
     from forensix.models import list_models, load_detector, load_model
     from forensix.report import Report
+    from forensix.training.own.run import train
 
 
 def __getattr__(name: str) -> Any:

@@ -1,5 +1,6 @@
 """Run tasks on one medium or on many, and gather what they find into reports."""
 
+import contextlib
 import datetime as dt
 import difflib
 import os
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from forensix import executors
 from forensix.errors import BrokenMedia, ForensixError, InputError, ModelNotFound, UsageError
 from forensix.media import Given, Limits, Media, Source, is_url, open_media, taken
-from forensix.models import Placement, get_card
+from forensix.models import ModelCard, Placement, get_card
 from forensix.progress import Progress, shown
 from forensix.report import Report
 from forensix.tasks import Options, Outcome, Task, select_tasks
@@ -140,7 +141,7 @@ def _examine(media: Media, given: str, tasks: Collection[str] | None, options: O
         codes={task: error.code for task, error in errors.items()},
         settings=settings,
         versions=versions(),
-        models=_models(outcomes.values()),
+        models=_models(outcomes.values(), options.components.values()),
         timings_s=timings_s,
         warnings=(*_of_no_file(media, chosen), *media.warnings),
         additional_info=options.additional_info,
@@ -311,15 +312,26 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **deciding_versions()}
 
 
-def _models(outcomes: Iterable[Outcome]) -> tuple[dict[str, Any], ...]:
+def _models(outcomes: Iterable[Outcome], chosen: Iterable[Any]) -> tuple[dict[str, Any], ...]:
+    own = {card.name: card for one in chosen if (card := _card(one)) is not None}
     names = dict.fromkeys(name for outcome in outcomes for name in outcome.models)
     described = []
     for name in names:
         try:
-            card = get_card(name)
+            card = own.get(name) or get_card(name)
         except ModelNotFound:  # a component of another package, which keeps its own records
             described.append({"name": name})
         else:
             told = ("name", "sha256", "component", "summary", "threshold", "inconclusive", "limits", "licence")
             described.append({key: getattr(card, key) for key in told} | {"calibrated": card.calibration is not None})
     return tuple(described)
+
+
+def _card(chosen: Any) -> ModelCard | None:
+    """Return the card of a component that the caller chose, by name, path or as an object."""
+    if isinstance(chosen, str):
+        with contextlib.suppress(ModelNotFound):
+            return get_card(chosen)
+        return None
+    card = getattr(chosen, "card", None)
+    return card if isinstance(card, ModelCard) else None

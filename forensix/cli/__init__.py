@@ -1,4 +1,4 @@
-"""The command line, ``forensix``: analyse inputs, run the demo, look after models, run the service.
+"""The command line, ``forensix``: analyse inputs, run the demo, look after models, train one, run the service.
 
 Exit status: 0 when everything was analysed, 1 when an input could not be (or a model is missing), 2 for wrong usage.
 Heavy modules are imported by the command that needs them, so that ``forensix --help`` is quick.
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from forensix import __version__
-from forensix.cli import analyze, completion, doctor
+from forensix.cli import analyze, completion, doctor, train
 from forensix.errors import ForensixError, UsageError
 from forensix.service import commands as service
 
@@ -22,6 +22,7 @@ _EPILOG = """examples:
   forensix analyze *.jpg --task ai_generated_image_detection --json
   forensix analyze contract.pdf --html report.html
   forensix analyze case/*.mp4 --output reports --csv reports.csv --jobs 4
+  forensix train labelled/manifest.csv --task voice_analysis --out mine
   forensix demo
 """
 
@@ -66,6 +67,7 @@ def build_parser() -> argparse.ArgumentParser:
     build.add_argument("--output", metavar="FILE", type=Path, default=Path("population.json"))
     build.set_defaults(run=_population_build)
 
+    train.register(commands)
     service.register(commands)
     doctor.register(commands)
     completion.register(commands, parser)

@@ -15,6 +15,7 @@ from typing import Any
 import forensix
 from forensix.errors import ModelNotFound
 from forensix.models import ModelCard, get_card, load_component
+from forensix.models.store import is_place
 from forensix.tasks import load_task
 from forensix.tasks.task import component_label, deciding_versions
 
@@ -22,7 +23,8 @@ _ROOMS = ("errors.py", "schema.py", "calibration.py", "media", "metadata", "mode
           "voice", "forensics", "tasks", "evaluation/scoring.py")  # fmt: skip
 _UNSEEN = object()
 # What a card says of itself without changing a score.
-_NOT_SCORED = {"summary", "trained_on", "measured", "limits", "licence", "paper", "seed", "command", "url"}
+_NOT_SCORED = {"summary", "trained_on", "measured", "limits", "licence", "paper", "seed", "command", "version",
+               "manifest_sha256", "url"}  # fmt: skip
 
 
 def digest(value: Any) -> str:
@@ -103,7 +105,9 @@ def _is_plain(value: Any) -> bool:
 
 def component_name(chosen: Any) -> str:
     """Return what a component is called in tables."""
-    return chosen if isinstance(chosen, str) else component_label(chosen)
+    if isinstance(chosen, str):
+        return get_card(chosen).name if is_place(chosen) else chosen
+    return component_label(chosen)
 
 
 def card_of(slot: str | None, chosen: Any) -> Any:

@@ -130,6 +130,10 @@ class ModelCard(_Record):
     seed: int | None = None
     command: str | None = None
     """The command that trained it."""
+    version: str | None = None
+    """The release of forensix that trained it."""
+    manifest_sha256: str | None = None
+    """Of the table of the dataset manifest that it was trained on, as CSV."""
     weights: FileName
     """File name of the weights: ``.safetensors``; ``.pth``, ``.pt``, ``.bin``, ``.h5`` or ``.onnx`` if published."""
     url: str | None = None

@@ -31,6 +31,7 @@ TASKS = {
 }
 COMMAND = "python -m forensix.training.bands --model {model}"
 AS_IT_IS = "as it is"
+ABOUT = "whole files of {n} repositories that training never saw, on which the bounds were set"
 RATE_HZ = 16_000
 
 
@@ -80,16 +81,15 @@ def score_all(
     return pd.DataFrame(rows, columns=["repo", "label", "condition", "score"])
 
 
-def with_band(card: ModelCard, scored: pd.DataFrame, command: str) -> ModelCard:
+def with_band(card: ModelCard, scored: pd.DataFrame, command: str, *, about: str = ABOUT) -> ModelCard:
     """Return the card with the bounds that hold in every condition, and with what they decide in each.
 
-    The specification's two classes part at the upper bound: a wrong accusation weighs more than a miss.
+    ``about`` says in the figures what ``scored`` is, ``{n}`` standing for how many values its column ``repo`` has. The
+    specification's two classes part at the upper bound: a wrong accusation weighs more than a miss.
     """
     fake = (scored["label"] == "fake").to_numpy()
     lower, upper = inconclusive_band(fake, scored["score"], scored["condition"].tolist())
-    about = (
-        f"whole files of {scored['repo'].nunique()} repositories that training never saw, on which the bounds were set"
-    )
+    about = about.format(n=scored["repo"].nunique())
     measured = []
     for condition, rows in scored.groupby("condition", sort=False):
         y, s = (rows["label"] == "fake").to_numpy(), rows["score"].to_numpy(dtype=float)

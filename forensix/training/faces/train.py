@@ -9,7 +9,6 @@ identities are never trained on; the score is calibrated on pairs made of them.
 """
 
 import argparse
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +24,7 @@ from forensix.faces.crop import CROP_PX
 from forensix.models.architectures import face_cnn
 from forensix.training.faces.blend import Rng
 from forensix.training.faces.data import CELL_PX, STORED_PX, TYPES, SourceFace, make_pair, shares
+from forensix.training.loop import Plan, cosine, fit
 
 SEED = 20
 CONFIG: dict[str, Any] = {"width": 48, "n_types": len(TYPES), "depth": 2, "dropout": 0.2}
@@ -130,41 +130,33 @@ def train(
 ) -> face_cnn.FaceCNN:
     """Train a network and return it, weights averaged over the later steps, in evaluation mode.
 
-    ``log`` is called with the step and the loss, averaged over about 50 steps,
-    every 50 steps.
+    ``log`` is called every 50 steps with the step and the mean loss of these.
     """
     torch.manual_seed(seed)
+    net = face_cnn.build(**CONFIG)
+
+    def stream(rng: Rng) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
+        while True:
+            yield from batches(given, batch, rng)
+
     rng = np.random.default_rng(seed)
-    net = face_cnn.build(**CONFIG).train()
-    smoothing = torch.optim.swa_utils.get_ema_multi_avg_fn(0.99)  # type: ignore[no-untyped-call]
-    average = torch.optim.swa_utils.AveragedModel(net, multi_avg_fn=smoothing, use_buffers=True)
-    optimiser = torch.optim.AdamW(net.parameters(), lr=rate, weight_decay=0.05)
-    n_steps = max(1, int(epochs * (len(given) // batch)))
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: _rate(step, n_steps))
-    step, smooth = 0, math.nan
-    while step < n_steps:
-        for one in batches(given, batch, rng):
-            optimiser.zero_grad(set_to_none=True)
-            loss = loss_of(net, *one)
-            loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_(net.parameters(), 5.0)
-            optimiser.step()
-            schedule.step()
-            average.update_parameters(net)
-            smooth = loss.item() if math.isnan(smooth) else 0.98 * smooth + 0.02 * loss.item()
-            if log and step % 50 == 0:
-                log(step, smooth)
-            step += 1
-            if step >= n_steps:
-                break
-    module = average.module
-    assert isinstance(module, face_cnn.FaceCNN)
-    return module.eval()
-
-
-def _rate(step: int, n_steps: int) -> float:
-    warm = min(1.0, (step + 1) / 100)
-    return warm * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * step / n_steps)))
+    drawn = stream(rng)
+    plan = Plan(
+        steps=max(1, int(epochs * (len(given) // batch))),
+        rate=cosine(rate, warm=100, least=0.02),
+        decay=0.05,
+        average=0.99,
+        every=50,
+    )
+    fit(
+        net,
+        lambda _: next(drawn),
+        lambda _, one: loss_of(net, *one),
+        plan,
+        rng,
+        tell=None if log is None else lambda step, loss, _: log(step, loss),
+    )
+    return net
 
 
 def outputs_of(net: face_cnn.FaceCNN, given: Examples, *, batch: int = 64) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,6 @@ collections count as the square root of their size. Both classes are as often cl
 
 import logging
 import math
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from forensix.training.loop import Plan, fit
 from forensix.training.voice.clips import DEGRADED, RATE_HZ, Clips, Samples
 from forensix.voice.spoof import LEVEL_RMS
 
@@ -113,47 +113,23 @@ def train(network: nn.Module, sampler: Sampler, settings: Settings, seed: int, c
     """
     torch.manual_seed(seed)
     network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    optimizer = torch.optim.AdamW(network.parameters(), lr=settings.rate, weight_decay=settings.decay)
-    averaged = torch.optim.swa_utils.AveragedModel(
-        network,
-        multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(settings.average),  # type: ignore[no-untyped-call]
-        use_buffers=True,
-    )
-    step, spent_s = 0, 0.0
-    if checkpoint.is_file():
-        state = torch.load(checkpoint, weights_only=True)
-        step, spent_s = state["step"], state["spent_s"]
-        network.load_state_dict(state["network"])
-        averaged.load_state_dict(state["averaged"])
-        optimizer.load_state_dict(state["optimizer"])
-        sampler.rng = np.random.default_rng([seed, step])
-    begun = time.process_time() - spent_s
-    losses: list[float] = []
-    network.train()
-    while (progress := max(step / settings.steps, (time.process_time() - begun) / (60 * settings.minutes))) < 1:
-        for group in optimizer.param_groups:
-            group["lr"] = settings.rate * min(1.0, (step + 1) / 50) * (0.5 + 0.5 * math.cos(math.pi * progress)) + 1e-5
-        size = int(sampler.rng.choice(settings.crops_s) * RATE_HZ)
-        waves, labels = sampler.batch(settings.batch, size, settings.clean)
+
+    def draw(rng: np.random.Generator) -> tuple[Tensor, Tensor]:
+        return sampler.batch(settings.batch, int(rng.choice(settings.crops_s) * RATE_HZ), settings.clean)
+
+    def loss_of(network: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
+        waves, labels = batch
         soft = labels * (1 - 2 * settings.smoothing) + settings.smoothing
-        loss = nn.functional.binary_cross_entropy_with_logits(network(waves), soft)
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(network.parameters(), 5.0)
-        optimizer.step()
-        averaged.update_parameters(network)
-        losses.append(loss.item())
-        step += 1
-        if step % 200 == 0:
-            spent_s = time.process_time() - begun
-            log.info("step %d loss %.4f, %.0f s", step, np.mean(losses[-200:]), spent_s)
-            kept = {"step": step, "spent_s": spent_s, "network": network.state_dict()}
-            kept |= {"averaged": averaged.state_dict(), "optimizer": optimizer.state_dict()}
-            torch.save(kept, checkpoint.with_suffix(".new"))
-            checkpoint.with_suffix(".new").rename(checkpoint)
-    network.load_state_dict(averaged.module.state_dict())
-    network.eval()
-    return step
+        return nn.functional.binary_cross_entropy_with_logits(network(waves), soft)
+
+    def rate(step: int, progress: float) -> float:
+        return settings.rate * min(1.0, (step + 1) / 50) * (0.5 + 0.5 * math.cos(math.pi * progress)) + 1e-5
+
+    def tell(step: int, loss: float, progress: float) -> None:
+        log.info("step %d loss %.4f, %.0f %%", step, loss, 100 * progress)
+
+    plan = Plan(settings.steps, rate, settings.decay, settings.average, settings.minutes)
+    return fit(network, draw, loss_of, plan, sampler.rng, checkpoint=checkpoint, tell=tell)
 
 
 @torch.inference_mode()

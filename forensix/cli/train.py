@@ -1,0 +1,84 @@
+"""``forensix train``: a detector of one's own, from a manifest to a folder that ``analyze --component`` takes."""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from forensix.errors import UsageError
+
+_EVERY_S = 5.0
+
+
+def register(commands: Any) -> None:
+    """Add the command to the parser."""
+    train = commands.add_parser("train", help="train a detector on labelled files of one's own")
+    train.add_argument("manifest", metavar="MANIFEST", help="a manifest, a folder of real/ and fake/, shards or a URL")
+    train.add_argument("--task", required=True, metavar="TASK", help="for example voice_analysis")
+    train.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder for weights and card")
+    train.add_argument("--base", metavar="NAME_OR_PATH", help="model to start from (default: the one that ships)")
+    train.add_argument("--name", help="the new model's name (default: the folder's)")
+    train.add_argument("--group", metavar="COLUMN", help="what belongs together (default: group_id, else source)")
+    train.add_argument(
+        "--label", action="append", default=[], metavar="WORD=LABEL", help="for example 1=fake (repeatable)"
+    )
+    train.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1, mps or auto")
+    train.add_argument("--steps", type=int, default=1000)
+    train.add_argument("--batch", type=int, help="examples of a step, an even number")
+    train.add_argument("--rate", type=float, help="learning rate")
+    train.add_argument("--all-layers", action="store_true", default=None, help="let every layer learn")
+    train.add_argument("--seed", type=int, default=0)
+    train.set_defaults(run=_train)
+
+
+def _train(options: argparse.Namespace) -> int:
+    from forensix.manifest import Manifest
+    from forensix.training.own.run import train
+
+    manifest = Manifest.read(options.manifest, labels=_labels(options.label))
+    card = train(
+        manifest,
+        options.task,
+        options.out,
+        base=options.base,
+        name=options.name,
+        group=options.group,
+        device=options.device,
+        steps=options.steps,
+        batch=options.batch,
+        rate=options.rate,
+        everything=options.all_layers,
+        seed=options.seed,
+        progress=True if sys.stderr.isatty() else _lines(),
+    )
+    for one in card.measured:
+        interval = f" ({one.interval[0]:.3f} to {one.interval[1]:.3f})" if one.interval else ""
+        print(f"{one.metric}: {one.value:.3f}{interval}, {one.n_real} real, {one.n_fake} fake, {one.data}")
+    place = options.out if options.out.is_absolute() else f"./{options.out}"
+    print(f"called fake from {card.threshold}, inconclusive between {card.inconclusive}; use it:")
+    print(f"  forensix analyze FILE --task {options.task} --component {card.component}={place}")
+    return 0
+
+
+def _labels(pairs: list[str]) -> dict[str, str]:
+    told = {}
+    for pair in pairs:
+        word, equals, label = pair.rpartition("=")
+        if not (word and equals):
+            raise UsageError(f"--label takes WORD=LABEL, for example bonafide=real: got {pair!r}")
+        told[word] = label
+    return told
+
+
+def _lines() -> Any:
+    """Return what writes a line of progress now and then."""
+    at = -_EVERY_S
+
+    def tell(task: str, said: str, done: float) -> None:
+        nonlocal at
+        if time.monotonic() - at >= _EVERY_S:
+            at = time.monotonic()
+            print(f"{100 * done:3.0f} % {said}", file=sys.stderr, flush=True)
+
+    return tell

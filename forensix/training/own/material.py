@@ -1,0 +1,112 @@
+"""Decoded files of a training run, kept as arrays: read once, in the sandbox, and found again by a run that goes on.
+
+A file that cannot be used is remembered with the reason; a folder that is full leaves nothing half behind.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from forensix.errors import InputError, UsageError
+from forensix.manifest import Manifest
+
+Arrays = tuple[NDArray[Any], ...]
+Read = Callable[[Path, np.random.Generator], Arrays]
+"""Decodes one file to arrays; the generator is the file's own."""
+_KEPT_OPEN = 256
+
+
+@dataclass(frozen=True)
+class Material:
+    """The files of a part of a manifest that can be used: where their arrays lie, which are fake, and their groups."""
+
+    files: tuple[Path, ...]
+    fake: NDArray[np.bool_]
+    groups: NDArray[np.str_]
+    refused: tuple[str, ...]
+    """A sentence for each file that cannot be used."""
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def arrays(self, at: int) -> Arrays:
+        """Return what is kept of a file."""
+        return _stored(self.files[at])
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64]:
+        """Return weights that sum to 1 in either class, in which a group counts as the root of its files."""
+        table = pd.DataFrame({"group": self.groups, "fake": self.fake})
+        weights = table.groupby(["group", "fake"])["group"].transform("size").to_numpy(dtype=np.float64) ** -0.5
+        for side in (self.fake, ~self.fake):
+            weights[side] /= weights[side].sum()
+        return weights
+
+
+def gather(
+    manifest: Manifest, groups: Sequence[str], read: Read, folder: Path, kind: str, tell: Callable[[int], None]
+) -> Material:
+    """Decode the files of a manifest that ``folder`` lacks, and return them all.
+
+    ``kind`` tells one way of decoding from another.
+
+    Raises
+    ------
+    UsageError
+        A class is left without a file that can be used.
+    OSError
+        The disk is full; what was decoded before stays.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    files, fake, names, refused = [], [], [], []
+    for n, (path, is_fake, group) in enumerate(zip(manifest.paths(), manifest.is_fake(), groups, strict=True)):
+        tell(n)
+        state = path.stat()
+        key = hashlib.sha256(f"{kind}\n{path.absolute()}\n{state.st_size}\n{state.st_mtime_ns}".encode()).hexdigest()
+        target = folder / f"{key[:32]}.npz"
+        if not target.exists():
+            _store(target, _decoded(path, read, int(key[:8], 16)))
+        arrays = _stored(target)
+        if arrays[0].dtype.kind == "U":
+            refused.append(str(arrays[0]))
+            continue
+        files.append(target)
+        fake.append(bool(is_fake))
+        names.append(group)
+    if len(set(fake)) < 2:
+        what = "fake" if False in fake else "real"
+        raise UsageError(
+            f"none of the {what} files of this part can be used; the first one: {refused[0] if refused else 'none'}"
+        )
+    return Material(tuple(files), np.array(fake), np.array(names), tuple(refused))
+
+
+def _decoded(path: Path, read: Read, seed: int) -> Arrays:
+    try:
+        return read(path, np.random.default_rng(seed))
+    except InputError as error:
+        return (np.array(str(error)),)
+
+
+def _store(target: Path, arrays: Arrays) -> None:
+    partial = target.with_suffix(".partial")
+    try:
+        with partial.open("wb") as file:
+            np.savez(file, *arrays)
+        partial.replace(target)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+@lru_cache(_KEPT_OPEN)
+def _stored(path: Path) -> Arrays:
+    with np.load(path, allow_pickle=False) as stored:
+        return tuple(stored[f"arr_{i}"] for i in range(len(stored.files)))

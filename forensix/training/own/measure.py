@@ -1,0 +1,127 @@
+"""Calibration and figures of a model of one's own, on files of groups that it never saw, scored as a user's are."""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from forensix.calibration import fit_platt
+from forensix.errors import InputError, UsageError
+from forensix.evaluation import evaluate
+from forensix.manifest import Manifest
+from forensix.models import LoadedModel, ModelCard, TrainingSource
+from forensix.training.bands import AS_IT_IS, with_band
+from forensix.training.own.recipe import Recipe
+
+MOST_SOURCES = 100
+ABOUT = "whole files of {n} groups held out, on which calibration and bounds were set"
+
+Tell = Callable[[str, float], None]
+
+
+def measured_on(
+    recipe: Recipe,
+    model: LoadedModel,
+    held_out: Manifest,
+    groups: Sequence[str],
+    task: str,
+    degradations: Collection[str],
+    tell: Tell,
+) -> ModelCard:
+    """Return the card with calibration, threshold, bounds and figures; ``groups`` has one for each held-out file.
+
+    Raises
+    ------
+    UsageError
+        The files of a class cannot be scored, or the network scores real files above fake ones.
+    """
+    card = model.card
+    calibrated = card.model_copy(update={"calibration": _calibration(recipe, model, held_out, groups, tell)})
+    found = evaluate(
+        held_out,
+        task,
+        component=recipe.detector(LoadedModel(calibrated, model.module)),
+        perturbations=_strengths(degradations),
+        executor="here",
+        cache=False,
+        metadata=False,
+        progress=lambda _, said, done: tell(f"measuring on {said}", 0.5 + 0.5 * done),
+    )
+    group_of = dict(zip(held_out.table["path"], groups, strict=True))
+    scores = found.scores[found.scores["score"].notna()]
+    conditions = [
+        AS_IT_IS if name == "none" else f"{name}{'' if pd.isna(strength) else f' {strength:g}'}"
+        for name, strength in zip(scores["perturbation"], scores["strength"], strict=True)
+    ]
+    scored = pd.DataFrame(
+        {
+            "repo": scores["path"].map(group_of).to_numpy(),
+            "label": scores["label"].to_numpy(),
+            "condition": conditions,
+            "score": scores["score"].to_numpy(dtype=float),
+        }
+    )
+    for condition, rows in scored.groupby("condition"):
+        if rows["label"].nunique() < 2:
+            raise UsageError(f"of the files held out, {condition}, only {rows['label'].iloc[0]} ones could be scored")
+    if scored.empty:
+        raise UsageError(f"none of the {len(held_out)} files held out could be scored")
+    return with_band(calibrated, scored, card.command or "", about=ABOUT)
+
+
+def _calibration(recipe: Recipe, model: LoadedModel, held_out: Manifest, groups: Sequence[str], tell: Tell) -> Any:
+    detector = recipe.detector(model)
+    logits, fake, of = [], [], []
+    for n, (entry, group) in enumerate(zip(held_out, groups, strict=True)):
+        tell(f"calibrating on {len(held_out)} files held out", 0.5 * n / len(held_out))
+        try:
+            logits.append(recipe.logit(detector, entry.path))
+        except InputError:
+            continue
+        fake.append(entry.is_fake)
+        of.append(group)
+    table = pd.DataFrame({"fake": fake, "group": of})
+    if table["fake"].nunique() < 2:
+        raise UsageError(
+            f"of {len(held_out)} files held out, {len(fake)} can be judged, and these are not of both classes"
+        )
+    # Within a class a group counts as the root of its files, as in training.
+    weights = table.groupby(["fake", "group"])["group"].transform("size").to_numpy(dtype=float) ** -0.5
+    try:
+        return fit_platt(np.array(logits), np.array(fake), weights=weights)
+    except ValueError:
+        raise UsageError(
+            "on the groups held out the network scores real files above fake ones: what it learnt does not hold there,"
+            " so no model is written; more groups, or more alike ones in both classes, may help"
+        ) from None
+
+
+def _strengths(degradations: Collection[str]) -> dict[str, list[float | None]]:
+    found: dict[str, list[float | None]] = {}
+    for told in degradations:
+        name, _, strength = told.partition("=")
+        try:
+            found.setdefault(name, []).append(float(strength) if strength else None)
+        except ValueError:
+            raise UsageError(f"a degradation is written NAME=STRENGTH, for example jpeg=70, not {told!r}") from None
+    return found
+
+
+def trained_on(manifest: Manifest, groups: Sequence[str], fake: Sequence[int]) -> tuple[TrainingSource, ...]:
+    """Return how many files of each class training saw, by group and licence; the smallest groups as one."""
+    licences = manifest.table["licence"] if "licence" in manifest.table else pd.Series("", index=manifest.table.index)
+    table = pd.DataFrame(
+        {
+            "source": groups,
+            "label": np.where(np.asarray(fake, dtype=bool), "fake", "real"),
+            "licence": licences.fillna("").replace("", "not stated").to_numpy(),
+        }
+    )
+    sizes = table["source"].value_counts()
+    if len(sizes) > MOST_SOURCES:
+        table["source"] = table["source"].where(
+            table["source"].isin(sizes.index[: MOST_SOURCES - 1]), f"{len(sizes) - MOST_SOURCES + 1} smaller groups"
+        )
+    counted = table.groupby(["source", "label", "licence"]).size().reset_index(name="n")
+    return tuple(TrainingSource.model_validate(row) for row in counted.to_dict("records"))

@@ -1,0 +1,127 @@
+"""Pictures, and frames of videos: crops at native resolution and of the whole, drawn as for the detector that ships."""
+
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from forensix.errors import UnsupportedMedia, UsageError
+from forensix.media import Media, open_media
+from forensix.models import LoadedModel
+from forensix.models.architectures.efficientnet import statistics
+from forensix.models.architectures.pictures import WHOLE, WINDOW
+from forensix.synthetic.detector import PictureDetector, detector_of, normalised
+from forensix.training.images.cache import Views, cut_views
+from forensix.training.images.crops import draw
+from forensix.training.own.material import Arrays, Material
+from forensix.training.own.recipe import Batch, Recipe, Rng
+
+FRAMES_HZ = 0.5
+MOST_FRAMES = 8
+VERSIONS = 8
+"""Crops of each picture that are drawn where only the rule learns: the backbone looks at each of them once."""
+
+
+class Pictures(Recipe):
+    """Tells generated pictures from photographs; see `forensix.training.images.crops` for what crops go through."""
+
+    slot = "image_detector"
+    kind = "views"
+    degradations = ("jpeg=70", "resize=0.5")
+    batch = 32
+    rate = 1e-3
+    everything = False
+
+    def __init__(self, model: LoadedModel) -> None:
+        super().__init__(model)
+        self._learns_all = True
+        self._statistics: dict[tuple[str, int], tuple[Tensor, int]] = {}
+        if model.card.architecture != "pictures":
+            raise UsageError(
+                f"{model.card.name} ({model.card.architecture}) cannot be trained yet: name forensix-image"
+            )
+
+    def kept(self, media: Media, rng: Rng) -> Arrays:
+        """Return the views of a picture, the whole last; of a video those of frames drawn from it."""
+        found: list[Any] = []
+        for rgb in pictures_of(media):
+            views = cut_views(rgb, rng)
+            found += [*views.native, views.whole]
+            # Which arrays belong together is told by their last one.
+            found.append(np.array(len(views.native)))
+        return tuple(found)
+
+    def draw(self, material: Material, n: int, rng: Rng) -> Batch:
+        """Return a batch of crops, or, where the backbone does not learn, of what it says of crops drawn before."""
+        if self._learns_all:
+            return super().draw(material, n, rng)
+        rows = self.rows(material, n, rng)
+        told = [self._said(material, int(row), int(rng.integers(VERSIONS))) for row in rows]
+        labels = torch.tensor(material.fake[rows].astype(np.float32))
+        return torch.stack([one for one, _ in told]).float(), torch.tensor([output for _, output in told]), labels
+
+    def _said(self, material: Material, row: int, version: int) -> tuple[Tensor, int]:
+        key = material.files[row].name, version
+        if key not in self._statistics:
+            rng = np.random.default_rng([zlib.crc32(key[0].encode()), version])
+            crop, output = self.example(material.arrays(row), 0, rng)
+            backbones: Any = self.module.backbones
+            device = next(backbones.parameters()).device
+            with torch.inference_mode():
+                found = statistics(backbones.eval()(self.inputs([crop]).to(device)))[0]
+            self._statistics[key] = found.half().cpu().clone(), output
+        return self._statistics[key]
+
+    def example(self, arrays: Arrays, size: int, rng: Rng) -> tuple[np.ndarray[Any, Any], int]:
+        """Return a crop (224, 224, 3) of a window, or of the whole, which the network reads at its second output."""
+        ends = [i for i, one in enumerate(arrays) if one.ndim == 0]
+        end = ends[int(rng.integers(len(ends)))]
+        n = int(arrays[end])
+        views = Views(arrays[end - 1 - n : end - 1], arrays[end - 1], 0)
+        whole = bool(rng.random() < 0.5)
+        return draw(views, rng, whole=whole), WHOLE if whole else WINDOW
+
+    def inputs(self, drawn: list[np.ndarray[Any, Any]]) -> Tensor:
+        """Return crops as the network takes them."""
+        return normalised(np.stack(drawn))
+
+    def logits(self, network: nn.Module, inputs: Tensor, outputs: Tensor) -> Tensor:
+        """Return for each crop the logit of its own output; inputs may be what the backbone said of them."""
+        net: Any = network
+        told: Tensor = net(inputs)[0] if inputs.ndim == 4 else net.rule(inputs)
+        return told[torch.arange(len(told), device=told.device), outputs.to(told.device)]
+
+    def tuned(self, *, everything: bool) -> list[nn.Parameter]:
+        """Return the rule's parameters, or all."""
+        self._learns_all = everything
+        rule: Any = self.module.rule
+        return list((self.module if everything else rule).parameters())
+
+    def detector(self, model: LoadedModel) -> PictureDetector:
+        """Return the detector that feeds a network as its card says."""
+        return detector_of(model)
+
+    def logit(self, detector: Any, path: Path) -> float:
+        """Return the logit of a picture, or the mean of a video's frames'."""
+        with open_media(path) as media:
+            return float(np.mean([detector.logit(rgb) for rgb in pictures_of(media)]))
+
+
+def pictures_of(media: Media) -> list[Any]:
+    """Return a picture, or at most `MOST_FRAMES` frames spread over a video.
+
+    Raises
+    ------
+    UnsupportedMedia
+        It is neither.
+    """
+    if media.kind == "image":
+        return [media.image()]
+    if media.kind == "video":
+        longest_s = media.info.duration_s or MOST_FRAMES / FRAMES_HZ
+        rate_hz = min(FRAMES_HZ, MOST_FRAMES / longest_s) if longest_s > 1 / FRAMES_HZ else None
+        return [frame.rgb for frame, _ in zip(media.frames(rate_hz=rate_hz), range(MOST_FRAMES), strict=False)]
+    raise UnsupportedMedia(f"{media.name} is {media.kind}, neither picture nor video")

@@ -1,0 +1,105 @@
+"""What a network of a slot needs to be trained on files: how they are decoded, drawn, degraded and judged."""
+
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from forensix.media import Media, open_media
+from forensix.models import LoadedModel, Output
+from forensix.training.own.material import Arrays, Material
+
+Rng = np.random.Generator
+Batch = tuple[Tensor, Tensor, Tensor]
+"""Inputs (n, ...), which output to read (n,), and labels (n,), 1 for fake."""
+
+
+class Recipe(ABC):
+    """How the network of one slot learns from files."""
+
+    slot: ClassVar[str]
+    kind: ClassVar[str]
+    """Names what `read` keeps of a file: files that were decoded for another kind are decoded anew."""
+    degradations: ClassVar[tuple[str, ...]]
+    """What held-out files are measured after, beside as they are (`forensix.perturb`), each ``name=strength``."""
+    batch: ClassVar[int]
+    rate: ClassVar[float]
+    everything: ClassVar[bool] = True
+    """Whether all layers learn, unless the caller says otherwise."""
+
+    def __init__(self, model: LoadedModel) -> None:
+        self.card, self.module = model.card, model.module
+
+    def read(self, path: Path, rng: Rng) -> Arrays:
+        """Return what is kept of a file.
+
+        Raises
+        ------
+        InputError
+            It cannot be opened, or holds nothing to learn from.
+        """
+        with open_media(path) as media:
+            return self.kept(media, rng)
+
+    @abstractmethod
+    def kept(self, media: Media, rng: Rng) -> Arrays:
+        """Return what is kept of an opened file; see `read`."""
+
+    @abstractmethod
+    def example(self, arrays: Arrays, size: int, rng: Rng) -> "tuple[np.ndarray[Any, Any], int]":
+        """Return one input, cut and degraded at random without regard to its class, and which output to read."""
+
+    @abstractmethod
+    def inputs(self, drawn: "list[np.ndarray[Any, Any]]") -> Tensor:
+        """Return examples as the network takes them."""
+
+    @abstractmethod
+    def detector(self, model: LoadedModel) -> Any:
+        """Return the component of the slot that has this model."""
+
+    @abstractmethod
+    def logit(self, detector: Any, path: Path) -> float:
+        """Return the detector's raw logit of a whole file.
+
+        Raises
+        ------
+        InputError
+            The file holds nothing to judge.
+        """
+
+    def size(self, rng: Rng) -> int:
+        """Return how large the examples of a batch are."""
+        return 0
+
+    def tuned(self, *, everything: bool) -> list[nn.Parameter]:
+        """Return the parameters that learn."""
+        return list(self.module.parameters())
+
+    def draw(self, material: Material, n: int, rng: Rng) -> Batch:
+        """Return a batch of ``n`` examples, half of them fake; groups count as the root of their files."""
+        size, rows = self.size(rng), self.rows(material, n, rng)
+        found = [self.example(material.arrays(int(row)), size, rng) for row in rows]
+        labels = torch.tensor(material.fake[rows].astype(np.float32))
+        return self.inputs([one for one, _ in found]), torch.tensor([output for _, output in found]), labels
+
+    def rows(self, material: Material, n: int, rng: Rng) -> NDArray[np.int64]:
+        """Return ``n`` files to draw from, half of them fake; groups count as the root of their files."""
+        sides = [np.flatnonzero(material.fake == fake) for fake in (False, True)]
+        return np.concatenate([rng.choice(side, n // 2, p=material.weights[side]) for side in sides])
+
+    def logits(self, network: nn.Module, inputs: Tensor, outputs: Tensor) -> Tensor:
+        """Return logits (n,), higher for fake, with their gradient."""
+        told = network(inputs)
+        return read_out(told[0] if isinstance(told, tuple) else told, self.card.output)
+
+
+def read_out(values: Tensor, output: Output) -> Tensor:
+    """Return logits (n,), higher for fake, of a network's outputs (n,) or (n, labels)."""
+    if values.ndim == 1:
+        return values
+    assert output.fake is not None, "only what tells fake from real is trained"
+    return values[:, output.fake] - (values[:, output.real] if output.real is not None else 0.0)

@@ -1,0 +1,305 @@
+"""From a manifest of one's own to a model: deal, decode, train, calibrate, set the bounds, write weights and card."""
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+import forensix
+from forensix.errors import UsageError
+from forensix.evaluation.plan import read_manifest
+from forensix.manifest import Manifest
+from forensix.models import LoadedModel, ModelCard, list_models, load_model, save_model
+from forensix.models.placement import choose_device
+from forensix.models.store import write_card
+from forensix.progress import Progress, shown
+from forensix.tasks.catalogue import describe, task_names
+from forensix.tasks.task import check_names, load_task
+from forensix.training.loop import Plan, cosine, fit
+from forensix.training.own.deal import Dealt, deal, groups_of
+from forensix.training.own.faces import Faces
+from forensix.training.own.material import Material, gather
+from forensix.training.own.measure import measured_on, trained_on
+from forensix.training.own.pictures import Pictures
+from forensix.training.own.recipe import Batch, Recipe
+from forensix.training.own.voices import Voices
+
+RECIPES: dict[str, type[Recipe]] = {one.slot: one for one in (Pictures, Voices, Faces)}
+WORK = "work"
+"""Folder in ``out`` of decoded files and the checkpoint; it is deleted when the model is there."""
+SMOOTHING = 0.05
+JUDGED_BATCHES = 4
+EVERY = 25
+"""Steps between checkpoints, and judgements on the groups that stop the training."""
+PATIENCE = 8
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How long and how fast a network learns from one's own files; see `train`."""
+
+    steps: int
+    batch: int | None
+    rate: float | None
+    everything: bool | None
+    seed: int
+
+    def __post_init__(self) -> None:
+        for name, value, of in (("steps", self.steps, 1), ("batch", self.batch or 2, 2), ("seed", self.seed + 1, 1)):
+            if isinstance(value, bool) or value != int(value) or value < 1 or value % of:
+                raise UsageError(f"{name} must be a whole number above 0{', an even one' if of == 2 else ''}")
+        if self.rate is not None and not 0 < self.rate < 1:
+            raise UsageError(f"rate must lie between 0 and 1, not {self.rate}")
+
+
+def train(
+    manifest: Manifest | str | os.PathLike[str],
+    task: str,
+    out: str | os.PathLike[str],
+    *,
+    base: str | os.PathLike[str] | None = None,
+    name: str | None = None,
+    group: str | None = None,
+    device: str = "cpu",
+    steps: int = 1000,
+    batch: int | None = None,
+    rate: float | None = None,
+    everything: bool | None = None,
+    perturbations: Collection[str] | None = None,
+    seed: int = 0,
+    progress: Progress | bool | None = None,
+) -> ModelCard:
+    """Train a detector on files of one's own, and return its card.
+
+    Groups of files are dealt into three: most are learnt from, some stop the training when they get no better, and the
+    rest are held out: their files calibrate the score, set the threshold and the bounds of ``inconclusive``, and are
+    what the card's figures were measured on, whole, as a user's file is scored, as they are and degraded. Both classes
+    go through the same random degradations. Killed and called again with the same arguments, it goes on.
+
+    Parameters
+    ----------
+    manifest
+        A manifest, or what `Manifest.read` takes. With rows of the split ``train``, those of ``test`` take no part.
+    task
+        ``ai_generated_image_detection``, ``voice_analysis`` or ``face_manipulation``.
+    out
+        A folder for card and weights: ``analyze(path, image_detector=out)``, ``evaluate(manifest, task,
+        component=out)`` and ``load_detector(out)`` take it.
+    base
+        The model to start from: a name or a path to a card; by default the one that ships for the task.
+    name
+        The new model's; by default that of the folder.
+    group
+        Column that says what belongs together; ``group_id`` by default, else ``source``, else each file is by itself,
+        which flatters the figures where files have something in common. ``"path"`` asks for that.
+    device
+        Where the network learns: ``"cpu"``, ``"cuda"``, ``"auto"`` or another of torch's.
+    steps
+        Steps of the optimiser at most.
+    batch
+        Examples of a step, an even number.
+    rate
+        The highest learning rate.
+    everything
+        Whether all layers learn; by default all of voices and faces, and of pictures the last one alone.
+    perturbations
+        What held-out files are measured after, each ``"name=strength"`` or ``"name"`` (`forensix.perturb`).
+    seed
+        Of all that is drawn. On one machine the same seed and files give the same weights.
+    progress
+        As for `forensix.analyze`.
+
+    Raises
+    ------
+    UsageError
+        The manifest lacks a class or groups, ``out`` holds something else, the device is not there, or the network
+        learnt nothing that holds on held-out groups. Nothing is written then.
+    ModelError
+        The base cannot be used.
+    OSError
+        The disk is full; what was done before stays, and is continued.
+
+    Examples
+    --------
+    >>> import forensix
+    >>> card = forensix.train("clips", "voice_analysis", "mine")  # doctest: +SKIP
+    >>> forensix.analyze("new.wav", spoof="./mine").scores  # doctest: +SKIP
+    """
+    slot = _slot(task)
+    settings = Settings(steps, batch, rate, everything, seed)
+    placed = choose_device(device)
+    listed = read_manifest(manifest).check()
+    dealt = deal(listed, group, settings.seed)
+    started_from = os.fspath(base) if base is not None else load_task(task).components[slot]
+    model = load_model(started_from)
+    if model.card.component != slot:
+        raise UsageError(f"{model.card.name} is a {model.card.component}, and {task} needs a {slot}")
+    folder = Path(out)
+    called = _name(name or folder.absolute().name)
+    if (folder / f"{called}.json").exists():
+        raise UsageError(f"{folder} holds the model {called} already: name another folder, or delete that one")
+    work = folder / WORK
+    work.mkdir(parents=True, exist_ok=True)
+    recipe = RECIPES[slot](model)
+    with shown(progress) as tell:
+        learnt, stopping = (
+            gather(
+                part,
+                groups_of(part, dealt.group),
+                recipe.read,
+                work,
+                recipe.kind,
+                _told(tell, task, f"reading {len(part)} files {what}", len(part), *span),
+            )
+            for part, what, span in (
+                (dealt.learnt, "to learn from", (0.0, 0.2)),
+                (dealt.stopping, "to stop by", (0.2, 0.3)),
+            )
+        )
+        digest = hashlib.sha256(listed.table.to_csv(index=False).encode()).hexdigest()
+        run = repr((digest, model.card.sha256, dealt.group, settings, forensix.__version__))
+        _learn(recipe, learnt, stopping, settings, placed, work / "checkpoint.pt", run, tell, task)
+        card = _card(model.card, called, dealt, learnt, settings, task, digest)
+        card = _saved(card, model.module.cpu(), work)
+        card = measured_on(
+            recipe,
+            LoadedModel(card, model.module),
+            dealt.held_out,
+            groups_of(dealt.held_out, dealt.group),
+            task,
+            recipe.degradations if perturbations is None else tuple(perturbations),
+            lambda said, share: tell(task, said, 0.8 + 0.2 * share),
+        )
+    # The card comes last: a folder with a card is a model.
+    os.replace(work / card.weights, folder / card.weights)
+    write_card(card, folder)
+    shutil.rmtree(work, ignore_errors=True)
+    return card
+
+
+def _learn(
+    recipe: Recipe,
+    learnt: Material,
+    stopping: Material,
+    settings: Settings,
+    device: torch.device,
+    checkpoint: Path,
+    run: str,
+    tell: Progress,
+    task: str,
+) -> None:
+    torch.manual_seed(settings.seed)
+    network = recipe.module.to(device)
+    everything = recipe.everything if settings.everything is None else settings.everything
+    chosen = {id(one) for one in recipe.tuned(everything=everything)}
+    for parameter in network.parameters():
+        parameter.requires_grad = id(parameter) in chosen
+    n = settings.batch or recipe.batch
+    fixed = np.random.default_rng([settings.seed, 1])
+    judged = [recipe.draw(stopping, n, fixed) for _ in range(JUDGED_BATCHES)]
+
+    def loss_of(network: nn.Module, batch: Batch) -> Tensor:
+        inputs, outputs, labels = batch
+        soft = labels.to(device) * (1 - 2 * SMOOTHING) + SMOOTHING
+        logits = recipe.logits(network, inputs.to(device), outputs)
+        return nn.functional.binary_cross_entropy_with_logits(logits.float(), soft)
+
+    fit(
+        network,
+        lambda rng: recipe.draw(learnt, n, rng),
+        loss_of,
+        Plan(
+            steps=settings.steps,
+            rate=cosine(settings.rate or recipe.rate, warm=20, least=0.02),
+            decay=0.02,
+            average=0.95,
+            every=EVERY,
+            patience=PATIENCE,
+        ),
+        np.random.default_rng(settings.seed),
+        checkpoint=checkpoint,
+        run=run,
+        judge=lambda network: float(np.mean([loss_of(network, batch).item() for batch in judged])),
+        tell=lambda step, loss, done: tell(task, f"step {step}, loss {loss:.3f}", 0.3 + 0.5 * done),
+        prepare=_learning,
+    )
+
+
+def _learning(network: nn.Module) -> None:
+    """Let a network learn, with the statistics that it came with: those of a few files would be worse."""
+    network.train()
+    for module in network.modules():
+        if isinstance(module, nn.modules.batchnorm._BatchNorm):
+            module.eval()
+
+
+def _slot(task: str) -> str:
+    check_names([task])
+    slot = describe(task).deciding_slot
+    if slot not in RECIPES:
+        known = [one for one in task_names() if describe(one).deciding_slot in RECIPES]
+        raise UsageError(f"{task} has no network to train; tasks that have: {', '.join(known)}")
+    return slot
+
+
+def _name(told: str) -> str:
+    name = re.sub(r"[^a-z0-9_.-]+", "-", told.lower()).strip("-._") or "own"
+    if any(card.name == name for card in list_models()):
+        raise UsageError(f"there is a model named {name} already: name the folder otherwise, or pass name=")
+    return name
+
+
+def _told(tell: Progress, task: str, said: str, n: int, start: float, stop: float) -> Callable[[int], None]:
+    return lambda at: tell(task, said, start + (stop - start) * at / n)
+
+
+def _card(
+    base: ModelCard,
+    name: str,
+    dealt: Dealt,
+    learnt: Material,
+    settings: Settings,
+    task: str,
+    digest: str,
+) -> ModelCard:
+    """Return the card before anything is measured; of the base what feeds the network stays."""
+    alone = " (every file by itself: figures flatter where files have something in common)"
+    return base.model_copy(
+        update={
+            "name": name,
+            "summary": f"{base.name}, trained further on {len(learnt)} files of a manifest of one's own.",
+            "calibration": None,
+            "calibrated_on": f"{len(dealt.held_out)} files of groups held out, told apart by the column {dealt.group!r}"
+            f"{alone if dealt.group == 'path' else ''}; a group counts as the root of its files, classes alike",
+            "threshold": 0.5,
+            "inconclusive": None,
+            "trained_on": trained_on(dealt.learnt, groups_of(dealt.learnt, dealt.group), dealt.learnt.is_fake()),
+            "measured": (),
+            "limits": f"It knows what {len(set(learnt.groups.tolist()))} groups of one collection taught it, and was"
+            f" measured on groups of the same collection: on others it may do worse. {base.limits}",
+            "licence": f"{base.licence} And what the files of its training demand.",
+            "seed": settings.seed,
+            "command": f"forensix train MANIFEST --task {task} --out {name} --base {base.name} --group {dealt.group}"
+            f" --seed {settings.seed} --steps {settings.steps}",
+            "version": forensix.__version__,
+            "manifest_sha256": digest,
+            "weights": f"{name}.safetensors",
+            "url": None,
+        }
+    )
+
+
+def _saved(card: ModelCard, module: nn.Module, work: Path) -> ModelCard:
+    from safetensors import SafetensorError
+
+    try:
+        return save_model(card, module, work, half=True)
+    except SafetensorError as error:
+        raise OSError(f"the weights cannot be written to {work}: {error}") from None

@@ -1,0 +1,83 @@
+"""Speech: crops of clips through rooms, microphones, noise and codecs, as for the detector that ships."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from forensix.errors import UnsupportedMedia
+from forensix.media import Media, open_media
+from forensix.models import LoadedModel
+from forensix.training.own.material import Arrays
+from forensix.training.own.recipe import Recipe, Rng
+from forensix.training.voice.clips import RATE_HZ, SHORTEST_S, as_int16, cut, degrade_randomly
+from forensix.training.voice.fit import Settings, levelled
+from forensix.voice.spoof import SpoofDetector, detector_of, normalise, trim
+
+CLIPS = 4
+"""Clips kept of a long recording."""
+
+
+class Voices(Recipe):
+    """Tells synthetic speech from recordings; feeds the network as its card says."""
+
+    slot = "spoof"
+    kind = "clips"
+    degradations = ("mp3=32", "telephone")
+    batch = 16
+    rate = 3e-4
+
+    def __init__(self, model: LoadedModel) -> None:
+        super().__init__(model)
+        plan: dict[str, Any] = model.card.preprocessing
+        self._level, self._window = bool(plan["level"]), int(plan["window"])
+        # Shorter crops than its window only where the network takes any length.
+        self._sizes = (
+            [int(s * RATE_HZ) for s in Settings.crops_s] if model.card.architecture == "lcnn" else [self._window]
+        )
+
+    def kept(self, media: Media, rng: Rng) -> Arrays:
+        """Return int16 clips of at most 5 s, trimmed."""
+        clips = [normalise(trim(clip)) for clip in cut(trim(_samples(media)), at_most=CLIPS, rng=rng)]
+        kept = tuple(as_int16(clip) for clip in clips if clip.size >= SHORTEST_S * RATE_HZ)
+        if not kept:
+            raise UnsupportedMedia(f"{media.name} has less than {SHORTEST_S} s of sound to learn from")
+        return kept
+
+    def size(self, rng: Rng) -> int:
+        """Return the samples of a batch's crops."""
+        return int(rng.choice(self._sizes))
+
+    def example(self, arrays: Arrays, size: int, rng: Rng) -> tuple[np.ndarray[Any, Any], int]:
+        """Return a crop of ``size`` samples, degraded as often as shipped training does."""
+        clip = arrays[int(rng.integers(len(arrays)))].astype(np.float32) / np.float32(32768)
+        if clip.size < size:
+            clip = np.tile(clip, -(-size // clip.size))
+        start = int(rng.integers(clip.size - size + 1))
+        crop = clip[start : start + size]
+        return crop if rng.random() < Settings.clean else degrade_randomly(crop, rng)[:size], 0
+
+    def inputs(self, drawn: list[np.ndarray[Any, Any]]) -> Tensor:
+        """Return waves (n, samples), brought to one loudness where the card says so."""
+        waves = torch.from_numpy(np.stack(drawn).astype(np.float32))
+        return levelled(waves) if self._level else waves
+
+    def detector(self, model: LoadedModel) -> SpoofDetector:
+        """Return the detector that feeds a network as its card says."""
+        return detector_of(model)
+
+    def logit(self, detector: Any, path: Path) -> float:
+        """Return the logit of a recording's whole sound."""
+        with open_media(path) as media:
+            return float(detector.logit(_samples(media)))
+
+
+def _samples(media: Media) -> np.ndarray[Any, Any]:
+    if media.kind not in ("audio", "video"):
+        raise UnsupportedMedia(f"{media.name} is {media.kind}, which has no sound")
+    samples = media.samples().astype(np.float32) / np.float32(32768)
+    if not samples.any():
+        raise UnsupportedMedia(f"{media.name} is silent")
+    return samples

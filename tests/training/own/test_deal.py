@@ -1,0 +1,60 @@
+"""Groups stay whole, and splits that a manifest names are kept."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from forensix import Manifest
+from forensix.errors import UsageError
+from forensix.training.own.deal import deal, groups_of
+
+
+def manifest(n: int = 60, **columns: object) -> Manifest:
+    rows = {"path": [f"{i}.jpg" for i in range(n)], "label": ["real", "fake"] * (n // 2)}
+    return Manifest(pd.DataFrame(rows | {"group_id": [f"g{i % 10}" for i in range(n)]} | columns), ".")
+
+
+def parts(dealt: object) -> list[Manifest]:
+    return [dealt.learnt, dealt.stopping, dealt.held_out]
+
+
+@pytest.mark.parametrize("group", [None, "source", "path"])
+def test_no_group_is_in_two_parts_and_every_part_has_both_classes(group: str | None) -> None:
+    whole = manifest(source=[f"s{i % 12}" for i in range(60)])
+    dealt = deal(whole, group, 0)
+    assert dealt.group == (group or "group_id")
+    groups = [set(groups_of(part, dealt.group)) for part in parts(dealt)]
+    assert not (groups[0] & groups[1] or groups[0] & groups[2] or groups[1] & groups[2])
+    assert sum(map(len, parts(dealt))) == 60 and len(dealt.learnt) >= 30
+    assert all(set(part.table["label"]) == {"real", "fake"} for part in parts(dealt))
+    assert deal(whole, group, 0).learnt.paths() == dealt.learnt.paths()
+
+
+def test_splits_that_are_named_are_kept_and_the_test_rows_take_no_part() -> None:
+    splits = ["train"] * 30 + ["dev"] * 20 + ["test"] * 10
+    groups = [f"{split}{i % 5}" for i, split in enumerate(splits)]
+    dealt = deal(manifest(split=splits, group_id=groups), None, 0)
+    assert dealt.learnt.paths() == [Path(f"{i}.jpg") for i in range(30)]
+    assert set(dealt.stopping.table["split"]) == set(dealt.held_out.table["split"]) == {"dev"}
+    assert len(dealt.stopping) + len(dealt.held_out) == 20
+    with pytest.raises(UsageError, match=r"'g0' .* is in the splits train and dev"):
+        deal(manifest(split=splits), None, 0)
+
+
+@pytest.mark.parametrize(
+    ("columns", "group", "sentence"),
+    [
+        ({"label": ["real"] * 60}, None, "none that is fake"),
+        ({"group_id": ["a"] * 60}, None, "of 1 groups of the column 'group_id', and 3 are needed"),
+        ({}, "speaker", "no column 'speaker' to group by; there are: path, label, group_id"),
+    ],
+)
+def test_what_cannot_be_dealt_is_refused(columns: dict[str, object], group: str | None, sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        deal(manifest(**columns), group, 0)
+
+
+def test_without_a_column_that_groups_every_file_is_by_itself() -> None:
+    alone = Manifest(manifest().table.drop(columns="group_id"), ".")
+    assert deal(alone, None, 0).group == "path"

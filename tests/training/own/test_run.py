@@ -1,0 +1,164 @@
+"""Training on one's own files: it learns what it is taught, and what it makes is taken at once."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import forensix
+from forensix import Manifest, small
+from forensix.cli import main
+from forensix.errors import UsageError
+from forensix.metrics import auc
+from forensix.models import ModelCard
+from forensix.small.make import generated, photographed
+from forensix.training.own import material
+
+TASK = "ai_generated_image_detection"
+
+
+def turned() -> Manifest:
+    """Return the small dataset with its labels the other way round: the shipped model knows nothing of these."""
+    table = Manifest.read(small.folder("images")).table
+    return Manifest(table.assign(label=table["label"].map({"real": "fake", "fake": "real"})), small.folder("images"))
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ModelCard]:
+    folder = tmp_path_factory.mktemp("own") / "turned"
+    return folder, forensix.train(turned(), TASK, folder, steps=150)
+
+
+def test_it_learns_from_four_files_what_the_shipped_model_has_the_other_way_round(
+    trained: tuple[Path, ModelCard], tmp_path: Path
+) -> None:
+    labels = [i % 2 for i in range(16)]
+    for i, label in enumerate(labels):
+        rgb = (generated, photographed)[label](np.random.default_rng(1000 + i))
+        Image.fromarray((255 * rgb).round().astype(np.uint8)).save(tmp_path / f"{i}.jpg", quality=88)
+    files = [tmp_path / f"{i}.jpg" for i in range(16)]
+    assert auc(labels, forensix.load_detector("forensix-image").score(files)) < 0.2
+    assert auc(labels, forensix.load_detector(trained[0]).score(files)) > 0.9
+
+
+def test_the_card_says_what_it_was_made_of_and_how_it_was_measured(trained: tuple[Path, ModelCard]) -> None:
+    folder, card = trained
+    assert sorted(path.name for path in folder.iterdir()) == ["turned.json", "turned.safetensors"]
+    told = json.loads((folder / "turned.json").read_text())
+    assert told["manifest_sha256"] and told["version"] == forensix.__version__ and told["seed"] == 0
+    assert sum(one.n for one in card.trained_on) == 4 and {one.label for one in card.trained_on} == {"real", "fake"}
+    assert card.calibration is not None and card.inconclusive is not None
+    assert card.inconclusive[0] <= card.threshold <= card.inconclusive[1]
+    conditions = {one.data.rsplit(", ")[-1] for one in card.measured}
+    assert conditions == {"as it is", "jpeg 70", "resize 0.5"}
+    assert all(one.n_real and one.n_fake for one in card.measured)
+    assert str(folder) not in (folder / "turned.json").read_text()
+
+
+def test_analyze_and_evaluate_take_the_folder(
+    trained: tuple[Path, ModelCard], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, card = trained
+    picture = small.folder("images") / "photographed-0.jpg"
+    with pytest.raises(SystemExit) as ended:
+        main(["analyze", str(picture), "--task", TASK, "--component", f"image_detector={folder}"])
+    assert ended.value.code == 0 and "photographed-0.jpg" in capsys.readouterr().out
+    report = forensix.analyze(picture, [TASK], image_detector=str(folder))
+    model = next(one for one in report.models if one["name"] == "turned")
+    assert model["sha256"] == card.sha256 and model["threshold"] == card.threshold
+    found = forensix.evaluate(turned(), TASK, component=str(folder), cache=False, metadata=False, executor="here")
+    assert auc(found.scores["label"] == "fake", found.scores["score"]) > 0.9
+    assert found.thresholds == {"turned": card.threshold}
+
+
+def test_a_folder_that_holds_a_model_is_not_written_over(trained: tuple[Path, ModelCard]) -> None:
+    before = {path: path.read_bytes() for path in trained[0].iterdir()}
+    with pytest.raises(UsageError, match="holds the model turned already"):
+        forensix.train(turned(), TASK, trained[0])
+    assert {path: path.read_bytes() for path in trained[0].iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"device": "abacus"}, "no device 'abacus'"),
+        ({"device": "cuda:99"}, "this machine has no device 'cuda:99'"),
+        ({"task": "forensic_analysis"}, "no network to train; tasks that have: face_manipulation"),
+        ({"task": "telepathy"}, "no task named 'telepathy'"),
+        ({"base": "forensix-spoof"}, "forensix-spoof is a spoof, and .* needs a image_detector"),
+        ({"name": "forensix-image"}, "a model named forensix-image already"),
+        ({"batch": 3}, "batch must be a whole number above 0, an even one"),
+        ({"steps": 0}, "steps must be"),
+        ({"rate": 7}, "rate must lie between 0 and 1"),
+        ({"group": "family"}, "are of 1 groups"),
+        ({"manifest": "nowhere.csv"}, "no manifest at nowhere.csv"),
+    ],
+)
+def test_a_wrong_call_is_refused_before_anything_is_done(
+    tmp_path: Path, options: dict[str, object], sentence: str
+) -> None:
+    given = {"manifest": small.folder("images"), "task": TASK, "out": tmp_path / "out"} | options
+    with pytest.raises(UsageError, match=sentence):
+        forensix.train(**given)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_class_whose_files_are_all_broken_is_told_with_the_first_reason(tmp_path: Path) -> None:
+    for i in range(4):
+        for label in ("real", "fake"):
+            (tmp_path / "data" / label).mkdir(parents=True, exist_ok=True)
+            path = tmp_path / "data" / label / f"{i}.jpg"
+            if label == "real":
+                Image.fromarray(np.random.default_rng(i).integers(0, 255, (80, 80, 3), np.uint8)).save(path)
+            else:
+                path.write_bytes(b"no picture")
+    with pytest.raises(UsageError, match=r"none of the fake files .*the first one: 0.jpg|none of the fake files"):
+        forensix.train(tmp_path / "data", TASK, tmp_path / "out")
+
+
+def test_a_full_disk_ends_it_and_what_was_read_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = 0
+    whole = np.savez
+
+    def full(file: object, *arrays: np.ndarray) -> None:
+        nonlocal written
+        written += 1
+        if written == 3:
+            raise OSError(28, "No space left on device")
+        whole(file, *arrays)
+
+    monkeypatch.setattr(material.np, "savez", full)
+    with pytest.raises(OSError, match="No space left"):
+        forensix.train(small.folder("images"), TASK, tmp_path / "out", steps=1)
+    left = [path.suffix for path in (tmp_path / "out" / "work").iterdir()]
+    assert left == [".npz", ".npz"]
+
+
+@pytest.mark.slow
+def test_a_command_that_is_killed_goes_on_and_ends_with_the_same_weights(tmp_path: Path) -> None:
+    manifest = small.folder("images") / "manifest.csv"
+
+    def command(name: str) -> list[str]:
+        options = ["--task", TASK, "--out", str(tmp_path / name / "own"), "--steps", "50", "--rate", "0.003"]
+        return [sys.executable, "-m", "forensix", "train", str(manifest), *options]
+
+    quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": os.environ | {"OMP_NUM_THREADS": "1"}}
+    killed = subprocess.Popen(command("killed"), **quiet)
+    checkpoint = tmp_path / "killed" / "own" / "work" / "checkpoint.pt"
+    ends = time.monotonic() + 200
+    while not checkpoint.exists() and killed.poll() is None and time.monotonic() < ends:
+        time.sleep(0.01)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    assert killed.returncode == -signal.SIGKILL and checkpoint.exists()
+    said = [subprocess.run(command(name), check=True, text=True, **quiet).stdout for name in ("killed", "whole")]
+    weights = [(tmp_path / name / "own" / "own.safetensors").read_bytes() for name in ("killed", "whole")]
+    assert weights[0] == weights[1] and said[0].replace("/killed/", "/whole/") == said[1]
+    assert "AUC" in said[0] and "--component image_detector=" in said[0]
