@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
+from PIL import Image
 from scipy import ndimage
 
 from forensix.calibration import logit as to_logit
@@ -196,14 +197,26 @@ class PublishedDetector(PictureDetector):
 
     def logits(self, many: Iterable[Any]) -> Scores:
         """Return the raw logit of each picture, float64 (n,), higher for generated."""
-        plan = self.card.preprocessing
-        seen = (fed(picture(one), plan) for one in many)
+        seen = (self._fed(picture(one)) for one in many)
         return np.concatenate([np.zeros(0), *(self._one_logit(out) for (out,) in batches(self.network, seen))])
+
+    def _fed(self, rgb: RGB) -> torch.Tensor:
+        return fed(rgb, self.card.preprocessing)
+
+
+class HubDetector(PublishedDetector):
+    """A classifier of the hub, fed by the processor that comes with it."""
+
+    def _fed(self, rgb: RGB) -> torch.Tensor:
+        prepared: Any = self.network.module.processor
+        x: torch.Tensor = prepared(images=Image.fromarray(rgb), return_tensors="pt")["pixel_values"]
+        return x
 
 
 def detector_of(model: LoadedModel) -> PictureDetector:
     """Return the detector that a card of the slot ``image_detector`` asks for."""
-    return ImageDetector(model) if model.card.architecture == "pictures" else PublishedDetector(model)
+    made: dict[str, type[PictureDetector]] = {"pictures": ImageDetector, "hub": HubDetector}
+    return made.get(model.card.architecture, PublishedDetector)(model)
 
 
 def forensix_image() -> ImageDetector:

@@ -145,9 +145,18 @@ class SpoofDetector(Detector):
         return True
 
 
+class HubSpoofDetector(SpoofDetector):
+    """A classifier of the hub, each window fed by the extractor that comes with it."""
+
+    def _prepared(self, window: Samples) -> Samples:
+        extractor: Any = self.network.module.processor
+        prepared = extractor(super()._prepared(window), sampling_rate=SAMPLE_RATE_HZ, return_tensors="np")
+        return np.asarray(prepared["input_values"][0], dtype=np.float32)
+
+
 def detector_of(model: LoadedModel) -> SpoofDetector:
     """Return the detector that a card of the slot ``spoof`` asks for."""
-    return SpoofDetector(model)
+    return HubSpoofDetector(model) if model.card.architecture == "hub" else SpoofDetector(model)
 
 
 def forensix_spoof() -> SpoofDetector:
