@@ -16,6 +16,7 @@ import os
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forensix.errors import ModelNotFound, UsageError
@@ -61,6 +62,11 @@ def _read(name: str, slot: str) -> "Detector":
     card = get_card(name)
     if card.component != slot:
         raise UsageError(f"{card.name} is a {card.component}, not a {slot}")
+    if card.architecture == "ensemble":
+        from forensix.models.ensemble import ensemble_of
+
+        folder = Path(name) if Path(name).is_dir() else Path(name).parent
+        return ensemble_of(load_model(name), folder, lambda member: _read(member, slot))
     module, _, maker = READERS[slot].partition(":")
     detector: Detector = getattr(import_module(module), maker)(load_model(name))
     return detector

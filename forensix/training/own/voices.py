@@ -68,7 +68,8 @@ class Voices(Recipe):
         """Return the detector that feeds a network as its card says."""
         return detector_of(model)
 
-    def logit(self, detector: Any, path: Path) -> float:
+    @staticmethod
+    def logit(detector: Any, path: Path) -> float:
         """Return the logit of a recording's whole sound."""
         with open_media(path) as media:
             return float(detector.logit(_samples(media)))
