@@ -34,11 +34,22 @@ class EvaluationView:
         self.column = w.Dropdown(options=[_ANY, *((visible(name), name) for name in columns)], description="Only where")
         self.value = w.Dropdown(options=[_ANY], description="is")
         self.contains = w.Text(description="Name has", placeholder="part of the path", continuous_update=False)
-        self.score = w.FloatRangeSlider(
-            value=(0, 1), min=0, max=1, step=0.01, description="Score", continuous_update=False, readout_format=".2f"
+        # Two fields: the handles of a range slider have no name that a screen reader could say.
+        self.least, self.most = (
+            w.BoundedFloatText(value=value, min=0, max=1, step=0.01, description=f"Score {word}")
+            for value, word in ((0, "from"), (1, "to"))
         )
         self.reset = w.Button(description="Clear", tooltip="Show all rows of the component again")
-        filters = [self.component, self.condition, self.outcome, self.column, self.value, self.contains, self.score]
+        filters = [
+            self.component,
+            self.condition,
+            self.outcome,
+            self.column,
+            self.value,
+            self.contains,
+            self.least,
+            self.most,
+        ]
         filters += [self.order, self.reset]
         for one in filters[:-1]:
             one.style.description_width = "6rem"
@@ -77,7 +88,10 @@ class EvaluationView:
         self.column.observe(lambda _: self._column_chosen(), "value")
         self.value.observe(lambda change: self._where(change["new"]), "value")
         self.contains.observe(lambda change: self._select(contains=change["new"].strip()), "value")
-        self.score.observe(lambda change: self._select(score=tuple(round(x, 2) for x in change["new"])), "value")
+        for field in (self.least, self.most):
+            field.observe(
+                lambda _: self._select(score=(round(self.least.value, 2), round(self.most.value, 2))), "value"
+            )
         self.reset.on_click(lambda _: self._clear())
         self.page.observe(lambda _: None if self._quiet else self._show_page(), "value")
         self.previous.on_click(lambda _: setattr(self.page, "value", self.page.value - 1))
@@ -93,7 +107,8 @@ class EvaluationView:
         try:
             self.component.value, self.condition.value = chosen.component, chosen.perturbation or ""
             self.outcome.value, self.order.value = chosen.outcome, chosen.order
-            self.contains.value, self.score.value = chosen.contains, chosen.score
+            self.contains.value = chosen.contains
+            self.least.value, self.most.value = chosen.score
             column, value = next(iter(chosen.where.items()), (self.column.value, ""))
             if column in [name for _, name in self.column._options_full]:
                 self.column.value = column

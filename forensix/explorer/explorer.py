@@ -16,6 +16,7 @@ from forensix.explorer.running import Running
 from forensix.explorer.selection import Selection
 from forensix.media import sniff
 from forensix.report import Report
+from forensix.report.folder import safe_name
 from forensix.report.text import visible
 from forensix.tasks import load_task, task_names
 from forensix.tasks.task import check_names, check_slots
@@ -63,6 +64,8 @@ class Explorer:
         """Where the files of the evaluation are, if not where they were."""
         self.row: pd.Series[Any] | None = None
         """The row that is looked at."""
+        self.kept: Report | None = None
+        """The report that the next ones are compared with."""
         self.running = Running(self._told)
         self._message = ""
         self._judged: pd.DataFrame | None = None
@@ -186,6 +189,46 @@ class Explorer:
     def _used(self, tasks: Collection[str]) -> dict[str, Any]:
         slots = {slot for task in tasks for slot in load_task(task).components}
         return {slot: chosen for slot, chosen in self.components.items() if slot in slots}
+
+    def save(self, path: str | os.PathLike[str] | None = None) -> Path:
+        """Write the report as a page, and return where; by default beside the notebook, under the file's name.
+
+        Raises
+        ------
+        UsageError
+            There is no report, or a file of that name is there already.
+        """
+        if self.report is None:
+            raise UsageError("there is no report to save: run an analysis first")
+        target = Path(self.report_name if path is None else path).expanduser()
+        if target.exists():
+            raise UsageError(f"{target} is there already: name another file")
+        if not target.parent.is_dir():
+            raise UsageError(f"there is no folder {target.parent}: name a file in one that is there")
+        return self.report.save_html(target)
+
+    @property
+    def report_name(self) -> str:
+        """The name that a saved report gets where none is given; empty without a report."""
+        return "" if self.report is None else f"{safe_name(self.report.name)}.html"
+
+    def keep(self) -> None:
+        """Compare the reports that follow with this one.
+
+        Raises
+        ------
+        UsageError
+            There is no report.
+        """
+        if self.report is None:
+            raise UsageError("there is no report to compare with: run an analysis first")
+        self.kept = self.report
+        self._changed()
+
+    def drop(self) -> None:
+        """Compare no more."""
+        self.kept = None
+        self._changed()
 
     def select(self, **changes: Any) -> pd.DataFrame:
         """Change the fields of the `Selection` that are named, and return the rows that it shows.

@@ -16,7 +16,7 @@ import sys
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, BinaryIO, Union
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from forensix.errors import BrokenMedia, InputNotFound, LimitExceeded, UnsupportedMedia, UsageError
 from forensix.media.medium import Limits
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
     import numpy as np
     from PIL import Image
 
-Source = Union[str, os.PathLike[str], bytes, BinaryIO, "Image.Image", "np.ndarray"]
-"""What can be opened and analysed."""
+    Source = str | os.PathLike[str] | bytes | BinaryIO | Image.Image | np.ndarray
+else:
+    # Neither NumPy nor Pillow is loaded to say so.
+    Source = str | os.PathLike[str] | bytes | BinaryIO | Any
 
 MOST_CHANNELS = 8
 RATES_HZ = (1000, 768_000)

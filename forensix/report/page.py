@@ -93,7 +93,8 @@ def by_severity(claims: Iterable[ShownClaim]) -> list[tuple[str, list[ShownClaim
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return what renders the templates of reports: everything is escaped, and what is undefined is an error."""
     env = Environment(
         loader=PackageLoader("forensix.report"),
         autoescape=True,
@@ -198,7 +199,7 @@ def render_page(reports: "Iterable[Report]", *, title: str | None = None) -> str
     shown = [section for context in contexts for section in context["sections"]]
     script = _script(shown)
     policy = POLICY if not script else f"{POLICY}; media-src data:; script-src {_hash_of(script)}"
-    page = _environment().get_template("page.html")
+    page = environment().get_template("page.html")
     return page.render(
         contexts=contexts, title=title, policy=policy, how_to_read=_how_to_read(shown), script=script, room=Room()
     )
@@ -206,19 +207,19 @@ def render_page(reports: "Iterable[Report]", *, title: str | None = None) -> str
 
 def render_index(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return a page that links the reports of a folder; a row has ``report``, ``sections`` and ``file``, its name."""
-    return _environment().get_template("index.html").render(rows=rows, policy=POLICY)
+    return environment().get_template("index.html").render(rows=rows, policy=POLICY)
 
 
 def render_fragment(report: "Report") -> str:
     """Return a report as HTML to be shown inside another page; its styles reach nothing outside of it."""
     context = _context(report)
     shown = {"how_to_read": _how_to_read(context["sections"]), "script": _script(context["sections"])}
-    return _environment().get_template("fragment.html").render(context=context, room=Room(), **shown)
+    return environment().get_template("fragment.html").render(context=context, room=Room(), **shown)
 
 
 def styles() -> str:
     """Return the style sheet of reports, for what is shown beside them; it speaks of the class ``fx`` alone."""
-    return _environment().get_template("style.css").render()
+    return environment().get_template("style.css").render()
 
 
 def save_page(reports: "Iterable[Report]", path: str | Path, *, title: str | None = None) -> Path:

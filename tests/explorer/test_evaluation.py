@@ -107,7 +107,7 @@ def test_menus_filter_and_pages_turn(evaluation: Evaluation) -> None:
     menu.value = "maker $x^ 3"
     assert explorer.selection.where == {"generator": "maker $x^ 3"}
     assert set(explorer.table["generator"]) == {"maker $x^ 3"} and "data:image/svg+xml" in shown(explorer)
-    named(explorer, ipywidgets.FloatRangeSlider, "Score").value = (0.99, 1.0)
+    named(explorer, ipywidgets.BoundedFloatText, "Score from").value = 0.99
     assert explorer.table.empty and "Nothing is like that here." in shown(explorer)
     click(explorer, "Clear")
     assert explorer.selection == Selection("forensix-image")
@@ -123,7 +123,8 @@ def test_a_change_by_script_is_shown(evaluation: Evaluation) -> None:
     assert named(explorer, ipywidgets.Dropdown, "Component").value == "theirs"
     assert named(explorer, ipywidgets.Dropdown, "is").value == "set 2"
     assert named(explorer, ipywidgets.Text, "Name has").value == "p"
-    assert named(explorer, ipywidgets.FloatRangeSlider, "Score").value == (0.1, 0.9)
+    fields = [named(explorer, ipywidgets.BoundedFloatText, f"Score {word}") for word in ("from", "to")]
+    assert [field.value for field in fields] == [0.1, 0.9]
 
 
 def test_a_row_is_looked_at_as_it_was_scored(evaluation: Evaluation) -> None:

@@ -1,6 +1,5 @@
-"""The run that makes forensix-face: collect, split, make pairs, train, calibrate, measure, write the card."""
+"""What forensix-face is trained on, what is measured on identities held out, and its card."""
 
-import argparse
 from collections import Counter
 from pathlib import Path
 
@@ -9,9 +8,9 @@ import pandas as pd
 from forensix.calibration import Calibration
 from forensix.faces.crop import CROP_PX
 from forensix.metrics import auc, bootstrap_interval, eer
-from forensix.models import Measurement, ModelCard, Output, TrainingSource, save_model
+from forensix.models import Measurement, ModelCard, Output, TrainingSource
 from forensix.models.architectures import face_cnn
-from forensix.training.faces import train as faces
+from forensix.training.faces import fit
 from forensix.training.faces.data import (
     FOLDERS,
     LEAST_INSIDE,
@@ -32,36 +31,9 @@ LICENCES = {
     "serengil+deepface": "MIT repository; photographs of known people",
     "dinablachman+realorfake/fake": "repository states none; StyleGAN2 output, non-commercial licence of its weights",
 }
-COMMAND = (
-    "python -m forensix.training.faces.train --corpora DIR --repositories DIR --out DIR "
-    "--pairs {pairs} --epochs {epochs}"
-)
 N_HELD_OUT = 800
 INNER = 0.795
 """Share of an upright crop's side that shows as much around a face as the crops of training do."""
-N_POOL = 6000
-"""Pairs made at a time: their crops are dropped once their maps are there."""
-
-
-def run(options: argparse.Namespace) -> ModelCard:
-    """Train, calibrate and write ``forensix-face``; print the loss and the figures on held-out identities."""
-    trained, kept = split(gather(options.corpora / "faces", options.repositories))
-    made = [learnable(trained, N_POOL, seed=1 + i) for i in range(max(1, options.pairs // N_POOL))]
-    net = faces.train(faces.join(made), epochs=options.epochs, log=print_loss)
-    held = learnable(kept, N_HELD_OUT, seed=7)
-    command = COMMAND.format(pairs=options.pairs, epochs=f"{options.epochs:g}")
-    card = make_card(faces.calibrate(net, held), measure(net, held, command), trained, command)
-    return save_model(card, net, options.out)
-
-
-def learnable(found: list[SourceFace], n: int, seed: int) -> faces.Examples:
-    """Make pairs of these faces and return what the network learns from."""
-    return faces.examples(faces.make_pool(found, n, seed))
-
-
-def print_loss(step: int, loss: float) -> None:
-    """Print one line of progress."""
-    print(f"step {step}: loss {loss:.4f}", flush=True)
 
 
 def gather(corpus: Path, repositories: Path) -> list[SourceFace]:
@@ -81,9 +53,9 @@ def split(found: list[SourceFace]) -> tuple[list[SourceFace], list[SourceFace]]:
     return trained, [one for one, out in zip(found, keep, strict=True) if out]
 
 
-def measure(net: face_cnn.FaceCNN, held: faces.Examples, command: str) -> tuple[Measurement, ...]:
+def measure(net: face_cnn.FaceCNN, held: fit.Examples, command: str) -> tuple[Measurement, ...]:
     """Measure on pairs of held-out identities: all together, and each type of fake against all reals."""
-    outputs, fake = faces.outputs_of(net, held)
+    outputs, fake = fit.outputs_of(net, held)
     logits = outputs[:, 0]
     kinds = held.kind.repeat(2)
     pairs = pd.RangeIndex(len(held)).repeat(2)
@@ -132,7 +104,7 @@ def make_card(
         component="face_classifier",
         summary="A small network on face crops that looks for blending seams and generated texture.",
         architecture="face_cnn",
-        config=faces.CONFIG,
+        config=fit.CONFIG,
         preprocessing={"size_px": CROP_PX, "inner": INNER, "channels": "RGB", "range": [0, 1]},
         output=Output(labels=("fake", *TYPES), fake=0),
         calibration=calibration,
@@ -148,7 +120,7 @@ def make_card(
         ),
         licence=licence,
         paper="Shiohara and Yamasaki, Detecting deepfakes with self-blended images, CVPR 2022",
-        seed=faces.SEED,
+        seed=fit.SEED,
         command=command,
         weights="forensix-face.safetensors",
         sha256="",

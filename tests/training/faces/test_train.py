@@ -11,7 +11,8 @@ from forensix.faces.detect import detect
 from forensix.models import save_model
 from forensix.models.architectures import face_cnn
 from forensix.training.faces import card as faces_card
-from forensix.training.faces import train as faces
+from forensix.training.faces import fit
+from forensix.training.faces import train as faces_train
 from forensix.training.faces.blend import (
     MEAN_LANDMARKS,
     apply,
@@ -151,17 +152,17 @@ def test_copies_of_what_is_held_back_are_left_out(sources):
 
 def test_training_lowers_the_loss(sources):
     torch.manual_seed(0)
-    pool = faces.make_pool(sources, 12, seed=0)
-    batch = next(faces.batches(faces.examples(pool), 12, np.random.default_rng(0)))
+    pool = fit.make_pool(sources, 12, seed=0)
+    batch = next(fit.batches(fit.examples(pool), 12, np.random.default_rng(0)))
     assert batch[0].shape == (24, face_cnn.N_MAPS, 20, 20)
     assert batch[3].shape == (24, 10, 10)
     assert batch[3][::2].max() == 0 and (batch[3][1::2].amax(dim=(1, 2)) > 0).all()
     assert batch[1].tolist() == [0, 1] * 12
-    net = face_cnn.build(**faces.CONFIG)
+    net = face_cnn.build(**fit.CONFIG)
     optimiser = torch.optim.AdamW(net.parameters(), lr=3e-3)
     losses = []
     for _ in range(3):
-        loss = faces.loss_of(net, *batch)
+        loss = fit.loss_of(net, *batch)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
@@ -170,12 +171,12 @@ def test_training_lowers_the_loss(sources):
 
 
 def test_train_gives_a_network_in_evaluation_mode_that_can_be_calibrated(sources):
-    half = faces.examples(faces.make_pool(sources, 4, seed=2))
-    given = faces.join([half, half])
+    half = fit.examples(fit.make_pool(sources, 4, seed=2))
+    given = fit.join([half, half])
     seen = []
-    net = faces.train(given, epochs=2, batch=4, log=lambda step, loss: seen.append(loss))
+    net = fit.train(given, epochs=2, batch=4, log=lambda step, loss: seen.append(loss))
     assert not net.training and len(seen) == 1 and np.isfinite(seen[0])
-    outputs, fake = faces.outputs_of(net, given)
+    outputs, fake = fit.outputs_of(net, given)
     assert outputs.shape == (16, 1 + len(TYPES)) and fake.tolist() == [0, 1] * 8
     assert np.isfinite(outputs).all()
 
@@ -209,8 +210,8 @@ def test_the_steps_from_folders_to_a_card(tmp_path, monkeypatch, capsys):
     trained, held = faces_card.split(found)
     assert not {id(one) for one in trained} & {id(one) for one in held}
     assert len(trained) + len(held) == len(found)
-    given = faces_card.learnable(found, 12, seed=1)
-    net = faces.train(given, epochs=1, batch=6)
+    given = faces_train.learnable(found, 12, seed=1)
+    net = fit.train(given, epochs=1, batch=6)
     measured = faces_card.measure(net, given, "command")
     assert {one.metric for one in measured} == {"AUC", "EER"} and "all" in capsys.readouterr().out
     card = faces_card.make_card(Calibration(slope=1.0, intercept=0.0), measured, trained, "command")

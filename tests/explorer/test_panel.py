@@ -1,0 +1,67 @@
+"""What a person does with a report in the explorer: save it, and compare it with the next; all by keyboard too."""
+
+from pathlib import Path
+
+import ipywidgets
+import pytest
+
+import forensix
+from forensix.errors import UsageError
+from tests.explorer.conftest import HOSTILE
+from tests.explorer.test_explorer import QUICK, click, named, shown, widgets
+
+
+def test_a_report_is_saved_under_the_name_that_is_given(media: Path, tmp_path: Path) -> None:
+    explorer = forensix.explore(media / "tone.wav", QUICK)
+    report = explorer.run()
+    assert report is not None
+    path = named(explorer, ipywidgets.Text, "Save as")
+    assert path.value == "tone.wav.html"
+    path.value = str(tmp_path / "kept.html")
+    click(explorer, "Save report")
+    assert (tmp_path / "kept.html").read_text() == report.to_html()
+    assert f"Saved as {tmp_path / 'kept.html'}." in shown(explorer)
+    click(explorer, "Save report")
+    assert "is there already: name another file" in shown(explorer)
+    path.value = str(tmp_path / "nowhere" / "a.html")
+    click(explorer, "Save report")
+    assert "There is no folder" in shown(explorer)
+
+
+def test_without_a_name_it_lies_here(media: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    explorer = forensix.explore(media / HOSTILE, QUICK)
+    explorer.run()
+    path = explorer.save()
+    assert path.parent == Path() and path.is_file() and not set(path.name) & set("<>\u202e")
+
+
+def test_two_files_are_compared(media: Path) -> None:
+    explorer = forensix.explore(media / "tone.wav", QUICK)
+    assert not [one for one in widgets(explorer, ipywidgets.Button) if one.description == "Compare with the next"]
+    explorer.run()
+    click(explorer, "Compare with the next")
+    assert "Kept: tone.wav. Choose another file and run." in shown(explorer)
+    assert "Two files compared" not in shown(explorer)
+    explorer.open(media / "deeper" / "plain.png")
+    explorer.run()
+    text = shown(explorer)
+    assert "Two files compared" in text and "tone.wav" in text and "plain.png" in text
+    click(explorer, "Stop comparing")
+    assert "Two files compared" not in shown(explorer) and explorer.kept is None
+
+
+def test_a_script_is_told_that_there_is_no_report(media: Path) -> None:
+    explorer = forensix.explore(media / "tone.wav", QUICK)
+    for action in (explorer.save, explorer.keep):
+        with pytest.raises(UsageError, match="there is no report"):
+            action()
+
+
+def test_whatever_takes_a_key_has_a_name(media: Path) -> None:
+    explorer = forensix.explore(media, QUICK)
+    explorer.open("tone.wav")
+    explorer.run()
+    for kind in (ipywidgets.Text, ipywidgets.Select, ipywidgets.Dropdown, ipywidgets.Checkbox, ipywidgets.Button):
+        found = list(widgets(explorer, kind))
+        assert found and all(one.description.strip() for one in found), kind
