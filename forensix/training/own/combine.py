@@ -172,7 +172,7 @@ def _card(
     return ModelCard(
         name=name,
         component=slot,
-        summary=f"{' and '.join(names)}: the {'mean' if rule == 'mean' else 'weighted sum'} of their calibrated logits.",
+        summary=f"The {'mean' if rule == 'mean' else 'sum'} of the calibrated logits of {' and '.join(names)}.",
         architecture=ARCHITECTURE,
         config={"members": listed(list(zip(cards, kept, strict=True)))},
         preprocessing={"rule": f"{told}; {network.bias.item():+.3f}"},
