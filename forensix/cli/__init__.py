@@ -57,6 +57,7 @@ def build_parser() -> argparse.ArgumentParser:
     show.set_defaults(run=_models_show)
     pull = actions.add_parser("pull", help="fetch a published checkpoint and check its hash")
     pull.add_argument("name", metavar="NAME")
+    pull.add_argument("--yes", action="store_true", help="fetch it although its publisher does not tell the hash")
     pull.set_defaults(run=_models_pull)
 
     population = commands.add_parser("population", help="measure a reference population of real voices of your own")
@@ -134,7 +135,7 @@ def _models_show(options: argparse.Namespace) -> int:
 def _models_pull(options: argparse.Namespace) -> int:
     from forensix.models import pull_model
 
-    print(pull_model(options.name))
+    print(pull_model(options.name, yes=options.yes))
     return 0
 
 
