@@ -1,4 +1,4 @@
-"""``forensix train`` and ``combine``: detectors of one's own, as folders that ``analyze --component`` takes."""
+"""``forensix train`` and ``combine``: detectors of your own, as folders that ``analyze --component`` takes."""
 
 import argparse
 import sys
@@ -16,7 +16,7 @@ _EVERY_S = 5.0
 
 def register(commands: Any) -> None:
     """Add the commands to the parser."""
-    train = commands.add_parser("train", help="train a detector on labelled files of one's own")
+    train = commands.add_parser("train", help="train a detector on labelled files of your own")
     train.add_argument("manifest", metavar="MANIFEST", help="a manifest, a folder of real/ and fake/, shards or a URL")
     train.add_argument("--task", required=True, metavar="TASK", help="for example voice_analysis")
     train.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder for weights and card")

@@ -7,7 +7,7 @@ A component is a plain object with one verb. A package offers one with an entry 
     my-detector = "my_package:make_detector"
 
 and ``analyze(path, spoof="my-detector")`` uses it. A component that can run elsewhere than on the processor has a
-method ``on(placement)`` that moves it and returns it. A model with a card, shipped, published or of one's own, is a
+method ``on(placement)`` that moves it and returns it. A model with a card, shipped, published or of your own, is a
 component of its card's slot by the name of the card, or by the path to it. Built components are kept, so a model is
 loaded once a process.
 """

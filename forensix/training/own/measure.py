@@ -1,4 +1,4 @@
-"""Calibration and figures of a model of one's own, on files of groups that it never saw, scored as a user's are."""
+"""Calibration and figures of a model of your own, on files of groups that it never saw, scored as a user's are."""
 
 from collections.abc import Callable, Collection, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""From a manifest of one's own to a model: deal, decode, train, calibrate, set the bounds, write weights and card."""
+"""From a manifest of your own to a model: deal, decode, train, calibrate, set the bounds, write weights and card."""
 
 import hashlib
 import os
@@ -76,7 +76,7 @@ def train(
     seed: int = 0,
     progress: Progress | bool | None = None,
 ) -> ModelCard:
-    """Train a detector on files of one's own, and return its card.
+    """Train a detector on files of your own, and return its card.
 
     Groups of files are dealt into three: most are learnt from, some stop the training when they get no better, and the
     rest are held out: their files calibrate the score, set the threshold and the bounds of ``inconclusive``, and are
@@ -282,7 +282,7 @@ def _card(
     return base.model_copy(
         update={
             "name": name,
-            "summary": f"{base.name}, trained further on {len(learnt)} files of a manifest of one's own.",
+            "summary": f"{base.name}, trained further on {len(learnt)} files of a manifest of your own.",
             "calibration": None,
             "calibrated_on": f"{len(dealt.held_out)} files of groups held out, told apart by the column {dealt.group!r}"
             f"{alone if dealt.group == 'path' else ''}; a group counts as the root of its files, classes alike",
