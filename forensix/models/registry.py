@@ -7,7 +7,7 @@ A component is a plain object with one verb. A package offers one with an entry 
     my-detector = "my_package:make_detector"
 
 and ``analyze(path, spoof="my-detector")`` uses it. A component that can run elsewhere than on the processor has a
-method ``on(placement)`` that moves it and returns it. A model with a card, shipped, published or of one's own, is a
+method ``on(placement)`` that moves it and returns it. A model with a card, shipped, published or of your own, is a
 component of its card's slot by the name of the card, or by the path to it. Built components are kept, so a model is
 loaded once a process.
 """
@@ -17,6 +17,7 @@ import re
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forensix.errors import ModelNotFound, UsageError
@@ -70,6 +71,11 @@ def _read(name: str, slot: str | None) -> "Detector":
         _check(get_card(name), slot)
     model = load_hub(name) if hub else load_model(name)
     _check(model.card, slot)
+    if model.card.architecture == "ensemble":
+        from forensix.models.ensemble import ensemble_of
+
+        folder = Path(name) if Path(name).is_dir() else Path(name).parent
+        return ensemble_of(model, folder, lambda member: _read(member, model.card.component))
     module, _, maker = READERS[model.card.component].partition(":")
     detector: Detector = getattr(import_module(module), maker)(model)
     return detector

@@ -1,9 +1,9 @@
 """Synthetic speech: does a recording carry the traces that vocoders and voice conversion leave?
 
 Assumes speech, which `forensix.voice.speech_segments` finds: music, noise and silence mean nothing to it. The score is
-calibrated under equal priors on collections and systems that training did not see; 0.5 says nothing either way. It
-fails on systems unlike any it knows, and heavy noise, narrow bands and short clips (under 1 s) blur it; the card has
-the figures. Long speech is cut into windows and the mean of their logits is scored.
+calibrated, as if real and fake were equally likely, on collections and systems that training did not see; 0.5 says
+nothing either way. It fails on systems unlike any it knows, and heavy noise, narrow bands and short clips (under 1 s)
+blur it; the card has the figures. Long speech is cut into windows and the mean of their logits is scored.
 
 >>> import numpy as np
 >>> detector = forensix_spoof()
