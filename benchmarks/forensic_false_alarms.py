@@ -75,7 +75,7 @@ FAMILIES = tuple(
         ("Frames hardly differ .*|# frames? hardly .*", "# frames hardly differ from the frame before"),
         ("The sound breaks at .*|The waveform jumps at .*", "The waveform jumps at # places"),
         ("The background changes at once", "The background noise changes abruptly"),
-        ("The name does not fit the content", "The file's name does not fit its content"),
+        ("The (file's )?name does not fit (the|its) content", "The file's name does not match its content"),
         ("The picture is a screenshot", "The file says that it is a screenshot"),
         ("The file has small faults of form", "The file has small structural faults"),
         ("The caption was changed by another program", "The caption was changed after its digest was written"),

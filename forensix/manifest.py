@@ -73,7 +73,7 @@ class Manifest:
     table: pd.DataFrame
     root: str | os.PathLike[str]
     outside: bool = False
-    """Paths may be absolute or lead out of ``root``: only for manifests of one's own."""
+    """Paths may be absolute or lead out of ``root``: only for manifests of your own."""
     labels: InitVar[Mapping[Any, str] | None] = None
     """What the table's labels mean where they are not the usual words: ``{"live": "real", "replay": "fake"}``."""
 

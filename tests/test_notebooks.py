@@ -1,9 +1,12 @@
 """Every notebook runs from top to bottom, with its defaults and with parameters, and is committed without outputs."""
 
+import io
 import json
+import os
 import shutil
 from pathlib import Path
 
+import nbconvert
 import pandas as pd
 import papermill
 import pytest
@@ -16,10 +19,17 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 
 def outputs(name: str, folder: Path, **parameters: object) -> list[dict[str, object]]:
-    """Run a notebook in ``folder`` and return the outputs of its cells."""
+    """Run a notebook in ``folder`` and return the outputs of its cells.
+
+    Where FORENSIX_NOTEBOOKS names a folder, the notebook goes there as it ran, as a page to look at.
+    """
     done = papermill.execute_notebook(
         FOLDER / f"{name}.ipynb", folder / "out.ipynb", parameters=parameters, cwd=folder, progress_bar=False
     )
+    if shown := os.environ.get("FORENSIX_NOTEBOOKS"):
+        page = nbconvert.HTMLExporter().from_notebook_node(done)[0]
+        Path(shown).mkdir(parents=True, exist_ok=True)
+        (Path(shown) / f"{name}.html").write_text(page, encoding="utf-8")
     return [output for cell in done.cells if cell.cell_type == "code" for output in cell.outputs]
 
 
@@ -33,6 +43,7 @@ def test_there_are_notebooks() -> None:
         "generated_images",
         "quickstart",
         "service_client",
+        "train_your_own",
         "voice_analysis",
     ]
 
@@ -42,6 +53,14 @@ def test_notebooks_are_committed_without_outputs(path: Path) -> None:
     cells = [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
     assert cells
     assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in cells)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_open_with_a_question_and_end_with_what_to_conclude(path: Path) -> None:
+    cells = ["".join(cell["source"]) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
+    title, question, *_ = cells[0].split("\n\n")
+    assert title.startswith("# ") and question.startswith("**") and question.endswith("?**")
+    assert cells[-1].startswith("## What to conclude\n\n- ")
 
 
 def pages(shown: list[dict[str, object]]) -> list[str]:
@@ -178,6 +197,18 @@ def test_without_parameters_the_pictures_of_the_package_are_taken_wherever_the_n
     assert shown in "".join(pages(outputs(name, tmp_path)))
 
 
+@pytest.mark.slow
+def test_train_your_own_learns_what_the_shipped_detector_has_the_other_way_round(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
+    shown = pages(outputs("train_your_own", tmp_path, out=str(tmp_path / "own")))
+    (summary,) = [pd.read_html(io.StringIO(page))[0] for page in shown if "<th>metric</th>" in page and "low" in page]
+    rank = summary[summary["metric"] == "auc"].set_index("component")["value"]
+    assert rank["shipped"] < 0.3 and rank["own"] > 0.9
+    assert (tmp_path / "own" / "own.json").is_file()
+
+
 @pytest.mark.parametrize("name", ["evaluate", "compare"])
 def test_an_unknown_parameter_is_an_error(name: str, tmp_path: Path) -> None:
     with pytest.raises(
@@ -194,7 +225,7 @@ def test_explore_shows_files_and_an_evaluation(tmp_path: Path, monkeypatch: pyte
     found = [page for page in pages(shown) if not page.startswith("<progress")]
     assert "edited.pdf" in found[0] and "Claims" in found[0]
     assert "wrong_by" in found[1] and "miss" in found[1]
-    assert "face-swap.jpg" in found[2] and "Face manipulation" in found[2]
+    assert "face-swap-sharp.jpg" in found[2] and "Face manipulation" in found[2]
     assert not [output for output in shown if output["output_type"] == "stream"]
 
 

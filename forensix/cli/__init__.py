@@ -51,15 +51,16 @@ def build_parser() -> argparse.ArgumentParser:
 
     models = commands.add_parser("models", help="list, describe or fetch models")
     actions = models.add_subparsers(dest="action", required=True, metavar="ACTION")
-    actions.add_parser("list", help="one line a model").set_defaults(run=_models_list)
+    actions.add_parser("list", help="one line per model").set_defaults(run=_models_list)
     show = actions.add_parser("show", help="print a model's card as JSON")
     show.add_argument("name", metavar="NAME")
     show.set_defaults(run=_models_show)
     pull = actions.add_parser("pull", help="fetch a published checkpoint and check its hash")
     pull.add_argument("name", metavar="NAME")
+    pull.add_argument("--yes", action="store_true", help="fetch it although its publisher does not tell the hash")
     pull.set_defaults(run=_models_pull)
 
-    population = commands.add_parser("population", help="measure a reference population of real voices of one's own")
+    population = commands.add_parser("population", help="measure a reference population of real voices of your own")
     doing = population.add_subparsers(dest="action", required=True, metavar="ACTION")
     build = doing.add_parser("build", help="from the real rows of a dataset manifest")
     build.add_argument("manifest", metavar="MANIFEST", type=Path, help="a manifest, or a folder that holds one")
@@ -132,9 +133,11 @@ def _models_show(options: argparse.Namespace) -> int:
 
 
 def _models_pull(options: argparse.Namespace) -> int:
-    from forensix.models import pull_model
+    from forensix.models import get_card, pull_model
 
-    print(pull_model(options.name))
+    path = pull_model(options.name, yes=options.yes)
+    print(f"licence: {get_card(options.name).licence}", file=sys.stderr)
+    print(path)
     return 0
 
 

@@ -31,7 +31,7 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     )
     analyze.add_argument("--overwrite", action="store_true", help="replace files that --html, --csv or --output find")
     analyze.add_argument(
-        "--jobs", metavar="N", type=int, help="worker processes; default: one a core for 32 inputs and more, else none"
+        "--jobs", metavar="N", type=int, help="worker processes; default: one per core from 32 inputs on, else none"
     )
     analyze.add_argument("--no-explain", dest="explain", action="store_false", help="verdicts only, no evidence")
     analyze.add_argument("--no-transcribe", dest="transcribe", action="store_false", help="no speech to text")

@@ -24,6 +24,7 @@ EXTRAS = {
     "watermark": "the PerTh watermark of synthetic voices is read",
     "data": "manifests from Hugging Face datasets and from URLs",
     "train": "pretrained weights that training the shipped models starts from",
+    "zoo": "the published voice detectors Spectra, models of the Hugging Face hub, and MesoNet",
     "service": "the HTTP service: forensix serve, worker and account",
     "s3": "the service keeps uploads in an object store that speaks S3",
     "cluster": "analyses and evaluations on a Dask cluster",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from forensix.demo.marks import make_marked_pictures
 from forensix.demo.media import (
+    RATE_HZ,
     SPEECH,
     make_cut_recording,
     make_document,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MADE",
+    "RATE_HZ",
     "SPEECH",
     "Made",
     "make_cut_recording",

@@ -159,7 +159,8 @@ class Evaluation:
         return cls(scores, frames, info, pd.DataFrame(overlap, columns=list(COLUMNS)))
 
     def __repr__(self) -> str:
-        failed = f", {len(self.failures)} rows failed" if len(self.failures) else ""
+        n_failed = len(self.failures)
+        failed = f", {n_failed} {'row' if n_failed == 1 else 'rows'} failed" if n_failed else ""
         n = self.scores["path"].nunique()
         return f"Evaluation({self.info['task']}, {n} files, {', '.join(self.components)}{failed})"
 

@@ -292,7 +292,11 @@ def _telling(task: str, total: int, progress: Progress | bool | None) -> Iterato
 
         def tell(gathered: Gathered) -> None:
             done = gathered.n_done()
-            failed = f", {gathered.n_failed} rows failed" if gathered.n_failed else ""
+            failed = (
+                f", {gathered.n_failed} {'row' if gathered.n_failed == 1 else 'rows'} failed"
+                if gathered.n_failed
+                else ""
+            )
             call(task, f"{done:.0f} of {total} files{failed}", done / total)
 
         yield tell

@@ -132,7 +132,7 @@ def histogram(rows: pd.DataFrame, threshold: float, column: str | None) -> str:
     """Draw how the scores of rows lie, by a column where it has few values; a sentence where there are none."""
     scored = rows[rows["score"].notna()]
     if scored.empty:
-        return sentence("No score to draw: nothing here was scored." if len(rows) else "Nothing is like that here.")
+        return sentence("No score to draw: nothing here was scored." if len(rows) else "No row matches.")
     if column is None or not 1 < scored[column].nunique(dropna=False) <= MOST_SERIES:
         column = None
     # Without the conditions, which a display would choose by: they are chosen already.

@@ -147,7 +147,7 @@ def _differences(row: "pd.Series[Any]", report: Report, condition: str, task: st
             " is no trait of the file."
         )
     elif report.sha256 and isinstance(row["sha256"], str) and report.sha256 != row["sha256"]:
-        found.append("The file is another one than when it was evaluated: its content has changed.")
+        found.append("The file's content has changed since it was evaluated.")
     score, now = row["score"], report.scores.get(task)
     if now is not None and not math.isnan(score) and abs(now - score) > _SAME:
         found.append(f"In the evaluation it scored {score:.4f}, now {now:.4f}: settings, versions or content differ.")

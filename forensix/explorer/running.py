@@ -15,7 +15,7 @@ from forensix.report.words import task_title
 Progress = Callable[[str, str, float], None]
 Work = Callable[[Progress], Report]
 
-STOPPED = "Stopped: what had been found until then is not shown."
+STOPPED = "Stopped: partial results are not shown."
 _TELL_EVERY_S = 0.2
 
 

@@ -1,8 +1,8 @@
 """Claims that follow from facts: ``rules`` draw them, ``traces`` measure what pixels show.
 
 Facts come from :func:`forensix.metadata.reader.read_facts`; no rule reads the file's bytes itself. Rules that look at
-decoded pixels get them through the media they are handed. Nothing is proof by absence: what a file does not say is
-told at most as benign.
+decoded pixels get them through the media they are handed. Missing information proves nothing: what a file does not say
+is told at most as benign.
 """
 
 import importlib

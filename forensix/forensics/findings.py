@@ -11,9 +11,9 @@ VALUE_LENGTH = 500
 """Longest value that a claim repeats; the fact keeps the whole of it."""
 
 FLAG_TEXT: dict[str, str] = {
-    "AI_GENERATED": "The file says that artificial intelligence made it, or part of it.",
+    "AI_GENERATED": "The file states that artificial intelligence made it or part of it.",
     "FILE_EDITED": "The file carries signs of having been edited or saved again.",
-    "METADATA_ERROR": "What the file says of itself is damaged or contradicts itself.",
+    "METADATA_ERROR": "The file's metadata is damaged or contradicts itself.",
     "SCREENSHOT_SOFTWARE": "The file was written by a program that takes pictures of the screen.",
     "SUSPECT_SOFTWARE": "The file names an editing program.",
     "SUSPECT_SOFTWARE_": "The file names a converter or an online tool, through which it has passed.",

@@ -171,5 +171,5 @@ def _reason(error: Exception) -> str:
     if "refused" in text:
         return "the connection was refused"
     if "unreachable" in text:
-        return "there is no network that leads there"
+        return "there is no network route to it"
     return "the connection failed"

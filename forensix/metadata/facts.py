@@ -21,7 +21,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Problem:
-    """Something in the structure that is not as the format wants it."""
+    """Something in the structure that breaks the rules of its format."""
 
     message: str
     where: str

@@ -1,7 +1,7 @@
 """The card of a model: everything needed to feed it, to read its outputs and to know how far to trust it."""
 
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -18,9 +18,9 @@ class _Record(BaseModel):
 class Output(_Record):
     """How the network's output vector is turned into one logit, higher for fake.
 
-    ``labels`` name the outputs in order. With one output it is the logit itself (``fake=0``, ``real=None``); with two,
-    the logit is ``output[fake] - output[real]``. For classifiers that name classes (attribution, gender), ``fake`` is
-    ``None``.
+    ``labels`` name the outputs in order. With one output it is the logit itself (``fake=0``, ``real=None``) or, where
+    it is higher for real (``fake=None``, ``real=0``), the logit turned round; with two, the logit is ``output[fake] -
+    output[real]``. For classifiers that name classes (attribution, gender), both are ``None``.
     """
 
     labels: tuple[str, ...]
@@ -77,6 +77,28 @@ class Pooling(_Record):
         return self
 
 
+FileName = Annotated[str, Field(pattern=r"^[^/\\]+$")]
+
+
+class WeightsFile(_Record):
+    """A file of weights that a model needs beside its own."""
+
+    weights: FileName
+    url: str
+    sha256: str
+    hash_from: Literal["file", "publisher", "others", "nobody"] = "publisher"
+
+
+class Parity(_Record):
+    """How far a port is from the authors' code, both with the same random weights and the same input."""
+
+    error: float
+    """Largest difference of the outputs, preprocessing included."""
+    against: str
+    """The code that it was compared with."""
+    command: str = "python -m benchmarks.zoo_parity --authors DIR"
+
+
 class ModelCard(_Record):
     """A model's record; stored as JSON beside its weights."""
 
@@ -112,12 +134,21 @@ class ModelCard(_Record):
     """The release of forensix that trained it."""
     manifest_sha256: str | None = None
     """Of the table of the dataset manifest that it was trained on, as CSV."""
-    weights: Annotated[str, Field(pattern=r"^[^/\\]+$")]
-    """File name of the weights: ``.safetensors``, or ``.pth`` or ``.onnx`` for a published checkpoint."""
+    weights: FileName
+    """File name of the weights: ``.safetensors``; ``.pth``, ``.pt``, ``.bin``, ``.h5`` or ``.onnx`` if published."""
     url: str | None = None
     """Where a published checkpoint is fetched from; ``None`` when it ships with the package."""
     sha256: str
+    """Empty where nobody tells it: then the file that was pulled first is the one."""
+    hash_from: Literal["file", "publisher", "others", "nobody"] = "file"
+    """Who tells the hash: whoever made this card had the file; the publisher says so; only others do; nobody does."""
+    base: WeightsFile | None = None
+    """For a checkpoint that holds a head alone: the weights of what it sits on."""
     n_parameters: int | None = None
+    published: str | None = None
+    """A figure of the authors, and where it was read; not measured here."""
+    parity: Parity | None = None
+    """``None`` where the network is not a port, or it was not shown that the port does what the authors' code does."""
 
     @model_validator(mode="after")
     def _band_around_threshold(self) -> "ModelCard":

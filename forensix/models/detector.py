@@ -106,7 +106,7 @@ class Detector(ABC):
         if values.ndim == 1:
             return values
         fake, real = self.card.output.fake, self.card.output.real
-        return np.asarray(values[:, fake] - (values[:, real] if real is not None else 0.0))
+        return np.asarray(sum(sign * values[:, at] for sign, at in ((1, fake), (-1, real)) if at is not None))
 
 
 def batches(network: Network, inputs: Iterable[Tensor]) -> Iterator[tuple[Tensor, ...]]:

@@ -7,24 +7,28 @@ A component is a plain object with one verb. A package offers one with an entry 
     my-detector = "my_package:make_detector"
 
 and ``analyze(path, spoof="my-detector")`` uses it. A component that can run elsewhere than on the processor has a
-method ``on(placement)`` that moves it and returns it. A model with a card, shipped, published or of one's own, is a
+method ``on(placement)`` that moves it and returns it. A model with a card, shipped, published or of your own, is a
 component of its card's slot by the name of the card, or by the path to it. Built components are kept, so a model is
 loaded once a process.
 """
 
 import os
+import re
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forensix.errors import ModelNotFound, UsageError
 from forensix.interpreter import entry_points
+from forensix.models.card import ModelCard
 from forensix.models.placement import Placement
 from forensix.models.store import get_card, is_place, list_models, load_model
 
 if TYPE_CHECKING:
     from forensix.models.detector import Detector
+    from forensix.models.store import LoadedModel
 
 READERS = {
     "image_detector": "forensix.synthetic.detector:detector_of",
@@ -32,6 +36,9 @@ READERS = {
     "spoof": "forensix.voice.spoof:detector_of",
 }
 """What makes the component of a slot from a loaded model: the slots that cards fill."""
+
+
+_ID = re.compile(r"[\w.-]+/[\w.-]+")
 
 
 @cache
@@ -47,7 +54,7 @@ def component_names(slot: str) -> tuple[str, ...]:
 
 @cache
 def _build(slot: str, name: str, placement: Placement) -> Any:
-    if slot in READERS and (is_place(name) or any(card.name == name for card in list_models(slot))):
+    if slot in READERS and (is_place(name) or _is_hub(name) or any(card.name == name for card in list_models(slot))):
         component: Any = _read(name, slot)
     elif name in _entries(slot):
         component = _entries(slot)[name].load()()
@@ -57,13 +64,46 @@ def _build(slot: str, name: str, placement: Placement) -> Any:
     return component.on(placement) if hasattr(component, "on") else component
 
 
-def _read(name: str, slot: str) -> "Detector":
-    card = get_card(name)
-    if card.component != slot:
-        raise UsageError(f"{card.name} is a {card.component}, not a {slot}")
-    module, _, maker = READERS[slot].partition(":")
-    detector: Detector = getattr(import_module(module), maker)(load_model(name))
+def _read(name: str, slot: str | None) -> "Detector":
+    """Return the detector of a card or of the hub; it must fill the slot, if one is named."""
+    hub = _is_hub(name)
+    if not hub:
+        _check(get_card(name), slot)
+    model = load_hub(name) if hub else load_model(name)
+    _check(model.card, slot)
+    if model.card.architecture == "ensemble":
+        from forensix.models.ensemble import ensemble_of
+
+        folder = Path(name) if Path(name).is_dir() else Path(name).parent
+        return ensemble_of(model, folder, lambda member: _read(member, model.card.component))
+    module, _, maker = READERS[model.card.component].partition(":")
+    detector: Detector = getattr(import_module(module), maker)(model)
     return detector
+
+
+def _is_hub(name: str) -> bool:
+    return is_hub(name) and all(card.name != name for card in list_models())
+
+
+def _check(card: ModelCard, slot: str | None) -> None:
+    if card.component not in READERS:
+        raise UsageError(f"{card.name} is a {card.component}, which tells no fake from real")
+    if slot not in (None, card.component):
+        raise UsageError(f"{card.name} is a {card.component}, not a {slot}")
+
+
+def load_hub(name: str) -> "LoadedModel":
+    """Return a classifier of the Hugging Face hub; see `forensix.models.hub`."""
+    from forensix.models import hub
+
+    return hub.load_hub(name)
+
+
+def is_hub(name: str) -> bool:
+    """Return whether it is a folder that holds a classifier of transformers, or could be an id of the hub."""
+    if os.path.isdir(name):
+        return os.path.isfile(os.path.join(name, "config.json"))
+    return _ID.fullmatch(name) is not None and not os.path.exists(name)
 
 
 def load_component(slot: str, chosen: Any, placement: Placement = Placement()) -> Any:  # noqa: B008 - frozen
@@ -100,7 +140,8 @@ def load_detector(
     Parameters
     ----------
     name
-        Of a model, see `list_models`; or a path to a card or to a folder with one, its weights beside it.
+        Of a model, see `list_models`; a path to a card or to a folder with one, its weights beside it; or an id of the
+        Hugging Face hub, ``owner/name``, or a folder that transformers wrote, see `forensix.models.hub`.
     device
         ``"cpu"``, ``"cuda"``, ``"cuda:1"``, ``"mps"`` or another of torch's; ``"auto"`` for CUDA or MPS where they are.
     batch_size
@@ -128,7 +169,4 @@ def load_detector(
     """
     placement = Placement(device, batch_size, half)
     placement.check()
-    card = get_card(name)
-    if card.component not in READERS:
-        raise UsageError(f"{card.name} is a {card.component}, which tells no fake from real")
-    return _read(os.fspath(name), card.component).on(placement)
+    return _read(os.fspath(name), None).on(placement)

@@ -1,6 +1,5 @@
 """Where weights lie, and the checks that they pass before they are used."""
 
-import hashlib
 import importlib
 import json
 import os
@@ -8,19 +7,18 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from forensix.errors import ModelNotFound, WeightsMismatch, WeightsMissing
+from forensix.errors import ModelNotFound, UsageError, WeightsMismatch
+from forensix.models import files
 from forensix.models.card import ModelCard
+from forensix.models.files import SHIPPED, read_state, sha256_of
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
-
-SHIPPED = Path(__file__).parent / "weights"
-PULL_TIMEOUT_S = 60
-MAX_PULL_BYTES = 4 * 1024**3
+    from torch import nn
 
 
 @dataclass(frozen=True)
@@ -98,57 +96,18 @@ def _card_at(path: Path) -> ModelCard:
         raise ModelNotFound(f"{found[0]} is no card of a model: {where}: {first['msg']}") from None
 
 
-def cache_folder() -> Path:
-    """Return the folder that pulled checkpoints are kept in."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "forensix" / "checkpoints"
-
-
-def _places(folder: str | os.PathLike[str] | None) -> list[Path]:
-    if folder is not None:
-        return [Path(folder)]
-    named = os.environ.get("FORENSIX_CHECKPOINTS")
-    return [SHIPPED, *([Path(named)] if named else []), cache_folder()]
-
-
-def _find(card: ModelCard, folder: str | os.PathLike[str] | None) -> Path:
-    for place in _places(folder):
-        for path in (place / card.weights, place / card.name / card.weights):
-            if path.is_file():
-                return path
-    remedy = f"'forensix models pull {card.name}' fetches them" if card.url else "reinstall forensix"
-    looked = folder if folder is not None else "the package, FORENSIX_CHECKPOINTS and the cache"
-    raise WeightsMissing(f"the weights of {card.name!r} ({card.weights}) are not in {looked}: {remedy}")
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _read_state(path: Path) -> "dict[str, Tensor]":
-    if path.suffix == ".safetensors":
-        from safetensors.torch import load_file
-
-        return load_file(path)
-    import torch
-
-    state: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
-    return state
-
-
 def checked_weights(name: str | os.PathLike[str], *, folder: str | os.PathLike[str] | None = None) -> Path:
     """Return where the weights of a model lie, once they are known to be those of its card; see `load_model`."""
+    return checked_files(name, folder=folder)[0]
+
+
+def checked_files(name: str | os.PathLike[str], *, folder: str | os.PathLike[str] | None = None) -> list[Path]:
+    """Return the file of a model's weights and, for a head, that of what it sits on, with the hashes checked."""
     card = get_card(name)
     if folder is None and is_place(name):
         folder = name if os.path.isdir(name) else os.path.dirname(name) or os.curdir
-    path = _find(card, folder)
-    found = _sha256(path)
-    if found != card.sha256:
-        raise WeightsMismatch(
-            f"{path.name} is not the file that the card of {card.name!r} describes: sha256 {card.sha256[:12]}… was "
-            f"expected, {found[:12]}… came; delete it and fetch it again"
-        )
-    return path
+    shipped = SHIPPED
+    return [files.checked(card.name, wanted, folder, shipped) for wanted in files.wanted(card)]
 
 
 def load_model(name: str | os.PathLike[str], *, folder: str | os.PathLike[str] | None = None) -> LoadedModel:
@@ -170,13 +129,17 @@ def load_model(name: str | os.PathLike[str], *, folder: str | os.PathLike[str] |
     WeightsMismatch
         The file's hash, a key or a shape is not the card's.
     """
-    path = checked_weights(name, folder=folder)
+    paths = checked_files(name, folder=folder)
     card = get_card(name)
-    module = importlib.import_module(f"forensix.models.architectures.{card.architecture}").build(**card.config)
+    architecture = importlib.import_module(f"forensix.models.architectures.{card.architecture}")
+    module = architecture.build(**card.config)
     try:
-        module.load_state_dict(_read_state(path), strict=True)
-    except RuntimeError as error:
-        raise WeightsMismatch(f"{path.name} does not fit {card.architecture}: {error}") from error
+        states = [read_state(path) for path in paths]
+        state = architecture.adapt(*states) if hasattr(architecture, "adapt") else states[0]
+        module.load_state_dict(state, strict=True)
+    except (RuntimeError, KeyError, TypeError, AttributeError, ValueError, UnpicklingError) as error:
+        told = f"{type(error).__name__}: {error}"
+        raise WeightsMismatch(f"{paths[0].name} does not fit {card.architecture}: {told}") from error
     return LoadedModel(card, module.eval())
 
 
@@ -200,7 +163,7 @@ def save_model(
     save_file(state, path)
     path.chmod(0o644)  # written for its owner alone otherwise, also where the package is shared
     n_parameters = sum(p.numel() for p in module.parameters())
-    card = card.model_copy(update={"sha256": _sha256(path), "n_parameters": n_parameters})
+    card = card.model_copy(update={"sha256": sha256_of(path), "n_parameters": n_parameters})
     write_card(card, folder)
     return card
 
@@ -212,43 +175,37 @@ def write_card(card: ModelCard, folder: str | os.PathLike[str] = SHIPPED) -> Non
     _cards.cache_clear()
 
 
-def pull_model(name: str) -> Path:
+def pull_model(name: str, *, yes: bool = False) -> Path:
     """Fetch a published checkpoint into the cache, check its hash, and return its path.
+
+    Parameters
+    ----------
+    name
+        Of a card, see `list_models`.
+    yes
+        Fetch although nobody but third parties, or nobody at all, tells the hash: the card says who does.
 
     Raises
     ------
+    UsageError
+        Such a hash, and ``yes`` was not said.
     WeightsMissing
-        The card names no address, or the fetch failed.
+        The card names no address, the fetch failed, a token is needed, or the disk is full; nothing is kept of it.
     WeightsMismatch
         What came is not what the card describes; nothing is kept.
     """
-    import httpx
-
     card = get_card(name)
-    if (SHIPPED / card.weights).is_file():
-        return SHIPPED / card.weights
-    if card.url is None:
-        raise WeightsMissing(f"the card of {name!r} names no address to fetch {card.weights} from")
-    target = cache_folder() / card.name / card.weights
-    target.parent.mkdir(parents=True, exist_ok=True)
-    partial = target.with_suffix(target.suffix + f".{os.getpid()}.partial")
-    digest = hashlib.sha256()
-    try:
-        with (
-            httpx.stream("GET", card.url, follow_redirects=True, timeout=PULL_TIMEOUT_S) as answer,
-            partial.open("wb") as file,
-        ):
-            answer.raise_for_status()
-            for chunk in answer.iter_bytes():
-                digest.update(chunk)
-                if file.tell() > MAX_PULL_BYTES:
-                    raise WeightsMismatch(f"{card.url} sends more than {MAX_PULL_BYTES} bytes")
-                file.write(chunk)
-        if digest.hexdigest() != card.sha256:
-            raise WeightsMismatch(f"what {card.url} sent is not the file that the card of {name!r} describes")
-        partial.replace(target)
-    except httpx.HTTPError as error:
-        raise WeightsMissing(f"the weights of {name!r} could not be fetched from {card.url}: {error}") from error
-    finally:
-        partial.unlink(missing_ok=True)
-    return target
+    found = []
+    for wanted in files.wanted(card):
+        if (SHIPPED / wanted.weights).is_file():
+            found.append(SHIPPED / wanted.weights)
+            continue
+        target = files.cached(card.name, wanted)
+        if not target.is_file() and wanted.hash_from in ("others", "nobody") and not yes:
+            who = "only third parties tell" if wanted.hash_from == "others" else "nobody tells"
+            raise UsageError(
+                f"{who} the hash of {wanted.weights} of {name!r}, so nothing shows that it comes as published:"
+                f" 'forensix models pull {name} --yes' fetches it all the same"
+            )
+        found.append(target if files.is_right(target, wanted) else files.fetch(card.name, wanted, target))
+    return found[0]

@@ -15,11 +15,10 @@ HOW_TO_READ = (
 )
 
 HOW_TO_READ_CLAIMS = (
-    "A claim follows from what a file says of itself or how it is built, by the rule that its explanation tells; it is "
-    "critical, suspect or benign by what it means for the file, and claims are not added up. Each opens to the facts "
-    "it rests on, with their bytes: xxd -s BYTE -l 64 FILE shows the same in the file. Nothing is proof by absence: "
-    "what a file says can be missing, removed or forged, so a file in which nothing suspect was found is not proved "
-    "authentic."
+    "A claim follows from what a file says about itself or from how it is built; its explanation names the reason. It "
+    "is critical, suspect or benign by what it means for the file, and claims are not added up. Each opens to the "
+    "facts it rests on and their bytes: xxd -s BYTE -l 64 FILE shows the same bytes of the file. Missing information "
+    "proves nothing: it can be removed or forged, so a file without suspect claims is not proved authentic."
 )
 
 MANIPULATIONS = {
@@ -85,7 +84,7 @@ def verdict(task: str, outcome: Outcome) -> Verdict:
         counts = [(s, len(getattr(result.claim_lists, s))) for s in SEVERITIES]
         meaning = ", ".join(f"{n} {s}" for s, n in counts if n)
         if name == "no_claims":
-            return Verdict("No claims", "none", "the file says nothing that a rule speaks to")
+            return Verdict("No claims", "none", "no rule found anything to say about the file")
         word = {"critical": "Critical claims", "suspect": "Suspect claims", "benign": "Nothing suspect"}[name]
         return Verdict(word, name, meaning)
     plain = Verdict(name.replace("_", " ").capitalize(), name if name in ("fake", "real") else "none", "")

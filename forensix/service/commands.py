@@ -44,7 +44,7 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         parser = actions.add_parser(action, help=about)
         parser.add_argument("name", metavar="NAME")
         parser.set_defaults(run=run)
-    actions.add_parser("list", help="one line an account").set_defaults(run=_list)
+    actions.add_parser("list", help="one line per account").set_defaults(run=_list)
 
 
 def _serve(options: argparse.Namespace) -> int:

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
+from PIL import Image
 from scipy import ndimage
 
 from forensix.calibration import logit as to_logit
@@ -31,6 +32,7 @@ from forensix.models import LoadedModel, load_model
 from forensix.models.architectures.efficientnet import DEVIATION, MEAN, fused
 from forensix.models.architectures.pictures import CELLS, WHOLE, WINDOW
 from forensix.models.detector import Detector, Scores, batches
+from forensix.models.feeding import fed
 from forensix.models.inputs import checked, picture
 from forensix.synthetic.crops import RGB, SIDE_PX, at_least, positions, whole, windows
 
@@ -188,9 +190,33 @@ def aggregate_frames(scores: Sequence[float]) -> float:
     return float(sigmoid(to_logit(np.clip(s, 0.01, 0.99)).mean()))
 
 
+class PublishedDetector(PictureDetector):
+    """A published network on whole pictures, fed by the plan on its card; see `forensix.models.feeding`."""
+
+    batch = 16
+
+    def logits(self, many: Iterable[Any]) -> Scores:
+        """Return the raw logit of each picture, float64 (n,), higher for generated."""
+        seen = (self._fed(picture(one)) for one in many)
+        return np.concatenate([np.zeros(0), *(self._one_logit(out) for (out,) in batches(self.network, seen))])
+
+    def _fed(self, rgb: RGB) -> torch.Tensor:
+        return fed(rgb, self.card.preprocessing)
+
+
+class HubDetector(PublishedDetector):
+    """A classifier of the hub, fed by the processor that comes with it."""
+
+    def _fed(self, rgb: RGB) -> torch.Tensor:
+        prepared: Any = self.network.module.processor
+        x: torch.Tensor = prepared(images=Image.fromarray(rgb), return_tensors="pt")["pixel_values"]
+        return x
+
+
 def detector_of(model: LoadedModel) -> PictureDetector:
     """Return the detector that a card of the slot ``image_detector`` asks for."""
-    return ImageDetector(model)
+    made: dict[str, type[PictureDetector]] = {"pictures": ImageDetector, "hub": HubDetector}
+    return made.get(model.card.architecture, PublishedDetector)(model)
 
 
 def forensix_image() -> ImageDetector:

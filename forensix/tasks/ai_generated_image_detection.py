@@ -212,11 +212,11 @@ def _doubts(rgb: NDArray[np.uint8], facts: Facts) -> tuple[str, ...]:
     """Return why the pixels cannot decide, a sentence each, whatever a detector says of them."""
     doubts = []
     if min(rgb.shape[:2]) < TINY_PX:
-        doubts.append(f"The picture is less than {TINY_PX} px high or wide: so few pixels decide nothing.")
+        doubts.append(f"The picture is less than {TINY_PX} px high or wide: too few pixels to decide.")
     elif is_drawn(rgb):
-        doubts.append("Most of the picture is even areas, as in drawings, screens and text: these decide nothing.")
+        doubts.append("Most of the picture is even areas, as in drawings and text: detection does not work on these.")
     if facts.get("image.mode") in ("P", "1"):
-        doubts.append("The picture is stored with a palette, which takes the fine detail that would tell.")
+        doubts.append("The picture is stored with a palette, which removes the fine detail that detection needs.")
     return tuple(doubts)
 
 
@@ -244,7 +244,7 @@ def _summary(
     if marks.watermark:
         return f"The pixels carry the invisible watermark {marks.watermark.message!r} of {marks.watermark.generator}."
     if inconclusive:
-        return f"Whether a camera or a generator made it cannot be told from the pixels (score {pixel_score:.2f})."
+        return f"The pixels do not decide whether a camera or a generator made it (score {pixel_score:.2f})."
     if class_name == "real":
         return "The pixels look like a photograph's, and nothing in the file names a generator."
     like = f"; among known generators it is most like {attributions[0].model}" if attributions else ""

@@ -160,7 +160,7 @@ def _summary(faces: Sequence[JudgedFace], result: FaceResult, classifier: Any, *
         why = f"it cannot be judged: {faces[0].doubt}" if len(faces) == 1 else "none can be judged"
         return f"{_faces(len(faces))}; {why}."
     if inconclusive:
-        return f"{_faces(len(judged))}: whether any was manipulated cannot be told."
+        return f"{_faces(len(judged))}: whether any was manipulated is undecided."
     n_fake = sum(class_of(face.score, classifier) == "fake" for face in judged)
     if result.class_name == "real":
         chance = (

@@ -96,9 +96,9 @@ def _state(failed: tuple[dict[str, Any], ...], state: str) -> tuple[tuple[str, s
     if any(BROKEN.search(code) for code in grave):
         return (("broken", "critical"),)
     if any(INCOMPLETE.search(code) for code in grave):
-        return (("does not hold in full", "suspect"),)
+        return (("valid in part only", "suspect"),)
     marks = [("hashes and signature hold" if state else "no failure reported", "benign")]
-    return (*marks, ("signer not vouched for", "none")) if len(grave) < len(codes) else tuple(marks)
+    return (*marks, ("signer not verified", "none")) if len(grave) < len(codes) else tuple(marks)
 
 
 def _step(action: dict[str, Any]) -> str:

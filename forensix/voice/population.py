@@ -10,7 +10,7 @@ often, and a synthetic voice often is none: an outlier is something to look at, 
 
 A value is compared with the narrowest stratum that holds at least 50 recordings: voices of the same gender and band
 (`band_of`: a telephone's or wider), of the same gender, of the same band, all. The shipped file has F0 and formants by
-gender and everything else for all. A population of one's own (``forensix population build MANIFEST``) has every feature
+gender and everything else for all. A population of your own (``forensix population build MANIFEST``) has every feature
 in every stratum, and takes the place of the shipped one where the variable ``FORENSIX_POPULATION`` names its file.
 """
 

@@ -1,9 +1,9 @@
 """Synthetic speech: does a recording carry the traces that vocoders and voice conversion leave?
 
 Assumes speech, which `forensix.voice.speech_segments` finds: music, noise and silence mean nothing to it. The score is
-calibrated under equal priors on collections and systems that training did not see; 0.5 says nothing either way. It
-fails on systems unlike any it knows, and heavy noise, narrow bands and short clips (under 1 s) blur it; the card has
-the figures. Long speech is cut into windows and the mean of their logits is scored.
+calibrated, as if real and fake were equally likely, on collections and systems that training did not see; 0.5 says
+nothing either way. It fails on systems unlike any it knows, and heavy noise, narrow bands and short clips (under 1 s)
+blur it; the card has the figures. Long speech is cut into windows and the mean of their logits is scored.
 
 >>> import numpy as np
 >>> detector = forensix_spoof()
@@ -79,8 +79,9 @@ class SpoofDetector(Detector):
     of any length. Many come as a list: two axes may be channels as well.
 
     The card's ``preprocessing`` holds ``window`` and ``hop`` (samples at 16 kHz), ``shortest`` (shorter input is
-    repeated end to end up to it), ``at_most`` (windows of one recording, spread evenly) and ``level`` (whether speech
-    is trimmed and brought to one loudness).
+    repeated end to end up to it), ``at_most`` (windows of one recording, spread evenly), ``level`` (whether speech is
+    trimmed and brought to one loudness) and ``emphasis`` (what of each sample the next one loses before that, over the
+    whole recording; none where it is left out).
     """
 
     batch = BATCH
@@ -91,6 +92,7 @@ class SpoofDetector(Detector):
         self._window, self._hop = int(plan["window"]), int(plan["hop"])
         self._shortest, self._at_most = int(plan["shortest"]), int(plan["at_most"])
         self._level = bool(plan["level"])
+        self._emphasis = np.float32(plan.get("emphasis", 0.0))
 
     def logits(self, many: Iterable[Any]) -> Scores:
         """Return the uncalibrated logit of each recording, float64 (n,), higher for fake.
@@ -122,6 +124,8 @@ class SpoofDetector(Detector):
     def _cut(self, samples: Samples) -> _Cut:
         offset, stop = speech_span(samples) if self._level else (0, samples.size)
         samples = samples[offset:stop]
+        if self._emphasis:
+            samples = np.concatenate([samples[:1], samples[1:] - self._emphasis * samples[:-1]])
         last = max(0, samples.size - self._window)
         n = min(1 + -(-last // self._hop), self._at_most)
         starts = np.linspace(0, last, n).astype(np.int64)
@@ -141,9 +145,18 @@ class SpoofDetector(Detector):
         return True
 
 
+class HubSpoofDetector(SpoofDetector):
+    """A classifier of the hub, each window fed by the extractor that comes with it."""
+
+    def _prepared(self, window: Samples) -> Samples:
+        extractor: Any = self.network.module.processor
+        prepared = extractor(super()._prepared(window), sampling_rate=SAMPLE_RATE_HZ, return_tensors="np")
+        return np.asarray(prepared["input_values"][0], dtype=np.float32)
+
+
 def detector_of(model: LoadedModel) -> SpoofDetector:
     """Return the detector that a card of the slot ``spoof`` asks for."""
-    return SpoofDetector(model)
+    return HubSpoofDetector(model) if model.card.architecture == "hub" else SpoofDetector(model)
 
 
 def forensix_spoof() -> SpoofDetector:

@@ -108,7 +108,7 @@ def test_menus_filter_and_pages_turn(evaluation: Evaluation) -> None:
     assert explorer.selection.where == {"generator": "maker $x^ 3"}
     assert set(explorer.table["generator"]) == {"maker $x^ 3"} and "data:image/svg+xml" in shown(explorer)
     named(explorer, ipywidgets.BoundedFloatText, "Score from").value = 0.99
-    assert explorer.table.empty and "Nothing is like that here." in shown(explorer)
+    assert explorer.table.empty and "No row matches." in shown(explorer)
     click(explorer, "Clear")
     assert explorer.selection == Selection("forensix-image")
     named(explorer, ipywidgets.Dropdown, "Outcome").value = "failed"
@@ -133,7 +133,7 @@ def test_a_row_is_looked_at_as_it_was_scored(evaluation: Evaluation) -> None:
     report = explorer.look(0)
     assert report is not None and report.tasks == ("ai_generated_image_detection",)
     told = " ".join(report.warnings)
-    assert "its content has changed" in told and "In the evaluation it scored" in told
+    assert "content has changed since" in told and "In the evaluation it scored" in told
     assert "labelled real" in shown(explorer) and "AI-generated picture" in shown(explorer)
     assert "fx-looked" in shown(explorer)
     explorer.select(perturbation="jpeg 70", component="theirs")

@@ -100,5 +100,8 @@ def test_a_player_moves_a_line_over_every_display_on_its_time(browser: Any, tmp_
     until(page, "document.querySelectorAll('.fx-cursor')[2].hidden")
     page.locator(".fx-spectrogram").click(position={"x": 1, "y": 20})
     assert page.evaluate("document.querySelector('audio').currentTime") < 0.1
+    page.emulate_media(media="print")
+    assert not page.locator("audio").is_visible(), "paper does not play"
+    assert page.locator(".fx-spectrogram").is_visible()
     assert said == []
     page.close()

@@ -33,7 +33,7 @@ def sound() -> Evidence:
 
 def test_players_have_names_and_the_page_allows_one_script(sound: Evidence) -> None:
     html = report(film(), sound).to_html()
-    assert '<video class="fx-film" controls' in html and 'aria-label="The video"' in html
+    assert '<video class="fx-film fx-on-screen" controls' in html and 'aria-label="The video"' in html
     assert '<audio class="fx-player" controls' in html and 'aria-label="Who speaks when' in html
     assert html.count("<script>") == 1 and "media-src data:" in html
 

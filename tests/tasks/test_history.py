@@ -46,7 +46,7 @@ def test_credentials_are_a_tree_from_the_file_to_its_sources() -> None:
     ("code", "mark"),
     [
         ("assertion.dataHash.mismatch", ("broken", "critical")),
-        ("signingCredential.untrusted", ("signer not vouched for", "none")),
+        ("signingCredential.untrusted", ("signer not verified", "none")),
     ],
 )
 def test_the_state_is_that_of_the_claims(code: str, mark: tuple[str, str]) -> None:

@@ -108,7 +108,7 @@ def signal(facts: Facts) -> Iterator[Finding]:
         yield finding(
             "suspect" if clean else "benign",
             f"Digital silence inside the recording ({len(inside)})",
-            f"The samples do not change at all at {_first(shown)}, which no microphone gives. Noise gates, muting, "
+            f"The samples do not change at all at {_first(shown)}, which no microphone records. Noise gates, muting, "
             "synthesis and inserted silence do.",
             "encoding",
             "editing" if clean else "integrity",
@@ -122,8 +122,8 @@ def signal(facts: Facts) -> Iterator[Finding]:
         yield finding(
             "benign",
             f"The waveform jumps at {len(strong)} {'place' if len(strong) == 1 else 'places'}",
-            f"At {_first(shown)} the waveform jumps further than its course before explains, as it does at a hard cut. "
-            "Clicks of switches and lost packets look the same.",
+            f"At {_first(shown)} the waveform jumps further than the samples before it suggest, as at a hard cut. "
+            "Switch clicks and lost packets look the same.",
             "encoding",
             "integrity",
             facts=[replace(jumps, value=strong)],
@@ -160,9 +160,9 @@ def _cutoff(facts: Facts, rate: int) -> Iterator[Finding]:
         f"The sound holds nothing above {cutoff.value} Hz",
         f"At {rate} samples a second there is room up to {rate // 2} Hz. "
         + (
-            "It is kept without loss, so it was probably resampled, or an MP3 or AAC before."
+            "The format is lossless, so the sound was probably resampled, or decoded from MP3 or AAC."
             if _lossless(facts)
-            else "Encoders with loss cut the highest frequencies off."
+            else "Lossy encoders cut off the highest frequencies."
         ),
         "encoding",
         "integrity",
@@ -181,8 +181,9 @@ def _grid(facts: Facts) -> Iterator[Finding]:
     yield finding(
         "benign",
         "The sound was AAC before",
-        f"It is kept without loss now, but from {rows[0][0]} s to {rows[-1][1]} s it shows the frames of 1024 samples "
-        f"that an AAC encoder rounds ({rows[0][3]} times the usual spread). Phones record so, and programs convert it.",
+        f"It is stored losslessly now, but from {rows[0][0]} s to {rows[-1][1]} s it shows the frames of 1024 samples "
+        f"that an AAC encoder rounds ({rows[0][3]} times the usual spread). Phones record "
+        "like this, and programs convert it.",
         "encoding",
         "origin",
         facts=[grid],

@@ -146,7 +146,7 @@ def _identity(failures: Sequence[Fact]) -> list[Finding]:
     return [
         finding(
             "suspect" if contradicted else "benign",
-            "The person or organisation that the content credentials name is not proved",
+            "The person or organisation that the content credentials name is not verified",
             f"{place(failures[0])}: {_codes(contradicted or failures)}. This concerns the identity assertion (CAWG) "
             "alone; the hash of the content is checked apart from it.",
             "content_credentials",
@@ -176,8 +176,8 @@ def _validity(manifests: Sequence[Fact], failures: Sequence[Fact]) -> list[Findi
             finding(
                 "critical",
                 "Content credentials are broken",
-                f"{place(broken[0])}: {_codes(broken)}. Hash or signature no longer fit, so the content or its history "
-                "was changed after signing.",
+                f"{place(broken[0])}: {_codes(broken)}. Hash or signature no longer match, so the content or its "
+                "history was changed after signing.",
                 "content_credentials",
                 "integrity",
                 facts=broken,
@@ -189,7 +189,7 @@ def _validity(manifests: Sequence[Fact], failures: Sequence[Fact]) -> list[Findi
         found.append(
             finding(
                 "suspect",
-                "Content credentials do not hold in full",
+                "Content credentials are valid in part only",
                 f"{place(doubtful[0])}: {_codes(doubtful)}. The hash of the content is not contradicted, but this part "
                 "of the credentials cannot be relied on.",
                 "content_credentials",
@@ -203,7 +203,7 @@ def _validity(manifests: Sequence[Fact], failures: Sequence[Fact]) -> list[Findi
         found.append(
             finding(
                 "benign",
-                "The signer of the content credentials is not vouched for",
+                "The signer of the content credentials is not verified",
                 f"{place(limits[0])}: {_codes(limits)}. No trust list was consulted and nothing was looked up on the "
                 "network; an expired or unknown certificate does not mean that the content was changed.",
                 "content_credentials",
@@ -232,7 +232,7 @@ def _history(facts: Facts, manifests: Sequence[Fact], failures: Sequence[Fact], 
         + (f" at {told['time']}" if told["time"] else "")
         + f", written by {told['generator'] or 'an unnamed program'}"
         + (f"; steps: {steps}" if steps else "")
-        + (". Hashes and signature hold; that the signer is trustworthy is not said." if intact else "."),
+        + (". Hashes and signature are valid; whether the signer can be trusted was not checked." if intact else "."),
         "content_credentials",
         "origin",
         facts=[active],

@@ -135,8 +135,8 @@ def _converters(programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
         finding(
             "benign",
             video_tags.CLAIMS["converter"].format(names),
-            f"{place(converters[0][0])} says {str(converters[0][0].value)[:120]!r}. Websites and scripts have pictures "
-            "rewritten so, without a person looking; it is not the file as a camera wrote it.",
+            f"{place(converters[0][0])} says {str(converters[0][0].value)[:120]!r}. Websites and scripts rewrite "
+            "pictures like this without anyone looking at them; the file is not as a camera wrote it.",
             "software",
             "origin",
             facts=[fact for fact, _ in converters],
@@ -150,7 +150,7 @@ def _converters(programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
 def _other_programs(facts: Facts, programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
     found = []
     for category, text in (
-        ("messenger", "Messengers and networks re-encode pictures and strip most of what they said of themselves."),
+        ("messenger", "Messengers and networks re-encode pictures and strip most of their metadata."),
         ("camera", "A name is easily written and proves nothing by itself."),
         ("transfer", "Such programs may turn and caption pictures on the way."),
         ("writer", "A name is easily written and proves nothing by itself."),
@@ -176,7 +176,7 @@ def _other_programs(facts: Facts, programs: list[tuple[Fact, software.Program]])
         (
             firmware,
             "The file states the version of the camera's firmware",
-            "which has the form in which cameras state it.",
+            "in the form that cameras use.",
         ),
         (
             [f for f in unknown if f not in firmware],
@@ -244,7 +244,7 @@ def _metadata(facts: Facts) -> list[Finding]:
         return [
             finding(
                 "benign",
-                "The file says nothing of its origin",
+                "The file says nothing about its origin",
                 "It holds no EXIF, XMP, IPTC, comment or content credential. Many services remove them, so this is no "
                 "sign of editing.",
                 "metadata",

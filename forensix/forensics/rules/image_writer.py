@@ -150,7 +150,7 @@ def rules(facts: Facts, others: list[Sign], *, program: str) -> list[Finding]:
     explained = (
         f"{program}, which the file names, explains this."
         if program
-        else "Galleries, services and photo programs save pictures so without changing what they show."
+        else "Galleries, services and photo programs save pictures like this without changing what they show."
         if not is_suspect
         else "A program that kept the camera's record saved it. Ordinary use does that too, but then the record does "
         "not vouch for what the picture shows: ask for the camera's own file."

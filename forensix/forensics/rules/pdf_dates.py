@@ -134,7 +134,7 @@ def _order(created: Fact, modified: Fact, made: datetime, changed: datetime) -> 
     yield finding(
         "suspect" if -gap > IMPOSSIBLE else "benign",
         "The document was changed before it was made, by its own dates",
-        f"{modified.where} says {changed.isoformat()}, {_span(-gap)} before the document was made, which cannot be"
+        f"{modified.where} says {changed.isoformat()}, {_span(-gap)} before the document was made, which is impossible"
         + (
             "; the difference is a whole number of hours, so a time zone was probably mishandled."
             if zones

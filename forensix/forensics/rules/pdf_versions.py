@@ -25,7 +25,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
         yield finding(
             "benign" if signing else "suspect",
             f"The file holds {n} versions of the document",
-            f"It was saved {n - 1} more {'time' if n == 2 else 'times'} by adding to its end, so every earlier version "
+            f"It was saved {n - 1} more {'time' if n == 2 else 'times'} by appending to it, so every earlier version "
             "is still inside and can be taken out with `forensix extract-revisions`."
             + (" At least one later version changes what the pages show." if changed else "")
             + (" The later versions are those that were signed, with what the signatures allow." if signing else "")
@@ -76,7 +76,7 @@ def _revision(fact: Fact) -> Finding:
     fonts = record["roles"].get("font", 0)
     parts = [f"Version {index} ends at byte {record['end_offset']}; against the one before it: {record['summary']}."]
     if fonts and content:
-        parts.append(f"It brings {fonts} font objects that no earlier version uses.")
+        parts.append(f"It adds {fonts} font {'object' if fonts == 1 else 'objects'} that no earlier version uses.")
     if not record["in_chain"]:
         parts.append("The file's own chain of versions does not lead to it, so viewers do not see it.")
     return finding(

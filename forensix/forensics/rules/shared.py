@@ -50,9 +50,9 @@ def _name(facts: Facts) -> list[Finding]:
     return [
         finding(
             "benign" if is_same_kind else "suspect",
-            "The file's name does not fit its content",
+            "The file's name does not match its content",
             f"The name ends in .{extension}, the first bytes ({head}) are those of {facts.format}. Services, browsers "
-            "and people rename files; so does who wants to hide what a file is.",
+            "and people rename files; so do people who want to hide what a file is.",
             "format",
             "integrity",
             facts=[fits],
@@ -83,7 +83,7 @@ def _unrecognised(fact: Fact) -> Finding:
         "suspect",
         f"The file does not begin as the {value['format']} that its name says",
         f"It does not begin as a file of any known format: {'; '.join(told)}.{inside} Files that were overwritten, "
-        "recovered from a damaged disk, encrypted or named wrongly look so.",
+        "recovered from a damaged disk, encrypted or named wrongly look like this.",
         "format",
         "integrity",
         facts=[fact],
@@ -201,8 +201,8 @@ def _location(facts: Facts) -> list[Finding]:
             finding(
                 "benign",
                 "A GPS block holds no position",
-                f"{place(block)}: the block is there, latitude and longitude are not. Devices without a fix write it "
-                "so, and programs that remove the position alone leave it so.",
+                f"{place(block)}: the block is there, latitude and longitude are not. Devices without a "
+                "satellite fix write this, and so do programs that remove the position alone.",
                 "location",
                 "privacy",
                 facts=[f for f in facts.all("exif.gps")][:10] or [block],
@@ -213,7 +213,8 @@ def _location(facts: Facts) -> list[Finding]:
             finding(
                 "benign",
                 "The position in the file is a placeholder",
-                f"{place(latitude)}: {latitude.value}, {longitude.value} is what devices write without a fix.",
+                f"{place(latitude)}: {latitude.value}, {longitude.value} is what devices write without a "
+                "satellite fix.",
                 "location",
                 "privacy",
                 facts=[latitude, longitude],

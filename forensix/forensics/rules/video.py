@@ -157,7 +157,7 @@ def _former_groups(facts: Facts) -> Iterator[Finding]:
             "benign",
             f"{count} {'frame hardly differs' if count == 1 else 'frames hardly differ'} from the frame before",
             f"At {'; '.join(shown[:6])} the picture stands still for one frame while it moves before and after. Frames "
-            "that were doubled and encoded again look so; cameras that lose a frame, and changes of the rate, as well.",
+            "that were doubled and encoded again look like this; so do frames that a camera lost.",
             "encoding",
             "integrity",
             facts=[near],

@@ -265,8 +265,8 @@ def _gap(made: dates.Moment, changed: dates.Moment, gap: float) -> Finding:
     return finding(
         "suspect" if gap < -IMPOSSIBLE_S else "benign",
         "The file was changed before it was made, by its own dates",
-        f"{values}: {dates.span(gap)} earlier, which cannot be. A clock that was set in between does this; so do dates "
-        "that were written in.",
+        f"{values}: {dates.span(gap)} earlier, which is impossible. A clock that was set in between does this; so do "
+        "dates that were written in.",
         "dates",
         "dates",
         facts=[made.fact, changed.fact],
@@ -353,7 +353,7 @@ def _order(facts: Facts) -> Iterator[Finding]:
         + (
             "Programs put it first for streaming; most phones and cameras put it last."
             if early
-            else "Phones, cameras and many programs write it so."
+            else "Phones, cameras and many programs write this order."
         ),
         "encoding",
         "origin",
@@ -380,7 +380,7 @@ def _after_end(facts: Facts) -> Iterator[Finding]:
 
 
 def _silent(facts: Facts) -> Iterator[Finding]:
-    """Tell that a file says nothing of its origin, which proves nothing."""
+    """Tell that a file says nothing about its origin, which proves nothing."""
     told = (
         "container.tag",
         "container.writing_app",
@@ -398,7 +398,7 @@ def _silent(facts: Facts) -> Iterator[Finding]:
         return
     yield finding(
         "benign",
-        "The file says nothing of its origin",
+        "The file says nothing about its origin",
         "It names no device, program or place. Many services remove such tags, so this is no sign of editing.",
         "metadata",
         "origin",

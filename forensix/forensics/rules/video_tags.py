@@ -13,7 +13,7 @@ WHAT: dict[str, str] = {
     "faith; what was changed, if anything, the name does not say",
     "converter": "which rewrites, re-encodes or converts files. Websites, phones and office programs have this done "
     "to files every day, so it says that the file is not the first one, and nothing of its content",
-    "messenger": "which re-encodes what it sends on and strips most of what it said of itself",
+    "messenger": "which re-encodes what it sends on and strips most of its metadata",
     "camera": "which writes a recording as it is made. A name is easily written and proves nothing by itself",
     "transfer": "which copies captures from a camera or a card. A name is easily written and proves nothing by itself",
     "writer": "which makes files of its own. A name is easily written and proves nothing by itself",

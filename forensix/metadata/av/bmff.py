@@ -116,7 +116,7 @@ def _boxes(data: Any, at: int, end: int, path: str, depth: int, found: Found, st
             state.setdefault("cut", []).append(name)
             size = end - at
         if depth == 0 and name.startswith("0x"):
-            found.problem(f"There is no known box where one must begin ({kind.hex(' ')}).", "file", at)
+            found.problem(f"Other bytes stand where a box must begin ({kind.hex(' ')}).", "file", at)
         body, stop = at + head, at + size
         children = _inside(data, name, body, stop, where, depth, found, state)
         if found.counted():

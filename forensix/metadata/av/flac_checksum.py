@@ -36,7 +36,7 @@ def read(path: str, container: str, found: Found) -> None:
     except (av.FFmpegError, OSError, LookupError, EOFError):
         pass  # That streams cannot be read is told where they are.
     if sum_.hexdigest() != stated:
-        found.problem("The checksum (MD5) of the sound does not fit its samples.", "STREAMINFO")
+        found.problem("The checksum (MD5) of the sound does not match its samples.", "STREAMINFO")
 
 
 def _packed(frame: Any, bits: int) -> bytes:

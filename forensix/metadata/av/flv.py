@@ -32,7 +32,7 @@ def walk(data: Any, found: Found) -> None:
         kind, size = data[at] & 31, int.from_bytes(data[at + 1 : at + 4], "big")
         stop = at + 11 + size
         if kind not in kinds:
-            found.problem(f"There is no tag of a known kind ({kind}) where one must begin.", "FLV", at)
+            found.problem(f"Other bytes stand where a tag must begin ({kind}) where one must begin.", "FLV", at)
             break
         n += 1
         kinds[kind] += 1

@@ -42,7 +42,7 @@ def read(data: Any, at: int, found: Found, *, base: int = 0) -> int:
     major, minor, flags = data[at + 3], data[at + 4], data[at + 5]
     sizes = bytes(data[at + 6 : at + 10])
     if any(b & 0x80 for b in sizes):
-        found.problem("The size of the ID3 tag is not written as it must be.", where, base + at + 6)
+        found.problem("The size of the ID3 tag is malformed.", where, base + at + 6)
     size = _synchsafe(sizes)
     end = at + 10 + size
     found.fact("id3.version", f"2.{major}.{minor}", where, base + at)
@@ -72,7 +72,7 @@ def _frames(body: bytes, at: int, major: int, base: int, found: Found) -> None:
                 found.problem("The ID3 tag breaks off inside a frame's header.", "ID3v2", base + at)
             return
         if not re.fullmatch(rb"[A-Z0-9]{3}[A-Z0-9 \x00]?", name):
-            found.problem(f"There is no ID3 frame where one must begin ({name.hex(' ')}).", "ID3v2", base + at)
+            found.problem(f"Other bytes stand where an ID3 frame must begin ({name.hex(' ')}).", "ID3v2", base + at)
             return
         shown = name.decode("latin-1").strip(" \x00")
         raw_size = body[at + 3 : at + 6] if major == 2 else body[at + 4 : at + 8]

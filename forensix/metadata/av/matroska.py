@@ -89,7 +89,7 @@ def _elements(data: Any, at: int, end: int, path: str, depth: int, found: Found,
         head = _vint(data, at, end, keep=True)
         size = _vint(data, at + head[1], end, keep=False) if head else None
         if head is None or size is None:
-            found.problem("There is no element where one must begin.", path or "file", at)
+            found.problem("Other bytes stand where an element must begin.", path or "file", at)
             break
         identifier, body = head[0], at + head[1] + size[1]
         name = MASTERS.get(identifier) or CLOSED.get(identifier) or TEXTS.get(identifier) or f"0x{identifier:X}"

@@ -240,7 +240,7 @@ def walk_adts(data: Any, found: Found) -> None:
             while again >= 0 and (again + 7 > end or data[again + 1] & 0xF6 != 0xF0):
                 again = data.find(b"\xff", again + 1)
             where_next = f"; the next is {again - at} bytes on" if again > 0 else ""
-            message = f"There is no ADTS frame where one must begin{where_next}."
+            message = f"Other bytes stand where an ADTS frame must begin{where_next}."
             found.problem(message, "frames", at)
             if again < 0 or len(found.problems) > 8:
                 break

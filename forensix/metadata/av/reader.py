@@ -143,7 +143,7 @@ def _shortened(found: Found, size: int) -> None:
             break
     else:
         if streams and not there and (found.get("flac.duration_s") or 0) > 0:
-            found.problem("The header tells of sound, but no frame of it can be read.", "frames")
+            found.problem("The header states sound, but no frame of it can be read.", "frames")
     stated = found.get("container.tag.filesize")
     if isinstance(stated, int | float) and stated > size:
         found.problem(

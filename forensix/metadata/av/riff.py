@@ -52,7 +52,7 @@ def walk(data: Any, found: Found) -> None:
     found.nodes.extend(_chunks(data, 0, len(data), "", 0, found, state))
     if form == "WAVE":
         if "fmt" not in state:
-            found.problem("The chunk that says how samples are written (fmt) is missing.", "RIFF")
+            found.problem("The chunk that describes the samples (fmt) is missing.", "RIFF")
         if not state["data"]:
             found.problem("There is no chunk of samples (data).", "RIFF")
     if form.strip() == "AVI" and not state["movi"]:
@@ -105,7 +105,7 @@ def _chunks(data: Any, at: int, end: int, path: str, depth: int, found: Found, s
             nodes.append(Node(label, at, stop - at, "", tuple(children)))
         at = stop + (stop & 1)
     if depth == 0 and nodes and nodes[0].size < 12:
-        found.problem("The RIFF header says that nothing follows it.", "RIFF", 4)
+        found.problem("The RIFF header states a size of zero.", "RIFF", 4)
     return nodes
 
 
@@ -166,4 +166,4 @@ def _format(raw: bytes, where: str, body: int, found: Found, state: dict[str, An
         if align != channels * ((bits + 7) // 8) or per_second != rate * align:
             found.problem("Rate, channels and bytes of a sample contradict each other in the header.", where, body)
     if not channels or not rate:
-        found.problem("The header says that there are no channels or no samples in a second.", where, body)
+        found.problem("The header says that there are no channels or a sample rate of 0.", where, body)

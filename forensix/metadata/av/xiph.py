@@ -67,7 +67,7 @@ def walk_flac(data: Any, found: Found) -> None:
             if rate and packed & ((1 << 36) - 1):
                 found.fact("flac.duration_s", round((packed & ((1 << 36) - 1)) / rate, 3), name, at)
             if not rate:
-                found.problem("The stream says that it has no samples in a second.", name, at)
+                found.problem("The stream states a sample rate of 0.", name, at)
             found.fact("flac.md5", raw[18:34].hex(), name, at + 22)
         elif kind == 0:
             found.problem("The block STREAMINFO is too short.", name, at)
@@ -110,7 +110,7 @@ def walk_ogg(data: Any, found: Found) -> None:
         if bytes(data[at : at + 4]) != b"OggS":
             again = data.find(b"OggS", at + 1)
             message = (
-                f"There is no Ogg page where one must begin{f'; {again - at} bytes are lost' if again > 0 else ''}."
+                f"Other bytes stand where an Ogg page must begin{f'; {again - at} are lost' if again > 0 else ''}."
             )
             found.problem(message, "pages", at)
             if again < 0:
@@ -139,7 +139,7 @@ def walk_ogg(data: Any, found: Found) -> None:
         if stream["pages"] <= 12 and len(stream["head"]) < 1 << 18:
             stream["head"] += bytes(data[body : body + size])
         if n < 200 and body + size <= len(data) and not _sound(data, at, body + size):
-            found.problem("The checksum of a page does not fit its content.", f"stream {serial:08x}", at)
+            found.problem("The checksum of a page does not match its content.", f"stream {serial:08x}", at)
         if flags & 4:
             ended.add(serial)
         n += 1

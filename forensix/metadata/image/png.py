@@ -58,7 +58,7 @@ def parse(data: bytes) -> Parts:
         stated = struct.unpack_from(">I", data, at + 8 + size)[0]
         wrong = zlib.crc32(raw_name + body) != stated
         if wrong and sum("checksum" in p.message for p in parts.problems) < 10:
-            parts.problems.append(Problem(f"The checksum of chunk {name} does not fit its content.", name, at))
+            parts.problems.append(Problem(f"The checksum of chunk {name} does not match its content.", name, at))
         if not names and name != "IHDR":
             parts.problems.append(Problem(f"The first chunk is {name}, not IHDR.", name, at))
         names.append(name)

@@ -27,7 +27,9 @@ USUAL_MAX_PIXELS = 60_000_000
 """What is decoded here: of a JPEG only a sixteenth of the pixels are, and WebP's decoder holds them several times."""
 
 MAX_PICTURES = 8
-BROKEN_CODE = "The code of the picture is broken: a part was changed, moved or lost, though viewers show something."
+BROKEN_CODE = (
+    "The compressed picture data is broken: a part was changed, moved or lost, though viewers may show something."
+)
 MAX_HIDDEN_BITS = 64 << 20
 DEVICE_KEYS = (
     ("xmp.aux.SerialNumber", "device.serial"),

@@ -128,9 +128,11 @@ class MixedGraphAttention(nn.Module):
         to_master = torch.softmax(to_master / self.temperature, dim=-2)
         master = self.proj_with_attM(to_master.transpose(1, 2) @ nodes) + self.proj_without_attM(master)
 
-        out = self.proj_with_att(attention @ nodes) + self.proj_without_att(nodes)
-        out = _normalise_nodes(self.bn, out)
+        out = self._finished(self.proj_with_att(attention @ nodes) + self.proj_without_att(nodes))
         return out[:, :n], out[:, n:], master
+
+    def _finished(self, nodes: Tensor) -> Tensor:
+        return _normalise_nodes(self.bn, nodes)
 
 
 class GraphPool(nn.Module):

@@ -1,4 +1,4 @@
-"""Training on a manifest of one's own: what `forensix.train` and ``forensix train`` do.
+"""Training on a manifest of your own: what `forensix.train` and ``forensix train`` do.
 
 `deal` shares groups out to what is learnt from, what stops training and what is measured on; `material` keeps decoded
 files; `pictures`, `voices` and `faces` say how each network is fed, degraded alike for both classes; `run` goes from

@@ -108,7 +108,7 @@ def test_intact_credentials_are_told_with_their_history(signer_parts: tuple[byte
 
 def test_valid_is_not_trusted(signer_parts: tuple[bytes, bytes], tmp_path: Path) -> None:
     found = claims(facts_of(signed(signer_parts, CREATED), tmp_path))
-    assert titles(found)["The signer of the content credentials is not vouched for"] == "benign"
+    assert titles(found)["The signer of the content credentials is not verified"] == "benign"
 
 
 @pytest.mark.parametrize("source", ["trainedAlgorithmicMedia", "compositeWithTrainedAlgorithmicMedia"])
@@ -170,7 +170,7 @@ def test_an_identity_that_is_not_proved_is_no_change_of_the_content() -> None:
         "validation_results": {"activeManifest": {"failure": failures}},
     }
     found = titles(claims(Facts("image", "jpeg", tuple(reader_c2pa.facts_of(store, "APP11", 2)))))
-    assert found["The person or organisation that the content credentials name is not proved"] == "suspect"
+    assert found["The person or organisation that the content credentials name is not verified"] == "suspect"
     assert found["Content credentials are intact"] == "benign"
     assert "critical" not in found.values()
 

@@ -58,7 +58,7 @@ def test_a_few_bytes_of_padding_behind_a_picture_are_benign(tmp_path: Path) -> N
 def test_stripped_metadata_is_told_and_not_suspected(tmp_path: Path) -> None:
     found = judge(make.jpeg(), tmp_path)
     assert noted(found) == []
-    assert named(found, "The file says nothing of its origin").severity == "benign"
+    assert named(found, "The file says nothing about its origin").severity == "benign"
 
 
 def test_an_editor_is_named_with_its_place(tmp_path: Path) -> None:
@@ -308,7 +308,7 @@ def test_a_wrong_name(tmp_path: Path) -> None:
     path.write_bytes(make.png())
     with open_media(path) as media:
         found = claims(reader.read_facts(media), media)
-    assert named(found, "The file's name does not fit its content").claim.value == (".jpg", "png")
+    assert named(found, "The file's name does not match its content").claim.value == (".jpg", "png")
 
 
 def preview_of(image: object, data: object) -> bytes:

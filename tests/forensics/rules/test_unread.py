@@ -21,5 +21,5 @@ def test_a_reader_that_ran_out_of_time_is_no_fault_of_the_file(tmp_path: Path, m
     assert "A part of the file was not read" in [f.claim.claim for f in found]
     assert {f.severity for f in found} == {"benign"}
     said = " ".join(f"{f.claim.claim} {f.claim.explanation}" for f in found)
-    assert "Honest devices" not in said and "says nothing of its origin" not in said
+    assert "Honest devices" not in said and "says nothing about its origin" not in said
     assert reader.from_values(reader.to_values(facts)).problems == facts.problems

@@ -40,7 +40,7 @@ def test_a_sound_flac_fits_its_checksum_and_a_changed_one_does_not(bits: int, ch
     at = data.index(b"fLaC") + 8 + 18
     data[at] ^= 1
     path.write_bytes(data)
-    assert "checksum (MD5) of the sound does not fit" in _said(path)
+    assert "checksum (MD5) of the sound does not match" in _said(path)
 
 
 def test_a_flac_without_a_checksum_is_no_fault(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_flac_without_a_checksum_is_no_fault(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("format", "words"),
     [
-        ("flac", "checksum (MD5) of the sound does not fit"),
+        ("flac", "checksum (MD5) of the sound does not match"),
         ("m4a", "Some of the sound is broken: "),
         ("m4a", "packets cannot be decoded, the first at "),
     ],

@@ -176,7 +176,7 @@ def test_code_that_viewers_put_up_with_is_told(progressive: bool, tmp_path: Path
     said = 0
     for at in range(start, len(data) - 400, (len(data) - start) // 12):
         cut = facts_of(data[:at] + data[at + 150 :], "jpeg", tmp_path)
-        said += any("The code of the picture is broken" in p.message for p in cut.problems)
+        said += any("The compressed picture data is broken" in p.message for p in cut.problems)
     assert said >= 6
 
 

@@ -1,0 +1,132 @@
+"""Every published detector whose weights are at hand on the development data, and how many a second go through it.
+
+    python -m benchmarks.zoo --corpora DIR [--checkpoints DIR] [--files N]
+
+DIR of the corpora holds ``voice``, ``images`` and ``faces`` with a manifest each; of a split and class at most N files
+are scored, spread evenly over the manifest, the same for all detectors of a slot: whole files, through
+`forensix.load_detector`, as a user would score them. Files that show no face are left out and counted. Prints Markdown:
+AUC and EER with the 95 % interval of a bootstrap that draws whole sources, figures of batches, and what is not at hand.
+"""
+
+import argparse
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+
+import forensix
+from forensix.errors import ForensixError
+from forensix.metrics import auc, bootstrap_interval, eer
+from forensix.models import ModelCard, list_models
+from forensix.models.registry import READERS
+
+FOLDERS = {"spoof": "voice", "image_detector": "images", "face_classifier": "faces"}
+BATCHES = (1, 8, 32)
+TIMED = 32
+
+
+def chosen(corpora: Path, slot: str, n: int) -> pd.DataFrame:
+    """Return at most ``n`` files of each class of the development split, evenly spread, with their sources."""
+    folder = corpora / FOLDERS[slot]
+    table = pd.read_csv(folder / "manifest.csv", dtype=str)
+    table = table[table["split"] == "dev"]
+    table = table[~table["path"].str.endswith((".mp4", ".webm", ".avi", ".mov", ".mkv"))]
+    parts = []
+    for label in ("real", "fake"):
+        rows = table[table["label"] == label]
+        parts.append(rows.iloc[np.unique(np.linspace(0, len(rows) - 1, min(n, len(rows))).astype(int))])
+    found = pd.concat(parts, ignore_index=True)
+    return found.assign(file=[folder / path for path in found["path"]])
+
+
+def scored(name: str, files: list[Path]) -> np.ndarray:
+    """Return each file's score, NaN where it has none."""
+    detector = forensix.load_detector(name)
+    found = []
+    for file in files:
+        try:
+            found.append(detector.score(file))
+        except ForensixError:
+            found.append(np.nan)
+    return np.array(found)
+
+
+def row(card: ModelCard, table: pd.DataFrame) -> str:
+    scores = scored(card.name, list(table["file"]))
+    kept = table.assign(score=scores, fake=(table["label"] == "fake").astype(int))[~np.isnan(scores)]
+    groups = list(kept["source_repo"]) if "source_repo" in kept else None
+    cells = []
+    for metric in (auc, eer):
+        value = metric(kept["fake"], kept["score"])
+        low, high = bootstrap_interval(metric, kept["fake"], kept["score"], groups=groups)
+        cells.append(f"{value:.3f} ({low:.3f} to {high:.3f})")
+    counts = f"{int((kept.fake == 0).sum())} real, {int(kept.fake.sum())} fake, {int(np.isnan(scores).sum())} left out"
+    return f"| {card.name} | {counts} | {' | '.join(cells)} |"
+
+
+def inputs(slot: str) -> list[np.ndarray]:
+    """Return what of a slot is timed: pictures of 640 x 480, face crops, clips of 4 s; content does not matter."""
+    rng = np.random.default_rng(0)
+    if slot == "spoof":
+        return list((0.1 * rng.standard_normal((TIMED, 64_600))).astype(np.float32))
+    shape = (480, 640, 3) if slot == "image_detector" else (224, 224, 3)
+    return [rng.integers(0, 256, shape, dtype=np.uint8) for _ in range(TIMED)]
+
+
+def speed(name: str, slot: str, batch: int) -> float:
+    """Return inputs a second of processor time."""
+    detector = forensix.load_detector(name, batch_size=batch)
+    many = inputs(slot)
+    detector.score(many[:2])
+    begun = time.process_time()
+    detector.score(many)
+    return len(many) / (time.process_time() - begun)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--corpora", type=Path, required=True)
+    parser.add_argument("--checkpoints", type=Path, help="folder of pulled weights, beside the cache")
+    parser.add_argument("--files", type=int, default=60)
+    parser.add_argument("--only", nargs="*", help="names of detectors, instead of all whose weights are at hand")
+    options = parser.parse_args()
+    if options.checkpoints:
+        os.environ["FORENSIX_CHECKPOINTS"] = str(options.checkpoints)
+    torch.set_num_threads(1)
+    there, absent = [], []
+    for card in (card for card in list_models() if card.component in READERS):
+        if options.only and card.name not in options.only:
+            continue
+        try:
+            forensix.load_detector(card.name)
+        except ForensixError as error:
+            absent.append((card, str(error)))
+        else:
+            there.append(card)
+    print("# The detectors whose weights are at hand, on development data\n")
+    print(f"Command: `python -m benchmarks.zoo --corpora DIR --checkpoints DIR --files {options.files}`, one core\n")
+    print(f"\n## Inputs a second of processor time by batch, {TIMED} of them, feeding included\n")
+    print(f"| detector | inputs | {' | '.join(f'batch {n}' for n in BATCHES)} |\n|---|---|{'---|' * len(BATCHES)}")
+    what = {"spoof": "clips of 4 s", "image_detector": "pictures of 640 x 480", "face_classifier": "crops of 224 px"}
+    for card in there:
+        rates = [f"{speed(card.name, card.component, n):.1f}" for n in BATCHES]
+        print(f"| {card.name} | {what[card.component]} | {' | '.join(rates)} |", flush=True)
+    for slot, folder in FOLDERS.items():
+        if not any(card.component == slot for card in there):
+            continue
+        table = chosen(options.corpora, slot, options.files)
+        print(f"\n## {slot}: at most {options.files} files of either class of the corpus `{folder}`\n")
+        print("| detector | files | AUC | EER |\n|---|---|---|---|")
+        for card in there:
+            if card.component == slot:
+                print(row(card, table), flush=True)
+    print("\n## Not at hand, so not measured\n\n| detector | why |\n|---|---|")
+    for card, _ in absent:
+        print(f"| {card.name} | no weights on this machine |")
+
+
+if __name__ == "__main__":
+    main()
