@@ -21,6 +21,7 @@ _PLACES = {
     "load_model": "forensix.models",
     "evaluate": "forensix.evaluation",
     "train": "forensix.training.own.run",
+    "combine": "forensix.training.own.combine",
     "explore": "forensix.explorer",
     "Evaluation": "forensix.evaluation",
     "Report": "forensix.report",
@@ -36,6 +37,7 @@ __all__ = [
     "__version__",
     "analyze",
     "analyze_many",
+    "combine",
     "evaluate",
     "explore",
     "list_models",
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from forensix.media import open_media
     from forensix.models import list_models, load_detector, load_model
     from forensix.report import Report
+    from forensix.training.own.combine import combine
     from forensix.training.own.run import train
 
 

@@ -1,5 +1,6 @@
 """Every notebook runs from top to bottom, with its defaults and with parameters, and is committed without outputs."""
 
+import io
 import json
 import os
 import shutil
@@ -42,6 +43,7 @@ def test_there_are_notebooks() -> None:
         "generated_images",
         "quickstart",
         "service_client",
+        "train_your_own",
         "voice_analysis",
     ]
 
@@ -193,6 +195,18 @@ def test_without_parameters_the_pictures_of_the_package_are_taken_wherever_the_n
 ) -> None:
     monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
     assert shown in "".join(pages(outputs(name, tmp_path)))
+
+
+@pytest.mark.slow
+def test_train_your_own_learns_what_the_shipped_detector_has_the_other_way_round(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
+    shown = pages(outputs("train_your_own", tmp_path, out=str(tmp_path / "own")))
+    (summary,) = [pd.read_html(io.StringIO(page))[0] for page in shown if "<th>metric</th>" in page and "low" in page]
+    rank = summary[summary["metric"] == "auc"].set_index("component")["value"]
+    assert rank["shipped"] < 0.3 and rank["own"] > 0.9
+    assert (tmp_path / "own" / "own.json").is_file()
 
 
 @pytest.mark.parametrize("name", ["evaluate", "compare"])

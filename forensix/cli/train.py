@@ -1,18 +1,21 @@
-"""``forensix train``: a detector of your own, from a manifest to a folder that ``analyze --component`` takes."""
+"""``forensix train`` and ``combine``: detectors of your own, as folders that ``analyze --component`` takes."""
 
 import argparse
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forensix.errors import UsageError
+
+if TYPE_CHECKING:
+    from forensix.models import ModelCard
 
 _EVERY_S = 5.0
 
 
 def register(commands: Any) -> None:
-    """Add the command to the parser."""
+    """Add the commands to the parser."""
     train = commands.add_parser("train", help="train a detector on labelled files of your own")
     train.add_argument("manifest", metavar="MANIFEST", help="a manifest, a folder of real/ and fake/, shards or a URL")
     train.add_argument("--task", required=True, metavar="TASK", help="for example voice_analysis")
@@ -30,6 +33,19 @@ def register(commands: Any) -> None:
     train.add_argument("--all-layers", action="store_true", default=None, help="let every layer learn")
     train.add_argument("--seed", type=int, default=0)
     train.set_defaults(run=_train)
+
+    combine = commands.add_parser("combine", help="make one detector of several, by their mean or a fitted rule")
+    combine.add_argument("members", nargs="+", metavar="NAME_OR_PATH")
+    combine.add_argument("--manifest", required=True, metavar="MANIFEST", help="labelled files to measure it on")
+    combine.add_argument("--task", required=True, metavar="TASK")
+    combine.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder for the rule and its card")
+    combine.add_argument("--rule", default="mean", help="mean (default) or linear")
+    combine.add_argument("--name", help="the new detector's name (default: the folder's)")
+    combine.add_argument("--group", metavar="COLUMN", help="what belongs together (default: group_id, else source)")
+    combine.add_argument("--label", action="append", default=[], metavar="WORD=LABEL")
+    combine.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1, mps or auto")
+    combine.add_argument("--seed", type=int, default=0)
+    combine.set_defaults(run=_combine)
 
 
 def _train(options: argparse.Namespace) -> int:
@@ -52,13 +68,38 @@ def _train(options: argparse.Namespace) -> int:
         seed=options.seed,
         progress=True if sys.stderr.isatty() else _lines(),
     )
+    _show(card, options)
+    return 0
+
+
+def _combine(options: argparse.Namespace) -> int:
+    from forensix.manifest import Manifest
+    from forensix.training.own.combine import combine
+
+    card = combine(
+        options.members,
+        Manifest.read(options.manifest, labels=_labels(options.label)),
+        options.task,
+        options.out,
+        rule=options.rule,
+        name=options.name,
+        group=options.group,
+        device=options.device,
+        seed=options.seed,
+        progress=True if sys.stderr.isatty() else _lines(),
+    )
+    print(f"rule: {card.preprocessing['rule']}")
+    _show(card, options)
+    return 0
+
+
+def _show(card: "ModelCard", options: argparse.Namespace) -> None:
     for one in card.measured:
         interval = f" ({one.interval[0]:.3f} to {one.interval[1]:.3f})" if one.interval else ""
         print(f"{one.metric}: {one.value:.3f}{interval}, {one.n_real} real, {one.n_fake} fake, {one.data}")
     place = options.out if options.out.is_absolute() else f"./{options.out}"
     print(f"called fake from {card.threshold}, inconclusive between {card.inconclusive}; use it:")
     print(f"  forensix analyze FILE --task {options.task} --component {card.component}={place}")
-    return 0
 
 
 def _labels(pairs: list[str]) -> dict[str, str]:

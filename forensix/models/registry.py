@@ -17,6 +17,7 @@ import re
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forensix.errors import ModelNotFound, UsageError
@@ -70,6 +71,11 @@ def _read(name: str, slot: str | None) -> "Detector":
         _check(get_card(name), slot)
     model = load_hub(name) if hub else load_model(name)
     _check(model.card, slot)
+    if model.card.architecture == "ensemble":
+        from forensix.models.ensemble import ensemble_of
+
+        folder = Path(name) if Path(name).is_dir() else Path(name).parent
+        return ensemble_of(model, folder, lambda member: _read(member, model.card.component))
     module, _, maker = READERS[model.card.component].partition(":")
     detector: Detector = getattr(import_module(module), maker)(model)
     return detector

@@ -59,10 +59,11 @@ class Faces(Recipe):
         """Return the detector that feeds a network as its card says."""
         return detector_of(model)
 
-    def logit(self, detector: Any, path: Path) -> float:
+    @staticmethod
+    def logit(detector: Any, path: Path) -> float:
         """Return the logit of the face that is seen longest."""
         with open_media(path) as media:
-            return face_logit(detector.logits(np.stack(_crops(media))), self.card.pooling or Pooling())
+            return face_logit(detector.logits(np.stack(_crops(media))), detector.card.pooling or Pooling())
 
 
 def _crops(media: Media) -> Any:

@@ -1,18 +1,20 @@
 """Calibration and figures of a model of your own, on files of groups that it never saw, scored as a user's are."""
 
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from forensix.calibration import fit_platt
+from forensix.calibration import Calibration, fit_platt
 from forensix.errors import InputError, UsageError
 from forensix.evaluation import evaluate
 from forensix.manifest import Manifest
-from forensix.models import LoadedModel, ModelCard, TrainingSource
+from forensix.models import ModelCard, TrainingSource
 from forensix.training.bands import AS_IT_IS, with_band
-from forensix.training.own.recipe import Recipe
 
 MOST_SOURCES = 100
 ABOUT = "whole files of {n} groups held out, on which calibration and bounds were set"
@@ -21,27 +23,37 @@ Tell = Callable[[str, float], None]
 
 
 def measured_on(
-    recipe: Recipe,
-    model: LoadedModel,
+    card: ModelCard,
+    detector: Callable[[ModelCard], Any],
+    logit: Callable[[Any, Path], float],
     held_out: Manifest,
     groups: Sequence[str],
     task: str,
     degradations: Collection[str],
     tell: Tell,
 ) -> ModelCard:
-    """Return the card with calibration, threshold, bounds and figures; ``groups`` has one for each held-out file.
+    """Return the card with calibration, threshold, bounds and figures.
+
+    Parameters
+    ----------
+    detector
+        Makes the component that has a card.
+    logit
+        Returns a component's raw logit of a whole file.
+    groups
+        Of each held-out file.
 
     Raises
     ------
     UsageError
         The files of a class cannot be scored, or the network scores real files above fake ones.
     """
-    card = model.card
-    calibrated = card.model_copy(update={"calibration": _calibration(recipe, model, held_out, groups, tell)})
+    calibration = _calibration(partial(logit, detector(card)), held_out, groups, tell)
+    calibrated = card.model_copy(update={"calibration": calibration})
     found = evaluate(
         held_out,
         task,
-        component=recipe.detector(LoadedModel(calibrated, model.module)),
+        component=detector(calibrated),
         perturbations=_strengths(degradations),
         executor="here",
         cache=False,
@@ -70,13 +82,36 @@ def measured_on(
     return with_band(calibrated, scored, card.command or "", about=ABOUT)
 
 
-def _calibration(recipe: Recipe, model: LoadedModel, held_out: Manifest, groups: Sequence[str], tell: Tell) -> Any:
-    detector = recipe.detector(model)
+def _calibration(logit: Callable[[Path], float], held_out: Manifest, groups: Sequence[str], tell: Tell) -> Calibration:
+    logits, fake, weights = judged(
+        logit, held_out, groups, lambda share: tell(f"calibrating on {len(held_out)} files held out", 0.5 * share)
+    )
+    try:
+        return fit_platt(logits, fake, weights=weights)
+    except ValueError:
+        raise UsageError(
+            "on the groups held out the network scores real files above fake ones: what it learnt does not hold there,"
+            " so no model is written; more groups, or more alike ones in both classes, may help"
+        ) from None
+
+
+def judged(
+    logit: Callable[[Path], Any], files: Manifest, groups: Sequence[str], tell: Callable[[float], None]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
+    """Return what ``logit`` says of each file that can be judged, which are fake, and what each weighs.
+
+    Within a class a group counts as the root of its files, as in training.
+
+    Raises
+    ------
+    UsageError
+        Those that can be judged are not of both classes.
+    """
     logits, fake, of = [], [], []
-    for n, (entry, group) in enumerate(zip(held_out, groups, strict=True)):
-        tell(f"calibrating on {len(held_out)} files held out", 0.5 * n / len(held_out))
+    for n, (entry, group) in enumerate(zip(files, groups, strict=True)):
+        tell(n / len(files))
         try:
-            logits.append(recipe.logit(detector, entry.path))
+            logits.append(logit(entry.path))
         except InputError:
             continue
         fake.append(entry.is_fake)
@@ -84,17 +119,10 @@ def _calibration(recipe: Recipe, model: LoadedModel, held_out: Manifest, groups:
     table = pd.DataFrame({"fake": fake, "group": of})
     if table["fake"].nunique() < 2:
         raise UsageError(
-            f"of {len(held_out)} files held out, {len(fake)} can be judged, and these are not of both classes"
+            f"of {len(files)} files that were not learnt from, {len(fake)} can be judged, not all of both classes"
         )
-    # Within a class a group counts as the root of its files, as in training.
     weights = table.groupby(["fake", "group"])["group"].transform("size").to_numpy(dtype=float) ** -0.5
-    try:
-        return fit_platt(np.array(logits), np.array(fake), weights=weights)
-    except ValueError:
-        raise UsageError(
-            "on the groups held out the network scores real files above fake ones: what it learnt does not hold there,"
-            " so no model is written; more groups, or more alike ones in both classes, may help"
-        ) from None
+    return np.array(logits), np.array(fake), weights
 
 
 def _strengths(degradations: Collection[str]) -> dict[str, list[float | None]]:

@@ -104,7 +104,8 @@ class Pictures(Recipe):
         """Return the detector that feeds a network as its card says."""
         return detector_of(model)
 
-    def logit(self, detector: Any, path: Path) -> float:
+    @staticmethod
+    def logit(detector: Any, path: Path) -> float:
         """Return the logit of a picture, or the mean of a video's frames'."""
         with open_media(path) as media:
             return float(np.mean([detector.logit(rgb) for rgb in pictures_of(media)]))

@@ -61,8 +61,9 @@ class Recipe(ABC):
     def detector(self, model: LoadedModel) -> Any:
         """Return the component of the slot that has this model."""
 
+    @staticmethod
     @abstractmethod
-    def logit(self, detector: Any, path: Path) -> float:
+    def logit(detector: Any, path: Path) -> float:
         """Return the detector's raw logit of a whole file.
 
         Raises

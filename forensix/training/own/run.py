@@ -132,7 +132,7 @@ def train(
     >>> card = forensix.train("clips", "voice_analysis", "mine")  # doctest: +SKIP
     >>> forensix.analyze("new.wav", spoof="./mine").scores  # doctest: +SKIP
     """
-    slot = _slot(task)
+    slot = slot_of(task)
     settings = Settings(steps, batch, rate, everything, seed)
     placed = choose_device(device)
     listed = read_manifest(manifest).check()
@@ -142,9 +142,7 @@ def train(
     if model.card.component != slot:
         raise UsageError(f"{model.card.name} is a {model.card.component}, and {task} needs a {slot}")
     folder = Path(out)
-    called = _name(name or folder.absolute().name)
-    if (folder / f"{called}.json").exists():
-        raise UsageError(f"{folder} holds the model {called} already: name another folder, or delete that one")
+    called = free_name(folder, name)
     work = folder / WORK
     work.mkdir(parents=True, exist_ok=True)
     recipe = RECIPES[slot](model)
@@ -163,14 +161,15 @@ def train(
                 (dealt.stopping, "to stop by", (0.2, 0.3)),
             )
         )
-        digest = hashlib.sha256(listed.table.to_csv(index=False).encode()).hexdigest()
+        digest = digest_of(listed)
         run = repr((digest, model.card.sha256, dealt.group, settings, forensix.__version__))
         _learn(recipe, learnt, stopping, settings, placed, work / "checkpoint.pt", run, tell, task)
         card = _card(model.card, called, dealt, learnt, settings, task, digest)
         card = _saved(card, model.module.cpu(), work)
         card = measured_on(
-            recipe,
-            LoadedModel(card, model.module),
+            card,
+            lambda card: recipe.detector(LoadedModel(card, model.module)),
+            recipe.logit,
             dealt.held_out,
             groups_of(dealt.held_out, dealt.group),
             task,
@@ -240,7 +239,8 @@ def _learning(network: nn.Module) -> None:
             module.eval()
 
 
-def _slot(task: str) -> str:
+def slot_of(task: str) -> str:
+    """Return the slot whose component gives a task's score, where that is a network that can be trained."""
     check_names([task])
     slot = describe(task).deciding_slot
     if slot not in RECIPES:
@@ -249,11 +249,19 @@ def _slot(task: str) -> str:
     return slot
 
 
-def _name(told: str) -> str:
-    name = re.sub(r"[^a-z0-9_.-]+", "-", told.lower()).strip("-._") or "own"
-    if any(card.name == name for card in list_models()):
-        raise UsageError(f"there is a model named {name} already: name the folder otherwise, or pass name=")
-    return name
+def free_name(folder: Path, name: str | None) -> str:
+    """Return what a model in a folder is called, unless the folder holds one or the name is taken."""
+    if held := sorted(folder.glob("*.json")):
+        raise UsageError(f"{folder} holds the model {held[0].stem} already: name another folder, or delete that one")
+    called = re.sub(r"[^a-z0-9_.-]+", "-", (name or folder.absolute().name).lower()).strip("-._") or "own"
+    if any(card.name == called for card in list_models()):
+        raise UsageError(f"there is a model named {called} already: name the folder otherwise, or pass name=")
+    return called
+
+
+def digest_of(manifest: Manifest) -> str:
+    """Return the sha256 of a manifest's table as CSV."""
+    return hashlib.sha256(manifest.table.to_csv(index=False).encode()).hexdigest()
 
 
 def _told(tell: Progress, task: str, said: str, n: int, start: float, stop: float) -> Callable[[int], None]:

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from forensix.errors import UnsupportedMedia
+from forensix.errors import UnsupportedMedia, UsageError
 from forensix.media import Media, open_media
 from forensix.models import LoadedModel
 from forensix.training.own.material import Arrays
@@ -18,6 +18,7 @@ from forensix.voice.spoof import SpoofDetector, detector_of, normalise, trim
 
 CLIPS = 4
 """Clips kept of a long recording."""
+TRAINED = ("lcnn", "aasist")
 
 
 class Voices(Recipe):
@@ -31,6 +32,10 @@ class Voices(Recipe):
 
     def __init__(self, model: LoadedModel) -> None:
         super().__init__(model)
+        if model.card.architecture not in TRAINED:
+            raise UsageError(
+                f"{model.card.name} ({model.card.architecture}) cannot be trained yet: name forensix-spoof or aasist"
+            )
         plan: dict[str, Any] = model.card.preprocessing
         self._level, self._window = bool(plan["level"]), int(plan["window"])
         # Shorter crops than its window only where the network takes any length.
@@ -68,7 +73,8 @@ class Voices(Recipe):
         """Return the detector that feeds a network as its card says."""
         return detector_of(model)
 
-    def logit(self, detector: Any, path: Path) -> float:
+    @staticmethod
+    def logit(detector: Any, path: Path) -> float:
         """Return the logit of a recording's whole sound."""
         with open_media(path) as media:
             return float(detector.logit(_samples(media)))

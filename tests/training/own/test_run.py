@@ -14,8 +14,9 @@ from PIL import Image
 
 import forensix
 from forensix import Manifest, small
+from forensix.calibration import logit
 from forensix.cli import main
-from forensix.errors import UsageError
+from forensix.errors import ModelNotFound, UsageError
 from forensix.metrics import auc
 from forensix.models import ModelCard
 from forensix.small.make import generated, photographed
@@ -36,16 +37,66 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ModelCard]:
     return folder, forensix.train(turned(), TASK, folder, steps=150)
 
 
-def test_it_learns_from_four_files_what_the_shipped_model_has_the_other_way_round(
-    trained: tuple[Path, ModelCard], tmp_path: Path
-) -> None:
-    labels = [i % 2 for i in range(16)]
+@pytest.fixture(scope="module")
+def new(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Path], list[int]]:
+    """Return new pictures of the same makers, and their labels as `turned` has them."""
+    folder, labels = tmp_path_factory.mktemp("new"), [i % 2 for i in range(10)]
     for i, label in enumerate(labels):
         rgb = (generated, photographed)[label](np.random.default_rng(1000 + i))
-        Image.fromarray((255 * rgb).round().astype(np.uint8)).save(tmp_path / f"{i}.jpg", quality=88)
-    files = [tmp_path / f"{i}.jpg" for i in range(16)]
+        Image.fromarray((255 * rgb).round().astype(np.uint8)).save(folder / f"{i}.jpg", quality=88)
+    return [folder / f"{i}.jpg" for i in range(10)], labels
+
+
+def test_it_learns_from_four_files_what_the_shipped_model_has_the_other_way_round(
+    trained: tuple[Path, ModelCard], new: tuple[list[Path], list[int]]
+) -> None:
+    files, labels = new
     assert auc(labels, forensix.load_detector("forensix-image").score(files)) < 0.2
     assert auc(labels, forensix.load_detector(trained[0]).score(files)) > 0.9
+
+
+def test_an_ensemble_is_a_folder_that_holds_its_own_members(
+    trained: tuple[Path, ModelCard], new: tuple[list[Path], list[int]], tmp_path: Path
+) -> None:
+    files, labels = (one[:4] for one in new)
+    folder = tmp_path / "both"
+    members = ["forensix-image", trained[0]]
+    card = forensix.combine(members, turned(), TASK, folder, rule="linear", perturbations=[])
+    assert [one["kept"] for one in card.config["members"]] == [False, True]
+    assert (folder / "members" / "turned" / "turned.safetensors").is_file()
+    moved = folder.rename(tmp_path / "moved")
+    ensemble = forensix.load_detector(moved)
+    scores = ensemble.score(files)
+    assert auc(labels, scores) == 1
+    each = np.stack([logit(forensix.load_detector(one).scores(files)) for one in members], axis=1)
+    weights = ensemble.network.module.weight.detach().numpy()
+    combined = each @ weights + ensemble.network.module.bias.item()
+    assert np.allclose(scores, ensemble.card.calibration.score(combined))
+    assert weights[0] < weights[1], "the one that has it the other way round counts for less"
+    report = forensix.analyze(files[0], [TASK], image_detector=str(moved))
+    assert report.scores[TASK] == pytest.approx(scores[0]) and "both" in {one["name"] for one in report.models}
+    (moved / "members" / "turned" / "turned.json").unlink()
+    with pytest.raises(ModelNotFound, match="holds 0 cards"):
+        forensix.load_detector(moved)
+    with pytest.raises(UsageError, match="with another group or seed"):
+        forensix.combine(members, turned(), TASK, tmp_path / "other", seed=1)
+
+
+@pytest.mark.parametrize(
+    ("members", "options", "sentence"),
+    [
+        (["forensix-image"], {}, "two or more different members, not forensix-image"),
+        (["forensix-image"] * 2, {}, "two or more different members"),
+        (["forensix-image", "forensix-spoof"], {}, "forensix-spoof is a spoof, not a image_detector"),
+        (["forensix-image", "forensix-spoof"], {"rule": "vote"}, "rule is one of mean, linear, not 'vote'"),
+    ],
+)
+def test_what_is_no_ensemble_is_refused(
+    tmp_path: Path, members: list[str], options: dict[str, str], sentence: str
+) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        forensix.combine(members, small.folder("images"), TASK, tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_card_says_what_it_was_made_of_and_how_it_was_measured(trained: tuple[Path, ModelCard]) -> None:

@@ -1,0 +1,199 @@
+"""Several detectors in one slot: their calibrated logits added up by a rule that is fitted, or their mean."""
+
+import os
+import shutil
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+
+import forensix
+from forensix.errors import UsageError
+from forensix.evaluation.plan import read_manifest
+from forensix.manifest import Manifest
+from forensix.models import LoadedModel, ModelCard, Output, load_detector, save_model
+from forensix.models.architectures.ensemble import WeightedSum, build
+from forensix.models.detector import Detector
+from forensix.models.ensemble import ARCHITECTURE, MEMBERS, Ensemble, listed
+from forensix.models.store import checked_weights, is_place, write_card
+from forensix.progress import Progress, shown
+from forensix.training.own.deal import Dealt, deal, groups_of
+from forensix.training.own.measure import judged, measured_on
+from forensix.training.own.run import RECIPES, digest_of, free_name, slot_of
+
+RULES = ("mean", "linear")
+STRENGTH = 1.0
+"""Inverse of the ridge penalty of the fitted rule, for weights whose mean is 1."""
+
+
+def combine(
+    members: Sequence[str | os.PathLike[str]],
+    manifest: Manifest | str | os.PathLike[str],
+    task: str,
+    out: str | os.PathLike[str],
+    *,
+    rule: str = "mean",
+    name: str | None = None,
+    group: str | None = None,
+    device: str = "cpu",
+    perturbations: Collection[str] | None = None,
+    seed: int = 0,
+    progress: Progress | bool | None = None,
+) -> ModelCard:
+    """Make one detector of several, and return its card.
+
+    Members of a name stay where they are; those of a path are copied to ``out``. Groups of files are dealt as `train`
+    deals them: a fitted rule learns from the first two parts, or, where a member was trained on this manifest, from
+    the second alone; the third calibrates and measures the ensemble as `train` does.
+
+    Parameters
+    ----------
+    members
+        Two or more names or paths of detectors of the task.
+    rule
+        ``"mean"`` of the members' calibrated logits, or ``"linear"``: a weighted sum, fitted by logistic regression.
+    manifest, task, out, name, group, device, perturbations, seed, progress
+        As for `train`.
+
+    Raises
+    ------
+    UsageError
+        Members are fewer than two, twice the same, or of another task; or what `train` refuses. Nothing is written
+        then.
+    ModelError
+        A member cannot be used.
+
+    Examples
+    --------
+    >>> import forensix
+    >>> card = forensix.combine(["forensix-spoof", "./mine"], "clips", "voice_analysis", "both")  # doctest: +SKIP
+    """
+    slot = slot_of(task)
+    if rule not in RULES:
+        raise UsageError(f"rule is one of {', '.join(RULES)}, not {rule!r}")
+    detectors = [load_detector(one, device=device) for one in members]
+    cards = [one.card for one in detectors]
+    _check(cards, slot)
+    whole = read_manifest(manifest).check()
+    dealt = deal(whole, group, seed)
+    known = [card for card in cards if card.manifest_sha256 == digest_of(whole)]
+    _check_dealt(known, dealt, seed)
+    folder = Path(out)
+    called = free_name(folder, name)
+    kept = [is_place(one) for one in members]
+    network, recipe = build(cards), RECIPES[slot]
+    with shown(progress) as tell:
+        if rule == "linear":
+            files = dealt.stopping if known else _joined(dealt.learnt, dealt.stopping)
+            logits, fake, weights = judged(
+                lambda path: [_calibrated(one, recipe.logit(one, path)) for one in detectors],
+                files,
+                groups_of(files, dealt.group),
+                lambda done: tell(task, f"fitting the rule on {len(files)} files", 0.4 * done),
+            )
+            _fit(network, logits, fake, weights)
+        card = measured_on(
+            _card(called, slot, cards, kept, rule, network, dealt, task, seed, digest_of(whole)),
+            lambda card: Ensemble(LoadedModel(card, network), detectors),
+            recipe.logit,
+            dealt.held_out,
+            groups_of(dealt.held_out, dealt.group),
+            task,
+            recipe.degradations if perturbations is None else tuple(perturbations),
+            lambda said, done: tell(task, said, 0.4 + 0.6 * done),
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    for place, member, is_kept in zip(members, cards, kept, strict=True):
+        if is_kept:
+            _copy(place, member, folder / MEMBERS / member.name)
+    return save_model(card, network, folder)
+
+
+def _check(cards: Sequence[ModelCard], slot: str) -> None:
+    names = [card.name for card in cards]
+    if len(set(names)) < max(2, len(names)):
+        raise UsageError(f"an ensemble needs two or more different members, not {', '.join(names) or 'none'}")
+    for card in cards:
+        if card.component != slot:
+            raise UsageError(f"{card.name} is a {card.component}, not a {slot}")
+        if card.architecture == ARCHITECTURE:
+            raise UsageError(f"{card.name} is an ensemble itself: name its members instead")
+
+
+def _check_dealt(known: Sequence[ModelCard], dealt: Dealt, seed: int) -> None:
+    """Refuse to measure on files that a member learnt from: it was trained on this manifest, dealt otherwise."""
+    for card in known:
+        if card.seed != seed or f"--group {dealt.group} " not in (card.command or ""):
+            raise UsageError(
+                f"{card.name} was trained on this manifest by {card.command!r}: with another group or seed than that,"
+                " the files held out are not those that it never saw"
+            )
+
+
+def _joined(first: Manifest, second: Manifest) -> Manifest:
+    return Manifest(pd.concat([first.table, second.table], ignore_index=True), first.root, first.outside)
+
+
+def _calibrated(detector: Detector, logit: float) -> float:
+    calibration = detector.card.calibration
+    return logit if calibration is None else calibration.slope * logit + calibration.intercept
+
+
+def _fit(
+    network: WeightedSum, logits: NDArray[np.float64], fake: NDArray[np.bool_], weights: NDArray[np.float64]
+) -> None:
+    """Fit the rule to logits (files, members), both classes weighing alike."""
+    for side in (fake, ~fake):
+        weights[side] *= len(weights) / 2 / weights[side].sum()
+    model = LogisticRegression(C=STRENGTH).fit(logits, fake, sample_weight=weights)
+    with torch.no_grad():
+        network.weight.copy_(torch.from_numpy(model.coef_[0]))
+        network.bias.copy_(torch.tensor(model.intercept_[0]))
+
+
+def _card(
+    name: str,
+    slot: str,
+    cards: Sequence[ModelCard],
+    kept: Sequence[bool],
+    rule: str,
+    network: WeightedSum,
+    dealt: Dealt,
+    task: str,
+    seed: int,
+    digest: str,
+) -> ModelCard:
+    names = [card.name for card in cards]
+    told = ", ".join(f"{weight:.3f} {one}" for weight, one in zip(network.weight.tolist(), names, strict=True))
+    return ModelCard(
+        name=name,
+        component=slot,
+        summary=f"The {'mean' if rule == 'mean' else 'sum'} of the calibrated logits of {' and '.join(names)}.",
+        architecture=ARCHITECTURE,
+        config={"members": listed(list(zip(cards, kept, strict=True)))},
+        preprocessing={"rule": f"{told}; {network.bias.item():+.3f}"},
+        output=Output(labels=("fake",), fake=0),
+        calibrated_on=f"{len(dealt.held_out)} files of groups held out, told apart by the column {dealt.group!r};"
+        " a group counts as the root of its files, classes alike",
+        pooling=cards[0].pooling,
+        trained_on=tuple(dict.fromkeys(source for card in cards for source in card.trained_on)),
+        limits=" ".join(f"{card.name}: {card.limits}" for card in cards),
+        licence=" ".join(f"{card.name}: {card.licence}" for card in cards),
+        seed=seed,
+        command=f"forensix combine {' '.join(names)} --manifest MANIFEST --task {task} --out {name} --rule {rule}"
+        f" --group {dealt.group} --seed {seed}",
+        version=forensix.__version__,
+        manifest_sha256=digest,
+        weights=f"{name}.safetensors",
+        sha256="",
+    )
+
+
+def _copy(place: str | os.PathLike[str], card: ModelCard, target: Path) -> None:
+    target.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(checked_weights(place), target / card.weights)
+    write_card(card, target)

@@ -1,0 +1,69 @@
+"""What each network is fed while it learns: both classes as often, alike degraded, and its logits can be learnt by."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from skimage import data
+
+from forensix import small
+from forensix.errors import UnsupportedMedia
+from forensix.models import load_model
+from forensix.training.own import material as kept
+from forensix.training.own.faces import Faces
+from forensix.training.own.material import Material
+from forensix.training.own.recipe import Recipe
+from forensix.training.own.voices import Voices
+
+VOICES = small.folder("voices")
+
+
+def stored(recipe: Recipe, paths: list[Path], folder: Path) -> Material:
+    files = []
+    for n, path in enumerate(paths):
+        kept._store(folder / f"{n}.npz", recipe.read(path, np.random.default_rng(n)))
+        files.append(folder / f"{n}.npz")
+    fake = np.arange(len(files)) % 2 == 1
+    return Material(tuple(files), fake, np.array([f"g{n}" for n in range(len(files))]), ())
+
+
+def check(recipe: Recipe, material: Material, shape: tuple[int, ...]) -> None:
+    inputs, outputs, labels = recipe.draw(material, 4, np.random.default_rng(0))
+    again = recipe.draw(material, 4, np.random.default_rng(0))[0]
+    assert tuple(inputs.shape)[: len(shape)] == shape and labels.tolist() == [0, 0, 1, 1]
+    assert torch.equal(inputs, again), "the generator alone decides"
+    logits = recipe.logits(recipe.module.train(), inputs, outputs)
+    torch.nn.functional.binary_cross_entropy_with_logits(logits, labels).backward()
+    assert logits.shape == (4,)
+    assert sum(float(one.grad.abs().sum()) for one in recipe.tuned(everything=True) if one.grad is not None) > 0
+
+
+def test_voices(tmp_path: Path) -> None:
+    recipe = Voices(load_model("forensix-spoof"))
+    paths = [VOICES / "recorded-0.wav", VOICES / "synthetic-0.wav"]
+    check(recipe, stored(recipe, paths, tmp_path), (4,))
+    detector = recipe.detector(load_model("forensix-spoof"))
+    assert np.isfinite(recipe.logit(detector, paths[0]))
+    with pytest.raises(UnsupportedMedia, match="has no sound"):
+        recipe.read(small.folder("images") / "generated-0.jpg", np.random.default_rng(0))
+
+
+def test_faces(tmp_path: Path) -> None:
+    paths = [tmp_path / "a.png", tmp_path / "b.png"]
+    for path in paths:
+        Image.fromarray(data.astronaut()).save(path)
+    recipe = Faces(load_model("forensix-face"))
+    check(recipe, stored(recipe, paths, tmp_path), (4, 3, 160, 160))
+    detector = recipe.detector(load_model("forensix-face"))
+    assert recipe.logit(detector, paths[0]) == pytest.approx(recipe.logit(detector, paths[1]))
+    with pytest.raises(UnsupportedMedia, match="shows no face"):
+        recipe.read(small.folder("images") / "generated-0.jpg", np.random.default_rng(0))
+
+
+def test_a_group_counts_as_the_root_of_its_files() -> None:
+    groups = np.array(["a"] * 4 + ["b"] + ["c"])
+    weights = Material((), np.array([False] * 5 + [True]), groups, ()).weights
+    assert weights[:4].sum() == pytest.approx(2 * weights[4]) and weights[:5].sum() == pytest.approx(1)
+    assert weights[5] == 1
