@@ -133,9 +133,11 @@ def _models_show(options: argparse.Namespace) -> int:
 
 
 def _models_pull(options: argparse.Namespace) -> int:
-    from forensix.models import pull_model
+    from forensix.models import get_card, pull_model
 
-    print(pull_model(options.name, yes=options.yes))
+    path = pull_model(options.name, yes=options.yes)
+    print(f"licence: {get_card(options.name).licence}", file=sys.stderr)
+    print(path)
     return 0
 
 

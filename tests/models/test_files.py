@@ -1,0 +1,131 @@
+"""Fetching weights: whole and right or not at all, what was there stays, and every refusal is one sentence."""
+
+import errno
+import hashlib
+import http.server
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forensix.errors import UsageError, WeightsMismatch, WeightsMissing
+from forensix.models import ModelCard, Output, checked_weights, pull_model, store
+from forensix.models.card import WeightsFile
+
+RIGHT = hashlib.sha256(b"weights").hexdigest()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    asked: list[str] = []
+
+    def do_GET(self) -> None:
+        self.asked.append(self.headers.get("Authorization", ""))
+        status = int(self.path.split("/")[1])
+        self.send_response(status)
+        self.end_headers()
+        if status == 200:
+            self.wfile.write(self.path.split("/")[2].encode())
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    with http.server.HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture
+def card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Return what writes a card, which alone is known; the cache is empty."""
+    monkeypatch.setattr(store, "SHIPPED", tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("FORENSIX_CHECKPOINTS", raising=False)
+
+    def write(url: str, **changes: Any) -> None:
+        record = {
+            "name": "published", "component": "spoof", "summary": "a line", "architecture": "linear",
+            "output": Output(labels=("fake",), fake=0), "limits": "all", "licence": "MIT", "weights": "w.pth",
+            "url": url, "sha256": RIGHT,
+        } | changes  # fmt: skip
+        store.write_card(ModelCard(**record), tmp_path)
+
+    store._cards.cache_clear()
+    yield write
+    store._cards.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [(401, "asks for a token: .* set HF_TOKEN"), (403, "asks for a token"), (404, "is not there any more"),
+     (503, "it answers 503")],
+)  # fmt: skip
+def test_an_address_that_refuses_says_why(card: Any, server: str, status: int, told: str) -> None:
+    card(f"{server}/{status}/x")
+    with pytest.raises(WeightsMissing, match=told):
+        pull_model("published")
+
+
+def test_no_network_is_one_sentence(card: Any) -> None:
+    card("http://127.0.0.1:9/x")
+    with pytest.raises(WeightsMissing, match="could not be fetched"):
+        pull_model("published")
+
+
+def test_a_full_disk_leaves_nothing_and_what_was_there_stays(
+    card: Any, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card(f"{server}/200/weights")
+    path = pull_model("published")
+    card(f"{server}/200/others", sha256=hashlib.sha256(b"others").hexdigest())
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(WeightsMissing, match=r"could not be written to .*No space left on device"):
+        pull_model("published")
+    assert [one.name for one in path.parent.iterdir()] == ["w.pth"] and path.read_bytes() == b"weights"
+
+
+def test_another_file_is_refused_and_what_was_there_stays(card: Any, server: str) -> None:
+    card(f"{server}/200/weights")
+    path = pull_model("published")
+    card(f"{server}/200/forged", sha256="0" * 64)
+    with pytest.raises(WeightsMismatch, match="is not the file that the card"):
+        pull_model("published")
+    assert path.read_bytes() == b"weights"
+
+
+@pytest.mark.parametrize(("who", "told"), [("others", "only third parties tell"), ("nobody", "nobody tells")])
+def test_a_hash_that_the_publisher_does_not_tell_is_asked_about_once(
+    card: Any, server: str, who: str, told: str
+) -> None:
+    card(f"{server}/200/weights", hash_from=who, sha256="" if who == "nobody" else RIGHT)
+    with pytest.raises(UsageError, match=rf"{told} the hash of w\.pth .* pull published --yes"):
+        pull_model("published")
+    path = pull_model("published", yes=True)
+    assert pull_model("published") == path == checked_weights("published")
+    path.write_bytes(b"changed")
+    with pytest.raises(WeightsMismatch, match="delete it and fetch it again"):
+        checked_weights("published")
+
+
+def test_a_head_comes_with_what_it_sits_on(card: Any, server: str) -> None:
+    base = WeightsFile(weights="base.pth", url=f"{server}/200/base", sha256=hashlib.sha256(b"base").hexdigest())
+    card(f"{server}/200/weights", base=base)
+    pull_model("published")
+    assert [path.read_bytes() for path in store.checked_files("published")] == [b"weights", b"base"]
+
+
+def test_a_token_goes_to_the_hub_alone(card: Any, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", "secret")
+    card(f"{server}/200/weights")
+    Handler.asked.clear()
+    pull_model("published")
+    assert Handler.asked == [""]
