@@ -107,8 +107,8 @@ def main() -> None:
         else:
             there.append(card)
     print("# The detectors whose weights are at hand, on development data\n")
-    only = f" --only {' '.join(options.only)}" if options.only else ""
-    print(f"Command: `python -m benchmarks.zoo --corpora DIR --checkpoints DIR --files {options.files}{only}`, one core\n")
+    asked = f"--files {options.files}" + (f" --only {' '.join(options.only)}" if options.only else "")
+    print(f"Command: `python -m benchmarks.zoo --corpora DIR --checkpoints DIR {asked}`, one core\n")
     print(f"\n## Inputs a second of processor time by batch, {TIMED} of them, feeding included\n")
     print(f"| detector | inputs | {' | '.join(f'batch {n}' for n in BATCHES)} |\n|---|---|{'---|' * len(BATCHES)}")
     what = {"spoof": "clips of 4 s", "image_detector": "pictures of 640 x 480", "face_classifier": "crops of 224 px"}
