@@ -90,7 +90,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--corpora", type=Path, required=True)
     parser.add_argument("--checkpoints", type=Path, help="folder of pulled weights, beside the cache")
-    parser.add_argument("--files", type=int, default=60)
+    parser.add_argument("--files", type=int, default=60, help="of either class; 0 measures the speed alone")
     parser.add_argument("--only", nargs="*", help="names of detectors, instead of all whose weights are at hand")
     options = parser.parse_args()
     if options.checkpoints:
@@ -107,7 +107,8 @@ def main() -> None:
         else:
             there.append(card)
     print("# The detectors whose weights are at hand, on development data\n")
-    print(f"Command: `python -m benchmarks.zoo --corpora DIR --checkpoints DIR --files {options.files}`, one core\n")
+    asked = f"--files {options.files}" + (f" --only {' '.join(options.only)}" if options.only else "")
+    print(f"Command: `python -m benchmarks.zoo --corpora DIR --checkpoints DIR {asked}`, one core\n")
     print(f"\n## Inputs a second of processor time by batch, {TIMED} of them, feeding included\n")
     print(f"| detector | inputs | {' | '.join(f'batch {n}' for n in BATCHES)} |\n|---|---|{'---|' * len(BATCHES)}")
     what = {"spoof": "clips of 4 s", "image_detector": "pictures of 640 x 480", "face_classifier": "crops of 224 px"}
@@ -115,7 +116,7 @@ def main() -> None:
         rates = [f"{speed(card.name, card.component, n):.1f}" for n in BATCHES]
         print(f"| {card.name} | {what[card.component]} | {' | '.join(rates)} |", flush=True)
     for slot, folder in FOLDERS.items():
-        if not any(card.component == slot for card in there):
+        if not options.files or not any(card.component == slot for card in there):
             continue
         table = chosen(options.corpora, slot, options.files)
         print(f"\n## {slot}: at most {options.files} files of either class of the corpus `{folder}`\n")

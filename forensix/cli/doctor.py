@@ -77,15 +77,15 @@ def extras() -> Iterator[Part]:
 
     wanted = [Requirement(text) for text in requires("forensix") or ()]
     for extra, brings in EXTRAS.items():
-        missing = [
-            one.name
+        needed = [
+            one
             for one in wanted
-            if one.marker
-            and not one.marker.evaluate({"extra": ""})
-            and one.marker.evaluate({"extra": extra})
-            and not _installed(one.name, str(one.specifier))
+            if one.marker and not one.marker.evaluate({"extra": ""}) and one.marker.evaluate({"extra": extra})
         ]
-        if missing:
+        missing = [one.name for one in needed if not _installed(one.name, str(one.specifier))]
+        if not needed:
+            yield Part(extra, brings, False, "the installed forensix is older and does not have it", "install it again")
+        elif missing:
             yield Part(extra, brings, False, f"missing: {', '.join(missing)}", f"pip install 'forensix[{extra}]'")
         else:
             yield Part(extra, brings, True)
