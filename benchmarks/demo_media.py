@@ -23,6 +23,12 @@ SEEDS = range(12)
 VOICES = ("Female1", "Female5", "Male1", "Male5", "Croak")
 
 
+READ_WITH = (
+    "Training made its swaps and some of its synthetic voices by the same functions from other people, so this says "
+    "what kind is found, not how often: both sets are of a few faces and voices."
+)
+
+
 def faces() -> None:
     bounds = get_card("forensix-face").inconclusive
     print(f"forensix-face: fake from {bounds[1]}, real up to {bounds[0]}\n")
@@ -69,5 +75,7 @@ def row(name: str, task: str, reports: list[forensix.Report]) -> None:
 
 
 if __name__ == "__main__":
+    print("# Media that the demo makes\n\nCommand: `python benchmarks/demo_media.py`\n")
     faces()
     voices()
+    print(f"\n{READ_WITH}")
