@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from forensix.report.claims import FACT_COLUMNS, ShownClaim, fact_rows, shown_claims
 from forensix.report.scale import Scale, scale_of
-from forensix.report.words import FAILED, MANIPULATIONS, plural, score_text, task_title, time_text, verdict
+from forensix.report.words import FAILED, MANIPULATIONS, score_text, task_title, time_text, verdict
 from forensix.schema import AudioFeatures, FaceResult, ImageResult, VoiceResult
 from forensix.tasks.catalogue import Verdict, describe
 from forensix.tasks.evidence import Basis, Bound, Bounds, Evidence, FactList, Outcome, Picture, Table
@@ -57,9 +57,11 @@ class ShownPicture:
 def _face_evidence(result: FaceResult) -> Iterator[Evidence]:
     for face in result.explanation or ():
         score = "" if face.class_probability is None else f", score {score_text(face.class_probability)}"
-        seen = f"{face.class_name}{score}; best seen in frame {face.frame_idx} at {time_text(face.frame_ms / 1000)}"
-        where = "" if not face.tracks else f", followed over {plural(len(face.tracks), 'frame')}"
-        yield Picture(f"Face {face.id}", face.face, seen + where)
+        where = ""
+        if face.tracks and len(face.tracks) > 1:
+            best = f"frame {face.frame_idx} at {time_text(face.frame_ms / 1000)}"
+            where = f"; best seen in {best}, followed over {len(face.tracks)} frames"
+        yield Picture(f"Face {face.id}", face.face, f"{face.class_name}{score}{where}")
         yield Picture(f"Face {face.id}: heat map", face.face_heatmap, "where the classifier sees a change")
 
 

@@ -168,8 +168,7 @@ def _summary(faces: Sequence[JudgedFace], result: FaceResult, classifier: Any, *
             " so many"
         )
         return f"Of {_faces(len(judged))}, none looks manipulated{chance if n_fake else ''}."
-    kind = f", most like {result.manipulation_type.replace('_', ' ')}" if result.manipulation_type else ""
-    return f"Of {_faces(len(judged))}, {n_fake} look{'s' if n_fake == 1 else ''} manipulated{kind}."
+    return f"Of {_faces(len(judged))}, {n_fake} look{'s' if n_fake == 1 else ''} manipulated."
 
 
 def _faces(n: int) -> str:
