@@ -59,6 +59,7 @@ FAMILIES = tuple(
         ("An error-level map .*", "An error-level map of the picture is attached"),
         ("The device that made it is named", "The file names the device that made it"),
         ("A colour profile is embedded", "The file embeds a colour profile"),
+        ("The file says nothing of its origin", "The file says nothing about its origin"),
         ("How the picture is encoded|The picture is encoded as .*", "The picture is encoded in a certain way"),
         ("The order of the boxes is told|The index comes .*", "The index comes before or after the recording"),
         ("The names of the tracks tell .*|The tracks bear .*", "The tracks bear the names that a program gives"),

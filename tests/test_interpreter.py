@@ -81,6 +81,8 @@ COMMANDS = {
     "account": ("add", "anna"),
     "doctor": (),
     "completion": ("bash",),
+    "train": ("--help",),
+    "combine": ("--help",),
 }
 
 

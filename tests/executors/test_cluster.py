@@ -116,7 +116,7 @@ def test_addresses_at_which_nothing_is_are_told_at_once() -> None:
     ]:
         with pytest.raises(UsageError, match=f"no Dask scheduler answers at {address}: .*{told}"):
             list(run(acts.add, 0, [1], executor=address))
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 30
 
 
 def test_what_answers_but_is_no_scheduler_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +145,7 @@ def test_a_scheduler_that_dies_ends_the_run(tmp_path: Path) -> None:
         with pytest.raises(ForensixError, match=r"scheduler is gone.*what was finished is kept"):
             for done in results:
                 values.append(done.value)
-        assert len(values) >= 10 and time.monotonic() - begun < 10
+        assert len(values) >= 10 and time.monotonic() - begun < 30
 
 
 def test_a_client_that_is_closed_ends_the_run_in_a_sentence(two: Cluster, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Between the two bounds of a card a score decides nothing, whatever the task; the wire keeps its two classes."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -47,5 +48,5 @@ def test_the_report_says_inconclusive_where_the_wire_keeps_two_classes(portrait,
     report = forensix.analyze(portrait, [task], **{slot: Opinion(score, (0.4, 0.9))})
     assert report.verdicts == {task: "inconclusive"}
     assert report.to_wire(task)["result"]["class_name"] == wire
-    assert "cannot be told" in report.outcomes[task].summary
+    assert re.search("undecided|do not decide", report.outcomes[task].summary)
     assert "Inconclusive" in report.to_html()
