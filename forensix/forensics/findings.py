@@ -1,5 +1,6 @@
 """One finding: a claim, how severe it is, and the facts and pictures that it rests on."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -69,9 +70,14 @@ def literal(value: object) -> str:
     return text if len(text) <= VALUE_LENGTH else text[: VALUE_LENGTH - 1] + "…"
 
 
+_ENDS_WITH_A_BYTE = re.compile(r" at byte \d+$")
+
+
 def place(fact: Fact) -> str:
     """Name where a fact was read, for a sentence: ``EXIF IFD0 tag 0x0131 at byte 190``."""
-    return fact.where if fact.offset is None else f"{fact.where} at byte {fact.offset}"
+    if fact.offset is None or _ENDS_WITH_A_BYTE.search(fact.where):
+        return fact.where
+    return f"{fact.where} at byte {fact.offset}"
 
 
 def device_name(make: object, model: object) -> str:
