@@ -247,5 +247,9 @@ def _summary(
         return f"The pixels do not decide whether a camera or a generator made it (score {pixel_score:.2f})."
     if class_name == "real":
         return "The pixels look like a photograph's, and nothing in the file names a generator."
-    like = f"; among known generators it is most like {attributions[0].model}" if attributions else ""
+    like = ""
+    if attributions:
+        best = attributions[0].model
+        is_named = best != "unknown"
+        like = f"; of the known generators it is most like {best}" if is_named else "; by which generator is unknown"
     return f"The pixels look generated (score {pixel_score:.2f}){like}."
