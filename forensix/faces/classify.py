@@ -11,6 +11,7 @@ References
 Shiohara and Yamasaki, Detecting deepfakes with self-blended images, CVPR 2022 (how its training fakes are made).
 """
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -69,9 +70,9 @@ class CropClassifier(Detector):
         found = [self._one_logit(out) for out in self._outputs(blocks)]
         return np.concatenate(found) if found else np.zeros(0)
 
+    @abstractmethod
     def _outputs(self, faces: Iterable[RGB]) -> Iterator[Tensor]:
         """Yield the outputs (k, labels) of each array of crops (k, S, S, 3)."""
-        raise NotImplementedError
 
     def _is_one_array(self, given: "NDArray[Any] | Tensor") -> bool:
         return given.ndim != 4
