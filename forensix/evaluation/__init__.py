@@ -18,6 +18,4 @@ if TYPE_CHECKING:
     from forensix.evaluation.runner import evaluate
 
 # Late, so that workers, which score and draw nothing, start quickly.
-__getattr__, __dir__, _ = lazy_loader.attach(
-    __name__, submod_attrs={"result": ["Evaluation"], "runner": ["evaluate"]}
-)
+__getattr__, __dir__, _ = lazy_loader.attach(__name__, submod_attrs={"result": ["Evaluation"], "runner": ["evaluate"]})

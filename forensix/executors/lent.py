@@ -21,11 +21,11 @@ Place = tuple[str | None, list[str] | None]
 
 def needed(message: bytes) -> dict[str, Place]:
     """Return the modules of the current folder, where a pickled message names one of them."""
-    found = {name: place for name in list(sys.modules) if "." not in name and (place := _place(name))}
-    named = {arg for _, arg, _ in pickletools.genops(message) if isinstance(arg, str)} if found else set()
+    places = {name: place for name in list(sys.modules) if "." not in name and (place := _place(name))}
+    named = {arg for _, arg, _ in pickletools.genops(message) if isinstance(arg, str)} if places else set()
     # A protocol below 4 writes "module name" in one piece.
     named |= {part.split(" ")[0] for part in named}
-    return found if {name.split(".")[0] for name in named} & found.keys() else {}
+    return places if {name.split(".")[0] for name in named} & places.keys() else {}
 
 
 def _place(name: str) -> Place | None:

@@ -36,9 +36,9 @@ def claims(facts: "Facts", media: "Media | None" = None) -> "tuple[Finding, ...]
     medium = importlib.import_module(f"forensix.forensics.rules.{facts.kind}")
     shared = importlib.import_module("forensix.forensics.rules.shared")
     plain = importlib.import_module("forensix.forensics.rules.plain")
-    found = (*medium.rules(facts, media), *shared.rules(facts))
-    found = (*found, *plain.rules(facts, found))
-    return tuple(sorted(found, key=lambda finding: ORDER[finding.severity]))
+    findings = (*medium.rules(facts, media), *shared.rules(facts))
+    findings = (*findings, *plain.rules(facts, findings))
+    return tuple(sorted(findings, key=lambda finding: ORDER[finding.severity]))
 
 
 def result(findings: "Iterable[Finding]") -> "ForensicResult":

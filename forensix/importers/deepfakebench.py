@@ -34,7 +34,7 @@ def rows(root: Path, *, json: str | None = None, n_frames: int | None = 32) -> I
     partner = dict(p for v in videos if len(p := v[4].split("_")) == 2 and all(map(str.isdecimal, p)))
     place = _Place(root, listing)
     for dataset, name, split, quality, video, told in videos:
-        frames = [found for frame in sorted(told.get("frames") or []) if (found := place.find(str(frame)))]
+        frames = [path for frame in sorted(told.get("frames") or []) if (path := place.find(str(frame)))]
         if n_frames is not None and len(frames) > n_frames:
             frames = [frames[i] for i in np.linspace(0, len(frames) - 1, n_frames).round().astype(int)]
         for relative in frames:
@@ -80,11 +80,11 @@ class _Place:
 
 
 def _only(root: Path) -> Path:
-    found = sorted(root.glob("*.json"))
-    if len(found) != 1:
-        names = ", ".join(path.name for path in found[:8]) or "none"
+    listings = sorted(root.glob("*.json"))
+    if len(listings) != 1:
+        names = ", ".join(path.name for path in listings[:8]) or "none"
         raise UsageError(f"{_WHAT} needs one JSON file in {root}, which has {names}: pass json= to name one")
-    return found[0]
+    return listings[0]
 
 
 def _videos(listing: Path) -> Iterator[tuple[str, str, str, str | None, str, dict[str, Any]]]:

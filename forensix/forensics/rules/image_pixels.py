@@ -82,7 +82,7 @@ def measure(facts: Facts, media: "Media") -> dict[str, Any]:
 
 def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
     """Return the claims on embedded previews: what shows the picture, and what shows another."""
-    found, alike, other = [], [], []
+    findings, alike, other = [], [], []
     places = {f.value["name"]: f for f in facts.items if f.key == "embedded.picture"}
     orientation = facts.get("exif.Orientation")
     for row in shown.get("thumbnails", []):
@@ -96,7 +96,7 @@ def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
             continue
         if row["turned_likeness"] >= TURNED and row["turned_likeness"] > row["likeness"] + 0.15:
             explained = orientation in ORIENTATIONS.get(row["turn"], ())
-            found.append(
+            findings.append(
                 finding(
                     "benign" if explained else "suspect",
                     "The picture was turned after its preview was made",
@@ -120,7 +120,7 @@ def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
             other.append((fact, values[0], pictures[0], told))
     if other:
         several = len(other) > 1
-        found.append(
+        findings.append(
             finding(
                 "suspect",
                 f"{len(other)} embedded previews show another picture"
@@ -138,7 +138,7 @@ def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
             )
         )
     if alike:
-        found.append(
+        findings.append(
             finding(
                 "benign",
                 "The embedded preview shows this picture"
@@ -153,7 +153,7 @@ def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
                 pictures=[pair for _, _, pair in alike],
             )
         )
-    return found
+    return findings
 
 
 def _is_other_shape(facts: Facts, row: dict[str, Any]) -> bool:
@@ -239,10 +239,10 @@ def uneven_noise(shown: dict[str, Any]) -> list[Finding]:
 
 def maps(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
     """Return the maps for the report, as benign: they are for a person to read."""
-    found = _copies(shown) if _is_photograph(facts) else []
-    found += uneven_noise(shown)
+    findings = _copies(shown) if _is_photograph(facts) else []
+    findings += uneven_noise(shown)
     if shown.get("ela"):
-        found.append(
+        findings.append(
             finding(
                 "benign",
                 "An error-level map of the picture is attached",
@@ -254,7 +254,7 @@ def maps(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
                 pictures=[("Error level", shown["ela"], ELA_CAPTION)],
             )
         )
-    return found
+    return findings
 
 
 def _is_photograph(facts: Facts) -> bool:

@@ -73,20 +73,27 @@ def measure(grey: np.ndarray) -> dict[str, Any] | None:
         return None
     pairs = _pairs(points, _described(smooth, points))
     band = smooth - ndimage.uniform_filter(smooth, BAND)
-    found: dict[str, Any] = {"area_px": 0, "alike": 0.0, "aside": 0.0, "overlap": 0.0, "grain": 0.0, "grain_aside": 0.0}
-    found |= {"shift": [0, 0], "map": b""}
+    result: dict[str, Any] = {
+        "area_px": 0,
+        "alike": 0.0,
+        "aside": 0.0,
+        "overlap": 0.0,
+        "grain": 0.0,
+        "grain_aside": 0.0,
+    }
+    result |= {"shift": [0, 0], "map": b""}
     best = None
     for at, shift in _candidates(points, pairs, band)[:VERIFIED]:
         tried = _verified(band, at, shift)
         if tried is not None and (best is None or tried["area_px"] > best["area_px"]):
             best = tried
     if best is None:
-        return found
+        return result
     mask, (dy, dx) = best.pop("mask"), best.pop("shift")
-    found |= best | {"area_px": best["area_px"] * scale**2, "shift": [dx * scale, dy * scale]}
-    found["grain"], found["grain_aside"] = grain(small, mask, dy, dx)
-    found["map"] = _map(small, mask, dy, dx)
-    return found
+    result |= best | {"area_px": best["area_px"] * scale**2, "shift": [dx * scale, dy * scale]}
+    result["grain"], result["grain_aside"] = grain(small, mask, dy, dx)
+    result["map"] = _map(small, mask, dy, dx)
+    return result
 
 
 def corners(smooth: np.ndarray) -> np.ndarray:
@@ -122,8 +129,8 @@ def _described(smooth: np.ndarray, points: np.ndarray) -> np.ndarray:
     cosines[0] /= np.sqrt(2)
     waves = [np.outer(cosines[v], cosines[u]).ravel() for v in range(6) for u in range(6) if 0 < u + v <= 6]
     around = smooth[(points[:, 0, None] + reach)[:, :, None], (points[:, 1, None] + reach)[:, None, :]]
-    found = around.reshape(len(points), -1) @ np.stack(waves, axis=1).astype(np.float32)
-    return np.asarray(found / (np.linalg.norm(found, axis=1, keepdims=True) + 30.0))
+    descriptors = around.reshape(len(points), -1) @ np.stack(waves, axis=1).astype(np.float32)
+    return np.asarray(descriptors / (np.linalg.norm(descriptors, axis=1, keepdims=True) + 30.0))
 
 
 def _pairs(points: np.ndarray, described: np.ndarray) -> np.ndarray:
@@ -146,7 +153,7 @@ def _candidates(points: np.ndarray, pairs: np.ndarray, band: np.ndarray) -> list
         return []
     tree = spatial.cKDTree(shifts)
     counts = tree.query_ball_point(shifts, TOLERANCE, p=np.inf, return_length=True)
-    found = []
+    candidates = []
     for _ in range(TRIED):
         i = int(counts.argmax())
         if counts[i] < VOTES:
@@ -160,8 +167,8 @@ def _candidates(points: np.ndarray, pairs: np.ndarray, band: np.ndarray) -> list
         norm = np.sqrt((here * here).sum((1, 2)) * (there * there).sum((1, 2))) + 1e-3
         good = (here * there).sum((1, 2)) / norm > LOOSE
         if good.any():
-            found.append((at[good], (int(shift[0]), int(shift[1]))))
-    return sorted(found, key=lambda row: -len(row[0]))
+            candidates.append((at[good], (int(shift[0]), int(shift[1]))))
+    return sorted(candidates, key=lambda row: -len(row[0]))
 
 
 def _verified(band: np.ndarray, at: np.ndarray, shift: tuple[int, int]) -> dict[str, Any] | None:

@@ -35,13 +35,13 @@ def stretches(samples: np.ndarray, rate: int) -> list[list[float]]:
     ``samples`` is float (n,) in [-1, 1] at the rate of the file. Stretches without a sure grid are left out.
     """
     length = max(int(STRETCH_S * rate), len(samples) // STRETCHES, 6 * FRAME)
-    found = []
+    ranges = []
     for start in range(0, len(samples) - length + 1, length):
         place = offset(samples[start : start + length])
         if place is not None:
             at = (place[0] + start) % FRAME
-            found.append([round(start / rate, 3), round((start + length) / rate, 3), at, round(place[1], 1)])
-    return found
+            ranges.append([round(start / rate, 3), round((start + length) / rate, 3), at, round(place[1], 1)])
+    return ranges
 
 
 def offset(samples: np.ndarray) -> tuple[int, float] | None:
@@ -86,8 +86,8 @@ def transform(blocks: np.ndarray, window: np.ndarray) -> np.ndarray:
     """Return the modified discrete cosine transform of blocks (n, 2048), float (n, 1024)."""
     a, b, c, d = np.split(blocks * window, 4, axis=1)
     folded = np.concatenate([-c[:, ::-1] - d, a - b[:, ::-1]], axis=1)
-    found: np.ndarray = fft.dct(folded, type=4, axis=1, norm="ortho")
-    return found
+    coefficients: np.ndarray = fft.dct(folded, type=4, axis=1, norm="ortho")
+    return coefficients
 
 
 @lru_cache(maxsize=1)

@@ -85,14 +85,14 @@ class Jobs:
 
     def unfinished(self, executor_ids: Iterable[str] | None = None) -> list[tuple[str, str, str]]:
         """Return id, queue and executor of the jobs that are being run, by the named executors or by any."""
-        found = self._client.list_workflows(
+        workflows = self._client.list_workflows(
             status="PENDING",
             executor_id=None if executor_ids is None else list(executor_ids),
             application_name=APPLICATION,
             load_input=False,
             load_output=False,
         )
-        return [(job.workflow_id, job.queue_name or ANALYSES, job.executor_id or "") for job in found]
+        return [(job.workflow_id, job.queue_name or ANALYSES, job.executor_id or "") for job in workflows]
 
     def give_back(self, job_id: str, queue: str) -> None:
         """Put a job that is being run back into its queue; what its runner still writes about it no longer counts."""
@@ -103,8 +103,8 @@ class Jobs:
 
         That takes a defect, or a database that was restored from a copy; a task must not stay in progress for ever.
         """
-        found = self._client.list_workflows(workflow_ids=task_ids, load_input=False, load_output=False)
-        status = {job.workflow_id: job.status for job in found}
+        workflows = self._client.list_workflows(workflow_ids=task_ids, load_input=False, load_output=False)
+        status = {job.workflow_id: job.status for job in workflows}
         lost = [task_id for task_id in task_ids if status.get(task_id) not in _LIVE]
         ended = [task_id for task_id in lost if task_id in status]
         if ended:

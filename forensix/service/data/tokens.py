@@ -133,10 +133,10 @@ class Tokens:
         if token_id is not None:
             query = query.where(tokens.c.id == token_id)
         with self._database.read() as connection:
-            found = connection.execute(query.order_by(tokens.c.issued_at, tokens.c.id)).mappings().all()
-        if token_id is not None and not found:
+            rows = connection.execute(query.order_by(tokens.c.issued_at, tokens.c.id)).mappings().all()
+        if token_id is not None and not rows:
             raise _no_token()
-        return {row["id"]: self._claims(row) for row in found}
+        return {row["id"]: self._claims(row) for row in rows}
 
     def delete(self, account_id: str, token_id: str | None = None) -> list[str]:
         """End an account's tokens, or one of them, at once; return the ids of those that ended.
@@ -188,15 +188,15 @@ def _read_key(database: Database) -> str:
     query = sa.select(keys.c.value).where(keys.c.name == _KEY)
     try:
         with database.write() as connection:
-            found = connection.scalar(query)
-            if found is None:
-                found = secrets.token_urlsafe(48)
-                connection.execute(sa.insert(keys).values(name=_KEY, value=found))
+            key = connection.scalar(query)
+            if key is None:
+                key = secrets.token_urlsafe(48)
+                connection.execute(sa.insert(keys).values(name=_KEY, value=key))
     except sa.exc.IntegrityError:
         # Another process was first.
         with database.read() as connection:
-            found = connection.scalar(query)
-    return str(found)
+            key = connection.scalar(query)
+    return str(key)
 
 
 def _no_token() -> Refusal:
