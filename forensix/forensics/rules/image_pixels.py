@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 MEASURE_S = 20.0
 SPARE_BYTES = 1 << 20
-ALIKE = 0.75
-DIFFERENT = 0.55
-TURNED = 0.8
-UPRIGHT = 1.1
+SAME_PICTURE_CORRELATION = 0.75
+OTHER_PICTURE_CORRELATION = 0.55
+TURNED_CORRELATION = 0.8
+MIN_SIDE_RATIO = 1.1
 COPIED_PX, COPIED_LARGE_PX = 300, 2500
-COPIED_ALIKE, COPIED_LARGE_ALIKE = 0.975, 0.935
+COPIED_CORRELATION, COPIED_LARGE_CORRELATION = 0.975, 0.935
 COPIED_ASIDE = 0.85
 COPIED_OVERLAP = 0.25
-GRAIN_ALIKE, GRAIN_LEAD = 0.25, 2.0
-SAME = 0.955
+MIN_GRAIN_CORRELATION, MIN_GRAIN_LEAD = 0.25, 2.0
+IDENTICAL_CORRELATION = 0.955
 NOISE_EXCESS, NOISE_SHARE = 1.3, 0.3
 PAIR_CAPTION = (
     "Left the picture, then its {name}, both turned as the orientation tag says; right the preview in grey, red where "
@@ -91,10 +91,10 @@ def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
             continue
         pictures = [("Picture and preview", row["pair"], PAIR_CAPTION.format(name=row["name"]))]
         values = [f"likeness {row['likeness']:.2f}"]
-        if row["likeness"] >= ALIKE:
+        if row["likeness"] >= SAME_PICTURE_CORRELATION:
             alike.append((fact, values[0], pictures[0]))
             continue
-        if row["turned_likeness"] >= TURNED and row["turned_likeness"] > row["likeness"] + 0.15:
+        if row["turned_likeness"] >= TURNED_CORRELATION and row["turned_likeness"] > row["likeness"] + 0.15:
             explained = orientation in ORIENTATIONS.get(row["turn"], ())
             findings.append(
                 finding(
@@ -115,7 +115,7 @@ def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
                     flags=[] if explained else ["FILE_EDITED"],
                 )
             )
-        elif row["likeness"] < DIFFERENT or _is_other_shape(facts, row):
+        elif row["likeness"] < OTHER_PICTURE_CORRELATION or _is_other_shape(facts, row):
             told = f"{fact.where} at byte {fact.offset} ({row['size'][0]} x {row['size'][1]}): {row['likeness']:.2f}"
             other.append((fact, values[0], pictures[0], told))
     if other:
@@ -127,7 +127,8 @@ def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
                 if several
                 else "An embedded preview shows another picture",
                 f"Correlation with the picture: {'; '.join(told for *_, told in other)}. Previews of the same picture "
-                f"give more than {ALIKE}. A program changed, cropped or replaced the picture and left the "
+                f"give more than {SAME_PICTURE_CORRELATION}. A program changed, cropped or replaced the picture and left "
+                "the "
                 f"{'previews' if several else 'preview'} of an earlier version.",
                 "versions",
                 "versions",
@@ -160,22 +161,24 @@ def _is_other_shape(facts: Facts, row: dict[str, Any]) -> bool:
     """Tell whether a preview lies where the picture stands, or the other way round, which no bar or crop explains."""
     size = facts.get("image.size")
     wide = [w / h for w, h in (row["size"], size)] if size else [1.0, 1.0]
-    return min(wide) * UPRIGHT < 1 < max(wide) / UPRIGHT
+    return min(wide) * MIN_SIDE_RATIO < 1 < max(wide) / MIN_SIDE_RATIO
 
 
 def is_repeated(measured: dict[str, Any]) -> bool:
     """Tell whether an area is said to occur twice: it is large or very alike, and no regular pattern."""
     area, alike = measured["area_px"], measured["alike"]
-    enough = (area >= COPIED_PX and alike >= COPIED_ALIKE) or (area >= COPIED_LARGE_PX and alike >= COPIED_LARGE_ALIKE)
+    enough = (area >= COPIED_PX and alike >= COPIED_CORRELATION) or (
+        area >= COPIED_LARGE_PX and alike >= COPIED_LARGE_CORRELATION
+    )
     return bool(enough and measured["aside"] <= COPIED_ASIDE and measured["overlap"] <= COPIED_OVERLAP)
 
 
 def is_copied(measured: dict[str, Any]) -> bool:
     """Tell whether an area that occurs twice is claimed to be a copy: its grain occurs twice as well."""
     grain = measured["grain"]
-    shared = grain >= GRAIN_ALIKE and grain >= GRAIN_LEAD * measured["grain_aside"]
+    shared = grain >= MIN_GRAIN_CORRELATION and grain >= MIN_GRAIN_LEAD * measured["grain_aside"]
     # Masonry and other things built alike come near; a copy is the same but for one compression.
-    return is_repeated(measured) and bool(shared and measured["alike"] >= SAME)
+    return is_repeated(measured) and bool(shared and measured["alike"] >= IDENTICAL_CORRELATION)
 
 
 def _copies(shown: dict[str, Any]) -> list[Finding]:

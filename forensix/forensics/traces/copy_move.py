@@ -31,7 +31,7 @@ CORNER = 0.06
 """The weaker of the two directions of structure has to hold so much of the whole."""
 
 DISTANCE = 0.30
-SURE = 0.10
+MIN_DISTANCE_LIMIT = 0.10
 RATIO = 0.8
 MIN_SHIFT = 20
 TOLERANCE = 2
@@ -40,8 +40,8 @@ TRIED = 12
 VERIFIED = 2
 WINDOW = 15
 BAND = 9
-ALIKE = 0.95
-LOOSE = 0.90
+MIN_CORRELATION = 0.95
+MIN_CORRELATION_NEARBY = 0.90
 SPREAD = 1.5
 ASIDE = 3
 MARGIN = 48
@@ -136,7 +136,7 @@ def _described(smooth: np.ndarray, points: np.ndarray) -> np.ndarray:
 def _pairs(points: np.ndarray, described: np.ndarray) -> np.ndarray:
     """Return int (n, 2): points that look alike, and more alike than further ones, the upper one first."""
     distance, near = spatial.cKDTree(described).query(described, k=4, distance_upper_bound=DISTANCE, eps=0.5)
-    limit = np.maximum(SURE, RATIO * np.minimum(distance[:, -1:], 9))
+    limit = np.maximum(MIN_DISTANCE_LIMIT, RATIO * np.minimum(distance[:, -1:], 9))
     close = (near[:, 1:] < len(points)) & (distance[:, 1:] <= limit)
     first = np.repeat(np.arange(len(points)), 3)[close.ravel()]
     pairs = np.unique(np.sort(np.stack([first, near[:, 1:][close]], axis=1), axis=1), axis=0)
@@ -165,7 +165,7 @@ def _candidates(points: np.ndarray, pairs: np.ndarray, band: np.ndarray) -> list
         to = np.clip(at + shift, 7, np.array(band.shape) - 8)
         here, there = (band[(p[:, 0, None] + reach)[:, :, None], (p[:, 1, None] + reach)[:, None, :]] for p in (at, to))
         norm = np.sqrt((here * here).sum((1, 2)) * (there * there).sum((1, 2))) + 1e-3
-        good = (here * there).sum((1, 2)) / norm > LOOSE
+        good = (here * there).sum((1, 2)) / norm > MIN_CORRELATION_NEARBY
         if good.any():
             candidates.append((at[good], (int(shift[0]), int(shift[1]))))
     return sorted(candidates, key=lambda row: -len(row[0]))
@@ -181,8 +181,8 @@ def _verified(band: np.ndarray, at: np.ndarray, shift: tuple[int, int]) -> dict[
         return None
     here, there = band[top:bottom, left:right], band[top + dy : bottom + dy, left + dx : right + dx]
     alike, lively = _correlation(here, there), _lively(here, there)
-    labels, n = ndimage.label(ndimage.binary_opening(alike > LOOSE, iterations=2))
-    counts = np.bincount(labels[(alike > ALIKE) & lively], minlength=n + 1)
+    labels, n = ndimage.label(ndimage.binary_opening(alike > MIN_CORRELATION_NEARBY, iterations=2))
+    counts = np.bincount(labels[(alike > MIN_CORRELATION) & lively], minlength=n + 1)
     counts[0] = 0
     best = int(counts.argmax())
     if not counts[best]:

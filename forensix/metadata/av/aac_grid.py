@@ -22,7 +22,7 @@ EDGE = 8
 FRAMES = 8
 STRETCHES = 10
 STRETCH_S = 1.5
-SURE = 10.0
+MIN_PEAK_TO_SPREAD = 10.0
 """Height of a peak over the usual spread; sound that was never encoded stays under it (see the benchmark)."""
 
 LEAD = 2.0
@@ -57,7 +57,11 @@ def offset(samples: np.ndarray) -> tuple[int, float] | None:
         heights = rest / (1.4826 * float(np.median(np.abs(rest))) + 1e-9)
         at = int(heights.argmax())
         others = np.delete(heights, range(max(0, at - 2), min(FRAME, at + 3)))
-        if heights[at] >= SURE and heights[at] >= LEAD * others.max() and (best is None or heights[at] > best[1]):
+        if (
+            heights[at] >= MIN_PEAK_TO_SPREAD
+            and heights[at] >= LEAD * others.max()
+            and (best is None or heights[at] > best[1])
+        ):
             best = (at, float(heights[at]))
     return best
 

@@ -272,10 +272,10 @@ def _revisions(
     for i, mark in enumerate(marks):
         start = int(mark.group(1) or 0)
         here = section(start) if start < mark.start() else None
-        front = linearized is not None and i == 0 and len(marks) > 1
-        if here is None and (front or any(a < mark.start() < b for a, b in inside)):
+        is_first_part = linearized is not None and i == 0 and len(marks) > 1
+        if here is None and (is_first_part or any(a < mark.start() < b for a, b in inside)):
             continue
-        if front and here is not None and start not in chain:
+        if is_first_part and here is not None and start not in chain:
             continue
         ends.append((mark, here))
     starts = {int(m.group(1) or 0) for m, s in ends if s}

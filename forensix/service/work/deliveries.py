@@ -19,7 +19,7 @@ from forensix.service.data.jobs import NONE_YET, Jobs
 from forensix.service.data.reports import report_bytes
 from forensix.service.settings import Settings
 from forensix.service.work import posting
-from forensix.service.work.retry import Patience
+from forensix.service.work.retry import Retry
 from forensix.tasks.catalogue import describe
 
 _LOG = logging.getLogger(__name__)
@@ -39,8 +39,8 @@ def begin(connection: sa.Connection, jobs: Jobs, settings: Settings, task: Mappi
 class Deliveries:
     """What a worker needs to deliver."""
 
-    def __init__(self, settings: Settings, database: Database, jobs: Jobs, patience: Patience) -> None:
-        self._settings, self._database, self._jobs, self._patience = settings, database, jobs, patience
+    def __init__(self, settings: Settings, database: Database, jobs: Jobs, retry: Retry) -> None:
+        self._settings, self._database, self._jobs, self._retry = settings, database, jobs, retry
 
     def run(self, task_id: str, webhook_id: str, attempt: int) -> None:
         """Make one attempt to deliver a task to one webhook, and queue the next one if it fails.
@@ -50,14 +50,14 @@ class Deliveries:
         Stopped
             The worker is stopping; the attempt counts as not made.
         """
-        task = self._patience.insist(lambda: self._look_up(task_id, webhook_id, attempt))
+        task = self._retry.insist(lambda: self._look_up(task_id, webhook_id, attempt))
         if task is None:
             return
         status: int | None = None
         if task["webhook_url"] is not None:
             status = self._post(task)
         delivered = status is not None and 200 <= status < 300
-        self._patience.insist(lambda: self._note(task, webhook_id, attempt, status, delivered), even_when_stopping=True)
+        self._retry.insist(lambda: self._note(task, webhook_id, attempt, status, delivered), even_when_stopping=True)
         # The URL may hold a secret, so it stays out of the log.
         fields = {"task_id": task_id, "webhook_id": webhook_id, "attempt": attempt, "status": status}
         _LOG.info("delivered" if delivered else "not delivered", extra={"fields": fields})
