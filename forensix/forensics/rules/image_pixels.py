@@ -127,9 +127,8 @@ def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
                 if several
                 else "An embedded preview shows another picture",
                 f"Correlation with the picture: {'; '.join(told for *_, told in other)}. Previews of the same picture "
-                f"give more than {SAME_PICTURE_CORRELATION}. A program changed, cropped or replaced the picture and left "
-                "the "
-                f"{'previews' if several else 'preview'} of an earlier version.",
+                f"give more than {SAME_PICTURE_CORRELATION}. A program changed, cropped or replaced the picture and "
+                f"left the {'previews' if several else 'preview'} of an earlier version.",
                 "versions",
                 "versions",
                 facts=[fact for fact, *_ in other],

@@ -37,10 +37,6 @@ class Writer(Protocol):
 class Store(Protocol):
     """What an upload asks of the storage."""
 
-    @property
-    def instant(self) -> bool:
-        """Whether a small file is written without waiting for a disk or a network."""
-
     def write(self, key: str) -> Writer:
         """Start a file."""
 

@@ -118,7 +118,7 @@ def remove(connection: sa.Connection, name: str) -> list[str]:
     account_id = connection.scalar(sa.select(accounts.c.id).where(accounts.c.name == name))
     if account_id is None:
         raise _unknown(connection, name)
-    # First, and in the order in which a creation locks: those under way end before, and none begins after.
+    # First, as in a creation: those under way end before, and none begins after.
     end_tokens(connection, tokens.c.account_id == account_id)
     keys = connection.scalars(
         sa.select(tasks.c.upload).where(tasks.c.account_id == account_id, tasks.c.upload.is_not(None))

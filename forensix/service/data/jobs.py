@@ -6,7 +6,7 @@ harm. Arguments are JSON. The version is that of the arguments, not of forensix:
 
 import datetime as dt
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Final, Literal
 
 import sqlalchemy as sa
@@ -54,10 +54,9 @@ class Jobs:
             retry_connection_errors=False,
         )
 
-    def create(self, connection: sa.Connection, task_ids: Sequence[str]) -> None:
-        """Queue the analyses of tasks, in the transaction that makes their rows."""
-        for task_id in task_ids:
-            self._enqueue(connection, ANALYSE, ANALYSES, task_id, task_id)
+    def create(self, connection: sa.Connection, task_id: str) -> None:
+        """Queue the analysis of a task, in the transaction that makes its row."""
+        self._enqueue(connection, ANALYSE, ANALYSES, task_id, task_id)
 
     def deliver(
         self, connection: sa.Connection, task_id: str, webhook_id: str, attempt: int, *, delay_s: float, retry: bool
@@ -111,7 +110,7 @@ class Jobs:
             self._client.delete_workflows(ended)
         for task_id in lost:
             with self._database.write() as connection:
-                self.create(connection, [task_id])
+                self.create(connection, task_id)
         return lost
 
     def forget(self, finished_before_s: float, limit: int = 500) -> int:

@@ -63,7 +63,7 @@ def names_held(workshop: Workshop) -> list[str]:
 def test_a_task_that_was_not_committed_has_no_job(workshop: Workshop) -> None:
     with pytest.raises(RuntimeError), workshop.database.write() as connection:
         connection.execute(sa.insert(tasks).values(_row(workshop, "lost")))
-        workshop.jobs.create(connection, ["lost"])
+        workshop.jobs.create(connection, "lost")
         raise RuntimeError
     assert workshop.queued() == []
     assert workshop.jobs.depth() == 0
