@@ -169,11 +169,11 @@ async def _run(server: "uvicorn.Server", settings: Settings, listening: socket.s
 
 def _listen(host: str, port: int) -> socket.socket:
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         # With the protocol named: asyncio switches Nagle's delay off only on sockets that say TCP.
-        listening = socket.socket(found[0], socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        listening = socket.socket(address[0], socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(found[4])
+        listening.bind(address[4])
         listening.listen(_BACKLOG)
     except (OSError, OverflowError, UnicodeError) as error:
         reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)

@@ -121,9 +121,9 @@ def _generators(facts: Facts) -> Iterator[Finding]:
 
 
 def _encoders(facts: Facts, *, told: bool) -> Iterator[Finding]:
-    found = [f for f in facts.all("stream.encoder") if isinstance(f.value, str)]
-    found += [f for f in facts.items if f.key in ("mpeg.encoder", "vorbis.vendor") and LIBRARIES.match(str(f.value))]
-    video = [f for f in found if SOFTWARE_ENCODER.match(str(f.value))]
+    encoders = [f for f in facts.all("stream.encoder") if isinstance(f.value, str)]
+    encoders += [f for f in facts.items if f.key in ("mpeg.encoder", "vorbis.vendor") and LIBRARIES.match(str(f.value))]
+    video = [f for f in encoders if SOFTWARE_ENCODER.match(str(f.value))]
     if video and not told:
         yield finding(
             "benign",
@@ -154,7 +154,7 @@ def _encoders(facts: Facts, *, told: bool) -> Iterator[Finding]:
             values=[str(f.value)[:300] for f in video],
             flags=("FILE_EDITED",),
         )
-    other = [f for f in found if f not in video and not re.match(r"Lavf", str(f.value))]
+    other = [f for f in encoders if f not in video and not re.match(r"Lavf", str(f.value))]
     if other:
         names = list(dict.fromkeys(str(f.value)[:80] for f in other))
         yield finding(
@@ -177,14 +177,15 @@ def _handlers(facts: Facts, known: list[Fact]) -> Iterator[Finding]:
                 if pattern.search(str(fact.value)):
                     told.setdefault(words, []).append(fact)
                     break
-    for words, found in told.items():
+    for words, handlers in told.items():
         yield finding(
             "benign",
             f"The tracks bear the names that {words.partition(',')[0]} gives",
-            f"{place(found[0])} says {str(found[0].value)[:80]!r}, the mark of {words}. Other programs may use it too.",
+            f"{place(handlers[0])} says {str(handlers[0].value)[:80]!r}, the mark of {words}. "
+            "Other programs may use it too.",
             "software",
             "origin",
-            facts=found,
+            facts=handlers,
         )
 
 
@@ -312,7 +313,7 @@ def _edits(facts: Facts) -> Iterator[Finding]:
         elif parts and parts[0][1] >= EDIT_START_S:
             hidden.append(fact)
             shown[id(fact)] = f"begins at {parts[0][1]:.2f} s"
-    for found, claim, why in (
+    for edits, claim, why in (
         (
             several,
             "The recording is played in parts",
@@ -324,16 +325,16 @@ def _edits(facts: Facts) -> Iterator[Finding]:
             "Playing starts later than the track does, as after trimming",
         ),
     ):
-        if found:
+        if edits:
             yield finding(
                 "suspect",
                 claim,
-                f"{place(found[0])}: {why}; what is left out may still be in the file. Trimming on a phone does this, "
+                f"{place(edits[0])}: {why}; what is left out may still be in the file. Trimming on a phone does this, "
                 "without any other change.",
                 "versions",
                 "editing",
-                facts=found,
-                values=[shown[id(f)] for f in found],
+                facts=edits,
+                values=[shown[id(f)] for f in edits],
                 flags=("FILE_EDITED",),
             )
 

@@ -98,14 +98,14 @@ def walk(data: bytes) -> History:
 
     def section(offset: int) -> Section | None:
         if offset not in read:
-            found = _section(data, offset)
-            if found is None and base:
+            part = _section(data, offset)
+            if part is None and base:
                 # Offsets may count from the header instead of from the first byte.
-                found = _section(data, offset + base)
-                if found:
-                    shifted = {n: ("at", e[1] + base, e[2]) if e[0] == "at" else e for n, e in found.entries.items()}
-                    found = Section(found.offset, found.kind, found.trailer, shifted, found.faults)
-            read[offset] = found
+                part = _section(data, offset + base)
+                if part:
+                    shifted = {n: ("at", e[1] + base, e[2]) if e[0] == "at" else e for n, e in part.entries.items()}
+                    part = Section(part.offset, part.kind, part.trailer, shifted, part.faults)
+            read[offset] = part
         return read[offset]
 
     chain = _chain(marks, section, problems)
@@ -156,11 +156,11 @@ def _section(data: bytes, offset: int) -> Section | None:
     at = syntax.skip_space(data, offset)
     try:
         if data[at : at + 4] == b"xref":
-            found = _table(data, at)
-            if found and at != offset:
+            part = _table(data, at)
+            if part and at != offset:
                 fault = f"startxref or /Prev says byte {offset}, but the table begins at byte {at}"
-                return Section(offset, found.kind, found.trailer, found.entries, (*found.faults, fault))
-            return found
+                return Section(offset, part.kind, part.trailer, part.entries, (*part.faults, fault))
+            return part
         _, value, end = syntax.indirect(data, at)
         if isinstance(value, dict) and value.get("Type") == "XRef":
             return Section(offset, "stream", value, _stream_entries(value, syntax.stream_bytes(data, value, end)))
@@ -251,15 +251,15 @@ def _chain(marks: list[re.Match[bytes]], section: Any, problems: list[Problem]) 
         if offset in chain:
             problems.append(Problem("the chain of cross-reference sections runs in a circle", "/Prev", offset))
             break
-        found = section(offset)
-        if found is None:
+        part = section(offset)
+        if part is None:
             problems.append(Problem(f"/Prev points to byte {offset}, where there is no section", "/Prev", offset))
             break
         chain.append(offset)
-        offset = found.trailer.get("Prev")
+        offset = part.trailer.get("Prev")
         if offset is not None and not isinstance(offset, int):
             problems.append(
-                Problem("/Prev, the way to the version before, is not a whole number", "trailer", found.offset)
+                Problem("/Prev, the way to the version before, is not a whole number", "trailer", part.offset)
             )
     return chain
 
@@ -268,21 +268,21 @@ def _revisions(
     data: bytes, marks: list[re.Match[bytes]], chain: list[int], section: Any, linearized: int | None
 ) -> tuple[Revision, ...]:
     inside = _stream_spans(data) if len(marks) > 1 else []
-    found: list[tuple[re.Match[bytes], Section | None]] = []
+    ends: list[tuple[re.Match[bytes], Section | None]] = []
     for i, mark in enumerate(marks):
         start = int(mark.group(1) or 0)
         here = section(start) if start < mark.start() else None
-        front = linearized is not None and i == 0 and len(marks) > 1
-        if here is None and (front or any(a < mark.start() < b for a, b in inside)):
+        is_first_part = linearized is not None and i == 0 and len(marks) > 1
+        if here is None and (is_first_part or any(a < mark.start() < b for a, b in inside)):
             continue
-        if front and here is not None and start not in chain:
+        if is_first_part and here is not None and start not in chain:
             continue
-        found.append((mark, here))
-    starts = {int(m.group(1) or 0) for m, s in found if s}
+        ends.append((mark, here))
+    starts = {int(m.group(1) or 0) for m, s in ends if s}
     revisions: list[Revision] = []
     view: dict[int, Entry] = {}
     previous_end, used = 0, set[int]()
-    for mark, own in found:
+    for mark, own in ends:
         here = own
         entries: dict[int, Entry] = {}
         offset: Any = int(mark.group(1) or 0)
@@ -339,23 +339,23 @@ def _line_end(data: bytes, at: int) -> int:
 
 def _any_trailer(data: bytes) -> dict[str, Any]:
     """Return the last trailer dictionary that can be read where the chain cannot be followed."""
-    found: dict[str, Any] = {}
+    merged: dict[str, Any] = {}
     for match in list(re.finditer(rb"trailer", data))[-50:]:
         try:
             value, _ = syntax.parse(data, match.end())
         except (SyntaxFault, ValueError):
             continue
         if isinstance(value, dict):
-            found = {**found, **value}
-    for match in list(re.finditer(rb"/Type\s*/XRef", data))[-20:] if not found else ():
+            merged = {**merged, **value}
+    for match in list(re.finditer(rb"/Type\s*/XRef", data))[-20:] if not merged else ():
         start = data.rfind(b" obj", max(0, match.start() - 2048), match.start())
         try:
             value, _ = syntax.parse(data, start + 4) if start >= 0 else (None, 0)
         except (SyntaxFault, ValueError):
             continue
         if isinstance(value, dict):
-            found = {**found, **value}
-    return found
+            merged = {**merged, **value}
+    return merged
 
 
 def recovered(data: bytes) -> dict[int, Entry]:

@@ -126,17 +126,17 @@ class View:
 
 def roles(view: View) -> dict[int, tuple[str, str]]:
     """Return for each object that the page tree, the form and the trailer reach its role and a name for it."""
-    found: dict[int, tuple[str, str]] = {}
+    by_number: dict[int, tuple[str, str]] = {}
     catalog = view.dictionary(view.trailer.get("Root"))
 
     def mark(value: Any, role: str, name: str) -> None:
         if isinstance(value, Ref):
-            found.setdefault(value.number, (role, name))
+            by_number.setdefault(value.number, (role, name))
             item = view.get(value.number)
             if isinstance(item, list):
                 for part in item[:PAGES]:
                     if isinstance(part, Ref):
-                        found.setdefault(part.number, (role, name))
+                        by_number.setdefault(part.number, (role, name))
         elif isinstance(value, list):
             for part in value[:PAGES]:
                 mark(part, role, name)
@@ -149,10 +149,10 @@ def roles(view: View) -> dict[int, tuple[str, str]]:
     form = view.dictionary(catalog.get("AcroForm"))
     mark(catalog.get("AcroForm"), "form field", "the form itself")
     mark(form.get("XFA"), "form field", "XFA")
-    _fields(view, form.get("Fields"), found, "", 0)
+    _fields(view, form.get("Fields"), by_number, "", 0)
     for number, page in enumerate(_pages(view, catalog), 1):
         if isinstance(page, Ref):
-            found.setdefault(page.number, ("page", f"page {number}"))
+            by_number.setdefault(page.number, ("page", f"page {number}"))
         dictionary = view.dictionary(page)
         mark(dictionary.get("Contents"), "page content", f"page {number}")
         resources = view.dictionary(dictionary.get("Resources"))
@@ -163,7 +163,7 @@ def roles(view: View) -> dict[int, tuple[str, str]]:
             mark(item, "font", f"{name} {view.dictionary(item).get('BaseFont', '')}".strip())
         annotations = dictionary.get("Annots")
         if isinstance(annotations, Ref):
-            found.setdefault(annotations.number, ("annotation", f"list of page {number}"))
+            by_number.setdefault(annotations.number, ("annotation", f"list of page {number}"))
         for annotation in view.array(annotations)[:PAGES]:
             item = view.dictionary(annotation)
             subtype = str(item.get("Subtype", ""))
@@ -171,14 +171,14 @@ def roles(view: View) -> dict[int, tuple[str, str]]:
                 ("form field", _title(item)) if subtype == "Widget" else ("annotation", f"{subtype} on page {number}")
             )
             if isinstance(annotation, Ref):
-                role = found.setdefault(annotation.number, role)
+                role = by_number.setdefault(annotation.number, role)
             # Appearances are drawn from forms inside forms, with pictures and fonts of their own.
             for part in reached(view, item.get("AP"), APPEARANCE_DEPTH):
-                found.setdefault(part, (role[0], f"appearance of {role[1]}"))
+                by_number.setdefault(part, (role[0], f"appearance of {role[1]}"))
     # Last: what a page shows stays page content, whoever else names it.
     for stored in reached(view, catalog.get("DSS"), VALIDATION_DEPTH):
-        found.setdefault(stored, ("validation data", ""))
-    return found
+        by_number.setdefault(stored, ("validation data", ""))
+    return by_number
 
 
 def reached(view: View, value: Any, depth: int) -> list[int]:
@@ -202,7 +202,7 @@ def reached(view: View, value: Any, depth: int) -> list[int]:
     return list(numbers)
 
 
-def _fields(view: View, kids: Any, found: dict[int, tuple[str, str]], prefix: str, depth: int) -> None:
+def _fields(view: View, kids: Any, by_number: dict[int, tuple[str, str]], prefix: str, depth: int) -> None:
     if depth > 12:
         return
     for kid in view.array(kids)[:PAGES]:
@@ -210,12 +210,12 @@ def _fields(view: View, kids: Any, found: dict[int, tuple[str, str]], prefix: st
         name = ".".join(n for n in (prefix, _title(item)) if n)
         signed = item.get("FT") == "Sig"
         if isinstance(kid, Ref):
-            if kid.number in found:
+            if kid.number in by_number:
                 continue
-            found[kid.number] = ("signature" if signed else "form field", name)
+            by_number[kid.number] = ("signature" if signed else "form field", name)
         if signed and isinstance(item.get("V"), Ref):
-            found.setdefault(item["V"].number, ("signature", name))
-        _fields(view, item.get("Kids"), found, name, depth + 1)
+            by_number.setdefault(item["V"].number, ("signature", name))
+        _fields(view, item.get("Kids"), by_number, name, depth + 1)
 
 
 def _pages(view: View, catalog: dict[str, Any]) -> list[Any]:

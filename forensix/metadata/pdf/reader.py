@@ -70,11 +70,11 @@ def read(path: str) -> Facts:
             problems.append(Problem("the document was not opened, because that would use up the memory", "document"))
             break
         try:
-            found, faults = step()
+            part, faults = step()
         except Exception as error:  # Parsers of hostile bytes fail in ways that nobody lists.
             words = f"{type(error).__name__}: {str(error).replace(path, 'the file')[:200]}"
-            found, faults = [], [Problem(f"a part cannot be read: {words}", "document")]
-        items += found
+            part, faults = [], [Problem(f"a part cannot be read: {words}", "document")]
+        items += part
         problems += faults
     said = tuple(dict.fromkeys(replace(p, message=_sentence(p.message)) for p in problems))
     return Facts("pdf", "pdf", tuple(pdf_offsets.placed(items, view)), said, _nodes(data, history, view, records))
@@ -148,8 +148,8 @@ def _document(path: str, view: View) -> tuple[list[Fact], list[Problem]]:
             return [*items, *([Fact("pdf.pages", pages, "page tree")] if pages else [])], problems
         return [*items, *_raw_info(view)], problems
     with pdf:
-        found, faults = pdf_document.facts(pdf)
-        items += found
+        of_document, faults = pdf_document.facts(pdf)
+        items += of_document
         problems += faults
         try:
             packet = pdf_document.xmp_packet(pdf)
