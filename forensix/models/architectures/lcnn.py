@@ -59,9 +59,8 @@ class LinearBands(nn.Module):
         self.register_buffer("cosine", cosine, persistent=False)
         self.register_buffer("hann", torch.hann_window(window), persistent=False)
 
-    @torch.autocast("cpu", enabled=False)
     def forward(self, waves: Tensor) -> Tensor:
-        """Return log energies or cepstra (batch, 1, bands, frames), in single precision whatever the rest runs in."""
+        """Return log energies or cepstra (batch, 1, bands, frames)."""
         spectrum = torch.stft(
             waves, self.n_fft, self.hop, self.window, window=self.hann, center=False, return_complex=True
         )
@@ -82,7 +81,8 @@ class _Larger(torch.autograd.Function):
         a, b = x.chunk(2, dim=1)
         first = a >= b
         ctx.save_for_backward(first)
-        return torch.maximum(a, b)
+        larger: Tensor = torch.maximum(a, b)
+        return larger
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Tensor:
@@ -124,18 +124,17 @@ class LightCnn(nn.Module):
         self.out = nn.Linear(n_hidden, 1)
 
     def forward(self, waves: Tensor) -> Tensor:
-        """Return logits (batch,)."""
-        picture = self.entry(self.bands(waves))
+        """Return logits (batch,); bands and statistics over time are in single precision whatever autocast says."""
+        with torch.autocast("cpu", enabled=False):
+            picture = self.entry(self.bands(waves))
         if self.training:
             picture = _masked(picture)
-        return self._judged(self.trunk(picture.contiguous(memory_format=torch.channels_last)).float())
-
-    @torch.autocast("cpu", enabled=False)
-    def _judged(self, x: Tensor) -> Tensor:
-        x = x.flatten(1, 2)
-        spread = (x.var(2, correction=0) + 1e-4).sqrt()
-        pooled = self.drop(torch.cat([x.mean(2), spread], dim=1))
-        logits: Tensor = self.out(self.drop(torch.relu(self.hidden(pooled))))
+        x = self.trunk(picture.contiguous(memory_format=torch.channels_last))
+        with torch.autocast("cpu", enabled=False):
+            x = x.float().flatten(1, 2)
+            spread = (x.var(2, correction=0) + 1e-4).sqrt()
+            pooled = self.drop(torch.cat([x.mean(2), spread], dim=1))
+            logits: Tensor = self.out(self.drop(torch.relu(self.hidden(pooled))))
         return logits.squeeze(1)
 
 

@@ -45,7 +45,8 @@ def mel(samples: Samples) -> Tensor:
     hann = torch.hann_window(WINDOW)
     spectrum = torch.stft(padded, WINDOW, HOP, window=hann, center=False, return_complex=True).abs()
     bank = melscale_fbanks(WINDOW // 2 + 1, 0.0, RATE_HZ / 2, BANDS, RATE_HZ, norm="slaney", mel_scale="slaney")
-    return (bank.T @ spectrum).clamp_min(1e-5).log()
+    bands: Tensor = (bank.T @ spectrum).clamp_min(1e-5).log()
+    return bands
 
 
 def load() -> Vocoder:

@@ -231,13 +231,11 @@ def test_training_tells_buzz_from_voice_and_goes_on_where_it_stopped(clips: Clip
     assert logits[labels == 1].mean() > logits[labels == 0].mean()
 
 
-def test_half_precision_learns_from_the_same_bands_and_nearly_the_same_gradients() -> None:
+def test_half_precision_gives_nearly_the_same_gradients() -> None:
     network = build(channels=((8, 8),), n_bands=40, n_hidden=8, dropout=0.0).members[0].eval()
     waves = 0.05 * torch.randn(4, 8_000, generator=torch.Generator().manual_seed(0))
     with torch.autocast("cpu", torch.bfloat16):
-        bands, logits = network.bands(waves), network(waves)
-    assert torch.equal(bands, network.bands(waves)), "what is measured is measured in single precision"
-    logits.sum().backward()
+        network(waves).sum().backward()
     halved = network.trunk[0].conv.weight.grad.clone()
     network.zero_grad()
     network(waves).sum().backward()
