@@ -168,6 +168,7 @@ async def _run(server: "uvicorn.Server", settings: Settings, listening: socket.s
 
 
 def _listen(host: str, port: int) -> socket.socket:
+    listening = None
     try:
         address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         # With the protocol named: asyncio switches Nagle's delay off only on sockets that say TCP.
@@ -176,6 +177,8 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.bind(address[4])
         listening.listen(_BACKLOG)
     except (OSError, OverflowError, UnicodeError) as error:
+        if listening is not None:
+            listening.close()
         reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
         raise UsageError(f"{host} port {port} cannot be listened on: {reason}; name another --host or --port") from None
     return listening

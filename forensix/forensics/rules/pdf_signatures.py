@@ -12,7 +12,7 @@ from typing import Any
 
 from forensix.forensics.findings import Finding, finding
 from forensix.metadata.facts import Fact, Facts
-from forensix.metadata.pdf.objects import drawing_changed
+from forensix.metadata.pdf.changes import drawing_changed
 
 FINE = ("none", "lta_updates")
 ALLOWED_WORDS = {
