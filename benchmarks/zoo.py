@@ -62,7 +62,7 @@ def row(card: ModelCard, table: pd.DataFrame) -> str:
     for metric in (auc, eer):
         value = metric(kept["fake"], kept["score"])
         low, high = bootstrap_interval(metric, kept["fake"], kept["score"], groups=groups)
-        cells.append(f"{value:.3f} ({low:.3f} to {high:.3f})")
+        cells.append(f"{value:.3f} ({f'{low:.3f} to {high:.3f}' if np.isfinite(low) else 'too few sources'})")
     counts = f"{int((kept.fake == 0).sum())} real, {int(kept.fake.sum())} fake, {int(np.isnan(scores).sum())} left out"
     return f"| {card.name} | {counts} | {' | '.join(cells)} |"
 
