@@ -20,6 +20,7 @@ LAYERS = {
     "metrics": 1,
     "labels": 1,
     "manifest": 1,
+    "manifest_table": 1,
     "torch_data": 1,
     "importers": 1,
     "perturb": 1,

@@ -7,7 +7,7 @@ that is there more than once, and generators of which nothing was scored.
 import pandas as pd
 
 from forensix.labels import LABELS
-from forensix.manifest import GROUP
+from forensix.manifest_table import GROUP
 from forensix.metrics.intervals import DIRECTION
 
 LEAST_GROUPS = 20
