@@ -229,7 +229,7 @@ class Manifest:
 
     def missing(self) -> list[str]:
         """Return the paths at which there is no file."""
-        return [told for told, path in zip(self.table["path"], self.paths(), strict=True) if not path.is_file()]
+        return [name for name, path in zip(self.table["path"], self.paths(), strict=True) if not path.is_file()]
 
     def check(self) -> "Manifest":
         """Return the manifest, or name the first files that are not there: before hours of work, not after.

@@ -31,6 +31,7 @@ LAYERS = {
     "tasks": 3,
     "report": 4,
     "analysis": 5,
+    "batch": 5,
     "executors": 5,
     "progress": 0,
     "notebook": 6,

@@ -48,14 +48,19 @@ class JudgedFace:
 
 
 def face_evidence(
-    stills: Sequence[Still], faces: Sequence[JudgedFace], classifier: Any, *, duration_s: float | None, told: bool
+    stills: Sequence[Still],
+    faces: Sequence[JudgedFace],
+    classifier: Any,
+    *,
+    duration_s: float | None,
+    is_explained: bool,
 ) -> Iterator[Evidence]:
     """Yield what a person looks at; ``duration_s`` is none for an image, ``told`` if the result carries pictures."""
     if duration_s is not None:
         yield _film(stills, faces, duration_s, threshold_of(classifier))
     if (frame := _most_telling(stills, faces)) is not None:
         yield frame
-    if told:
+    if is_explained:
         return
     for face in faces[:MAX_FACES_SHOWN]:
         crop, n = face.track.crops[face.shown], len(face.track)

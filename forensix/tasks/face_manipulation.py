@@ -53,7 +53,7 @@ class FaceManipulation:
             return Outcome(
                 FaceResult(class_name="no_faces"),
                 None,
-                evidence=tuple(face_evidence(shown, (), classifier, duration_s=duration_s, told=False))
+                evidence=tuple(face_evidence(shown, (), classifier, duration_s=duration_s, is_explained=False))
                 if options.explain
                 else (),
                 preview=None if options.score_only else preview_uri(shown, (), PREVIEW_PX),
@@ -67,20 +67,22 @@ class FaceManipulation:
         score = float(sigmoid(file_logit(logit([face.score for face in judged or faces]))))
         class_name = class_of(score, classifier)
         options.progress("drawing what was found", 0.9)
-        told = None
+        explanation = None
         if options.explain and class_name == "fake":
-            told = tuple(_explained(face, classifier) for face in faces)
+            explanation = tuple(_explained(face, classifier) for face in faces)
         result = FaceResult(
             class_name=class_name,
             class_probability=probability_of(score, class_name),
             manipulation_type=_type(faces[0], classifier) if class_name == "fake" else None,
-            explanation=told,
+            explanation=explanation,
         )
         inconclusive = not judged or is_inconclusive(score, classifier)
         return Outcome(
             result=result,
             score=score,
-            evidence=tuple(face_evidence(shown, faces, classifier, duration_s=duration_s, told=told is not None))
+            evidence=tuple(
+                face_evidence(shown, faces, classifier, duration_s=duration_s, is_explained=explanation is not None)
+            )
             if options.explain
             else (),
             notes=_notes(faces),
