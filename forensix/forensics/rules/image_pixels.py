@@ -127,8 +127,8 @@ def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
                 if several
                 else "An embedded preview shows another picture",
                 f"Correlation with the picture: {'; '.join(words for *_, words in other)}. Previews of the same "
-                f"picture give more than {SAME_PICTURE_CORRELATION}. A program changed, cropped or replaced the picture "
-                f"and left the {'previews' if several else 'preview'} of an earlier version.",
+                f"picture give more than {SAME_PICTURE_CORRELATION}. A program changed, cropped or replaced the "
+                f"picture and left the {'previews' if several else 'preview'} of an earlier version.",
                 "versions",
                 "versions",
                 facts=[fact for fact, *_ in other],
