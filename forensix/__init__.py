@@ -7,27 +7,11 @@
 Importing is free: nothing heavy is loaded before it is used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import lazy_loader
 
 __version__ = "0.1.0"
-
-_PLACES = {
-    "analyze": "forensix.analysis",
-    "analyze_many": "forensix.analysis",
-    "open_media": "forensix.media",
-    "list_models": "forensix.models",
-    "load_detector": "forensix.models",
-    "load_model": "forensix.models",
-    "evaluate": "forensix.evaluation",
-    "train": "forensix.training.own.run",
-    "combine": "forensix.training.own.combine",
-    "explore": "forensix.explorer",
-    "Evaluation": "forensix.evaluation",
-    "Report": "forensix.report",
-    "Manifest": "forensix.manifest",
-    "ForensixError": "forensix.errors",
-}
 
 __all__ = [
     "Evaluation",
@@ -59,11 +43,21 @@ if TYPE_CHECKING:
     from forensix.training.own.combine import combine
     from forensix.training.own.run import train
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
-        raise AttributeError(f"module 'forensix' has no attribute {name!r}")
-    return getattr(import_module(_PLACES[name]), name)
+__getattr__, _, _ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "analysis": ["analyze", "analyze_many"],
+        "errors": ["ForensixError"],
+        "evaluation": ["Evaluation", "evaluate"],
+        "explorer": ["explore"],
+        "manifest": ["Manifest"],
+        "media": ["open_media"],
+        "models": ["list_models", "load_detector", "load_model"],
+        "report": ["Report"],
+        "training.own.combine": ["combine"],
+        "training.own.run": ["train"],
+    },
+)
 
 
 def __dir__() -> list[str]:

@@ -51,8 +51,8 @@ def entry_points(group: str) -> "dict[str, EntryPoint]":
     """Return what installed packages offer, by name; one that merely lies in the current folder offers nothing."""
     from importlib.metadata import distributions
 
-    found: dict[str, EntryPoint] = {}
+    by_name: dict[str, EntryPoint] = {}
     for package in distributions(path=import_path()):
         for entry in package.entry_points.select(group=group):
-            found.setdefault(entry.name, entry)
-    return found
+            by_name.setdefault(entry.name, entry)
+    return by_name

@@ -92,13 +92,13 @@ class Manifest:
         meant = understood(given, labels)
         wrong = meant.isna().to_numpy()
         if wrong.any():
-            found = sorted({"empty" if pd.isna(value) else repr(str(value)) for value in given[wrong].unique()})[
+            spellings = sorted({"empty" if pd.isna(value) else repr(str(value)) for value in given[wrong].unique()})[
                 :_SHOWN
             ]
-            word = next((value for value in found if value != "empty"), "'word'")
+            word = next((value for value in spellings if value != "empty"), "'word'")
             raise UsageError(
-                f"labels must be real or fake; also found: {', '.join(found)} ({_rows(wrong)}); for other words pass"
-                f" labels={{{word}: 'fake', ...}}"
+                f"labels must be real or fake; also found: {', '.join(spellings)} ({_rows(wrong)}); for other words"
+                f" pass labels={{{word}: 'fake', ...}}"
             )
         if (meant != given).any():
             object.__setattr__(self, "table", self.table.assign(label=meant.astype(str)))

@@ -105,11 +105,11 @@ def _demo(options: argparse.Namespace) -> int:
 def _extract_revisions(options: argparse.Namespace) -> int:
     from forensix.forensics.revisions import extract, revisions
 
-    found = revisions(options.file)
-    if len(found) < 2:
+    versions = revisions(options.file)
+    if len(versions) < 2:
         print(f"{options.file} holds one version only: nothing to extract")
         return 0
-    for revision in found[:-1]:
+    for revision in versions[:-1]:
         target = options.folder / f"{options.file.stem}.revision-{revision.index}.pdf"
         if target.exists():
             raise UsageError(f"{target} is there already: move it, or name another --folder")

@@ -63,7 +63,7 @@ def _analyze(options: argparse.Namespace) -> int:
             _check_file(path, f"--{option}", overwrite=options.overwrite)
     if options.jobs is not None and options.jobs < 1:
         raise UsageError(f"--jobs takes a number from 1 up: got {options.jobs}")
-    found = analyze_many(
+    reports = analyze_many(
         options.inputs,
         options.task,
         explain=options.explain,
@@ -79,7 +79,7 @@ def _analyze(options: argparse.Namespace) -> int:
     failed = False
     with ExitStack() as files:
         keep = _keepers(options, files)
-        for report in found:
+        for report in reports:
             failed |= report.failed
             _show(report, options)
             for take in keep:

@@ -152,5 +152,5 @@ def surroundings() -> Iterator[Part]:
     ):
         named = os.environ.get(variable)
         there = bool(named) and (Path(str(named)).exists() or variable == "FORENSIX_WHISPER")
-        found = "not set" if not named else named if there else f"{named} is not there"
-        yield Part(variable, brings, there, found)
+        words = "not set" if not named else named if there else f"{named} is not there"
+        yield Part(variable, brings, there, words)

@@ -43,7 +43,7 @@ def answer(send: Callable[[], httpx.Response], patience_s: float, *, repeat_lost
         time.sleep(delay_s)
 
 
-def task_report(task: str, found: Answer) -> TaskReport:
+def task_report(task: str, fields: Answer) -> TaskReport:
     """Return the typed object of a task's answer.
 
     Raises
@@ -53,11 +53,11 @@ def task_report(task: str, found: Answer) -> TaskReport:
     """
     check_task(task)
     try:
-        result = found.get("result")
+        result = fields.get("result")
         if result is not None:
             # By the task: a bare {"class_name": "real"} fits more than one kind of result.
-            found = {**found, "result": describe(task).result.model_validate(result)}
-        return TaskReport.model_validate(found)
+            fields = {**fields, "result": describe(task).result.model_validate(result)}
+        return TaskReport.model_validate(fields)
     except ValidationError as error:
         message = f"the answer of {task} is not of version {SPEC_VERSION} of the interface: {error}"
         raise ServiceError(message, code="unexpected_answer") from None
@@ -71,15 +71,15 @@ def check_task(task: str) -> None:
 
 def _object(response: httpx.Response) -> Answer:
     try:
-        found = response.json()
+        fields = response.json()
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        found = {"success": False, "error": f"status {response.status_code}, and no JSON object", "code": "no_object"}
-    if response.status_code != httpx.codes.OK or found.get("success") is False:
-        message = str(found.get("error") or f"the service answered with status {response.status_code}")
-        raise ServiceError(message, status=response.status_code, code=str(found.get("code") or "refused"))
-    return found
+        fields = None
+    if not isinstance(fields, dict):
+        fields = {"success": False, "error": f"status {response.status_code}, and no JSON object", "code": "no_object"}
+    if response.status_code != httpx.codes.OK or fields.get("success") is False:
+        message = str(fields.get("error") or f"the service answered with status {response.status_code}")
+        raise ServiceError(message, status=response.status_code, code=str(fields.get("code") or "refused"))
+    return fields
 
 
 def _retry_after_s(response: httpx.Response) -> float | None:

@@ -214,14 +214,14 @@ class Client:
             Code ``still_in_progress`` after ``timeout_s``; the task goes on.
         """
         end = time.monotonic() + timeout_s
-        while (found := self.get(task, report_id)).status == "in_progress":
+        while (report := self.get(task, report_id)).status == "in_progress":
             left_s = end - time.monotonic()
             if left_s <= 0:
                 message = f"{task} {report_id} is not finished after {timeout_s:g} s; it goes on: wait again later"
                 raise ServiceError(message, code="still_in_progress")
             time.sleep(min(poll_s, left_s))
             poll_s = min(poll_s * 1.5, _LONGEST_POLL_S)
-        return found
+        return report
 
     def analyze(
         self,
@@ -248,7 +248,7 @@ class Client:
 
     def webhooks(self, event: str) -> tuple[Webhook, ...]:
         """Return the addresses that are registered for an event."""
-        return tuple(Webhook(**found) for found in self._ask("GET", f"/webhooks/{_quoted(event)}")["urls"])
+        return tuple(Webhook(**row) for row in self._ask("GET", f"/webhooks/{_quoted(event)}")["urls"])
 
     def delete_webhook(self, event: str, webhook_id: str) -> None:
         """Remove one address of an event."""
@@ -317,14 +317,14 @@ def _opened(
             yield name or path.name, opened
 
 
-def _claims(found: Answer) -> TokenClaims:
+def _claims(fields: Answer) -> TokenClaims:
     return TokenClaims(
-        audience=found["audience"],
-        ends_with=found["endsWith"],
-        expires_at=found["expiresAt"],
-        issued_at=found["issuedAt"],
-        issuer=found["issuer"],
-        subject=found["subject"],
+        audience=fields["audience"],
+        ends_with=fields["endsWith"],
+        expires_at=fields["expiresAt"],
+        issued_at=fields["issuedAt"],
+        issuer=fields["issuer"],
+        subject=fields["subject"],
     )
 
 

@@ -54,9 +54,9 @@ def verify_webhook(
     ...
     forensix.errors.UntrustedWebhook: the delivery msg_1 is too old or from the future: check the clock
     """
-    found = {name.lower(): value for name, value in headers.items()}
+    by_name = {name.lower(): value for name, value in headers.items()}
     try:
-        message_id, sent_at, signatures = (found[f"webhook-{part}"] for part in ("id", "timestamp", "signature"))
+        message_id, sent_at, signatures = (by_name[f"webhook-{part}"] for part in ("id", "timestamp", "signature"))
     except KeyError as error:
         raise UntrustedWebhook(f"the delivery has no header {error.args[0]}") from None
     if not sent_at.isascii() or not sent_at.isdigit() or abs(time.time() - int(sent_at[:20])) > tolerance_s:

@@ -208,8 +208,8 @@ def swapped(seed: int = SWAP_SEED, *, keep_detail: bool = False, back: bool = Fa
     from forensix.training.faces.blend import Face, swap
 
     def face(rgb: np.ndarray) -> Face:
-        found = detect([rgb])[0]
-        return Face(rgb, found.landmarks[0], found.boxes[0])
+        faces = detect([rgb])[0]
+        return Face(rgb, faces.landmarks[0], faces.boxes[0])
 
     path = matplotlib.cbook.get_sample_data("grace_hopper.jpg", asfileobj=False)
     pair = [face(np.asarray(Image.open(path).convert("RGB"))), face(_astronaut())]

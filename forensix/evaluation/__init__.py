@@ -7,8 +7,9 @@
 them, `summary` and `displays` turn them into tables and plots.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import lazy_loader
 
 __all__ = ["Evaluation", "evaluate"]
 
@@ -16,11 +17,5 @@ if TYPE_CHECKING:
     from forensix.evaluation.result import Evaluation
     from forensix.evaluation.runner import evaluate
 
-_PLACES = {"evaluate": "forensix.evaluation.runner", "Evaluation": "forensix.evaluation.result"}
-
-
-def __getattr__(name: str) -> Any:
-    # Late, so that workers, which score and draw nothing, start quickly.
-    if name not in _PLACES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_PLACES[name]), name)
+# Late, so that workers, which score and draw nothing, start quickly.
+__getattr__, __dir__, _ = lazy_loader.attach(__name__, submod_attrs={"result": ["Evaluation"], "runner": ["evaluate"]})

@@ -59,12 +59,12 @@ class Collation:
     def notes(self) -> tuple[str, ...]:
         """What a reader of the figures should know: of each evaluation, and of their being put side by side."""
         told = []
-        for name, found in self.evaluations.items():
-            told += [f"{name}: {note}" if len(self.evaluations) > 1 else note for note in found.notes]
+        for name, run in self.evaluations.items():
+            told += [f"{name}: {note}" if len(self.evaluations) > 1 else note for note in run.notes]
         for what, of in (("code", "versions of forensix or of what it depends on"), ("manifest", "manifests")):
             if self.runs[what].nunique() > 1:
                 told.append(f"These runs were made with different {of}.")
-        settings = {repr(found.info["settings"]) for found in self.evaluations.values()}
+        settings = {repr(run.info["settings"]) for run in self.evaluations.values()}
         if len(settings) > 1:
             told.append("These runs were made with different settings: see evaluations[...].info['settings'].")
         return tuple(told)
@@ -89,15 +89,15 @@ class Collation:
             raise UsageError(f"no run is called {baseline!r}; there are: {', '.join(runs['run'])}")
         table = self._as_components()
         table["path"] = table["sha256"]
-        found = []
+        rows = []
         for task, of in runs.groupby("task", sort=False):
             first = baseline if baseline in set(of["run"]) else None
             if len(of) > 1 and (baseline is None or first is not None):
                 part = table[table["task"] == task]
-                found.append(summary.compare(part, "component", baseline=first, **self._options(options)))
-        if not found or not any(map(len, found)):
+                rows.append(summary.compare(part, "component", baseline=first, **self._options(options)))
+        if not rows or not any(map(len, rows)):
             raise UsageError("there is nothing to compare: it takes two runs of one task")
-        whole = pd.concat(found, ignore_index=True).rename(columns={"component": "run"})
+        whole = pd.concat(rows, ignore_index=True).rename(columns={"component": "run"})
         keys = [name for name in ("task", "perturbation", "strength", "metric") if name in whole]
         whole["p_holm"] = whole.groupby(keys, dropna=False, sort=False)["p"].transform(_holm)
         return whole
@@ -115,7 +115,7 @@ class Collation:
 
     def _named(self) -> list[tuple[str, str, str]]:
         """Return run, evaluation and component of every run."""
-        pairs = [(name, component) for name, found in self.evaluations.items() for component in found.components]
+        pairs = [(name, component) for name, run in self.evaluations.items() for component in run.components]
         components = [component for _, component in pairs]
         return [(c if components.count(c) == 1 else f"{c} ({name})", name, c) for name, c in pairs]
 
@@ -158,8 +158,10 @@ def collate(runs: Any) -> Collation:
         runs = dict(zip(names, folders, strict=True))
     if not runs:
         raise UsageError("there is no evaluation to put side by side")
-    found = {str(name): run if isinstance(run, Evaluation) else Evaluation.load(run) for name, run in runs.items()}
-    return Collation(found)
+    evaluations = {
+        str(name): run if isinstance(run, Evaluation) else Evaluation.load(run) for name, run in runs.items()
+    }
+    return Collation(evaluations)
 
 
 def find_evaluations(folder: str | os.PathLike[str]) -> dict[str, Path]:

@@ -88,11 +88,11 @@ def measured(
     return measure(sample(real, group), [sample(f, group) for f in fakes], threshold=threshold, n=n, seed=seed)
 
 
-def mean(found: Sequence[Measures]) -> Measures:
+def mean(many: Sequence[Measures]) -> Measures:
     """Return the unweighted mean, of the draws too: draw by draw."""
     return Measures(
-        {name: float(np.mean([m.values[name] for m in found])) for name in DIRECTION},
-        {name: _mean_draws([m.draws[name] for m in found]) for name in DIRECTION},
+        {name: float(np.mean([m.values[name] for m in many])) for name in DIRECTION},
+        {name: _mean_draws([m.draws[name] for m in many]) for name in DIRECTION},
     )
 
 
@@ -101,5 +101,5 @@ def _mean_draws(draws: Sequence[np.ndarray]) -> np.ndarray:
     known = np.isfinite(draws)
     if not known.any(axis=1).all():
         return np.full(known.shape[1], np.nan)
-    found: np.ndarray = np.where(known, draws, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    return np.where(known.any(axis=0), found, np.nan)
+    means: np.ndarray = np.where(known, draws, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return np.where(known.any(axis=0), means, np.nan)

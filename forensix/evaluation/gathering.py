@@ -71,11 +71,11 @@ class Gathered:
     def skipped(self) -> dict[str, int]:
         """Return how many files a degradation is not for, by its name."""
         per_pair = (self._state.reshape(self.n_files, -1) == _SKIPPED).sum(axis=0)
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for (component, condition), n in zip(self.pairs, per_pair, strict=True):
             if component == 0 and n:
-                found[condition.perturbation] = int(n)
-        return found
+                counts[condition.perturbation] = int(n)
+        return counts
 
     def frames(self, table: pd.DataFrame, task: str) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the scores of files and those of frames; the manifest's columns come first in both."""
@@ -96,16 +96,16 @@ class Gathered:
 
     def _described(self, table: pd.DataFrame, task: str, at: np.ndarray, level: str) -> pd.DataFrame:
         file, pair = np.divmod(at, len(self.pairs))
-        found = table.take(file).reset_index(drop=True)
+        described = table.take(file).reset_index(drop=True)
         component, condition = np.divmod(pair, len(self.conditions))
-        found["sha256"] = _text(self.sha256[i] for i in file)
-        found["task"] = _text(task for _ in file)
-        found["component"] = _text(self.components[i] for i in component)
-        found["perturbation"] = _text(self.conditions[i].perturbation for i in condition)
+        described["sha256"] = _text(self.sha256[i] for i in file)
+        described["task"] = _text(task for _ in file)
+        described["component"] = _text(self.components[i] for i in component)
+        described["perturbation"] = _text(self.conditions[i].perturbation for i in condition)
         strengths = [np.nan if c.strength is None else c.strength for c in self.conditions]
-        found["strength"] = np.array(strengths, dtype=np.float64)[condition]
-        found["level"] = _text(level for _ in file)
-        return found
+        described["strength"] = np.array(strengths, dtype=np.float64)[condition]
+        described["level"] = _text(level for _ in file)
+        return described
 
     def _give_twins(self) -> None:
         n = len(self.pairs)

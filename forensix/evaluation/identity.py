@@ -86,15 +86,15 @@ def _made_with(chosen: Any) -> str | None:
     """
     if type(chosen).__init__ is object.__init__:
         return ""
-    found = {}
+    versions = {}
     for one in inspect.signature(type(chosen)).parameters.values():
         if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
             return None
         value = getattr(chosen, one.name, getattr(chosen, f"_{one.name}", _UNSEEN))
         if not _is_plain(value):
             return None
-        found[one.name] = value
-    return f":{digest(found)}" if found else ""
+        versions[one.name] = value
+    return f":{digest(versions)}" if versions else ""
 
 
 def _is_plain(value: Any) -> bool:

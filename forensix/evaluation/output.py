@@ -44,22 +44,26 @@ class Output:
     def __exit__(self, *_: object) -> None:
         self.store.close()
 
-    def finish(self, found: "Evaluation") -> None:
+    def finish(self, evaluation: "Evaluation") -> None:
         """Write the result and remove what was kept on the way."""
-        write(found, self.folder)
+        write(evaluation, self.folder)
         self.store.delete()
 
 
-def write(found: "Evaluation", folder: str | os.PathLike[str]) -> Path:
+def write(evaluation: "Evaluation", folder: str | os.PathLike[str]) -> Path:
     """Write an evaluation into a folder; ``result.json`` comes last, so that it stands for the whole."""
     need_pyarrow()
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, table in ((SCORES, found.scores), (FRAMES, found.frames)):
+        for name, table in ((SCORES, evaluation.scores), (FRAMES, evaluation.frames)):
             with _replaced(folder / name) as path:
                 _plain(table).to_parquet(path, index=False)
-        told = {**found.info, "overlap": found.overlap.to_dict("records"), "failures": len(found.failures)}
+        told = {
+            **evaluation.info,
+            "overlap": evaluation.overlap.to_dict("records"),
+            "failures": len(evaluation.failures),
+        }
         with _replaced(folder / RESULT) as path:
             path.write_text(json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
     except OSError as error:

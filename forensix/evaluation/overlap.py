@@ -46,16 +46,16 @@ def find_overlap(table: pd.DataFrame, cards: Mapping[str, Any]) -> pd.DataFrame:
 def files_seen(table: pd.DataFrame, overlap: pd.DataFrame, component: str) -> "pd.Series[bool]":
     """Return which rows of the manifest are from a source that a component was trained on."""
     seen = pd.Series(False, index=table.index)
-    found = overlap[overlap["component"] == component]
-    for column, part in found.groupby("column"):
+    rows = overlap[overlap["component"] == component]
+    for column, part in rows.groupby("column"):
         seen |= table[column].astype(str).isin(set(part["value"]))
     return seen
 
 
 def _names(text: str) -> set[str]:
     parts = [text, *_last(re.split(r"[/+:]", text))]
-    found = {re.sub(r"[^a-z0-9]", "", part.lower()) for part in parts}
-    return {name for name in found if len(name) >= _LEAST and name not in _WORDS}
+    names = {re.sub(r"[^a-z0-9]", "", part.lower()) for part in parts}
+    return {name for name in names if len(name) >= _LEAST and name not in _WORDS}
 
 
 def _last(parts: Iterable[str]) -> list[str]:

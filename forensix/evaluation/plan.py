@@ -90,23 +90,23 @@ def choose_components(task: Task, slot: str | None, chosen: Any) -> dict[str, An
     if chosen is None:
         chosen = task.components[slot]
     if isinstance(chosen, Mapping):
-        found = {str(name): one for name, one in chosen.items()}
+        components = {str(name): one for name, one in chosen.items()}
     else:
         many = list(chosen) if isinstance(chosen, list | tuple) else [chosen]
-        found = {component_name(one): one for one in many}
-        if len(found) < len(many):
+        components = {component_name(one): one for one in many}
+        if len(components) < len(many):
             raise UsageError(
                 "components are told apart by name, and two have the same: write component={'one': ..., 'other': ...}"
             )
-    if not found:
+    if not components:
         raise UsageError("component is an empty list: name at least one, or leave it out for the task's own")
-    for one in found.values():
+    for one in components.values():
         if isinstance(one, str):
             if one not in component_names(slot):
                 load_component(slot, one)  # of a path, or it says what names there are
         elif slot in _SCORING:
             _check_verb(slot, "score", one)
-    return found
+    return components
 
 
 def _check_verb(slot: str, verb: str, one: Any) -> None:
@@ -166,11 +166,11 @@ def choose_conditions(
 def _strengths(name: str, given: Any) -> list[float | None]:
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise UsageError(f"strengths of {name} are a list: write {{{name!r}: [{given!r}]}}")
-    found = list(given)
-    wrong = [one for one in found if one is not None and (isinstance(one, bool) or not isinstance(one, Real))]
+    strengths = list(given)
+    wrong = [one for one in strengths if one is not None and (isinstance(one, bool) or not isinstance(one, Real))]
     if wrong:
         raise UsageError(f"strengths of {name} are numbers, not {wrong[0]!r}")
-    return found
+    return strengths
 
 
 def absolute(manifest: Manifest) -> list[str]:

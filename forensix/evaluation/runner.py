@@ -164,10 +164,10 @@ def evaluate(
         info["seconds"] = round(time.perf_counter() - begun, 3)
         info["from_cache"], info["scored"] = stores.found, stores.made
         info["notes"] = [*stores.notes, *_notes(job, components, gathered)]
-        found = Evaluation(*gathered.frames(table, task), info=info, overlap=find_overlap(table, cards))
+        evaluation = Evaluation(*gathered.frames(table, task), info=info, overlap=find_overlap(table, cards))
         if target is not None:
-            target.finish(found)
-    return found
+            target.finish(evaluation)
+    return evaluation
 
 
 def _score(
@@ -214,9 +214,9 @@ def _score(
             tell(gathered)
 
     chunk = max(1, _CHUNK_ROWS // len(gathered.pairs))
-    found = executors.run(score_file, job, items(), executor=executor, chunk=chunk)
+    finished = executors.run(score_file, job, items(), executor=executor, chunk=chunk)
     try:
-        for done in found:
+        for done in finished:
             file, of, wanted = expected.pop(done.index)
             rows = done.value if not done.lost else [_lost(done.lost)] * len(wanted)
             for pair, row in zip(wanted, rows, strict=True):
@@ -224,7 +224,7 @@ def _score(
                 stores.keep(of[pair], row)
             tell(gathered)
     finally:
-        found.close()  # type: ignore[attr-defined]
+        finished.close()  # type: ignore[attr-defined]
         stores.flush()
 
 

@@ -60,13 +60,13 @@ class Store:
     def get(self, keys: Iterable[str]) -> dict[str, Row]:
         """Return the rows that there are of these keys."""
         wanted = list(dict.fromkeys(keys))
-        found: dict[str, Row] = {}
+        rows: dict[str, Row] = {}
         for at in range(0, len(wanted), _AT_ONCE):
             some = wanted[at : at + _AT_ONCE]
             marks = ",".join("?" * len(some))
             for key, row in self._execute(f"SELECT key, row FROM scores WHERE key IN ({marks})", some):
-                found[key] = json.loads(row)
-        return found
+                rows[key] = json.loads(row)
+        return rows
 
     def put(self, rows: Mapping[str, Row]) -> None:
         """Keep rows: all of them or, where the process ends amid it, none."""

@@ -69,8 +69,8 @@ def summarise(
     rows: list[dict[str, Any]] = []
     for key, part in conditions(frame):
         real, fake = classes(part)
-        found = measured(real, [fake], key, group, n_bootstrap, seed, threshold)[0]
-        rows += _rows(key, found, _named(key, task), confidence, real, fake, part)
+        measures = measured(real, [fake], key, group, n_bootstrap, seed, threshold)[0]
+        rows += _rows(key, measures, _named(key, task), confidence, real, fake, part)
     return _table(rows)
 
 
@@ -104,19 +104,19 @@ def by(
         own = {*names} - {UNKNOWN} <= set(part.loc[part["label"] == "real", column])
         if shared_reals or (shared_reals is None and not own):
             reals, pools = [real] * len(names), [part[(part["label"] == "real") | (part[column] == n)] for n in names]
-            found = measured(real, fakes, key, group, n_bootstrap, seed, threshold)
+            per_group = measured(real, fakes, key, group, n_bootstrap, seed, threshold)
         else:
             pools = [part[part[column] == name] for name in names]
             reals = [real[real[column] == name] for name in names]
-            found = [
+            per_group = [
                 measured(r, [f], key, group, n_bootstrap, seed, threshold)[0] for r, f in zip(reals, fakes, strict=True)
             ]
         chosen = _named(key, task)
-        averaged = [m for m, r, f in zip(found, reals, fakes, strict=True) if len(f) and (len(r) or real.empty)]
-        for name, measures, r, f, pool in zip(names, found, reals, fakes, pools, strict=True):
+        averaged = [m for m, r, f in zip(per_group, reals, fakes, strict=True) if len(f) and (len(r) or real.empty)]
+        for name, measures, r, f, pool in zip(names, per_group, reals, fakes, pools, strict=True):
             rows += _rows({**key, column: name}, measures, chosen, confidence, r, f, pool)
-        if found:
-            rows += _rows({**key, column: AVERAGE}, mean(averaged or found), chosen, confidence, real, fake, part)
+        if per_group:
+            rows += _rows({**key, column: AVERAGE}, mean(averaged or per_group), chosen, confidence, real, fake, part)
     return _table(rows)
 
 
@@ -146,9 +146,9 @@ def subgroups(
             for member in sorted(values.unique()):
                 part = whole[values == member]
                 real, fake = classes(part)
-                found = measured(real, [fake], key, group, n_bootstrap, seed, threshold)[0]
+                measures = measured(real, [fake], key, group, n_bootstrap, seed, threshold)[0]
                 place = {**key, "subgroup": column, "member": member}
-                rows += _rows(place, found, _named(key, task), confidence, real, fake, part)
+                rows += _rows(place, measures, _named(key, task), confidence, real, fake, part)
     return _table(rows)
 
 
@@ -194,11 +194,11 @@ def compare(
                 continue
             common = sides[name].index.intersection(sides[baseline].index)
             both = _alike([sides[which].loc[common].reset_index() for which in (name, baseline)], group)
-            found = []
+            pair = []
             for which, side in zip((name, baseline), both, strict=True):
                 real, fake = classes(side)
                 at = {**key, column: which}
-                found.append(measured(real, [fake], at, group, n_bootstrap, seed, threshold)[0])
+                pair.append(measured(real, [fake], at, group, n_bootstrap, seed, threshold)[0])
             counts = {"n_real": len(real), "n_fake": len(fake)}
             counts["n_left_out"] = len(sides[name].index.union(sides[baseline].index)) - len(common)
             for metric in _named(key, task):
@@ -208,7 +208,7 @@ def compare(
                         column: name,
                         "baseline": baseline,
                         "metric": metric,
-                        **_pair(found[0], found[1], metric, confidence),
+                        **_pair(pair[0], pair[1], metric, confidence),
                         **counts,
                     }
                 )
@@ -261,7 +261,7 @@ def _named(key: Mapping[str, Any], task: str | None) -> list[str]:
 
 def _rows(
     key: Mapping[str, Any],
-    found: Measures,
+    measures: Measures,
     metrics: Sequence[str],
     confidence: float,
     real: pd.DataFrame,
@@ -278,8 +278,8 @@ def _rows(
     }
     rows = []
     for metric in metrics:
-        low, high = found.interval(metric, confidence)
-        rows.append({**key, "metric": metric, "value": found.values[metric], "low": low, "high": high, **counts})
+        low, high = measures.interval(metric, confidence)
+        rows.append({**key, "metric": metric, "value": measures.values[metric], "low": low, "high": high, **counts})
     return rows
 
 

@@ -150,25 +150,25 @@ def _run(
     if isinstance(executor, int):
         from forensix.executors.local import run_in_processes
 
-        found = run_in_processes(function, common, gate, executor)
+        finished = run_in_processes(function, common, gate, executor)
     else:
         from forensix.executors.cluster import run_on_cluster
 
-        found = run_on_cluster(function, common, gate, executor, chunk)
-    return _in_order(found, gate) if ordered else found
+        finished = run_on_cluster(function, common, gate, executor, chunk)
+    return _in_order(finished, gate) if ordered else finished
 
 
-def _in_order(found: Iterator[Done], gate: Gate) -> Iterator[Done]:
+def _in_order(finished: Iterator[Done], gate: Gate) -> Iterator[Done]:
     waiting: dict[int, Done] = {}
     try:
-        for done in found:
+        for done in finished:
             waiting[done.index] = done
             while gate.yielded in waiting:
                 ready = waiting.pop(gate.yielded)
                 gate.yielded += 1
                 yield ready
     finally:
-        found.close()  # type: ignore[attr-defined]
+        finished.close()  # type: ignore[attr-defined]
 
 
 def _is_client(executor: object) -> bool:

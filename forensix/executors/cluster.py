@@ -202,7 +202,7 @@ class _Run:
         from distributed import CancelledError, KilledWorker
 
         try:
-            found = future.result(timeout=RESULT_S)
+            outcome = future.result(timeout=RESULT_S)
         except TimeoutError:
             self._held[future] = items
             return
@@ -226,7 +226,7 @@ class _Run:
                 raise self._gone() from None
             raise
         else:
-            for index, value in found:
+            for index, value in outcome:
                 yield Done(index, value)
         self._came = time.monotonic()
 

@@ -30,6 +30,6 @@ class Gate:
         """Return the next items: at most ``n``, none where the input is at its end or too many wait."""
         if self._ordered and self.window is not None:
             n = min(n, self.yielded + self.window - self.handed)
-        found = list(itertools.islice(self._items, max(0, n)))
-        self.handed += len(found)
-        return found
+        taken = list(itertools.islice(self._items, max(0, n)))
+        self.handed += len(taken)
+        return taken

@@ -15,20 +15,20 @@ from typing import Any
 
 from forensix.interpreter import current_folders, import_path
 
-Place = tuple[str | None, list[str] | None]
+Origin = tuple[str | None, list[str] | None]
 """The file of a module, and the folders of its submodules where it is a package; one of the two is there."""
 
 
-def needed(message: bytes) -> dict[str, Place]:
+def needed(message: bytes) -> dict[str, Origin]:
     """Return the modules of the current folder, where a pickled message names one of them."""
-    found = {name: place for name in list(sys.modules) if "." not in name and (place := _place(name))}
-    named = {arg for _, arg, _ in pickletools.genops(message) if isinstance(arg, str)} if found else set()
+    places = {name: place for name in list(sys.modules) if "." not in name and (place := _origin(name))}
+    named = {arg for _, arg, _ in pickletools.genops(message) if isinstance(arg, str)} if places else set()
     # A protocol below 4 writes "module name" in one piece.
     named |= {part.split(" ")[0] for part in named}
-    return found if {name.split(".")[0] for name in named} & found.keys() else {}
+    return places if {name.split(".")[0] for name in named} & places.keys() else {}
 
 
-def _place(name: str) -> Place | None:
+def _origin(name: str) -> Origin | None:
     """Return where a module came from if that is the current folder, and neither Python nor forensix is meant."""
     module = sys.modules.get(name)
     if name in sys.stdlib_module_names or name in ("forensix", "__main__"):
@@ -46,7 +46,7 @@ def _place(name: str) -> Place | None:
 class Lent(MetaPathFinder):
     """In a worker: finds the modules that it was told of, before others of their names."""
 
-    def __init__(self, places: Mapping[str, Place]) -> None:
+    def __init__(self, places: Mapping[str, Origin]) -> None:
         self._places = places
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:

@@ -147,10 +147,10 @@ def packed(work: tuple[Callable[[Any, Any], Any], Any]) -> bytes:
 
         pickler = cloudpickle
     try:
-        found = bytes(pickler.dumps(work))
-        if pickler is pickle and b"__main__" in found:
+        pickled = bytes(pickler.dumps(work))
+        if pickler is pickle and b"__main__" in pickled:
             raise TypeError("it is defined in a notebook or script, not in a module")
-        return found
+        return pickled
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise UsageError(f"this cannot be sent to other processes ({error}): {HINT}") from None
 

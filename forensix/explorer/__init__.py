@@ -10,9 +10,10 @@ Evidence is drawn by `forensix.report`, here as everywhere.
 """
 
 import os
-from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
+
+import lazy_loader
 
 from forensix.errors import MissingExtra
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from forensix.report import Report
 
 __all__ = ["Explorer", "explore", "scrub"]
+
+__getattr__, _, _ = lazy_loader.attach(__name__, submod_attrs={"explorer": ["Explorer"]})
 
 
 def explore(
@@ -83,9 +86,3 @@ def scrub(report: "Report") -> "Scrubber":
     from forensix.explorer.scrubber import Scrubber
 
     return Scrubber(report)
-
-
-def __getattr__(name: str) -> Any:
-    if name != "Explorer":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module("forensix.explorer.explorer").Explorer

@@ -183,8 +183,8 @@ class EvaluationView:
             return
         frame = self.explorer.judged
         assert self.explorer.selection is not None
-        found = selection.values(frame[frame["component"] == self.explorer.selection.component], column)
-        options = [_ANY, *((f"{visible(value, limit=60)} ({n:,} rows)", value) for value, n in found)]
+        values = selection.values(frame[frame["component"] == self.explorer.selection.component], column)
+        options = [_ANY, *((f"{visible(value, limit=60)} ({n:,} rows)", value) for value, n in values)]
         if [tuple(option) for option in self.value._options_full] != options:
             self.value.options = options
 
@@ -206,6 +206,6 @@ class EvaluationView:
 
     def _menu(self, text: str, options: Any, field: str) -> w.Dropdown:
         menu = w.Dropdown(options=options, description=text)
-        change: Callable[[dict[str, Any]], None] = lambda found: self._select(**{field: found["new"] or None})  # noqa: E731
+        change: Callable[[dict[str, Any]], None] = lambda event: self._select(**{field: event["new"] or None})  # noqa: E731
         menu.observe(change, "value")
         return menu

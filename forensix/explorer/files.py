@@ -14,8 +14,8 @@ def files_in(folder: Path) -> tuple[tuple[str, ...], bool]:
 
     Hidden files and folders are left out, links to folders are not followed, and what cannot be read is passed over.
     """
-    found = tuple(islice(_walk(folder), MAX_FILES + 1))
-    return found[:MAX_FILES], len(found) > MAX_FILES
+    paths = tuple(islice(_walk(folder), MAX_FILES + 1))
+    return paths[:MAX_FILES], len(paths) > MAX_FILES
 
 
 def _walk(folder: Path) -> Iterator[str]:

@@ -140,15 +140,17 @@ def _component(
 
 def _differences(row: "pd.Series[Any]", report: Report, condition: str, task: str) -> list[str]:
     """Say where what is shown is not what was scored."""
-    found = []
+    differences = []
     if condition != AS_THEY_ARE:
-        found.append(
+        differences.append(
             f"A copy degraded by {row['condition']} was analysed, as in the evaluation: what the copy says of itself"
             " is no trait of the file."
         )
     elif report.sha256 and isinstance(row["sha256"], str) and report.sha256 != row["sha256"]:
-        found.append("The file's content has changed since it was evaluated.")
+        differences.append("The file's content has changed since it was evaluated.")
     score, now = row["score"], report.scores.get(task)
     if now is not None and not math.isnan(score) and abs(now - score) > _SAME:
-        found.append(f"In the evaluation it scored {score:.4f}, now {now:.4f}: settings, versions or content differ.")
-    return found
+        differences.append(
+            f"In the evaluation it scored {score:.4f}, now {now:.4f}: settings, versions or content differ."
+        )
+    return differences

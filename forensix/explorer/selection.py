@@ -61,8 +61,8 @@ def judged(scores: pd.DataFrame, thresholds: Mapping[str, float]) -> pd.DataFram
 
 def _conditions(scores: pd.DataFrame) -> "pd.Categorical[Any]":
     pairs = pd.MultiIndex.from_arrays([scores["perturbation"], pd.to_numeric(scores["strength"], errors="coerce")])
-    codes, found = pairs.factorize()
-    names = [str(name) if pd.isna(strength) else f"{name} {strength:g}" for name, strength in found]
+    codes, labels = pairs.factorize()
+    names = [str(name) if pd.isna(strength) else f"{name} {strength:g}" for name, strength in labels]
     return pd.Categorical(np.asarray(names, dtype=object)[codes], categories=names)
 
 

@@ -8,7 +8,9 @@ is told at most as benign.
 import importlib
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import lazy_loader
 
 if TYPE_CHECKING:
     from forensix.forensics.findings import Finding
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from forensix.schema import ForensicResult
 
 __all__ = ["Finding", "claims", "result"]
+
+# Child processes import measuring modules of this package and should not pay for the schema.
+__getattr__, _, _ = lazy_loader.attach(__name__, submod_attrs={"findings": ["Finding"]})
 
 ORDER = {"critical": 0, "suspect": 1, "benign": 2}
 
@@ -31,9 +36,9 @@ def claims(facts: "Facts", media: "Media | None" = None) -> "tuple[Finding, ...]
     medium = importlib.import_module(f"forensix.forensics.rules.{facts.kind}")
     shared = importlib.import_module("forensix.forensics.rules.shared")
     plain = importlib.import_module("forensix.forensics.rules.plain")
-    found = (*medium.rules(facts, media), *shared.rules(facts))
-    found = (*found, *plain.rules(facts, found))
-    return tuple(sorted(found, key=lambda finding: ORDER[finding.severity]))
+    findings = (*medium.rules(facts, media), *shared.rules(facts))
+    findings = (*findings, *plain.rules(facts, findings))
+    return tuple(sorted(findings, key=lambda finding: ORDER[finding.severity]))
 
 
 def result(findings: "Iterable[Finding]") -> "ForensicResult":
@@ -41,12 +46,3 @@ def result(findings: "Iterable[Finding]") -> "ForensicResult":
     from forensix.forensics import findings as module
 
     return module.result(findings)
-
-
-def __getattr__(name: str) -> Any:
-    # Child processes import measuring modules of this package and should not pay for the schema.
-    if name == "Finding":
-        from forensix.forensics.findings import Finding
-
-        return Finding
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -51,13 +51,13 @@ def extract(path: str | PathLike[str], index: int, out_path: str | PathLike[str]
     InputNotFound, BrokenMedia
         As `revisions` does.
     """
-    found = revisions(path)
+    versions = revisions(path)
     out = Path(out_path)
-    if not 1 <= index <= len(found):
-        raise UsageError(f"{Path(path).name} holds versions 1 to {len(found)}, not {index}")
+    if not 1 <= index <= len(versions):
+        raise UsageError(f"{Path(path).name} holds versions 1 to {len(versions)}, not {index}")
     if out.exists():
         raise UsageError(f"{out} exists already: name a new file")
-    version = found[index - 1]
+    version = versions[index - 1]
     with Path(path).open("rb") as source:
         out.write_bytes(source.read(version.end_offset))
     return version

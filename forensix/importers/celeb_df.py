@@ -21,7 +21,7 @@ _FOLDERS = {"Celeb-real": "real", "YouTube-real": "real", "Celeb-synthesis": "fa
 def rows(root: Path) -> Iterator[dict[str, Any]]:
     """Yield the videos, with the official test split."""
     listing = layout.need(root, "List_of_testing_videos.txt", what=_WHAT)
-    testing = {name: told for told, name in (line[:2] for line in layout.words(listing, 2))}
+    testing = {name: said for said, name in (line[:2] for line in layout.words(listing, 2))}
     for folder, label in _FOLDERS.items():
         for path in layout.files(layout.need(root, folder, what=_WHAT), layout.VIDEOS):
             name = layout.relative(path, root)

@@ -14,7 +14,7 @@ MAX_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
-class Found:
+class Example:
     """One labelled medium of a collection."""
 
     name: str
@@ -23,11 +23,11 @@ class Found:
     size: int | None
     """Bytes, where the collection says so."""
     open: Callable[[], "contextlib.AbstractContextManager[IO[bytes]]"]
-    told: Mapping[str, Any] = field(default_factory=dict)
+    columns: Mapping[str, Any] = field(default_factory=dict)
     """What else the collection says of it, by column."""
 
 
-def copy_all(found: Iterable[Found], folder: Path, most: int | None) -> Iterator[dict[str, Any]]:
+def copy_all(examples: Iterable[Example], folder: Path, most: int | None) -> Iterator[dict[str, Any]]:
     """Copy media to a folder and yield their rows; at most ``most`` of a label and split.
 
     A file that is there with the size that the collection tells is not copied again, and a copy has its name only once
@@ -41,14 +41,14 @@ def copy_all(found: Iterable[Found], folder: Path, most: int | None) -> Iterator
         The disk is full, or may not be written.
     """
     taken: dict[tuple[str, str], int] = {}
-    for one in found:
-        kind = str(one.label), str(one.told.get("split"))
+    for one in examples:
+        kind = str(one.label), str(one.columns.get("split"))
         taken[kind] = taken.get(kind, 0) + 1
         if most is not None and taken[kind] > most:
             continue
         path = inside(one.name)
         _copy(one, folder / path)
-        yield {"path": path, "label": one.label, **one.told}
+        yield {"path": path, "label": one.label, **one.columns}
 
 
 def inside(name: str) -> str:
@@ -72,7 +72,7 @@ def inside(name: str) -> str:
     return path.as_posix()
 
 
-def _copy(one: Found, target: Path) -> None:
+def _copy(one: Example, target: Path) -> None:
     if one.size is not None and target.is_file() and target.stat().st_size == one.size:
         return
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -33,12 +33,12 @@ def rows(root: Path, *, json: str | None = None, n_frames: int | None = 32) -> I
     # FaceForensics++ swapped pairs both ways: both originals and both fakes are one group.
     partner = dict(p for v in videos if len(p := v[4].split("_")) == 2 and all(map(str.isdecimal, p)))
     place = _Place(root, listing)
-    for dataset, name, split, quality, video, told in videos:
-        frames = [found for frame in sorted(told.get("frames") or []) if (found := place.find(str(frame)))]
+    for dataset, name, split, quality, video, entry in videos:
+        frames = [path for frame in sorted(entry.get("frames") or []) if (path := place.find(str(frame)))]
         if n_frames is not None and len(frames) > n_frames:
             frames = [frames[i] for i in np.linspace(0, len(frames) - 1, n_frames).round().astype(int)]
         for relative in frames:
-            label = "real" if str(told.get("label", name)).lower().endswith("real") else "fake"
+            label = "real" if str(entry.get("label", name)).lower().endswith("real") else "fake"
             known = by_path.get(relative)
             if known and _HELD_OUT.index(known["split"]) >= _HELD_OUT.index(split):
                 continue
@@ -80,11 +80,11 @@ class _Place:
 
 
 def _only(root: Path) -> Path:
-    found = sorted(root.glob("*.json"))
-    if len(found) != 1:
-        names = ", ".join(path.name for path in found[:8]) or "none"
+    listings = sorted(root.glob("*.json"))
+    if len(listings) != 1:
+        names = ", ".join(path.name for path in listings[:8]) or "none"
         raise UsageError(f"{_WHAT} needs one JSON file in {root}, which has {names}: pass json= to name one")
-    return found[0]
+    return listings[0]
 
 
 def _videos(listing: Path) -> Iterator[tuple[str, str, str, str | None, str, dict[str, Any]]]:
@@ -93,11 +93,11 @@ def _videos(listing: Path) -> Iterator[tuple[str, str, str, str | None, str, dic
             for word, videos in _object(splits, listing).items():
                 if word not in _SPLITS:
                     raise UsageError(f"{listing.name} must have the splits {', '.join(_SPLITS)}, not {word[:40]!r}")
-                for video, told in _object(videos, listing).items():
-                    if "frames" in _object(told, listing):
-                        yield dataset, name, _SPLITS[word], None, video, told
+                for video, entry in _object(videos, listing).items():
+                    if "frames" in _object(entry, listing):
+                        yield dataset, name, _SPLITS[word], None, video, entry
                     else:
-                        for inner, deeper in told.items():
+                        for inner, deeper in entry.items():
                             yield dataset, name, _SPLITS[word], video, inner, _object(deeper, listing)
 
 

@@ -20,10 +20,10 @@ def rows(root: Path) -> Iterator[dict[str, Any]]:
     if not listings:
         raise UsageError(f"DFDC has a metadata.json in each part, but {root} does not")
     for listing in listings:
-        for name, told in layout.json_object(listing).items():
-            if not isinstance(told, dict) or "/" in name or name in ("..", "."):
+        for name, entry in layout.json_object(listing).items():
+            if not isinstance(entry, dict) or "/" in name or name in ("..", "."):
                 raise UsageError(f"{listing.name} must hold an object for each video, and {name[:60]!r} is none")
-            word = str(told.get("label", told.get("is_fake")))
+            word = str(entry.get("label", entry.get("is_fake")))
             label = layout.label(word, listing, real=("REAL", "0"), fake=("FAKE", "1"))
             path = listing.parent / name
             if not path.is_file():
@@ -32,11 +32,11 @@ def rows(root: Path) -> Iterator[dict[str, Any]]:
             yield {
                 "path": layout.relative(path, root),
                 "label": label,
-                "split": _split(str(told.get("split", ""))),
+                "split": _split(str(entry.get("split", ""))),
                 "source": listing.parent.name if listing.parent != root else "DFDC",
                 "family": "face-swap" if label == "fake" else None,
                 "method": "DFDC" if label == "fake" else None,
-                "group_id": Path(str(told.get("original") or name)).stem,
+                "group_id": Path(str(entry.get("original") or name)).stem,
             }
 
 

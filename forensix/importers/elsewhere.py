@@ -23,7 +23,7 @@ import pandas as pd
 
 from forensix.errors import UsageError
 from forensix.importers import hugging_face, remote, shards
-from forensix.importers.copied import Found, copy_all
+from forensix.importers.copied import Example, copy_all
 
 OPTIONS = ("folder", "media", "label", "split", "most")
 
@@ -70,22 +70,22 @@ def bring(
     if most is not None and most < 1:
         raise UsageError(f"most is how many files of each label to take, at least 1, not {most}")
     target = Path(folder) if folder is not None else _own_folder(source)
-    rows = list(copy_all(_found_in(source, target, media, label, split), target, most))
+    rows = list(copy_all(_examples(source, target, media, label, split), target, most))
     if not rows:
         raise UsageError(f"{_named(source)} holds no labelled media")
     return pd.DataFrame(rows), target
 
 
-def _found_in(source: Any, target: Path, media: str | None, label: str | None, split: str | None) -> Iterator[Found]:
+def _examples(source: Any, target: Path, media: str | None, label: str | None, split: str | None) -> Iterator[Example]:
     if hugging_face.is_dataset(source):
-        yield from hugging_face.found_in(source, media, label, split)
+        yield from hugging_face.examples(source, media, label, split)
         return
     given = os.fspath(source)
     if given.lower().endswith(".tar"):
-        found = shards.found_in([(name, partial(_opened, name)) for name in _names(given)], media, label)
+        examples = shards.examples([(name, partial(_opened, name)) for name in _names(given)], media, label)
     else:
-        found = remote.found_in(given, target)
-    yield from (one for one in found if split is None or one.told.get("split") == split)
+        examples = remote.examples(given, target)
+    yield from (one for one in examples if split is None or one.columns.get("split") == split)
 
 
 def _names(pattern: str) -> list[str]:
@@ -110,7 +110,7 @@ def _named(source: Any) -> str:
 def _own_folder(source: Any) -> Path:
     if not isinstance(source, str | os.PathLike):
         raise UsageError("name the folder that the media of a loaded dataset are copied to: folder=")
-    told = os.fspath(source) if remote.is_url(source) else os.path.abspath(source)
+    address = os.fspath(source) if remote.is_url(source) else os.path.abspath(source)
     home = Path(os.environ.get("FORENSIX_HOME") or Path.home() / ".forensix")
-    word = re.sub(r"[^A-Za-z0-9]+", "-", told)[-40:].strip("-")
-    return home / "collections" / f"{word}-{hashlib.sha256(told.encode()).hexdigest()[:12]}"
+    word = re.sub(r"[^A-Za-z0-9]+", "-", address)[-40:].strip("-")
+    return home / "collections" / f"{word}-{hashlib.sha256(address.encode()).hexdigest()[:12]}"

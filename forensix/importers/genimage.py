@@ -20,7 +20,7 @@ _SPLITS = {"train": "train", "val": "test"}
 
 def rows(root: Path) -> Iterator[dict[str, Any]]:
     """Yield the pictures of all generators under ``root``, which may also be one generator's folder."""
-    found = False
+    any_found = False
     for folder in (
         root,
         *layout.folders(root),
@@ -30,7 +30,7 @@ def rows(root: Path) -> Iterator[dict[str, Any]]:
             if not (folder / split).is_dir():
                 continue
             for name, label in _LABELS.items():
-                found = True
+                any_found = True
                 pictures = layout.need(folder, f"{split}/{name}", what="each generator of GenImage")
                 for path in layout.files(pictures, layout.IMAGES):
                     yield {
@@ -43,7 +43,7 @@ def rows(root: Path) -> Iterator[dict[str, Any]]:
                         "subset": _generator(folder.name),
                         "group_id": path.stem if label == "real" else None,
                     }
-    if not found:
+    if not any_found:
         raise UsageError(f"GenImage has {{generator}}/imagenet_*/{{train,val}}/{{ai,nature}}, but {root} does not")
 
 

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from forensix.errors import MissingExtra, UsageError
-from forensix.importers.copied import Found
+from forensix.importers.copied import Example
 from forensix.media import sniff
 
 HUB = "hf://datasets/"
@@ -31,7 +31,7 @@ def is_dataset(source: Any) -> bool:
     return hasattr(source, "cast_column") or (isinstance(source, dict) and hasattr(source, "num_rows"))
 
 
-def found_in(source: Any, media: str | None, label: str | None, split: str | None) -> Iterator[Found]:
+def examples(source: Any, media: str | None, label: str | None, split: str | None) -> Iterator[Example]:
     """Yield the labelled media of a dataset.
 
     Raises
@@ -74,7 +74,7 @@ def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0][:300]
 
 
-def _of_split(split: str, rows: Any, media: str | None, label: str | None, source: Any) -> Iterator[Found]:
+def _of_split(split: str, rows: Any, media: str | None, label: str | None, source: Any) -> Iterator[Example]:
     kinds = {name: type(feature).__name__ for name, feature in rows.features.items()}
     fitting = [name for name, kind in kinds.items() if kind in _MEDIA_TYPES]
     medium = _column("media", kinds, fitting if media is None else [media])
@@ -90,18 +90,18 @@ def _of_split(split: str, rows: Any, media: str | None, label: str | None, sourc
             raise UsageError(f"row {at} of the dataset holds no {kinds[medium].lower()} in the column {medium!r}")
         if named is not None and given is not None and given >= 0:
             given = named(given)
-        told = {
+        columns = {
             name: value
             for name, value in row.items()
             if name not in (medium, labelled, "path") and isinstance(value, str | int | float | bool)
         }
         data, name = _content(stored, allowed, at)
-        yield Found(
+        yield Example(
             name=f"{split or 'all'}/{at:07d}{_ending(data, name)}",
             label=given,
             size=len(data) if isinstance(data, bytes) else data.stat().st_size,
             open=lambda data=data: _opened(data),  # type: ignore[misc]
-            told=told | ({"split": split} if split else {}),
+            columns=columns | ({"split": split} if split else {}),
         )
 
 

@@ -18,10 +18,10 @@ _MAX_BYTES = 1 << 30
 
 def need(root: Path, *choices: str, what: str) -> Path:
     """Return the first of ``choices`` (relative to ``root``) that is there, or say that the layout lacks it."""
-    found = next((root / choice for choice in choices if (root / choice).exists()), None)
-    if found is None:
+    path = next((root / choice for choice in choices if (root / choice).exists()), None)
+    if path is None:
         raise UsageError(f"{what} has {' or '.join(choices)}, but {root} does not")
-    return found
+    return path
 
 
 def files(folder: Path, suffixes: tuple[str, ...] = MEDIA) -> Iterator[Path]:
@@ -30,12 +30,12 @@ def files(folder: Path, suffixes: tuple[str, ...] = MEDIA) -> Iterator[Path]:
     Links to folders are followed, since large sets lie on other disks; one that leads back to where it is in is not.
     """
     above = {Path(folder): frozenset({os.path.realpath(folder)})}
-    for current, folders, found in os.walk(folder, followlinks=True):
+    for current, folders, names in os.walk(folder, followlinks=True):
         passed = above.pop(Path(current))
         inside = {name: os.path.realpath(os.path.join(current, name)) for name in folders if not name.startswith(".")}
         folders[:] = sorted(name for name, place in inside.items() if place not in passed)
         above |= {Path(current, name): passed | {inside[name]} for name in folders}
-        for name in sorted(found):
+        for name in sorted(names):
             if not name.startswith(".") and name.lower().endswith(suffixes):
                 yield Path(current, name)
 
@@ -65,10 +65,10 @@ def words(path: Path, n: int) -> Iterator[list[str]]:
     for number, line in enumerate(text(path).splitlines(), start=1):
         if not line.strip():
             continue
-        found = line.split()
-        if len(found) < n:
-            raise UsageError(f"{path.name} needs {n} columns, but line {number} has {len(found)}: {line[:80]}")
-        yield found
+        parts = line.split()
+        if len(parts) < n:
+            raise UsageError(f"{path.name} needs {n} columns, but line {number} has {len(parts)}: {line[:80]}")
+        yield parts
 
 
 def records(path: Path, *columns: str) -> Iterator[dict[str, str]]:
@@ -86,10 +86,10 @@ def records(path: Path, *columns: str) -> Iterator[dict[str, str]]:
 
 def json_object(path: Path) -> dict[str, Any]:
     """Return the object in a JSON file."""
-    found = _json(path)
-    if not isinstance(found, dict):
+    content = _json(path)
+    if not isinstance(content, dict):
         raise UsageError(f"{path.name} must hold a JSON object")
-    return found
+    return content
 
 
 def label(word: str, path: Path, *, real: tuple[str, ...], fake: tuple[str, ...]) -> str:
@@ -103,10 +103,10 @@ def label(word: str, path: Path, *, real: tuple[str, ...], fake: tuple[str, ...]
 
 def json_list(path: Path) -> list[Any]:
     """Return the list in a JSON file."""
-    found = _json(path)
-    if not isinstance(found, list):
+    content = _json(path)
+    if not isinstance(content, list):
         raise UsageError(f"{path.name} must hold a JSON list")
-    return found
+    return content
 
 
 def _json(path: Path) -> Any:

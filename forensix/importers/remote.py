@@ -15,7 +15,7 @@ from typing import IO, Any
 import pandas as pd
 
 from forensix.errors import MissingExtra, UsageError
-from forensix.importers.copied import Found, inside
+from forensix.importers.copied import Example, inside
 from forensix.importers.folders import SPLITS
 from forensix.importers.layout import MEDIA
 from forensix.importers.tables import read_table
@@ -47,7 +47,7 @@ def opened(url: str) -> "contextlib.AbstractContextManager[IO[bytes]]":
         raise UsageError(f"{url} cannot be read: {_told(error)}") from None
 
 
-def found_in(url: str, folder: Path) -> Iterator[Found]:
+def examples(url: str, folder: Path) -> Iterator[Example]:
     """Yield the labelled media of a manifest or folder behind a URL; the table itself is kept in ``folder``."""
     system, path = _system(url)
     try:
@@ -66,9 +66,9 @@ def found_in(url: str, folder: Path) -> Iterator[Found]:
     if missing:
         raise UsageError(f"{url} has no column {', '.join(missing)}; it has: {', '.join(map(str, table.columns))}")
     for row in table.to_dict("records"):
-        told = {str(name): value for name, value in row.items() if name not in ("path", "label")}
+        columns = {str(name): value for name, value in row.items() if name not in ("path", "label")}
         name = inside(str(row["path"]))
-        yield _found(system, f"{posixpath.dirname(path)}/{name}", name, row["label"], told)
+        yield _example(system, f"{posixpath.dirname(path)}/{name}", name, row["label"], columns)
 
 
 def _table(system: Any, path: str, folder: Path) -> pd.DataFrame:
@@ -78,7 +78,7 @@ def _table(system: Any, path: str, folder: Path) -> pd.DataFrame:
     return read_table(kept)
 
 
-def _of_folders(system: Any, path: str, url: str) -> Iterator[Found]:
+def _of_folders(system: Any, path: str, url: str) -> Iterator[Example]:
     names = sorted(str(one) for one in system.find(path))
     listed = [name[len(path) :].lstrip("/") for name in names if name.lower().endswith(MEDIA)]
     n = 0
@@ -88,12 +88,12 @@ def _of_folders(system: Any, path: str, url: str) -> Iterator[Found]:
         label = parts[1 if split else 0].lower() if len(parts) > 1 else ""
         if label in ("real", "fake"):
             n += 1
-            yield _found(system, f"{path}/{name}", inside(name), label, {"split": split} if split else {})
+            yield _example(system, f"{path}/{name}", inside(name), label, {"split": split} if split else {})
     if not n:
         raise UsageError(f"{url} holds neither a manifest.csv nor media in the folders real and fake")
 
 
-def _found(system: Any, path: str, name: str, label: Any, told: dict[str, Any]) -> Found:
+def _example(system: Any, path: str, name: str, label: Any, columns: dict[str, Any]) -> Example:
     def open_() -> "contextlib.AbstractContextManager[IO[bytes]]":
         try:
             return system.open(path, "rb")  # type: ignore[no-any-return]
@@ -103,7 +103,7 @@ def _found(system: Any, path: str, name: str, label: Any, told: dict[str, Any]) 
     size = None
     with contextlib.suppress(Exception):
         size = system.size(path)
-    return Found(name, label, size, open_, told)
+    return Example(name, label, size, open_, columns)
 
 
 def _system(url: str) -> tuple[Any, str]:

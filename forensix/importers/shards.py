@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from forensix.errors import UsageError
-from forensix.importers.copied import Found, inside
+from forensix.importers.copied import Example, inside
 from forensix.importers.layout import MEDIA
 
 LABEL_PARTS = ("cls", "label", "txt")
@@ -50,7 +50,7 @@ def expanded(pattern: str) -> list[str]:
     return [name for one in within for name in expanded(pattern[: match.start()] + one + pattern[match.end() :])]
 
 
-def found_in(shards: list[tuple[str, Opener]], media: str | None, label: str | None) -> Iterator[Found]:
+def examples(shards: list[tuple[str, Opener]], media: str | None, label: str | None) -> Iterator[Example]:
     """Yield the labelled media of shards, each a name and what opens it.
 
     ``media`` is the ending of the part that is the medium, where an example has several; ``label`` the part, or the
@@ -85,28 +85,28 @@ def _example(
     parts: dict[str, tarfile.TarInfo],
     media: str | None,
     label: str | None,
-) -> Found:
+) -> Example:
     endings = [end for end in parts if (end == media if media else f".{end}" in MEDIA)]
     if len(endings) != 1:
         raise UsageError(
             f"{shard}.tar: the example {key[:80]!r} has the parts {', '.join(sorted(parts))[:200]};"
             f" {'several are' if endings else 'none is'} a medium: say which with media="
         )
-    told = _told(tar, parts)
+    columns = _told(tar, parts)
     text = next((parts[name] for name in ([label] if label else LABEL_PARTS) if name in parts), None)
-    given = _text(tar, text).strip() if text is not None else told.pop(label or "label", None)
+    given = _text(tar, text).strip() if text is not None else columns.pop(label or "label", None)
     if given is None:
         raise UsageError(
             f"{shard}.tar: the example {key[:80]!r} has no label, neither a part {', '.join(LABEL_PARTS)} nor a field"
             " label of its json: say which it is with label="
         )
     member = parts[endings[0]]
-    return Found(
+    return Example(
         name=f"{shard}/{inside(f'{key}.{endings[0]}')}",
         label=given,
         size=member.size,
         open=lambda: contextlib.closing(_opened(tar, member)),
-        told={name: value for name, value in told.items() if name not in ("path", "label")},
+        columns={name: value for name, value in columns.items() if name not in ("path", "label")},
     )
 
 

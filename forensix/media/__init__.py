@@ -4,8 +4,9 @@ Everything that parses or decodes runs in a bounded child process (``sandbox``);
 (``sniff``); limits hold for what the header says and for what decoding finds.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import lazy_loader
 
 if TYPE_CHECKING:
     from forensix.media.given import Given, Source, taken
@@ -25,11 +26,13 @@ __all__ = [
     "open_media",
     "taken",
 ]
-_PLACES = {"is_url": "opening", "open_media": "opening", "Given": "given", "Source": "given", "taken": "given"}
 
-
-def __getattr__(name: str) -> Any:
-    # On demand: the sandboxed child imports this package too, and needs none of these.
-    if name in __all__:
-        return getattr(import_module(f"forensix.media.{_PLACES.get(name, 'medium')}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# On demand: the sandboxed child imports this package too, and needs none of these.
+__getattr__, __dir__, _ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "given": ["Given", "Source", "taken"],
+        "medium": ["DrawnPage", "Frame", "Limits", "Media", "MediaInfo", "PageJob"],
+        "opening": ["is_url", "open_media"],
+    },
+)

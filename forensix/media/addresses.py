@@ -47,13 +47,13 @@ def resolve(host: str, port: int, timeout_s: float) -> list[str]:
     FetchError
         When the name is unknown, or no answer came in time.
     """
-    found: list[str] = []
+    reachable: list[str] = []
     failure: list[Exception] = []
 
     def look_up() -> None:
         try:
             answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            found.extend(dict.fromkeys(str(answer[4][0]) for answer in answers))
+            reachable.extend(dict.fromkeys(str(answer[4][0]) for answer in answers))
         except (OSError, UnicodeError) as error:
             failure.append(error)
 
@@ -61,10 +61,10 @@ def resolve(host: str, port: int, timeout_s: float) -> list[str]:
     thread = threading.Thread(target=look_up, daemon=True)
     thread.start()
     thread.join(max(timeout_s, 0))
-    if failure or not found:
+    if failure or not reachable:
         why = "no such name" if failure else "the name server did not answer in time"
         raise FetchError(f"the host {host} cannot be found: {why}; check the address and the network")
-    return found
+    return reachable
 
 
 def _is_public_v4(ip: ipaddress.IPv4Address) -> bool:

@@ -48,10 +48,10 @@ def read_ahead(items: Iterator[T], n: int) -> Generator[T, None, None]:
     thread = threading.Thread(target=read, name="forensix-read-ahead", daemon=True)
     thread.start()
     try:
-        while (found := waiting.get()) is not None:
-            if isinstance(found, BaseException):
-                raise found
-            yield found[0]
+        while (ready := waiting.get()) is not None:
+            if isinstance(ready, BaseException):
+                raise ready
+            yield ready[0]
     finally:
         left.set()
         thread.join()

@@ -183,10 +183,10 @@ def _find(target: str) -> Any:
     import importlib
 
     module_name, _, function_name = target.partition(":")
-    found: Any = importlib.import_module(module_name)
+    named: Any = importlib.import_module(module_name)
     for part in function_name.split("."):
-        found = getattr(found, part)
-    return found
+        named = getattr(named, part)
+    return named
 
 
 def _describe(error: BaseException, ours: type[Exception]) -> dict[str, object]:

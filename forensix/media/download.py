@@ -44,7 +44,7 @@ def fetch(url: str, folder: Path, limits: "Limits", private_hosts: frozenset[str
     if no_media is None:
         return path, name
     path.unlink(missing_ok=True)
-    found = call(
+    fetched = call(
         "forensix.media.platforms:download",
         url,
         str(folder),
@@ -53,9 +53,9 @@ def fetch(url: str, folder: Path, limits: "Limits", private_hosts: frozenset[str
         network=True,
         file_bytes=limits.max_bytes,
     )
-    if found is None:
+    if fetched is None:
         raise no_media
-    return Path(found["path"]), found["name"]
+    return Path(fetched["path"]), fetched["name"]
 
 
 def _fetch_direct(

@@ -92,8 +92,8 @@ def taken(
 
 def _is_a(module: str, kind: str, source: object) -> bool:
     """Tell whether it is of a class of a package that nobody has to have imported for it not to be one."""
-    found = getattr(sys.modules.get(module), kind, None)
-    return found is not None and isinstance(source, found)
+    known = getattr(sys.modules.get(module), kind, None)
+    return known is not None and isinstance(source, known)
 
 
 def _read(file: Any, name: str | None, limits: Limits) -> Given:

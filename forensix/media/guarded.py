@@ -62,11 +62,11 @@ class GuardedBackend(httpcore.NetworkBackend):
         FetchError
             The host is unknown, or one of its addresses is private.
         """
-        found = addresses.resolve(host, port, self._clock.step_s(timeout))
-        if _bare(host) not in self._private_hosts and not all(map(addresses.is_public, found)):
+        ips = addresses.resolve(host, port, self._clock.step_s(timeout))
+        if _bare(host) not in self._private_hosts and not all(map(addresses.is_public, ips)):
             raise FetchError(f"the host {shorten(host)} has a private address, which must not be reached")
         failure: Exception = httpcore.ConnectError("no address")
-        for address in found[:4]:
+        for address in ips[:4]:
             try:
                 connected = self._backend.connect_tcp(
                     address, port, self._clock.step_s(timeout), local_address, socket_options

@@ -83,9 +83,9 @@ def open_media(
         with sniff.open_regular(path, told) as file:
             size_bytes = os.fstat(file.fileno()).st_size
             _check_bytes(size_bytes, told, limits)
-            found = sniff.sniff(file.read(sniff.HEAD_BYTES), told)
+            sniffed = sniff.sniff(file.read(sniff.HEAD_BYTES), told)
             sha256 = _sha256(file)
-        slug, mime, info, broken = found.format, found.mime, MediaInfo(), found.broken
+        slug, mime, info, broken = sniffed.format, sniffed.mime, MediaInfo(), sniffed.broken
         if not broken:
             info, broken = _probe(path, slug, mime, name, limits)
         kind = _kind(slug, info, broken)
@@ -102,7 +102,7 @@ def open_media(
             sha256=sha256,
             info=info,
             broken=broken,
-            only_named=found.broken is not None,
+            only_named=sniffed.broken is not None,
             limits=limits,
             written=given.written,
             resources=resources.pop_all(),
@@ -111,10 +111,10 @@ def open_media(
 
 def _probe(path: Path, slug: str, mime: str, name: str, limits: Limits) -> tuple[MediaInfo, str | None]:
     try:
-        found = _call_probe(described(path, slug, mime, name), limits)
+        probed = _call_probe(described(path, slug, mime, name), limits)
     except BrokenMedia as error:
         return MediaInfo(), str(error)
-    return MediaInfo(**found), None
+    return MediaInfo(**probed), None
 
 
 def _call_probe(file: dict[str, str], limits: Limits) -> Any:

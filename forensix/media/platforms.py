@@ -39,7 +39,7 @@ def download(url: str, folder: str, max_bytes: int) -> dict[str, str] | None:
         if not any(extractor.suitable(url) for extractor in _extractors(downloader)):
             return None
         try:
-            found: dict[str, Any] = downloader.extract_info(url, download=True) or {}
+            info: dict[str, Any] = downloader.extract_info(url, download=True) or {}
         except yt_dlp.utils.DownloadError as error:
             if "File too large" in str(error) or "larger than max-filesize" in str(error):
                 raise _too_large(shown, max_bytes) from None
@@ -47,8 +47,8 @@ def download(url: str, folder: str, max_bytes: int) -> dict[str, str] | None:
     files = sorted(Path(folder).glob("platform.*"))
     if not files:
         # yt-dlp leaves a file out without an error when the server states that it is too large.
-        raise _too_large(shown, max_bytes) if found else FetchError(f"{shown} holds no media that can be downloaded")
-    return {"path": str(files[0]), "name": str(found.get("title") or files[0].name)}
+        raise _too_large(shown, max_bytes) if info else FetchError(f"{shown} holds no media that can be downloaded")
+    return {"path": str(files[0]), "name": str(info.get("title") or files[0].name)}
 
 
 def _options(folder: str, max_bytes: int) -> dict[str, Any]:

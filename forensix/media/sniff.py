@@ -95,8 +95,8 @@ def suffixes(formats: Iterable[str]) -> tuple[str, ...]:
     >>> suffixes(["heif", "avi"])
     ('.avi', '.avif', '.heic', '.heif', '.hif')
     """
-    found = {extension for slug in formats for extension in EXTENSIONS.get(slug, {slug})}
-    return tuple(f".{extension}" for extension in sorted(found - {"raw"}))
+    extensions = {extension for slug in formats for extension in EXTENSIONS.get(slug, {slug})}
+    return tuple(f".{extension}" for extension in sorted(extensions - {"raw"}))
 
 
 def open_regular(path: str | os.PathLike[str], name: str) -> BufferedReader:

@@ -44,13 +44,13 @@ def probe(source: dict[str, str], limits: dict[str, float]) -> dict[str, Any]:
         if video is None and audio is None:
             raise BrokenMedia(f"{name} holds neither pictures nor sound that can be decoded")
         duration_s = _duration_s(container, video or audio)
-        found: dict[str, Any] = {
+        info: dict[str, Any] = {
             "duration_s": duration_s,
             "has_video": video is not None,
             "has_audio": audio is not None,
         }
         if audio is not None:
-            found |= {
+            info |= {
                 "sample_rate_hz": audio.codec_context.sample_rate or None,
                 "channels": audio.codec_context.channels or None,
                 "audio_codec": audio.codec_context.name,
@@ -59,7 +59,7 @@ def probe(source: dict[str, str], limits: dict[str, float]) -> dict[str, Any]:
             context = video.codec_context
             width, height = context.width or None, context.height or None
             rate = video.average_rate or video.guessed_rate
-            found |= {
+            info |= {
                 "video_codec": context.name,
                 "frame_rate_hz": float(rate) if rate else None,
                 "n_frames": video.frames or None,
@@ -71,9 +71,9 @@ def probe(source: dict[str, str], limits: dict[str, float]) -> dict[str, Any]:
                 _check_size(width, height, name, limits)
                 if frame.rotation % 180:
                     width, height = height, width
-            found |= {"width_px": width, "height_px": height}
+            info |= {"width_px": width, "height_px": height}
         _check_duration(duration_s or 0, video is not None, name, limits)
-    return found
+    return info
 
 
 def frames(
@@ -183,14 +183,14 @@ class _Decoding:
             yield lambda: self._stream.codec_context.decode(None)
 
     def warnings(self, what: str, missing_s: float) -> list[str]:
-        found = []
+        messages = []
         if self._n_damaged:
             plural = "s" if self._n_damaged > 1 else ""
-            found.append(f"{self._n_damaged} damaged {what}{plural} left out")
+            messages.append(f"{self._n_damaged} damaged {what}{plural} left out")
         if self._ends_badly or missing_s > 0:
             said = f" {missing_s:.1f} s before the end that its header states" if missing_s > 0 else " in damaged data"
-            found.append(f"the file ends{said}; only what comes before was analysed")
-        return found
+            messages.append(f"the file ends{said}; only what comes before was analysed")
+        return messages
 
 
 class _Clock:

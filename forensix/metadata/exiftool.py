@@ -54,9 +54,9 @@ def installed() -> str | None:
     wanted = os.environ.get(VARIABLE, "exiftool")
     if not wanted or wanted.lower() in ("off", "0", "no", "false"):
         return None
-    found = shutil.which(wanted)
+    path = shutil.which(wanted)
     # A relative part of PATH would let a program that lies beside the evidence stand in for it.
-    return os.path.abspath(found) if found and (os.path.isabs(found) or os.sep in wanted) else None
+    return os.path.abspath(path) if path and (os.path.isabs(path) or os.sep in wanted) else None
 
 
 def answers(path: Path) -> dict[str, Any]:
@@ -64,11 +64,11 @@ def answers(path: Path) -> dict[str, Any]:
 
     ``stopped`` holds the reason where it did not finish or did not answer in JSON.
     """
-    found = installed()
-    if found is None:
+    executable = installed()
+    if executable is None:
         return {}
     try:
-        raw = program.run([found, *OPTIONS], path, timeout_s=TIMEOUT_S)
+        raw = program.run([executable, *OPTIONS], path, timeout_s=TIMEOUT_S)
         rows = json.loads(raw.decode("utf-8", "replace"))
     except (BrokenMedia, OSError) as error:
         return {"stopped": str(error)}

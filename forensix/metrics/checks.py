@@ -34,10 +34,10 @@ def checked(labels: ArrayLike, scores: ArrayLike, *, both: bool = True) -> tuple
     y, s = np.asarray(labels), np.asarray(scores, dtype=np.float64)
     if y.shape != s.shape or y.ndim != 1:
         raise ValueError(f"labels and scores must be two equally long lists: got {y.shape} and {s.shape}")
-    found = set(np.unique(y).tolist())
-    if not found <= {0, 1} or not found:
-        raise ValueError(f"labels must be 0 (real) or 1 (fake): got {sorted(map(str, found))[:5]}")
-    if both and found != {0, 1}:
+    classes = set(np.unique(y).tolist())
+    if not classes <= {0, 1} or not classes:
+        raise ValueError(f"labels must be 0 (real) or 1 (fake): got {sorted(map(str, classes))[:5]}")
+    if both and classes != {0, 1}:
         raise ValueError("labels must hold both 0 (real) and 1 (fake)")
     if not np.isfinite(s).all():
         raise ValueError("scores must be finite: leave out what could not be scored, and count it")

@@ -46,9 +46,9 @@ def roc_band(
     for i, (real_counts, fake_counts) in enumerate(drawn_counts((reals, fakes), n, seed)):
         weight = np.concatenate([real_counts[reals.groups], fake_counts[fakes.groups]])[order]
         alarms = np.concatenate([[0], np.cumsum(weight * ~is_fake)[last]])
-        found = np.concatenate([[0], np.cumsum(weight * is_fake)[last]])
-        if alarms[-1] and found[-1]:
-            rates[i] = np.interp(fpr, alarms / alarms[-1], found / found[-1])
+        weights = np.concatenate([[0], np.cumsum(weight * is_fake)[last]])
+        if alarms[-1] and weights[-1]:
+            rates[i] = np.interp(fpr, alarms / alarms[-1], weights / weights[-1])
     known = rates[np.isfinite(rates[:, 0])]
     if len(known) < n / 2:
         return np.full(fpr.shape, np.nan), np.full(fpr.shape, np.nan)

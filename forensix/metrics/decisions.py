@@ -85,8 +85,8 @@ def cllr(labels: ArrayLike, scores: ArrayLike) -> float:
 
 
 def _bits(scores: Floats, sign: int) -> Floats:
-    found: Floats = np.logaddexp(0, -sign * logit(scores)) / np.log(2)
-    return found
+    bits: Floats = np.logaddexp(0, -sign * logit(scores)) / np.log(2)
+    return bits
 
 
 def act_dcf(labels: ArrayLike, scores: ArrayLike, costs: Costs = Costs()) -> float:  # noqa: B008
@@ -104,8 +104,8 @@ def act_dcf(labels: ArrayLike, scores: ArrayLike, costs: Costs = Costs()) -> flo
 
 def called(scores: Floats, costs: Costs) -> np.ndarray:
     """Return which scores are called fake at the threshold that the costs imply."""
-    found: np.ndarray = logit(scores) > np.log(costs.real / costs.fake)
-    return found
+    is_called: np.ndarray = logit(scores) > np.log(costs.real / costs.fake)
+    return is_called
 
 
 def terms(scores: Floats, *, fake: bool, thresholds: Sequence[float], costs: Costs) -> Floats:
@@ -123,14 +123,14 @@ def from_sums(real: Floats, fake: Floats, *, names: Sequence[str], costs: Costs)
     """Return metrics for sums of `terms`, each (draws, k); ``names`` are those of the thresholds."""
     (n_real, n_fake), k = (real[:, 0], fake[:, 0]), len(names)
     n = n_real + n_fake
-    found: dict[str, Floats] = {}
+    values: dict[str, Floats] = {}
     with np.errstate(invalid="ignore", divide="ignore"):
         for i, name in enumerate(names, start=1):
-            found[f"accuracy_{name}"] = (real[:, i] + fake[:, i]) / n
-            found[f"balanced_accuracy_{name}"] = (real[:, i] / n_real + fake[:, i] / n_fake) / 2
-        found["brier"] = (real[:, k + 1] + fake[:, k + 1]) / n
-        found["ece"] = np.abs(real[:, k + 4 :] + fake[:, k + 4 :]).sum(axis=1) / n
-        found["cllr"] = (real[:, k + 2] / n_real + fake[:, k + 2] / n_fake) / 2
+            values[f"accuracy_{name}"] = (real[:, i] + fake[:, i]) / n
+            values[f"balanced_accuracy_{name}"] = (real[:, i] / n_real + fake[:, i] / n_fake) / 2
+        values["brier"] = (real[:, k + 1] + fake[:, k + 1]) / n
+        values["ece"] = np.abs(real[:, k + 4 :] + fake[:, k + 4 :]).sum(axis=1) / n
+        values["cllr"] = (real[:, k + 2] / n_real + fake[:, k + 2] / n_fake) / 2
         cost = costs.real * real[:, k + 3] / n_real + costs.fake * (1 - fake[:, k + 3] / n_fake)
-        found["act_dcf"] = cost / min(costs.real, costs.fake)
-    return found
+        values["act_dcf"] = cost / min(costs.real, costs.fake)
+    return values

@@ -206,10 +206,13 @@ def measure(
     known = [np.nan if reals.is_one or part.is_one else 0.0 for part in sets]
     return [
         Measures(
-            {name: float(value[0]) for name, value in found.items()},
-            {name: np.concatenate([np.zeros(0), *(piece[k][name] for piece in pieces)]) + known[k] for name in found},
+            {name: float(value[0]) for name, value in measured.items()},
+            {
+                name: np.concatenate([np.zeros(0), *(piece[k][name] for piece in pieces)]) + known[k]
+                for name in measured
+            },
         )
-        for k, found in enumerate(values)
+        for k, measured in enumerate(values)
     ]
 
 
@@ -253,11 +256,11 @@ class _Plans:
         reals: Floats,
     ) -> dict[str, Floats]:
         fake_sums = counts @ sums
-        found = decisions.from_sums(real_sums, fake_sums, names=("0.5", "threshold"), costs=self._costs)
+        metrics = decisions.from_sums(real_sums, fake_sums, names=("0.5", "threshold"), costs=self._costs)
         if groups.size and reals.shape[1] > 1:
             t = ranking.tally(places, reals, counts.take(groups, axis=1))
             with np.errstate(invalid="ignore", divide="ignore"):
-                found |= {
+                metrics |= {
                     "auc": ranking.auc_of(t),
                     "average_precision": ranking.average_precision_of(t),
                     "eer": ranking.eer_of(t),
@@ -269,6 +272,6 @@ class _Plans:
                 }
             one_class = (real_sums[:, 0] == 0) | (fake_sums[:, 0] == 0)
             if one_class.any():
-                found = {name: np.where(one_class, np.nan, value) for name, value in found.items()}
+                metrics = {name: np.where(one_class, np.nan, value) for name, value in metrics.items()}
         nothing = np.full(counts.shape[0], np.nan)
-        return {name: found.get(name, nothing) for name in DIRECTION}
+        return {name: metrics.get(name, nothing) for name in DIRECTION}

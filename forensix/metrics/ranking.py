@@ -95,8 +95,8 @@ def auc_of(t: Tally) -> Floats:
     higher = np.einsum("ij,ij->i", t.fakes, t.at_least)
     if t.above is not t.at_least:
         higher = (higher + np.einsum("ij,ij->i", t.fakes, t.above)) / 2
-    found: Floats = 1 - higher / (t.n_real * t.n_fake)[:, 0]
-    return found
+    areas: Floats = 1 - higher / (t.n_real * t.n_fake)[:, 0]
+    return areas
 
 
 def average_precision(labels: ArrayLike, scores: ArrayLike) -> float:
@@ -115,8 +115,8 @@ def average_precision_of(t: Tally) -> Floats:
     caught = t.up_to.take(t.tie_end, axis=1)
     # Nothing was caught yet where the fakes so far were not drawn: their weight of 0 takes the place of 0 / 0.
     precision = caught / np.maximum(caught + t.at_least, 1)
-    found: Floats = np.einsum("ij,ij->i", t.fakes, precision) / t.n_fake[:, 0]
-    return found
+    precisions: Floats = np.einsum("ij,ij->i", t.fakes, precision) / t.n_fake[:, 0]
+    return precisions
 
 
 def eer(labels: ArrayLike, scores: ArrayLike, *, ties: Literal["apart", "together"] = "apart") -> float:
@@ -176,8 +176,8 @@ def eer_of(t: Tally) -> Floats:
     )
     second = np.where(among_reals, reals / n_real, alarmed), np.where(among_reals, passed, (n_fake - fakes) / n_fake)
     earlier = np.abs(first[0] - first[1]) <= np.abs(second[0] - second[1])
-    found: Floats = (np.where(earlier, first[0] + first[1], second[0] + second[1]) / 2)[:, 0]
-    return found
+    rates: Floats = (np.where(earlier, first[0] + first[1], second[0] + second[1]) / 2)[:, 0]
+    return rates
 
 
 def tpr_at_fpr(labels: ArrayLike, scores: ArrayLike, fpr: float) -> float:
@@ -198,8 +198,8 @@ def tpr_at_fpr_of(t: Tally, fpr: float) -> Floats:
     """Return the share of fakes caught of each draw."""
     n = _first(t, lambda alarms, caught: alarms / t.n_real > fpr)
     caught = np.where(n > 0, np.take_along_axis(t.up_to, np.maximum(n - 1, 0), 1), 0.0)
-    found: Floats = (caught / t.n_fake)[:, 0]
-    return found
+    rates: Floats = (caught / t.n_fake)[:, 0]
+    return rates
 
 
 def min_dcf(labels: ArrayLike, scores: ArrayLike, costs: Costs = Costs()) -> float:  # noqa: B008
@@ -216,8 +216,8 @@ def min_dcf(labels: ArrayLike, scores: ArrayLike, costs: Costs = Costs()) -> flo
 def min_dcf_of(t: Tally, costs: Costs) -> Floats:
     """Return the smallest normalised cost of each draw."""
     cost = costs.real / t.n_real * t.at_least - costs.fake / t.n_fake * t.up_to
-    found: Floats = (costs.fake + np.minimum(cost.min(axis=1), 0)) / min(costs.real, costs.fake)
-    return found
+    normalised: Floats = (costs.fake + np.minimum(cost.min(axis=1), 0)) / min(costs.real, costs.fake)
+    return normalised
 
 
 def oracle_threshold(labels: ArrayLike, scores: ArrayLike, *, balanced: bool = False) -> float:
@@ -237,8 +237,8 @@ def oracle_threshold(labels: ArrayLike, scores: ArrayLike, *, balanced: bool = F
 def oracle_accuracy_of(t: Tally, *, balanced: bool = False) -> Floats:
     """Return the accuracy of each draw at its own best threshold."""
     gain = np.maximum(_gain(t, balanced).max(axis=1), 0)
-    found: Floats = 0.5 + gain / 2 if balanced else (t.n_real[:, 0] + gain) / (t.n_real + t.n_fake)[:, 0]
-    return found
+    accuracies: Floats = 0.5 + gain / 2 if balanced else (t.n_real[:, 0] + gain) / (t.n_real + t.n_fake)[:, 0]
+    return accuracies
 
 
 def _gain(t: Tally, balanced: bool) -> Floats:

@@ -2,6 +2,7 @@
 
 area      [x1, y1, x2, y2] in shares of the sides: what is cut out first
 resize    a number: the shorter side becomes that long; [height, width]: both do
+rounded   whether the longer side's length is rounded then; it is cut off otherwise
 filter    "bilinear" (default), "bicubic" or "nearest", each as Pillow does it, which smooths when it shrinks
 crop      a number: the middle square of that side; a smaller picture is surrounded with black
 mean, std of the channels, for pixels in [0, 1]; left out where pixels go in as they are
@@ -18,7 +19,7 @@ from torchvision.transforms import functional as steps
 
 from forensix.models.inputs import RGB
 
-KEYS = {"area", "resize", "filter", "crop", "mean", "std"}
+KEYS = {"area", "resize", "rounded", "filter", "crop", "mean", "std"}
 MODES = {
     "bilinear": InterpolationMode.BILINEAR,
     "bicubic": InterpolationMode.BICUBIC,
@@ -35,7 +36,10 @@ def fed(rgb: RGB, plan: Mapping[str, Any]) -> Tensor:
         box = (round(x1 * width), round(y1 * height), round(x2 * width), round(y2 * height))
         picture = picture.crop(box)
     if "resize" in plan:
-        picture = steps.resize(picture, plan["resize"], MODES[plan.get("filter", "bilinear")])
+        size = plan["resize"]
+        if plan.get("rounded", False):
+            size = [round(size * side / min(picture.size)) for side in (picture.height, picture.width)]
+        picture = steps.resize(picture, size, MODES[plan.get("filter", "bilinear")])
     if "crop" in plan:
         picture = steps.center_crop(picture, [plan["crop"], plan["crop"]])
     x: Tensor = steps.to_tensor(picture)

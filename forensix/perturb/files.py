@@ -64,8 +64,8 @@ def degrade_file(
 
 def pcm(samples: np.ndarray) -> np.ndarray:
     """Return float samples as int16, what is beyond [-1, 1] clipped."""
-    found: np.ndarray = (np.clip(samples, -1, 1) * 32767).round().astype(np.int16)
-    return found
+    rounded: np.ndarray = (np.clip(samples, -1, 1) * 32767).round().astype(np.int16)
+    return rounded
 
 
 def write_png(path: Path, rgb: np.ndarray) -> None:

@@ -53,8 +53,8 @@ def blur(rgb: RGB, sigma_px: float) -> RGB:
 def noise(rgb: RGB, sigma: float, rng: np.random.Generator) -> RGB:
     """Add Gaussian noise of standard deviation ``sigma`` in grey levels, independent in every pixel and channel."""
     drawn = rng.standard_normal(rgb.shape, dtype=np.float32) * np.float32(sigma)
-    found: RGB = np.clip(rgb + drawn + 0.5, 0, 255).astype(np.uint8)
-    return found
+    noisy: RGB = np.clip(rgb + drawn + 0.5, 0, 255).astype(np.uint8)
+    return noisy
 
 
 def crop(rgb: RGB, top: int, left: int, height: int, width: int) -> RGB:
@@ -66,8 +66,8 @@ def colour(rgb: RGB, *, gain: tuple[float, float, float] = (1, 1, 1), gamma: flo
     """Scale channels (white balance, exposure), bend by ``gamma``, and move towards (< 1) or away from (> 1) grey."""
     x = np.clip(rgb.astype(np.float32) / 255 * np.asarray(gain, dtype=np.float32), 0, 1) ** np.float32(gamma)
     grey = x.mean(axis=2, keepdims=True)
-    found: RGB = np.clip((grey + saturation * (x - grey)) * 255 + 0.5, 0, 255).astype(np.uint8)
-    return found
+    changed: RGB = np.clip((grey + saturation * (x - grey)) * 255 + 0.5, 0, 255).astype(np.uint8)
+    return changed
 
 
 def screenshot(rgb: RGB, rng: np.random.Generator) -> RGB:

@@ -292,15 +292,15 @@ def grid(
     [('mp3', 48), ('telephone', None)]
     """
     wanted = dict.fromkeys(names(kind) if chosen is None else chosen)
-    found = []
+    cells = []
     for name in wanted:
         if name == "none":
             continue
         entry = find(kind, name)
         strengths = chosen[name] if isinstance(chosen, dict) else None
         for strength in entry.strengths if strengths is None else strengths:
-            found.append((name, strength, entry.at(strength)))
-    return found
+            cells.append((name, strength, entry.at(strength)))
+    return cells
 
 
 def ordered(name: str, strengths: Iterable[float]) -> list[float]:

@@ -77,10 +77,10 @@ def _joined(one: dict[str, str], other: dict[str, str]) -> tuple[tuple[str, str,
 
 def _claims(first: "Report", second: "Report") -> tuple[tuple[str, str, str], ...]:
     one, other = ([(severity, claim.claim) for severity, claim in _made(report)] for report in (first, second))
-    found = dict.fromkeys((*one, *other))
+    claims = dict.fromkeys((*one, *other))
     order = {"critical": 0, "suspect": 1, "benign": 2}
-    whose = {row: "both" if row in one and row in other else "first" if row in one else "second" for row in found}
-    ordered = sorted(found, key=lambda row: order[row[0]])
+    whose = {row: "both" if row in one and row in other else "first" if row in one else "second" for row in claims}
+    ordered = sorted(claims, key=lambda row: order[row[0]])
     return tuple((severity, claim, whose[severity, claim]) for severity, claim in ordered)
 
 
@@ -91,8 +91,8 @@ def _made(report: "Report") -> Iterable[tuple[str, Any]]:
 
 
 def _facts(report: "Report") -> dict[str, str]:
-    found: dict[str, list[str]] = {}
+    by_key: dict[str, list[str]] = {}
     for outcome in report.outcomes.values():
         for fact, _ in facts_with_claims(outcome):
-            found.setdefault(fact.key, []).append(said(fact.value))
-    return {key: ", ".join(values) for key, values in found.items()}
+            by_key.setdefault(fact.key, []).append(said(fact.value))
+    return {key: ", ".join(values) for key, values in by_key.items()}

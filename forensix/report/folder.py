@@ -90,9 +90,9 @@ class ReportFolder:
 
     def _free(self, name: str) -> str:
         """Return the name, numbered where it is taken, whatever the file system makes of capitals."""
-        found, n = name, 1
-        while found.casefold() in self._taken:
+        free, n = name, 1
+        while free.casefold() in self._taken:
             n += 1
-            found = f"{name}-{n}"
-        self._taken.add(found.casefold())
-        return found
+            free = f"{name}-{n}"
+        self._taken.add(free.casefold())
+        return free

@@ -233,8 +233,8 @@ class Report:
         UsageError
             The report has no speakers: no voice was analysed, none was heard, or evidence was not asked for.
         """
-        found = (getattr(outcome.result, "explanation", None) or () for outcome in self.outcomes.values())
-        speakers = [speaker for listed in found if isinstance(listed, tuple) for speaker in listed]
+        explanations = (getattr(outcome.result, "explanation", None) or () for outcome in self.outcomes.values())
+        speakers = [speaker for listed in explanations if isinstance(listed, tuple) for speaker in listed]
         turns = sorted((s.start, s.end, v.speaker) for v in speakers if isinstance(v, Speaker) for s in v.segments)
         if not turns:
             raise UsageError(f"the report of {self.name} has no speakers: analyse a voice with explain=True")

@@ -73,14 +73,14 @@ def kind_of(node: Node, inside: str = "frame") -> str:
 
 def path_to(nodes: Sequence[Node], offset: int) -> tuple[Node, ...]:
     """Return the pieces around a byte, from the outermost to the innermost; the smallest where they overlap."""
-    found: list[Node] = []
-    while len(found) <= MAX_DEPTH:
+    path: list[Node] = []
+    while len(path) <= MAX_DEPTH:
         around = [node for node in nodes if node.offset <= offset < node.offset + node.size]
         if not around:
             break
-        found.append(min(around, key=lambda node: node.size))
-        nodes = found[-1].children
-    return tuple(found)
+        path.append(min(around, key=lambda node: node.size))
+        nodes = path[-1].children
+    return tuple(path)
 
 
 def node_span(node: Node) -> str:

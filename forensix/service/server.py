@@ -168,14 +168,17 @@ async def _run(server: "uvicorn.Server", settings: Settings, listening: socket.s
 
 
 def _listen(host: str, port: int) -> socket.socket:
+    listening = None
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         # With the protocol named: asyncio switches Nagle's delay off only on sockets that say TCP.
-        listening = socket.socket(found[0], socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        listening = socket.socket(address[0], socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(found[4])
+        listening.bind(address[4])
         listening.listen(_BACKLOG)
     except (OSError, OverflowError, UnicodeError) as error:
+        if listening is not None:
+            listening.close()
         reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
         raise UsageError(f"{host} port {port} cannot be listened on: {reason}; name another --host or --port") from None
     return listening

@@ -118,11 +118,11 @@ class Settings(BaseSettings):
         elif scheme != "sqlite" or not rest.startswith("/") or rest == "/":
             raise ValueError("give sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME")
         try:
-            found = sa.make_url(value)
+            url = sa.make_url(value)
         except (sa.exc.ArgumentError, ValueError):
             # Without what was said, which repeats a part of the URL.
             raise ValueError("this is no URL of a database; percent-encode what is special in a password") from None
-        if scheme == "sqlite" and (found.database or "").startswith((":memory:", "file:")):
+        if scheme == "sqlite" and (url.database or "").startswith((":memory:", "file:")):
             raise ValueError("several processes share the database: give a path")
         return value
 

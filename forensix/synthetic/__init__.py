@@ -7,7 +7,9 @@ detector.heatmap(rgb)    # (H, W), where in the picture
 forensix_attribution().attribute(rgb)   # (("flux", 0.4), ("unknown", 0.2), ...)
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import lazy_loader
 
 if TYPE_CHECKING:
     from forensix.synthetic.attribution import Attributor, forensix_attribution
@@ -15,15 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Attributor", "ImageDetector", "aggregate_frames", "forensix_attribution", "forensix_image"]
 
-
-def __getattr__(name: str) -> Any:
-    # torch is only imported when a model is asked for.
-    if name in ("Attributor", "forensix_attribution"):
-        from forensix.synthetic import attribution
-
-        return getattr(attribution, name)
-    if name in ("ImageDetector", "aggregate_frames", "forensix_image"):
-        from forensix.synthetic import detector
-
-        return getattr(detector, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# torch is only imported when a model is asked for.
+__getattr__, __dir__, _ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "attribution": ["Attributor", "forensix_attribution"],
+        "detector": ["ImageDetector", "aggregate_frames", "forensix_image"],
+    },
+)

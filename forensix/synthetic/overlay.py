@@ -146,8 +146,8 @@ def heatmap_object(rgb: RGB, heatmap: NDArray[np.float64], *, threshold: float =
     """Draw the heat map inside its most salient region only; the rest is dimmed and grey, the border is marked."""
     region = salient_region(heatmap, threshold=threshold)
     grey = np.repeat((rgb.mean(axis=2, keepdims=True) * 0.5).astype(np.uint8), 3, axis=2)
-    found = np.where(region[..., None], draw_heatmap(rgb, heatmap), grey)
+    drawn = np.where(region[..., None], draw_heatmap(rgb, heatmap), grey)
     thick = max(1, round(max(rgb.shape[:2]) / 400))
     border = region & ~ndimage.binary_erosion(region, iterations=thick)
-    found[border] = MARK
-    return found.astype(np.uint8)
+    drawn[border] = MARK
+    return drawn.astype(np.uint8)

@@ -106,9 +106,9 @@ class DwtDctReader:
             return None
         marks = []
         for from_bytes in (True, False):
-            found = pulls(picture, from_bytes=from_bytes)
+            bits = pulls(picture, from_bytes=from_bytes)
             for name, (message, generator) in MESSAGES.items():
-                agreement = compare(found, message)
+                agreement = compare(bits, message)
                 if agreement is not None and agreement.chance <= MAX_CHANCE:
                     marks.append(Watermark(name, generator, len(message), agreement))
         return min(marks, key=lambda mark: mark.agreement.chance, default=None)

@@ -200,9 +200,9 @@ def _evidence(looked: _Looked, detector: Any, marks: _Marks) -> tuple[Evidence, 
         rows = tuple((mark.key, mark_value(mark)[:200], mark.where) for mark in marks.facts)
         shown.append(Table("What the file says of a generator", ("fact", "value", "where"), rows))
     if marks.watermark:
-        found = marks.watermark.agreement
-        right = f"{found.n_right} of {marks.watermark.n_bits}"
-        row = (marks.watermark.message, right, f"{found.correlation:.2f}", f"{found.chance:.0e}")
+        agreement = marks.watermark.agreement
+        right = f"{agreement.n_right} of {marks.watermark.n_bits}"
+        row = (marks.watermark.message, right, f"{agreement.correlation:.2f}", f"{agreement.chance:.0e}")
         columns = ("message", "bits that agree", "correlation", "by chance, without a mark")
         shown.append(Table("Invisible watermark in the pixels", columns, (row,)))
     return tuple(shown)

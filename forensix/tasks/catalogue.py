@@ -170,9 +170,9 @@ SPECIFIED = (FACE_MANIPULATION, AI_GENERATED_IMAGE_DETECTION, VOICE_ANALYSIS, FO
 @cache
 def entries() -> dict[str, EntryPoint]:
     """Return what installed packages offer, by task: the specification's in its order, then those of other packages."""
-    found = entry_points("forensix.tasks")
-    specified = [one.name for one in SPECIFIED if one.name in found]
-    return {name: found[name] for name in (*specified, *sorted(set(found) - set(specified)))}
+    by_name = entry_points("forensix.tasks")
+    specified = [one.name for one in SPECIFIED if one.name in by_name]
+    return {name: by_name[name] for name in (*specified, *sorted(set(by_name) - set(specified)))}
 
 
 def task_names() -> tuple[str, ...]:
@@ -193,7 +193,7 @@ def describe(name: str) -> TaskDescription:
 @cache
 def _described(entry: EntryPoint) -> TaskDescription:
     loaded: Any = entry.load()
-    found = getattr(loaded, "description", loaded)
-    if isinstance(found, TaskDescription):
-        return found
+    description = getattr(loaded, "description", loaded)
+    if isinstance(description, TaskDescription):
+        return description
     return TaskDescription(entry.name, loaded.accepts, loaded, deciding_slot=next(iter(loaded.components), None))

@@ -101,20 +101,20 @@ def _judged(tracks: Sequence[FaceTrack], classifier: Any, pooling: Pooling, *, i
     """Return each face with its scores; the crops of all go through the classifier together."""
     crops = np.concatenate([face.crops for face in tracks])
     scores = checked(classifier.score(crops), len(crops), classifier)
-    found = []
+    judged = []
     for face, own in zip(tracks, np.split(scores, np.cumsum([len(face.crops) for face in tracks])[:-1]), strict=True):
         score = float(sigmoid(face_logit(logit(own), pooling)))
-        found.append(JudgedFace(face, own, score, doubt(face, pooling, is_video=is_video)))
-    return found
+        judged.append(JudgedFace(face, own, score, doubt(face, pooling, is_video=is_video)))
+    return judged
 
 
 def _frame_scores(faces: Sequence[JudgedFace]) -> tuple[tuple[float, float], ...]:
     """Return time and score of each frame of which a crop was kept: that of its most suspect face."""
-    found: dict[float, float] = {}
+    scores: dict[float, float] = {}
     for face in faces:
         for ms, score in zip(face.track.crop_ms, face.crop_scores, strict=True):
-            found[float(ms)] = max(float(score), found.get(float(ms), 0.0))
-    return tuple(sorted(found.items()))
+            scores[float(ms)] = max(float(score), scores.get(float(ms), 0.0))
+    return tuple(sorted(scores.items()))
 
 
 def _type(face: JudgedFace, classifier: Any) -> ManipulationType | None:

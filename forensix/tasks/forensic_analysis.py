@@ -63,10 +63,10 @@ def facts_of(media: Media) -> Facts:
 
 def _summary(answer: ForensicResult, facts: Facts) -> str:
     lists = answer.claim_lists
-    for severity, found in (("critical", lists.critical), ("suspect", lists.suspect)):
-        if found:
-            names = "; ".join(claim.claim for claim in found[:TOLD])
-            more = f"; and {len(found) - TOLD} more" if len(found) > TOLD else ""
+    for severity, of_severity in (("critical", lists.critical), ("suspect", lists.suspect)):
+        if of_severity:
+            names = "; ".join(claim.claim for claim in of_severity[:TOLD])
+            more = f"; and {len(of_severity) - TOLD} more" if len(of_severity) > TOLD else ""
             return f"{severity.capitalize()}: {names}{more}."
     n = len(lists.benign)
     told = f" {n} benign claim{'s describe' if n > 1 else ' describes'} the file." if n else ""
@@ -133,9 +133,9 @@ def _bases(media: Media, facts: Facts, findings: tuple[Finding, ...]) -> Iterato
     """Yield what each claim rests on; claims that say the same are one."""
     place = _placer(facts)
     facts_of_claim: dict[Claim, list[Fact]] = {}
-    for found in findings:
-        kept = facts_of_claim.setdefault(found.claim, [])
-        kept += [fact for fact in map(place, found.facts) if fact not in kept]
+    for finding in findings:
+        kept = facts_of_claim.setdefault(finding.claim, [])
+        kept += [fact for fact in map(place, finding.facts) if fact not in kept]
     with media.path.open("rb") as file:
         for claim, kept in facts_of_claim.items():
             yield Basis(claim, tuple((fact, _bytes_at(file, fact.offset)) for fact in kept))

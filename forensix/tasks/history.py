@@ -18,23 +18,23 @@ MAX_STEPS = 40
 
 def history(facts: Facts) -> tuple[Lineage | Table, ...]:
     """Return one display for each kind of record that the file holds."""
-    found: list[Lineage | Table] = []
+    evidence: list[Lineage | Table] = []
     credentials = _credentials(facts)
     if credentials:
         caption = (
             "The version at hand first, then what it was made from, as the manifests tell it. The state is the outcome "
             "of checking hashes and signatures; no list of trusted signers was consulted."
         )
-        found.append(Lineage("History by the content credentials", caption, credentials))
+        evidence.append(Lineage("History by the content credentials", caption, credentials))
     versions = _versions(facts)
     if versions:
         caption = (
             "Oldest first. Each later version was added behind the one before, which is still there; "
             "forensix extract-revisions FILE writes them out."
         )
-        found.append(Lineage("Versions of the document", caption, versions))
+        evidence.append(Lineage("Versions of the document", caption, versions))
     saves = _saves(facts)
-    return (*found, saves) if saves.rows else tuple(found)
+    return (*evidence, saves) if saves.rows else tuple(evidence)
 
 
 def _records(facts: Facts, key: str) -> Iterator[dict[str, Any]]:

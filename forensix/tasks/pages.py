@@ -156,23 +156,23 @@ def _inside(box: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
 
 
 def _marked(findings: Iterable[Finding]) -> list[_Marked]:
-    found: dict[tuple[int, Claim], list[tuple[float, ...]]] = {}
+    by_claim: dict[tuple[int, Claim], list[tuple[float, ...]]] = {}
     for finding in findings:
         for fact in finding.facts:
             if fact.key == "pdf.covered_text" and isinstance(fact.value, dict):
-                place = found.setdefault((int(fact.value["page"]), finding.claim), [])
+                place = by_claim.setdefault((int(fact.value["page"]), finding.claim), [])
                 place.append(tuple(map(float, fact.value["box_pt"])))
-    return [_Marked(page, claim, tuple(boxes)) for (page, claim), boxes in found.items()][:MAX_MARKED]
+    return [_Marked(page, claim, tuple(boxes)) for (page, claim), boxes in by_claim.items()][:MAX_MARKED]
 
 
 def _versions(facts: Facts) -> list[_Version]:
     saved = [f for f in facts.all("pdf.revision") if isinstance(f.value, dict) and not f.value["same_save"]]
-    found = []
+    drawn = []
     for before, fact in pairwise(saved):
         named = [int(number) for text in fact.value["named"] for number in _PAGE.findall(text)]
         pages = tuple(dict.fromkeys([*named, *range(1, MAX_COMPARED + 1)]))[:MAX_COMPARED]
-        found.append(_Version(fact, before.value["end_offset"], fact.value["end_offset"], pages))
-    return found[-MAX_VERSIONS:]
+        drawn.append(_Version(fact, before.value["end_offset"], fact.value["end_offset"], pages))
+    return drawn[-MAX_VERSIONS:]
 
 
 def _claim_of(fact: Fact, findings: Sequence[Finding]) -> Claim | None:

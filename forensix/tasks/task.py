@@ -66,11 +66,11 @@ class Task(Protocol):
 
 def deciding_versions() -> dict[str, str]:
     """Return the releases of the installed packages that a result depends on, by name."""
-    found = {}
+    versions = {}
     for package in _DECIDING:
         with contextlib.suppress(PackageNotFoundError):
-            found[package] = version(package)
-    return found
+            versions[package] = version(package)
+    return versions
 
 
 @cache

@@ -59,13 +59,13 @@ def checked(scores: ArrayLike, n: int, component: Any) -> NDArray[np.float64]:
     ValueError
         They are not as many, or not all in [0, 1].
     """
-    found = np.asarray(scores, dtype=np.float64)
-    if found.shape != (n,):
-        raise ValueError(f"{type(component).__name__} must give {n} scores, not an array of the shape {found.shape}")
-    wrong = found[~((found >= 0) & (found <= 1))]
+    values = np.asarray(scores, dtype=np.float64)
+    if values.shape != (n,):
+        raise ValueError(f"{type(component).__name__} must give {n} scores, not an array of the shape {values.shape}")
+    wrong = values[~((values >= 0) & (values <= 1))]
     if wrong.size:
         raise ValueError(f"{type(component).__name__} must give scores in [0, 1], higher for fake: got {wrong[0]:g}")
-    return found
+    return values
 
 
 def pooled(scores: Iterable[float], weights: Iterable[float]) -> float:

@@ -77,8 +77,8 @@ def heaviest(heard: Sequence[HeardPhrase], threshold: float) -> tuple[Span, ...]
     if not weights:
         return ()
 
-    def mean(found: list[tuple[float, HeardPhrase]]) -> float:
-        return sum(pull for pull, _ in found) / max(1e-9, sum(p.segment.duration_s for _, p in found))
+    def mean(phrases: list[tuple[float, HeardPhrase]]) -> float:
+        return sum(pull for pull, _ in phrases) / max(1e-9, sum(p.segment.duration_s for _, p in phrases))
 
     most = max(weights.values(), key=mean)
     side = 1.0 if mean(most) >= 0 else -1.0

@@ -19,20 +19,7 @@ in blocks. A tour, from samples to a speaker's features beside the reference pop
 Names are imported when they are first used: Praat, torch and the rest are not loaded with the package.
 """
 
-from importlib import import_module
-from typing import Any
-
-_HOME = {
-    "Segment": "speech",
-    "speech_segments": "speech",
-    "SpeakerTurns": "speakers",
-    "diarise": "speakers",
-    "extract": "features",
-    "compare": "population",
-    "forensix_gender": "gender",
-    "Transcript": "transcript",
-    "transcribe": "transcript",
-}
+import lazy_loader
 
 __all__ = [
     "Segment",
@@ -46,12 +33,14 @@ __all__ = [
     "transcribe",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__, _ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "features": ["extract"],
+        "gender": ["forensix_gender"],
+        "population": ["compare"],
+        "speakers": ["SpeakerTurns", "diarise"],
+        "speech": ["Segment", "speech_segments"],
+        "transcript": ["Transcript", "transcribe"],
+    },
+)

@@ -63,6 +63,12 @@ def normalise(samples: Samples) -> Samples:
     return (samples * np.float32(LEVEL_RMS / max(rms, 1e-4))).astype(np.float32)
 
 
+def standardised(samples: Samples) -> Samples:
+    """Remove the mean and divide by the standard deviation; silence stays silent."""
+    variance = float(samples.var(dtype=np.float64))
+    return np.asarray((samples - samples.mean(dtype=np.float64)) / np.sqrt(variance + 1e-5), dtype=np.float32)
+
+
 @dataclass(frozen=True, eq=False)
 class _Cut:
     """Windows of one recording (n, samples), their middles in seconds, and which are not near silent."""
@@ -80,8 +86,9 @@ class SpoofDetector(Detector):
 
     The card's ``preprocessing`` holds ``window`` and ``hop`` (samples at 16 kHz), ``shortest`` (shorter input is
     repeated end to end up to it), ``at_most`` (windows of one recording, spread evenly), ``level`` (whether speech is
-    trimmed and brought to one loudness) and ``emphasis`` (what of each sample the next one loses before that, over the
-    whole recording; none where it is left out).
+    trimmed and brought to one loudness), ``emphasis`` (what of each sample the next one loses before that, over the
+    whole recording; none where it is left out) and ``standard`` (whether the whole recording is brought to zero mean
+    and unit variance; not where it is left out).
     """
 
     batch = BATCH
@@ -93,6 +100,7 @@ class SpoofDetector(Detector):
         self._shortest, self._at_most = int(plan["shortest"]), int(plan["at_most"])
         self._level = bool(plan["level"])
         self._emphasis = np.float32(plan.get("emphasis", 0.0))
+        self._standard = bool(plan.get("standard", False))
 
     def logits(self, many: Iterable[Any]) -> Scores:
         """Return the uncalibrated logit of each recording, float64 (n,), higher for fake.
@@ -126,6 +134,8 @@ class SpoofDetector(Detector):
         samples = samples[offset:stop]
         if self._emphasis:
             samples = np.concatenate([samples[:1], samples[1:] - self._emphasis * samples[:-1]])
+        if self._standard:
+            samples = standardised(samples)
         last = max(0, samples.size - self._window)
         n = min(1 + -(-last // self._hop), self._at_most)
         starts = np.linspace(0, last, n).astype(np.int64)

@@ -143,14 +143,15 @@ def test_bad_file_objects_get_a_sentence_and_an_end(tmp_path: Path) -> None:
     closed.close()
     path = tmp_path / "letter.txt"
     path.write_text("Dear")
-    cases: list[tuple[object, type[InputError], str]] = [
-        (closed, InputNotFound, "cannot be read"),
-        (path.open(encoding="utf-8"), UnsupportedMedia, "letter.txt was opened as text"),
-        (io.BytesIO(b"Dear Sir"), UnsupportedMedia, "text"),
-    ]
-    for source, error, words in cases:
-        with pytest.raises(error, match=words):
-            open_media(source)  # type: ignore[arg-type]
+    with path.open(encoding="utf-8") as letter:
+        cases: list[tuple[object, type[InputError], str]] = [
+            (closed, InputNotFound, "cannot be read"),
+            (letter, UnsupportedMedia, "letter.txt was opened as text"),
+            (io.BytesIO(b"Dear Sir"), UnsupportedMedia, "text"),
+        ]
+        for source, error, words in cases:
+            with pytest.raises(error, match=words):
+                open_media(source)  # type: ignore[arg-type]
     endless = Endless()
     with pytest.raises(LimitExceeded):
         open_media(endless)  # type: ignore[arg-type]

@@ -24,6 +24,7 @@ _LISTENER = {"hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2
 SMALL: dict[str, dict[str, Any]] = {
     "corvi2023": {"layers": (1, 1, 1, 1)},
     "commfor-384": {"depth": 2},
+    "commfor-lowq": {"depth": 2},
     "univfd": {**_TOWER, "output": 768},
     "clipdet-latent10k-plus": _TOWER,
     "dda": {"width": 64, "depth": 2, "heads": 2},
@@ -32,6 +33,9 @@ SMALL: dict[str, dict[str, Any]] = {
     "sbi-ffraw": {},
     "spectra-aasist": _LISTENER,
     "spectra-0": _LISTENER,
+    "df-arena-500m": _LISTENER,
+    "antideepfake-w2v-large-nda": _LISTENER,
+    "antideepfake-w2v-small-nda": _LISTENER,
 }
 """What of a card's ``config`` is made smaller; the code is the same."""
 
@@ -95,6 +99,8 @@ def sound(n: int = 50_000) -> np.ndarray:
 
 def given(name: str) -> np.ndarray:
     """Return what a card's detector is tried on."""
+    if get_card(name).preprocessing.get("rounded"):
+        return picture(500, 455)  # where rounding and cutting off differ
     return {"image_detector": picture, "face_classifier": crop, "spoof": sound}[get_card(name).component]()
 
 

@@ -85,7 +85,7 @@ class Workshop:
         row |= columns
         with self.database.write() as connection:
             connection.execute(sa.insert(tasks).values(row))
-            self.jobs.create(connection, [row["id"]])
+            self.jobs.create(connection, row["id"])
         return task_id
 
     def finish(self, task_id: str) -> None:

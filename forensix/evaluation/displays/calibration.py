@@ -60,8 +60,8 @@ class CalibrationDisplay:
     ) -> Self:
         """Bin the scores of each value of a column (the components, where there are several)."""
         parts = [p for p in selected(frame, column or default_column(frame)) if p.labels.any() and not p.labels.all()]
-        found = (_reliability(p.name, p.labels, probabilities(p.scores), n_bins, equal_priors) for p in parts)
-        return cls(tuple(found), equal_priors)
+        curves = (_reliability(p.name, p.labels, probabilities(p.scores), n_bins, equal_priors) for p in parts)
+        return cls(tuple(curves), equal_priors)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw into ``ax``, or into a new figure; bars are 95 % intervals of the shares."""

@@ -83,13 +83,13 @@ class CurveDisplay:
         ``n_bootstrap`` draws of whole groups give the figure of merit its 95 % interval, and ROC and DET curves a
         pointwise band (`forensix.metrics.confidence`), which is drawn where there are at most three; 0 for none.
         """
-        found = []
+        curves = []
         for part in selected(frame, column or default_column(frame)):
             if part.labels.all() or not part.labels.any():
                 continue
             curve = cls._curve(part.name, part.labels, part.scores, cls._interval(part, n_bootstrap, group))
-            found.append(replace(curve, band=_band(part, n_bootstrap, group)) if cls.has_band else curve)
-        return cls(tuple(found))
+            curves.append(replace(curve, band=_band(part, n_bootstrap, group)) if cls.has_band else curve)
+        return cls(tuple(curves))
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw into ``ax``, or into a new figure."""

@@ -69,9 +69,9 @@ class RobustnessDisplay:
             for name, cells in part[part["perturbation"] != "none"].groupby("perturbation", sort=False):
                 rows.append(f"{prefix}{name}")
                 at = cells["strength"] if "strength" in cells else pd.Series(np.nan, index=cells.index)
-                found = dict(zip(at.astype(float), cells["value"], strict=True))
-                known = ordered(str(name), [s for s in found if not np.isnan(s)])
-                values.append([float(clean.iloc[0]) if len(clean) else np.nan, *(found[s] for s in known)])
+                by_strength = dict(zip(at.astype(float), cells["value"], strict=True))
+                known = ordered(str(name), [s for s in by_strength if not np.isnan(s)])
+                values.append([float(clean.iloc[0]) if len(clean) else np.nan, *(by_strength[s] for s in known)])
                 strengths.append(["none", *(f"{s:g}" for s in known)])
                 if not known:
                     values[-1].append(float(cells["value"].iloc[0]))

@@ -67,14 +67,14 @@ class ScoreDisplay:
         if column:
             called = frame[column].astype(object).where(frame[column].notna(), "all").astype(str)
         edges = np.linspace(0, 1, n_bins + 1)
-        found = []
+        rows = []
         for (label, name), part in frame.groupby(["label", called], observed=True):
             scores = part["score"].to_numpy(np.float64)
             right = float(np.mean((scores >= threshold) == (label == "fake")))
             share = np.histogram(scores, edges)[0] / scores.size
-            found.append((label != "real", -scores.mean(), Histogram(str(name), str(label), share, scores.size, right)))
-        found.sort(key=lambda row: row[:2])
-        return cls(tuple(row[2] for row in found), edges, threshold)
+            rows.append((label != "real", -scores.mean(), Histogram(str(name), str(label), share, scores.size, right)))
+        rows.sort(key=lambda row: row[:2])
+        return cls(tuple(row[2] for row in rows), edges, threshold)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw into ``ax``, or into a new figure as high as there are sources."""

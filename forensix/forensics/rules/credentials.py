@@ -36,11 +36,11 @@ def rules(facts: Facts) -> tuple[Finding, ...]:
 
 
 def _credentials(facts: Facts) -> list[Finding]:
-    found = []
+    findings = []
     unreadable = facts.fact("c2pa.unreadable")
     if unreadable is not None:
         unknown = UNKNOWN.search(str(unreadable.value)) is not None
-        found.append(
+        findings.append(
             finding(
                 "benign" if unknown else "suspect",
                 "Content credentials are there but cannot be read",
@@ -54,7 +54,7 @@ def _credentials(facts: Facts) -> list[Finding]:
         )
     remote = facts.fact("c2pa.remote")
     if remote is not None:
-        found.append(
+        findings.append(
             finding(
                 "benign",
                 "Content credentials are kept elsewhere",
@@ -67,18 +67,18 @@ def _credentials(facts: Facts) -> list[Finding]:
     manifests = [f for f in facts.items if f.key == "c2pa.manifest"]
     failures = [f for f in facts.items if f.key == "c2pa.failure"]
     if not manifests:
-        return found
-    found += _identity([f for f in failures if str(f.value["code"]).startswith(IDENTITY)])
+        return findings
+    findings += _identity([f for f in failures if str(f.value["code"]).startswith(IDENTITY)])
     failures = [f for f in failures if not str(f.value["code"]).startswith(IDENTITY)]
     if _first_segment(facts):
-        found += _fragments([f for f in failures if _hash_of_fragments(f)])
+        findings += _fragments([f for f in failures if _hash_of_fragments(f)])
         failures = [f for f in failures if not _hash_of_fragments(f)]
-    found += _validity(manifests, failures)
-    found.append(_history(facts, manifests, failures, checked=not _first_segment(facts)))
+    findings += _validity(manifests, failures)
+    findings.append(_history(facts, manifests, failures, checked=not _first_segment(facts)))
     edits = [(f, a) for f in manifests for a in f.value["actions"] if _is_edit(a)]
     if edits:
         values = list(dict.fromkeys(a["action"] + (f" ({a['agent']})" if a["agent"] else "") for _, a in edits))
-        found.append(
+        findings.append(
             finding(
                 "suspect",
                 "Content credentials record editing",
@@ -95,7 +95,7 @@ def _credentials(facts: Facts) -> list[Finding]:
         )
     if len(manifests) > 1:
         values = [f"{f.value['label']}: {f.value['generator']}" for f in manifests]
-        found.append(
+        findings.append(
             finding(
                 "suspect",
                 "Content credentials describe several versions",
@@ -108,7 +108,7 @@ def _credentials(facts: Facts) -> list[Finding]:
                 values=values,
             )
         )
-    return found
+    return findings
 
 
 def _first_segment(facts: Facts) -> bool:
@@ -170,9 +170,9 @@ def _validity(manifests: Sequence[Fact], failures: Sequence[Fact]) -> list[Findi
         if f not in broken and not WORTH.search(f.value["code"]) and INCOMPLETE.search(f.value["code"])
     ]
     limits = [f for f in failures if WORTH.search(f.value["code"]) and f not in broken]
-    found = []
+    findings = []
     if broken:
-        found.append(
+        findings.append(
             finding(
                 "critical",
                 "Content credentials are broken",
@@ -186,7 +186,7 @@ def _validity(manifests: Sequence[Fact], failures: Sequence[Fact]) -> list[Findi
             )
         )
     if doubtful:
-        found.append(
+        findings.append(
             finding(
                 "suspect",
                 "Content credentials are valid in part only",
@@ -200,7 +200,7 @@ def _validity(manifests: Sequence[Fact], failures: Sequence[Fact]) -> list[Findi
             )
         )
     if limits:
-        found.append(
+        findings.append(
             finding(
                 "benign",
                 "The signer of the content credentials is not verified",
@@ -212,7 +212,7 @@ def _validity(manifests: Sequence[Fact], failures: Sequence[Fact]) -> list[Findi
                 values=[f.value["code"] for f in limits],
             )
         )
-    return found
+    return findings
 
 
 def _codes(failures: Sequence[Fact]) -> str:

@@ -71,19 +71,19 @@ def judge(facts: Facts, shown: dict[str, Any]) -> tuple[Finding, ...]:
     program = working[0][1].name if working else ""
     is_adobe = any(p.name.startswith("Adobe") for _, p in programs)
     previews = image_pixels.thumbnails(facts, shown)
-    found = [*_editors(programs), *_converters(programs), *image_history.versions(facts)]
-    found += [] if is_adobe else image_history.photoshop(facts)
-    found += [*image_history.digest(facts), *previews, *image_encoding.adobe_tables(facts, is_named=is_adobe)]
+    findings = [*_editors(programs), *_converters(programs), *image_history.versions(facts)]
+    findings += [] if is_adobe else image_history.photoshop(facts)
+    findings += [*image_history.digest(facts), *previews, *image_encoding.adobe_tables(facts, is_named=is_adobe)]
     signs = [image_writer.Sign("a preview shows another picture", f.facts) for f in previews if f.severity != "benign"]
-    dated = image_dates.mismatch(facts, second_sign=any(f.severity != "benign" for f in found))
+    dated = image_dates.mismatch(facts, second_sign=any(f.severity != "benign" for f in findings))
     signs += [image_writer.Sign("its dates do not agree", f.facts) for f in dated if image_dates.is_changed_later(f)]
     twice = image_encoding.twice(shown)
     signs += [image_writer.Sign("it was compressed twice", (twice,))] if twice is not None else []
-    found += image_writer.rules(facts, signs, program=program)
-    found += [*_screenshots(facts, programs), *_other_programs(facts, programs), *dated, *image_dates.rules(facts)]
-    found += image_encoding.rules(facts, shown, program=program)
-    found += [*image_pixels.maps(facts, shown), *_metadata(facts)]
-    return tuple(found)
+    findings += image_writer.rules(facts, signs, program=program)
+    findings += [*_screenshots(facts, programs), *_other_programs(facts, programs), *dated, *image_dates.rules(facts)]
+    findings += image_encoding.rules(facts, shown, program=program)
+    findings += [*image_pixels.maps(facts, shown), *_metadata(facts)]
+    return tuple(findings)
 
 
 def _programs(facts: Facts) -> list[tuple[Fact, software.Program]]:
@@ -148,7 +148,7 @@ def _converters(programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
 
 
 def _other_programs(facts: Facts, programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
-    found = []
+    findings = []
     for category, text in (
         ("messenger", "Messengers and networks re-encode pictures and strip most of their metadata."),
         ("camera", "A name is easily written and proves nothing by itself."),
@@ -156,7 +156,7 @@ def _other_programs(facts: Facts, programs: list[tuple[Fact, software.Program]])
         ("writer", "A name is easily written and proves nothing by itself."),
     ):
         for fact, program in _in(programs, category)[:1]:
-            found.append(
+            findings.append(
                 finding(
                     "benign",
                     video_tags.CLAIMS[category].format(program.name),
@@ -185,7 +185,7 @@ def _other_programs(facts: Facts, programs: list[tuple[Fact, software.Program]])
         ),
     ):
         if named:
-            found.append(
+            findings.append(
                 finding(
                     "benign",
                     claim,
@@ -195,7 +195,7 @@ def _other_programs(facts: Facts, programs: list[tuple[Fact, software.Program]])
                     facts=named,
                 )
             )
-    return found
+    return findings
 
 
 def _screenshots(facts: Facts, programs: list[tuple[Fact, software.Program]]) -> list[Finding]:

@@ -42,9 +42,9 @@ def mismatch(facts: Facts, *, second_sign: bool) -> list[Finding]:
     return [_mismatch(differences, is_suspect)] if differences else []
 
 
-def is_changed_later(found: Finding) -> bool:
+def is_changed_later(claim: Finding) -> bool:
     """Tell whether a mismatch holds a date of change more than a day from the capture."""
-    dated = {f.key: m for f in found.facts if (m := dates.parse(f)) is not None}
+    dated = {f.key: m for f in claim.facts if (m := dates.parse(f)) is not None}
     changed, taken = dated.get("exif.ModifyDate"), dated.get("exif.DateTimeOriginal") or dated.get("exif.CreateDate")
     return changed is not None and taken is not None and abs((changed.local - taken.local).total_seconds()) > DAY_S
 
@@ -52,11 +52,11 @@ def is_changed_later(found: Finding) -> bool:
 def rules(facts: Facts) -> list[Finding]:
     """Return the claims on dates that cannot be, on a clock's defaults, and on when the file says it was made."""
     moments = [_moment(facts, key, offset) for key, offset in EXIF]
-    found = [*_defaults(facts), *_impossible(facts, moments), *_toolkit(facts)]
+    findings = [*_defaults(facts), *_impossible(facts, moments), *_toolkit(facts)]
     shown = [m for m in moments if m is not None and not dates.default_name(m)]
     if shown:
         values = [f"{m.name.removeprefix('exif.')} {m.fact.value}" for m in shown]
-        found.append(
+        findings.append(
             finding(
                 "benign",
                 "The file says when it was made",
@@ -68,7 +68,7 @@ def rules(facts: Facts) -> list[Finding]:
                 values=values,
             )
         )
-    return found
+    return findings
 
 
 def _impossible(facts: Facts, moments: list[Moment | None]) -> list[Finding]:
@@ -153,7 +153,7 @@ def _within(moments: list[Moment | None]) -> list[Difference]:
 
 
 def _against_xmp(facts: Facts, moments: list[Moment | None]) -> list[Difference]:
-    found = []
+    differences = []
     for key, index in XMP:
         fact, exif = facts.fact(key), moments[index]
         moment = dates.parse(fact) if fact is not None else None
@@ -162,8 +162,8 @@ def _against_xmp(facts: Facts, moments: list[Moment | None]) -> list[Difference]
         difference = dates.difference(exif, moment)
         # A later ModifyDate in XMP is what any cataloguing program writes.
         if difference is not None and not (index == 2 and difference.seconds > 0):
-            found.append(difference)
-    return found
+            differences.append(difference)
+    return differences
 
 
 def _against_gps(facts: Facts, moments: list[Moment | None]) -> list[Difference]:

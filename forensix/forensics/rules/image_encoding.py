@@ -254,7 +254,7 @@ def _shifted(facts: Facts, shown: dict[str, Any], program: str) -> list[Finding]
     x, y = measured["place"]
     aligned = x == y == 0
     is_suspect = facts.format == "jpeg" and _is_against_camera(facts, program)
-    found = (
+    crowding = (
         f"Values crowd at the steps of a JPEG table on blocks that begin at {x}, {y} ({measured['height']} against "
         f"{measured['next']} on the next of the {jpeg_grid.PLACES} places)"
     )
@@ -273,7 +273,7 @@ def _shifted(facts: Facts, shown: dict[str, Any], program: str) -> list[Finding]
         finding(
             "suspect" if is_suspect else "benign",
             claim,
-            f"{found}; {why}",
+            f"{crowding}; {why}",
             "encoding",
             "editing" if is_suspect else "origin",
             facts=[Fact("pixels.former_grid", measured, "decoded picture")],

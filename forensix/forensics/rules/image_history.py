@@ -12,14 +12,14 @@ RESOLUTION = "0x03ED"
 
 def versions(facts: Facts) -> list[Finding]:
     """Return the claims on the editing history and on the document that the picture came from."""
-    found = []
+    findings = []
     for history in (f for f in facts.items if f.key == "xmp.history"):
         steps = [row for row in history.value if row.get("action")]
         saves = [row for row in steps if row.get("action") in SAVES]
         at_once = len({row.get("when") for row in saves}) == 1
         values = [_step(row) for row in steps]
         if len(saves) > 1:
-            found.append(
+            findings.append(
                 finding(
                     "suspect",
                     f"The editing history holds {len(saves)} entries of saving",
@@ -35,7 +35,7 @@ def versions(facts: Facts) -> list[Finding]:
                 )
             )
         elif steps:
-            found.append(
+            findings.append(
                 finding(
                     "benign",
                     "The file keeps an editing history",
@@ -49,7 +49,7 @@ def versions(facts: Facts) -> list[Finding]:
     derived = facts.fact("xmp.derived_from")
     if derived is not None:
         values = [f"{key}: {value}" for key, value in derived.value.items()]
-        found.append(
+        findings.append(
             finding(
                 "suspect",
                 "The file says that it was made from another document",
@@ -62,7 +62,7 @@ def versions(facts: Facts) -> list[Finding]:
                 flags=["FILE_EDITED"],
             )
         )
-    return found
+    return findings
 
 
 def _step(row: dict[str, Any]) -> str:

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 MEASURE_S = 20.0
 SPARE_BYTES = 1 << 20
-ALIKE = 0.75
-DIFFERENT = 0.55
-TURNED = 0.8
-UPRIGHT = 1.1
+SAME_PICTURE_CORRELATION = 0.75
+OTHER_PICTURE_CORRELATION = 0.55
+TURNED_CORRELATION = 0.8
+MIN_SIDE_RATIO = 1.1
 COPIED_PX, COPIED_LARGE_PX = 300, 2500
-COPIED_ALIKE, COPIED_LARGE_ALIKE = 0.975, 0.935
+COPIED_CORRELATION, COPIED_LARGE_CORRELATION = 0.975, 0.935
 COPIED_ASIDE = 0.85
 COPIED_OVERLAP = 0.25
-GRAIN_ALIKE, GRAIN_LEAD = 0.25, 2.0
-SAME = 0.955
+MIN_GRAIN_CORRELATION, MIN_GRAIN_LEAD = 0.25, 2.0
+IDENTICAL_CORRELATION = 0.955
 NOISE_EXCESS, NOISE_SHARE = 1.3, 0.3
 PAIR_CAPTION = (
     "Left the picture, then its {name}, both turned as the orientation tag says; right the preview in grey, red where "
@@ -82,7 +82,7 @@ def measure(facts: Facts, media: "Media") -> dict[str, Any]:
 
 def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
     """Return the claims on embedded previews: what shows the picture, and what shows another."""
-    found, alike, other = [], [], []
+    findings, alike, other = [], [], []
     places = {f.value["name"]: f for f in facts.items if f.key == "embedded.picture"}
     orientation = facts.get("exif.Orientation")
     for row in shown.get("thumbnails", []):
@@ -91,12 +91,12 @@ def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
             continue
         pictures = [("Picture and preview", row["pair"], PAIR_CAPTION.format(name=row["name"]))]
         values = [f"likeness {row['likeness']:.2f}"]
-        if row["likeness"] >= ALIKE:
+        if row["likeness"] >= SAME_PICTURE_CORRELATION:
             alike.append((fact, values[0], pictures[0]))
             continue
-        if row["turned_likeness"] >= TURNED and row["turned_likeness"] > row["likeness"] + 0.15:
+        if row["turned_likeness"] >= TURNED_CORRELATION and row["turned_likeness"] > row["likeness"] + 0.15:
             explained = orientation in ORIENTATIONS.get(row["turn"], ())
-            found.append(
+            findings.append(
                 finding(
                     "benign" if explained else "suspect",
                     "The picture was turned after its preview was made",
@@ -115,20 +115,20 @@ def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
                     flags=[] if explained else ["FILE_EDITED"],
                 )
             )
-        elif row["likeness"] < DIFFERENT or _is_other_shape(facts, row):
+        elif row["likeness"] < OTHER_PICTURE_CORRELATION or _is_other_shape(facts, row):
             told = f"{fact.where} at byte {fact.offset} ({row['size'][0]} x {row['size'][1]}): {row['likeness']:.2f}"
             other.append((fact, values[0], pictures[0], told))
     if other:
         several = len(other) > 1
-        found.append(
+        findings.append(
             finding(
                 "suspect",
                 f"{len(other)} embedded previews show another picture"
                 if several
                 else "An embedded preview shows another picture",
                 f"Correlation with the picture: {'; '.join(told for *_, told in other)}. Previews of the same picture "
-                f"give more than {ALIKE}. A program changed, cropped or replaced the picture and left the "
-                f"{'previews' if several else 'preview'} of an earlier version.",
+                f"give more than {SAME_PICTURE_CORRELATION}. A program changed, cropped or replaced the picture and "
+                f"left the {'previews' if several else 'preview'} of an earlier version.",
                 "versions",
                 "versions",
                 facts=[fact for fact, *_ in other],
@@ -138,7 +138,7 @@ def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
             )
         )
     if alike:
-        found.append(
+        findings.append(
             finding(
                 "benign",
                 "The embedded preview shows this picture"
@@ -153,29 +153,31 @@ def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
                 pictures=[pair for _, _, pair in alike],
             )
         )
-    return found
+    return findings
 
 
 def _is_other_shape(facts: Facts, row: dict[str, Any]) -> bool:
     """Tell whether a preview lies where the picture stands, or the other way round, which no bar or crop explains."""
     size = facts.get("image.size")
     wide = [w / h for w, h in (row["size"], size)] if size else [1.0, 1.0]
-    return min(wide) * UPRIGHT < 1 < max(wide) / UPRIGHT
+    return min(wide) * MIN_SIDE_RATIO < 1 < max(wide) / MIN_SIDE_RATIO
 
 
 def is_repeated(measured: dict[str, Any]) -> bool:
     """Tell whether an area is said to occur twice: it is large or very alike, and no regular pattern."""
     area, alike = measured["area_px"], measured["alike"]
-    enough = (area >= COPIED_PX and alike >= COPIED_ALIKE) or (area >= COPIED_LARGE_PX and alike >= COPIED_LARGE_ALIKE)
+    enough = (area >= COPIED_PX and alike >= COPIED_CORRELATION) or (
+        area >= COPIED_LARGE_PX and alike >= COPIED_LARGE_CORRELATION
+    )
     return bool(enough and measured["aside"] <= COPIED_ASIDE and measured["overlap"] <= COPIED_OVERLAP)
 
 
 def is_copied(measured: dict[str, Any]) -> bool:
     """Tell whether an area that occurs twice is claimed to be a copy: its grain occurs twice as well."""
     grain = measured["grain"]
-    shared = grain >= GRAIN_ALIKE and grain >= GRAIN_LEAD * measured["grain_aside"]
+    shared = grain >= MIN_GRAIN_CORRELATION and grain >= MIN_GRAIN_LEAD * measured["grain_aside"]
     # Masonry and other things built alike come near; a copy is the same but for one compression.
-    return is_repeated(measured) and bool(shared and measured["alike"] >= SAME)
+    return is_repeated(measured) and bool(shared and measured["alike"] >= IDENTICAL_CORRELATION)
 
 
 def _copies(shown: dict[str, Any]) -> list[Finding]:
@@ -239,10 +241,10 @@ def uneven_noise(shown: dict[str, Any]) -> list[Finding]:
 
 def maps(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
     """Return the maps for the report, as benign: they are for a person to read."""
-    found = _copies(shown) if _is_photograph(facts) else []
-    found += uneven_noise(shown)
+    findings = _copies(shown) if _is_photograph(facts) else []
+    findings += uneven_noise(shown)
     if shown.get("ela"):
-        found.append(
+        findings.append(
             finding(
                 "benign",
                 "An error-level map of the picture is attached",
@@ -254,7 +256,7 @@ def maps(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
                 pictures=[("Error level", shown["ela"], ELA_CAPTION)],
             )
         )
-    return found
+    return findings
 
 
 def _is_photograph(facts: Facts) -> bool:

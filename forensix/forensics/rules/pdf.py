@@ -48,8 +48,8 @@ def rules(facts: Facts, media: "Media | None" = None) -> list[Finding]:
 
 
 def _encryption(facts: Facts) -> Iterator[Finding]:
-    found = list(facts.all("pdf.encryption"))
-    if not found:
+    encryption = list(facts.all("pdf.encryption"))
+    if not encryption:
         return
     method = facts.get("pdf.encryption.method") or "unknown method"
     about = f"{method}, {facts.get('pdf.encryption.version')}" if facts.get("pdf.encryption.version") else method
@@ -60,7 +60,7 @@ def _encryption(facts: Facts) -> Iterator[Finding]:
             f"It is encrypted ({about}) for the holders of certain certificates; only its structure could be read.",
             "security",
             "security",
-            facts=found,
+            facts=encryption,
             values=[about],
             details=(("password_protected", True),),
         )
@@ -72,7 +72,7 @@ def _encryption(facts: Facts) -> Iterator[Finding]:
             "be read; its text, its information and its pictures could not.",
             "security",
             "security",
-            facts=found,
+            facts=encryption,
             values=[about],
             details=(("password_protected", True),),
         )
@@ -85,7 +85,7 @@ def _encryption(facts: Facts) -> Iterator[Finding]:
             f"It is encrypted ({about}); only an owner password, which viewers may ask for, protects it.{what}",
             "security",
             "security",
-            facts=found,
+            facts=encryption,
             values=[about, *forbidden],
             details=(("password_protected", False),),
         )
@@ -112,16 +112,16 @@ def _actions(facts: Facts) -> Iterator[Finding]:
         ("ImportData", "The document can fill its form from a file", "suspect"),
         ("GoToE", "The document can open a document inside it", "benign"),
     ):
-        found = list(facts.all(f"pdf.action.{key}"))
-        if found:
+        actions = list(facts.all(f"pdf.action.{key}"))
+        if actions:
             yield finding(
                 severity,  # type: ignore[arg-type]
                 what,
-                f"{place(found[0])} holds an action of the kind {key}. Forms and portfolios use such actions, and so "
+                f"{place(actions[0])} holds an action of the kind {key}. Forms and portfolios use such actions, and so "
                 "does malicious software.",
                 "security",
                 "security",
-                facts=found[:20],
+                facts=actions[:20],
             )
     opening = facts.fact("pdf.open_action")
     if opening and opening.value not in ("GoTo", "?"):
@@ -193,7 +193,7 @@ def _drawing(facts: Facts) -> Iterator[Finding]:
     replaced = [f for f in covered if f.value["white"] and f.value["over"].strip()]
     blanked = [f for f in covered if f.value["white"] and not f.value["over"].strip()]
     darkened = [f for f in covered if not f.value["white"] and not f.value["over"].strip()]
-    for found, severity, claim, why in (
+    for marks, severity, claim, why in (
         (
             replaced,
             "suspect",
@@ -215,17 +215,17 @@ def _drawing(facts: Facts) -> Iterator[Finding]:
             "The text beneath was drawn first and can still be copied. Blackening a passage leaves this.",
         ),
     ):
-        if found:
-            pages = ", ".join(str(p) for p in dict.fromkeys(f.value["page"] for f in found))
+        if marks:
+            pages = ", ".join(str(p) for p in dict.fromkeys(f.value["page"] for f in marks))
             yield finding(
                 severity,  # type: ignore[arg-type]
                 f"{claim} (page {pages})",
                 why,
                 "versions",
                 "editing",
-                facts=found,
+                facts=marks,
                 values=[
-                    f"{f.value['under']} > {f.value['over']}" if f.value["over"] else f.value["under"] for f in found
+                    f"{f.value['under']} > {f.value['over']}" if f.value["over"] else f.value["under"] for f in marks
                 ],
                 flags=("FILE_EDITED",) if severity == "suspect" else (),
             )

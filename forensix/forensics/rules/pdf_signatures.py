@@ -12,7 +12,7 @@ from typing import Any
 
 from forensix.forensics.findings import Finding, finding
 from forensix.metadata.facts import Fact, Facts
-from forensix.metadata.pdf.objects import drawing_changed
+from forensix.metadata.pdf.changes import drawing_changed
 
 FINE = ("none", "lta_updates")
 ALLOWED_WORDS = {
@@ -248,8 +248,8 @@ def _certificate_dates(facts: Facts) -> Iterator[Finding]:
         signed, begins, ends = (str(record.get(k) or "") for k in ("signed_at", "valid_from", "valid_to"))
         if signed and begins and ends and not begins[:19] <= signed[:19] <= ends[:19]:
             told.setdefault((str(record.get("signer")), begins, ends), []).append(fact)
-    for (who, begins, ends), found in told.items():
-        times = list(dict.fromkeys(str(f.value["signed_at"]) for f in found))
+    for (who, begins, ends), dates in told.items():
+        times = list(dict.fromkeys(str(f.value["signed_at"]) for f in dates))
         yield finding(
             "suspect",
             f"The certificate of {who} was not valid at the time of signing",
@@ -257,6 +257,6 @@ def _certificate_dates(facts: Facts) -> Iterator[Finding]:
             f"{ends}. The time is the signer's own word; a clock set wrongly does this as well.",
             "signature",
             "integrity",
-            facts=found,
+            facts=dates,
             values=[*times, begins, ends],
         )

@@ -6,12 +6,12 @@ from forensix.forensics.findings import Finding, finding
 from forensix.metadata.facts import Fact, Facts
 
 
-def rests_on_the_file(found: Finding) -> bool:
+def rests_on_the_file(claim: Finding) -> bool:
     """Tell whether a claim rests on something that was read in the file.
 
     Faults of form, and the map that is drawn of every picture, say nothing that a reader could repeat.
     """
-    return any(not fact.key.startswith(("problem", "pixels.ela")) for fact in found.facts)
+    return any(not fact.key.startswith(("problem", "pixels.ela")) for fact in claim.facts)
 
 
 def rules(facts: Facts, others: Iterable[Finding]) -> Iterator[Finding]:

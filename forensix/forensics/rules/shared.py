@@ -93,12 +93,12 @@ def _unrecognised(fact: Fact) -> Finding:
 
 
 def _structure(facts: Facts) -> list[Finding]:
-    found = []
+    findings = []
     grave = [p for p in facts.problems if p.grave]
     unread = [p for p in facts.problems if p.unread]
     minor = [p for p in facts.problems if not p.grave and not p.unread]
     if unread:
-        found.append(
+        findings.append(
             finding(
                 "benign",
                 "A part of the file was not read",
@@ -111,7 +111,7 @@ def _structure(facts: Facts) -> list[Finding]:
             )
         )
     if grave:
-        found.append(
+        findings.append(
             finding(
                 "suspect",
                 "The file is malformed",
@@ -126,7 +126,7 @@ def _structure(facts: Facts) -> list[Finding]:
             )
         )
     if minor:
-        found.append(
+        findings.append(
             finding(
                 "benign",
                 "The file has small structural faults",
@@ -137,7 +137,7 @@ def _structure(facts: Facts) -> list[Finding]:
                 values=[p.message for p in minor[:12]],
             )
         )
-    return found
+    return findings
 
 
 def _said(problems: list[Problem]) -> str:
@@ -236,7 +236,7 @@ def _location(facts: Facts) -> list[Finding]:
 
 
 def _device(facts: Facts) -> list[Finding]:
-    found = []
+    findings = []
     named = [
         f for f in (facts.fact("device.make"), facts.fact("device.model"), facts.fact("device.lens")) if f is not None
     ]
@@ -248,7 +248,7 @@ def _device(facts: Facts) -> list[Finding]:
     if named:
         body, lens = (device_name(facts.get("device.make"), facts.get("device.model")), facts.get("device.lens"))
         what = ", lens ".join(part for part in (body, str(lens or "").strip(" \0")) if part)
-        found.append(
+        findings.append(
             finding(
                 "benign",
                 "The file names the device that made it",
@@ -262,7 +262,7 @@ def _device(facts: Facts) -> list[Finding]:
         )
     serials = [f for f in facts.items if f.key == "device.serial" and str(f.value).strip(" 0-")]
     if serials:
-        found.append(
+        findings.append(
             finding(
                 "benign",
                 "The file holds serial numbers",
@@ -273,4 +273,4 @@ def _device(facts: Facts) -> list[Finding]:
                 facts=serials,
             )
         )
-    return found
+    return findings

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from datetime import datetime, timedelta
 from itertools import pairwise
 
 from forensix.forensics.findings import Finding, finding, place
-from forensix.forensics.rules import dates, video_tags
+from forensix.forensics.rules import video_tags
+from forensix.forensics.rules.video_dates import date_rules
 from forensix.forensics.software import identify
 from forensix.metadata.facts import Fact, Facts
 
@@ -55,9 +55,6 @@ EDIT_START_S = 1.0
 EDIT_GAP_S = 0.25
 """Encoders and muxers leave out up to some frames of delay; less than this between two stretches is no cut."""
 
-IMPOSSIBLE_S = 86400
-"""A change dated longer than this before the making is no matter of clocks and zones."""
-
 
 def rules(facts: Facts) -> Iterator[Finding]:
     """Yield the claims that hold for videos and recordings alike."""
@@ -75,7 +72,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
     yield from _generators(facts)
     yield from _encoders(facts, told=told)
     yield from _handlers(facts, [f for f in traces if told])
-    yield from _dates(facts)
+    yield from date_rules(facts)
     yield from _edits(facts)
     yield from _order(facts)
     yield from _after_end(facts)
@@ -121,9 +118,9 @@ def _generators(facts: Facts) -> Iterator[Finding]:
 
 
 def _encoders(facts: Facts, *, told: bool) -> Iterator[Finding]:
-    found = [f for f in facts.all("stream.encoder") if isinstance(f.value, str)]
-    found += [f for f in facts.items if f.key in ("mpeg.encoder", "vorbis.vendor") and LIBRARIES.match(str(f.value))]
-    video = [f for f in found if SOFTWARE_ENCODER.match(str(f.value))]
+    encoders = [f for f in facts.all("stream.encoder") if isinstance(f.value, str)]
+    encoders += [f for f in facts.items if f.key in ("mpeg.encoder", "vorbis.vendor") and LIBRARIES.match(str(f.value))]
+    video = [f for f in encoders if SOFTWARE_ENCODER.match(str(f.value))]
     if video and not told:
         yield finding(
             "benign",
@@ -154,7 +151,7 @@ def _encoders(facts: Facts, *, told: bool) -> Iterator[Finding]:
             values=[str(f.value)[:300] for f in video],
             flags=("FILE_EDITED",),
         )
-    other = [f for f in found if f not in video and not re.match(r"Lavf", str(f.value))]
+    other = [f for f in encoders if f not in video and not re.match(r"Lavf", str(f.value))]
     if other:
         names = list(dict.fromkeys(str(f.value)[:80] for f in other))
         yield finding(
@@ -177,122 +174,16 @@ def _handlers(facts: Facts, known: list[Fact]) -> Iterator[Finding]:
                 if pattern.search(str(fact.value)):
                     told.setdefault(words, []).append(fact)
                     break
-    for words, found in told.items():
+    for words, handlers in told.items():
         yield finding(
             "benign",
             f"The tracks bear the names that {words.partition(',')[0]} gives",
-            f"{place(found[0])} says {str(found[0].value)[:80]!r}, the mark of {words}. Other programs may use it too.",
+            f"{place(handlers[0])} says {str(handlers[0].value)[:80]!r}, the mark of {words}. "
+            "Other programs may use it too.",
             "software",
             "origin",
-            facts=found,
+            facts=handlers,
         )
-
-
-def _dates(facts: Facts) -> Iterator[Finding]:
-    movie = [
-        f for f in facts.items if re.fullmatch(r"container\.(movie|track\.\d+|media\.\d+)\.(created|modified)", f.key)
-    ]
-    moments = {f.key: m for f in movie if (m := dates.parse(f)) is not None}
-    unset = [f for f in movie if f.key in moments and dates.default_name(moments[f.key])]
-    if unset:
-        yield finding(
-            "benign",
-            "Dates were never set",
-            f"{place(unset[0])}: {unset[0].value} is {dates.default_name(moments[unset[0].key])}, not a date: the "
-            "program that "
-            "wrote the file left it empty.",
-            "dates",
-            "dates",
-            facts=unset[:12],
-        )
-    length_s = float(facts.get("container.movie.duration_s") or 0)
-    real = {k: m for k, m in moments.items() if not dates.default_name(m)}
-    groups = sorted({k.rsplit(".", 1)[0] for k in real}, key=lambda g: g != "container.movie")
-    for group in groups:
-        made, changed = real.get(f"{group}.created"), real.get(f"{group}.modified")
-        if made and changed:
-            gap = (changed.local - made.local).total_seconds()
-            # Recorders set the second date when recording ends.
-            if not -2 <= gap <= length_s + 60:
-                yield _gap(made, changed, gap)
-                break
-    yield from _between(real)
-    tags = [f for f in facts.items if re.search(r"creationdate|creation_?time$|\.IDIT$|DateTimeOriginal$", f.key, re.I)]
-    base = real.get("container.movie.created")
-    for fact in tags:
-        other = dates.parse(fact)
-        if base is None or other is None or fact is base.fact:
-            continue
-        apart = dates.zone_difference(other, base) if other.offset is None else dates.difference(other, base)
-        if apart and abs(apart.seconds) > length_s + 120:
-            yield finding(
-                "benign",
-                "A tag gives another date than the header",
-                f"{place(fact)} says {fact.value}, {place(base.fact)} says {base.fact.value}: "
-                f"{dates.span(apart.seconds)} apart. Exporting and repackaging leave this behind.",
-                "dates",
-                "dates",
-                facts=[fact, base.fact],
-                flags=("METADATA_ERROR",),
-            )
-    now = datetime.now() + timedelta(days=2)
-    late = [m.fact for m in real.values() if m.local > now]
-    if late:
-        yield finding(
-            "suspect",
-            "A date lies in the future",
-            f"{place(late[0])}: {late[0].value} is later than the moment of this analysis.",
-            "dates",
-            "dates",
-            facts=late,
-            flags=("METADATA_ERROR",),
-        )
-
-
-def _gap(made: dates.Moment, changed: dates.Moment, gap: float) -> Finding:
-    values = f"{place(made.fact)} says {made.fact.value}, {place(changed.fact)} says {changed.fact.value}"
-    if gap > 0:
-        return finding(
-            "benign",
-            "The file was changed after it was made, by its own dates",
-            f"{values}: {dates.span(gap)} later, longer than the recording lasts. Tagging, trimming and repackaging "
-            "leave this behind.",
-            "dates",
-            "dates",
-            facts=[made.fact, changed.fact],
-            flags=("FILE_EDITED",),
-        )
-    return finding(
-        "suspect" if gap < -IMPOSSIBLE_S else "benign",
-        "The file was changed before it was made, by its own dates",
-        f"{values}: {dates.span(gap)} earlier, which is impossible. A clock that was set in between does this; so do "
-        "dates that were written in.",
-        "dates",
-        "dates",
-        facts=[made.fact, changed.fact],
-        flags=("METADATA_ERROR",),
-    )
-
-
-def _between(real: dict[str, dates.Moment]) -> Iterator[Finding]:
-    """Compare the creation dates of movie, tracks and media."""
-    made = [m for k, m in real.items() if k.endswith(".created")]
-    if len(made) < 2:
-        return
-    first, last = min(made, key=lambda m: m.local), max(made, key=lambda m: m.local)
-    gap = (last.local - first.local).total_seconds()
-    if gap <= 60:
-        return
-    yield finding(
-        "benign",
-        "The movie and its tracks were made at different times, by their own dates",
-        f"{place(first.fact)} says {first.fact.value}, {place(last.fact)} says {last.fact.value}: {dates.span(gap)} "
-        "apart. Streams that were recorded before the file was put together show this.",
-        "dates",
-        "dates",
-        facts=[first.fact, last.fact],
-        flags=("METADATA_ERROR",),
-    )
 
 
 def _edits(facts: Facts) -> Iterator[Finding]:
@@ -312,7 +203,7 @@ def _edits(facts: Facts) -> Iterator[Finding]:
         elif parts and parts[0][1] >= EDIT_START_S:
             hidden.append(fact)
             shown[id(fact)] = f"begins at {parts[0][1]:.2f} s"
-    for found, claim, why in (
+    for edits, claim, why in (
         (
             several,
             "The recording is played in parts",
@@ -324,16 +215,16 @@ def _edits(facts: Facts) -> Iterator[Finding]:
             "Playing starts later than the track does, as after trimming",
         ),
     ):
-        if found:
+        if edits:
             yield finding(
                 "suspect",
                 claim,
-                f"{place(found[0])}: {why}; what is left out may still be in the file. Trimming on a phone does this, "
+                f"{place(edits[0])}: {why}; what is left out may still be in the file. Trimming on a phone does this, "
                 "without any other change.",
                 "versions",
                 "editing",
-                facts=found,
-                values=[shown[id(f)] for f in found],
+                facts=edits,
+                values=[shown[id(f)] for f in edits],
                 flags=("FILE_EDITED",),
             )
 

@@ -42,15 +42,15 @@ def programs(facts: Iterable[Fact]) -> dict[Program, list[Fact]]:
 
     Text that joins several programs ("Lavf58.29.100; HandBrake") counts for the first that the table knows.
     """
-    found: dict[Program, list[Fact]] = {}
+    by_program: dict[Program, list[Fact]] = {}
     for fact in facts:
         for value in fact.value if isinstance(fact.value, list) else (fact.value,):
             # Phones write the bare version under a key that names the system.
             text = f"Android {value}" if fact.key.endswith("android.version") else value
             program = identify(text) if isinstance(value, str) else None
             if program:
-                found.setdefault(program, []).append(fact)
-    return found
+                by_program.setdefault(program, []).append(fact)
+    return by_program
 
 
 def software(
@@ -65,7 +65,7 @@ def software(
     named_facts = [f for f in facts if str(f.value).strip()]
     by_program = programs(named_facts)
     for program, named_by in by_program.items():
-        category, found = program.category, [*named_by, *(beside or {}).get(program.name, [])]
+        category, named = program.category, [*named_by, *(beside or {}).get(program.name, [])]
         if category == "generator":
             continue
         screen = category == "screenshot"
@@ -79,14 +79,14 @@ def software(
         yield finding(
             "suspect" if category in ("editor", "screenshot") else "benign",
             CLAIMS[category].format(program.name),
-            f"{_places(found)} {program.name}, {WHAT[category]}.",
+            f"{_places(named)} {program.name}, {WHAT[category]}.",
             "screenshot" if screen and screen_type else "software",
             "editing" if category in ("editor", "converter") else "origin",
-            facts=found,
+            facts=named,
             flags=flags.get(category, ()),
             details=(("source", source[category]),) if category in source else (),
         )
-    known = {id(f) for found in by_program.values() for f in found}
+    known = {id(f) for named in by_program.values() for f in named}
     other = [f for f in named_facts if id(f) not in known]
     if other:
         names = list(dict.fromkeys(literal(f.value)[:80] for f in other))
@@ -111,24 +111,24 @@ def against_device(facts: Facts, rewritten: Iterable[Fact]) -> Iterator[Finding]
     """Yield a claim where a camera or phone is named beside a converter that runs in none."""
     device = [f for f in (facts.fact("device.make"), facts.fact("device.model")) if f is not None]
     by_program = {
-        program: found
-        for program, found in programs(rewritten).items()
+        program: named
+        for program, named in programs(rewritten).items()
         if program.category == "converter" and not OWN_CONVERTERS.match(program.name)
     }
     shown = " ".join(dict.fromkeys(str(f.value) for f in device))
     if not device or not by_program or OWN_LIBRARIES.search(shown):
         return
     names = ", ".join(program.name for program in by_program)
-    found = [f for group in by_program.values() for f in group]
+    named = [f for group in by_program.values() for f in group]
     yield finding(
         "suspect",
         f"The file names {shown} as its device, but {names} wrote it",
-        f"{place(device[0])} names the device, {place(found[0])} the program. Cameras and phones do not write with it, "
+        f"{place(device[0])} names the device, {place(named[0])} the program. Cameras and phones do not write with it, "
         "so this is not the file as it was recorded; the name of the device was carried over or written in. Sharing "
         "and trimming apps do this too.",
         "software",
         "editing",
-        facts=[*device, *found],
+        facts=[*device, *named],
         flags=("FILE_EDITED",),
     )
 

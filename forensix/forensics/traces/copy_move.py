@@ -31,7 +31,7 @@ CORNER = 0.06
 """The weaker of the two directions of structure has to hold so much of the whole."""
 
 DISTANCE = 0.30
-SURE = 0.10
+MIN_DISTANCE_LIMIT = 0.10
 RATIO = 0.8
 MIN_SHIFT = 20
 TOLERANCE = 2
@@ -40,8 +40,8 @@ TRIED = 12
 VERIFIED = 2
 WINDOW = 15
 BAND = 9
-ALIKE = 0.95
-LOOSE = 0.90
+MIN_CORRELATION = 0.95
+MIN_CORRELATION_NEARBY = 0.90
 SPREAD = 1.5
 ASIDE = 3
 MARGIN = 48
@@ -73,20 +73,27 @@ def measure(grey: np.ndarray) -> dict[str, Any] | None:
         return None
     pairs = _pairs(points, _described(smooth, points))
     band = smooth - ndimage.uniform_filter(smooth, BAND)
-    found: dict[str, Any] = {"area_px": 0, "alike": 0.0, "aside": 0.0, "overlap": 0.0, "grain": 0.0, "grain_aside": 0.0}
-    found |= {"shift": [0, 0], "map": b""}
+    result: dict[str, Any] = {
+        "area_px": 0,
+        "alike": 0.0,
+        "aside": 0.0,
+        "overlap": 0.0,
+        "grain": 0.0,
+        "grain_aside": 0.0,
+    }
+    result |= {"shift": [0, 0], "map": b""}
     best = None
     for at, shift in _candidates(points, pairs, band)[:VERIFIED]:
         tried = _verified(band, at, shift)
         if tried is not None and (best is None or tried["area_px"] > best["area_px"]):
             best = tried
     if best is None:
-        return found
+        return result
     mask, (dy, dx) = best.pop("mask"), best.pop("shift")
-    found |= best | {"area_px": best["area_px"] * scale**2, "shift": [dx * scale, dy * scale]}
-    found["grain"], found["grain_aside"] = grain(small, mask, dy, dx)
-    found["map"] = _map(small, mask, dy, dx)
-    return found
+    result |= best | {"area_px": best["area_px"] * scale**2, "shift": [dx * scale, dy * scale]}
+    result["grain"], result["grain_aside"] = grain(small, mask, dy, dx)
+    result["map"] = _map(small, mask, dy, dx)
+    return result
 
 
 def corners(smooth: np.ndarray) -> np.ndarray:
@@ -122,14 +129,14 @@ def _described(smooth: np.ndarray, points: np.ndarray) -> np.ndarray:
     cosines[0] /= np.sqrt(2)
     waves = [np.outer(cosines[v], cosines[u]).ravel() for v in range(6) for u in range(6) if 0 < u + v <= 6]
     around = smooth[(points[:, 0, None] + reach)[:, :, None], (points[:, 1, None] + reach)[:, None, :]]
-    found = around.reshape(len(points), -1) @ np.stack(waves, axis=1).astype(np.float32)
-    return np.asarray(found / (np.linalg.norm(found, axis=1, keepdims=True) + 30.0))
+    descriptors = around.reshape(len(points), -1) @ np.stack(waves, axis=1).astype(np.float32)
+    return np.asarray(descriptors / (np.linalg.norm(descriptors, axis=1, keepdims=True) + 30.0))
 
 
 def _pairs(points: np.ndarray, described: np.ndarray) -> np.ndarray:
     """Return int (n, 2): points that look alike, and more alike than further ones, the upper one first."""
     distance, near = spatial.cKDTree(described).query(described, k=4, distance_upper_bound=DISTANCE, eps=0.5)
-    limit = np.maximum(SURE, RATIO * np.minimum(distance[:, -1:], 9))
+    limit = np.maximum(MIN_DISTANCE_LIMIT, RATIO * np.minimum(distance[:, -1:], 9))
     close = (near[:, 1:] < len(points)) & (distance[:, 1:] <= limit)
     first = np.repeat(np.arange(len(points)), 3)[close.ravel()]
     pairs = np.unique(np.sort(np.stack([first, near[:, 1:][close]], axis=1), axis=1), axis=0)
@@ -146,7 +153,7 @@ def _candidates(points: np.ndarray, pairs: np.ndarray, band: np.ndarray) -> list
         return []
     tree = spatial.cKDTree(shifts)
     counts = tree.query_ball_point(shifts, TOLERANCE, p=np.inf, return_length=True)
-    found = []
+    candidates = []
     for _ in range(TRIED):
         i = int(counts.argmax())
         if counts[i] < VOTES:
@@ -158,10 +165,10 @@ def _candidates(points: np.ndarray, pairs: np.ndarray, band: np.ndarray) -> list
         to = np.clip(at + shift, 7, np.array(band.shape) - 8)
         here, there = (band[(p[:, 0, None] + reach)[:, :, None], (p[:, 1, None] + reach)[:, None, :]] for p in (at, to))
         norm = np.sqrt((here * here).sum((1, 2)) * (there * there).sum((1, 2))) + 1e-3
-        good = (here * there).sum((1, 2)) / norm > LOOSE
+        good = (here * there).sum((1, 2)) / norm > MIN_CORRELATION_NEARBY
         if good.any():
-            found.append((at[good], (int(shift[0]), int(shift[1]))))
-    return sorted(found, key=lambda row: -len(row[0]))
+            candidates.append((at[good], (int(shift[0]), int(shift[1]))))
+    return sorted(candidates, key=lambda row: -len(row[0]))
 
 
 def _verified(band: np.ndarray, at: np.ndarray, shift: tuple[int, int]) -> dict[str, Any] | None:
@@ -174,8 +181,8 @@ def _verified(band: np.ndarray, at: np.ndarray, shift: tuple[int, int]) -> dict[
         return None
     here, there = band[top:bottom, left:right], band[top + dy : bottom + dy, left + dx : right + dx]
     alike, lively = _correlation(here, there), _lively(here, there)
-    labels, n = ndimage.label(ndimage.binary_opening(alike > LOOSE, iterations=2))
-    counts = np.bincount(labels[(alike > ALIKE) & lively], minlength=n + 1)
+    labels, n = ndimage.label(ndimage.binary_opening(alike > MIN_CORRELATION_NEARBY, iterations=2))
+    counts = np.bincount(labels[(alike > MIN_CORRELATION) & lively], minlength=n + 1)
     counts[0] = 0
     best = int(counts.argmax())
     if not counts[best]:

@@ -78,10 +78,10 @@ def modes(coefficients: np.ndarray, table: np.ndarray) -> tuple[Mode, ...]:
     free = calibrated(coefficients, table)
     rng = np.random.default_rng(0)
     chosen = free[rng.permutation(len(free))[:SAMPLE]]
-    found = (
+    rows = (
         _mode(at, coefficients[:, :, at[0], at[1]], chosen[:, i], int(table[at]), rng) for i, at in enumerate(MODES)
     )
-    twice = tuple(mode for mode in found if mode is not None)
+    twice = tuple(mode for mode in rows if mode is not None)
     return twice if len(twice) >= MIN_MODES else ()
 
 
@@ -105,8 +105,8 @@ def calibrated(coefficients: np.ndarray, table: np.ndarray) -> np.ndarray:
         band = coefficients[top : top + 2].astype(np.float32) * table.astype(np.float32)
         pixels = fft.idctn(band, axes=(2, 3), norm="ortho").transpose(0, 2, 1, 3).reshape(16, -1)
         pixels = np.clip(np.rint(pixels), -128, 127)[4:12, 4:-4]
-        found = fft.dctn(pixels.reshape(8, -1, 8).transpose(1, 0, 2), axes=(1, 2), norm="ortho")
-        parts.append(np.stack([found[:, v, u] for v, u in MODES], axis=1))
+        blocks = fft.dctn(pixels.reshape(8, -1, 8).transpose(1, 0, 2), axes=(1, 2), norm="ortho")
+        parts.append(np.stack([blocks[:, v, u] for v, u in MODES], axis=1))
     return np.concatenate(parts).astype(np.float32)
 
 

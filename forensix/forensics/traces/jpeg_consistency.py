@@ -53,16 +53,16 @@ def measure(rgb: np.ndarray, place: tuple[int, int]) -> dict[str, Any] | None:
     if min(rows, columns) < 2 * WINDOW:
         return None
     part = part[: 8 * rows, : 8 * columns]
-    found = coefficients(part)
+    blocks = coefficients(part)
     sound = ~local_double_jpeg.clipped(part, rows, columns)
-    learnt = {k: former_step(found[..., k][sound]) for k in range(len(MODES))}
+    learnt = {k: former_step(blocks[..., k][sound]) for k in range(len(MODES))}
     steps = {k: step for k, step in learnt.items() if step is not None}
     if not steps:
         return None
     fit, weight = np.zeros((rows, columns), np.float32), np.zeros((rows, columns), np.float32)
     for k, (step, mean) in steps.items():
-        tells = (np.abs(found[..., k]) > TELLS * step) & sound
-        fit += mean * np.cos(2 * np.pi * found[..., k] / step) * tells
+        tells = (np.abs(blocks[..., k]) > TELLS * step) & sound
+        fit += mean * np.cos(2 * np.pi * blocks[..., k] / step) * tells
         weight += mean**2 * tells
     fit, weight = (ndimage.uniform_filter(a, WINDOW, mode="constant") * WINDOW**2 for a in (fit, weight))
     telling = weight > TELLING
@@ -98,18 +98,18 @@ def measure(rgb: np.ndarray, place: tuple[int, int]) -> dict[str, Any] | None:
 def coefficients(rgb: np.ndarray) -> np.ndarray:
     """Return float32 (rows, columns, modes): cosine coefficients of the luminance of whole blocks, of unit norm."""
     rows, columns = rgb.shape[0] // 8, rgb.shape[1] // 8
-    found = np.empty((rows, columns, len(MODES)), np.float32)
+    result = np.empty((rows, columns, len(MODES)), np.float32)
     for row in range(0, rows, 32):
         band = rgb[8 * row : 8 * (row + 32)].astype(np.float32) @ np.array([0.299, 0.587, 0.114], np.float32)
         blocks = band.reshape(-1, 8, columns, 8).transpose(0, 2, 1, 3)
         waves = fft.dctn(blocks, axes=(2, 3), norm="ortho")
-        found[row : row + 32] = np.stack([waves[:, :, v, u] for v, u in MODES], axis=-1)
-    return found
+        result[row : row + 32] = np.stack([waves[:, :, v, u] for v, u in MODES], axis=-1)
+    return result
 
 
 def former_step(values: np.ndarray) -> tuple[int, float] | None:
     """Return the step at whose multiples values crowd most and their mean cosine, ``None`` where they do not crowd."""
-    best, found = MIN_HEIGHT, None
+    best, step_and_mean = MIN_HEIGHT, None
     for step in STEPS:
         telling = values[np.abs(values) > TELLS * step]
         if len(telling) < MIN_COUNT:
@@ -117,5 +117,5 @@ def former_step(values: np.ndarray) -> tuple[int, float] | None:
         mean = float(np.cos(2 * np.pi * telling / step).mean())
         height = mean * np.sqrt(2 * len(telling))
         if height > best:
-            best, found = height, (step, mean)
-    return found
+            best, step_and_mean = height, (step, mean)
+    return step_and_mean

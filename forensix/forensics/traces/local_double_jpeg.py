@@ -61,7 +61,7 @@ def measure(coefficients: np.ndarray, twice: tuple[Mode, ...], rgb: np.ndarray) 
     sizes = np.bincount(labels.ravel(), minlength=n + 1)
     sizes[0] = 0
     best = int(sizes.argmax())
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "blocks": int(sizes[best]),
         "others": int(sizes.sum() - sizes[best]),
         "telling": round(float(telling.mean()), 4),
@@ -72,9 +72,9 @@ def measure(coefficients: np.ndarray, twice: tuple[Mode, ...], rgb: np.ndarray) 
     if sizes[best]:
         ys, xs = np.nonzero(labels == best)
         left, top = int(xs.min()), int(ys.min())
-        found["box"] = [8 * left, 8 * top, 8 * (int(xs.max()) + 1 - left), 8 * (int(ys.max()) + 1 - top)]
-        found["map"] = overlay(rgb, place, telling)
-    return found
+        result["box"] = [8 * left, 8 * top, 8 * (int(xs.max()) + 1 - left), 8 * (int(ys.max()) + 1 - top)]
+        result["map"] = overlay(rgb, place, telling)
+    return result
 
 
 def clipped(rgb: np.ndarray, rows: int, columns: int) -> np.ndarray:

@@ -83,13 +83,13 @@ def measure(rgb: np.ndarray, table: np.ndarray) -> dict[str, Any] | None:
     around = labels[max(0, 2 * y - WINDOW) : 2 * y + WINDOW, max(0, 2 * x - WINDOW) : 2 * x + WINDOW]
     counts = np.bincount(around[around > 0], minlength=1)
     area = labels == int(counts.argmax()) if counts.any() else np.zeros_like(near)
-    found = {"excess": round(excess, 3), "share": round(float(area.mean()), 4), "box": [0, 0, 0, 0], "map": b""}
+    result = {"excess": round(excess, 3), "share": round(float(area.mean()), 4), "box": [0, 0, 0, 0], "map": b""}
     if area.any():
         ys, xs = np.nonzero(area)
         wide, high = int(np.ptp(xs)) + 1, int(np.ptp(ys)) + 1
-        found["box"] = [left + 8 * int(xs.min()), top + 8 * int(ys.min()), 8 * wide, 8 * high]
-        found["map"] = local_double_jpeg.overlay(rgb, 0.5 + extra / (2 * SHOWN_EXCESS), sound)
-    return found
+        result["box"] = [left + 8 * int(xs.min()), top + 8 * int(ys.min()), 8 * wide, 8 * high]
+        result["map"] = local_double_jpeg.overlay(rgb, 0.5 + extra / (2 * SHOWN_EXCESS), sound)
+    return result
 
 
 def _middle(rgb: np.ndarray) -> tuple[np.ndarray, int, int]:

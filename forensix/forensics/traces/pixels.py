@@ -75,9 +75,9 @@ def measure(path: str, format: str, pictures: dict[str, bytes], folder: str) -> 
             shown["shifted"] = grid
             shown |= consistent(path, grid)
     if min(image.size) >= copy_move.MIN_SIDE:
-        found = copy_move.measure(np.asarray(image.convert("L")))
-        if found is not None:
-            shown["copies"] = found
+        result = copy_move.measure(np.asarray(image.convert("L")))
+        if result is not None:
+            shown["copies"] = result
     return shown
 
 

@@ -22,7 +22,7 @@ EDGE = 8
 FRAMES = 8
 STRETCHES = 10
 STRETCH_S = 1.5
-SURE = 10.0
+MIN_PEAK_TO_SPREAD = 10.0
 """Height of a peak over the usual spread; sound that was never encoded stays under it (see the benchmark)."""
 
 LEAD = 2.0
@@ -35,13 +35,13 @@ def stretches(samples: np.ndarray, rate: int) -> list[list[float]]:
     ``samples`` is float (n,) in [-1, 1] at the rate of the file. Stretches without a sure grid are left out.
     """
     length = max(int(STRETCH_S * rate), len(samples) // STRETCHES, 6 * FRAME)
-    found = []
+    ranges = []
     for start in range(0, len(samples) - length + 1, length):
         place = offset(samples[start : start + length])
         if place is not None:
             at = (place[0] + start) % FRAME
-            found.append([round(start / rate, 3), round((start + length) / rate, 3), at, round(place[1], 1)])
-    return found
+            ranges.append([round(start / rate, 3), round((start + length) / rate, 3), at, round(place[1], 1)])
+    return ranges
 
 
 def offset(samples: np.ndarray) -> tuple[int, float] | None:
@@ -57,7 +57,11 @@ def offset(samples: np.ndarray) -> tuple[int, float] | None:
         heights = rest / (1.4826 * float(np.median(np.abs(rest))) + 1e-9)
         at = int(heights.argmax())
         others = np.delete(heights, range(max(0, at - 2), min(FRAME, at + 3)))
-        if heights[at] >= SURE and heights[at] >= LEAD * others.max() and (best is None or heights[at] > best[1]):
+        if (
+            heights[at] >= MIN_PEAK_TO_SPREAD
+            and heights[at] >= LEAD * others.max()
+            and (best is None or heights[at] > best[1])
+        ):
             best = (at, float(heights[at]))
     return best
 
@@ -86,8 +90,8 @@ def transform(blocks: np.ndarray, window: np.ndarray) -> np.ndarray:
     """Return the modified discrete cosine transform of blocks (n, 2048), float (n, 1024)."""
     a, b, c, d = np.split(blocks * window, 4, axis=1)
     folded = np.concatenate([-c[:, ::-1] - d, a - b[:, ::-1]], axis=1)
-    found: np.ndarray = fft.dct(folded, type=4, axis=1, norm="ortho")
-    return found
+    coefficients: np.ndarray = fft.dct(folded, type=4, axis=1, norm="ortho")
+    return coefficients
 
 
 @lru_cache(maxsize=1)

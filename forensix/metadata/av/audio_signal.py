@@ -9,7 +9,7 @@ from typing import Any
 import av
 import numpy as np
 
-from forensix.metadata.av.collector import Found
+from forensix.metadata.av.collector import FactCollector
 from forensix.metadata.av.decoding import Damage, frames, strict
 from forensix.metadata.av.id3 import BEHIND
 from forensix.metadata.av.streams import DEMUXERS
@@ -23,19 +23,19 @@ MOST = 60
 """Places of one kind that are kept: the first silences, the strongest jumps."""
 
 
-def read(path: str, container: str, found: Found) -> None:
+def read(path: str, container: str, facts: FactCollector) -> None:
     """Decode the first audio stream and add ``signal.*`` facts; silent where there is none."""
     demuxer = DEMUXERS.get(container)
     if demuxer is None:
         return
-    damage = Damage(ends_at=next((n.offset for n in found.nodes if n.name == BEHIND), None))
+    damage = Damage(ends_at=next((n.offset for n in facts.nodes if n.name == BEHIND), None))
     samples, rate = decoded(path, demuxer, damage)
-    damage.tell(found, "sound")
+    damage.tell(facts, "sound")
     if rate and len(samples) >= rate // 4:
         where = f"decoded sound, first {len(samples) / rate:.1f} s"
         for key, value in measure(samples, rate).items():
-            found.fact(f"signal.{key}", value, where)
-        stream = found.get("stream.audio")
+            facts.fact(f"signal.{key}", value, where)
+        stream = facts.get("stream.audio")
         # A file with loss always shows the grid of its own codec.
         if isinstance(stream, dict) and str(stream.get("codec")).startswith(LOSSLESS):
             # Its transforms take long to load, and few files need them.
@@ -43,7 +43,7 @@ def read(path: str, container: str, found: Found) -> None:
 
             grids = aac_grid.stretches(samples, rate)
             if grids:
-                found.fact("signal.grid", grids, where)
+                facts.fact("signal.grid", grids, where)
 
 
 def decoded(path: str, demuxer: str, damage: Damage) -> tuple[np.ndarray, int]:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from forensix.metadata.av import bmff_tags as tags
-from forensix.metadata.av.collector import DEPTH, Found, name4, text
+from forensix.metadata.av.collector import DEPTH, FactCollector, name4, text
 from forensix.metadata.facts import Node
 
 CONTAINERS = frozenset(
@@ -69,28 +69,30 @@ KNOWN_TOP = frozenset(
 )
 
 
-def walk(data: Any, found: Found) -> None:
+def walk(data: Any, facts: FactCollector) -> None:
     """Read every box of a file into ``found``."""
     state: dict[str, Any] = {"n": 0, "handler": "", "track": 0}
-    nodes = _boxes(data, 0, len(data), "", 0, found, state)
-    found.nodes.extend(nodes)
+    nodes = _boxes(data, 0, len(data), "", 0, facts, state)
+    facts.nodes.extend(nodes)
     order = [n.name for n in nodes]
-    found.fact("container.boxes", order[:200], "top-level boxes", 0)
-    _check(data, nodes, found, state)
+    facts.fact("container.boxes", order[:200], "top-level boxes", 0)
+    _check(data, nodes, facts, state)
 
 
-def _boxes(data: Any, at: int, end: int, path: str, depth: int, found: Found, state: dict[str, Any]) -> list[Node]:
+def _boxes(
+    data: Any, at: int, end: int, path: str, depth: int, facts: FactCollector, state: dict[str, Any]
+) -> list[Node]:
     nodes: list[Node] = []
     if depth > DEPTH:
         if not state.get("deep"):
             state["deep"] = True
-            found.problem(f"Boxes are nested more than {DEPTH} deep; those inside were not read.", path, at)
+            facts.problem(f"Boxes are nested more than {DEPTH} deep; those inside were not read.", path, at)
         return nodes
     while at + 8 <= end:
         state["n"] += 1
         if state["n"] > BOXES:
-            found.problem(f"There are more than {BOXES} boxes; the rest was not read.", path or "file", at)
-            found.exhausting = True
+            facts.problem(f"There are more than {BOXES} boxes; the rest was not read.", path or "file", at)
+            facts.exhausting = True
             break
         size, kind = struct.unpack_from(">I4s", data, at)
         name, head = name4(kind), 8
@@ -99,60 +101,60 @@ def _boxes(data: Any, at: int, end: int, path: str, depth: int, found: Found, st
             break  # QuickTime ends a list of user data with a zero.
         if size == 1:
             if at + 16 > end:
-                found.problem("The long size of a box is cut off.", where, at)
+                facts.problem("The long size of a box is cut off.", where, at)
                 break
             size, head = struct.unpack_from(">Q", data, at + 8)[0], 16
         elif size == 0:
             size = end - at
             if depth:
-                found.problem("A box inside another says that it reaches to the end of the file.", where, at)
+                facts.problem("A box inside another says that it reaches to the end of the file.", where, at)
         if size < head:
-            found.problem(f"A box says it is {size} bytes long, less than its own header.", where, at)
+            facts.problem(f"A box says it is {size} bytes long, less than its own header.", where, at)
             break
         if at + size > end:
             there, what = end - at, "file" if depth == 0 else "box around it"
             message = f"The box {name} says {size} bytes, but the {what} ends after {there}: it is cut off or damaged."
-            found.problem(message, where, at)
+            facts.problem(message, where, at)
             state.setdefault("cut", []).append(name)
             size = end - at
         if depth == 0 and name.startswith("0x"):
-            found.problem(f"Other bytes stand where a box must begin ({kind.hex(' ')}).", "file", at)
+            facts.problem(f"Other bytes stand where a box must begin ({kind.hex(' ')}).", "file", at)
         body, stop = at + head, at + size
-        children = _inside(data, name, body, stop, where, depth, found, state)
-        if found.counted():
+        children = _inside(data, name, body, stop, where, depth, facts, state)
+        if facts.counted():
             nodes.append(Node(name, at, size, "", tuple(children)))
         at = stop
     if 0 < end - at < 8 and depth == 0:
-        found.problem(f"{end - at} bytes follow the last box.", "end", at)
+        facts.problem(f"{end - at} bytes follow the last box.", "end", at)
     return nodes
 
 
 def _inside(
-    data: Any, name: str, body: int, stop: int, where: str, depth: int, found: Found, state: dict[str, Any]
+    data: Any, name: str, body: int, stop: int, where: str, depth: int, facts: FactCollector, state: dict[str, Any]
 ) -> list[Node]:
     try:
         if name == "meta":
             # QuickTime's has no version and flags, ISO's has.
             plain = bytes(data[body + 4 : body + 8]) == b"hdlr"
-            children = _boxes(data, body if plain else body + 4, stop, where, depth + 1, found, state)
-            tags.meta(data, body if plain else body + 4, stop, where, found)
+            children = _boxes(data, body if plain else body + 4, stop, where, depth + 1, facts, state)
+            tags.meta(data, body if plain else body + 4, stop, where, facts)
             return children
         if name in CONTAINERS:
             if name == "trak":
                 state["track"] += 1
-            children = _boxes(data, body, stop, where, depth + 1, found, state)
+            children = _boxes(data, body, stop, where, depth + 1, facts, state)
             if name == "udta":
-                tags.user_data(data, body, stop, where, found)
+                tags.user_data(data, body, stop, where, facts)
             return children
         reader = _READERS.get(name)
         if reader:
-            reader(data, body, stop, where, found, state)
+            reader(data, body, stop, where, facts, state)
         elif name == "uuid":
-            tags.uuid(data, body, stop, where, found)
+            tags.uuid(data, body, stop, where, facts)
         elif name == "XMP_":
-            tags.packet(bytes(data[body:stop]), where, body, found)
+            tags.packet(bytes(data[body:stop]), where, body, facts)
     except (struct.error, IndexError, ValueError, OverflowError):
-        found.problem(f"The box {name} is too short for what it must hold.", where, body)
+        facts.problem(f"The box {name} is too short for what it must hold.", where, body)
     return []
 
 
@@ -164,13 +166,13 @@ def moment(seconds: int) -> str:
         return f"{seconds} s after 1904"
 
 
-def _ftyp(data: Any, body: int, stop: int, where: str, found: Found, state: dict[str, Any]) -> None:
-    if found.get("container.brand"):
+def _ftyp(data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:
+    if facts.get("container.brand"):
         return
-    found.fact("container.brand", name4(bytes(data[body : body + 4])), where, body)
-    found.fact("container.brand_version", int.from_bytes(data[body + 4 : body + 8], "big"), where, body + 4)
+    facts.fact("container.brand", name4(bytes(data[body : body + 4])), where, body)
+    facts.fact("container.brand_version", int.from_bytes(data[body + 4 : body + 8], "big"), where, body + 4)
     brands = [name4(bytes(data[i : i + 4])) for i in range(body + 8, min(stop, body + 8 + 4 * 64) - 3, 4)]
-    found.fact("container.brands", brands, where, body + 8)
+    facts.fact("container.brands", brands, where, body + 8)
 
 
 def _times(data: Any, body: int) -> tuple[int, int, int]:
@@ -182,82 +184,82 @@ def _times(data: Any, body: int) -> tuple[int, int, int]:
     return made, changed, body + 12
 
 
-def _mvhd(data: Any, body: int, stop: int, where: str, found: Found, state: dict[str, Any]) -> None:
+def _mvhd(data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:
     made, changed, at = _times(data, body)
-    found.fact("container.movie.created", moment(made), where, body + 4)
-    found.fact("container.movie.modified", moment(changed), where, body + (12 if data[body] == 1 else 8))
+    facts.fact("container.movie.created", moment(made), where, body + 4)
+    facts.fact("container.movie.modified", moment(changed), where, body + (12 if data[body] == 1 else 8))
     scale, length = struct.unpack_from(">IQ" if data[body] == 1 else ">II", data, at)
     state["scale"] = scale
     if scale and length not in (0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF):
-        found.fact("container.movie.duration_s", round(length / scale, 3), where, at)
+        facts.fact("container.movie.duration_s", round(length / scale, 3), where, at)
 
 
-def _tkhd(data: Any, body: int, stop: int, where: str, found: Found, state: dict[str, Any]) -> None:
+def _tkhd(data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:
     made, changed, at = _times(data, body)
     key = f"container.track.{state['track']}"
-    found.fact(f"{key}.created", moment(made), where, body + 4)
-    found.fact(f"{key}.modified", moment(changed), where, body + (12 if data[body] == 1 else 8))
+    facts.fact(f"{key}.created", moment(made), where, body + 4)
+    facts.fact(f"{key}.modified", moment(changed), where, body + (12 if data[body] == 1 else 8))
     identifier = struct.unpack_from(">I", data, at)[0]
-    found.fact(f"{key}.id", identifier, where, at)
+    facts.fact(f"{key}.id", identifier, where, at)
     length_at = at + 8
     length = struct.unpack_from(">Q" if data[body] == 1 else ">I", data, length_at)[0]
     if state.get("scale") and length not in (0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF):
-        found.fact(f"{key}.duration_s", round(length / state["scale"], 3), where, length_at)
+        facts.fact(f"{key}.duration_s", round(length / state["scale"], 3), where, length_at)
     matrix_at = length_at + (8 if data[body] == 1 else 4) + 16
     a, b = struct.unpack_from(">ii", data, matrix_at)
     turn = {(1, 0): 0, (0, 1): 90, (-1, 0): 180, (0, -1): 270}.get(((a > 0) - (a < 0), (b > 0) - (b < 0)))
     width, height = struct.unpack_from(">II", data, matrix_at + 36)
     if width and height:
-        found.fact(f"{key}.size_px", [width >> 16, height >> 16], where, matrix_at + 36)
+        facts.fact(f"{key}.size_px", [width >> 16, height >> 16], where, matrix_at + 36)
         if turn:
-            found.fact(f"{key}.rotation_deg", turn, where, matrix_at)
+            facts.fact(f"{key}.rotation_deg", turn, where, matrix_at)
 
 
-def _mdhd(data: Any, body: int, stop: int, where: str, found: Found, state: dict[str, Any]) -> None:
+def _mdhd(data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:
     made, changed, at = _times(data, body)
     key = f"container.media.{state['track']}"
-    found.fact(f"{key}.created", moment(made), where, body + 4)
-    found.fact(f"{key}.modified", moment(changed), where, body + (12 if data[body] == 1 else 8))
+    facts.fact(f"{key}.created", moment(made), where, body + 4)
+    facts.fact(f"{key}.modified", moment(changed), where, body + (12 if data[body] == 1 else 8))
     scale, length = struct.unpack_from(">IQ" if data[body] == 1 else ">II", data, at)
     if scale and length not in (0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF):
-        found.fact(f"{key}.duration_s", round(length / scale, 3), where, at)
-        found.fact(f"{key}.timescale", scale, where, at)
+        facts.fact(f"{key}.duration_s", round(length / scale, 3), where, at)
+        facts.fact(f"{key}.timescale", scale, where, at)
 
 
-def _hdlr(data: Any, body: int, stop: int, where: str, found: Found, state: dict[str, Any]) -> None:
+def _hdlr(data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:
     kind = bytes(data[body + 8 : body + 12])
     raw = bytes(data[body + 24 : stop])
     if raw and raw[0] == len(raw) - 1:
         raw = raw[1:]  # QuickTime counts its strings.
     if "/mdia/hdlr" in where:
         state["handler"] = name4(kind)
-        found.fact(f"container.media.{state['track']}.kind", name4(kind), where, body + 8)
-        found.fact("container.handler", text(raw), where, body + 24)
+        facts.fact(f"container.media.{state['track']}.kind", name4(kind), where, body + 8)
+        facts.fact("container.handler", text(raw), where, body + 24)
         maker = bytes(data[body + 12 : body + 16])
         if maker.strip(b"\x00"):
-            found.fact("container.handler_maker", name4(maker), where, body + 12)
+            facts.fact("container.handler_maker", name4(maker), where, body + 12)
 
 
-def _stsd(data: Any, body: int, stop: int, where: str, found: Found, state: dict[str, Any]) -> None:
+def _stsd(data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:
     count = struct.unpack_from(">I", data, body + 4)[0]
     at = body + 8
     for _ in range(min(count, 16)):
         if at + 16 > stop:
             break
         size = struct.unpack_from(">I", data, at)[0]
-        found.fact(f"container.media.{state['track']}.codec", name4(bytes(data[at + 4 : at + 8])), where, at + 4)
+        facts.fact(f"container.media.{state['track']}.codec", name4(bytes(data[at + 4 : at + 8])), where, at + 4)
         if state["handler"] == "vide" and size >= 86 and at + 86 <= stop:
             maker = bytes(data[at + 20 : at + 24])
             if maker.strip(b"\x00") and maker.isalnum():
-                found.fact("container.codec_maker", name4(maker), where, at + 20)
+                facts.fact("container.codec_maker", name4(maker), where, at + 20)
             raw = bytes(data[at + 50 : at + 82])
-            found.fact("container.compressor", text(raw[1 : 1 + min(raw[0], 31)]), where, at + 50)
+            facts.fact("container.compressor", text(raw[1 : 1 + min(raw[0], 31)]), where, at + 50)
         if size < 16:
             break
         at += size
 
 
-def _elst(data: Any, body: int, stop: int, where: str, found: Found, state: dict[str, Any]) -> None:
+def _elst(data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:
     version, count = data[body], struct.unpack_from(">I", data, body + 4)[0]
     form, step = (">Qq", 20) if version == 1 else (">Ii", 12)
     scale = state.get("scale") or 1
@@ -268,19 +270,19 @@ def _elst(data: Any, body: int, stop: int, where: str, found: Found, state: dict
             break
         length, start = struct.unpack_from(form, data, at)
         rows.append([round(length / scale, 3), start])
-    found.fact(f"container.track.{state['track']}.edits", rows, where, body + 8)
+    facts.fact(f"container.track.{state['track']}.edits", rows, where, body + 8)
 
 
-def _stts(data: Any, body: int, stop: int, where: str, found: Found, state: dict[str, Any]) -> None:
+def _stts(data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:
     count = struct.unpack_from(">I", data, body + 4)[0]
     n = min(count, (stop - body - 8) // 8, 5000)
     rows = [struct.unpack_from(">II", data, body + 8 + 8 * i) for i in range(n)]
-    found.fact(f"container.media.{state['track']}.samples", sum(r[0] for r in rows), where, body)
+    facts.fact(f"container.media.{state['track']}.samples", sum(r[0] for r in rows), where, body)
     if count > (stop - body - 8) // 8:
-        found.problem("The table of sample times says more rows than it holds.", where, body)
+        facts.problem("The table of sample times says more rows than it holds.", where, body)
 
 
-def _chunks(data: Any, body: int, stop: int, where: str, found: Found, state: dict[str, Any]) -> None:
+def _chunks(data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:
     """Note the furthest byte that a table of chunks points to."""
     count = struct.unpack_from(">I", data, body + 4)[0]
     width = 8 if where.endswith("co64") else 4
@@ -290,30 +292,30 @@ def _chunks(data: Any, body: int, stop: int, where: str, found: Found, state: di
         last = max(struct.unpack_from(form, data, body + 8 + width * i)[0] for i in {0, n - 1, n // 2})
         state["last_chunk"] = max(state.get("last_chunk", 0), last)
     if count > n:
-        found.problem("The table of chunks says more rows than it holds.", where, body)
+        facts.problem("The table of chunks says more rows than it holds.", where, body)
 
 
-def _check(data: Any, nodes: list[Node], found: Found, state: dict[str, Any]) -> None:
+def _check(data: Any, nodes: list[Node], facts: FactCollector, state: dict[str, Any]) -> None:
     names = [n.name for n in nodes]
     fragments = "moof" in names or "sidx" in names
     if not nodes:
-        found.problem("No box can be read.", "file", 0)
+        facts.problem("No box can be read.", "file", 0)
     if "mdat" in names and "moov" not in names and not fragments:
-        found.problem("The index of the recording (moov) is missing: it was cut off, or recording never ended.", "file")
-    if "moov" in names and found.get("container.movie.created") is None:
-        found.problem("The index of the recording (moov) holds no header (mvhd).", "moov")
+        facts.problem("The index of the recording (moov) is missing: it was cut off, or recording never ended.", "file")
+    if "moov" in names and facts.get("container.movie.created") is None:
+        facts.problem("The index of the recording (moov) holds no header (mvhd).", "moov")
     if names.count("moov") > 1:
-        found.problem(f"There are {names.count('moov')} boxes moov where one belongs.", "file")
+        facts.problem(f"There are {names.count('moov')} boxes moov where one belongs.", "file")
     if "moov" in names and "mdat" not in names and not fragments and state.get("last_chunk"):
-        found.problem("The recording itself (mdat) is missing.", "file")
+        facts.problem("The recording itself (mdat) is missing.", "file")
     if state.get("last_chunk", 0) >= len(data) and "mdat" in names:
         message = f"The index points to byte {state['last_chunk']}, but the file ends at {len(data)}: it is cut off."
-        found.problem(message, "moov", None)
+        facts.problem(message, "moov", None)
     known = [i for i, n in enumerate(nodes) if n.name in KNOWN_TOP]
     if known and known[-1] + 1 < len(nodes):
         first = nodes[known[-1] + 1]
         size = len(data) - first.offset
-        found.fact(
+        facts.fact(
             "container.after_end", {"size": size, "first_box": first.name}, "behind the last known box", first.offset
         )
 

@@ -3,7 +3,7 @@
 import struct
 from typing import Any
 
-from forensix.metadata.av.collector import Found, is_text, iso6709, name4, text
+from forensix.metadata.av.collector import FactCollector, is_text, iso6709, name4, text
 from forensix.metadata.blocks import xmp
 
 XMP_UUID = bytes.fromhex("be7acfcb97a942e89c71999491e3afac")
@@ -30,7 +30,7 @@ PLACES = ("©xyz", "com.apple.quicktime.location.ISO6709", "location")
 TAGS = 500
 
 
-def user_data(data: Any, at: int, end: int, where: str, found: Found) -> None:
+def user_data(data: Any, at: int, end: int, where: str, facts: FactCollector) -> None:
     """Read the text boxes of a ``udta`` box: QuickTime's counted strings, 3GPP's, and plain text."""
     n = 0
     while at + 8 <= end and n < TAGS:
@@ -42,20 +42,20 @@ def user_data(data: Any, at: int, end: int, where: str, found: Found) -> None:
         raw = bytes(data[at + 8 : min(at + size, at + 8 + 65536)])
         place = f"{where}/{name}"
         if name == "loci":
-            _loci(raw, place, at, found)
+            _loci(raw, place, at, facts)
         elif kind[:1] == b"\xa9" and len(raw) >= 4:
             length = int.from_bytes(raw[:2], "big")
-            _tag(name, text(raw[4 : 4 + length]) if length <= len(raw) - 4 else text(raw), place, at, found)
+            _tag(name, text(raw[4 : 4 + length]) if length <= len(raw) - 4 else text(raw), place, at, facts)
         elif name in ("auth", "titl", "dscp", "perf", "gnre", "cprt", "albm", "yrrc", "manu", "modl") and len(raw) > 6:
-            _tag(name, text(raw[6:]), place, at, found)
+            _tag(name, text(raw[6:]), place, at, facts)
         elif name not in ("meta", "XMP_", "hnti") and is_text(raw):
-            _tag(name, text(raw), place, at, found)
+            _tag(name, text(raw), place, at, facts)
         elif name not in ("meta", "XMP_", "hnti"):
-            found.fact("container.user_data", {"name": name, "size": size}, place, at)
+            facts.fact("container.user_data", {"name": name, "size": size}, place, at)
         at += size
 
 
-def meta(data: Any, at: int, end: int, where: str, found: Found) -> None:
+def meta(data: Any, at: int, end: int, where: str, facts: FactCollector) -> None:
     """Read the ``keys`` and ``ilst`` boxes of a ``meta`` box."""
     keys: list[str] = []
     for name, body, stop in _children(data, at, end):
@@ -70,21 +70,21 @@ def meta(data: Any, at: int, end: int, where: str, found: Found) -> None:
                 keys.append(text(bytes(data[place + 8 : min(place + size, stop)])))
                 place += size
         elif name == "ilst":
-            _list(data, body, stop, where, keys, found)
+            _list(data, body, stop, where, keys, facts)
 
 
 def _children(data: Any, at: int, end: int) -> list[tuple[str, int, int]]:
-    found: list[tuple[str, int, int]] = []
-    while at + 8 <= end and len(found) < TAGS:
+    children: list[tuple[str, int, int]] = []
+    while at + 8 <= end and len(children) < TAGS:
         size, kind = struct.unpack_from(">I4s", data, at)
         if size < 8 or at + size > end:
             break
-        found.append((name4(kind), at + 8, at + size))
+        children.append((name4(kind), at + 8, at + size))
         at += size
-    return found
+    return children
 
 
-def _list(data: Any, at: int, end: int, where: str, keys: list[str], found: Found) -> None:
+def _list(data: Any, at: int, end: int, where: str, keys: list[str], facts: FactCollector) -> None:
     for name, body, stop in _children(data, at, end):
         index = int.from_bytes(data[body - 4 : body], "big")
         label = keys[index - 1] if 1 <= index <= len(keys) else name
@@ -100,11 +100,11 @@ def _list(data: Any, at: int, end: int, where: str, keys: list[str], found: Foun
                 place = f"{where}/ilst/{shown}"
                 if kind in (1, 2) or (kind == 0 and is_text(value)):
                     decoded = value.decode("utf-16-be", "replace") if kind == 2 else text(value)
-                    _tag(shown, decoded, place, inner, found)
+                    _tag(shown, decoded, place, inner, facts)
                 elif kind in (21, 22) and len(value) <= 8:
-                    found.fact(f"container.tag.{shown}", int.from_bytes(value, "big", signed=kind == 21), place, inner)
+                    facts.fact(f"container.tag.{shown}", int.from_bytes(value, "big", signed=kind == 21), place, inner)
                 elif kind in (13, 14):
-                    found.fact(
+                    facts.fact(
                         "container.cover",
                         {"bytes": stop - inner, "kind": "JPEG" if kind == 13 else "PNG"},
                         place,
@@ -112,37 +112,37 @@ def _list(data: Any, at: int, end: int, where: str, keys: list[str], found: Foun
                     )
 
 
-def _tag(name: str, value: str, where: str, offset: int, found: Found) -> None:
-    found.fact(f"container.tag.{name}", value, where, offset)
-    if name in DEVICE and found.get(DEVICE[name]) is None:
-        found.fact(DEVICE[name], value, where, offset)
+def _tag(name: str, value: str, where: str, offset: int, facts: FactCollector) -> None:
+    facts.fact(f"container.tag.{name}", value, where, offset)
+    if name in DEVICE and facts.get(DEVICE[name]) is None:
+        facts.fact(DEVICE[name], value, where, offset)
     if name in PLACES or name.endswith("location.ISO6709"):
         point = iso6709(value)
-        if point and found.get("gps.latitude") is None:
-            found.fact("gps.latitude", point[0], where, offset)
-            found.fact("gps.longitude", point[1], where, offset)
+        if point and facts.get("gps.latitude") is None:
+            facts.fact("gps.latitude", point[0], where, offset)
+            facts.fact("gps.longitude", point[1], where, offset)
 
 
-def _loci(raw: bytes, where: str, offset: int, found: Found) -> None:
+def _loci(raw: bytes, where: str, offset: int, facts: FactCollector) -> None:
     """Read 3GPP's location box: name, role, longitude, latitude, altitude as 16.16 numbers."""
     name, _, rest = raw[6:].partition(b"\x00")
     if len(rest) >= 13:
         longitude, latitude, _ = struct.unpack_from(">iii", rest, 1)
-        found.fact("gps.latitude", latitude / 65536, where, offset)
-        found.fact("gps.longitude", longitude / 65536, where, offset)
-        found.fact("container.tag.loci", text(name), where, offset)
+        facts.fact("gps.latitude", latitude / 65536, where, offset)
+        facts.fact("gps.longitude", longitude / 65536, where, offset)
+        facts.fact("container.tag.loci", text(name), where, offset)
 
 
-def uuid(data: Any, body: int, stop: int, where: str, found: Found) -> None:
+def uuid(data: Any, body: int, stop: int, where: str, facts: FactCollector) -> None:
     """Name a ``uuid`` box, and read XMP where it is that."""
     identifier = bytes(data[body : body + 16])
-    found.fact("container.uuid", UUIDS.get(identifier, identifier.hex()), where, body)
+    facts.fact("container.uuid", UUIDS.get(identifier, identifier.hex()), where, body)
     if identifier == XMP_UUID:
-        packet(bytes(data[body + 16 : min(stop, body + 16 + xmp.MAX_PACKET_BYTES)]), f"{where} XMP", body + 16, found)
+        packet(bytes(data[body + 16 : min(stop, body + 16 + xmp.MAX_PACKET_BYTES)]), f"{where} XMP", body + 16, facts)
 
 
-def packet(raw: bytes, where: str, offset: int, found: Found) -> None:
+def packet(raw: bytes, where: str, offset: int, facts: FactCollector) -> None:
     """Read an XMP packet."""
-    facts, problems = xmp.parse(raw, where, offset)
-    found.items.extend(facts)
-    found.problems.extend(problems)
+    items, problems = xmp.parse(raw, where, offset)
+    facts.items.extend(items)
+    facts.problems.extend(problems)

@@ -14,7 +14,7 @@ TEXT = 2000
 
 
 @dataclass
-class Found:
+class FactCollector:
     """Facts, problems and pieces of the file, in the order they are met."""
 
     items: list[Fact] = field(default_factory=list)

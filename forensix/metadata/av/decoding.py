@@ -10,7 +10,7 @@ from typing import Any
 
 import av
 
-from forensix.metadata.av.collector import Found
+from forensix.metadata.av.collector import FactCollector
 
 
 @dataclass
@@ -24,7 +24,7 @@ class Damage:
     ends_at: int | None = None
     """The byte behind the sound, where a tag follows that a demuxer takes for more of it."""
 
-    def tell(self, found: Found, what: str) -> None:
+    def tell(self, facts: FactCollector, what: str) -> None:
         """Add a problem where anything failed; ``what`` is ``sound`` or ``picture``."""
         if not self.failed and not self.patched:
             return
@@ -34,7 +34,7 @@ class Damage:
         if self.patched:
             parts.append(f"{self.patched} frames are damaged")
         at = "" if self.first_s is None else f", the first at {self.first_s:.2f} s"
-        found.problem(f"Some of the {what} is broken: {' and '.join(parts)}{at}.", f"{what} stream")
+        facts.problem(f"Some of the {what} is broken: {' and '.join(parts)}{at}.", f"{what} stream")
 
 
 def strict(stream: Any) -> None:

@@ -13,18 +13,18 @@ from typing import Any
 
 import av
 
-from forensix.metadata.av.collector import Found
+from forensix.metadata.av.collector import FactCollector
 from forensix.metadata.av.decoding import Damage, frames
 
 SECONDS = 300
 
 
-def read(path: str, container: str, found: Found) -> None:
+def read(path: str, container: str, facts: FactCollector) -> None:
     """Add a problem where the samples of a FLAC file are not those that its checksum was made of."""
-    stated, audio = found.get("flac.md5"), found.get("flac.audio")
+    stated, audio = facts.get("flac.md5"), facts.get("flac.audio")
     if container != "flac" or not stated or not int(stated, 16) or not isinstance(audio, dict):
         return
-    if (found.get("flac.duration_s") or SECONDS) >= SECONDS:
+    if (facts.get("flac.duration_s") or SECONDS) >= SECONDS:
         return
     options = {"protocol_whitelist": "file", "format_whitelist": "flac"}
     sum_, damage = hashlib.md5(usedforsecurity=False), Damage()
@@ -36,7 +36,7 @@ def read(path: str, container: str, found: Found) -> None:
     except (av.FFmpegError, OSError, LookupError, EOFError):
         pass  # That streams cannot be read is told where they are.
     if sum_.hexdigest() != stated:
-        found.problem("The checksum (MD5) of the sound does not match its samples.", "STREAMINFO")
+        facts.problem("The checksum (MD5) of the sound does not match its samples.", "STREAMINFO")
 
 
 def _packed(frame: Any, bits: int) -> bytes:

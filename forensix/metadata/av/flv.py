@@ -8,23 +8,23 @@ Adobe, "Video File Format Specification 10.1", annex E; "AMF 0".
 import struct
 from typing import Any
 
-from forensix.metadata.av.collector import Found, text
+from forensix.metadata.av.collector import FactCollector, text
 from forensix.metadata.facts import Node
 
 TAGS = 100_000
 VALUES = 400
 
 
-def walk(data: Any, found: Found) -> None:
+def walk(data: Any, facts: FactCollector) -> None:
     """Read the tag chain of a file into ``found``."""
     if len(data) < 13:
-        found.problem("The file ends inside its header.", "FLV", 0)
+        facts.problem("The file ends inside its header.", "FLV", 0)
         return
     at = int.from_bytes(data[5:9], "big")
     if at != 9:
-        found.problem(f"The header says it is {at} bytes long instead of 9.", "FLV", 5)
+        facts.problem(f"The header says it is {at} bytes long instead of 9.", "FLV", 5)
         at = 9
-    found.nodes.append(Node("FLV header", 0, at))
+    facts.nodes.append(Node("FLV header", 0, at))
     at += 4
     n, start, kinds, last_ms = 0, at, {8: 0, 9: 0, 18: 0}, 0
     backwards = 0
@@ -32,7 +32,7 @@ def walk(data: Any, found: Found) -> None:
         kind, size = data[at] & 31, int.from_bytes(data[at + 1 : at + 4], "big")
         stop = at + 11 + size
         if kind not in kinds:
-            found.problem(f"Other bytes stand where a tag must begin ({kind}) where one must begin.", "FLV", at)
+            facts.problem(f"Other bytes stand where a tag must begin ({kind}) where one must begin.", "FLV", at)
             break
         n += 1
         kinds[kind] += 1
@@ -42,37 +42,37 @@ def walk(data: Any, found: Found) -> None:
             last_ms = ms
         if stop > len(data):
             message = f"A tag says {size} bytes, but only {len(data) - at - 11} are there: the file is cut off."
-            found.problem(message, "FLV", at)
+            facts.problem(message, "FLV", at)
             break
         if kind == 18:
-            _script(bytes(data[at + 11 : stop]), at + 11, found)
+            _script(bytes(data[at + 11 : stop]), at + 11, facts)
         if stop + 4 <= len(data) and int.from_bytes(data[stop : stop + 4], "big") not in (size + 11, 0):
-            found.problem("The length behind a tag is not that of the tag.", "FLV", stop)
+            facts.problem("The length behind a tag is not that of the tag.", "FLV", stop)
         at = stop + 4
     if 0 < len(data) - at < 11:
-        found.problem("The file is cut off within the head of a tag.", "FLV", at)
-    found.nodes.append(
+        facts.problem("The file is cut off within the head of a tag.", "FLV", at)
+    facts.nodes.append(
         Node("tags", start, len(data) - start, f"{kinds[9]} video, {kinds[8]} audio, {kinds[18]} script")
     )
-    found.fact("container.tracks", ["video"] * bool(kinds[9]) + ["audio"] * bool(kinds[8]), "tags")
+    facts.fact("container.tracks", ["video"] * bool(kinds[9]) + ["audio"] * bool(kinds[8]), "tags")
     if last_ms:
-        found.fact("container.movie.duration_s", last_ms / 1000, "time of the last tag")
+        facts.fact("container.movie.duration_s", last_ms / 1000, "time of the last tag")
     if backwards:
-        found.problem(f"Time runs backwards {backwards} times, as where recordings are joined.", "FLV", None)
+        facts.problem(f"Time runs backwards {backwards} times, as where recordings are joined.", "FLV", None)
 
 
-def _script(raw: bytes, offset: int, found: Found) -> None:
+def _script(raw: bytes, offset: int, facts: FactCollector) -> None:
     try:
         label, at = _value(raw, 0, 0)
         values, _ = _value(raw, at, 0)
     except (struct.error, IndexError, ValueError):
-        found.problem("The script data cannot be read.", "onMetaData", offset)
+        facts.problem("The script data cannot be read.", "onMetaData", offset)
         return
     if not isinstance(values, dict):
         return
     for key, value in list(values.items())[:VALUES]:
         if isinstance(value, str | int | float | bool):
-            found.fact(f"container.tag.{key}", value, f"{label}/{key}", offset)
+            facts.fact(f"container.tag.{key}", value, f"{label}/{key}", offset)
 
 
 def _value(raw: bytes, at: int, depth: int) -> tuple[Any, int]:

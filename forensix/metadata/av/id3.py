@@ -8,7 +8,7 @@ M. Nilsson, "ID3 tag version 2.3.0" and "2.4.0"; id3.org.
 import re
 from typing import Any
 
-from forensix.metadata.av.collector import Found, text
+from forensix.metadata.av.collector import FactCollector, text
 
 FRAMES = 500
 ENCODINGS = ("latin-1", "utf-16", "utf-16-be", "utf-8")
@@ -31,27 +31,27 @@ BEHIND = "ID3v2 behind the sound"
 """Name of the piece of the file that such a tag is: a demuxer takes it for sound."""
 
 
-def read(data: Any, at: int, found: Found, *, base: int = 0) -> int:
+def read(data: Any, at: int, facts: FactCollector, *, base: int = 0) -> int:
     """Read an ID3v2 tag at an offset into ``found``; return the offset behind it (the same where there is none)."""
     if bytes(data[at : at + 3]) != b"ID3":
         return at
     where = "ID3v2"
     if len(data) < at + 10:
-        found.problem("The ID3 tag ends inside its header.", where, base + at)
+        facts.problem("The ID3 tag ends inside its header.", where, base + at)
         return len(data)
     major, minor, flags = data[at + 3], data[at + 4], data[at + 5]
     sizes = bytes(data[at + 6 : at + 10])
     if any(b & 0x80 for b in sizes):
-        found.problem("The size of the ID3 tag is malformed.", where, base + at + 6)
+        facts.problem("The size of the ID3 tag is malformed.", where, base + at + 6)
     size = _synchsafe(sizes)
     end = at + 10 + size
-    found.fact("id3.version", f"2.{major}.{minor}", where, base + at)
+    facts.fact("id3.version", f"2.{major}.{minor}", where, base + at)
     if end > len(data):
         there = len(data) - at - 10
-        found.problem(f"The ID3 tag says {size} bytes, but only {there} are there: it is cut off.", where, base + at)
+        facts.problem(f"The ID3 tag says {size} bytes, but only {there} are there: it is cut off.", where, base + at)
         end = len(data)
     if major not in (2, 3, 4):
-        found.problem(f"ID3 has no version 2.{major}.", where, base + at + 3)
+        facts.problem(f"ID3 has no version 2.{major}.", where, base + at + 3)
         return end
     body = bytes(data[at + 10 : end])
     if flags & 0x80 and major < 4:
@@ -59,20 +59,20 @@ def read(data: Any, at: int, found: Found, *, base: int = 0) -> int:
     start = 0
     if flags & 0x40 and major > 2:
         start = _synchsafe(body[:4]) if major == 4 else int.from_bytes(body[:4], "big") + 4
-    _frames(body, start, major, base + at + 10, found)
+    _frames(body, start, major, base + at + 10, facts)
     return end + (10 if flags & 0x10 and bytes(data[end : end + 3]) == b"3DI" else 0)
 
 
-def _frames(body: bytes, at: int, major: int, base: int, found: Found) -> None:
+def _frames(body: bytes, at: int, major: int, base: int, facts: FactCollector) -> None:
     head = 6 if major == 2 else 10
     for _ in range(FRAMES):
         name = body[at : at + (3 if major == 2 else 4)]
         if len(name) < 3 or at + head > len(body) or name[:1] == b"\x00":
             if name.strip(b"\x00"):
-                found.problem("The ID3 tag breaks off inside a frame's header.", "ID3v2", base + at)
+                facts.problem("The ID3 tag breaks off inside a frame's header.", "ID3v2", base + at)
             return
         if not re.fullmatch(rb"[A-Z0-9]{3}[A-Z0-9 \x00]?", name):
-            found.problem(f"Other bytes stand where an ID3 frame must begin ({name.hex(' ')}).", "ID3v2", base + at)
+            facts.problem(f"Other bytes stand where an ID3 frame must begin ({name.hex(' ')}).", "ID3v2", base + at)
             return
         shown = name.decode("latin-1").strip(" \x00")
         raw_size = body[at + 3 : at + 6] if major == 2 else body[at + 4 : at + 8]
@@ -84,41 +84,41 @@ def _frames(body: bytes, at: int, major: int, base: int, found: Found) -> None:
         where, offset = f"ID3v2 {shown}", base + at
         if at + head + size > len(body):
             there = len(body) - at - head
-            found.problem(f"The frame {shown} says {size} bytes, but only {there} are there.", where, offset)
+            facts.problem(f"The frame {shown} says {size} bytes, but only {there} are there.", where, offset)
         if size == 0:
-            found.problem(f"The frame {shown} is empty.", where, offset, grave=False)
+            facts.problem(f"The frame {shown} is empty.", where, offset, grave=False)
         packed = flags & (0x08 if major == 4 else 0x80)
         short = packed and size < 5
         if short:
-            found.problem(f"The frame {shown} says it is compressed but is too short for that.", where, offset)
+            facts.problem(f"The frame {shown} says it is compressed but is too short for that.", where, offset)
         if not packed:
-            _frame(OLD.get(shown, shown), content, where, offset, found)
+            _frame(OLD.get(shown, shown), content, where, offset, facts)
         at += head + size
         if at >= len(body):
             return
 
 
-def _frame(name: str, content: bytes, where: str, offset: int, found: Found) -> None:
+def _frame(name: str, content: bytes, where: str, offset: int, facts: FactCollector) -> None:
     if not content:
         return
     if name in ("TXXX", "WXXX"):
         parts = _decoded(content[1:], content[0]).split("\x00")
-        found.fact(f"id3.{name}.{parts[0][:60]}", " ".join(parts[1:]), where, offset)
+        facts.fact(f"id3.{name}.{parts[0][:60]}", " ".join(parts[1:]), where, offset)
     elif name.startswith("T"):
-        found.fact(f"id3.{name}", _decoded(content[1:], content[0]).replace("\x00", " / "), where, offset)
+        facts.fact(f"id3.{name}", _decoded(content[1:], content[0]).replace("\x00", " / "), where, offset)
     elif name in ("COMM", "USLT") and len(content) > 4:
-        found.fact(f"id3.{name}", _decoded(content[4:], content[0]).replace("\x00", " ").strip(), where, offset)
+        facts.fact(f"id3.{name}", _decoded(content[4:], content[0]).replace("\x00", " ").strip(), where, offset)
     elif name.startswith("W"):
-        found.fact(f"id3.{name}", text(content), where, offset)
+        facts.fact(f"id3.{name}", text(content), where, offset)
     elif name == "PRIV":
         owner, _, data = content.partition(b"\x00")
-        found.fact("id3.PRIV", text(owner), where, offset)
+        facts.fact("id3.PRIV", text(owner), where, offset)
         if owner == b"XMP":
             from forensix.metadata.av.bmff_tags import packet
 
-            packet(data, "ID3v2 PRIV XMP", offset, found)
+            packet(data, "ID3v2 PRIV XMP", offset, facts)
     elif name in ("APIC", "GEOB", "UFID", "CHAP", "CTOC"):
-        found.fact(f"id3.{name}", {"bytes": len(content), "begins": text(content[1:40])}, where, offset)
+        facts.fact(f"id3.{name}", {"bytes": len(content), "begins": text(content[1:40])}, where, offset)
 
 
 def _decoded(raw: bytes, encoding: int) -> str:
@@ -126,13 +126,13 @@ def _decoded(raw: bytes, encoding: int) -> str:
     return raw.decode(codec, "replace").strip("\x00\ufeff ")
 
 
-def version1(data: Any, found: Found) -> int:
+def version1(data: Any, facts: FactCollector) -> int:
     """Read an ID3v1 tag at the end; return how many bytes it takes."""
     if len(data) < 128 or bytes(data[-128:-125]) != b"TAG":
         return 0
     raw, at = bytes(data[-128:]), len(data) - 128
     for key, a, b in (("title", 3, 33), ("artist", 33, 63), ("album", 63, 93), ("year", 93, 97), ("comment", 97, 125)):
-        found.fact(f"id3v1.{key}", text(raw[a:b]), "ID3v1", at + a)
+        facts.fact(f"id3v1.{key}", text(raw[a:b]), "ID3v1", at + a)
     return 128
 
 

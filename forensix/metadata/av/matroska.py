@@ -9,7 +9,7 @@ import struct
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from forensix.metadata.av.collector import DEPTH, Found, iso6709, text
+from forensix.metadata.av.collector import DEPTH, FactCollector, iso6709, text
 from forensix.metadata.facts import Node
 
 EPOCH_2001 = datetime(2001, 1, 1, tzinfo=UTC)
@@ -50,14 +50,14 @@ TEXTS = {
 TRACK_TYPES = {1: "video", 2: "audio", 17: "subtitle"}
 
 
-def walk(data: Any, found: Found) -> None:
+def walk(data: Any, facts: FactCollector) -> None:
     """Read every element of a file into ``found``."""
     state: dict[str, Any] = {"n": 0, "clusters": 0, "kinds": []}
-    found.nodes.extend(_elements(data, 0, len(data), "", 0, found, state))
-    found.fact("container.clusters", state["clusters"], "Segment")
-    found.fact("container.tracks", state["kinds"], "Tracks")
+    facts.nodes.extend(_elements(data, 0, len(data), "", 0, facts, state))
+    facts.fact("container.clusters", state["clusters"], "Segment")
+    facts.fact("container.tracks", state["kinds"], "Tracks")
     if not state["kinds"]:
-        found.problem("No track is described: the file is cut off or damaged.", "Segment")
+        facts.problem("No track is described: the file is cut off or damaged.", "Segment")
 
 
 def _vint(data: Any, at: int, end: int, *, keep: bool) -> tuple[int, int] | None:
@@ -74,22 +74,24 @@ def _vint(data: Any, at: int, end: int, *, keep: bool) -> tuple[int, int] | None
     return (-1 if value == (1 << (7 * width)) - 1 else value), width
 
 
-def _elements(data: Any, at: int, end: int, path: str, depth: int, found: Found, state: dict[str, Any]) -> list[Node]:
+def _elements(
+    data: Any, at: int, end: int, path: str, depth: int, facts: FactCollector, state: dict[str, Any]
+) -> list[Node]:
     nodes: list[Node] = []
     if depth > DEPTH:
-        found.problem(f"Elements are nested more than {DEPTH} deep.", path, at)
+        facts.problem(f"Elements are nested more than {DEPTH} deep.", path, at)
         return nodes
     pending = ""
     while at < end:
         state["n"] += 1
         if state["n"] > ELEMENTS:
-            found.problem(f"There are more than {ELEMENTS} elements; the rest was not read.", path or "file", at)
-            found.exhausting = True
+            facts.problem(f"There are more than {ELEMENTS} elements; the rest was not read.", path or "file", at)
+            facts.exhausting = True
             break
         head = _vint(data, at, end, keep=True)
         size = _vint(data, at + head[1], end, keep=False) if head else None
         if head is None or size is None:
-            found.problem("Other bytes stand where an element must begin.", path or "file", at)
+            facts.problem("Other bytes stand where an element must begin.", path or "file", at)
             break
         identifier, body = head[0], at + head[1] + size[1]
         name = MASTERS.get(identifier) or CLOSED.get(identifier) or TEXTS.get(identifier) or f"0x{identifier:X}"
@@ -101,16 +103,16 @@ def _elements(data: Any, at: int, end: int, path: str, depth: int, found: Found,
             message = (
                 f"The element {name} says {size[0]} bytes, but only {end - body} are there: it is cut off or damaged."
             )
-            found.problem(message, where, at)
+            facts.problem(message, where, at)
             stop = end
         children: list[Node] = []
         if identifier in MASTERS:
             if identifier == 0xAE:
                 state["kinds"].append("unknown")
-            children = _elements(data, body, stop, where, depth + 1, found, state)
+            children = _elements(data, body, stop, where, depth + 1, facts, state)
         else:
-            pending = _leaf(identifier, data, body, stop, where, found, state, pending)
-        if (depth <= 1 or identifier in MASTERS) and found.counted():
+            pending = _leaf(identifier, data, body, stop, where, facts, state, pending)
+        if (depth <= 1 or identifier in MASTERS) and facts.counted():
             nodes.append(Node(name, at, stop - at, "", tuple(children)))
         at = max(stop, at + 2)
     return nodes
@@ -124,21 +126,28 @@ def _next_cluster(data: Any, at: int, end: int) -> int:
 
 
 def _leaf(
-    identifier: int, data: Any, body: int, stop: int, where: str, found: Found, state: dict[str, Any], pending: str
+    identifier: int,
+    data: Any,
+    body: int,
+    stop: int,
+    where: str,
+    facts: FactCollector,
+    state: dict[str, Any],
+    pending: str,
 ) -> str:
     raw = bytes(data[body : min(stop, body + 4096)])
     if identifier in TEXTS:
-        found.fact(f"container.{TEXTS[identifier]}", text(raw), where, body)
+        facts.fact(f"container.{TEXTS[identifier]}", text(raw), where, body)
     elif identifier == 0x4461 and len(raw) == 8:
         stamp = EPOCH_2001 + timedelta(microseconds=struct.unpack(">q", raw)[0] // 1000)
-        found.fact("container.movie.created", stamp.strftime("%Y-%m-%dT%H:%M:%SZ"), where, body)
+        facts.fact("container.movie.created", stamp.strftime("%Y-%m-%dT%H:%M:%SZ"), where, body)
     elif identifier == 0x2AD7B1:
         state["scale"] = int.from_bytes(raw[:8], "big")
     elif identifier == 0x4489 and len(raw) in (4, 8):
         length = struct.unpack(">f" if len(raw) == 4 else ">d", raw)[0]
         seconds = length * (state.get("scale") or 1_000_000) / 1e9
         if 0 <= seconds < 1e9:
-            found.fact("container.movie.duration_s", round(seconds, 3), where, body)
+            facts.fact("container.movie.duration_s", round(seconds, 3), where, body)
     elif identifier == 0x83 and state["kinds"]:
         state["kinds"][-1] = TRACK_TYPES.get(int.from_bytes(raw[:1], "big"), "other")
     elif identifier == 0x1F43B675:
@@ -147,8 +156,8 @@ def _leaf(
         return text(raw)
     elif identifier == 0x4487 and pending:
         value = text(raw)
-        found.fact(f"container.tag.{pending}", value, where, body)
-        if "LOCATION" in pending.upper() and (point := iso6709(value)) and found.get("gps.latitude") is None:
-            found.fact("gps.latitude", point[0], where, body)
-            found.fact("gps.longitude", point[1], where, body)
+        facts.fact(f"container.tag.{pending}", value, where, body)
+        if "LOCATION" in pending.upper() and (point := iso6709(value)) and facts.get("gps.latitude") is None:
+            facts.fact("gps.latitude", point[0], where, body)
+            facts.fact("gps.longitude", point[1], where, body)
     return pending

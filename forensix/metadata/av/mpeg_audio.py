@@ -13,7 +13,7 @@ from collections import Counter
 from typing import Any
 
 from forensix.metadata.av import id3
-from forensix.metadata.av.collector import Found, text
+from forensix.metadata.av.collector import FactCollector, text
 from forensix.metadata.facts import Node
 
 FRAMES = 120_000
@@ -47,17 +47,17 @@ def header(data: Any, at: int) -> tuple[int, int, int, int, int, int] | None:
     return version, layer, kbps, rate, data[at + 3] >> 6, size
 
 
-def walk_mp3(data: Any, found: Found) -> None:
+def walk_mp3(data: Any, facts: FactCollector) -> None:
     """Read tags and frames of an MP3 file into ``found``."""
     start = 0
     for _ in range(4):
-        after = id3.read(data, start, found)
+        after = id3.read(data, start, facts)
         if after == start:
             break
-        found.nodes.append(Node("ID3v2", start, after - start))
+        facts.nodes.append(Node("ID3v2", start, after - start))
         start = after
-    end = len(data) - id3.version1(data, found)
-    end = _ape(data, end, found)
+    end = len(data) - id3.version1(data, facts)
+    end = _ape(data, end, facts)
     first = _first_frame(data, start, end)
     if first is None:
         zeros = (
@@ -65,13 +65,13 @@ def walk_mp3(data: Any, found: Found) -> None:
             if not bytes(data[start:end]).strip(b"\x00")
             else "no chain of frames was found"
         )
-        found.problem(f"There is no MPEG audio in the file: {zeros}.", "frames", start)
+        facts.problem(f"There is no MPEG audio in the file: {zeros}.", "frames", start)
         return
     if first > start and bytes(data[start:first]).strip(b"\x00"):
-        found.problem(f"{first - start} unknown bytes stand before the first frame.", "frames", start)
-    _frames(data, first, end, found)
+        facts.problem(f"{first - start} unknown bytes stand before the first frame.", "frames", start)
+    _frames(data, first, end, facts)
     if end < len(data):
-        found.nodes.append(Node("tags at the end", end, len(data) - end))
+        facts.nodes.append(Node("tags at the end", end, len(data) - end))
 
 
 def _first_frame(data: Any, start: int, end: int) -> int | None:
@@ -88,7 +88,7 @@ def _first_frame(data: Any, start: int, end: int) -> int | None:
         at += 1
 
 
-def _frames(data: Any, at: int, end: int, found: Found) -> None:
+def _frames(data: Any, at: int, end: int, facts: FactCollector) -> None:
     first, n, rates, kinds = at, 0, Counter[int](), Counter[tuple[int, int, int]]()
     gaps: list[tuple[int, int]] = []
     changes: list[int] = []
@@ -97,10 +97,10 @@ def _frames(data: Any, at: int, end: int, found: Found) -> None:
     while at < end and n < FRAMES:
         frame = header(data, at)
         if frame is None or frame[5] < 5:
-            after = id3.read(data, at, found) if _first_frame(data, at + 1, end) is None else at
+            after = id3.read(data, at, facts) if _first_frame(data, at + 1, end) is None else at
             if after > at:
                 # ID3v2.4 may stand behind the sound.
-                found.nodes.append(Node(id3.BEHIND, at, after - at))
+                facts.nodes.append(Node(id3.BEHIND, at, after - at))
                 at = after
                 continue
             again = _first_frame(data, at + 1, end)
@@ -112,7 +112,7 @@ def _frames(data: Any, at: int, end: int, found: Found) -> None:
         kind = (frame[0], frame[3], int(frame[4] == 3))
         if last and kind != last:
             changes.append(at)
-        if _encoder(data, at, frame, found, n):
+        if _encoder(data, at, frame, facts, n):
             changes += [at] if n > 1 else []
         last = kind
         n += 1
@@ -121,29 +121,29 @@ def _frames(data: Any, at: int, end: int, found: Found) -> None:
         if at + frame[5] > end:
             cut = at + frame[5] - end
         at += frame[5]
-    found.nodes.append(Node("MPEG frames", first, min(at, end) - first, f"{n} frames"))
+    facts.nodes.append(Node("MPEG frames", first, min(at, end) - first, f"{n} frames"))
     seconds = sum(c * (1152 if k[0] == 3 else 576) / k[1] for k, c in kinds.items())
-    found.fact("mpeg.frames", n, "frames", first)
-    found.fact("mpeg.duration_s", round(seconds, 3), "frames", first)
-    found.fact("mpeg.kbps", sorted(rates), "frames", first)
+    facts.fact("mpeg.frames", n, "frames", first)
+    facts.fact("mpeg.duration_s", round(seconds, 3), "frames", first)
+    facts.fact("mpeg.kbps", sorted(rates), "frames", first)
     if kinds:
         (version, rate, mono), _ = kinds.most_common(1)[0]
-        found.fact(
+        facts.fact(
             "mpeg.audio",
             {"rate_hz": rate, "channels": 2 - mono, "version": {3: 1, 2: 2, 0: 2.5}[version]},
             "frames",
             first,
         )
     if cut > 4:
-        found.problem(f"The last frame is cut off: {cut} bytes are missing.", "frames", at, grave=cut > 4 and n < 4)
+        facts.problem(f"The last frame is cut off: {cut} bytes are missing.", "frames", at, grave=cut > 4 and n < 4)
     for place, size in gaps[:8]:
-        found.problem(f"{size} bytes between two frames belong to neither.", "frames", place)
+        facts.problem(f"{size} bytes between two frames belong to neither.", "frames", place)
     for place in dict.fromkeys(changes[:8]):
-        found.fact("mpeg.join", place, "frame whose settings differ from those before it, or that begins a file", place)
+        facts.fact("mpeg.join", place, "frame whose settings differ from those before it, or that begins a file", place)
     if at < end - 4 and n < FRAMES:
         size = end - at
         if bytes(data[at:end]).strip(b"\x00\xff\x55\xaa"):
-            found.fact(
+            facts.fact(
                 "container.after_end",
                 {"size": size, "first_box": bytes(data[at : at + 8]).hex(" ")},
                 "behind the last frame",
@@ -151,45 +151,45 @@ def _frames(data: Any, at: int, end: int, found: Found) -> None:
             )
 
 
-def _encoder(data: Any, at: int, frame: tuple[int, ...], found: Found, n: int) -> bool:
+def _encoder(data: Any, at: int, frame: tuple[int, ...], facts: FactCollector, n: int) -> bool:
     """Read a Xing, Info or VBRI header and the LAME tag in it; say whether there is one."""
     side = (17 if frame[4] == 3 else 32) if frame[0] == 3 else (9 if frame[4] == 3 else 17)
     mark = at + 4 + side
     raw = bytes(data[mark : mark + 156])
     if bytes(data[at + 36 : at + 40]) == b"VBRI":
-        found.fact("mpeg.encoder_header", "VBRI (Fraunhofer)", f"frame {n + 1}", at + 36)
+        facts.fact("mpeg.encoder_header", "VBRI (Fraunhofer)", f"frame {n + 1}", at + 36)
         return True
     if raw[:4] not in (b"Xing", b"Info"):
         return False
-    found.fact("mpeg.encoder_header", raw[:4].decode(), f"frame {n + 1}", mark)
+    facts.fact("mpeg.encoder_header", raw[:4].decode(), f"frame {n + 1}", mark)
     flags = int.from_bytes(raw[4:8], "big")
     if flags & 1:
-        found.fact(
+        facts.fact(
             "mpeg.stated_frames", int.from_bytes(raw[8:12], "big"), f"frame {n + 1} {raw[:4].decode()}", mark + 8
         )
     if flags & 2:
         place = 8 + 4 * bool(flags & 1)
         stated = int.from_bytes(raw[place : place + 4], "big")
         where = f"frame {n + 1} {raw[:4].decode()}"
-        found.fact("mpeg.stated_bytes", stated, where, mark + place)
+        facts.fact("mpeg.stated_bytes", stated, where, mark + place)
         # What follows the sound is in the file as well, so that less than stated is a cut and nothing else.
         if stated > len(data) - at:
             message = f"The sound is said to have {stated} bytes, but only {len(data) - at} follow: it was cut off."
-            found.problem(message, where, mark + place)
+            facts.problem(message, where, mark + place)
     tag = 8 + 4 * bool(flags & 1) + 4 * bool(flags & 2) + 100 * bool(flags & 4) + 4 * bool(flags & 8)
     name = raw[tag : tag + 9]
     if re.match(rb"[A-Za-z][A-Za-z0-9. ()\-]{3,}", name):
-        found.fact("mpeg.encoder", text(name), f"frame {n + 1} LAME tag", mark + tag)
+        facts.fact("mpeg.encoder", text(name), f"frame {n + 1} LAME tag", mark + tag)
         delay = raw[tag + 21 : tag + 24]
         if len(delay) == 3:
             both = int.from_bytes(delay, "big")
-            found.fact("mpeg.delay_samples", [both >> 12, both & 0xFFF], f"frame {n + 1} LAME tag", mark + tag + 21)
+            facts.fact("mpeg.delay_samples", [both >> 12, both & 0xFFF], f"frame {n + 1} LAME tag", mark + tag + 21)
         if len(raw) > tag + 10:
-            found.fact("mpeg.lowpass_hz", raw[tag + 10] * 100, f"frame {n + 1} LAME tag", mark + tag + 10)
+            facts.fact("mpeg.lowpass_hz", raw[tag + 10] * 100, f"frame {n + 1} LAME tag", mark + tag + 10)
     return True
 
 
-def _ape(data: Any, end: int, found: Found) -> int:
+def _ape(data: Any, end: int, facts: FactCollector) -> int:
     """Read an APE tag before ``end``; return where it begins."""
     if end < 32 or bytes(data[end - 32 : end - 24]) != b"APETAGEX":
         return end
@@ -199,14 +199,14 @@ def _ape(data: Any, end: int, found: Found) -> int:
     )
     at = end - size
     if at < 0:
-        found.problem("The APE tag says it is longer than the file.", "APE tag", end - 32)
+        facts.problem("The APE tag says it is longer than the file.", "APE tag", end - 32)
         return end
     for _ in range(min(count, 200)):
         length = int.from_bytes(data[at : at + 4], "little")
         stop = data.find(b"\x00", at + 8, end)
         if stop < 0 or stop + 1 + length > end:
             break
-        found.fact(
+        facts.fact(
             f"ape.{text(bytes(data[at + 8 : stop]))}",
             text(bytes(data[stop + 1 : stop + 1 + min(length, 2000)])),
             "APE tag",
@@ -217,22 +217,22 @@ def _ape(data: Any, end: int, found: Found) -> int:
     return end - size - (32 if has_header else 0)
 
 
-def walk_adts(data: Any, found: Found) -> None:
+def walk_adts(data: Any, facts: FactCollector) -> None:
     """Read the frames of an ADTS file into ``found``."""
-    at = id3.read(data, 0, found)
+    at = id3.read(data, 0, facts)
     if bytes(data[at : at + 4]) == b"ADIF":
         # One header for the whole stream: there are no frames to walk.
-        found.fact("adif.header", bytes(data[at : at + 16]).hex(" "), "ADIF", at)
-        found.nodes.append(Node("ADIF stream", at, len(data) - at))
+        facts.fact("adif.header", bytes(data[at : at + 16]).hex(" "), "ADIF", at)
+        facts.nodes.append(Node("ADIF stream", at, len(data) - at))
         return
-    end = _ape(data, len(data) - id3.version1(data, found), found)
+    end = _ape(data, len(data) - id3.version1(data, facts), facts)
     first, n = at, 0
     kinds: Counter[tuple[int, int]] = Counter()
     changes: list[int] = []
     last: tuple[int, int] | None = None
     while at + 7 <= end and n < FRAMES:
         if data[at] != 0xFF or data[at + 1] & 0xF6 != 0xF0:
-            after = id3.read(data, at, found)
+            after = id3.read(data, at, facts)
             if after > at:
                 at = after
                 continue
@@ -241,15 +241,15 @@ def walk_adts(data: Any, found: Found) -> None:
                 again = data.find(b"\xff", again + 1)
             where_next = f"; the next is {again - at} bytes on" if again > 0 else ""
             message = f"Other bytes stand where an ADTS frame must begin{where_next}."
-            found.problem(message, "frames", at)
-            if again < 0 or len(found.problems) > 8:
+            facts.problem(message, "frames", at)
+            if again < 0 or len(facts.problems) > 8:
                 break
             at = again
             continue
         size = (data[at + 3] & 3) << 11 | data[at + 4] << 3 | data[at + 5] >> 5
         kind = (data[at + 2] >> 2 & 15, (data[at + 2] & 1) << 2 | data[at + 3] >> 6)
         if size < 7:
-            found.problem("A frame says it is shorter than its own header.", "frames", at)
+            facts.problem("A frame says it is shorter than its own header.", "frames", at)
             break
         if last and kind != last:
             changes.append(at)
@@ -257,17 +257,17 @@ def walk_adts(data: Any, found: Found) -> None:
         kinds[kind] += 1
         n += 1
         if at + size > end:
-            found.problem(f"The last frame is cut off: {at + size - end} bytes are missing.", "frames", at, grave=False)
+            facts.problem(f"The last frame is cut off: {at + size - end} bytes are missing.", "frames", at, grave=False)
         at += size
-    found.nodes.append(Node("ADTS frames", first, min(at, end) - first, f"{n} frames"))
+    facts.nodes.append(Node("ADTS frames", first, min(at, end) - first, f"{n} frames"))
     if not n:
-        found.problem("There is no ADTS frame in the file.", "frames", first)
+        facts.problem("There is no ADTS frame in the file.", "frames", first)
         return
     (index, channels), _ = kinds.most_common(1)[0]
     rate = _ADTS_RATES[index] if index < len(_ADTS_RATES) else 0
     if not rate:
-        found.problem("The frames name a sample rate that does not exist.", "frames", first)
-    found.fact("adts.frames", n, "frames", first)
-    found.fact("adts.audio", {"rate_hz": rate, "channels": channels}, "frames", first)
+        facts.problem("The frames name a sample rate that does not exist.", "frames", first)
+    facts.fact("adts.frames", n, "frames", first)
+    facts.fact("adts.audio", {"rate_hz": rate, "channels": channels}, "frames", first)
     for place in changes[:8]:
-        found.fact("mpeg.join", place, "frame whose settings differ from those before it", place)
+        facts.fact("mpeg.join", place, "frame whose settings differ from those before it", place)

@@ -19,12 +19,12 @@ from typing import Any
 
 from forensix.metadata.av import bmff, flv, matroska, mpeg_audio, riff, xiph
 from forensix.metadata.av import streams as video_streams
-from forensix.metadata.av.collector import Found, iso6709
+from forensix.metadata.av.collector import FactCollector, iso6709
 from forensix.metadata.facts import Facts, Problem
 
 FAULTS = (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, ArithmeticError)
 VIDEO = frozenset({"mp4", "mov", "mkv", "webm", "flv", "avi", "3gp", "m4v"})
-WALKS: dict[str, Callable[[Any, Found], None]] = {
+WALKS: dict[str, Callable[[Any, FactCollector], None]] = {
     "bmff": bmff.walk,
     "matroska": matroska.walk,
     "avi": riff.walk,
@@ -76,76 +76,78 @@ def sniff(head: bytes, format: str) -> str:
 def read(path: str, format: str) -> Facts:
     """Return the facts of a video or a recording; what is broken in it is a problem, never an error."""
     kind = "video" if format in VIDEO else "audio"
-    found = Found()
+    facts = FactCollector()
     if Path(path).stat().st_size == 0:
         return Facts(kind, format, problems=(Problem("The file is empty.", "file", 0),))
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         container = sniff(bytes(data[:16]), format)
-        found.fact("container.format", container, "first bytes", 0)
-        for step in _steps(path, format, kind, container, data, found):
-            if found.exhausting:
-                found.problem("The streams were not read, because that would take too long.", "file")
+        facts.fact("container.format", container, "first bytes", 0)
+        for step in _steps(path, format, kind, container, data, facts):
+            if facts.exhausting:
+                facts.problem("The streams were not read, because that would take too long.", "file")
                 break
             try:
                 step()
             except FAULTS as error:
-                found.problem(f"A part cannot be read: {type(error).__name__}: {str(error)[:200]}", "file")
-    _common(found)
-    _shortened(found, Path(path).stat().st_size)
-    return Facts(kind, format, tuple(found.items), tuple(dict.fromkeys(found.problems)), tuple(found.nodes))
+                facts.problem(f"A part cannot be read: {type(error).__name__}: {str(error)[:200]}", "file")
+    _common(facts)
+    _shortened(facts, Path(path).stat().st_size)
+    return Facts(kind, format, tuple(facts.items), tuple(dict.fromkeys(facts.problems)), tuple(facts.nodes))
 
 
-def _steps(path: str, format: str, kind: str, container: str, data: Any, found: Found) -> list[Callable[[], Any]]:
+def _steps(
+    path: str, format: str, kind: str, container: str, data: Any, facts: FactCollector
+) -> list[Callable[[], Any]]:
     from forensix.metadata.av import audio_signal, flac_checksum, video_frames
     from forensix.metadata.blocks import c2pa
 
     steps: list[Callable[[], Any]] = []
     if container in WALKS:
-        steps.append(lambda: WALKS[container](data, found))
+        steps.append(lambda: WALKS[container](data, facts))
     # No demuxer here reads a stream with one header (ADIF), so nothing is decoded and nothing said of it.
     if format != "pcm" and bytes(data[:4]) != b"ADIF":
-        steps.append(lambda: video_streams.marks(data, found))
-        steps.append(lambda: video_streams.packets(path, container, found))
-        steps.append(lambda: flac_checksum.read(path, container, found))
-        steps.append(lambda: audio_signal.read(path, container, found))
+        steps.append(lambda: video_streams.marks(data, facts))
+        steps.append(lambda: video_streams.packets(path, container, facts))
+        steps.append(lambda: flac_checksum.read(path, container, facts))
+        steps.append(lambda: audio_signal.read(path, container, facts))
         if kind == "video":
-            steps.append(lambda: video_frames.read(path, container, found))
-    steps.append(lambda: found.items.extend(c2pa.read(path, format)))
+            steps.append(lambda: video_frames.read(path, container, facts))
+    steps.append(lambda: facts.items.extend(c2pa.read(path, format)))
     return steps
 
 
-def _common(found: Found) -> None:
+def _common(facts: FactCollector) -> None:
     """Add the facts that have the same name in every medium."""
-    for fact in list(found.items):
+    for fact in list(facts.items):
         key = DEVICE.get(fact.key)
-        if key and found.get(key) is None and isinstance(fact.value, str):
-            found.fact(key, fact.value, fact.where, fact.offset)
+        if key and facts.get(key) is None and isinstance(fact.value, str):
+            facts.fact(key, fact.value, fact.where, fact.offset)
         if (
             fact.key in ("vorbis.LOCATION", "vorbis.GEO_LOCATION", "id3.TXXX.location")
-            and found.get("gps.latitude") is None
+            and facts.get("gps.latitude") is None
         ):
             point = iso6709(str(fact.value))
             if point:
-                found.fact("gps.latitude", point[0], fact.where, fact.offset)
-                found.fact("gps.longitude", point[1], fact.where, fact.offset)
+                facts.fact("gps.latitude", point[0], fact.where, fact.offset)
+                facts.fact("gps.longitude", point[1], fact.where, fact.offset)
 
 
-def _shortened(found: Found, size: int) -> None:
+def _shortened(facts: FactCollector, size: int) -> None:
     """Tell where the streams are much shorter, or the file is smaller, than a header says."""
-    streams = [f.value for f in found.items if f.key in ("stream.video", "stream.audio") and isinstance(f.value, dict)]
+    streams = [f.value for f in facts.items if f.key in ("stream.video", "stream.audio") and isinstance(f.value, dict)]
     there = max((float(s.get("duration_s") or 0) for s in streams), default=0.0)
     for key in ("flac.duration_s", "container.tag.duration", "container.movie.duration_s"):
-        stated = found.get(key)
+        stated = facts.get(key)
         # FLAC counts its samples; other headers round, or count a still ending.
         share, slack_s = (0.99, 0.05) if key.startswith("flac") else (0.9, 0.5)
         if streams and there and isinstance(stated, int | float) and there < share * stated - slack_s:
-            found.problem(f"The header says that it lasts {stated} s, but the streams end after {there} s.", key)
+            facts.problem(f"The header says that it lasts {stated} s, but the streams end after {there} s.", key)
             break
     else:
-        if streams and not there and (found.get("flac.duration_s") or 0) > 0:
-            found.problem("The header states sound, but no frame of it can be read.", "frames")
-    stated = found.get("container.tag.filesize")
+        if streams and not there and (facts.get("flac.duration_s") or 0) > 0:
+            facts.problem("The header states sound, but no frame of it can be read.", "frames")
+    stated = facts.get("container.tag.filesize")
     if isinstance(stated, int | float) and stated > size:
-        found.problem(
+        facts.problem(
             f"The header says that the file has {stated:.0f} bytes, but it has {size}: it was cut off.", "onMetaData"
         )

@@ -10,7 +10,7 @@ import struct
 from typing import Any
 
 from forensix.metadata.av.bmff_tags import packet
-from forensix.metadata.av.collector import DEPTH, Found, is_text, name4, text
+from forensix.metadata.av.collector import DEPTH, FactCollector, is_text, name4, text
 from forensix.metadata.facts import Node
 
 CHUNKS = 10_000
@@ -41,41 +41,43 @@ FORMATS = {
 }
 
 
-def walk(data: Any, found: Found) -> None:
+def walk(data: Any, facts: FactCollector) -> None:
     """Read every chunk of a file into ``found``."""
     state: dict[str, Any] = {"n": 0, "movi": False, "data": 0}
     if len(data) < 12:
-        found.problem("The file ends inside its header.", "RIFF", 0)
+        facts.problem("The file ends inside its header.", "RIFF", 0)
         return
     form = name4(bytes(data[8:12]))
-    found.fact("container.form", form, "RIFF header", 8)
-    found.nodes.extend(_chunks(data, 0, len(data), "", 0, found, state))
+    facts.fact("container.form", form, "RIFF header", 8)
+    facts.nodes.extend(_chunks(data, 0, len(data), "", 0, facts, state))
     if form == "WAVE":
         if "fmt" not in state:
-            found.problem("The chunk that describes the samples (fmt) is missing.", "RIFF")
+            facts.problem("The chunk that describes the samples (fmt) is missing.", "RIFF")
         if not state["data"]:
-            found.problem("There is no chunk of samples (data).", "RIFF")
+            facts.problem("There is no chunk of samples (data).", "RIFF")
     if form.strip() == "AVI" and not state["movi"]:
-        found.problem("The recording itself (movi) is missing.", "RIFF")
+        facts.problem("The recording itself (movi) is missing.", "RIFF")
 
 
-def _chunks(data: Any, at: int, end: int, path: str, depth: int, found: Found, state: dict[str, Any]) -> list[Node]:
+def _chunks(
+    data: Any, at: int, end: int, path: str, depth: int, facts: FactCollector, state: dict[str, Any]
+) -> list[Node]:
     nodes: list[Node] = []
     if depth > DEPTH:
         if not state.get("deep"):
             state["deep"] = True
-            found.problem(f"Chunks are nested more than {DEPTH} deep; those inside were not read.", path, at)
+            facts.problem(f"Chunks are nested more than {DEPTH} deep; those inside were not read.", path, at)
         return nodes
     while at + 8 <= end:
         state["n"] += 1
         if state["n"] > CHUNKS:
-            found.problem(f"There are more than {CHUNKS} chunks; the rest was not read.", path or "file", at)
-            found.exhausting = True
+            facts.problem(f"There are more than {CHUNKS} chunks; the rest was not read.", path or "file", at)
+            facts.exhausting = True
             break
         kind, size = struct.unpack_from("<4sI", data, at)
         name = name4(kind).strip()
         if depth == 0 and name not in ("RIFF", "RF64", "BW64"):
-            found.fact("container.after_end", {"size": end - at, "first_box": name}, "behind the RIFF chunk", at)
+            facts.fact("container.after_end", {"size": end - at, "first_box": name}, "behind the RIFF chunk", at)
             break
         body, stop = at + 8, at + 8 + size
         where = f"{path}/{name}" if path else name
@@ -88,7 +90,7 @@ def _chunks(data: Any, at: int, end: int, path: str, depth: int, found: Found, s
             else:
                 message = f"The chunk {name} says {size} bytes, but {end - body} are there: cut off, or a wrong size."
                 streaming = size in (0xFFFFFFFF, 0x7FFFFFFF) or size >= 0x7FFFF000
-                found.problem(message, where, at, grave=not streaming)
+                facts.problem(message, where, at, grave=not streaming)
                 stop = end
         children: list[Node] = []
         label = name
@@ -96,74 +98,74 @@ def _chunks(data: Any, at: int, end: int, path: str, depth: int, found: Found, s
             label = f"{name} {name4(bytes(data[body : body + 4])).strip()}"
             state["movi"] = state["movi"] or label == "LIST movi"
             if label != "LIST movi":
-                children = _chunks(data, body + 4, stop, f"{path}/{label}" if path else label, depth + 1, found, state)
+                children = _chunks(data, body + 4, stop, f"{path}/{label}" if path else label, depth + 1, facts, state)
         else:
-            _leaf(name, data, body, stop, where, found, state)
+            _leaf(name, data, body, stop, where, facts, state)
         if depth == 0 and size and stop - body == size and size == 0:
-            found.problem("The RIFF header says that the file is empty.", where, at)
-        if found.counted():
+            facts.problem("The RIFF header says that the file is empty.", where, at)
+        if facts.counted():
             nodes.append(Node(label, at, stop - at, "", tuple(children)))
         at = stop + (stop & 1)
     if depth == 0 and nodes and nodes[0].size < 12:
-        found.problem("The RIFF header states a size of zero.", "RIFF", 4)
+        facts.problem("The RIFF header states a size of zero.", "RIFF", 4)
     return nodes
 
 
-def _leaf(name: str, data: Any, body: int, stop: int, where: str, found: Found, state: dict[str, Any]) -> None:
+def _leaf(name: str, data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:
     raw = bytes(data[body : min(stop, body + (1 << 20))])
     if name in INFO and ("INFO" in where or name in ("IDIT", "ISFT")):
-        found.fact(f"container.tag.{name}", text(raw), where, body)
+        facts.fact(f"container.tag.{name}", text(raw), where, body)
         if name == "IDIT":
-            found.fact("container.movie.created", text(raw), where, body)
+            facts.fact("container.movie.created", text(raw), where, body)
     elif name.startswith("I") and "INFO" in where and is_text(raw):
-        found.fact(f"container.tag.{name}", text(raw), where, body)
+        facts.fact(f"container.tag.{name}", text(raw), where, body)
     elif name == "fmt":
         state["fmt"] = True
-        _format(raw, where, body, found, state)
+        _format(raw, where, body, facts, state)
     elif name == "data":
         state["data"] = stop - body
-        found.fact("container.data_bytes", stop - body, where, body)
+        facts.fact("container.data_bytes", stop - body, where, body)
         align = state.get("align")
         if align and (stop - body) % align:
-            found.problem(f"The samples do not fill whole frames of {align} bytes: some are cut off.", where, body)
+            facts.problem(f"The samples do not fill whole frames of {align} bytes: some are cut off.", where, body)
     elif name == "bext" and len(raw) >= 346:
         for key, a, b in (("description", 0, 256), ("originator", 256, 288), ("reference", 288, 320)):
-            found.fact(f"container.bext.{key}", text(raw[a:b]), where, body + a)
+            facts.fact(f"container.bext.{key}", text(raw[a:b]), where, body + a)
         day, hour = text(raw[320:330]), text(raw[330:338])
         if re.match(r"\d{4}", day):
-            found.fact(
+            facts.fact(
                 "container.movie.created", f"{day.replace(':', '-')}T{hour.replace('-', ':')}", where, body + 320
             )
-        found.fact("container.bext.history", text(raw[602:]), where, body + 602)
+        facts.fact("container.bext.history", text(raw[602:]), where, body + 602)
     elif name == "iXML":
         for tag in re.findall(rb"<(PROJECT|SCENE|TAKE|TAPE|NOTE|FILE_UID|ORIGINATOR|SOFTWARE)>([^<]{1,200})<", raw)[
             :20
         ]:
-            found.fact(f"container.ixml.{tag[0].decode()}", text(tag[1]), where, body)
+            facts.fact(f"container.ixml.{tag[0].decode()}", text(tag[1]), where, body)
     elif name in ("_PMX", "XMP"):
-        packet(raw, f"{where} XMP", body, found)
+        packet(raw, f"{where} XMP", body, facts)
     elif name.lower() == "id3":
         from forensix.metadata.av import id3
 
-        id3.read(raw, 0, found, base=body)
+        id3.read(raw, 0, facts, base=body)
     elif name == "strh" and len(raw) >= 8:
-        found.fact("container.codec", name4(raw[4:8]), where, body + 4)
+        facts.fact("container.codec", name4(raw[4:8]), where, body + 4)
     elif name == "cue" and len(raw) >= 4:
-        found.fact("container.cue_points", int.from_bytes(raw[:4], "little"), where, body)
+        facts.fact("container.cue_points", int.from_bytes(raw[:4], "little"), where, body)
     elif name == "JUNK" and is_text(raw[:200].rstrip(b"\x00")):
-        found.fact("container.junk", text(raw[:200]), where, body)
+        facts.fact("container.junk", text(raw[:200]), where, body)
 
 
-def _format(raw: bytes, where: str, body: int, found: Found, state: dict[str, Any]) -> None:
+def _format(raw: bytes, where: str, body: int, facts: FactCollector, state: dict[str, Any]) -> None:
     if len(raw) < 16:
-        found.problem("The chunk fmt is too short.", where, body)
+        facts.problem("The chunk fmt is too short.", where, body)
         return
     kind, channels, rate, per_second, align, bits = struct.unpack_from("<HHIIHH", raw)
-    found.fact("container.codec", FORMATS.get(kind, f"0x{kind:04X}"), where, body)
-    found.fact("container.audio", {"channels": channels, "rate_hz": rate, "bits": bits}, where, body)
+    facts.fact("container.codec", FORMATS.get(kind, f"0x{kind:04X}"), where, body)
+    facts.fact("container.audio", {"channels": channels, "rate_hz": rate, "bits": bits}, where, body)
     if kind in (1, 3):
         state["align"] = align
         if align != channels * ((bits + 7) // 8) or per_second != rate * align:
-            found.problem("Rate, channels and bytes of a sample contradict each other in the header.", where, body)
+            facts.problem("Rate, channels and bytes of a sample contradict each other in the header.", where, body)
     if not channels or not rate:
-        found.problem("The header says that there are no channels or a sample rate of 0.", where, body)
+        facts.problem("The header says that there are no channels or a sample rate of 0.", where, body)

@@ -11,7 +11,7 @@ from typing import Any
 import av
 import numpy as np
 
-from forensix.metadata.av.collector import Found, text
+from forensix.metadata.av.collector import FactCollector, text
 
 PACKETS = 300_000
 MARKS = (
@@ -39,7 +39,7 @@ DEMUXERS = {
 """The one demuxer that each container is opened with: a playlist inside it is never followed."""
 
 
-def marks(data: Any, found: Found) -> None:
+def marks(data: Any, facts: FactCollector) -> None:
     """Find the names that encoders leave inside the stream (``stream.encoder``), each once with its settings."""
     for name, pattern in MARKS:
         seen: dict[str, int] = {}
@@ -51,10 +51,10 @@ def marks(data: Any, found: Found) -> None:
             if len(seen) > SHOWN or counted > 2000:
                 break
         for shown, at in seen.items():
-            found.fact("stream.encoder", shown, f"encoder's text in the stream ({name})", at)
+            facts.fact("stream.encoder", shown, f"encoder's text in the stream ({name})", at)
 
 
-def packets(path: str, container: str, found: Found) -> None:
+def packets(path: str, container: str, facts: FactCollector) -> None:
     """Read the packets of all streams into ``stream.video`` and ``stream.audio``, one dict each."""
     demuxer = DEMUXERS.get(container)
     if demuxer is None:
@@ -62,13 +62,13 @@ def packets(path: str, container: str, found: Found) -> None:
     options = {"protocol_whitelist": "file", "format_whitelist": demuxer}
     try:
         with av.open(path, format=demuxer, options=options, metadata_errors="replace") as opened:
-            _streams(opened, found)
+            _streams(opened, facts)
     except (av.FFmpegError, OSError, ValueError, EOFError) as error:
         said = getattr(error, "strerror", None) or str(error).replace(path, "the file")
-        found.problem(f"The streams cannot be read: {said[:200]}.", "streams")
+        facts.problem(f"The streams cannot be read: {said[:200]}.", "streams")
 
 
-def _streams(opened: Any, found: Found) -> None:
+def _streams(opened: Any, facts: FactCollector) -> None:
     times: dict[int, list[float]] = {}
     lengths: dict[int, list[float]] = {}
     keys: dict[int, list[float]] = {}
@@ -87,7 +87,7 @@ def _streams(opened: Any, found: Found) -> None:
         if packet.is_keyframe:
             keys.setdefault(index, []).append(at_s)
     if broken:
-        found.problem(f"{broken} packets are marked as damaged.", "streams")
+        facts.problem(f"{broken} packets are marked as damaged.", "streams")
     for stream in opened.streams:
         if stream.type not in ("video", "audio"):
             continue
@@ -112,12 +112,12 @@ def _streams(opened: Any, found: Found) -> None:
             context = stream.codec_context
             record |= {"rate_hz": context.rate if context else 0, "channels": context.channels if context else 0}
             record["gaps"] = _audio_gaps(times.get(stream.index, []), lengths.get(stream.index, []))
-        found.fact(f"stream.{stream.type}", record, f"stream {stream.index}")
+        facts.fact(f"stream.{stream.type}", record, f"stream {stream.index}")
         for key, value in list((stream.metadata or {}).items())[:40]:
             if key.lower() in ("encoder", "handler_name", "creation_time", "vendor_id"):
-                found.fact(f"stream.tag.{key.lower()}", str(value), f"stream {stream.index}")
+                facts.fact(f"stream.tag.{key.lower()}", str(value), f"stream {stream.index}")
         if not len(when):
-            found.problem(
+            facts.problem(
                 f"The {stream.type} stream {stream.index} holds no packet.", f"stream {stream.index}", grave=False
             )
 

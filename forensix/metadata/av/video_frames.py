@@ -14,7 +14,7 @@ import av
 import numpy as np
 
 from forensix.metadata.av import video_groups
-from forensix.metadata.av.collector import Found
+from forensix.metadata.av.collector import FactCollector
 from forensix.metadata.av.decoding import Damage, frames, strict
 from forensix.metadata.av.streams import DEMUXERS
 
@@ -25,49 +25,49 @@ STRETCH = 8
 NEAR = 0.2
 
 
-def read(path: str, container: str, found: Found) -> None:
+def read(path: str, container: str, facts: FactCollector) -> None:
     """Decode the first frames (1500, or 300 million pixels) and add ``frames.*`` facts."""
     demuxer = DEMUXERS.get(container)
     if demuxer is None:
         return
     damage = Damage()
     sums, motions, times, sizes, kinds = _frames(path, demuxer, damage)
-    damage.tell(found, "picture")
+    damage.tell(facts, "picture")
     if len(sums) < 3:
         return
     where = f"decoded frames 1 to {len(sums)}"
     same = [i for i in range(1, len(sums)) if sums[i] == sums[i - 1]]
-    found.fact("frames.compared", len(sums), where)
+    facts.fact("frames.compared", len(sums), where)
     moving = float(np.mean(np.array(motions[1:]) > MOTION))
-    found.fact("frames.moving_share", round(moving, 3), where)
+    facts.fact("frames.moving_share", round(moving, 3), where)
     # A copy counts where the picture moves before and after it: a still scene repeats itself honestly.
     doubled = [i for i in same if 2 <= i < len(sums) - 1 and motions[i - 1] > MOTION and motions[i + 1] > MOTION]
     if doubled:
-        found.fact("frames.doubled", [[i, round(times[i], 3)] for i in doubled[:40]], where)
-        found.fact("frames.n_doubled", len(doubled), where)
+        facts.fact("frames.doubled", [[i, round(times[i], 3)] for i in doubled[:40]], where)
+        facts.fact("frames.n_doubled", len(doubled), where)
     near = near_copies(motions)
     if near:
-        found.fact("frames.near_copies", [[i, round(times[i], 3)] for i in near[:40]], where)
-        found.fact("frames.n_near_copies", len(near), where)
+        facts.fact("frames.near_copies", [[i, round(times[i], 3)] for i in near[:40]], where)
+        facts.fact("frames.n_near_copies", len(near), where)
     groups = video_groups.period(sizes, kinds)
     if groups is not None:
-        found.fact("frames.former_groups", groups, where)
+        facts.fact("frames.former_groups", groups, where)
     again = _stretch(sums, motions)
     if again:
         first, second, length = again
         shown = [round(times[first], 3), round(times[second], 3), length]
-        found.fact("frames.repeated_stretch", shown, where)
+        facts.fact("frames.repeated_stretch", shown, where)
 
 
 def near_copies(motions: list[float]) -> list[int]:
     """Return the frames that differ from the one before by a small part of what the six around it do."""
     change = np.array(motions)
-    found = []
+    indexes = []
     for i in range(4, len(change) - 3):
         around = np.r_[change[i - 3 : i], change[i + 1 : i + 4]]
         if around.min() > MOTION and change[i] < NEAR * around.min():
-            found.append(i)
-    return found
+            indexes.append(i)
+    return indexes
 
 
 def _frames(

@@ -8,7 +8,7 @@ RFC 9639 (FLAC), RFC 3533 (Ogg), RFC 7845 (Opus in Ogg); Xiph, "Ogg Vorbis I com
 import struct
 from typing import Any
 
-from forensix.metadata.av.collector import Found, text
+from forensix.metadata.av.collector import FactCollector, text
 from forensix.metadata.facts import Node
 
 BLOCKS = ("STREAMINFO", "PADDING", "APPLICATION", "SEEKTABLE", "VORBIS_COMMENT", "CUESHEET", "PICTURE")
@@ -16,93 +16,93 @@ PAGES = 100_000
 COMMENTS = 500
 
 
-def comments(raw: bytes, where: str, offset: int, found: Found) -> None:
+def comments(raw: bytes, where: str, offset: int, facts: FactCollector) -> None:
     """Read a Vorbis comment block into ``vorbis.vendor`` and ``vorbis.<NAME>``."""
     try:
         size = struct.unpack_from("<I", raw)[0]
-        found.fact("vorbis.vendor", text(raw[4 : 4 + size]), where, offset + 4)
+        facts.fact("vorbis.vendor", text(raw[4 : 4 + size]), where, offset + 4)
         count, at = struct.unpack_from("<I", raw, 4 + size)[0], 8 + size
         for _ in range(min(count, COMMENTS)):
             length = struct.unpack_from("<I", raw, at)[0]
             entry = raw[at + 4 : at + 4 + length]
             if len(entry) < length:
-                found.problem("A comment says it is longer than the block that holds it.", where, offset + at)
+                facts.problem("A comment says it is longer than the block that holds it.", where, offset + at)
                 return
             name, _, value = entry.partition(b"=")
             if name.upper() != b"METADATA_BLOCK_PICTURE":
-                found.fact(f"vorbis.{text(name).upper()[:60]}", text(value), where, offset + at)
+                facts.fact(f"vorbis.{text(name).upper()[:60]}", text(value), where, offset + at)
             at += 4 + length
     except struct.error:
-        found.problem("The comments break off.", where, offset)
+        facts.problem("The comments break off.", where, offset)
 
 
-def walk_flac(data: Any, found: Found) -> None:
+def walk_flac(data: Any, facts: FactCollector) -> None:
     """Read the metadata blocks of a FLAC file into ``found``."""
     from forensix.metadata.av import id3
 
-    at = id3.read(data, 0, found)
+    at = id3.read(data, 0, facts)
     if bytes(data[at : at + 4]) != b"fLaC":
-        found.problem("The mark fLaC is missing at the start.", "FLAC", at)
+        facts.problem("The mark fLaC is missing at the start.", "FLAC", at)
         return
-    found.nodes.append(Node("fLaC", at, 4))
+    facts.nodes.append(Node("fLaC", at, 4))
     at += 4
     last, n = False, 0
     while not last and n < 200:
         if at + 4 > len(data):
-            found.problem("The file ends inside its metadata blocks.", "FLAC", at)
+            facts.problem("The file ends inside its metadata blocks.", "FLAC", at)
             return
         kind, size = data[at] & 127, int.from_bytes(data[at + 1 : at + 4], "big")
         last = bool(data[at] & 128)
         name = BLOCKS[kind] if kind < len(BLOCKS) else f"block {kind}"
         if kind == 127 or (n == 0 and kind != 0):
-            found.problem(f"A metadata block of the kind {kind} must not stand here.", name, at)
+            facts.problem(f"A metadata block of the kind {kind} must not stand here.", name, at)
             return
         raw = bytes(data[at + 4 : at + 4 + size])
         if len(raw) < size:
-            found.problem(f"The block {name} says {size} bytes, but only {len(raw)} are there.", name, at)
+            facts.problem(f"The block {name} says {size} bytes, but only {len(raw)} are there.", name, at)
         if kind == 0 and len(raw) >= 34:
             packed = int.from_bytes(raw[10:18], "big")
             rate, channels, bits = packed >> 44, (packed >> 41 & 7) + 1, (packed >> 36 & 31) + 1
-            found.fact("flac.audio", {"rate_hz": rate, "channels": channels, "bits": bits}, name, at)
+            facts.fact("flac.audio", {"rate_hz": rate, "channels": channels, "bits": bits}, name, at)
             if rate and packed & ((1 << 36) - 1):
-                found.fact("flac.duration_s", round((packed & ((1 << 36) - 1)) / rate, 3), name, at)
+                facts.fact("flac.duration_s", round((packed & ((1 << 36) - 1)) / rate, 3), name, at)
             if not rate:
-                found.problem("The stream states a sample rate of 0.", name, at)
-            found.fact("flac.md5", raw[18:34].hex(), name, at + 22)
+                facts.problem("The stream states a sample rate of 0.", name, at)
+            facts.fact("flac.md5", raw[18:34].hex(), name, at + 22)
         elif kind == 0:
-            found.problem("The block STREAMINFO is too short.", name, at)
+            facts.problem("The block STREAMINFO is too short.", name, at)
         elif kind == 2:
-            found.fact("flac.application", text(raw[:4]), name, at + 4)
+            facts.fact("flac.application", text(raw[:4]), name, at + 4)
         elif kind == 4:
-            comments(raw, name, at + 4, found)
+            comments(raw, name, at + 4, facts)
         elif kind == 6:
-            _picture(raw, name, at, found)
-        found.nodes.append(Node(name, at, 4 + len(raw)))
+            _picture(raw, name, at, facts)
+        facts.nodes.append(Node(name, at, 4 + len(raw)))
         at += 4 + size
         n += 1
     if at < len(data):
-        found.nodes.append(Node("frames", at, len(data) - at))
+        facts.nodes.append(Node("frames", at, len(data) - at))
         if data[at] != 0xFF or data[at + 1 : at + 2] == b"" or data[at + 1] & 0xFC != 0xF8:
-            found.problem("There is no frame of samples behind the metadata blocks.", "FLAC", at)
+            facts.problem("There is no frame of samples behind the metadata blocks.", "FLAC", at)
     else:
-        found.problem("The file ends where its samples must begin.", "FLAC", at)
+        facts.problem("The file ends where its samples must begin.", "FLAC", at)
 
 
-def _picture(raw: bytes, name: str, at: int, found: Found) -> None:
+def _picture(raw: bytes, name: str, at: int, facts: FactCollector) -> None:
     try:
         mime = struct.unpack_from(">I", raw, 4)[0]
         words = struct.unpack_from(">I", raw, 8 + mime)[0]
         size = struct.unpack_from(">I", raw, 28 + mime + words)[0]
     except struct.error:
-        found.problem("The block PICTURE is too short.", name, at)
+        facts.problem("The block PICTURE is too short.", name, at)
         return
     there = len(raw) - 32 - mime - words
     if size != there:
-        found.problem(f"The picture says {size} bytes, but the block holds {there}.", name, at)
-    found.fact("flac.picture", {"bytes": size, "kind": text(raw[8 : 8 + min(mime, 60)])}, name, at)
+        facts.problem(f"The picture says {size} bytes, but the block holds {there}.", name, at)
+    facts.fact("flac.picture", {"bytes": size, "kind": text(raw[8 : 8 + min(mime, 60)])}, name, at)
 
 
-def walk_ogg(data: Any, found: Found) -> None:
+def walk_ogg(data: Any, facts: FactCollector) -> None:
     """Read the pages of an Ogg file into ``found``."""
     at, n, ended = 0, 0, set[int]()
     streams: dict[int, dict[str, Any]] = {}
@@ -112,7 +112,7 @@ def walk_ogg(data: Any, found: Found) -> None:
             message = (
                 f"Other bytes stand where an Ogg page must begin{f'; {again - at} are lost' if again > 0 else ''}."
             )
-            found.problem(message, "pages", at)
+            facts.problem(message, "pages", at)
             if again < 0:
                 break
             at = again
@@ -124,38 +124,38 @@ def walk_ogg(data: Any, found: Found) -> None:
         stream = streams.get(serial)
         if flags & 2 or stream is None:
             if not flags & 2:
-                found.problem("A stream begins without its first page.", f"stream {serial:08x}", at)
+                facts.problem("A stream begins without its first page.", f"stream {serial:08x}", at)
             if stream is None and ended:
-                found.fact("ogg.chained", at, f"stream {serial:08x} begins where another ended", at)
+                facts.fact("ogg.chained", at, f"stream {serial:08x} begins where another ended", at)
             stream = streams[serial] = {"next": sequence, "start": at, "pages": 0, "head": b""}
         if sequence != stream["next"]:
             message = f"Page {stream['next']} is expected, page {sequence} comes: pages are missing or were moved."
-            found.problem(message, f"stream {serial:08x}", at)
+            facts.problem(message, f"stream {serial:08x}", at)
         stream["next"], stream["pages"] = sequence + 1, stream["pages"] + 1
         if body + size > len(data):
-            found.problem(
+            facts.problem(
                 f"A page is cut off: {body + size - len(data)} bytes are missing.", f"stream {serial:08x}", at
             )
         if stream["pages"] <= 12 and len(stream["head"]) < 1 << 18:
             stream["head"] += bytes(data[body : body + size])
         if n < 200 and body + size <= len(data) and not _sound(data, at, body + size):
-            found.problem("The checksum of a page does not match its content.", f"stream {serial:08x}", at)
+            facts.problem("The checksum of a page does not match its content.", f"stream {serial:08x}", at)
         if flags & 4:
             ended.add(serial)
         n += 1
         at = body + size
     for serial, stream in streams.items():
         head, where = stream["head"], f"stream {serial:08x}"
-        found.nodes.append(Node(where, stream["start"], at - stream["start"], f"{stream['pages']} pages"))
+        facts.nodes.append(Node(where, stream["start"], at - stream["start"], f"{stream['pages']} pages"))
         for codec, mark, skip in (("Vorbis", b"\x03vorbis", 7), ("Opus", b"OpusTags", 8), ("Theora", b"\x81theora", 7)):
             place = head.find(mark)
             if place >= 0:
-                found.fact("container.codec", codec, where, stream["start"])
-                comments(head[place + skip :], f"{where} comments", stream["start"], found)
+                facts.fact("container.codec", codec, where, stream["start"])
+                comments(head[place + skip :], f"{where} comments", stream["start"], facts)
     if streams and not ended:
-        found.problem("No stream has its last page: the file may be cut off.", "pages", at, grave=False)
+        facts.problem("No stream has its last page: the file may be cut off.", "pages", at, grave=False)
     if not streams:
-        found.problem("There is no Ogg page in the file.", "pages", 0)
+        facts.problem("There is no Ogg page in the file.", "pages", 0)
 
 
 _CRC = []

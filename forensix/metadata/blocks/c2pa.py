@@ -116,12 +116,12 @@ def _generator(manifest: dict[str, Any]) -> str:
 
 
 def _actions(manifest: dict[str, Any]) -> list[dict[str, Any]]:
-    found = []
+    actions = []
     for assertion in (manifest.get("assertions") or [])[:MAX_ITEMS]:
         data = assertion.get("data")
         if str(assertion.get("label", "")).startswith("c2pa.actions") and isinstance(data, dict):
-            found += [a for a in data.get("actions") or [] if isinstance(a, dict)]
-    return found[:MAX_ITEMS]
+            actions += [a for a in data.get("actions") or [] if isinstance(a, dict)]
+    return actions[:MAX_ITEMS]
 
 
 def _action(action: dict[str, Any]) -> dict[str, Any]:
@@ -150,7 +150,7 @@ _SHARED = {"manifest": "label", "active": "active", "generator": "generator", "i
 
 def _sources(told: dict[str, Any], manifest: dict[str, Any]) -> list[dict[str, Any]]:
     shared = {key: told[name] for key, name in _SHARED.items()}
-    found = [
+    sources = [
         {**shared, "source": a["source"], "action": a["action"], "agent": a["agent"]}
         for a in told["actions"]
         if a["source"]
@@ -159,8 +159,8 @@ def _sources(told: dict[str, Any], manifest: dict[str, Any]) -> list[dict[str, A
         data = assertion.get("data")
         if isinstance(data, dict) and data.get("digitalSourceType"):
             source = _last(data["digitalSourceType"])
-            found.append({**shared, "source": source, "action": str(assertion.get("label")), "agent": ""})
-    return found
+            sources.append({**shared, "source": source, "action": str(assertion.get("label")), "agent": ""})
+    return sources
 
 
 def _failures(store: dict[str, Any], active: str) -> list[dict[str, Any]]:

@@ -250,15 +250,15 @@ def _finish(tiff: Tiff) -> None:
         ("device.serial", "exif.LensSerialNumber"),
         ("device.lens", "exif.LensModel"),
     ):
-        found = values.get(source)
-        if found is not None and str(found.value).strip(" \0"):
-            tiff.facts.append(Fact(key, str(found.value).strip(), found.where, found.offset))
+        value = values.get(source)
+        if value is not None and str(value.value).strip(" \0"):
+            tiff.facts.append(Fact(key, str(value.value).strip(), value.where, value.offset))
     for name, negative in (("Latitude", "S"), ("Longitude", "W")):
-        found, mark = values.get(f"exif.gps.{name}"), values.get(f"exif.gps.{name}Ref")
-        degrees = _degrees(found.value) if found is not None else None
-        if found is not None and degrees is not None:
+        value, mark = values.get(f"exif.gps.{name}"), values.get(f"exif.gps.{name}Ref")
+        degrees = _degrees(value.value) if value is not None else None
+        if value is not None and degrees is not None:
             sign = -1 if mark is not None and str(mark.value).upper().startswith(negative) else 1
-            tiff.facts.append(Fact(f"gps.{name.lower()}", round(sign * degrees, 7), found.where, found.offset))
+            tiff.facts.append(Fact(f"gps.{name.lower()}", round(sign * degrees, 7), value.where, value.offset))
 
 
 def _degrees(value: Any) -> float | None:

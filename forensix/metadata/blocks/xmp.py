@@ -139,14 +139,16 @@ def _attribute(packet: bytes, begins: int, key: str, value: str) -> int:
 
 def _salvaged(packet: bytes, where: str, offset: int | None) -> list[Fact]:
     """Read single properties out of a broken packet: an examiner still wants the program's name."""
-    found = []
+    salvaged = []
     for name in ("xmp:CreatorTool", "xap:CreatorTool", "tiff:Software", "xmp:CreateDate", "xmp:ModifyDate"):
         match = re.search(name.encode() + rb"(?:\s*=\s*[\"']|>)([^<\"']{1,200})", packet)
         if match:
             key = "xmp." + name.replace("xap:", "xmp:").replace(":", ".")
             position = None if offset is None else offset + match.start(1)
-            found.append(Fact(key, match[1].decode("utf-8", "replace").strip(), f"{where}, {name} (broken)", position))
-    return found
+            salvaged.append(
+                Fact(key, match[1].decode("utf-8", "replace").strip(), f"{where}, {name} (broken)", position)
+            )
+    return salvaged
 
 
 def _key(tag: str) -> str:

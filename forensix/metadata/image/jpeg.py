@@ -87,12 +87,12 @@ def _walk(data: bytes, parts: Parts) -> None:
             parts.problems.append(Problem("The file ends without an end-of-image marker (FF D9).", "end", len(data)))
             break
         if data[at] != 0xFF:
-            found = data.find(b"\xff", at)
-            message = f"{(found if found >= 0 else len(data)) - at} bytes that belong to no segment."
+            marker_at = data.find(b"\xff", at)
+            message = f"{(marker_at if marker_at >= 0 else len(data)) - at} bytes that belong to no segment."
             parts.problems.append(Problem(message, "between segments", at))
-            if found < 0 or len(parts.problems) > 20:
+            if marker_at < 0 or len(parts.problems) > 20:
                 break
-            at = found
+            at = marker_at
             continue
         marker = data[at + 1]
         if marker == 0xFF:

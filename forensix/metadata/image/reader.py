@@ -65,8 +65,8 @@ def read(path: str, format: str) -> Facts:
     values = {f.key for f in parts.facts}
     for source, key in DEVICE_KEYS:
         if source in values and key not in values:
-            found = next(f for f in parts.facts if f.key == source)
-            parts.facts.append(Fact(key, str(found.value), found.where, found.offset))
+            fact = next(f for f in parts.facts if f.key == source)
+            parts.facts.append(Fact(key, str(fact.value), fact.where, fact.offset))
     pictures = {name: raw for name, raw, _ in parts.thumbnails[:MAX_PICTURES]}
     parts.facts += [Fact("embedded.picture", {"name": n, "size": len(r)}, n, at) for n, r, at in parts.thumbnails]
     return Facts("image", format, tuple(parts.facts), tuple(parts.problems), tuple(parts.nodes), pictures)
@@ -74,9 +74,9 @@ def read(path: str, format: str) -> Facts:
 
 def tiff(data: bytes) -> Parts:
     """Walk a TIFF file: its directories, and the XMP, IPTC and Photoshop blocks that they point to."""
-    found = exif.parse(data, "TIFF", 0, is_file=True)
-    parts = Parts(found.facts, found.problems, found.nodes, thumbnails=found.thumbnails)
-    for name, block, offset in found.blocks:
+    own = exif.parse(data, "TIFF", 0, is_file=True)
+    parts = Parts(own.facts, own.problems, own.nodes, thumbnails=own.thumbnails)
+    for name, block, offset in own.blocks:
         parts.nodes.append(Node(f"{name} block", offset, len(block)))
         if name == "xmp":
             facts, problems = xmp.parse(block, "TIFF tag 0x02BC", offset)

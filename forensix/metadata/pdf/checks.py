@@ -54,15 +54,15 @@ def _offsets(data: bytes, view: View) -> list[Problem]:
                 bad.append((number, where))
         elif kind == "in" and view.entries.get(where, ("free",))[0] != "at":
             bad.append((number, where))
-    found = [
+    problems = [
         Problem(
             f"the cross-reference table leads to byte {where} for object {number}, which is not there", "xref", where
         )
         for number, where in bad[:SAID]
     ]
     if len(bad) > SAID:
-        found.append(Problem(f"{len(bad)} entries of the cross-reference table lead nowhere", "xref"))
-    return found
+        problems.append(Problem(f"{len(bad)} entries of the cross-reference table lead nowhere", "xref"))
+    return problems
 
 
 def _tree(view: View) -> list[Problem]:

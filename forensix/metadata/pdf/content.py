@@ -135,7 +135,7 @@ def _draw(pdf: pikepdf.Pdf, page: Any, content: bytes, area: float) -> _Page:
 
 def _covered(drawn: _Page) -> list[dict[str, Any]]:
     """Find filled boxes that cover text drawn before them, with the text drawn on them afterwards."""
-    found = []
+    covered = []
     texts = [(i, m) for i, m in enumerate(drawn.marks) if m[0] == "text"]
     for i, (kind, x0, y0, x1, y1, colour) in enumerate(drawn.marks):
         if kind != "box" or not (4 <= y1 - y0 <= 150 and x1 - x0 >= 4):
@@ -146,7 +146,7 @@ def _covered(drawn: _Page) -> list[dict[str, Any]]:
         under, over = [m[5] for j, m in inside if j < i], [m[5] for j, m in inside if j > i]
         if not "".join(under).strip():
             continue
-        found.append(
+        covered.append(
             {
                 "box_pt": [round(v, 1) for v in (x0, y0, x1, y1)],
                 "white": colour == "white",
@@ -154,9 +154,9 @@ def _covered(drawn: _Page) -> list[dict[str, Any]]:
                 "over": " ".join(over)[:200],
             }
         )
-        if len(found) >= 20:
+        if len(covered) >= 20:
             break
-    return found
+    return covered
 
 
 def _content(page: Any) -> bytes:

@@ -47,16 +47,16 @@ def warnings(pdf: pikepdf.Pdf, path: str) -> list[Problem]:
 
 def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
     """Return the facts of an opened document."""
-    found: list[Fact] = []
+    items: list[Fact] = []
     problems: list[Problem] = []
     for part in (_encryption, _info, _pages, _catalog, _layers, _objects):
         try:
-            found.extend(part(pdf))
+            items.extend(part(pdf))
         except Exception as error:  # Damaged objects fail wherever they are touched.
             problems.append(
                 Problem(f"a part of the document cannot be read: {_sentence(error, '')}", part.__name__[1:])
             )
-    return found, problems
+    return items, problems
 
 
 def xmp_packet(pdf: pikepdf.Pdf) -> bytes | None:
@@ -142,7 +142,7 @@ def _objects(pdf: pikepdf.Pdf) -> Iterator[Fact]:
     fonts: dict[str, int] = {}
     links: dict[str, int] = {}
     filters: set[str] = set()
-    found: list[Fact] = []
+    items: list[Fact] = []
     n_images = 0
     for item in list(pdf.objects)[:OBJECTS]:
         if not isinstance(item, pikepdf.Dictionary | pikepdf.Stream):
@@ -158,15 +158,15 @@ def _objects(pdf: pikepdf.Pdf) -> Iterator[Fact]:
                 fonts.setdefault(str(item["/BaseFont"]).lstrip("/"), number)
             if "/EF" in item and isinstance(item.get("/EF"), pikepdf.Dictionary):
                 name = item.get("/UF", item.get("/F", ""))
-                found.append(Fact("pdf.embedded_file", str(name)[:TEXT], f"file specification, object {number}"))
+                items.append(Fact("pdf.embedded_file", str(name)[:TEXT], f"file specification, object {number}"))
             if subtype in ("/RichMedia", "/Screen", "/Movie", "/Sound", "/3D", "/FileAttachment"):
-                found.append(Fact("pdf.embedded_media", subtype.lstrip("/"), f"annotation, object {number}"))
+                items.append(Fact("pdf.embedded_media", subtype.lstrip("/"), f"annotation, object {number}"))
             for kind, text in _actions(item, 0):
                 if kind == "URI":
                     links.setdefault(text, number)
                 else:
-                    found.append(Fact(f"pdf.action.{kind}", text, f"action, object {number}"))
-    yield from found[: 20 * SHOWN]
+                    items.append(Fact(f"pdf.action.{kind}", text, f"action, object {number}"))
+    yield from items[: 20 * SHOWN]
     for link, number in list(links.items())[:SHOWN]:
         yield Fact("pdf.uri", link, f"link, object {number}")
     for font, number in list(fonts.items())[:SHOWN]:

@@ -15,30 +15,14 @@ from typing import Any
 
 from forensix.metadata.facts import Problem
 from forensix.metadata.pdf import syntax
+from forensix.metadata.pdf.sections import Entry, Section, section_at
 from forensix.metadata.pdf.syntax import SyntaxFault
 
 SECTIONS = 1000
 MARKS = 1000
-ENTRIES = 400_000
-
-Entry = tuple[str, int, int]
-"""``("at", offset, generation)``, ``("in", object stream, index)`` or ``("free", next, generation)``."""
 
 _MARK = re.compile(rb"startxref[\x00\t\n\x0c\r ]*(\d{0,12})[\x00\t\n\x0c\r ]*(%%EOF)?")
 _STREAMS = re.compile(rb"(end)?stream")
-_ROW = re.compile(rb"[\x00\t\n\x0c\r ]*(\d{1,10})[ \t]+(\d{1,5})[ \t]*([nf])?")
-_STRICT_ROW = re.compile(rb"\d{10} \d{5} [nf](?: \r| \n|\r\n)")
-
-
-@dataclass(frozen=True)
-class Section:
-    """One cross-reference section with its trailer."""
-
-    offset: int
-    kind: str
-    trailer: dict[str, Any]
-    entries: dict[int, Entry]
-    faults: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,14 +82,14 @@ def walk(data: bytes) -> History:
 
     def section(offset: int) -> Section | None:
         if offset not in read:
-            found = _section(data, offset)
-            if found is None and base:
+            part = section_at(data, offset)
+            if part is None and base:
                 # Offsets may count from the header instead of from the first byte.
-                found = _section(data, offset + base)
-                if found:
-                    shifted = {n: ("at", e[1] + base, e[2]) if e[0] == "at" else e for n, e in found.entries.items()}
-                    found = Section(found.offset, found.kind, found.trailer, shifted, found.faults)
-            read[offset] = found
+                part = section_at(data, offset + base)
+                if part:
+                    shifted = {n: ("at", e[1] + base, e[2]) if e[0] == "at" else e for n, e in part.entries.items()}
+                    part = Section(part.offset, part.kind, part.trailer, shifted, part.faults)
+            read[offset] = part
         return read[offset]
 
     chain = _chain(marks, section, problems)
@@ -149,94 +133,6 @@ def _linearized(data: bytes, base: int) -> int | None:
     return None
 
 
-def _section(data: bytes, offset: int) -> Section | None:
-    """Read the table or the stream at an offset; ``None`` where there is none."""
-    if not 0 <= offset < len(data):
-        return None
-    at = syntax.skip_space(data, offset)
-    try:
-        if data[at : at + 4] == b"xref":
-            found = _table(data, at)
-            if found and at != offset:
-                fault = f"startxref or /Prev says byte {offset}, but the table begins at byte {at}"
-                return Section(offset, found.kind, found.trailer, found.entries, (*found.faults, fault))
-            return found
-        _, value, end = syntax.indirect(data, at)
-        if isinstance(value, dict) and value.get("Type") == "XRef":
-            return Section(offset, "stream", value, _stream_entries(value, syntax.stream_bytes(data, value, end)))
-    except (SyntaxFault, ValueError):
-        return None
-    return None
-
-
-def _table(data: bytes, at: int) -> Section | None:
-    start, at = at, at + 4
-    entries: dict[int, Entry] = {}
-    odd_rows = 0
-    while True:
-        at = syntax.skip_space(data, at)
-        if data[at : at + 7] == b"trailer":
-            trailer, _ = syntax.parse(data, at + 7)
-            if not isinstance(trailer, dict):
-                return None
-            break
-        head = re.compile(rb"(\d{1,10})[ \t]+(\d{1,10})").match(data, at)
-        if not head:
-            return None
-        first, count = int(head.group(1)), int(head.group(2))
-        at = head.end()
-        for number in range(first, first + min(count, ENTRIES)):
-            row = _ROW.match(data, at)
-            if not row or not row.group(3):
-                break
-            odd_rows += not _STRICT_ROW.match(data, row.start(1))
-            at = row.end()
-            free = row.group(3) == b"f"
-            entries[number] = ("free" if free else "at", int(row.group(1)), int(row.group(2)))
-    kind = "table"
-    if isinstance(trailer.get("XRefStm"), int):
-        kind = "hybrid"
-        hidden = _section(data, trailer["XRefStm"])
-        if hidden and hidden.kind == "stream":
-            entries = {
-                **hidden.entries,
-                **{n: e for n, e in entries.items() if e[0] != "free" or n not in hidden.entries},
-            }
-    fault = f"{odd_rows} rows of the cross-reference table are not 20 bytes long as they must be"
-    return Section(start, kind, trailer, entries, (fault,) if odd_rows else ())
-
-
-def _stream_entries(dictionary: dict[str, Any], rows: bytes) -> dict[int, Entry]:
-    widths = dictionary.get("W")
-    if (
-        not isinstance(widths, list)
-        or len(widths) < 3
-        or not all(isinstance(w, int) and 0 <= w <= 8 for w in widths[:3])
-    ):
-        raise SyntaxFault("an xref stream without column widths")
-    a, b, c = widths[:3]
-    size = a + b + c
-    index = dictionary.get("Index")
-    if not isinstance(index, list) or not all(isinstance(i, int) for i in index):
-        index = [0, dictionary.get("Size", 0)]
-    entries: dict[int, Entry] = {}
-    at = 0
-    for first, count in zip(index[::2], index[1::2], strict=False):
-        if not isinstance(count, int) or not isinstance(first, int):
-            break
-        for number in range(first, first + max(0, min(count, ENTRIES))):
-            row = rows[at : at + size]
-            if not size or len(row) < size:
-                return entries
-            at += size
-            kind = int.from_bytes(row[:a], "big") if a else 1
-            second, third = int.from_bytes(row[a : a + b], "big"), int.from_bytes(row[a + b :], "big")
-            name = {0: "free", 1: "at", 2: "in"}.get(kind)
-            if name:
-                entries[number] = (name, second, third)
-    return entries
-
-
 def _chain(marks: list[re.Match[bytes]], section: Any, problems: list[Problem]) -> list[int]:
     """Return the offsets of the sections, newest first."""
     chain: list[int] = []
@@ -251,15 +147,15 @@ def _chain(marks: list[re.Match[bytes]], section: Any, problems: list[Problem]) 
         if offset in chain:
             problems.append(Problem("the chain of cross-reference sections runs in a circle", "/Prev", offset))
             break
-        found = section(offset)
-        if found is None:
+        part = section(offset)
+        if part is None:
             problems.append(Problem(f"/Prev points to byte {offset}, where there is no section", "/Prev", offset))
             break
         chain.append(offset)
-        offset = found.trailer.get("Prev")
+        offset = part.trailer.get("Prev")
         if offset is not None and not isinstance(offset, int):
             problems.append(
-                Problem("/Prev, the way to the version before, is not a whole number", "trailer", found.offset)
+                Problem("/Prev, the way to the version before, is not a whole number", "trailer", part.offset)
             )
     return chain
 
@@ -268,21 +164,21 @@ def _revisions(
     data: bytes, marks: list[re.Match[bytes]], chain: list[int], section: Any, linearized: int | None
 ) -> tuple[Revision, ...]:
     inside = _stream_spans(data) if len(marks) > 1 else []
-    found: list[tuple[re.Match[bytes], Section | None]] = []
+    ends: list[tuple[re.Match[bytes], Section | None]] = []
     for i, mark in enumerate(marks):
         start = int(mark.group(1) or 0)
         here = section(start) if start < mark.start() else None
-        front = linearized is not None and i == 0 and len(marks) > 1
-        if here is None and (front or any(a < mark.start() < b for a, b in inside)):
+        is_first_part = linearized is not None and i == 0 and len(marks) > 1
+        if here is None and (is_first_part or any(a < mark.start() < b for a, b in inside)):
             continue
-        if front and here is not None and start not in chain:
+        if is_first_part and here is not None and start not in chain:
             continue
-        found.append((mark, here))
-    starts = {int(m.group(1) or 0) for m, s in found if s}
+        ends.append((mark, here))
+    starts = {int(m.group(1) or 0) for m, s in ends if s}
     revisions: list[Revision] = []
     view: dict[int, Entry] = {}
     previous_end, used = 0, set[int]()
-    for mark, own in found:
+    for mark, own in ends:
         here = own
         entries: dict[int, Entry] = {}
         offset: Any = int(mark.group(1) or 0)
@@ -339,30 +235,20 @@ def _line_end(data: bytes, at: int) -> int:
 
 def _any_trailer(data: bytes) -> dict[str, Any]:
     """Return the last trailer dictionary that can be read where the chain cannot be followed."""
-    found: dict[str, Any] = {}
+    merged: dict[str, Any] = {}
     for match in list(re.finditer(rb"trailer", data))[-50:]:
         try:
             value, _ = syntax.parse(data, match.end())
         except (SyntaxFault, ValueError):
             continue
         if isinstance(value, dict):
-            found = {**found, **value}
-    for match in list(re.finditer(rb"/Type\s*/XRef", data))[-20:] if not found else ():
+            merged = {**merged, **value}
+    for match in list(re.finditer(rb"/Type\s*/XRef", data))[-20:] if not merged else ():
         start = data.rfind(b" obj", max(0, match.start() - 2048), match.start())
         try:
             value, _ = syntax.parse(data, start + 4) if start >= 0 else (None, 0)
         except (SyntaxFault, ValueError):
             continue
         if isinstance(value, dict):
-            found = {**found, **value}
-    return found
-
-
-def recovered(data: bytes) -> dict[int, Entry]:
-    """Return where objects begin in a file whose cross references cannot be followed; of several the last counts."""
-    entries: dict[int, Entry] = {}
-    for match in re.finditer(rb"(?<![0-9])(\d{1,7})[ \t\r\n]+(\d{1,5})[ \t\r\n]+obj\b", data):
-        entries[int(match.group(1))] = ("at", match.start(), int(match.group(2)))
-        if len(entries) >= ENTRIES:
-            break
-    return entries
+            merged = {**merged, **value}
+    return merged

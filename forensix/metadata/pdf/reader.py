@@ -1,7 +1,7 @@
 """Facts of PDF documents.
 
     pdf.version pdf.linearized pdf.sections pdf.id                structure
-    pdf.revision                                                  one dict per saved version (`objects.changes`)
+    pdf.revision                                                  one dict per saved version (`changes.changes`)
     pdf.encryption.*                                              filter, algorithm, bits, locked, forbidden
     pdf.info.* xmp.*                                              what the document says of itself
     pdf.action.* pdf.open_action pdf.embedded_file pdf.form.*     what it can do, and what it carries
@@ -22,12 +22,14 @@ from typing import Any
 
 from forensix.metadata.blocks import xmp
 from forensix.metadata.facts import Fact, Facts, Node, Problem
+from forensix.metadata.pdf import changes as pdf_changes
 from forensix.metadata.pdf import checks as pdf_checks
 from forensix.metadata.pdf import history as pdf_history
 from forensix.metadata.pdf import objects as pdf_objects
 from forensix.metadata.pdf import offsets as pdf_offsets
-from forensix.metadata.pdf.history import Entry, History
+from forensix.metadata.pdf.history import History
 from forensix.metadata.pdf.objects import View
+from forensix.metadata.pdf.sections import Entry, recovered
 from forensix.metadata.pdf.syntax import text
 
 NODES = 400
@@ -41,12 +43,12 @@ def read(path: str) -> Facts:
     entries: dict[int, Entry] = {}
     for revision in history.revisions:
         entries.update(revision.entries)
-    view = View(data, entries or pdf_history.recovered(data), history.trailer)
+    view = View(data, entries or recovered(data), history.trailer)
     encrypted = "Encrypt" in history.trailer
     records: list[dict[str, Any]] = []
 
     def changes() -> tuple[list[Fact], list[Problem]]:
-        records.extend(pdf_objects.changes(data, history))
+        records.extend(pdf_changes.changes(data, history))
         return [
             Fact(
                 "pdf.revision",
@@ -70,11 +72,11 @@ def read(path: str) -> Facts:
             problems.append(Problem("the document was not opened, because that would use up the memory", "document"))
             break
         try:
-            found, faults = step()
+            part, faults = step()
         except Exception as error:  # Parsers of hostile bytes fail in ways that nobody lists.
             words = f"{type(error).__name__}: {str(error).replace(path, 'the file')[:200]}"
-            found, faults = [], [Problem(f"a part cannot be read: {words}", "document")]
-        items += found
+            part, faults = [], [Problem(f"a part cannot be read: {words}", "document")]
+        items += part
         problems += faults
     said = tuple(dict.fromkeys(replace(p, message=_sentence(p.message)) for p in problems))
     return Facts("pdf", "pdf", tuple(pdf_offsets.placed(items, view)), said, _nodes(data, history, view, records))
@@ -148,8 +150,8 @@ def _document(path: str, view: View) -> tuple[list[Fact], list[Problem]]:
             return [*items, *([Fact("pdf.pages", pages, "page tree")] if pages else [])], problems
         return [*items, *_raw_info(view)], problems
     with pdf:
-        found, faults = pdf_document.facts(pdf)
-        items += found
+        of_document, faults = pdf_document.facts(pdf)
+        items += of_document
         problems += faults
         try:
             packet = pdf_document.xmp_packet(pdf)
@@ -222,5 +224,5 @@ def versions(path: str) -> list[list[Any]]:
     data = Path(path).read_bytes()
     if b"%PDF-" not in data[:4096]:
         return []
-    records = pdf_objects.changes(data, pdf_history.walk(data))
+    records = pdf_changes.changes(data, pdf_history.walk(data))
     return [[r["index"], r["end_offset"], r["n_objects_changed"], r["summary"]] for r in records]

@@ -25,7 +25,7 @@ CHECKED = ("adbe.pkcs7.detached", "ETSI.CAdES.detached", "adbe.pkcs7.sha1")
 
 def dictionaries(data: bytes) -> list[dict[str, Any]]:
     """Return one record for each signature dictionary: byte range, offset, kind, and whether it holds usage rights."""
-    found = []
+    signatures = []
     for match in list(re.finditer(rb"/ByteRange\s*(?=\[)", data))[:SIGNATURES]:
         try:
             ranges, _ = syntax.parse(data, match.end())
@@ -35,7 +35,7 @@ def dictionaries(data: bytes) -> list[dict[str, Any]]:
             continue
         around = _dictionary(data, match.start())
         subfilter = SUBFILTER.search(around)
-        found.append(
+        signatures.append(
             {
                 "byte_range": ranges[:8],
                 "offset": match.start(),
@@ -44,7 +44,7 @@ def dictionaries(data: bytes) -> list[dict[str, Any]]:
                 "subfilter": subfilter[1].decode("ascii", "replace") if subfilter else "",
             }
         )
-    return found
+    return signatures
 
 
 def checked(data: bytes, record: dict[str, Any]) -> dict[str, Any]:

@@ -27,18 +27,18 @@ def facts(path: str, data: bytes) -> tuple[list[Fact], list[Problem]]:
         return [], []
     problems: list[Problem] = []
     try:
-        found = _validated(path, data)
+        validated = _validated(path, data)
     except Exception as error:
         why = "the document is locked" if b"/Encrypt" in data else f"pyHanko gives up ({type(error).__name__})"
         problems.append(
             Problem(f"what came after a signature cannot be told: {why}", "signature", grave=False, unread=True)
         )
-        found = []
+        validated = []
     # Kinds that pyHanko does not know (adbe.pkcs7.sha1) and damaged ones are told by their bytes.
-    read = {tuple(f.value["byte_range"][:4]) for f in found if f.value["intact"] is not None}
-    found = [f for f in found if f.value["intact"] is not None or not _known(f, raw)]
-    found += [_from_bytes(data, r) for r in raw if tuple(r["byte_range"][:4]) not in read]
-    return found, problems
+    read = {tuple(f.value["byte_range"][:4]) for f in validated if f.value["intact"] is not None}
+    validated = [f for f in validated if f.value["intact"] is not None or not _known(f, raw)]
+    validated += [_from_bytes(data, r) for r in raw if tuple(r["byte_range"][:4]) not in read]
+    return validated, problems
 
 
 def _known(fact: Fact, raw: list[dict[str, Any]]) -> bool:
@@ -75,7 +75,7 @@ def _validated(path: str, data: bytes) -> list[Fact]:
     for name in ("pyhanko", "pyhanko_certvalidator"):
         # An unknown issuer is no error here, and its traceback is no use to anybody.
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    found: list[Fact] = []
+    signatures: list[Fact] = []
     with open(path, "rb") as file:
         reader = PdfFileReader(file, strict=False)
         if reader.encrypted:
@@ -86,8 +86,10 @@ def _validated(path: str, data: bytes) -> list[Fact]:
                 # pyHanko wants the brackets of the value left out as well; some signers sign one of them.
                 record |= {"coverage": "entire_file", "modification": None, "allowed_kept": None}
             end = record["covered_to"] or None
-            found.append(Fact("pdf.signature", record, f"signature field {record['field']}", end and record["offset"]))
-    return found
+            signatures.append(
+                Fact("pdf.signature", record, f"signature field {record['field']}", end and record["offset"])
+            )
+    return signatures
 
 
 def _only_its_value_is_left_out(ranges: list[int], data: bytes) -> bool:

@@ -27,3 +27,8 @@ class CommunityForensics(nn.Module):
 def build(backbone: str = "vit_small_patch16_384", **smaller: Any) -> CommunityForensics:
     """Return the network with fresh weights; ``smaller`` goes to timm, for tests."""
     return CommunityForensics(backbone, **smaller)
+
+
+def adapt(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return the weights of a published file; not all name the network that timm made."""
+    return {key if key.startswith("vit.") else f"vit.{key}": value for key, value in state.items()}

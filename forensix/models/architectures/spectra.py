@@ -15,33 +15,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import max_pool2d, selu
 
-from forensix.errors import MissingExtra
 from forensix.models.architectures.aasist import GraphAttention, GraphPool, MixedGraphAttention, ResidualBlock
+from forensix.models.architectures.wav2vec import Encoder, renamed
 
 WIDTH, NODES, GRAPH = 128, 64, 32
 FRAMES = 400
-
-
-class Encoder(nn.Module):
-    """Waveforms (batch, samples) to features (batch, frames, width)."""
-
-    def __init__(self, **smaller: Any) -> None:
-        super().__init__()
-        try:
-            import transformers
-        except ImportError:
-            raise MissingExtra("this model needs the package transformers: pip install 'forensix[zoo]'") from None
-        size = {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
-        shape = {"feat_extract_norm": "layer", "do_stable_layer_norm": True, "conv_bias": True}
-        still = {"apply_spec_augment": False, "layerdrop": 0.0}
-        made: Any = transformers
-        self.model: Any = made.Wav2Vec2Model(made.Wav2Vec2Config(**(size | shape | still | smaller)))
-        self.model.masked_spec_embed = None
-
-    def forward(self, waves: Tensor) -> Tensor:
-        """Return features."""
-        features: Tensor = self.model(waves).last_hidden_state
-        return features
 
 
 class Residual(ResidualBlock):
@@ -148,8 +126,4 @@ def build(head: str = "aasist", **smaller: Any) -> Spectra:
 
 def adapt(state: dict[str, Tensor], base: None = None) -> dict[str, Tensor]:
     """Return the weights of a published file; the position convolution's are named in one of two ways."""
-    new = {"weight_g": "parametrizations.weight.original0", "weight_v": "parametrizations.weight.original1"}
-    place = "pos_conv_embed.conv."
-    for old, renamed in new.items():
-        state = {key.replace(f"{place}{old}", f"{place}{renamed}"): value for key, value in state.items()}
-    return state
+    return renamed(state)

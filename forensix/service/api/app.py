@@ -70,14 +70,14 @@ def create_app(
 
     def document() -> dict[str, Any]:
         if app.openapi_schema is None:
-            found = get_openapi(
+            document_of_routes = get_openapi(
                 title=app.title,
                 version=app.version,
                 description=app.description,
                 routes=app.routes,
                 separate_input_output_schemas=False,
             )
-            app.openapi_schema = openapi.finish(found)
+            app.openapi_schema = openapi.finish(document_of_routes)
         return app.openapi_schema
 
     app.openapi = document  # type: ignore[method-assign]

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 import sqlalchemy as sa
 from starlette.requests import Request
 
-from forensix.service.api.creation import Creations, Queue
+from forensix.service.api.creation import Queue
 from forensix.service.api.limits import Rates
 from forensix.service.api.metrics import Metrics
 from forensix.service.api.probe import Probe
@@ -30,7 +30,7 @@ T = TypeVar("T")
 MAX_WAITING_PASSWORDS = 32
 _SETTLE_S = 5.0
 _FRESH_S = 0.5
-"""How long the depth of the queue and a look at a token hold for further creations."""
+"""How long a look at the depth of the queue holds for further creations."""
 
 
 class ReadyStore(Store, Protocol):
@@ -46,7 +46,6 @@ class Context:
     def __init__(self, settings: Settings, database: Database, storage: ReadyStore, queue: Queue) -> None:
         self.settings, self.database, self.storage, self.queue = settings, database, storage, queue
         self.tokens = Tokens(settings, database)
-        self.creations = Creations(database, queue)
         self.rates = Rates(settings)
         self.metrics = Metrics()
         self._threads = ThreadPoolExecutor(16, thread_name_prefix="forensix-api")
@@ -55,7 +54,6 @@ class Context:
         self._waiting_passwords = 0
         self._asked = -_FRESH_S
         self._depth = 0
-        self._good: set[str] = set()
         self.readiness = {"database": Probe(self._database_answers), "storage": Probe(self._storage_takes_files)}
         """What must work for tasks to be taken on."""
         self.uploads: Counter[str] = Counter()
@@ -122,19 +120,14 @@ class Context:
     async def bearer_of_creation(self, request: Request) -> Bearer:
         """Return who creates a task, when there is room for it.
 
-        A token that was good a moment ago is let in without another look: `Creations.insert` looks in any case.
-
         Raises
         ------
         Refusal
             401: missing or not good; 429: too many requests; 503: too many tasks are unfinished.
         """
-        token = _bearer(request)
-        if time.monotonic() - self._asked > _FRESH_S or token not in self._good:
-            bearer = await self.run(self._look, token)
-        else:
-            bearer = self.tokens.read(token)
-        self._welcome(request, bearer.account_id)
+        bearer = await self.bearer(request)
+        if time.monotonic() - self._asked > _FRESH_S:
+            self._asked, self._depth = time.monotonic(), await self.run(self.queue.depth)
         if self._depth >= self.settings.queue_limit:
             raise busy(f"{self._depth} tasks are unfinished, which is as many as are taken on", 30)
         return bearer
@@ -153,7 +146,6 @@ class Context:
         """End the threads, when they have done what they are at, and the connections."""
         self._threads.shutdown()
         self._password_threads.shutdown()
-        self.creations.close()
         self.queue.close()
         self.database.close()
 
@@ -163,15 +155,6 @@ class Context:
 
     def _storage_takes_files(self) -> bool:
         return self.storage.ready()
-
-    def _look(self, token: str) -> Bearer:
-        bearer = self.tokens.check(token)
-        if time.monotonic() - self._asked > _FRESH_S:
-            self._depth = self.queue.depth()
-            self._good = set()
-            self._asked = time.monotonic()
-        self._good.add(token)
-        return bearer
 
     def _check_password(self, address: str, name: str, password: str) -> str | None:
         # Once more: those that waited for a thread beside this one may have used up the limit.

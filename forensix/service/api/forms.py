@@ -18,7 +18,7 @@ MAX_FORM_BYTES = 256 * 1024
 MAX_FIELD_BYTES = 64 * 1024
 MAX_PARTS = 50
 STALL_S = 30.0
-"""Longest wait for the next bytes of a body; a quarter less at times, see `_Patience`."""
+"""Longest wait for the next bytes of a body; a quarter less at times, see `_StallLimit`."""
 SLOWEST_BYTES_PER_S = 4096
 """Slowest body on the whole, but for so long a wait: a byte now and then would keep it open for ever."""
 
@@ -106,7 +106,7 @@ def check_length(headers: Mapping[str, str], max_bytes: int) -> None:
         raise file_too_large(max_bytes)
 
 
-class _Patience:
+class _StallLimit:
     """Gives up on a body of which nothing more comes, or too little; `came` is called with each chunk.
 
     The deadline is moved only now and then: a timer for every chunk would cost as much as reading it.
@@ -116,7 +116,7 @@ class _Patience:
         self._limit = asyncio.timeout(STALL_S)
         self._n_bytes = 0
 
-    async def __aenter__(self) -> "_Patience":
+    async def __aenter__(self) -> "_StallLimit":
         self._begun = asyncio.get_running_loop().time()
         await self._limit.__aenter__()
         return self
@@ -143,9 +143,9 @@ class _Patience:
 
 async def _gather(request: Request) -> bytes:
     body = bytearray()
-    async with _Patience() as patience:
+    async with _StallLimit() as limit:
         async for chunk in request.stream():
-            patience.came(len(chunk))
+            limit.came(len(chunk))
             body += chunk
             if len(body) > MAX_FORM_BYTES:
                 raise too_large(f"a form without a file may have {MAX_FORM_BYTES // 1024} KB; send files as multipart")
@@ -180,16 +180,16 @@ async def _read_multipart(
     reader = _Multipart(known, open_upload)
     try:
         parser = MultipartParser(options[b"boundary"], reader.callbacks())  # type: ignore[arg-type]
-        async with _Patience() as patience:
+        async with _StallLimit() as limit:
             async for chunk in request.stream():
-                patience.came(len(chunk))
+                limit.came(len(chunk))
                 parser.write(chunk)
                 upload = reader.form.upload
                 reader.count(len(chunk))
                 if upload is not None and upload.is_full:
-                    patience.rest()
+                    limit.rest()
                     await run(upload.write)
-                    patience.came(0)
+                    limit.came(0)
         if not reader.ended:
             raise bad_form("the multipart body is cut off: its last boundary is missing")
     except BaseException as error:

@@ -37,10 +37,6 @@ class Writer(Protocol):
 class Store(Protocol):
     """What an upload asks of the storage."""
 
-    @property
-    def instant(self) -> bool:
-        """Whether a small file is written without waiting for a disk or a network."""
-
     def write(self, key: str) -> Writer:
         """Start a file."""
 
@@ -153,17 +149,17 @@ class Upload:
         self._sniffed = True
         head = b"".join(self._pieces)[:HEAD_BYTES]
         try:
-            found = sniff(head, self.name or "the upload")
+            sniffed = sniff(head, self.name or "the upload")
         except BrokenMedia as error:
             raise Refusal(400, error.code, str(error)) from None
         except UnsupportedMedia as error:
             raise Refusal(415, error.code, str(error)) from None
-        if not found.kinds & self._task.accepts:
+        if not sniffed.kinds & self._task.accepts:
             taken = ", ".join(sorted(self._task.accepts))
-            raise Refusal(415, "unsupported_media", f"{self._task.name} takes {taken}; this file is {found.format}")
-        if found.broken and not self._task.examines_broken:
+            raise Refusal(415, "unsupported_media", f"{self._task.name} takes {taken}; this file is {sniffed.format}")
+        if sniffed.broken and not self._task.examines_broken:
             examiners = " or ".join(one.name for one in descriptions() if one.examines_broken)
-            raise Refusal(415, "unsupported_media", f"{found.broken}; only {examiners} can examine such a file")
+            raise Refusal(415, "unsupported_media", f"{sniffed.broken}; only {examiners} can examine such a file")
 
 
 def display_name(raw: bytes) -> str | None:

@@ -95,10 +95,10 @@ def webhook_secret(connection: sa.Connection, name: str) -> str:
     UsageError
         Nobody has that name.
     """
-    found = connection.scalar(sa.select(accounts.c.webhook_secret).where(accounts.c.name == name))
-    if found is None:
+    secret = connection.scalar(sa.select(accounts.c.webhook_secret).where(accounts.c.name == name))
+    if secret is None:
         raise _unknown(connection, name)
-    return str(found)
+    return str(secret)
 
 
 def list_all(connection: sa.Connection) -> list[Account]:
@@ -115,15 +115,17 @@ def remove(connection: sa.Connection, name: str) -> list[str]:
     UsageError
         Nobody has that name.
     """
-    found = connection.scalar(sa.select(accounts.c.id).where(accounts.c.name == name))
-    if found is None:
+    account_id = connection.scalar(sa.select(accounts.c.id).where(accounts.c.name == name))
+    if account_id is None:
         raise _unknown(connection, name)
-    # First, and in the order in which a creation locks: those under way end before, and none begins after.
-    end_tokens(connection, tokens.c.account_id == found)
-    keys = connection.scalars(sa.select(tasks.c.upload).where(tasks.c.account_id == found, tasks.c.upload.is_not(None)))
+    # First, as in a creation: those under way end before, and none begins after.
+    end_tokens(connection, tokens.c.account_id == account_id)
+    keys = connection.scalars(
+        sa.select(tasks.c.upload).where(tasks.c.account_id == account_id, tasks.c.upload.is_not(None))
+    )
     uploads = list(keys)
     # The foreign keys take the rest along.
-    connection.execute(sa.delete(accounts).where(accounts.c.id == found))
+    connection.execute(sa.delete(accounts).where(accounts.c.id == account_id))
     return uploads
 
 

@@ -6,7 +6,7 @@ harm. Arguments are JSON. The version is that of the arguments, not of forensix:
 
 import datetime as dt
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Final, Literal
 
 import sqlalchemy as sa
@@ -54,10 +54,9 @@ class Jobs:
             retry_connection_errors=False,
         )
 
-    def create(self, connection: sa.Connection, task_ids: Sequence[str]) -> None:
-        """Queue the analyses of tasks, in the transaction that makes their rows."""
-        for task_id in task_ids:
-            self._enqueue(connection, ANALYSE, ANALYSES, task_id, task_id)
+    def create(self, connection: sa.Connection, task_id: str) -> None:
+        """Queue the analysis of a task, in the transaction that makes its row."""
+        self._enqueue(connection, ANALYSE, ANALYSES, task_id, task_id)
 
     def deliver(
         self, connection: sa.Connection, task_id: str, webhook_id: str, attempt: int, *, delay_s: float, retry: bool
@@ -85,14 +84,14 @@ class Jobs:
 
     def unfinished(self, executor_ids: Iterable[str] | None = None) -> list[tuple[str, str, str]]:
         """Return id, queue and executor of the jobs that are being run, by the named executors or by any."""
-        found = self._client.list_workflows(
+        workflows = self._client.list_workflows(
             status="PENDING",
             executor_id=None if executor_ids is None else list(executor_ids),
             application_name=APPLICATION,
             load_input=False,
             load_output=False,
         )
-        return [(job.workflow_id, job.queue_name or ANALYSES, job.executor_id or "") for job in found]
+        return [(job.workflow_id, job.queue_name or ANALYSES, job.executor_id or "") for job in workflows]
 
     def give_back(self, job_id: str, queue: str) -> None:
         """Put a job that is being run back into its queue; what its runner still writes about it no longer counts."""
@@ -103,15 +102,15 @@ class Jobs:
 
         That takes a defect, or a database that was restored from a copy; a task must not stay in progress for ever.
         """
-        found = self._client.list_workflows(workflow_ids=task_ids, load_input=False, load_output=False)
-        status = {job.workflow_id: job.status for job in found}
+        workflows = self._client.list_workflows(workflow_ids=task_ids, load_input=False, load_output=False)
+        status = {job.workflow_id: job.status for job in workflows}
         lost = [task_id for task_id in task_ids if status.get(task_id) not in _LIVE]
         ended = [task_id for task_id in lost if task_id in status]
         if ended:
             self._client.delete_workflows(ended)
         for task_id in lost:
             with self._database.write() as connection:
-                self.create(connection, [task_id])
+                self.create(connection, task_id)
         return lost
 
     def forget(self, finished_before_s: float, limit: int = 500) -> int:

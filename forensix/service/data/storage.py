@@ -74,11 +74,6 @@ class Storage:
             with _as_os_error():
                 self._fs.makedirs(self._root, exist_ok=True)
 
-    @property
-    def instant(self) -> bool:
-        """Whether a small file is written without waiting for a disk or a network."""
-        return self._folder is not None and not self._sync
-
     def write(self, key: str) -> Writing:
         """Return a file to write to; it is visible under ``key`` once it is closed."""
         path = self._path(key)

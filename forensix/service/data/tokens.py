@@ -14,7 +14,6 @@ from forensix.service.settings import Settings
 
 ALGORITHM = "HS256"
 MAX_TOKENS = 1000
-_MAX_KNOWN = 4096
 _KEY = "jwt"
 _REQUIRED = ["aud", "exp", "iat", "iss", "jti", "sub"]
 
@@ -30,11 +29,10 @@ class Issued:
 
 @dataclass(frozen=True, slots=True)
 class Bearer:
-    """What a token says: its id, its account's, and when it ends."""
+    """What a token says: its id and its account's."""
 
     id: str
     account_id: str
-    expires_at: int
 
 
 class Tokens:
@@ -43,7 +41,6 @@ class Tokens:
     def __init__(self, settings: Settings, database: Database) -> None:
         self._settings, self._database = settings, database
         self._key: str | None = None
-        self._known: dict[str, Bearer] = {}
 
     def issue(self, account_id: str) -> Issued:
         """Make a token for an account; tokens of its that have expired are forgotten."""
@@ -75,17 +72,14 @@ class Tokens:
             connection.execute(sa.insert(tokens).values(row))
         return Issued(str(row["id"]), token, self._claims(row))
 
-    def read(self, token: str) -> Bearer:
-        """Return what a token says, if this service made it and it has not expired; whether it was revoked is not seen.
+    def check(self, token: str) -> Bearer:
+        """Return what a token says, if it is good.
 
         Raises
         ------
         Refusal
-            401: not a token of this service, or expired.
+            401: not a token of this service, expired, or revoked.
         """
-        known = self._known.get(token)
-        if known is not None and known.expires_at > time.time():
-            return known
         try:
             claims = jwt.decode(
                 token,
@@ -100,21 +94,7 @@ class Tokens:
             raise bad_token("the token has expired") from None
         except (jwt.InvalidTokenError, ValueError):
             raise bad_token("the token is not valid") from None
-        bearer = Bearer(str(claims["jti"]), str(claims["sub"]), int(claims["exp"]))
-        if len(self._known) >= _MAX_KNOWN:
-            self._known.clear()
-        self._known[token] = bearer
-        return bearer
-
-    def check(self, token: str) -> Bearer:
-        """Return what a token says, if it is good.
-
-        Raises
-        ------
-        Refusal
-            401: not a token of this service, expired, or revoked.
-        """
-        bearer = self.read(token)
+        bearer = Bearer(str(claims["jti"]), str(claims["sub"]))
         with self._database.read() as connection:
             owner = connection.scalar(_OWNER, {"id": bearer.id})
         if owner is None or owner != bearer.account_id:
@@ -133,10 +113,10 @@ class Tokens:
         if token_id is not None:
             query = query.where(tokens.c.id == token_id)
         with self._database.read() as connection:
-            found = connection.execute(query.order_by(tokens.c.issued_at, tokens.c.id)).mappings().all()
-        if token_id is not None and not found:
+            rows = connection.execute(query.order_by(tokens.c.issued_at, tokens.c.id)).mappings().all()
+        if token_id is not None and not rows:
             raise _no_token()
-        return {row["id"]: self._claims(row) for row in found}
+        return {row["id"]: self._claims(row) for row in rows}
 
     def delete(self, account_id: str, token_id: str | None = None) -> list[str]:
         """End an account's tokens, or one of them, at once; return the ids of those that ended.
@@ -174,8 +154,7 @@ class Tokens:
 def end_tokens(connection: sa.Connection, *which: sa.ColumnElement[bool]) -> list[str]:
     """Delete the tokens for which all of ``which`` holds; return their ids, sorted.
 
-    They are locked by id, byte by byte, as creations lock theirs: of two that lock in different orders each could wait
-    for the other.
+    They are locked by id, byte by byte: of two that lock in different orders each could wait for the other.
     """
     by_id = tokens.c.id if connection.dialect.name == "sqlite" else sa.collate(tokens.c.id, "C")
     ids = list(connection.scalars(sa.select(tokens.c.id).where(*which).order_by(by_id).with_for_update()))
@@ -188,15 +167,15 @@ def _read_key(database: Database) -> str:
     query = sa.select(keys.c.value).where(keys.c.name == _KEY)
     try:
         with database.write() as connection:
-            found = connection.scalar(query)
-            if found is None:
-                found = secrets.token_urlsafe(48)
-                connection.execute(sa.insert(keys).values(name=_KEY, value=found))
+            key = connection.scalar(query)
+            if key is None:
+                key = secrets.token_urlsafe(48)
+                connection.execute(sa.insert(keys).values(name=_KEY, value=key))
     except sa.exc.IntegrityError:
         # Another process was first.
         with database.read() as connection:
-            found = connection.scalar(query)
-    return str(found)
+            key = connection.scalar(query)
+    return str(key)
 
 
 def _no_token() -> Refusal:

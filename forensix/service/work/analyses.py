@@ -22,7 +22,7 @@ from forensix.service.data.storage import Storage
 from forensix.service.settings import Settings
 from forensix.service.work import deliveries
 from forensix.service.work.analyst import Analyst, Answer, Stopped
-from forensix.service.work.retry import Away, Patience, is_passing
+from forensix.service.work.retry import Away, Retry, is_passing
 
 _LOG = logging.getLogger(__name__)
 
@@ -47,11 +47,11 @@ class Analyses:
         jobs: Jobs,
         storage: Storage,
         analyst: Analyst,
-        patience: Patience,
+        retry: Retry,
         scratch: Path,
     ) -> None:
         self._settings, self._database, self._jobs, self._storage = settings, database, jobs, storage
-        self._analyst, self._patience, self._scratch = analyst, patience, scratch
+        self._analyst, self._retry, self._scratch = analyst, retry, scratch
 
     def run(self, task_id: str) -> None:
         """Analyse a task that is still in progress.
@@ -61,22 +61,22 @@ class Analyses:
         Stopped
             The worker is stopping; the task is as it was before.
         """
-        row = self._patience.insist(lambda: self._start(task_id))
+        row = self._retry.insist(lambda: self._start(task_id))
         if row is None:
             return
         begun = time.monotonic()
         try:
             until = begun + STORAGE_S
             again = row["attempts"] < MAX_STARTS
-            answer = self._patience.insist(lambda: self._analyse(row, until)) if again else _KILLED
+            answer = self._retry.insist(lambda: self._analyse(row, until)) if again else _KILLED
         except Stopped:
-            self._patience.insist(lambda: self._unstart(task_id), even_when_stopping=True)
+            self._retry.insist(lambda: self._unstart(task_id), even_when_stopping=True)
             raise
         except Exception:
             # The storage, not the file: whatever is wrong here must not leave the task in progress.
             _LOG.exception("task %s could not be analysed", task_id)
             answer = Answer(error="the analysis could not be run; create the task again", code="internal")
-        self._patience.insist(lambda: self._finish(row, answer), even_when_stopping=True)
+        self._retry.insist(lambda: self._finish(row, answer), even_when_stopping=True)
         outcome = answer.code or "completed"
         fields = {"task_id": task_id, "task": row["task"], "outcome": outcome, "seconds": time.monotonic() - begun}
         _LOG.info("analysed", extra={"fields": fields})

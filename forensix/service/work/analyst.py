@@ -277,19 +277,19 @@ def _environment(scratch: Path, data_bytes: int, threads: int) -> dict[str, str]
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_WITHHELD)}
     kept = interpreter.environment(kept)
     kept.setdefault("OMP_NUM_THREADS", str(threads))
-    told = {"parent": os.getpid(), "data_bytes": data_bytes}
-    return kept | {"TMPDIR": str(scratch), SETTINGS: json.dumps(told)}
+    limits = {"parent": os.getpid(), "data_bytes": data_bytes}
+    return kept | {"TMPDIR": str(scratch), SETTINGS: json.dumps(limits)}
 
 
 def _descendants(pid: int) -> list[int]:
-    found = [pid]
-    for each in found:
+    pids = [pid]
+    for each in pids:
         try:
             for task in Path(f"/proc/{each}/task").iterdir():
-                found += map(int, (task / "children").read_text().split())
+                pids += map(int, (task / "children").read_text().split())
         except OSError:
             continue
-    return found
+    return pids
 
 
 def _anonymous_bytes(pid: int) -> int:

@@ -19,7 +19,7 @@ from forensix.service.data.jobs import NONE_YET, Jobs
 from forensix.service.data.reports import report_bytes
 from forensix.service.settings import Settings
 from forensix.service.work import posting
-from forensix.service.work.retry import Patience
+from forensix.service.work.retry import Retry
 from forensix.tasks.catalogue import describe
 
 _LOG = logging.getLogger(__name__)
@@ -29,9 +29,9 @@ _JITTER = 0.2
 
 def begin(connection: sa.Connection, jobs: Jobs, settings: Settings, task: Mapping[str, Any]) -> None:
     """Queue the delivery of a task, in the transaction that finishes it."""
-    found = _registered(connection, task)
-    if found:
-        _spread(connection, jobs, settings, task["id"], found, 1)
+    registered = _registered(connection, task)
+    if registered:
+        _spread(connection, jobs, settings, task["id"], registered, 1)
     else:
         _again(connection, jobs, settings, task["id"], NONE_YET, 1)
 
@@ -39,8 +39,8 @@ def begin(connection: sa.Connection, jobs: Jobs, settings: Settings, task: Mappi
 class Deliveries:
     """What a worker needs to deliver."""
 
-    def __init__(self, settings: Settings, database: Database, jobs: Jobs, patience: Patience) -> None:
-        self._settings, self._database, self._jobs, self._patience = settings, database, jobs, patience
+    def __init__(self, settings: Settings, database: Database, jobs: Jobs, retry: Retry) -> None:
+        self._settings, self._database, self._jobs, self._retry = settings, database, jobs, retry
 
     def run(self, task_id: str, webhook_id: str, attempt: int) -> None:
         """Make one attempt to deliver a task to one webhook, and queue the next one if it fails.
@@ -50,14 +50,14 @@ class Deliveries:
         Stopped
             The worker is stopping; the attempt counts as not made.
         """
-        task = self._patience.insist(lambda: self._look_up(task_id, webhook_id, attempt))
+        task = self._retry.insist(lambda: self._look_up(task_id, webhook_id, attempt))
         if task is None:
             return
         status: int | None = None
         if task["webhook_url"] is not None:
             status = self._post(task)
         delivered = status is not None and 200 <= status < 300
-        self._patience.insist(lambda: self._note(task, webhook_id, attempt, status, delivered), even_when_stopping=True)
+        self._retry.insist(lambda: self._note(task, webhook_id, attempt, status, delivered), even_when_stopping=True)
         # The URL may hold a secret, so it stays out of the log.
         fields = {"task_id": task_id, "webhook_id": webhook_id, "attempt": attempt, "status": status}
         _LOG.info("delivered" if delivered else "not delivered", extra={"fields": fields})
@@ -72,15 +72,15 @@ class Deliveries:
             if row is None or row["status"] == "in_progress":
                 return None
             task = dict(row)
-            found = _registered(connection, task)
+            registered = _registered(connection, task)
             met = _met(connection, task_id)
             if webhook_id in met and met[webhook_id]["delivered_at"] is not None:
                 return None
-            new = [webhook for webhook in found if webhook["id"] not in met]
+            new = [webhook for webhook in registered if webhook["id"] not in met]
             _spread(connection, self._jobs, self._settings, task_id, new, attempt)
-            if webhook_id == NONE_YET and found:
+            if webhook_id == NONE_YET and registered:
                 return None
-            url = next((webhook["url"] for webhook in found if webhook["id"] == webhook_id), None)
+            url = next((webhook["url"] for webhook in registered if webhook["id"] == webhook_id), None)
             return task | {"webhook_url": url}
 
     def _post(self, task: Mapping[str, Any]) -> int | None:
@@ -122,8 +122,8 @@ def backoff_s(settings: Settings, attempt: int) -> float:
 def _registered(connection: sa.Connection, task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     event = describe(task["task"]).event
     mine = sa.and_(webhooks.c.account_id == task["account_id"], webhooks.c.event == event)
-    found = connection.execute(sa.select(webhooks.c.id, webhooks.c.url).where(mine).order_by(webhooks.c.created_at))
-    return [dict(row) for row in found.mappings()]
+    rows = connection.execute(sa.select(webhooks.c.id, webhooks.c.url).where(mine).order_by(webhooks.c.created_at))
+    return [dict(row) for row in rows.mappings()]
 
 
 def _met(connection: sa.Connection, task_id: str) -> dict[str, Mapping[str, Any]]:
@@ -136,11 +136,11 @@ def _spread(
     jobs: Jobs,
     settings: Settings,
     task_id: str,
-    found: list[Mapping[str, Any]],
+    registered: list[Mapping[str, Any]],
     attempt: int,
 ) -> None:
     """Start a delivery for each webhook, at the attempt that met it."""
-    for webhook in found:
+    for webhook in registered:
         fresh = {"task_id": task_id, "webhook_id": webhook["id"], "url": webhook["url"], "attempts": 0}
         connection.execute(sa.insert(deliveries).values(fresh))
         down = _is_down(connection, settings, webhook["id"])

@@ -1,9 +1,9 @@
-"""Who works here: places of workers, their signs of life, and the jobs of those that are gone.
+"""Who works here: leases of workers, their signs of life, and the jobs of those that are gone.
 
-A worker takes the first free place of its host, so that one that was killed and started again finds its own jobs under
+A worker takes the first free lease of its host, so that one that was killed and started again finds its own jobs under
 its old name. Every worker writes a sign of life and watches the others'. Silence is measured with the watcher's own
 clock and only while the database answers it, so that neither clocks that differ nor a database that was away make the
-living look dead. A worker whose place was taken all the same ends itself; what it still writes no longer counts.
+living look dead. A worker whose lease was taken all the same ends itself; what it still writes no longer counts.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ BEAT_S = 2.0
 
 
 @dataclass(frozen=True)
-class Place:
+class Lease:
     """A worker's name among the others, which is also what DBOS knows it by, and the process that holds it."""
 
     id: str
@@ -65,34 +65,34 @@ def _boot() -> str:
         return ""
 
 
-def take_place(database: Database, host: str | None = None) -> Place:
-    """Take the first place of this host that nobody alive holds."""
+def take_lease(database: Database, host: str | None = None) -> Lease:
+    """Take the first lease of this host that nobody alive holds."""
     host = host or host_name()
     while True:
-        place = Place("", host, os.getpid(), time.time())
+        lease = Lease("", host, os.getpid(), time.time())
         with contextlib.suppress(sa.exc.IntegrityError), database.write() as connection:
             held = {row["id"]: row for row in _rows(connection, workers.c.host == host)}
             index = 0
             while (row := held.get(f"{host}/{index}")) is not None and not _has_no_process(row, host):
                 index += 1
-            place = Place(f"{host}/{index}", host, place.pid, place.started_at)
-            if row is None or _seize(connection, row, place):
+            lease = Lease(f"{host}/{index}", host, lease.pid, lease.started_at)
+            if row is None or _seize(connection, row, lease):
                 if row is None:
-                    connection.execute(sa.insert(workers).values(_columns(place)))
-                return place
+                    connection.execute(sa.insert(workers).values(_columns(lease)))
+                return lease
 
 
-def leave(database: Database, place: Place) -> None:
-    """Give up a place, when no job is left under its name."""
+def leave(database: Database, lease: Lease) -> None:
+    """Give up a lease, when no job is left under its name."""
     with database.write() as connection:
-        connection.execute(sa.delete(workers).where(_held_by(place)))
+        connection.execute(sa.delete(workers).where(_held_by(lease)))
 
 
 class Watch:
     """One worker's signs of life, and its eye on the others."""
 
-    def __init__(self, database: Database, jobs: Jobs, place: Place, *, silent_s: float = SILENT_S) -> None:
-        self._database, self._jobs, self._place, self._silent_s = database, jobs, place, silent_s
+    def __init__(self, database: Database, jobs: Jobs, lease: Lease, *, silent_s: float = SILENT_S) -> None:
+        self._database, self._jobs, self._lease, self._silent_s = database, jobs, lease, silent_s
         self._seen: dict[str, tuple[float, float]] = {}
 
     def beat(self) -> None:
@@ -101,18 +101,18 @@ class Watch:
         Raises
         ------
         Replaced
-            The place is another's now.
+            The lease is another's now.
         """
         with self._database.write() as connection:
-            alive = sa.update(workers).where(_held_by(self._place)).values(heartbeat_at=time.time())
+            alive = sa.update(workers).where(_held_by(self._lease)).values(heartbeat_at=time.time())
             if connection.execute(alive).rowcount == 0:
-                raise Replaced(self._place.id)
+                raise Replaced(self._lease.id)
 
     def look(self) -> list[str]:
         """Take over the jobs of workers that are gone, and return the places that they had."""
         now = time.monotonic()
         with self._database.read() as connection:
-            rows = _rows(connection, workers.c.id != self._place.id)
+            rows = _rows(connection, workers.c.id != self._lease.id)
         self._seen = {
             row["id"]: (row["heartbeat_at"], now)
             if self._seen.get(row["id"], (None,))[0] != row["heartbeat_at"]
@@ -122,7 +122,7 @@ class Watch:
         gone = [
             row
             for row in rows
-            if now - self._seen[row["id"]][1] > self._silent_s or _has_no_process(row, self._place.host)
+            if now - self._seen[row["id"]][1] > self._silent_s or _has_no_process(row, self._lease.host)
         ]
         return [row["id"] for row in gone if self._take_over(row)]
 
@@ -132,7 +132,7 @@ class Watch:
 
     def _take_over(self, row: Mapping[str, Any]) -> bool:
         # Under our process while it lasts: should we die over it, it falls silent once more.
-        mine = Place(row["id"], row["host"], self._place.pid, time.time())
+        mine = Lease(row["id"], row["host"], self._lease.pid, time.time())
         with self._database.write() as connection:
             if not _seize(connection, row, mine):
                 return False
@@ -145,18 +145,18 @@ class Watch:
         return True
 
 
-def give_back_all(jobs: Jobs, place: Place) -> int:
+def give_back_all(jobs: Jobs, lease: Lease) -> int:
     """Put all jobs that a stopping worker still holds back into their queues; return how many."""
-    held = jobs.unfinished([place.id])
+    held = jobs.unfinished([lease.id])
     for job_id, queue, _ in held:
         jobs.give_back(job_id, queue)
     return len(held)
 
 
 def give_back_orphans(database: Database, jobs: Jobs) -> int:
-    """Put jobs whose worker has no place at all back into their queues; return how many."""
+    """Put jobs whose worker has no lease at all back into their queues; return how many."""
     held = jobs.unfinished()
-    # Looked up second: a worker has its place before it has a job.
+    # Looked up second: a worker has its lease before it has a job.
     with database.read() as connection:
         known = set(connection.execute(sa.select(workers.c.id)).scalars())
     orphans = [(job_id, queue) for job_id, queue, executor in held if executor not in known]
@@ -169,26 +169,26 @@ def _rows(connection: sa.Connection, where: sa.ColumnElement[bool]) -> list[Mapp
     return [dict(row) for row in connection.execute(sa.select(workers).where(where)).mappings()]
 
 
-def _columns(place: Place) -> dict[str, Any]:
+def _columns(lease: Lease) -> dict[str, Any]:
     return {
-        "id": place.id,
-        "host": place.host,
-        "pid": place.pid,
-        "started_at": place.started_at,
+        "id": lease.id,
+        "host": lease.host,
+        "pid": lease.pid,
+        "started_at": lease.started_at,
         "heartbeat_at": time.time(),
     }
 
 
-def _seize(connection: sa.Connection, row: Mapping[str, Any], place: Place) -> bool:
-    """Take a place from a process, unless it has shown a sign of life or another was quicker."""
+def _seize(connection: sa.Connection, row: Mapping[str, Any], lease: Lease) -> bool:
+    """Take a lease from a process, unless it has shown a sign of life or another was quicker."""
     held = sa.and_(
         workers.c.id == row["id"], workers.c.pid == row["pid"], workers.c.heartbeat_at == row["heartbeat_at"]
     )
-    return connection.execute(sa.update(workers).where(held).values(_columns(place))).rowcount == 1
+    return connection.execute(sa.update(workers).where(held).values(_columns(lease))).rowcount == 1
 
 
-def _held_by(place: Place) -> sa.ColumnElement[bool]:
-    return sa.and_(workers.c.id == place.id, workers.c.pid == place.pid, workers.c.started_at == place.started_at)
+def _held_by(lease: Lease) -> sa.ColumnElement[bool]:
+    return sa.and_(workers.c.id == lease.id, workers.c.pid == lease.pid, workers.c.started_at == lease.started_at)
 
 
 def _has_no_process(row: Mapping[str, Any], host: str) -> bool:

@@ -21,7 +21,7 @@ class Away(OSError):
     """What is needed cannot be reached at the moment."""
 
 
-class Patience:
+class Retry:
     """Repeats what may well succeed later, until it does or the worker stops."""
 
     def __init__(self) -> None:

@@ -27,7 +27,7 @@ from forensix.service.work import leases, retention
 from forensix.service.work.analyses import Analyses
 from forensix.service.work.analyst import Analyst, Stopped
 from forensix.service.work.deliveries import Deliveries
-from forensix.service.work.retry import Patience
+from forensix.service.work.retry import Retry
 
 _LOG = logging.getLogger(__name__)
 # For giving back, after the time for finishing.
@@ -39,15 +39,15 @@ class Worker:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._patience = Patience()
+        self._retry = Retry()
         self._database = Database(settings)
         self._storage = Storage(settings.storage_url, sync=settings.sync)
         self._jobs = Jobs(settings, self._database)
-        self._place = self._patience.insist(lambda: leases.take_place(self._database))
+        self._lease = self._retry.insist(lambda: leases.take_lease(self._database))
         # Named so that it is found again when the machine was started anew.
-        place = self._place.id.replace(self._place.host, leases.lasting_name(), 1).replace("/", "-")
+        place = self._lease.id.replace(self._lease.host, leases.lasting_name(), 1).replace("/", "-")
         self._scratch = settings.home / "scratch" / place
-        # Whatever an earlier worker of this place left behind when it was killed.
+        # Whatever an earlier worker of this lease left behind when it was killed.
         shutil.rmtree(self._scratch, ignore_errors=True)
         self._scratch.mkdir(mode=0o700, parents=True)
         # Workers that `serve` starts share the cores; how many stand beside another one is not known.
@@ -56,10 +56,10 @@ class Worker:
             self._scratch, time_s=settings.analysis_s, memory_bytes=settings.analysis_memory_bytes, threads=threads
         )
         self._analyses = Analyses(
-            settings, self._database, self._jobs, self._storage, self._analyst, self._patience, self._scratch
+            settings, self._database, self._jobs, self._storage, self._analyst, self._retry, self._scratch
         )
-        self._deliveries = Deliveries(settings, self._database, self._jobs, self._patience)
-        self._watch = leases.Watch(self._database, self._jobs, self._place)
+        self._deliveries = Deliveries(settings, self._database, self._jobs, self._retry)
+        self._watch = leases.Watch(self._database, self._jobs, self._lease)
         self._running: set[str] = set()
         self._told = threading.Event()
 
@@ -71,7 +71,7 @@ class Worker:
         threading.Thread(target=self._beat, name="forensix-beat", daemon=True).start()
         threading.Thread(target=self._retain, name="forensix-retention", daemon=True).start()
         threading.Thread(target=self._analyst.warm, name="forensix-warm", daemon=True).start()
-        _LOG.info("worker started", extra={"fields": {"worker": self._place.id}})
+        _LOG.info("worker started", extra={"fields": {"worker": self._lease.id}})
         self._told.wait()
         self._wind_down()
 
@@ -95,7 +95,7 @@ class Worker:
             config={
                 "name": jobs.APPLICATION,
                 "system_database_url": self._settings.connection_url,
-                "executor_id": self._place.id,
+                "executor_id": self._lease.id,
                 "application_version": jobs.VERSION,
                 "serializer": DBOSPortableJSONSerializer(),
                 "enable_otlp": False,
@@ -112,24 +112,24 @@ class Worker:
     def _job(self, job_id: str, queue: str, body: Callable[[], None]) -> None:
         self._running.add(job_id)
         try:
-            if self._patience.stopping.is_set():
+            if self._retry.stopping.is_set():
                 raise Stopped
             body()
         except Stopped:
             # Given back, so that what DBOS makes of our return no longer counts.
             with contextlib.suppress(Stopped):
-                self._patience.insist(lambda: self._jobs.give_back(job_id, queue), even_when_stopping=True)
+                self._retry.insist(lambda: self._jobs.give_back(job_id, queue), even_when_stopping=True)
         finally:
             self._running.discard(job_id)
 
     def _beat(self) -> None:
-        while not self._patience.over.wait(leases.BEAT_S):
+        while not self._retry.over.wait(leases.BEAT_S):
             try:
                 self._watch.beat()
                 self._watch.look()
             except leases.Replaced:
                 _LOG.error(
-                    "another worker took this one for dead; ending", extra={"fields": {"worker": self._place.id}}
+                    "another worker took this one for dead; ending", extra={"fields": {"worker": self._lease.id}}
                 )
                 self._analyst.stop()
                 os._exit(os.EX_TEMPFAIL)
@@ -140,7 +140,7 @@ class Worker:
                 _LOG.exception("the watch over other workers failed")
 
     def _retain(self) -> None:
-        while not self._patience.stopping.wait(retention.EVERY_S * random.uniform(0.1, 0.3)):
+        while not self._retry.stopping.wait(retention.EVERY_S * random.uniform(0.1, 0.3)):
             try:
                 if retention.take_turn(self._database):
                     retention.make_pass(self._settings, self._database, self._jobs, self._storage)
@@ -154,8 +154,8 @@ class Worker:
         """Take nothing more on, finish or give back what is there, and end the process."""
         from dbos import DBOS
 
-        _LOG.info("worker stopping", extra={"fields": {"worker": self._place.id, "jobs": len(self._running)}})
-        self._patience.stopping.set()
+        _LOG.info("worker stopping", extra={"fields": {"worker": self._lease.id, "jobs": len(self._running)}})
+        self._retry.stopping.set()
         # Stops taking jobs on at once, then waits for those that run.
         patience_s = int(self._settings.shutdown_s + 2 * _LAST_S)
         ending = threading.Thread(
@@ -165,16 +165,16 @@ class Worker:
         self._wait_for_jobs(self._settings.shutdown_s)
         self._analyst.stop()
         self._wait_for_jobs(_LAST_S)
-        self._patience.over.set()
+        self._retry.over.set()
         ending.join(_LAST_S)
         try:
-            leases.give_back_all(self._jobs, self._place)
-            leases.leave(self._database, self._place)
+            leases.give_back_all(self._jobs, self._lease)
+            leases.leave(self._database, self._lease)
         except sa.exc.SQLAlchemyError as error:
             _LOG.warning("left without a word, which the others will notice: %s", type(error).__name__)
         self._analyst.close()
         shutil.rmtree(self._scratch, ignore_errors=True)
-        _LOG.info("worker stopped", extra={"fields": {"worker": self._place.id}})
+        _LOG.info("worker stopped", extra={"fields": {"worker": self._lease.id}})
         logging.shutdown()
         # Threads of jobs that were given back may wait for ever.
         os._exit(0)

@@ -82,8 +82,8 @@ def load(table: pd.DataFrame, folder: Path) -> NDArray[np.float16]:
     OSError
         A picture's are missing: see `compute`.
     """
-    found = np.full((len(table), 7, N_STATISTICS), np.nan, np.float16)
+    features = np.full((len(table), 7, N_STATISTICS), np.nan, np.float16)
     for i, file in enumerate(map(Path, table.file)):
         with np.load(folder / file.name) as stored:
-            found[i, : len(stored["stats"])] = stored["stats"]
-    return found
+            features[i, : len(stored["stats"])] = stored["stats"]
+    return features

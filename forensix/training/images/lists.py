@@ -78,11 +78,11 @@ def list_pictures(origin: Origin, split: str) -> pd.DataFrame:
         licence=NOT_STATED,
     )
     packed = pd.read_csv(origin.corpora / "images" / "manifest.csv", dtype=str)
-    found = _of_corpus(packed, origin, split)
+    pictures = _of_corpus(packed, origin, split)
     if split == "train":
-        found = pd.concat([found, _portraits(origin)], ignore_index=True)
-        found = found[~found.blob.isin(whole.blob[whole.blob != ""])]
-    return pd.concat([listed[list(COLUMNS)], found[list(COLUMNS)]], ignore_index=True)
+        pictures = pd.concat([pictures, _portraits(origin)], ignore_index=True)
+        pictures = pictures[~pictures.blob.isin(whole.blob[whole.blob != ""])]
+    return pd.concat([listed[list(COLUMNS)], pictures[list(COLUMNS)]], ignore_index=True)
 
 
 def _portraits(origin: Origin) -> pd.DataFrame:
@@ -99,14 +99,14 @@ def _portraits(origin: Origin) -> pd.DataFrame:
             return _packed(root, rows, rows.label == "fake", "")
         judges = faces[(faces.source_repo == PAIRED) & (faces.split != "train")]
         barred = {(row.label, str(row.identity).rsplit("_", 1)[-1]) for row in judges.itertuples()}
-        found = [
+        portraits = [
             (PAIRED, "HEAD", path, blob, at["label"] == "fake", PAIRED_BY if at["label"] == "fake" else "", 1)
             for path, blob in repositories.files(PAIRED)
             if (at := re.fullmatch(r"data/(?P<label>real|fake)/(fake_)?(?P<number>\d+)\.jpg", path))
             and (at["label"], at["number"]) not in barred
         ]
     licence = rows.licence[rows.source_repo == PAIRED].iloc[0]
-    paired = pd.DataFrame(found, columns=list(COLUMNS[:-1])).assign(licence=licence).drop_duplicates("blob")
+    paired = pd.DataFrame(portraits, columns=list(COLUMNS[:-1])).assign(licence=licence).drop_duplicates("blob")
     rest = rows[rows.source_repo != PAIRED]
     return pd.concat([_packed(root, rest, rest.label == "fake", ""), paired], ignore_index=True)
 

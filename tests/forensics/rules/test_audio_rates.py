@@ -7,7 +7,7 @@ import pytest
 from forensix.forensics.rules import audio
 from forensix.manifest import Manifest
 from forensix.metadata.av import audio_signal
-from forensix.metadata.av.collector import Found
+from forensix.metadata.av.collector import FactCollector
 from forensix.metadata.facts import Facts
 
 ALLOWED = 0.05
@@ -19,7 +19,7 @@ def test_fewer_than_one_in_twenty(corpora: Path) -> None:
     real = sorted(Manifest.read(corpora / "voice" / "manifest.csv").where(label="real").paths())[::EVERY]
     raised = 0
     for path in real:
-        found = Found()
+        found = FactCollector()
         found.fact("stream.audio", {"codec": "flac"}, "stream 0")
         audio_signal.read(str(path), "flac", found)
         facts = Facts("audio", "flac", tuple(found.items))

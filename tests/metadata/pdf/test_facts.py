@@ -7,8 +7,8 @@ import pikepdf
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
+from forensix.metadata.pdf import changes as pdf_changes
 from forensix.metadata.pdf import history as pdf_history
-from forensix.metadata.pdf import objects as pdf_objects
 from forensix.metadata.pdf import reader as pdf
 from forensix.metadata.pdf import syntax
 
@@ -101,7 +101,7 @@ def test_object_streams_are_read(tmp_path: Path) -> None:
     data = out.read_bytes()
     history = pdf_history.walk(data)
     assert history.kinds == ("stream",)
-    record = pdf_objects.changes(data, history)[0]
+    record = pdf_changes.changes(data, history)[0]
     assert record["roles"]["page"] == record["roles"]["page tree"] == 1 and record["roles"]["page content"] == 1
 
 

@@ -16,10 +16,9 @@ from tests.service.in_process import JPEG, Api, multipart, refused, running_api
 FILE = 'name="file"; filename="a.jpg"'
 
 
-@pytest.fixture(params=["instant", "slow"])
-def api(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Api]:
-    """Storage that the thread of the rows writes to, and storage that is waited for before."""
-    with running_api(tmp_path, sync=request.param == "slow") as running:
+@pytest.fixture
+def api(tmp_path: Path) -> Iterator[Api]:
+    with running_api(tmp_path, sync=True) as running:
         yield running
 
 
@@ -100,7 +99,7 @@ def test_an_upload_whose_row_was_refused_is_discarded(api: Api) -> None:
         refused(create(api, written=False, lost=False), 503, "unavailable")
 
 
-def test_of_tasks_that_are_written_together_only_the_one_whose_upload_fails_is_refused(
+def test_of_tasks_that_come_together_only_the_one_whose_upload_fails_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     right, closed = storage._FolderFile.close, []
@@ -116,7 +115,7 @@ def test_of_tasks_that_are_written_together_only_the_one_whose_upload_fails_is_r
     async def send(api: Api, headers: dict[str, str], body: bytes) -> list[httpx.Response]:
         transport = httpx.ASGITransport(api.app)
         async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
-            # The first waits to write, the others for the first.
+            # All wait to write.
             with api.context.database.write():
                 posts = (client.post("/tasks/face_manipulation", headers=headers, content=body) for _ in range(3))
                 sending = [asyncio.create_task(post) for post in posts]

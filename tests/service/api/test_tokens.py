@@ -1,6 +1,5 @@
 """Tokens: the five operations, and every way in which a token can be no good."""
 
-import asyncio
 import base64
 import json
 import time
@@ -261,7 +260,7 @@ def lock(token_id: str, **how: Any) -> Any:
     return sa.select(tokens.c.id).where(tokens.c.id == token_id).with_for_update(**how)
 
 
-def test_all_tokens_are_ended_in_the_order_in_which_creations_lock_them(on_postgres: Api) -> None:
+def test_all_tokens_are_ended_in_the_order_of_their_bytes(on_postgres: Api) -> None:
     # By their bytes the capital comes first; by language, and in the table, it does not.
     account, context = give_tokens(on_postgres, "a", "B"), on_postgres.context
     with ThreadPoolExecutor(1) as pool:
@@ -271,36 +270,6 @@ def test_all_tokens_are_ended_in_the_order_in_which_creations_lock_them(on_postg
             time.sleep(0.5)
             connection.execute(lock("a", read=True, key_share=True, nowait=True))
         assert deleted.result(10) == ["B", "a"]
-
-
-def test_a_batch_of_creations_locks_its_tokens_in_order(on_postgres: Api) -> None:
-    account, context = give_tokens(on_postgres, "a", "B"), on_postgres.context
-    row = {
-        "account_id": account,
-        "task": "voice_analysis",
-        "status": "in_progress",
-        "explain": False,
-        "transcribe": True,
-    }
-    row |= {"additional_info": None, "url": None, "upload": None, "file_name": None, "created_at": time.time()}
-
-    async def create() -> None:
-        creations = context.creations
-        # As if a batch were being written, so that both go into the next.
-        creations._working = True
-        both = [
-            asyncio.create_task(creations.create(row | {"id": f"task-{token}", "attempts": 0}, token, None))
-            for token in ("a", "B")
-        ]
-        await asyncio.sleep(0)
-        with context.database.write() as connection:
-            connection.execute(lock("B"))
-            creations._thread.submit(creations._work)
-            await asyncio.sleep(0.5)
-            connection.execute(lock("a", nowait=True))
-        await asyncio.gather(*both)
-
-    asyncio.run(create())
 
 
 def test_tokens_asked_for_at_once_stay_within_the_bound(on_postgres: Api, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from forensix.service.data.storage import Storage
 from forensix.service.work import analyses, leases, retention
 from forensix.service.work.analyses import Analyses, _columns
 from forensix.service.work.analyst import Answer
-from forensix.service.work.retry import Patience
+from forensix.service.work.retry import Retry
 from tests.service.postgres import postgres, program
 from tests.service.running import wait_until
 from tests.service.workshop import Gate, Workshop, gate, kill
@@ -55,7 +55,7 @@ def changes(workshop: Workshop) -> list[tuple[str, str]]:
         return [(row[0], row[1]) for row in connection.execute(sa.text("SELECT task_id, status FROM changes"))]
 
 
-def places(workshop: Workshop) -> list[str]:
+def names_held(workshop: Workshop) -> list[str]:
     with workshop.database.read() as connection:
         return sorted(connection.execute(sa.select(workers.c.id)).scalars())
 
@@ -63,7 +63,7 @@ def places(workshop: Workshop) -> list[str]:
 def test_a_task_that_was_not_committed_has_no_job(workshop: Workshop) -> None:
     with pytest.raises(RuntimeError), workshop.database.write() as connection:
         connection.execute(sa.insert(tasks).values(_row(workshop, "lost")))
-        workshop.jobs.create(connection, ["lost"])
+        workshop.jobs.create(connection, "lost")
         raise RuntimeError
     assert workshop.queued() == []
     assert workshop.jobs.depth() == 0
@@ -94,7 +94,7 @@ def test_a_worker_does_what_comes(workshop: Workshop) -> None:
     assert all(row["attempts"] == 1 for row in rows.values())
     # An upload's key is the report's id: it is no file's name, and must not be shown as one.
     assert bomb not in rows["bomb"]["error"] and "picture.png" in rows["bomb"]["error"]
-    assert places(workshop) == []
+    assert names_held(workshop) == []
 
 
 @pytest.mark.slow
@@ -105,12 +105,12 @@ def test_killed_workers(workshop: Workshop, shut: Gate) -> None:
     worker = workshop.start()
     try:
         shut.wait(1)
-        (place,) = places(workshop)
+        (lease,) = names_held(workshop)
         kill(worker)
         assert workshop.row(once)["status"] == "in_progress"
         worker = workshop.start()
         shut.wait(2)
-        assert places(workshop) == [place]
+        assert names_held(workshop) == [lease]
         shut.open.set()
         (row,) = workshop.wait(once)
         assert (row["status"], row["attempts"]) == ("completed", 2)
@@ -145,7 +145,7 @@ def test_workers_told_to_stop(workshop: Workshop, shut: Gate) -> None:
     row = workshop.row(task_id)
     assert (row["status"], row["attempts"], row["started_at"]) == ("in_progress", 0, None)
     assert {job.workflow_id for job in workshop.queued()} == {task_id, waiting}
-    assert places(workshop) == []
+    assert names_held(workshop) == []
     assert list((workshop.home / "scratch").iterdir()) == []
     with workshop.working() as (worker,):
         shut.wait(2)
@@ -180,20 +180,20 @@ def test_a_task_without_a_job_is_queued_again(workshop: Workshop) -> None:
 # Places and signs of life.
 
 
-def _place(database: Database, place: str, *, host: str, pid: int = 1) -> None:
+def _lease(database: Database, lease: str, *, host: str, pid: int = 1) -> None:
     now = time.time()
-    row = {"id": place, "host": host, "pid": pid, "started_at": now, "heartbeat_at": now}
+    row = {"id": lease, "host": host, "pid": pid, "started_at": now, "heartbeat_at": now}
     with database.write() as connection:
         connection.execute(sa.insert(workers).values(row))
 
 
-def _take(workshop: Workshop, task_id: str, place: str) -> None:
-    """Have a job be run by a worker of that place, as far as the queue knows."""
+def _take(workshop: Workshop, task_id: str, lease: str) -> None:
+    """Have a job be run by a worker of that lease, as far as the queue knows."""
     table = "workflow_status" if workshop.settings.is_sqlite else "dbos.workflow_status"
     with workshop.database.write() as connection:
         connection.execute(
-            sa.text(f"UPDATE {table} SET status = 'PENDING', executor_id = :place WHERE workflow_uuid = :id"),
-            {"place": place, "id": task_id},
+            sa.text(f"UPDATE {table} SET status = 'PENDING', executor_id = :lease WHERE workflow_uuid = :id"),
+            {"lease": lease, "id": task_id},
         )
 
 
@@ -220,7 +220,7 @@ class _Ready:
 
 def _analyses(workshop: Workshop, storage: _Away) -> Analyses:
     shared = workshop.settings, workshop.database, workshop.jobs
-    return Analyses(*shared, storage, _Ready(), Patience(), workshop.home)  # type: ignore[arg-type]
+    return Analyses(*shared, storage, _Ready(), Retry(), workshop.home)  # type: ignore[arg-type]
 
 
 def test_storage_that_is_away_is_waited_for(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,13 +234,13 @@ def test_storage_that_is_away_is_waited_for(workshop: Workshop, monkeypatch: pyt
 
 
 def test_places_are_numbered_and_used_again(workshop: Workshop) -> None:
-    first, second = (leases.take_place(workshop.database, "here") for _ in range(2))
+    first, second = (leases.take_lease(workshop.database, "here") for _ in range(2))
     assert (first.id, second.id) == ("here/0", "here/1")
     leases.leave(workshop.database, first)
-    assert leases.take_place(workshop.database, "here").id == "here/0"
-    _place(workshop.database, "here/2", host="here", pid=_no_process())
-    assert leases.take_place(workshop.database, "here").id == "here/2"
-    assert leases.take_place(workshop.database, "there").id == "there/0"
+    assert leases.take_lease(workshop.database, "here").id == "here/0"
+    _lease(workshop.database, "here/2", host="here", pid=_no_process())
+    assert leases.take_lease(workshop.database, "here").id == "here/2"
+    assert leases.take_lease(workshop.database, "there").id == "there/0"
 
 
 def test_machines_of_one_host_name_do_not_take_each_others_places(
@@ -253,19 +253,19 @@ def test_machines_of_one_host_name_do_not_take_each_others_places(
 
     first, second = start("11111111-a"), start("22222222-b")
     # On one of them there is no process of the number that works on the other.
-    _place(workshop.database, f"{first}/0", host=first, pid=_no_process())
-    place = leases.take_place(workshop.database)
-    assert place.id == f"{second}/0"
-    assert leases.Watch(workshop.database, workshop.jobs, place).look() == []
-    assert places(workshop) == sorted([f"{first}/0", f"{second}/0"])
+    _lease(workshop.database, f"{first}/0", host=first, pid=_no_process())
+    lease = leases.take_lease(workshop.database)
+    assert lease.id == f"{second}/0"
+    assert leases.Watch(workshop.database, workshop.jobs, lease).look() == []
+    assert names_held(workshop) == sorted([f"{first}/0", f"{second}/0"])
 
 
 def test_a_worker_whose_place_was_taken_learns_of_it(workshop: Workshop) -> None:
-    place = leases.take_place(workshop.database, "here")
-    watch = leases.Watch(workshop.database, workshop.jobs, place)
+    lease = leases.take_lease(workshop.database, "here")
+    watch = leases.Watch(workshop.database, workshop.jobs, lease)
     watch.beat()
     with workshop.database.write() as connection:
-        connection.execute(sa.update(workers).values(pid=place.pid + 1))
+        connection.execute(sa.update(workers).values(pid=lease.pid + 1))
     with pytest.raises(leases.Replaced):
         watch.beat()
 
@@ -273,9 +273,9 @@ def test_a_worker_whose_place_was_taken_learns_of_it(workshop: Workshop) -> None
 def test_jobs_of_a_host_that_fell_silent_are_taken_over(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [100.0]
     monkeypatch.setattr(leases.time, "monotonic", lambda: clock[0])
-    watch = leases.Watch(workshop.database, workshop.jobs, leases.take_place(workshop.database, "here"))
-    _place(workshop.database, "there/0", host="there")
-    _place(workshop.database, "alive/0", host="alive")
+    watch = leases.Watch(workshop.database, workshop.jobs, leases.take_lease(workshop.database, "here"))
+    _lease(workshop.database, "there/0", host="there")
+    _lease(workshop.database, "alive/0", host="alive")
     task_id, other = workshop.task(), workshop.task()
     _take(workshop, task_id, "there/0")
     _take(workshop, other, "alive/0")
@@ -289,14 +289,14 @@ def test_jobs_of_a_host_that_fell_silent_are_taken_over(workshop: Workshop, monk
             break
     assert watch.look() == ["there/0"]
     assert [job.workflow_id for job in workshop.queued()] == [task_id]
-    assert places(workshop) == ["alive/0", "here/0"]
+    assert names_held(workshop) == ["alive/0", "here/0"]
 
 
 def test_silence_while_the_database_was_away_says_nothing(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [100.0]
     monkeypatch.setattr(leases.time, "monotonic", lambda: clock[0])
-    watch = leases.Watch(workshop.database, workshop.jobs, leases.take_place(workshop.database, "here"))
-    _place(workshop.database, "there/0", host="there")
+    watch = leases.Watch(workshop.database, workshop.jobs, leases.take_lease(workshop.database, "here"))
+    _lease(workshop.database, "there/0", host="there")
     assert watch.look() == []
     clock[0] += 60
     watch.forget()
@@ -306,8 +306,8 @@ def test_silence_while_the_database_was_away_says_nothing(workshop: Workshop, mo
 
 
 def test_jobs_of_a_dead_process_of_this_host_are_taken_over_at_once(workshop: Workshop) -> None:
-    watch = leases.Watch(workshop.database, workshop.jobs, leases.take_place(workshop.database, "here"))
-    _place(workshop.database, "here/1", host="here", pid=_no_process())
+    watch = leases.Watch(workshop.database, workshop.jobs, leases.take_lease(workshop.database, "here"))
+    _lease(workshop.database, "here/1", host="here", pid=_no_process())
     task_id = workshop.task()
     _take(workshop, task_id, "here/1")
     assert watch.look() == ["here/1"]
@@ -316,7 +316,7 @@ def test_jobs_of_a_dead_process_of_this_host_are_taken_over_at_once(workshop: Wo
 
 
 def test_jobs_of_a_worker_that_nobody_knows_are_given_back(workshop: Workshop) -> None:
-    leases.take_place(workshop.database, "here")
+    leases.take_lease(workshop.database, "here")
     mine, orphan = workshop.task(), workshop.task()
     _take(workshop, mine, "here/0")
     _take(workshop, orphan, "nowhere/7")
@@ -335,7 +335,7 @@ def test_two_workers_on_postgresql(tmp_path: Path, shut: Gate) -> None:
             with workshop.working() as (first,):
                 shut.wait(1)
                 with workshop.working():
-                    wait_until(lambda: len(places(workshop)) == 2, 30, "the second worker", told=workshop.log)
+                    wait_until(lambda: len(names_held(workshop)) == 2, 30, "the second worker", told=workshop.log)
                     kill(first)
                     shut.wait(2)
                     shut.open.set()

@@ -153,12 +153,15 @@ def test_nobody_else_can_read_uploads(tmp_path: Path) -> None:
 def test_broken_off_uploads_are_swept_when_they_are_old(tmp_path: Path) -> None:
     storage = Storage(f"file://{tmp_path}/files")
     put(storage, "kept", b"data")
-    storage.write("old").write(b"half")
-    storage.write("new").write(b"half")
+    halves = [storage.write("old"), storage.write("new")]
+    for half in halves:
+        half.write(b"half")
     (partial,) = (tmp_path / "files").glob("old.*")
     os.utime(partial, (time.time() - 7200,) * 2)
     assert storage.sweep(3600) == 1
     assert len(list((tmp_path / "files").iterdir())) == 2
+    for half in halves:
+        half.discard()
 
 
 def test_a_url_that_cannot_be_used_says_why() -> None:

@@ -148,7 +148,7 @@ def test_a_used_child_that_crashes_is_given_the_benefit_of_the_doubt(tmp_path: P
     os.kill(child(analyst), signal.SIGKILL)
     shut.wait(2)
     shut.open.set()
-    thread.join(20)
+    thread.join(60)
     assert isinstance(found[0], Answer) and found[0].result is not None
     analyst.close()
 
@@ -172,12 +172,12 @@ def test_the_child_dies_with_its_parent_while_it_works(tmp_path: Path, shut: Gat
         f"a.analyse({ask(shut.url)!r})\n"
     )
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY)}
-    parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, env=environment)
-    assert parent.stdout is not None
-    pid = int(parent.stdout.readline())
-    shut.wait()
-    parent.kill()
-    parent.wait()
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        shut.wait()
+        parent.kill()
     # Gone, or a zombie until whoever adopted it looks.
     wait_until(lambda: state(pid) in ("", "Z"), 5, "the child to end")
 

@@ -18,7 +18,7 @@ from forensix.service.data.jobs import DELIVERIES, NONE_YET, RETRIES
 from forensix.service.data.reports import report_bytes
 from forensix.service.work import posting
 from forensix.service.work.deliveries import Deliveries, backoff_s
-from forensix.service.work.retry import Patience
+from forensix.service.work.retry import Retry
 from tests.service.running import Receiver, receiving, wait_until
 from tests.service.workshop import Workshop, kill
 
@@ -47,7 +47,7 @@ def attempts(workshop: Workshop) -> list[tuple[str, int, str, str]]:
 
 def run(workshop: Workshop, task_id: str, webhook_id: str, attempt: int) -> None:
     """Make an attempt in this process, as a worker does."""
-    Deliveries(workshop.settings, workshop.database, workshop.jobs, Patience()).run(task_id, webhook_id, attempt)
+    Deliveries(workshop.settings, workshop.database, workshop.jobs, Retry()).run(task_id, webhook_id, attempt)
 
 
 def finished(workshop: Workshop) -> str:

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Request, Response
 
 from forensix.service.api.answers import PlainRoute, answer, path_id
 from forensix.service.api.context import Context
+from forensix.service.api.creation import create_task
 from forensix.service.api.forms import Form, check_length, read_form
 from forensix.service.api.links import check_url
 from forensix.service.api.openapi import BEARER, NewTask, operation, report_model, task_form
@@ -57,15 +58,17 @@ def _creation(task: TaskDescription) -> Callable[[Request], Awaitable[Response]]
             form = await read_form(request, fields, context.run, open_upload)
             try:
                 row = _row(context, form, task) | {"id": report_id, "account_id": bearer.account_id}
-                if form.upload is not None and not context.storage.instant:
+                if form.upload is not None:
                     await asyncio.shield(context.run(form.upload.store))
             except BaseException:
-                # A request that is ended while its upload is being stored included. From here on `Creations` does it.
+                # A request that is ended while its upload is being stored included.
                 if form.upload is not None:
                     with contextlib.suppress(Exception):
                         await asyncio.shield(context.run(form.upload.discard))
                 raise
-            await context.creations.create(row, bearer.id, form.upload)
+            # A client that goes away now has a task all the same.
+            writing = context.run(create_task, context.database, context.queue, row, bearer.id, form.upload)
+            await asyncio.shield(writing)
         finally:
             context.uploads[mine] -= 1
             if not context.uploads[mine]:

@@ -18,7 +18,7 @@ from forensix.service.errors import Refusal, bad_field, bad_token, not_found
 
 router = APIRouter(prefix="/webhooks/{event}", tags=["webhooks"], route_class=PlainRoute)
 
-# A token that is locked cannot be revoked before the transaction ends. In the order in which creations lock.
+# A token that is locked cannot be revoked before the transaction ends.
 _TOKEN = sa.select(tokens.c.id).where(tokens.c.id == sa.bindparam("id")).with_for_update(read=True, key_share=True)
 _ACCOUNT = sa.select(accounts.c.id).where(accounts.c.id == sa.bindparam("id")).with_for_update(key_share=True)
 

@@ -1,0 +1,119 @@
+"""The dates of movie, tracks and media in a container, against each other and against what a device can have."""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from forensix.forensics.findings import Finding, finding, place
+from forensix.forensics.rules import dates
+from forensix.metadata.facts import Facts
+
+IMPOSSIBLE_S = 86400
+"""A change dated longer than this before the making is no matter of clocks and zones."""
+
+
+def date_rules(facts: Facts) -> Iterator[Finding]:
+    """Yield claims about dates that were never set, contradict each other, or cannot be."""
+    movie = [
+        f for f in facts.items if re.fullmatch(r"container\.(movie|track\.\d+|media\.\d+)\.(created|modified)", f.key)
+    ]
+    moments = {f.key: m for f in movie if (m := dates.parse(f)) is not None}
+    unset = [f for f in movie if f.key in moments and dates.default_name(moments[f.key])]
+    if unset:
+        yield finding(
+            "benign",
+            "Dates were never set",
+            f"{place(unset[0])}: {unset[0].value} is {dates.default_name(moments[unset[0].key])}, not a date: the "
+            "program that wrote the file left it empty.",
+            "dates",
+            "dates",
+            facts=unset[:12],
+        )
+    length_s = float(facts.get("container.movie.duration_s") or 0)
+    real = {k: m for k, m in moments.items() if not dates.default_name(m)}
+    groups = sorted({k.rsplit(".", 1)[0] for k in real}, key=lambda g: g != "container.movie")
+    for group in groups:
+        made, changed = real.get(f"{group}.created"), real.get(f"{group}.modified")
+        if made and changed:
+            gap = (changed.local - made.local).total_seconds()
+            # Recorders set the second date when recording ends.
+            if not -2 <= gap <= length_s + 60:
+                yield _gap(made, changed, gap)
+                break
+    yield from _between(real)
+    tags = [f for f in facts.items if re.search(r"creationdate|creation_?time$|\.IDIT$|DateTimeOriginal$", f.key, re.I)]
+    base = real.get("container.movie.created")
+    for fact in tags:
+        other = dates.parse(fact)
+        if base is None or other is None or fact is base.fact:
+            continue
+        apart = dates.zone_difference(other, base) if other.offset is None else dates.difference(other, base)
+        if apart and abs(apart.seconds) > length_s + 120:
+            yield finding(
+                "benign",
+                "A tag gives another date than the header",
+                f"{place(fact)} says {fact.value}, {place(base.fact)} says {base.fact.value}: "
+                f"{dates.span(apart.seconds)} apart. Exporting and repackaging leave this behind.",
+                "dates",
+                "dates",
+                facts=[fact, base.fact],
+                flags=("METADATA_ERROR",),
+            )
+    now = datetime.now() + timedelta(days=2)
+    late = [m.fact for m in real.values() if m.local > now]
+    if late:
+        yield finding(
+            "suspect",
+            "A date lies in the future",
+            f"{place(late[0])}: {late[0].value} is later than the moment of this analysis.",
+            "dates",
+            "dates",
+            facts=late,
+            flags=("METADATA_ERROR",),
+        )
+
+
+def _gap(made: dates.Moment, changed: dates.Moment, gap: float) -> Finding:
+    values = f"{place(made.fact)} says {made.fact.value}, {place(changed.fact)} says {changed.fact.value}"
+    if gap > 0:
+        return finding(
+            "benign",
+            "The file was changed after it was made, by its own dates",
+            f"{values}: {dates.span(gap)} later, longer than the recording lasts. Tagging, trimming and repackaging "
+            "leave this behind.",
+            "dates",
+            "dates",
+            facts=[made.fact, changed.fact],
+            flags=("FILE_EDITED",),
+        )
+    return finding(
+        "suspect" if gap < -IMPOSSIBLE_S else "benign",
+        "The file was changed before it was made, by its own dates",
+        f"{values}: {dates.span(gap)} earlier, which is impossible. A clock that was set in between does this; so do "
+        "dates that were written in.",
+        "dates",
+        "dates",
+        facts=[made.fact, changed.fact],
+        flags=("METADATA_ERROR",),
+    )
+
+
+def _between(real: dict[str, dates.Moment]) -> Iterator[Finding]:
+    """Compare the creation dates of movie, tracks and media."""
+    made = [m for k, m in real.items() if k.endswith(".created")]
+    if len(made) < 2:
+        return
+    first, last = min(made, key=lambda m: m.local), max(made, key=lambda m: m.local)
+    gap = (last.local - first.local).total_seconds()
+    if gap <= 60:
+        return
+    yield finding(
+        "benign",
+        "The movie and its tracks were made at different times, by their own dates",
+        f"{place(first.fact)} says {first.fact.value}, {place(last.fact)} says {last.fact.value}: {dates.span(gap)} "
+        "apart. Streams that were recorded before the file was put together show this.",
+        "dates",
+        "dates",
+        facts=[first.fact, last.fact],
+        flags=("METADATA_ERROR",),
+    )

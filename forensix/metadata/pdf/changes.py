@@ -1,0 +1,157 @@
+"""What each revision of a PDF changed, in words: page content, annotations, form fields, metadata, signatures."""
+
+from collections import Counter
+from typing import Any
+
+from forensix.metadata.pdf.history import History, Revision
+from forensix.metadata.pdf.objects import DESCRIBED, ROLES, TOLD, View, own_role, roles
+from forensix.metadata.pdf.sections import Entry
+
+SAME_SAVE = "a second cross-reference section for the same objects, written in the same go"
+
+
+def changes(data: bytes, history: History) -> list[dict[str, Any]]:
+    """Return one plain record for each revision, with what it changed against the one before.
+
+    ``roles`` counts changed objects by role, ``named`` names up to 40 of them, ``content_changed`` says whether the
+    pages themselves (their content, images or fonts) were replaced or added to.
+    """
+    records = []
+    entries: dict[int, Entry] = {}
+    trailer: dict[str, Any] = {}
+    for revision in history.revisions:
+        if revision.index > TOLD:
+            # Revisions without end are no history; they are counted and their bytes told.
+            records.append(_untold(revision))
+            continue
+        known = set(entries)
+        before = View(data, dict(entries), dict(trailer)) if known else None
+        entries = {**entries, **revision.entries}
+        trailer = {**trailer, **revision.trailer}
+        view = View(data[: revision.end_offset], entries, trailer)
+        reached = roles(view)
+        reached_before = roles(before) if before else {}
+        counts: Counter[str] = Counter()
+        named: list[str] = []
+        changed: list[list[Any]] = []
+        for number in revision.changed[:DESCRIBED]:
+            if number == 0:
+                continue
+            role, name = reached.get(number) or reached_before.get(number) or (own_role(view.get(number)), "")
+            if role == "structure of the file" and not name:
+                continue
+            freed = revision.entries[number][0] == "free"
+            kept = before is not None and not freed and number in known
+            if (
+                before is not None
+                and kept
+                and view.get(number) == before.get(number)
+                and _same_bytes(view, before, number)
+            ):
+                continue
+            if (
+                role == "page"
+                and kept
+                and before is not None
+                and _only_annotations(view.get(number), before.get(number))
+            ):
+                role, name = "annotation", f"list of {name}"
+            verb = "removed" if freed else "changed" if number in known else "added"
+            counts[role] += 1
+            changed.append([number, role, verb])
+            if len(named) < 40 and (revision.index > 1):
+                named.append(f"{verb} {role}{f' ({name})' if name else ''}, object {number}")
+        identifier = view.array(trailer.get("ID"))
+        # A section that cannot be read tells nothing of whether it had objects.
+        index_one, own = revision.index == 1, not revision.entries or _own_bytes(revision)
+        records.append(
+            {
+                "index": revision.index,
+                "start_offset": revision.start_offset,
+                "end_offset": revision.end_offset,
+                "startxref": revision.startxref,
+                "in_chain": revision.in_chain,
+                "n_objects_changed": len(changed),
+                "roles": dict(counts),
+                "named": named,
+                "changed": changed[:DESCRIBED],
+                "same_save": not index_one and not own,
+                "content_changed": _content_changed(changed, known),
+                "id": [part.hex() for part in identifier if isinstance(part, bytes)][:2],
+                "summary": summary(revision.index, counts, len(changed)) if index_one or own else SAME_SAVE,
+            }
+        )
+    return records
+
+
+def _untold(revision: Revision) -> dict[str, Any]:
+    return {
+        "index": revision.index,
+        "start_offset": revision.start_offset,
+        "end_offset": revision.end_offset,
+        "startxref": revision.startxref,
+        "in_chain": revision.in_chain,
+        "n_objects_changed": len(revision.changed),
+        "roles": {},
+        "named": [],
+        "changed": [],
+        "same_save": False,
+        "content_changed": False,
+        "id": [],
+        "summary": f"{len(revision.changed)} objects, not looked at one by one",
+    }
+
+
+def _own_bytes(revision: Revision) -> bool:
+    """Say whether a revision holds objects of its own; else its section only lists again what was already there."""
+    freed = any(revision.entries[n][0] == "free" for n in revision.changed)
+    return freed or any(e[0] == "at" and e[1] >= revision.start_offset for e in revision.entries.values())
+
+
+def _same_bytes(view: View, before: View, number: int) -> bool:
+    """Say whether a rewritten object is the same, its stream included (signers rewrite objects without a change)."""
+    here, there = view.offset(number), before.offset(number)
+    if here is None or there is None:
+        return False
+    if view.entries[number][0] == "in":
+        return True
+    ends = [d.find(b"endobj", o, o + (8 << 20)) for d, o in ((view.data, here), (before.data, there))]
+    return min(ends) >= 0 and view.data[here : ends[0]].split() == before.data[there : ends[1]].split()
+
+
+def _only_annotations(page: Any, before: Any) -> bool:
+    """Say whether a page differs from what it was in the list of what lies on it, and in nothing that draws it."""
+    if not isinstance(page, dict) or not isinstance(before, dict):
+        return False
+    beside = ("Annots", "Tabs", "LastModified", "PieceInfo", "StructParents")
+    return {k: v for k, v in page.items() if k not in beside} == {k: v for k, v in before.items() if k not in beside}
+
+
+def drawing_changed(record: dict[str, Any]) -> list[str]:
+    """Return the roles of what a revision changed of how the pages look, apart from forms, comments and signatures."""
+    return list(
+        dict.fromkeys(
+            role
+            for _, role, verb in record["changed"]
+            if role == "page content"
+            or (role == "image" and verb != "removed")
+            or (role in ("font", "page", "page tree") and verb != "added")
+        )
+    )
+
+
+def _content_changed(changed: list[list[Any]], known: set[int]) -> bool:
+    """Say whether existing content was replaced or content was added to existing pages."""
+    if not known:
+        return False
+    return any(role == "page content" or (role == "image" and verb != "removed") for _, role, verb in changed)
+
+
+def summary(index: int, counts: Counter[str], n_objects: int) -> str:
+    """Say in words what a revision changed."""
+    if index == 1:
+        return f"the first version, with {n_objects} objects"
+    if not n_objects:
+        return "no object differs"
+    parts = [f"{role} ({counts[role]})" if counts[role] > 1 else role for role in ROLES if counts[role]]
+    return ", ".join(parts)

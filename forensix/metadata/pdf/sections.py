@@ -1,0 +1,125 @@
+"""Cross-reference sections of a PDF: tables and streams, and the objects that they list."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from forensix.metadata.pdf import syntax
+from forensix.metadata.pdf.syntax import SyntaxFault
+
+ENTRIES = 400_000
+
+Entry = tuple[str, int, int]
+"""``("at", offset, generation)``, ``("in", object stream, index)`` or ``("free", next, generation)``."""
+
+_ROW = re.compile(rb"[\x00\t\n\x0c\r ]*(\d{1,10})[ \t]+(\d{1,5})[ \t]*([nf])?")
+_STRICT_ROW = re.compile(rb"\d{10} \d{5} [nf](?: \r| \n|\r\n)")
+
+
+@dataclass(frozen=True)
+class Section:
+    """One cross-reference section with its trailer."""
+
+    offset: int
+    kind: str
+    trailer: dict[str, Any]
+    entries: dict[int, Entry]
+    faults: tuple[str, ...] = ()
+
+
+def section_at(data: bytes, offset: int) -> Section | None:
+    """Read the table or the stream at an offset; ``None`` where there is none."""
+    if not 0 <= offset < len(data):
+        return None
+    at = syntax.skip_space(data, offset)
+    try:
+        if data[at : at + 4] == b"xref":
+            part = _table(data, at)
+            if part and at != offset:
+                fault = f"startxref or /Prev says byte {offset}, but the table begins at byte {at}"
+                return Section(offset, part.kind, part.trailer, part.entries, (*part.faults, fault))
+            return part
+        _, value, end = syntax.indirect(data, at)
+        if isinstance(value, dict) and value.get("Type") == "XRef":
+            return Section(offset, "stream", value, _stream_entries(value, syntax.stream_bytes(data, value, end)))
+    except (SyntaxFault, ValueError):
+        return None
+    return None
+
+
+def _table(data: bytes, at: int) -> Section | None:
+    start, at = at, at + 4
+    entries: dict[int, Entry] = {}
+    odd_rows = 0
+    while True:
+        at = syntax.skip_space(data, at)
+        if data[at : at + 7] == b"trailer":
+            trailer, _ = syntax.parse(data, at + 7)
+            if not isinstance(trailer, dict):
+                return None
+            break
+        head = re.compile(rb"(\d{1,10})[ \t]+(\d{1,10})").match(data, at)
+        if not head:
+            return None
+        first, count = int(head.group(1)), int(head.group(2))
+        at = head.end()
+        for number in range(first, first + min(count, ENTRIES)):
+            row = _ROW.match(data, at)
+            if not row or not row.group(3):
+                break
+            odd_rows += not _STRICT_ROW.match(data, row.start(1))
+            at = row.end()
+            free = row.group(3) == b"f"
+            entries[number] = ("free" if free else "at", int(row.group(1)), int(row.group(2)))
+    kind = "table"
+    if isinstance(trailer.get("XRefStm"), int):
+        kind = "hybrid"
+        hidden = section_at(data, trailer["XRefStm"])
+        if hidden and hidden.kind == "stream":
+            entries = {
+                **hidden.entries,
+                **{n: e for n, e in entries.items() if e[0] != "free" or n not in hidden.entries},
+            }
+    fault = f"{odd_rows} rows of the cross-reference table are not 20 bytes long as they must be"
+    return Section(start, kind, trailer, entries, (fault,) if odd_rows else ())
+
+
+def _stream_entries(dictionary: dict[str, Any], rows: bytes) -> dict[int, Entry]:
+    widths = dictionary.get("W")
+    if (
+        not isinstance(widths, list)
+        or len(widths) < 3
+        or not all(isinstance(w, int) and 0 <= w <= 8 for w in widths[:3])
+    ):
+        raise SyntaxFault("an xref stream without column widths")
+    a, b, c = widths[:3]
+    size = a + b + c
+    index = dictionary.get("Index")
+    if not isinstance(index, list) or not all(isinstance(i, int) for i in index):
+        index = [0, dictionary.get("Size", 0)]
+    entries: dict[int, Entry] = {}
+    at = 0
+    for first, count in zip(index[::2], index[1::2], strict=False):
+        if not isinstance(count, int) or not isinstance(first, int):
+            break
+        for number in range(first, first + max(0, min(count, ENTRIES))):
+            row = rows[at : at + size]
+            if not size or len(row) < size:
+                return entries
+            at += size
+            kind = int.from_bytes(row[:a], "big") if a else 1
+            second, third = int.from_bytes(row[a : a + b], "big"), int.from_bytes(row[a + b :], "big")
+            name = {0: "free", 1: "at", 2: "in"}.get(kind)
+            if name:
+                entries[number] = (name, second, third)
+    return entries
+
+
+def recovered(data: bytes) -> dict[int, Entry]:
+    """Return where objects begin in a file whose cross references cannot be followed; of several the last counts."""
+    entries: dict[int, Entry] = {}
+    for match in re.finditer(rb"(?<![0-9])(\d{1,7})[ \t\r\n]+(\d{1,5})[ \t\r\n]+obj\b", data):
+        entries[int(match.group(1))] = ("at", match.start(), int(match.group(2)))
+        if len(entries) >= ENTRIES:
+            break
+    return entries
