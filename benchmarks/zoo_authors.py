@@ -6,6 +6,7 @@ base, that is replaced by the same class without weights; nothing else of it is.
 """
 
 import importlib
+import json
 import os
 import sys
 import tempfile
@@ -36,6 +37,8 @@ AUTHORS = {
     "gend-clip-l14": "src/hf/modeling_gend.py of yermandy/GenD",
     "gend-pe-l": "src/hf/modeling_gend.py of yermandy/GenD",
     "sbi-ffraw": "src/inference/model.py of mapooon/SelfBlendedImages (the network; not how faces are scaled)",
+    "aasist": "models/AASIST.py, data_utils.py and config/AASIST.conf of clovaai/aasist",
+    "aasist-l": "models/AASIST.py, data_utils.py and config/AASIST-L.conf of clovaai/aasist",
     "spectra-aasist": "MattyB95/Jabberjay, a rewrite that loads the authors' file",
     "spectra-0": "MattyB95/Jabberjay, a rewrite that loads the authors' file",
     "df-arena-500m": "backbone.py, conformer.py and feature_extraction_antispoofing.py of the hub's DF_Arena_500M_V_1",
@@ -230,6 +233,15 @@ def sbi(folder: Path) -> tuple[torch.nn.Module, Run]:
     return network, run
 
 
+def aasist(folder: Path, name: str) -> tuple[torch.nn.Module, Run]:
+    root = folder / "aasist"
+    with at(root), absent("soundfile"):
+        config = json.loads((root / "config" / f"{name}.conf").read_text())["model_config"]
+        network = importlib.import_module("models.AASIST").Model(config)
+        pad = importlib.import_module("data_utils").pad
+    return network, lambda samples: network(torch.from_numpy(pad(samples, 64_600))[None])[1]
+
+
 def spectra(folder: Path, place: str, name: str) -> tuple[torch.nn.Module, Run]:
     from transformers import Wav2Vec2Config, Wav2Vec2Model
 
@@ -321,6 +333,8 @@ MAKERS: dict[str, Callable[[Path], tuple[torch.nn.Module, Run]]] = {
     "gend-clip-l14": partial(gend, backbone="openai/clip-vit-large-patch14"),
     "gend-pe-l": partial(gend, backbone="vit_pe_core_large_patch14_336"),
     "sbi-ffraw": sbi,
+    "aasist": partial(aasist, name="AASIST"),
+    "aasist-l": partial(aasist, name="AASIST-L"),
     "spectra-aasist": partial(spectra, place="SpectraAASIST", name="SpectraAASIST"),
     "spectra-0": partial(spectra, place="Spectra0", name="Spectra0Model"),
     "df-arena-500m": df_arena,

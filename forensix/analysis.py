@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from forensix.errors import BrokenMedia, ForensixError, InputError, ModelNotFound, UsageError
 from forensix.media import Limits, Media, Source, open_media, taken
-from forensix.models import ModelCard, Placement, get_card
+from forensix.models import ModelCard, Placement, band_of, get_card
 from forensix.progress import Progress, shown
 from forensix.report import Report
 from forensix.tasks import Options, Outcome, Task, select_tasks
@@ -140,7 +140,7 @@ def examine(media: Media, given: str, tasks: Collection[str] | None, options: Op
         codes={task: error.code for task, error in errors.items()},
         settings=settings,
         versions=versions(),
-        models=_models(outcomes.values(), options.components.values()),
+        models=_models(outcomes.values(), options.components.values(), media.kind),
         timings_s=timings_s,
         warnings=(*_of_no_file(media, chosen), *media.warnings),
         additional_info=options.additional_info,
@@ -191,7 +191,7 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), **deciding_versions()}
 
 
-def _models(outcomes: Iterable[Outcome], chosen: Iterable[Any]) -> tuple[dict[str, Any], ...]:
+def _models(outcomes: Iterable[Outcome], chosen: Iterable[Any], kind: str) -> tuple[dict[str, Any], ...]:
     own = {card.name: card for one in chosen if (card := _card(one)) is not None}
     names = dict.fromkeys(name for outcome in outcomes for name in outcome.models)
     described = []
@@ -201,8 +201,9 @@ def _models(outcomes: Iterable[Outcome], chosen: Iterable[Any]) -> tuple[dict[st
         except ModelNotFound:  # a component of another package, which keeps its own records
             described.append({"name": name})
         else:
-            fields = ("name", "sha256", "component", "summary", "threshold", "inconclusive", "limits", "licence")
-            described.append({key: getattr(card, key) for key in fields} | {"calibrated": card.calibration is not None})
+            fields = ("name", "sha256", "component", "summary", "threshold", "limits", "licence")
+            about = {"inconclusive": band_of(card, kind), "calibrated": card.calibration is not None}
+            described.append({key: getattr(card, key) for key in fields} | about)
     return tuple(described)
 
 

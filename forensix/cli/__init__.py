@@ -51,7 +51,9 @@ def build_parser() -> argparse.ArgumentParser:
 
     models = commands.add_parser("models", help="list, describe or fetch models")
     actions = models.add_subparsers(dest="action", required=True, metavar="ACTION")
-    actions.add_parser("list", help="one line per model").set_defaults(run=_models_list)
+    listed = actions.add_parser("list", help="one line per model")
+    listed.add_argument("--markdown", action="store_true", help="the published detectors of fakes, as a table")
+    listed.set_defaults(run=_models_list)
     show = actions.add_parser("show", help="print a model's card as JSON")
     show.add_argument("name", metavar="NAME")
     show.set_defaults(run=_models_show)
@@ -120,8 +122,9 @@ def _extract_revisions(options: argparse.Namespace) -> int:
 
 def _models_list(options: argparse.Namespace) -> int:
     from forensix.models import list_models
+    from forensix.models.table import markdown
 
-    print(list_models())
+    print(markdown(list_models()) if options.markdown else list_models())
     return 0
 
 

@@ -1,5 +1,6 @@
 """Files of weights: where they lie, how they are fetched, how they are read, and that they are the right ones."""
 
+import glob
 import hashlib
 import os
 from pathlib import Path
@@ -81,6 +82,10 @@ def _find(name: str, file: Wanted, folder: str | os.PathLike[str] | None, shippe
     for path in paths:
         if path.is_file():
             return path
+    if file.sha256:  # beside those of another model, as authors publish several in one folder
+        others = (path for place in places for path in sorted(place.glob(f"*/{glob.escape(file.weights)}")))
+        if found := next((path for path in others if is_right(path, file)), None):
+            return found
     remedy = f"'forensix models pull {name}' fetches them" if file.url else "reinstall forensix"
     looked = folder if folder is not None else "the package, FORENSIX_CHECKPOINTS and the cache"
     raise WeightsMissing(f"the weights of {name!r} ({file.weights}) are not in {looked}: {remedy}")

@@ -135,7 +135,9 @@ def load_model(name: str | os.PathLike[str], *, folder: str | os.PathLike[str] |
     module = architecture.build(**card.config)
     try:
         states = [read_state(path) for path in paths]
-        state = architecture.adapt(*states) if hasattr(architecture, "adapt") else states[0]
+        # What was trained on here has the names that it has here; files as published may not.
+        ours = states[0].keys() == module.state_dict().keys()
+        state = states[0] if ours or not hasattr(architecture, "adapt") else architecture.adapt(*states)
         module.load_state_dict(state, strict=True)
     except (RuntimeError, KeyError, TypeError, AttributeError, ValueError, UnpicklingError) as error:
         told = f"{type(error).__name__}: {error}"

@@ -13,7 +13,7 @@ True
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,6 +69,13 @@ def standardised(samples: Samples) -> Samples:
     return np.asarray((samples - samples.mean(dtype=np.float64)) / np.sqrt(variance + 1e-5), dtype=np.float32)
 
 
+def shaped(samples: Samples, plan: Mapping[str, Any]) -> Samples:
+    """Return a recording as the ``preprocessing`` of a card wants the whole of it, before it is cut into windows."""
+    if emphasis := np.float32(plan.get("emphasis", 0.0)):
+        samples = np.concatenate([samples[:1], samples[1:] - emphasis * samples[:-1]])
+    return standardised(samples) if plan.get("standard", False) else samples
+
+
 @dataclass(frozen=True, eq=False)
 class _Cut:
     """Windows of one recording (n, samples), their middles in seconds, and which are not near silent."""
@@ -99,8 +106,6 @@ class SpoofDetector(Detector):
         self._window, self._hop = int(plan["window"]), int(plan["hop"])
         self._shortest, self._at_most = int(plan["shortest"]), int(plan["at_most"])
         self._level = bool(plan["level"])
-        self._emphasis = np.float32(plan.get("emphasis", 0.0))
-        self._standard = bool(plan.get("standard", False))
 
     def logits(self, many: Iterable[Any]) -> Scores:
         """Return the uncalibrated logit of each recording, float64 (n,), higher for fake.
@@ -131,11 +136,7 @@ class SpoofDetector(Detector):
 
     def _cut(self, samples: Samples) -> _Cut:
         offset, stop = speech_span(samples) if self._level else (0, samples.size)
-        samples = samples[offset:stop]
-        if self._emphasis:
-            samples = np.concatenate([samples[:1], samples[1:] - self._emphasis * samples[:-1]])
-        if self._standard:
-            samples = standardised(samples)
+        samples = shaped(samples[offset:stop], self.card.preprocessing)
         last = max(0, samples.size - self._window)
         n = min(1 + -(-last // self._hop), self._at_most)
         starts = np.linspace(0, last, n).astype(np.int64)

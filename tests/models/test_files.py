@@ -1,8 +1,8 @@
 """Fetching weights: whole and right or not at all, what was there stays, and every refusal is one sentence."""
 
-import errno
 import hashlib
 import http.server
+import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,17 +77,12 @@ def test_no_network_is_one_sentence(card: Any) -> None:
         pull_model("published")
 
 
-def test_a_full_disk_leaves_nothing_and_what_was_there_stays(
-    card: Any, server: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_disk_that_fills_up_leaves_nothing_and_what_was_there_stays(card: Any, server: str) -> None:
     card(f"{server}/200/weights")
     path = pull_model("published")
     card(f"{server}/200/others", sha256=hashlib.sha256(b"others").hexdigest())
-
-    def full(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(Path, "replace", full)
+    path.with_name(f"w.pth.{os.getpid()}.partial").symlink_to("/dev/full")
     with pytest.raises(WeightsMissing, match=r"could not be written to .*No space left on device"):
         pull_model("published")
     assert [one.name for one in path.parent.iterdir()] == ["w.pth"] and path.read_bytes() == b"weights"
@@ -113,6 +108,20 @@ def test_a_hash_that_the_publisher_does_not_tell_is_asked_about_once(
     assert pull_model("published") == path == checked_weights("published")
     path.write_bytes(b"changed")
     with pytest.raises(WeightsMismatch, match="delete it and fetch it again"):
+        checked_weights("published")
+
+
+def test_a_folder_may_hold_what_several_models_share_by_another_name(
+    card: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    card("http://127.0.0.1:9/x")
+    for name, content in (("another", b"other weights"), ("family", b"weights")):
+        (tmp_path / "kept" / name).mkdir(parents=True)
+        (tmp_path / "kept" / name / "w.pth").write_bytes(content)
+    monkeypatch.setenv("FORENSIX_CHECKPOINTS", str(tmp_path / "kept"))
+    assert checked_weights("published") == tmp_path / "kept" / "family" / "w.pth"
+    (tmp_path / "kept" / "family" / "w.pth").write_bytes(b"changed")
+    with pytest.raises(WeightsMissing):
         checked_weights("published")
 
 

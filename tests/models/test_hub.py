@@ -104,3 +104,12 @@ def test_an_id_that_is_not_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(ModelNotFound, match="nobody/nothing could not be loaded from the hub"):
         forensix.load_detector("nobody/nothing")
+
+
+def test_a_gated_one_asks_for_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gated(*_: object, **__: object) -> None:
+        raise OSError("You are trying to access a gated repo.\nMake sure to have access to it.")
+
+    monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", gated)
+    with pytest.raises(ModelNotFound, match="accept their terms and set HF_TOKEN"):
+        forensix.load_detector("somebody/gated")

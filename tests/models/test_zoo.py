@@ -16,7 +16,7 @@ PUBLISHED = [card for card in list_models() if card.url and card.component in RE
 
 @pytest.mark.parametrize("name", sorted(zoo.SMALL))
 def test_a_port_gives_the_logit_of_the_authors_code(name: str) -> None:
-    if get_card(name).component == "spoof":
+    if get_card(name).component == "spoof" and get_card(name).architecture != "aasist":
         pytest.importorskip("transformers")
     assert zoo.detector(name).logits([zoo.given(name)])[0] == pytest.approx(zoo.expected()[name], abs=1e-4)
 
@@ -24,7 +24,7 @@ def test_a_port_gives_the_logit_of_the_authors_code(name: str) -> None:
 def test_every_parity_on_a_card_is_tested() -> None:
     shown = {card.name for card in PUBLISHED if card.parity}
     same = {(get_card(name).architecture, str(get_card(name).preprocessing)) for name in zoo.SMALL}
-    for name in shown - set(zoo.SMALL) - {"aasist", "aasist-l"} - {n for n in shown if n.startswith("meso")}:
+    for name in shown - set(zoo.SMALL) - {n for n in shown if n.startswith("meso")}:
         assert (get_card(name).architecture, str(get_card(name).preprocessing)) in same, name
     assert all(card.parity.error <= 1e-4 for card in PUBLISHED if card.parity)
 

@@ -31,6 +31,8 @@ SMALL: dict[str, dict[str, Any]] = {
     "gend-clip-l14": _TOWER,
     "gend-pe-l": {"depth": 2, "embed_dim": 128, "num_heads": 2},
     "sbi-ffraw": {},
+    "aasist": {},
+    "aasist-l": {},
     "spectra-aasist": _LISTENER,
     "spectra-0": _LISTENER,
     "df-arena-500m": _LISTENER,

@@ -44,6 +44,23 @@ def window(rgb: RGB, side: int, rng: np.random.Generator) -> RGB:
     return rgb[top : top + side, left : left + side]
 
 
+def degraded(rgb: RGB, rng: np.random.Generator) -> RGB:
+    """Return the picture softened, of another contrast and encoded anew, each by chance."""
+    if rng.random() < 0.1:
+        rgb = np.asarray(Image.fromarray(rgb).filter(ImageFilter.GaussianBlur(float(rng.uniform(0.3, 1.0)))))
+    if rng.random() < 0.25:
+        gain, offset = rng.uniform(0.8, 1.2), rng.uniform(-16, 16)
+        rgb = np.clip((rgb.astype(np.float32) - 128) * gain + 128 + offset, 0, 255).astype(np.uint8)
+    if rng.random() < 0.75:
+        rgb = encode(np.ascontiguousarray(rgb), rng)
+    return rgb
+
+
+def mirrored(rgb: RGB, rng: np.random.Generator) -> RGB:
+    """Return the picture or its mirror image."""
+    return np.ascontiguousarray(rgb[:, ::-1] if rng.random() < 0.5 else rgb)
+
+
 def draw(views: Views, rng: np.random.Generator, *, whole: bool) -> RGB:
     """Return a crop (`SIDE_PX`, `SIDE_PX`, 3) of a window at native resolution, or of the ``whole`` picture."""
     rgb = views.whole if whole else views.native[int(rng.integers(len(views.native)))]
@@ -53,16 +70,8 @@ def draw(views: Views, rng: np.random.Generator, *, whole: bool) -> RGB:
     cut = window(rgb, round((SIDE_PX + _GRID_PX) / scale), rng)
     # Views are bounded: what is too small to be scaled by so much is scaled by less.
     scale = max(scale, min(1.0, SIDE_PX / min(cut.shape[:2])))
-    cut = scaled(cut, scale, rng)
-    if rng.random() < 0.1:
-        cut = np.asarray(Image.fromarray(cut).filter(ImageFilter.GaussianBlur(float(rng.uniform(0.3, 1.0)))))
-    if rng.random() < 0.25:
-        gain, offset = rng.uniform(0.8, 1.2), rng.uniform(-16, 16)
-        cut = np.clip((cut.astype(np.float32) - 128) * gain + 128 + offset, 0, 255).astype(np.uint8)
-    if rng.random() < 0.75:
-        cut = encode(np.ascontiguousarray(cut), rng)
-    cut = window(at_least(cut, SIDE_PX), SIDE_PX, rng)
-    return np.ascontiguousarray(cut[:, ::-1] if rng.random() < 0.5 else cut)
+    cut = degraded(scaled(cut, scale, rng), rng)
+    return mirrored(window(at_least(cut, SIDE_PX), SIDE_PX, rng), rng)
 
 
 def alike(views: Views, rng: np.random.Generator) -> Views:

@@ -4,15 +4,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from PIL import Image
 from torch import Tensor
 
-from forensix.errors import UnsupportedMedia, UsageError
+from forensix.errors import UnsupportedMedia
 from forensix.faces import track
 from forensix.faces.classify import CropClassifier, detector_of, network_input
 from forensix.faces.verdict import face_logit
 from forensix.media import Media, open_media
 from forensix.models import LoadedModel, Pooling
+from forensix.models.feeding import fed
 from forensix.training.faces.degrade import degrade
 from forensix.training.own.material import Arrays
 from forensix.training.own.recipe import Recipe, Rng
@@ -31,11 +33,6 @@ class Faces(Recipe):
     batch = 16
     rate = 3e-4
 
-    def __init__(self, model: LoadedModel) -> None:
-        super().__init__(model)
-        if model.card.architecture != "face_cnn":
-            raise UsageError(f"{model.card.name} ({model.card.architecture}) cannot be trained yet: name forensix-face")
-
     def kept(self, media: Media, rng: Rng) -> Arrays:
         """Return crops uint8 (S, S, 3), spread over the face's frames."""
         crops = _crops(media)
@@ -53,6 +50,8 @@ class Faces(Recipe):
     def inputs(self, drawn: list[np.ndarray[Any, Any]]) -> Tensor:
         """Return crops as the network takes them."""
         plan: dict[str, Any] = self.card.preprocessing
+        if self.card.architecture != "face_cnn":
+            return torch.cat([fed(crop, plan) for crop in drawn])
         return network_input(np.stack(drawn), int(plan["size_px"]), float(plan.get("inner", 1.0)))
 
     def detector(self, model: LoadedModel) -> CropClassifier:

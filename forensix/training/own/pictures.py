@@ -1,4 +1,7 @@
-"""Pictures, and frames of videos: crops at native resolution and of the whole, drawn as for the detector that ships."""
+"""Pictures, and frames of videos, through scaling and encoding as for the detector that ships.
+
+That one is shown crops at native resolution and of the whole, published networks what the plan on their card says.
+"""
 
 import zlib
 from pathlib import Path
@@ -8,41 +11,84 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from forensix.errors import UnsupportedMedia, UsageError
+from forensix.errors import UnsupportedMedia
 from forensix.media import Media, open_media
 from forensix.models import LoadedModel
 from forensix.models.architectures.efficientnet import statistics
 from forensix.models.architectures.pictures import WHOLE, WINDOW
+from forensix.models.feeding import fed
+from forensix.synthetic.crops import at_least
 from forensix.synthetic.detector import PictureDetector, detector_of, normalised
 from forensix.training.images.cache import Views, cut_views
-from forensix.training.images.crops import draw
+from forensix.training.images.crops import LEAST_SCALE, degraded, draw, mirrored, scaled, window
 from forensix.training.own.material import Arrays, Material
 from forensix.training.own.recipe import Batch, Recipe, Rng
 
 FRAMES_HZ = 0.5
 MOST_FRAMES = 8
+KEPT_PX = 1024
+CUT_PX = 256
 VERSIONS = 8
 """Crops of each picture that are drawn where only the rule learns: the backbone looks at each of them once."""
 
 
-class Pictures(Recipe):
-    """Tells generated pictures from photographs; see `forensix.training.images.crops` for what crops go through."""
+class WholePictures(Recipe):
+    """Tells generated pictures from photographs with a published network."""
 
     slot = "image_detector"
-    kind = "views"
+    kind = "wholes"
     degradations = ("jpeg=70", "resize=0.5")
+    batch = 16
+    rate = 3e-4
+    everything = False
+
+    def __init__(self, model: LoadedModel) -> None:
+        super().__init__(model)
+        self._plan: dict[str, Any] = model.card.preprocessing
+
+    def kept(self, media: Media, rng: Rng) -> Arrays:
+        """Return pictures uint8 (H, W, 3), large ones scaled down, or cut where the network wants them as they are."""
+        found = []
+        for rgb in pictures_of(media):
+            scale = min(1.0, KEPT_PX / max(rgb.shape[:2])) if "resize" in self._plan else 1.0
+            found.append(np.ascontiguousarray(window(scaled(rgb, scale, rng), KEPT_PX, rng)))
+        return tuple(found)
+
+    def example(self, arrays: Arrays, size: int, rng: Rng) -> tuple[np.ndarray[Any, Any], int]:
+        """Return a picture scaled and degraded; a window of it where networks take any size."""
+        rgb = arrays[int(rng.integers(len(arrays)))]
+        if rng.random() < 0.6:
+            rgb = scaled(rgb, float(rng.uniform(LEAST_SCALE, 1.0)), rng)
+        if not {"crop", "resize"} & set(self._plan):
+            rgb = window(at_least(rgb, CUT_PX), CUT_PX, rng)
+        return mirrored(degraded(rgb, rng), rng), 0
+
+    def inputs(self, drawn: list[np.ndarray[Any, Any]]) -> Tensor:
+        """Return pictures as the network takes them."""
+        return torch.cat([fed(rgb, self._plan) for rgb in drawn])
+
+    def detector(self, model: LoadedModel) -> PictureDetector:
+        """Return the detector that feeds a network as its card says."""
+        return detector_of(model)
+
+    @staticmethod
+    def logit(detector: Any, path: Path) -> float:
+        """Return the logit of a picture, or the mean of a video's frames'."""
+        with open_media(path) as media:
+            return float(np.mean([detector.logit(rgb) for rgb in pictures_of(media)]))
+
+
+class Pictures(WholePictures):
+    """Tells generated pictures from photographs; see `forensix.training.images.crops` for what crops go through."""
+
+    kind = "views"
     batch = 32
     rate = 1e-3
-    everything = False
 
     def __init__(self, model: LoadedModel) -> None:
         super().__init__(model)
         self._learns_all = True
         self._statistics: dict[tuple[str, int], tuple[Tensor, int]] = {}
-        if model.card.architecture != "pictures":
-            raise UsageError(
-                f"{model.card.name} ({model.card.architecture}) cannot be trained yet: name forensix-image"
-            )
 
     def kept(self, media: Media, rng: Rng) -> Arrays:
         """Return the views of a picture, the whole last; of a video those of frames drawn from it."""
@@ -99,16 +145,6 @@ class Pictures(Recipe):
         self._learns_all = everything
         rule: Any = self.module.rule
         return list((self.module if everything else rule).parameters())
-
-    def detector(self, model: LoadedModel) -> PictureDetector:
-        """Return the detector that feeds a network as its card says."""
-        return detector_of(model)
-
-    @staticmethod
-    def logit(detector: Any, path: Path) -> float:
-        """Return the logit of a picture, or the mean of a video's frames'."""
-        with open_media(path) as media:
-            return float(np.mean([detector.logit(rgb) for rgb in pictures_of(media)]))
 
 
 def pictures_of(media: Media) -> list[Any]:

@@ -77,8 +77,9 @@ class Recipe(ABC):
         return 0
 
     def tuned(self, *, everything: bool) -> list[nn.Parameter]:
-        """Return the parameters that learn."""
-        return list(self.module.parameters())
+        """Return the parameters that learn: all, or those of the last linear layer."""
+        last = [one for one in self.module.modules() if isinstance(one, nn.Linear)][-1:]
+        return list((self.module if everything or not last else last[0]).parameters())
 
     def draw(self, material: Material, n: int, rng: Rng) -> Batch:
         """Return a batch of ``n`` examples, half of them fake; groups count as the root of their files."""
@@ -102,5 +103,8 @@ def read_out(values: Tensor, output: Output) -> Tensor:
     """Return logits (n,), higher for fake, of a network's outputs (n,) or (n, labels)."""
     if values.ndim == 1:
         return values
-    assert output.fake is not None, "only what tells fake from real is trained"
-    return values[:, output.fake] - (values[:, output.real] if output.real is not None else 0.0)
+    signs = torch.zeros(values.shape[1], device=values.device)
+    for sign, at in ((1.0, output.fake), (-1.0, output.real)):
+        if at is not None:
+            signs[at] = sign
+    return values @ signs

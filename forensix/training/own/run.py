@@ -27,7 +27,7 @@ from forensix.training.own.deal import Dealt, deal, groups_of
 from forensix.training.own.faces import Faces
 from forensix.training.own.material import Material, gather
 from forensix.training.own.measure import measured_on, trained_on
-from forensix.training.own.pictures import Pictures
+from forensix.training.own.pictures import Pictures, WholePictures
 from forensix.training.own.recipe import Batch, Recipe
 from forensix.training.own.voices import Voices
 
@@ -93,7 +93,8 @@ def train(
         A folder for card and weights: ``analyze(path, image_detector=out)``, ``evaluate(manifest, task,
         component=out)`` and ``load_detector(out)`` take it.
     base
-        The model to start from: a name or a path to a card; by default the one that ships for the task.
+        The model to start from: the name of any detector whose weights are on this machine, or a path to a card; by
+        default the one that ships for the task.
     name
         The new model's; by default that of the folder.
     group
@@ -108,7 +109,8 @@ def train(
     rate
         The highest learning rate.
     everything
-        Whether all layers learn; by default all of voices and faces, and of pictures the last one alone.
+        Whether all layers learn, or the last linear one alone, as is the default for pictures; for voices and faces
+        it is all.
     perturbations
         What held-out files are measured after, each ``"name=strength"`` or ``"name"`` (`forensix.perturb`).
     seed
@@ -141,11 +143,13 @@ def train(
     model = load_model(started_from)
     if model.card.component != slot:
         raise UsageError(f"{model.card.name} is a {model.card.component}, and {task} needs a {slot}")
+    if model.card.architecture == "ensemble":
+        raise UsageError(f"{model.card.name} combines others: train one of these, and combine them anew")
     folder = Path(out)
     called = free_name(folder, name)
     work = folder / WORK
     work.mkdir(parents=True, exist_ok=True)
-    recipe = RECIPES[slot](model)
+    recipe = recipe_of(model)
     with shown(progress) as tell:
         learnt, stopping = (
             gather(
@@ -239,6 +243,12 @@ def _learning(network: nn.Module) -> None:
             module.eval()
 
 
+def recipe_of(model: LoadedModel) -> Recipe:
+    """Return how a model learns: by its slot, and for pictures by whether it is fed as the one that ships."""
+    recipe = RECIPES[model.card.component]
+    return (WholePictures if recipe is Pictures and model.card.architecture != "pictures" else recipe)(model)
+
+
 def slot_of(task: str) -> str:
     """Return the slot whose component gives a task's score, where that is a network that can be trained."""
     check_names([task])
@@ -300,6 +310,10 @@ def _card(
             "manifest_sha256": digest,
             "weights": f"{name}.safetensors",
             "url": None,
+            "hash_from": "file",
+            "base": None,
+            "published": None,
+            "parity": None,
         }
     )
 

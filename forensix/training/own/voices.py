@@ -7,18 +7,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from forensix.errors import UnsupportedMedia, UsageError
+from forensix.errors import UnsupportedMedia
 from forensix.media import Media, open_media
 from forensix.models import LoadedModel
 from forensix.training.own.material import Arrays
 from forensix.training.own.recipe import Recipe, Rng
 from forensix.training.voice.clips import RATE_HZ, SHORTEST_S, as_int16, cut, degrade_randomly
 from forensix.training.voice.fit import Settings, levelled
-from forensix.voice.spoof import SpoofDetector, detector_of, normalise, trim
+from forensix.voice.spoof import SpoofDetector, detector_of, normalise, shaped, trim
 
 CLIPS = 4
 """Clips kept of a long recording."""
-TRAINED = ("lcnn", "aasist")
 
 
 class Voices(Recipe):
@@ -32,21 +31,17 @@ class Voices(Recipe):
 
     def __init__(self, model: LoadedModel) -> None:
         super().__init__(model)
-        if model.card.architecture not in TRAINED:
-            raise UsageError(
-                f"{model.card.name} ({model.card.architecture}) cannot be trained yet: name forensix-spoof or aasist"
-            )
-        plan: dict[str, Any] = model.card.preprocessing
-        self._level, self._window = bool(plan["level"]), int(plan["window"])
+        self._plan: dict[str, Any] = model.card.preprocessing
+        self._level = bool(self._plan["level"])
+        least, window = int(self._plan["shortest"]), int(self._plan["window"])
         # Shorter crops than its window only where the network takes any length.
-        self._sizes = (
-            [int(s * RATE_HZ) for s in Settings.crops_s] if model.card.architecture == "lcnn" else [self._window]
-        )
+        self._sizes = [window] if least == window else [int(s * RATE_HZ) for s in Settings.crops_s]
 
     def kept(self, media: Media, rng: Rng) -> Arrays:
         """Return int16 clips of at most 5 s, trimmed."""
-        clips = [normalise(trim(clip)) for clip in cut(trim(_samples(media)), at_most=CLIPS, rng=rng)]
-        kept = tuple(as_int16(clip) for clip in clips if clip.size >= SHORTEST_S * RATE_HZ)
+        clips = [trim(clip) for clip in cut(trim(_samples(media)), at_most=CLIPS, rng=rng)]
+        clips = [clip for clip in clips if clip.size >= SHORTEST_S * RATE_HZ]
+        kept = tuple(as_int16(normalise(clip) if self._level else clip) for clip in clips)
         if not kept:
             raise UnsupportedMedia(f"{media.name} has less than {SHORTEST_S} s of sound to learn from")
         return kept
@@ -62,11 +57,17 @@ class Voices(Recipe):
             clip = np.tile(clip, -(-size // clip.size))
         start = int(rng.integers(clip.size - size + 1))
         crop = clip[start : start + size]
-        return crop if rng.random() < Settings.clean else degrade_randomly(crop, rng)[:size], 0
+        if rng.random() < Settings.clean:
+            return crop, 0
+        if self._level:
+            return degrade_randomly(crop, rng)[:size], 0
+        # The chain works at one loudness; what is not levelled afterwards gets its own back.
+        loud, degraded = rms(crop), degrade_randomly(normalise(crop), rng)[:size]
+        return degraded * np.float32(loud / max(rms(degraded), 1e-4)), 0
 
     def inputs(self, drawn: list[np.ndarray[Any, Any]]) -> Tensor:
-        """Return waves (n, samples), brought to one loudness where the card says so."""
-        waves = torch.from_numpy(np.stack(drawn).astype(np.float32))
+        """Return waves (n, samples), shaped and brought to one loudness as the card says."""
+        waves = torch.from_numpy(np.stack([shaped(crop, self._plan) for crop in drawn]).astype(np.float32))
         return levelled(waves) if self._level else waves
 
     def detector(self, model: LoadedModel) -> SpoofDetector:
@@ -78,6 +79,11 @@ class Voices(Recipe):
         """Return the logit of a recording's whole sound."""
         with open_media(path) as media:
             return float(detector.logit(_samples(media)))
+
+
+def rms(samples: np.ndarray[Any, Any]) -> float:
+    """Return the root mean square."""
+    return float(np.sqrt(np.mean(np.square(samples, dtype=np.float64))))
 
 
 def _samples(media: Media) -> np.ndarray[Any, Any]:

@@ -10,12 +10,15 @@ from skimage import data
 
 from forensix import small
 from forensix.errors import UnsupportedMedia
-from forensix.models import load_model
+from forensix.models import LoadedModel, Output, get_card, load_model
 from forensix.training.own import material as kept
 from forensix.training.own.faces import Faces
 from forensix.training.own.material import Material
-from forensix.training.own.recipe import Recipe
+from forensix.training.own.recipe import Recipe, read_out
+from forensix.training.own.run import recipe_of
 from forensix.training.own.voices import Voices
+from forensix.training.voice.clips import as_int16
+from tests.models import zoo
 
 VOICES = small.folder("voices")
 
@@ -60,6 +63,34 @@ def test_faces(tmp_path: Path) -> None:
     assert recipe.logit(detector, paths[0]) == pytest.approx(recipe.logit(detector, paths[1]))
     with pytest.raises(UnsupportedMedia, match="shows no face"):
         recipe.read(small.folder("images") / "generated-0.jpg", np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("name", sorted(zoo.SMALL))
+def test_a_published_network_learns_from_what_it_is_fed(name: str, tmp_path: Path) -> None:
+    card = get_card(name)
+    if card.component == "spoof" and card.architecture != "aasist":
+        pytest.importorskip("transformers")
+    kept_of = {"image_detector": zoo.picture(300, 340), "face_classifier": zoo.crop(), "spoof": zoo.sound(90_000)}
+    array = kept_of[card.component]
+    recipe = recipe_of(LoadedModel(card, zoo.network(name)))
+    for n in range(2):
+        kept._store(tmp_path / f"{n}.npz", (as_int16(array) if array.dtype == np.float32 else array,))
+    files = tuple(tmp_path / f"{n}.npz" for n in range(2))
+    check(recipe, Material(files, np.array([False, True]), np.array(["a", "b"]), ()), (4,))
+    last = recipe.tuned(everything=False)
+    assert all(float(one.grad.abs().sum()) > 0 for one in last)
+    assert 0 < sum(one.numel() for one in last) < sum(one.numel() for one in recipe.tuned(everything=True))
+
+
+def test_what_a_network_learns_higher_is_fake_whichever_way_its_outputs_point() -> None:
+    values = torch.tensor([[1.0, 4.0], [2.0, 0.5]])
+    for fake, real, logits in (
+        (0, 1, [-3.0, 1.5]),
+        (1, 0, [3.0, -1.5]),
+        (None, 1, [-4.0, -0.5]),
+        (0, None, [1.0, 2.0]),
+    ):
+        assert read_out(values, Output(labels=("a", "b"), fake=fake, real=real)).tolist() == logits
 
 
 def test_a_group_counts_as_the_root_of_its_files() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 
 import forensix
@@ -18,9 +19,11 @@ from forensix.calibration import logit
 from forensix.cli import main
 from forensix.errors import ModelNotFound, UsageError
 from forensix.metrics import auc
-from forensix.models import ModelCard
+from forensix.models import ModelCard, get_card, load_model
+from forensix.models.store import save_model
 from forensix.small.make import generated, photographed
-from forensix.training.own import material
+from forensix.training.own import material, run
+from tests.models import zoo
 
 TASK = "ai_generated_image_detection"
 
@@ -75,6 +78,8 @@ def test_an_ensemble_is_a_folder_that_holds_its_own_members(
     assert weights[0] < weights[1], "the one that has it the other way round counts for less"
     report = forensix.analyze(files[0], [TASK], image_detector=str(moved))
     assert report.scores[TASK] == pytest.approx(scores[0]) and "both" in {one["name"] for one in report.models}
+    with pytest.raises(UsageError, match="both combines others: train one of these"):
+        forensix.train(turned(), TASK, tmp_path / "own", base=moved)
     (moved / "members" / "turned" / "turned.json").unlink()
     with pytest.raises(ModelNotFound, match="holds 0 cards"):
         forensix.load_detector(moved)
@@ -159,6 +164,23 @@ def test_a_wrong_call_is_refused_before_anything_is_done(
     with pytest.raises(UsageError, match=sentence):
         forensix.train(**given)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_published_network_is_a_base_and_its_file_holds_all_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "base").mkdir()
+    started, network = get_card("univfd"), zoo.network("univfd")
+    changes = {"name": "base", "weights": "base.safetensors", "config": started.config | zoo.SMALL["univfd"]}
+    save_model(started.model_copy(update=changes | {"base": None}), network, tmp_path / "base")
+    monkeypatch.setattr(run, "measured_on", lambda card, *_: card)
+    fast = {"steps": 3, "batch": 4, "rate": 0.9}
+    card = forensix.train(small.folder("images"), TASK, tmp_path / "own", base=tmp_path / "base", **fast)
+    assert (card.url, card.base, card.parity, card.published) == (None,) * 4 and card.output == started.output
+    before, after = network.state_dict(), load_model(tmp_path / "own").module.state_dict()
+    changed = {key for key in before if not torch.allclose(before[key], after[key], rtol=1e-2, atol=1e-3)}
+    assert changed <= {"fc.weight", "fc.bias"} and changed, "the last layer alone learns"
+    assert 0 < forensix.load_detector(tmp_path / "own").score(zoo.picture()) < 1
 
 
 def test_a_class_whose_files_are_all_broken_is_told_with_the_first_reason(tmp_path: Path) -> None:
