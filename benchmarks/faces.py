@@ -23,7 +23,7 @@ from forensix.faces.track import IMAGE_SIDE_PX
 from forensix.faces.verdict import face_logit, file_logit
 from forensix.media import Frame, open_media
 from forensix.metrics import auc, bootstrap_interval, eer
-from forensix.models import Measurement, Pooling, get_card
+from forensix.models import Measurement, ModelCard, Pooling, band_of, get_card
 from forensix.models.store import write_card
 
 PERSONS = {"Tim_Chrys_2": 2, "bottle-detection": 0}
@@ -168,6 +168,7 @@ def classifier(corpora: Path) -> None:
     line("videos, all", videos)
     line("videos, swapped halves against real halves", videos[videos["source_repo"] == "iperov/DeepFaceLive"])
     line("videos, lip-sync against all real", videos[(videos["label"] == "real") | (videos["method"] == "lipsync")])
+    by_bounds(rows, judge.card)
     paired(videos)
     print("\n### Real scores by source\n")
     print("| source | kind | n | median score | false alarms at 0.5 |\n|---|---|---|---|---|")
@@ -203,6 +204,20 @@ def line(name: str, rows: pd.DataFrame) -> None:
         )
     alarms, found = int(at[y == 0].sum()), int(at[y == 1].sum())
     print(f"| {name} | {n_real} | {n_fake} | {cells[0]} | {cells[1]} | {alarms} | {found} |")
+
+
+def by_bounds(rows: pd.DataFrame, card: ModelCard) -> None:
+    """Print what the card's bounds decide."""
+    print("\n### What the bounds decide\n")
+    print("| data | bounds | real | called fake | called real | fake | called fake | called real |")
+    print("|---|---|---|---|---|---|---|---|")
+    for kind in ("image", "video"):
+        some, band = rows[rows["kind"] == kind], band_of(card, kind)
+        counts = []
+        for label in ("real", "fake"):
+            score = some.loc[some["label"] == label, "score"]
+            counts += [len(score), int((score >= band[1]).sum()), int((score <= band[0]).sum())]
+        print(f"| {kind}s | {band[0]} and {band[1]} | " + " | ".join(map(str, counts)) + " |")
 
 
 def paired(videos: pd.DataFrame) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from forensix.metrics import decided, inconclusive_band
+from forensix.metrics import decided, inconclusive_band, supported
 
 
 def scores(seed=0):
@@ -60,3 +60,24 @@ def test_decisions_are_counted_by_class():
 def test_one_class_alone_has_no_band():
     with pytest.raises(ValueError, match="both real and fake"):
         inconclusive_band([1, 1], [0.1, 0.9], ["a", "a"])
+
+
+@pytest.mark.parametrize(
+    ("real_below", "fake_below", "fake_above", "real_above", "kept"),
+    [
+        (20, 2, 20, 2, (0.2, 0.9)),
+        (10, 10, 20, 2, (0.0, 0.9)),
+        (20, 2, 3, 3, (0.2, 1.0)),
+        # Twice as common, but chance does that with so few.
+        (2, 1, 2, 1, (0.0, 1.0)),
+    ],
+)
+def test_a_bound_beyond_which_its_class_is_not_shown_to_be_commoner_is_opened(
+    real_below, fake_below, fake_above, real_above, kept
+):
+    def scores(below, above):
+        return [0.1] * below + [0.5] * (40 - below - above) + [0.95] * above
+
+    fake = np.repeat([0, 1], 40)
+    values = scores(real_below, real_above) + scores(fake_below, fake_above)
+    assert supported(fake, values, (0.2, 0.9)) == kept

@@ -15,7 +15,7 @@ True
 probabilities, `bands` which scores decide nothing, `intervals` the cluster bootstrap and the fast path that tables use.
 """
 
-from forensix.metrics.bands import Decided, decided, inconclusive_band
+from forensix.metrics.bands import Decided, decided, inconclusive_band, supported
 from forensix.metrics.decisions import (
     accuracy,
     act_dcf,
@@ -52,5 +52,6 @@ __all__ = [
     "inconclusive_band",
     "min_dcf",
     "oracle_threshold",
+    "supported",
     "tpr_at_fpr",
 ]

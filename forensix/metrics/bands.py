@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 REAL_ABOVE = 0.05
 FAKE_BELOW = 0.10
 LEAST_OF_SOURCE = 20
+LEAST_RATIO = 2.0
+MOST_CHANCE = 0.05
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,41 @@ def inconclusive_band(
     if lower > upper:
         lower = upper = round((lower + upper) / 2, 3)
     return float(lower), float(upper)
+
+
+def supported(
+    fake: ArrayLike,
+    scores: ArrayLike,
+    band: tuple[float, float],
+    *,
+    least: float = LEAST_RATIO,
+    chance: float = MOST_CHANCE,
+) -> tuple[float, float]:
+    """Return a band whose bounds mean something: one that does not is moved to its end of the scale.
+
+    A few wrong calls do not make a verdict: where as few fakes as reals lie above the upper bound, lying there says
+    nothing. A bound stays where files of its own class are ``least`` times as common beyond it as those of the other,
+    in shares of their classes, and chance would make them as much more common in at most ``chance`` of all draws
+    (Fisher's exact test, one-sided).
+
+    Examples
+    --------
+    >>> fake = np.repeat([0, 1], 20)
+    >>> scores = np.concatenate([np.full(20, 0.5), np.full(10, 0.5), np.full(10, 0.95)])
+    >>> supported(fake, scores, (0.2, 0.9))
+    (0.0, 0.9)
+    """
+    from scipy.stats import fisher_exact
+
+    y, s = np.asarray(fake, dtype=bool), np.asarray(scores, dtype=float)
+
+    def stands(own: NDArray[np.bool_], beyond: NDArray[np.bool_]) -> bool:
+        inside = [[int((beyond & of).sum()), int((~beyond & of).sum())] for of in (own, ~own)]
+        shares = [part[0] / max(sum(part), 1) for part in inside]
+        return shares[0] >= least * shares[1] and fisher_exact(inside, "greater").pvalue <= chance
+
+    low = band[0] if stands(~y, s <= band[0]) else 0.0
+    return low, band[1] if stands(y, s >= band[1]) else 1.0
 
 
 def _above(scores: "np.ndarray[tuple[int], np.dtype[np.float64]]", share: float) -> float:

@@ -12,7 +12,7 @@ Weights of our own ship in the package. Published checkpoints are read from ``fo
 True
 """
 
-from forensix.models.card import Measurement, ModelCard, Output, Pooling, TrainingSource
+from forensix.models.card import Measurement, ModelCard, Output, Pooling, TrainingSource, band_of
 from forensix.models.placement import Placement
 from forensix.models.registry import component_names, load_component, load_detector
 from forensix.models.store import (
@@ -33,6 +33,7 @@ __all__ = [
     "Placement",
     "Pooling",
     "TrainingSource",
+    "band_of",
     "checked_weights",
     "component_names",
     "get_card",

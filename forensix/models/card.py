@@ -118,7 +118,10 @@ class ModelCard(_Record):
     inconclusive: tuple[float, float] | None = None
     """Scores strictly between these decide nothing: of every source held out of training at most 5 % of the real lie at
     or above the upper one, and at most 10 % of the fakes at or below the lower one. ``None`` where that was not
-    measured; the wire's two classes follow from ``threshold`` alone."""
+    measured; the wire's two classes follow from ``threshold`` alone. A bound at 0 or 1 is one beyond which nothing was
+    shown to lie (`forensix.metrics.supported`)."""
+    inconclusive_video: tuple[float, float] | None = None
+    """The same for videos, of a model that judges pictures too; ``None`` where they have no bounds of their own."""
     pooling: Pooling | None = None
     """For face classifiers; ``None`` stands for the defaults."""
     trained_on: tuple[TrainingSource, ...] = ()
@@ -152,9 +155,17 @@ class ModelCard(_Record):
 
     @model_validator(mode="after")
     def _band_around_threshold(self) -> "ModelCard":
-        if (
-            self.inconclusive is not None
-            and not 0 <= self.inconclusive[0] <= self.threshold <= self.inconclusive[1] <= 1
-        ):
-            raise ValueError(f"the threshold {self.threshold} must lie in the inconclusive band {self.inconclusive}")
+        for band in (self.inconclusive, self.inconclusive_video):
+            if band is not None and not 0 <= band[0] <= self.threshold <= band[1] <= 1:
+                raise ValueError(f"the threshold {self.threshold} must lie in the inconclusive band {band}")
         return self
+
+
+def band_of(card: Any, kind: str | None) -> tuple[float, float] | None:
+    """Return the bounds between which a card's scores decide nothing of a medium of a kind, such as ``"video"``.
+
+    ``card`` may be anything, or nothing: what has no bounds has none.
+    """
+    own = getattr(card, "inconclusive_video", None) if kind == "video" else None
+    band: tuple[float, float] | None = own or getattr(card, "inconclusive", None)
+    return band

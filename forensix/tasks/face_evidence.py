@@ -48,9 +48,18 @@ class JudgedFace:
 
 
 def face_evidence(
-    stills: Sequence[Still], faces: Sequence[JudgedFace], classifier: Any, *, duration_s: float | None, told: bool
+    stills: Sequence[Still],
+    faces: Sequence[JudgedFace],
+    classifier: Any,
+    *,
+    duration_s: float | None,
+    upper: float,
+    told: bool,
 ) -> Iterator[Evidence]:
-    """Yield what a person looks at; ``duration_s`` is none for an image, ``told`` if the result carries pictures."""
+    """Yield what a person looks at; ``duration_s`` is none for an image, ``told`` if the result carries pictures.
+
+    Faces that score ``upper`` or more have a heat map.
+    """
     if duration_s is not None:
         yield _film(stills, faces, duration_s, threshold_of(classifier))
     if (frame := _most_telling(stills, faces)) is not None:
@@ -61,17 +70,17 @@ def face_evidence(
         crop, n = face.track.crops[face.shown], len(face.track)
         said = f"not judged: {face.doubt}" if face.doubt else f"score {face.score:.2f}"
         yield Picture(f"Face {face.track.id}", jpeg_uri(crop), f"{said}; in {n} frame{'s' if n > 1 else ''}")
-        if (heat := heated(face, classifier)) is not None:
+        if (heat := heated(face, classifier, upper)) is not None:
             yield Picture(f"Face {face.track.id}: heat map", jpeg_uri(heat), "where the classifier sees a change")
 
 
-def heated(face: JudgedFace, classifier: Any) -> NDArray[np.uint8] | None:
+def heated(face: JudgedFace, classifier: Any, upper: float) -> NDArray[np.uint8] | None:
     """Return the crop that speaks most for the score under its heat map, with a scale beside it.
 
-    There is none where the classifier has no heat map, and none of a face that is not judged or not called fake: a map
-    of nothing would still show something.
+    There is none where the classifier has no heat map, and none of a face that is not judged or lies below the upper
+    bound: a map of nothing would still show something.
     """
-    if not hasattr(classifier, "heatmap") or face.doubt or face.score < threshold_of(classifier):
+    if not hasattr(classifier, "heatmap") or face.doubt or face.score < upper:
         return None
     crop = face.track.crops[face.shown]
     return np.concatenate([draw_heatmap(crop, classifier.heatmap(crop)), _scale(crop.shape[0])], axis=1)

@@ -23,10 +23,11 @@ from forensix.tasks.evidence import Outcome
 from forensix.tasks.face_evidence import JudgedFace, face_evidence, heated, preview_uri
 from forensix.tasks.pictures import jpeg_uri
 from forensix.tasks.task import Options, component, component_label
-from forensix.tasks.verdicts import checked, class_of, is_inconclusive, probability_of
+from forensix.tasks.verdicts import checked, class_of, is_inconclusive, is_mute, probability_of, upper_of
 
 PREVIEW_PX = 480
 MAX_DOUBTS_TOLD = 3
+_PLURALS = {"image": "pictures", "video": "videos"}
 
 
 class FaceManipulation:
@@ -41,6 +42,7 @@ class FaceManipulation:
         """Return the verdict on all faces; ``no_faces`` where there is none."""
         classifier = component(self, "face_classifier", options)
         detector = component(self, "face_detector", options)
+        upper = upper_of(classifier, media.kind)
 
         def followed(share: float) -> None:
             options.progress("finding and following faces", 0.6 * share)
@@ -53,7 +55,7 @@ class FaceManipulation:
             return Outcome(
                 FaceResult(class_name="no_faces"),
                 None,
-                evidence=tuple(face_evidence(shown, (), classifier, duration_s=duration_s, told=False))
+                evidence=tuple(face_evidence(shown, (), classifier, duration_s=duration_s, upper=upper, told=False))
                 if options.explain
                 else (),
                 preview=None if options.score_only else preview_uri(shown, (), PREVIEW_PX),
@@ -69,24 +71,27 @@ class FaceManipulation:
         options.progress("drawing what was found", 0.9)
         told = None
         if options.explain and class_name == "fake":
-            told = tuple(_explained(face, classifier) for face in faces)
+            told = tuple(_explained(face, classifier, upper) for face in faces)
         result = FaceResult(
             class_name=class_name,
             class_probability=probability_of(score, class_name),
             manipulation_type=_type(faces[0], classifier) if class_name == "fake" else None,
             explanation=told,
         )
-        inconclusive = not judged or is_inconclusive(score, classifier)
+        mute = _PLURALS[media.kind] if is_mute(classifier, media.kind) else ""
+        inconclusive = not judged or is_inconclusive(score, classifier, media.kind)
         return Outcome(
             result=result,
             score=score,
-            evidence=tuple(face_evidence(shown, faces, classifier, duration_s=duration_s, told=told is not None))
+            evidence=tuple(
+                face_evidence(shown, faces, classifier, duration_s=duration_s, upper=upper, told=told is not None)
+            )
             if options.explain
             else (),
             notes=_notes(faces),
             models=(component_label(classifier), component_label(detector)),
             preview=None if options.score_only else preview_uri(shown, faces, PREVIEW_PX),
-            summary=_summary(faces, result, classifier, inconclusive=inconclusive),
+            summary=_summary(faces, result, classifier, inconclusive=inconclusive, mute=mute),
             inconclusive=inconclusive,
             frame_scores=_frame_scores(judged or faces) if media.kind == "video" else (),
         )
@@ -119,11 +124,11 @@ def _type(face: JudgedFace, classifier: Any) -> ManipulationType | None:
     return max(types, key=types.get) if types else None
 
 
-def _explained(face: JudgedFace, classifier: Any) -> FaceExplanation:
+def _explained(face: JudgedFace, classifier: Any, upper: float) -> FaceExplanation:
     one, at = face.track, face.shown
     row = int(one.kept[at])
     class_name = class_of(face.score, classifier)
-    crop, heat = one.crops[at], heated(face, classifier)
+    crop, heat = one.crops[at], heated(face, classifier, upper)
     return FaceExplanation(
         bbox=_bbox(one.boxes[row]),
         bbox_average_size=one.mean_size_px,
@@ -154,13 +159,15 @@ def _notes(faces: Sequence[JudgedFace]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _summary(faces: Sequence[JudgedFace], result: FaceResult, classifier: Any, *, inconclusive: bool) -> str:
+def _summary(faces: Sequence[JudgedFace], result: FaceResult, classifier: Any, *, inconclusive: bool, mute: str) -> str:
+    """Return the verdict in a sentence; ``mute`` names the media of which the classifier decides nothing."""
     judged = [face for face in faces if not face.doubt]
     if not judged:
         why = f"it cannot be judged: {faces[0].doubt}" if len(faces) == 1 else "none can be judged"
         return f"{_faces(len(faces))}; {why}."
     if inconclusive:
-        return f"{_faces(len(judged))}: whether any was manipulated is undecided."
+        why = f": {component_label(classifier)} decides nothing of {mute}" if mute else ""
+        return f"{_faces(len(judged))}: whether any was manipulated is undecided{why}."
     n_fake = sum(class_of(face.score, classifier) == "fake" for face in judged)
     if result.class_name == "real":
         chance = (

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from forensix.calibration import logit, sigmoid
+from forensix.models import band_of
 
 THRESHOLD = 0.5
 """For components that say nothing of their own."""
@@ -18,10 +19,24 @@ def threshold_of(component: Any) -> float:
     return THRESHOLD if card is None else float(card.threshold)
 
 
-def is_inconclusive(score: float, component: Any) -> bool:
-    """Return whether a score decides nothing: it lies strictly between the bounds of the component's card."""
-    band = getattr(getattr(component, "card", None), "inconclusive", None)
+def is_inconclusive(score: float, component: Any, kind: str | None = None) -> bool:
+    """Return whether a score decides nothing: it lies strictly between the bounds of the component's card.
+
+    ``kind`` is the medium's, such as ``"video"``, for which a card may have bounds of its own.
+    """
+    band = band_of(getattr(component, "card", None), kind)
     return band is not None and bool(band[0] < score < band[1])
+
+
+def is_mute(component: Any, kind: str | None = None) -> bool:
+    """Return whether no score of a component decides anything of a medium of a kind: its card's bounds are 0 and 1."""
+    return band_of(getattr(component, "card", None), kind) == (0.0, 1.0)
+
+
+def upper_of(component: Any, kind: str | None = None) -> float:
+    """Return the score from which a medium of a kind is held for fake: the upper bound, else the threshold."""
+    band = band_of(getattr(component, "card", None), kind)
+    return threshold_of(component) if band is None else float(band[1])
 
 
 def class_of(score: float, component: Any) -> Literal["real", "fake"]:

@@ -1,10 +1,11 @@
 """Set the bounds between which a shipped model says ``inconclusive``, on files of repositories that it never saw.
 
-    python -m forensix.training.bands --model forensix-face --list faces.csv --repositories DIR
+    python -m forensix.training.bands --model forensix-image --list images.csv --repositories DIR
     python -m forensix.training.bands --model forensix-spoof --list voices.csv --repositories DIR --degrade mp3=32
 
 Whole files are scored as a user's are: the training rows of a list of labelled files, without the repositories that
 the model's card names, as they are and degraded. Bounds, and how often what lies outside them is wrong, go on its card.
+Where the files are pictures and videos, each get their own; a bound beyond which nothing is shown to lie is opened.
 """
 
 import argparse
@@ -14,24 +15,25 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from forensix.analysis import analyze
 from forensix.errors import InputError
 from forensix.media import open_media
-from forensix.metrics import auc, bootstrap_interval, decided, inconclusive_band
+from forensix.metrics import auc, bootstrap_interval, decided, inconclusive_band, supported
 from forensix.models import Measurement, ModelCard
 from forensix.models.store import get_card, write_card
 from forensix.perturb import find
 from forensix.training.sources import Repositories, read_list
 
 TASKS = {
-    "face_classifier": "face_manipulation",
     "image_detector": "ai_generated_image_detection",
     "spoof": "voice_analysis",
 }
 COMMAND = "python -m forensix.training.bands --model {model}"
 AS_IT_IS = "as it is"
 ABOUT = "whole files of {n} repositories that training never saw, on which the bounds were set"
+VIDEO = "video"
 RATE_HZ = 16_000
 
 
@@ -61,7 +63,7 @@ def versions(data: bytes, degradations: Sequence[str]) -> Iterator[tuple[str, by
 def score_all(
     table: pd.DataFrame, repositories: Repositories, task: str, degradations: Sequence[str] = ()
 ) -> pd.DataFrame:
-    """Return a row for each file and condition that could be scored: repo, label, condition, score."""
+    """Return a row for each file and condition that could be scored: repo, label, condition, kind, score."""
     rows = []
     for row in table.itertuples():
         name = f"{row.repo}/{row.path}"
@@ -75,25 +77,54 @@ def score_all(
                     f"{row.label}\t{condition}\t{'' if score is None else f'{score:.4f}'}\t{name}\t{said}", flush=True
                 )
                 if score is not None:
-                    rows.append((row.repo, row.label, condition, score))
+                    rows.append((row.repo, row.label, condition, report.kind, score))
         except InputError as error:
             print(f"{row.label}\t\t\t{name}\t{error}", flush=True)
-    return pd.DataFrame(rows, columns=["repo", "label", "condition", "score"])
+    return pd.DataFrame(rows, columns=["repo", "label", "condition", "kind", "score"])
 
 
 def with_band(card: ModelCard, scored: pd.DataFrame, command: str, *, about: str = ABOUT) -> ModelCard:
     """Return the card with the bounds that hold in every condition, and with what they decide in each.
 
     ``about`` says in the figures what ``scored`` is, ``{n}`` standing for how many values its column ``repo`` has. The
-    specification's two classes part at the upper bound: a wrong accusation weighs more than a miss.
+    specification's two classes part at the upper bound: a wrong accusation weighs more than a miss. Videos beside
+    other media get bounds of their own, whose upper one is no lower than that of the others.
     """
-    fake = (scored["label"] == "fake").to_numpy()
-    lower, upper = inconclusive_band(fake, scored["score"], scored["condition"].tolist())
     about = about.format(n=scored["repo"].nunique())
+    video = scored["kind"] == VIDEO
+    if video.all() or not video.any():
+        band = _band(scored)
+        found: dict[str, object] = {"inconclusive": supported(*_known(scored), band), "inconclusive_video": None}
+        measured = _measured(scored, supported(*_known(scored), band), about, command)
+        threshold = band[1]
+    else:
+        rest, videos = scored[~video], scored[video]
+        band, (low, high) = _band(rest), _band(videos)
+        threshold = band[1]
+        shown = supported(*_known(rest), band)
+        moving = supported(*_known(videos), (min(low, threshold), max(high, threshold)))
+        found = {"inconclusive": shown, "inconclusive_video": moving}
+        measured = _measured(rest, shown, f"{about}, pictures", command)
+        measured += _measured(videos, moving, f"{about}, videos", command)
+    stem = command.partition(" --list")[0]
+    kept = tuple(one for one in card.measured if not one.command.startswith(stem))
+    return card.model_copy(update={**found, "threshold": threshold, "measured": (*kept, *measured)})
+
+
+def _known(scored: pd.DataFrame) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    return (scored["label"] == "fake").to_numpy(), scored["score"].to_numpy(dtype=np.float64)
+
+
+def _band(scored: pd.DataFrame) -> tuple[float, float]:
+    return inconclusive_band(*_known(scored), scored["condition"].tolist())
+
+
+def _measured(scored: pd.DataFrame, band: tuple[float, float], about: str, command: str) -> list[Measurement]:
+    """Return what a band decides in each condition."""
     measured = []
     for condition, rows in scored.groupby("condition", sort=False):
-        y, s = (rows["label"] == "fake").to_numpy(), rows["score"].to_numpy(dtype=float)
-        counted = decided(y, s, (lower, upper))
+        y, s = _known(rows)
+        counted = decided(y, s, band)
         figures = {
             "AUC": (auc(y, s), bootstrap_interval(auc, y, s, groups=rows["repo"])),
             "real files decided": (counted.real_decided, None),
@@ -113,9 +144,7 @@ def with_band(card: ModelCard, scored: pd.DataFrame, command: str, *, about: str
             )
             for metric, (value, interval) in figures.items()
         ]
-    kept = tuple(one for one in card.measured if not one.command.startswith(COMMAND.format(model=card.name)))
-    found = {"inconclusive": (lower, upper), "threshold": upper, "measured": (*kept, *measured)}
-    return card.model_copy(update=found)
+    return measured
 
 
 def main() -> None:
@@ -135,7 +164,8 @@ def main() -> None:
         here = table[[repositories.has(repo) for repo in table["repo"]]]
         card = with_band(card, score_all(here, repositories, TASKS[card.component], options.degrade), command)
     write_card(card)
-    print(f"inconclusive between {card.inconclusive}, called fake from {card.threshold}")
+    own = f", of videos {card.inconclusive_video}" if card.inconclusive_video else ""
+    print(f"inconclusive between {card.inconclusive}{own}, called fake from {card.threshold}")
     for one in card.measured:
         if one.command == command:
             print(f"{one.metric}: {one.value} {one.interval or ''} ({one.n_real} real, {one.n_fake} fake; {one.data})")

@@ -14,9 +14,12 @@ from forensix.tasks.verdicts import is_inconclusive
 class Opinion:
     """A component for any slot with a fixed opinion, and a card with a band."""
 
-    def __init__(self, score: float, band: tuple[float, float] | None) -> None:
+    def __init__(
+        self, score: float, band: tuple[float, float] | None, video: tuple[float, float] | None = None
+    ) -> None:
         self.fixed = score
-        self.card = SimpleNamespace(name="opinion", sha256="0", threshold=0.6, inconclusive=band)
+        bands = {"inconclusive": band, "inconclusive_video": video}
+        self.card = SimpleNamespace(name="opinion", sha256="0", threshold=0.6, **bands)
 
     def score(self, data: object) -> object:
         crops = isinstance(data, np.ndarray) and data.ndim == 4
@@ -29,6 +32,14 @@ class Opinion:
 )
 def test_only_what_lies_strictly_between_the_bounds_is_inconclusive(score, band, expected):
     assert is_inconclusive(score, Opinion(score, band)) is expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "video", "expected"),
+    [("video", (0.0, 1.0), True), ("video", None, False), ("image", (0.0, 1.0), False), (None, (0.0, 1.0), False)],
+)
+def test_videos_have_the_bounds_of_pictures_where_they_have_none_of_their_own(kind, video, expected):
+    assert is_inconclusive(0.95, Opinion(0.95, (0.4, 0.9), video), kind) is expected
 
 
 @pytest.fixture(scope="module")

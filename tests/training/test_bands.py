@@ -21,7 +21,8 @@ def table(n=240):
     level = np.where(label == "fake", 0.6, 0.4) + np.where(condition == "telephone", 0.15, 0)
     score = np.clip(level + rng.normal(0, 0.12, n), 0, 1)
     repos = [f"r{i % 6}" for i in range(n)]
-    return pd.DataFrame({"repo": repos, "path": range(n), "label": label, "condition": condition, "score": score})
+    told = {"repo": repos, "path": range(n), "label": label, "condition": condition, "kind": "audio", "score": score}
+    return pd.DataFrame(told)
 
 
 def test_no_repository_gives_more_than_its_share_and_none_that_training_saw():
@@ -50,6 +51,23 @@ def test_the_bounds_hold_in_the_worst_condition_and_the_card_says_once_what_they
 def test_the_two_classes_part_at_the_upper_bound():
     card = with_band(get_card(NAME), table(), COMMAND_)
     assert card.threshold == card.inconclusive[1]
+
+
+def test_videos_that_chance_decides_are_left_undecided_and_pictures_are_not():
+    pictures = table().assign(kind="image", condition=AS_IT_IS)
+    chance = np.random.default_rng(2).uniform(0, 1, len(pictures))
+    card = with_band(get_card(NAME), pd.concat([pictures, pictures.assign(kind="video", score=chance)]), COMMAND_)
+    assert card.inconclusive_video == (0.0, 1.0) and card.inconclusive == with_band(card, pictures, "").inconclusive
+    told = {one.data.split(", ")[-2]: one for one in card.measured if one.metric == "fake files decided"}
+    assert told["videos"].value == 0 and told["pictures"].value > 0.5
+
+
+def test_videos_that_are_told_apart_get_bounds_and_are_called_fake_no_sooner_than_pictures():
+    pictures = table().assign(kind="image", condition=AS_IT_IS)
+    videos = pictures.assign(kind="video", score=pictures.score - 0.1)
+    card = with_band(get_card(NAME), pd.concat([pictures, videos]), COMMAND_)
+    low, high = card.inconclusive_video
+    assert 0 < low < card.threshold == card.inconclusive[1] == high < 1
 
 
 def test_sound_is_degraded_as_it_would_reach_a_user():

@@ -1,0 +1,231 @@
+"""Faces of videos and pictures of a list, cut once into a cache: the largest face, at several moments.
+
+Each clip, picture or cell of a grid becomes one file of `FaceCrops`. A crop shows `WIDE` times the face's box, with its
+landmarks, so that every epoch can align, shift, blend and degrade it anew. Files are written one by one and renamed
+when whole: a run that was cut off goes on where it stopped. What holds no face is remembered as an empty file.
+"""
+
+import hashlib
+import io
+import json
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from PIL import Image, ImageOps
+
+from forensix.faces.crop import cut, square
+from forensix.faces.detect import Detections, detect
+from forensix.training.images.cache import read
+from forensix.training.sources import Repositories
+
+RGB = NDArray[np.uint8]
+
+WIDE = 2.0
+"""Side of the area kept over the longer side of the face's box."""
+STORED_PX = 288
+N_MOMENTS = 8
+NEXT_S = 0.04
+"""A moment is two frames so far apart, or one frame of the video where that is longer."""
+LONGEST_S = 30.0
+LEAST_PX = 40
+PICTURES = ("image",)
+
+
+@dataclass(frozen=True, eq=False)
+class FaceCrops:
+    """The face of one clip: rgb uint8 (n, 2, S, S, 3), landmarks float (n, 5, 2) and boxes (n, 4) in their pixels.
+
+    The second frame of a moment was cut as the first; of a picture they are the same.
+    """
+
+    rgb: RGB
+    landmarks: NDArray[np.float32]
+    boxes: NDArray[np.float32]
+    times: NDArray[np.float32]
+    """Seconds from the start, (n,)."""
+    face_px: float
+    """Longer side of the face in the file, in its pixels: the median over moments."""
+
+    def __len__(self) -> int:
+        return len(self.rgb)
+
+
+def items(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each clip, picture and cell of the files of a list, with columns ``area`` and ``static`` added.
+
+    Cells of no class, and those that repeat a still, keep their label; a still counts as a picture.
+    """
+    rows: list[dict[Any, Any]] = []
+    for row in table.to_dict("records"):
+        if row["label"] != "grid":
+            rows.append({**row, "area": (0.0, 0.0, 1.0, 1.0), "static": row["kind"] in PICTURES})
+            continue
+        for cell in json.loads(row["cells"]):
+            x1, y1, x2, y2, label, method, tool, *rest = cell
+            static = row["kind"] in PICTURES or "static" in rest
+            told: dict[Any, Any] = {"label": label, "method": method, "made_by": tool}
+            rows.append({**row, **told, "area": (x1, y1, x2, y2), "static": static})
+    found = pd.DataFrame(rows)
+    found["name"] = [_name(row) for row in rows]
+    return found.drop_duplicates("name", ignore_index=True)
+
+
+def fill(table: pd.DataFrame, folder: Path, repositories: Path, *, log: Callable[[str], None] = lambda _: None) -> None:
+    """Cut the faces of the rows of `items` that the cache lacks; files that are not at hand are left out."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with Repositories(repositories) as opened:
+        for n, (_, rows) in enumerate(table.groupby(["repo", "path"], sort=False), start=1):
+            lacking = rows[[not (folder / f"{name}.npz").exists() for name in rows["name"]]]
+            if len(lacking):
+                _fill_file(lacking, folder, opened, log)
+            if n % 50 == 0:
+                log(f"faces: {n} files")
+
+
+def load(path: Path) -> FaceCrops | None:
+    """Return the faces of a file of the cache, or nothing where no face was found."""
+    if not path.stat().st_size:
+        return None
+    with np.load(path) as stored:
+        rgb, landmarks, boxes, times = (stored[name] for name in ("rgb", "landmarks", "boxes", "times"))
+        return FaceCrops(rgb, landmarks, boxes, times, float(stored["face_px"]))
+
+
+def store(path: Path, crops: FaceCrops | None) -> None:
+    """Write a file of the cache."""
+    partial = path.with_suffix(f".{os.getpid()}.partial")
+    with partial.open("wb") as file:
+        if crops is not None:
+            fields = {name: getattr(crops, name) for name in ("rgb", "landmarks", "boxes", "times")}
+            np.savez(file, face_px=np.float32(crops.face_px), **fields)
+    partial.rename(path)
+
+
+def cut_faces(moments: list[tuple[float, RGB, RGB]], area: tuple[float, float, float, float]) -> FaceCrops | None:
+    """Find the largest face within an area (fractions x1, y1, x2, y2) at each moment and cut it."""
+    views = [(time, _part(first, area), _part(second, area)) for time, first, second in moments]
+    rgb, landmarks, boxes, times, sides = [], [], [], [], []
+    for (time, first, second), faces in zip(views, detect([view[1] for view in views]), strict=True):
+        best = _largest(faces)
+        if best is None:
+            continue
+        box, points = faces.boxes[best], faces.landmarks[best]
+        side = float(np.max(box[2:] - box[:2]))
+        if side < LEAST_PX:
+            continue
+        wide = square(box, WIDE)
+        size_px = int(min(STORED_PX, round(wide[2] - wide[0])))
+        scale = STORED_PX / (wide[2] - wide[0])
+        pair = [_enlarged(cut(frame, wide, size_px)) for frame in (first, second)]
+        rgb.append(np.stack(pair))
+        landmarks.append((points - wide[:2]) * scale)
+        boxes.append((box - np.tile(wide[:2], 2)) * scale)
+        times.append(time)
+        sides.append(side)
+    if not rgb:
+        return None
+    points, areas, at = (np.asarray(one, dtype=np.float32) for one in (landmarks, boxes, times))
+    return FaceCrops(np.stack(rgb), points, areas, at, float(np.median(sides)))
+
+
+def video_moments(data: bytes, n_moments: int = N_MOMENTS) -> list[tuple[float, RGB, RGB]]:
+    """Return moments spread over a video or an animated picture: time in s, a frame, and the next.
+
+    Raises
+    ------
+    av.FFmpegError
+        It cannot be decoded at all.
+    """
+    with av.open(io.BytesIO(data), "r") as container:
+        stream = container.streams.video[0]
+        stream.thread_type = "AUTO"
+        length = float(stream.duration * stream.time_base) if stream.duration and stream.time_base else 0.0
+        if not length and container.duration:
+            length = container.duration / av.time_base
+        length = min(length or LONGEST_S, LONGEST_S)
+        wanted = iter((np.arange(n_moments) + 0.5) / n_moments * length)
+        due, start = next(wanted), None
+        first: tuple[float, RGB] | None = None
+        moments: list[tuple[float, RGB, RGB]] = []
+        try:
+            for frame in container.decode(stream):
+                time = float(frame.time or 0.0)
+                start = time if start is None else start
+                time -= start
+                if first is not None and time - first[0] >= NEXT_S - 1e-3:
+                    moments.append((*first, _pixels(frame)))
+                    first = None
+                    later = (one for one in wanted if one > time)
+                    if (due := next(later, np.inf)) == np.inf:
+                        break
+                elif first is None and time >= due - 1e-3:
+                    first = (time, _pixels(frame))
+        except av.FFmpegError:
+            # What precedes a damaged place is good enough to learn from.
+            pass
+    return moments
+
+
+def picture_moment(data: bytes) -> list[tuple[float, RGB, RGB]]:
+    """Return the one moment of a still picture, upright."""
+    with Image.open(io.BytesIO(data)) as picture:
+        rgb = np.asarray(ImageOps.exif_transpose(picture).convert("RGB"))
+    return [(0.0, rgb, rgb)]
+
+
+def _fill_file(rows: pd.DataFrame, folder: Path, opened: Repositories, log: Callable[[str], None]) -> None:
+    first = rows.iloc[0]
+    data = read(first, opened)
+    if data is None:
+        log(f"{first['repo']} {first['path']}: not at hand")
+        return
+    try:
+        moments = picture_moment(data) if first["kind"] in PICTURES else video_moments(data)
+    except (OSError, ValueError, av.FFmpegError) as error:
+        log(f"{first['repo']} {first['path']}: {error}")
+        moments = []
+    for row in rows.to_dict("records"):
+        kept = moments[:1] if row["static"] else moments
+        store(folder / f"{row['name']}.npz", cut_faces(kept, row["area"]) if kept else None)
+
+
+def _pixels(frame: av.VideoFrame) -> RGB:
+    return np.asarray(frame.to_ndarray(format="rgb24"), dtype=np.uint8)
+
+
+def _part(rgb: RGB, area: tuple[float, float, float, float]) -> RGB:
+    height, width = rgb.shape[:2]
+    x1, y1, x2, y2 = (round(v * side) for v, side in zip(area, (width, height, width, height), strict=True))
+    return np.ascontiguousarray(rgb[y1:y2, x1:x2])
+
+
+def _largest(faces: Detections) -> int | None:
+    if not len(faces):
+        return None
+    return int(np.argmax((faces.boxes[:, 2:] - faces.boxes[:, :2]).max(axis=1)))
+
+
+def _enlarged(rgb: RGB) -> RGB:
+    if rgb.shape[0] == STORED_PX:
+        return rgb
+    return np.asarray(Image.fromarray(rgb).resize((STORED_PX, STORED_PX), Image.Resampling.BICUBIC))
+
+
+def _name(row: dict[Any, Any]) -> str:
+    told = f"{row['repo']}:{row['path']}:{row['area']}"
+    return hashlib.sha256(told.encode()).hexdigest()[:24]
+
+
+def rows_with_faces(table: pd.DataFrame, folder: Path) -> Iterator[tuple[dict[Any, Any], FaceCrops]]:
+    """Yield the rows of `items` whose face is in the cache, with their crops."""
+    for row in table.to_dict("records"):
+        path = folder / f"{row['name']}.npz"
+        if path.exists() and (crops := load(path)) is not None:
+            yield row, crops

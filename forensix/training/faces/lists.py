@@ -1,0 +1,100 @@
+"""Lists of faces: which files of which repositories show one, real or not.
+
+Four origins: a list of videos and pictures of faces in public repositories (see `forensix.training.sources`); the
+portraits in the list of pictures, photographed, generated, and retouched by hand into other faces; the photographs of
+the corpus of faces; and the generated portraits of the repository that its photographs come from.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from forensix.training.faces.crops import items
+from forensix.training.sources import Repositories, read_list
+
+PORTRAITS = (
+    "JupyterJones/MyTube_AI_Flask_App",
+    "KataTech/stylegan3",
+    "Roger1nho/Veritas",
+    "ZhuoxuanZhangHarry/AgeGAN-FaceEvolution",
+    "atilla-the-hun/human-art-ai",
+    "chmoe/Real_Fake_Face",
+    "clovaai/stargan-v2",
+    "cmusatyalab/openface",
+    "modelscope/facechain",
+    "pythonTD/DFImages",
+    "self-distilled-stylegan/self-distilled-stylegan.github.io",
+    "tencent-ailab/IP-Adapter",
+    "usufyan29/stylegan2_runway",
+    "xinyiff/Project-on-StyleGAN",
+)
+"""Repositories of the list of pictures that hold faces."""
+METHODS = {"real": "none", "fake": "face_synthesis", "enhanced": "faceswap"}
+"""What the labels of the list of pictures mean for a face: its retouched portraits are parts of several faces."""
+GENERATED, GENERATED_BY = "dinablachman/realorfake", "StyleGAN2 (thispersondoesnotexist)"
+GENERATED_FOLDER = "data/fake/"
+_COLUMNS = ["repo", "ref", "path", "blob", "kind", "label", "method", "made_by", "cells"]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where lists and files lie on this machine."""
+
+    faces: Path
+    pictures: Path
+    corpora: Path
+    repositories: Path
+
+
+def list_faces(origin: Origin) -> pd.DataFrame:
+    """Return a row for each clip, picture and cell of the training split, see `crops.items`; real or fake.
+
+    Raises
+    ------
+    UsageError
+        A list mixes splits or lacks a column.
+    """
+    whole = read_list(origin.faces)
+    elsewhere = set(whole.blob) - {""}
+    pictures = read_list(origin.pictures, split="train")
+    pictures = pictures[pictures.repo.isin(PORTRAITS) & ~pictures.blob.isin(elsewhere)]
+    pictures = pictures.assign(
+        kind="image",
+        cells="",
+        method=pictures.label.map(METHODS),
+        made_by=pictures.made_by.where(pictures.label != "real", ""),
+        label=pictures.label.replace("enhanced", "fake"),
+    )
+    parts = [whole[whole.split == "train"], pictures, _corpus(origin), _generated(origin)]
+    table = items(pd.concat([part[_COLUMNS] for part in parts], ignore_index=True))
+    table = table[table.label.isin(["real", "fake"])].reset_index(drop=True)
+    table["made_by"] = table.made_by.where(table.label == "fake", "")
+    return table
+
+
+def _corpus(origin: Origin) -> pd.DataFrame:
+    folder = origin.corpora / "faces"
+    rows = pd.read_csv(folder / "manifest.csv", dtype=str, keep_default_na=False)
+    rows = rows[rows.split == "train"]
+    return rows.assign(
+        repo=rows.source_repo,
+        path=[str((folder / path).resolve()) for path in rows.path],
+        ref="",
+        blob="",
+        made_by=rows.tool,
+        cells="",
+    )
+
+
+def _generated(origin: Origin) -> pd.DataFrame:
+    """Return the generated portraits, without those that are development rows of the corpus."""
+    manifest = pd.read_csv(origin.corpora / "faces" / "manifest.csv", dtype=str, keep_default_na=False)
+    kept = manifest[(manifest.split == "dev") & (manifest.source_repo == GENERATED)].identity
+    held_back = {f"fake_{name.rpartition('_')[2]}.jpg" for name in kept if name.startswith("tpdne_fake")}
+    with Repositories(origin.repositories) as opened:
+        files = opened.files(GENERATED) if opened.has(GENERATED) else []
+    named = [(p, b) for p, b in files if p.startswith(GENERATED_FOLDER) and p.rpartition("/")[2] not in held_back]
+    rows = pd.DataFrame(named, columns=["path", "blob"])
+    about = {"repo": GENERATED, "ref": "HEAD", "kind": "image", "cells": "", "label": "fake"}
+    return rows.assign(**about, method="face_synthesis", made_by=GENERATED_BY)

@@ -1,0 +1,101 @@
+"""The bounds of the face classifier come from faces of listed files, cut once: clips, pictures and cells of grids."""
+
+import io
+import json
+
+import av
+import numpy as np
+import pandas as pd
+import pytest
+
+from forensix.faces import forensix_face
+from forensix.faces.align import aligned
+from forensix.training.faces import crops as faces_crops
+from forensix.training.faces.bounds import judged, score_all
+from forensix.training.faces.lists import Origin, list_faces
+
+WHOLE = (0.0, 0.0, 1.0, 1.0)
+ROW = {"repo": "a/b", "ref": "HEAD", "blob": "", "kind": "video", "method": "mixed", "made_by": "", "cells": ""}
+
+
+@pytest.fixture(scope="module")
+def portrait():
+    from skimage.data import astronaut
+
+    return astronaut()
+
+
+@pytest.fixture(scope="module")
+def crops(portrait):
+    return faces_crops.cut_faces([(0.0, portrait, portrait), (1.0, portrait, portrait)], WHOLE)
+
+
+def test_faces_are_cut_with_their_landmarks_at_one_size(portrait, crops):
+    assert crops.rgb.shape == (2, 2, 288, 288, 3) and crops.landmarks.shape == (2, 5, 2)
+    eyes, mouth = crops.landmarks[0, :2].mean(axis=0), crops.landmarks[0, 3:].mean(axis=0)
+    assert 0 < eyes[1] < mouth[1] < 288
+    sides = crops.boxes[0, 2:] - crops.boxes[0, :2]
+    assert sides.max() == pytest.approx(288 / faces_crops.WIDE, abs=1)
+    assert faces_crops.cut_faces([(0.0, portrait, portrait)], (0.0, 0.0, 0.05, 0.05)) is None
+
+
+def test_a_grid_becomes_its_cells_and_its_stills_are_pictures():
+    cells = [[0, 0, 0.5, 1, "real", "none", "", "static"], [0.5, 0, 1, 1, "fake", "lipsync", "Wav2Lip"]]
+    table = faces_crops.items(pd.DataFrame([{**ROW, "path": "x.mp4", "label": "grid", "cells": json.dumps(cells)}]))
+    assert table.label.tolist() == ["real", "fake"] and table.static.tolist() == [True, False]
+    assert table.area.tolist() == [(0, 0, 0.5, 1), (0.5, 0, 1, 1)] and table.name.nunique() == 2
+
+
+def test_moments_are_spread_over_a_video():
+    file = io.BytesIO()
+    with av.open(file, "w", format="matroska") as container:
+        stream = container.add_stream("ffv1", rate=25)
+        stream.width = stream.height = 64
+        for i in range(50):
+            frame = av.VideoFrame.from_ndarray(np.full((64, 64, 3), 4 * i, np.uint8), format="rgb24")
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    moments = faces_crops.video_moments(file.getvalue(), 4)
+    assert [time for time, _, _ in moments] == pytest.approx([0.28, 0.76, 1.28, 1.76], abs=0.05)
+    assert all(second.mean() > first.mean() for _, first, second in moments)
+
+
+def test_the_cache_returns_what_was_stored(tmp_path, crops):
+    faces_crops.store(tmp_path / "a.npz", crops)
+    faces_crops.store(tmp_path / "b.npz", None)
+    again = faces_crops.load(tmp_path / "a.npz")
+    np.testing.assert_array_equal(again.rgb, crops.rgb)
+    assert again.face_px == pytest.approx(crops.face_px) and faces_crops.load(tmp_path / "b.npz") is None
+
+
+def test_lists_of_faces_and_of_pictures_are_joined_without_the_development_rows(tmp_path):
+    faces = [
+        {**ROW, "split": "train", "path": "a.mp4", "label": "real"},
+        {**ROW, "split": "dev", "path": "b.mp4", "label": "fake", "repo": "c/d"},
+    ]
+    pictures = [
+        {**ROW, "split": "train", "path": "a.png", "label": "enhanced", "repo": "chmoe/Real_Fake_Face"},
+        {**ROW, "split": "train", "path": "b.png", "label": "real", "repo": "no/faces"},
+    ]
+    for name, rows in (("faces.csv", faces), ("pictures.csv", pictures)):
+        pd.DataFrame(rows).to_csv(tmp_path / name, index=False)
+    corpus = {"split": "dev", "path": "c.png", "label": "real", "method": "none", "kind": "image", "tool": ""}
+    (tmp_path / "faces").mkdir()
+    pd.DataFrame([{**corpus, "source_repo": "e/f", "identity": "x"}]).to_csv(
+        tmp_path / "faces" / "manifest.csv", index=False
+    )
+    table = list_faces(Origin(tmp_path / "faces.csv", tmp_path / "pictures.csv", tmp_path, tmp_path))
+    assert table[["path", "label"]].values.tolist() == [["a.mp4", "real"], ["a.png", "fake"]]
+    assert table.static.tolist() == [False, True] and table.method.tolist() == ["mixed", "faceswap"]
+
+
+def test_a_face_is_scored_as_a_verdict_scores_it_and_says_whether_it_moves(tmp_path, crops):
+    classifier = forensix_face()
+    for name in ("clip", "still"):
+        faces_crops.store(tmp_path / f"{name}.npz", crops)
+    rows = [{**ROW, "name": name, "label": "real", "static": name == "still"} for name in ("clip", "still", "lost")]
+    scored = score_all(pd.DataFrame(rows), tmp_path, classifier)
+    assert scored.kind.tolist() == ["video", "image"]
+    alone = classifier.score(aligned(crops.rgb[0, 0], crops.landmarks[0])[None])
+    assert scored.score.tolist() == pytest.approx([float(alone[0])] * 2, abs=1e-6)
+    assert judged(classifier, crops, still=True) == pytest.approx(float(alone[0]), abs=1e-6)
