@@ -32,7 +32,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from forensix.analysis import analyze, analyze_many
+    from forensix.analysis import analyze
+    from forensix.batch import analyze_many
     from forensix.errors import ForensixError
     from forensix.evaluation import Evaluation, evaluate
     from forensix.explorer import explore
@@ -46,7 +47,8 @@ if TYPE_CHECKING:
 __getattr__, _, _ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "analysis": ["analyze", "analyze_many"],
+        "analysis": ["analyze"],
+        "batch": ["analyze_many"],
         "errors": ["ForensixError"],
         "evaluation": ["Evaluation", "evaluate"],
         "explorer": ["explore"],

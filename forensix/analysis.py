@@ -3,16 +3,14 @@
 import contextlib
 import datetime as dt
 import difflib
-import os
 import platform
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sized
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from forensix import executors
 from forensix.errors import BrokenMedia, ForensixError, InputError, ModelNotFound, UsageError
-from forensix.media import Given, Limits, Media, Source, is_url, open_media, taken
+from forensix.media import Limits, Media, Source, open_media, taken
 from forensix.models import ModelCard, Placement, band_of, get_card
 from forensix.progress import Progress, shown
 from forensix.report import Report
@@ -21,7 +19,7 @@ from forensix.tasks.catalogue import describe, descriptions
 from forensix.tasks.task import check_names, check_slots, deciding_versions
 
 if TYPE_CHECKING:
-    from distributed import Client
+    pass
 
 
 def analyze(
@@ -96,7 +94,7 @@ def analyze(
     >>> from sklearn.datasets import get_data_home  # doctest: +SKIP
     >>> analyze("photo.jpg", tasks=["forensic_analysis"]).verdicts  # doctest: +SKIP
     """
-    _check(tasks, components)
+    check_options(tasks, components)
     placement = Placement(device, batch_size)
     placement.check()
     options = Options(explain, transcribe, additional_info, components, placement)
@@ -105,10 +103,11 @@ def analyze(
         shown(progress, lasting=False) as tell,
         open_media(given, limits=limits, private_hosts=private_hosts) as media,
     ):
-        return _examine(media, given.spelled, tasks, options, tell)
+        return examine(media, given.spelled, tasks, options, tell)
 
 
-def _examine(media: Media, given: str, tasks: Collection[str] | None, options: Options, progress: Progress) -> Report:
+def examine(media: Media, given: str, tasks: Collection[str] | None, options: Options, progress: Progress) -> Report:
+    """Run tasks on an open medium; ``given`` is how the report names the input."""
     chosen, refused = select_tasks(tasks, media)
     settings = {"tasks": [*(task.name for task in chosen), *refused], "explain": options.explain}
     settings["transcribe"] = options.transcribe
@@ -164,117 +163,8 @@ def _of_no_file(media: Media, chosen: Collection[Task]) -> Iterator[str]:
         yield f"the input is {media.written}, not a file: {' and '.join(left_out)} was left out"
 
 
-def analyze_many(
-    sources: Iterable[Source],
-    tasks: Collection[str] | None = None,
-    *,
-    executor: "int | str | Client | None" = None,
-    progress: Progress | bool | None = None,
-    **options: Any,
-) -> Iterator[Report]:
-    """Analyse inputs, here or on many workers; an input that cannot be opened yields a report that says so.
-
-    Takes the options of `analyze`.
-
-    Parameters
-    ----------
-    executor
-        Where to run; see `forensix.executors`. Worker processes by default, where there are enough inputs. No more is
-        taken from ``sources`` than the workers can hold.
-    progress
-        As for `analyze`; of what runs in other processes it is told once an input is done.
-
-    Yields
-    ------
-    Report
-        One an input, in order. Of an input that ended two worker processes, the report says so.
-
-    Raises
-    ------
-    UsageError
-        Before the first input, for an unknown task, component, option or executor.
-    ModelError
-        A model that a task needs cannot be used: it would fail for every input.
-    """
-    keywords = set(analyze.__kwdefaults__ or ())
-    _check(tasks, {key: value for key, value in options.items() if key not in keywords})
-    executors.check(executor)
-    placement = _placement(options)
-    if executors.is_here(executor):
-        placement.check()
-    return _each(sources, tasks, executor, progress, options)
-
-
-def _each(
-    sources: Iterable[Source],
-    tasks: Collection[str] | None,
-    executor: "int | str | Client | None",
-    progress: Progress | bool | None,
-    options: dict[str, Any],
-) -> Iterator[Report]:
-    with shown(progress, lasting=False) as tell:
-        yield from _told(sources, tasks, executor, tell, options)
-
-
-def _told(
-    sources: Iterable[Source],
-    tasks: Collection[str] | None,
-    executor: "int | str | Client | None",
-    progress: Progress,
-    options: dict[str, Any],
-) -> Iterator[Report]:
-    total = len(sources) if isinstance(sources, Sized) else 0
-    names: dict[int, str] = {}
-    reading = {key: options[key] for key in ("name", "sample_rate", "limits") if key in options}
-
-    def items() -> Iterator[tuple[str, Given | InputError]]:
-        for index, source in enumerate(sources):
-            item: Given | InputError
-            try:
-                item = _anywhere(taken(source, **reading))
-                names[index] = item.spelled
-            except InputError as error:
-                # Objects are read here, since a file that is open cannot be sent to another process.
-                item, names[index] = error, options.get("name") or f"input {index + 1}"
-            yield names[index], item
-
-    chosen, waiting = executors.choose(executor, items(), (_one, (tasks, options)))
-    elsewhere = chosen != "here"
-    common = tasks, options | ({} if elsewhere else {"progress": progress})
-    for done in executors.run(_one, common, waiting, executor=chosen, ordered=True, chunk=1):
-        name = names.pop(done.index)
-        report = done.value
-        if done.lost:
-            told = f"{name} ended {done.lost} worker processes, one after the other, and was given up"
-            report = Report(input=name, name=name, error=told, codes={"input": "crashed"})
-        if elsewhere:
-            progress(name, "done", (done.index + 1) / total if total else 1.0)
-        yield report
-
-
-def _one(common: tuple[Collection[str] | None, dict[str, Any]], item: tuple[str, Given | InputError]) -> Report:
-    tasks, told = common
-    name, given = item
-    opening = {key: told[key] for key in ("limits", "private_hosts") if key in told}
-    asked = {key: told[key] for key in ("explain", "transcribe", "additional_info") if key in told}
-    other = {*opening, *asked, "name", "sample_rate", "progress", "device", "batch_size"}
-    components = {key: value for key, value in told.items() if key not in other}
-    try:
-        if isinstance(given, InputError):
-            raise given
-        with open_media(given, **opening) as media:
-            progress = told.get("progress", _silent)
-            chosen = Options(**asked, components=components, placement=_placement(told))
-            return _examine(media, name, tasks, chosen, progress)
-    except InputError as error:
-        return Report(input=name, name=name, error=str(error), codes={"input": error.code})
-
-
-def _placement(options: dict[str, Any]) -> Placement:
-    return Placement(**{key: options[key] for key in ("device", "batch_size") if key in options})
-
-
-def _check(tasks: Collection[str] | None, components: dict[str, Any]) -> None:
+def check_options(tasks: Collection[str] | None, components: dict[str, Any]) -> None:
+    """Raise `UsageError` for an unknown task or component slot, with what may have been meant."""
     if tasks is not None:
         check_names(tasks)
     try:
@@ -287,19 +177,8 @@ def _check(tasks: Collection[str] | None, components: dict[str, Any]) -> None:
         raise
 
 
-def _silent(task: str, stage: str, done: float) -> None:
-    pass
-
-
 def _stage(progress: Progress, task: Task) -> Callable[[str, float], None]:
     return lambda stage, done: progress(task.name, stage, done)
-
-
-def _anywhere(given: Given) -> Given:
-    """Return what does not depend on the working folder: paths are made absolute, all else stays."""
-    if isinstance(given.source, bytes) or is_url(given.source):
-        return given
-    return replace(given, source=os.path.abspath(given.source))
 
 
 def media_info(media: Media) -> dict[str, Any]:
@@ -322,9 +201,9 @@ def _models(outcomes: Iterable[Outcome], chosen: Iterable[Any], kind: str) -> tu
         except ModelNotFound:  # a component of another package, which keeps its own records
             described.append({"name": name})
         else:
-            told = ("name", "sha256", "component", "summary", "threshold", "limits", "licence")
+            fields = ("name", "sha256", "component", "summary", "threshold", "limits", "licence")
             about = {"inconclusive": band_of(card, kind), "calibrated": card.calibration is not None}
-            described.append({key: getattr(card, key) for key in told} | about)
+            described.append({key: getattr(card, key) for key in fields} | about)
     return tuple(described)
 
 

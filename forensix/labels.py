@@ -23,7 +23,7 @@ _MEANT = {spelling: label for label, spellings in _SPELLINGS.items() for spellin
 _EITHER = {"true", "false", "yes", "no", "positive", "negative", "pos", "neg", "-1", "0", "1", "2"}
 
 
-def understood(values: "pd.Series[Any]", told: Mapping[Any, str] | None = None) -> "pd.Series[Any]":
+def understood(values: "pd.Series[Any]", meanings: Mapping[Any, str] | None = None) -> "pd.Series[Any]":
     """Return labels as ``"real"`` and ``"fake"``, and None for what is neither.
 
     Parameters
@@ -36,10 +36,10 @@ def understood(values: "pd.Series[Any]", told: Mapping[Any, str] | None = None) 
     UsageError
         ``told`` names another class than those two, or a value says yes or no to an unknown question.
     """
-    wrong = [value for value in (told or {}).values() if value not in LABELS]
+    wrong = [value for value in (meanings or {}).values() if value not in LABELS]
     if wrong:
         raise UsageError(f"labels says which of a dataset's words is real and which is fake, not {wrong[0]!r}")
-    own = {_plain(word): label for word, label in (told or {}).items()}
+    own = {_plain(word): label for word, label in (meanings or {}).items()}
     plain = {value: _plain(value) for value in values.dropna().unique()}
     either = sorted({word for word in plain.values() if word in _EITHER and word not in own})
     if either:

@@ -22,7 +22,6 @@ and any other column is carried along.
 """
 
 import os
-import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import InitVar, dataclass
 from pathlib import Path
@@ -34,15 +33,14 @@ import pandas as pd
 from forensix.errors import UsageError
 from forensix.importers.elsewhere import bring, lies_elsewhere
 from forensix.importers.tables import need_pyarrow, read_table
-from forensix.labels import LABELS, understood
+from forensix.labels import LABELS
+from forensix.manifest_table import GROUP, checked, inside_root, is_empty, windows_hint
 
 if TYPE_CHECKING:
     from forensix.torch_data import MediaDataset
 
-GROUP = "group_id"
 _NAMES = ("manifest.csv", "manifest.parquet")
 _MAX_BYTES = 1 << 30
-_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -78,61 +76,7 @@ class Manifest:
     """What the table's labels mean where they are not the usual words: ``{"live": "real", "replay": "fake"}``."""
 
     def __post_init__(self, labels: Mapping[Any, str] | None) -> None:
-        columns = [str(name) for name in self.table.columns]
-        missing = [name for name in ("path", "label") if name not in columns]
-        if missing:
-            raise UsageError(
-                f"a manifest needs the columns path and label; missing: {', '.join(missing)}; it has:"
-                f" {', '.join(columns[:20]) or 'none'}"
-            )
-        twice = sorted({name for name in columns if columns.count(name) > 1})
-        if twice:
-            raise UsageError(f"a manifest needs different columns; {', '.join(twice)} is there twice")
-        given, paths = self.table["label"], self.table["path"]
-        meant = understood(given, labels)
-        wrong = meant.isna().to_numpy()
-        if wrong.any():
-            spellings = sorted({"empty" if pd.isna(value) else repr(str(value)) for value in given[wrong].unique()})[
-                :_SHOWN
-            ]
-            word = next((value for value in spellings if value != "empty"), "'word'")
-            raise UsageError(
-                f"labels must be real or fake; also found: {', '.join(spellings)} ({_rows(wrong)}); for other words"
-                f" pass labels={{{word}: 'fake', ...}}"
-            )
-        if (meant != given).any():
-            object.__setattr__(self, "table", self.table.assign(label=meant.astype(str)))
-        wrong = (
-            paths.isna()
-            | ~paths.map(lambda value: isinstance(value, str)).to_numpy(bool)
-            | paths.astype(str).str.strip().eq("")
-        ).to_numpy()
-        if wrong.any():
-            raise UsageError(f"every row needs a path; empty in {_rows(wrong)}")
-        self._check_paths(paths)
-        if GROUP in self.table and (empty := _empty(self.table[GROUP])).any():
-            # Parquet keeps empty text apart from nothing: all files without a group would be one group.
-            groups = self.table[GROUP].astype(object).where(~empty, None)
-            object.__setattr__(self, "table", self.table.assign(**{GROUP: groups}))
-
-    def _check_paths(self, paths: "pd.Series[str]") -> None:
-        wrong = paths.str.contains("\x00", regex=False).to_numpy(bool)
-        if wrong.any():
-            raise UsageError(f"paths must be text; a zero byte is in {_rows(wrong)}")
-        usual = paths.map(posixpath.normpath)
-        wrong = usual.duplicated(keep=False).to_numpy()
-        if wrong.any():
-            first = usual[wrong].iloc[0]
-            rows = _rows((usual == first).to_numpy())
-            raise UsageError(f"every file may be listed once; {first} is in {rows}")
-        leaves = usual.str.startswith(("/", "../")) | usual.eq("..") | usual.str.match(r"[A-Za-z]:[\\/]|\\")
-        wrong = leaves.to_numpy(bool)
-        if wrong.any() and not self.outside:
-            raise UsageError(
-                f"paths must lie inside the manifest's folder, but {paths[wrong].iloc[0]} ({_rows(wrong)}) does not:"
-                " name the folder of the media as root, or, where the manifest is your own, pass what"
-                " forensix.Manifest.read(FILE, outside=True) returns, also to evaluate"
-            )
+        object.__setattr__(self, "table", checked(self.table, labels, outside=self.outside))
 
     def __len__(self) -> int:
         return len(self.table)
@@ -215,7 +159,7 @@ class Manifest:
         table = read_table(path)
         root = path.parent if root is None else root
         if not outside and "path" in table:
-            table["path"] = table["path"].map(lambda told: _inside(told, os.path.abspath(root)))
+            table["path"] = table["path"].map(lambda told: inside_root(told, os.path.abspath(root)))
         try:
             return cls(table, root=root, outside=outside, labels=labels)
         except UsageError as error:
@@ -285,7 +229,7 @@ class Manifest:
 
     def missing(self) -> list[str]:
         """Return the paths at which there is no file."""
-        return [told for told, path in zip(self.table["path"], self.paths(), strict=True) if not path.is_file()]
+        return [name for name, path in zip(self.table["path"], self.paths(), strict=True) if not path.is_file()]
 
     def check(self) -> "Manifest":
         """Return the manifest, or name the first files that are not there: before hours of work, not after.
@@ -361,7 +305,7 @@ class Manifest:
         own = "p:" + self.table["path"].astype(str)
         if group not in self.table:
             return own
-        without = self.table[group].isna() | _empty(self.table[group])
+        without = self.table[group].isna() | is_empty(self.table[group])
         return ("g:" + self.table[group].astype(str)).where(~without, own)
 
     def _need(self, column: str) -> None:
@@ -379,31 +323,3 @@ def _brought(source: Any, options: Mapping[str, Any]) -> tuple[pd.DataFrame, Pat
         return bring(source, **options)
     except TypeError as error:
         raise UsageError(f"a collection that lies elsewhere does not take these options: {error}") from None
-
-
-def windows_hint(missing: Iterable[str]) -> str:
-    """Return what to add where files are missing whose paths are written as Windows does; nothing if there are none."""
-    if os.sep == "\\" or not any("\\" in path for path in missing):
-        return ""
-    return " (paths with \\ are names of one file here: write / between folders)"
-
-
-def _inside(told: Any, root: str) -> Any:
-    """Return a path relative to ``root``, with slashes, where it leads into it."""
-    if not isinstance(told, str) or "\x00" in told:
-        return told
-    if "\\" in told and not os.path.isfile(os.path.join(root, told)):
-        slashed = told.replace("\\", "/")
-        told = slashed if os.path.isfile(os.path.join(root, slashed)) else told
-    usual = posixpath.normpath(told)
-    return usual[len(root) + 1 :] if told.startswith("/") and usual.startswith(f"{root}/") else told
-
-
-def _empty(values: "pd.Series[Any]") -> "pd.Series[bool]":
-    return values.astype(object).map(lambda value: isinstance(value, str) and not value.strip()).astype(bool)
-
-
-def _rows(wrong: np.ndarray) -> str:
-    at = (np.flatnonzero(wrong) + 2).tolist()
-    more = f" and {len(at) - _SHOWN} more" if len(at) > _SHOWN else ""
-    return f"row{'s' if len(at) > 1 else ''} {', '.join(map(str, at[:_SHOWN]))}{more}"

@@ -49,23 +49,23 @@ def _in_notebook(lasting: bool) -> Iterator[Progress]:
     from IPython.display import HTML, display
 
     handle: Any = display(HTML("<progress></progress> opening"), display_id=True)
-    told: list[str] = []
+    lines: list[str] = []
     at = 0.0
 
     def tell(name: str, said: str, done: float) -> None:
         nonlocal at
-        told[:] = [f'<progress value="{done:.3f}"></progress> {escape(name)}: {escape(said)}']
+        lines[:] = [f'<progress value="{done:.3f}"></progress> {escape(name)}: {escape(said)}']
         if time.monotonic() - at >= _EVERY_S:
             at = time.monotonic()
-            handle.update(HTML(told.pop()))
+            handle.update(HTML(lines.pop()))
 
     try:
         yield tell
     finally:
         if not lasting:
             handle.update({}, raw=True)
-        elif told:
-            handle.update(HTML(told.pop()))
+        elif lines:
+            handle.update(HTML(lines.pop()))
 
 
 def _in_terminal(lasting: bool) -> Iterator[Progress]:

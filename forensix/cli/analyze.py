@@ -56,7 +56,7 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
 
 
 def _analyze(options: argparse.Namespace) -> int:
-    from forensix.analysis import analyze_many
+    from forensix.batch import analyze_many
 
     for option in ("html", "csv"):
         if path := getattr(options, option):

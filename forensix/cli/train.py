@@ -103,13 +103,13 @@ def _show(card: "ModelCard", options: argparse.Namespace) -> None:
 
 
 def _labels(pairs: list[str]) -> dict[str, str]:
-    told = {}
+    meanings = {}
     for pair in pairs:
         word, equals, label = pair.rpartition("=")
         if not (word and equals):
             raise UsageError(f"--label takes WORD=LABEL, for example bonafide=real: got {pair!r}")
-        told[word] = label
-    return told
+        meanings[word] = label
+    return meanings
 
 
 def _lines() -> Any:

@@ -97,7 +97,7 @@ def run(folder: Path) -> int:
     """Make the media in a folder, analyse them, print the verdicts and write a report; return the exit status."""
     from rich.console import Console
 
-    from forensix.analysis import analyze_many
+    from forensix.batch import analyze_many
     from forensix.report import save_page
     from forensix.report.terminal import print_report
 
@@ -155,14 +155,14 @@ def _compare(reports: "Sequence[Report]", console: "Console") -> None:
     why = []
     for report in reports:
         made = MADE[report.name]
-        told = {task: outcome(verdict, made.fake.get(task)) for task, verdict in report.verdicts.items()}
+        outcomes = {task: outcome(verdict, made.fake.get(task)) for task, verdict in report.verdicts.items()}
         lines = [
             f"{describe(task).title}: {report.verdicts[task].replace('_', ' ')}"
             + (f" ({word})" if word not in ("", "undecided") else "")
-            for task, word in told.items()
+            for task, word in outcomes.items()
         ]
         table.add_row(report.name, made.text, "\n".join(lines) or report.error)
-        if made.missed and any(made.fake.get(task) and word != "found" for task, word in told.items()):
+        if made.missed and any(made.fake.get(task) and word != "found" for task, word in outcomes.items()):
             why.append(f"{report.name}: {made.missed}")
     console.print()
     console.print(table)

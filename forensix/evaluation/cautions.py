@@ -7,7 +7,7 @@ that is there more than once, and generators of which nothing was scored.
 import pandas as pd
 
 from forensix.labels import LABELS
-from forensix.manifest import GROUP
+from forensix.manifest_table import GROUP
 from forensix.metrics.intervals import DIRECTION
 
 LEAST_GROUPS = 20
@@ -27,10 +27,10 @@ def _few(scored: pd.DataFrame) -> list[str]:
     named = GROUP in scored and scored[GROUP].notna().any()
     groups = ("g:" + scored[GROUP].astype(str)).where(scored[GROUP].notna(), own) if named else own
     n_groups = {label: groups[scored["label"] == label].nunique() for label in LABELS}
-    what, told = "groups" if named else "files", []
+    what, sentences = "groups" if named else "files", []
     few = [f"{n} {label}" for label, n in n_groups.items() if 0 < n < LEAST_GROUPS]
     if few:
-        told.append(
+        sentences.append(
             f"There are only {' and '.join(few)} {what}: with fewer than {LEAST_GROUPS} of a class an interval is too"
             " narrow, and [1, 1] does not mean that nothing else is possible."
         )
@@ -39,8 +39,8 @@ def _few(scored: pd.DataFrame) -> list[str]:
     short = {name: n for name, n in wanted.items() if n_real < n}
     if short and n_groups["fake"] and n_real:
         needed = " and ".join(f"{name} takes {n}" for name, n in short.items())
-        told.append(f"{needed} reals, and there are {n_real}: here it is the share of fakes above every real.")
-    return told
+        sentences.append(f"{needed} reals, and there are {n_real}: here it is the share of fakes above every real.")
+    return sentences
 
 
 def _repeated(files: pd.DataFrame) -> list[str]:
@@ -52,17 +52,17 @@ def _repeated(files: pd.DataFrame) -> list[str]:
         return []
     first = known.drop_duplicates("sha256").set_index("sha256")["path"]
     n, one = int(again.sum()), known[again].iloc[0]
-    told = [
+    sentences = [
         f"{n} of {len(files)} files {'has' if n == 1 else 'have'} the same content as another, and each counts as if it"
         f" were another one: the first is {one['path']}, which is {first[one['sha256']]}."
     ]
     both = known["sha256"].map(known.groupby("sha256")["label"].nunique()) > 1
     if both.any():
-        told.append(
+        sentences.append(
             f"{int(both.sum())} files have content that is labelled both real and fake: the first is"
             f" {known.loc[both, 'path'].iloc[0]}; one of its labels is wrong, and so are all figures."
         )
-    return told
+    return sentences
 
 
 def _left_out(scores: pd.DataFrame) -> list[str]:

@@ -29,17 +29,17 @@ class Collation:
         rows = []
         for run, name, component in self._named():
             info = self.evaluations[name].info
-            told, scores = info["components"][component], self._scores(name, component)
+            card, scores = info["components"][component], self._scores(name, component)
             rows.append(
                 {
                     "run": run,
                     "evaluation": name,
                     "task": info["task"],
                     "component": component,
-                    "threshold": told["threshold"],
+                    "threshold": card["threshold"],
                     "n_files": scores["path"].nunique(),
                     "n_failed": int(scores["error"].notna().sum()),
-                    "identity": told["identity"],
+                    "identity": card["identity"],
                     "manifest": info["manifest"]["sha256"],
                     "code": info["code"],
                     "started": info["started"],
@@ -58,16 +58,16 @@ class Collation:
     @property
     def notes(self) -> tuple[str, ...]:
         """What a reader of the figures should know: of each evaluation, and of their being put side by side."""
-        told = []
+        notes = []
         for name, run in self.evaluations.items():
-            told += [f"{name}: {note}" if len(self.evaluations) > 1 else note for note in run.notes]
+            notes += [f"{name}: {note}" if len(self.evaluations) > 1 else note for note in run.notes]
         for what, of in (("code", "versions of forensix or of what it depends on"), ("manifest", "manifests")):
             if self.runs[what].nunique() > 1:
-                told.append(f"These runs were made with different {of}.")
+                notes.append(f"These runs were made with different {of}.")
         settings = {repr(run.info["settings"]) for run in self.evaluations.values()}
         if len(settings) > 1:
-            told.append("These runs were made with different settings: see evaluations[...].info['settings'].")
-        return tuple(told)
+            notes.append("These runs were made with different settings: see evaluations[...].info['settings'].")
+        return tuple(notes)
 
     def summary(self, **options: Any) -> pd.DataFrame:
         """Return every metric of every run, each over all files of its own; see `Evaluation.summary`."""

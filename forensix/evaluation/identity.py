@@ -36,22 +36,22 @@ def digest(value: Any) -> str:
 def code_identity(task: str) -> str:
     """Return a hash of all code that a task's scores pass through, and of the versions of what it calls."""
     root = Path(forensix.__file__).parent
-    told = hashlib.sha256()
+    hashed = hashlib.sha256()
     for room in _ROOMS:
         place = root / room
         paths = sorted(p for p in place.rglob("*") if p.is_file()) if place.is_dir() else [place]
         for path in paths:
             # Weights are told apart by their cards; tables count as code does.
             if path.parent.name not in ("weights", "__pycache__"):
-                told.update(f"{path.relative_to(root).as_posix()}\0".encode())
-                told.update(path.read_bytes())
+                hashed.update(f"{path.relative_to(root).as_posix()}\0".encode())
+                hashed.update(path.read_bytes())
     for package, release in deciding_versions().items():
-        told.update(f"{package}={release}\0".encode())
+        hashed.update(f"{package}={release}\0".encode())
     kind = type(load_task(task))
     if not kind.__module__.startswith("forensix."):
         source = inspect.getsourcefile(kind)
-        told.update(Path(source).read_bytes() if source else kind.__qualname__.encode())
-    return told.hexdigest()
+        hashed.update(Path(source).read_bytes() if source else kind.__qualname__.encode())
+    return hashed.hexdigest()
 
 
 def component_identity(slot: str, chosen: Any) -> str | None:

@@ -59,13 +59,13 @@ def write(evaluation: "Evaluation", folder: str | os.PathLike[str]) -> Path:
         for name, table in ((SCORES, evaluation.scores), (FRAMES, evaluation.frames)):
             with _replaced(folder / name) as path:
                 _plain(table).to_parquet(path, index=False)
-        told = {
+        info = {
             **evaluation.info,
             "overlap": evaluation.overlap.to_dict("records"),
             "failures": len(evaluation.failures),
         }
         with _replaced(folder / RESULT) as path:
-            path.write_text(json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+            path.write_text(json.dumps(info, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
     except OSError as error:
         raise UsageError(f"the evaluation cannot be written to {folder}: {error.strerror or error}") from None
     return folder

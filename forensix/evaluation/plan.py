@@ -11,7 +11,8 @@ import pandas as pd
 from forensix.errors import UsageError
 from forensix.evaluation.identity import component_name
 from forensix.evaluation.scoring import Condition, degradable
-from forensix.manifest import Manifest, windows_hint
+from forensix.manifest import Manifest
+from forensix.manifest_table import windows_hint
 from forensix.media import Limits
 from forensix.models import component_names, load_component
 from forensix.perturb import find, grid, names

@@ -42,7 +42,7 @@ class Evaluation:
     @property
     def thresholds(self) -> dict[str, float]:
         """The score from which on each component's card calls a file fake."""
-        return {name: float(told["threshold"]) for name, told in self.info["components"].items()}
+        return {name: float(card["threshold"]) for name, card in self.info["components"].items()}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -68,8 +68,8 @@ class Evaluation:
             for name in names:
                 seen |= files_seen(table, self.overlap, name)
             tables.append(table[~seen].reset_index(drop=True))
-        told = f"Files from sources that {' or '.join(names)} was trained on are left out."
-        info = {**self.info, "notes": [*self.info.get("notes", ()), told]}
+        note = f"Files from sources that {' or '.join(names)} was trained on are left out."
+        info = {**self.info, "notes": [*self.info.get("notes", ()), note]}
         return Evaluation(tables[0], tables[1], info, self.overlap[~self.overlap["component"].isin(names)])
 
     def summary(self, *, component: str | None = None, level: str = "file", **options: Any) -> pd.DataFrame:
@@ -172,17 +172,17 @@ class Evaluation:
         return f"<b>{escape(repr(self))}</b>{table.to_html(index=False)}{f'<ul>{notes}</ul>' if notes else ''}"
 
     def _warnings(self) -> list[str]:
-        told = []
+        sentences = []
         for name in self.components:
             seen = files_seen(self.scores, self.overlap, name) & (self.scores["component"] == name)
             if n := self.scores.loc[seen, "path"].nunique():
                 sources = list(dict.fromkeys(self.overlap.loc[self.overlap["component"] == name, "trained_on"]))
                 more = f" and {len(sources) - 3} more" if len(sources) > 3 else ""
-                told.append(
+                sentences.append(
                     f"{name} was trained on the sources of {n} of these files ({', '.join(sources[:3])}{more}): its"
                     " figures flatter it; unseen() leaves them out."
                 )
-        return told
+        return sentences
 
     def _options(self, options: dict[str, Any]) -> dict[str, Any]:
         return {"threshold": self.thresholds} | options

@@ -252,20 +252,27 @@ def _device(placement: Placement) -> dict[str, str]:
 
 def _common(job: Job) -> list[str]:
     """Return what the keys of each component's rows have in common."""
-    told: list[Any] = [job.task, job.code, job.slot, job.metadata, asdict(job.limits), *_device(job.placement).values()]
-    return [digest([*told, f"unknown {i}" if one is None else one]) for i, one in enumerate(job.identities)]
+    parts: list[Any] = [
+        job.task,
+        job.code,
+        job.slot,
+        job.metadata,
+        asdict(job.limits),
+        *_device(job.placement).values(),
+    ]
+    return [digest([*parts, f"unknown {i}" if one is None else one]) for i, one in enumerate(job.identities)]
 
 
 def _key(common: str, content: str, seed: int, condition: Condition) -> str:
-    told = f"{common}/{content}"
+    spelled = f"{common}/{content}"
     if condition.perturbation != NONE:
-        told += f"/{condition.perturbation}/{condition.strength}/{seed}"
-    return hashlib.sha256(told.encode()).hexdigest()
+        spelled += f"/{condition.perturbation}/{condition.strength}/{seed}"
+    return hashlib.sha256(spelled.encode()).hexdigest()
 
 
 def _lost(workers: int) -> Row:
-    told = f"it ended {workers} worker processes, one after the other, and was given up"
-    return {"score": None, "class_name": None, "error": told, "code": "crashed", "seconds": 0.0, "frames": []}
+    sentence = f"it ended {workers} worker processes, one after the other, and was given up"
+    return {"score": None, "class_name": None, "error": sentence, "code": "crashed", "seconds": 0.0, "frames": []}
 
 
 def _notes(job: Job, components: Mapping[str, Any], gathered: Gathered) -> list[str]:

@@ -160,11 +160,11 @@ def _row(score: float | None, class_name: str | None, *, frames: list[list[float
 
 def _failed(error: BaseException) -> Row:
     known = isinstance(error, InputError | UsageError)
-    told = " ".join((str(error) if known else f"{type(error).__name__}: {error}").split())
+    sentence = " ".join((str(error) if known else f"{type(error).__name__}: {error}").split())
     if isinstance(error, MemoryError):
-        told = "this needs more memory than there is"
+        sentence = "this needs more memory than there is"
     code = getattr(error, "code", "internal")
-    return _row(None, None, frames=[]) | {"error": told[:500] or code, "code": code, "seconds": 0.0}
+    return _row(None, None, frames=[]) | {"error": sentence[:500] or code, "code": code, "seconds": 0.0}
 
 
 _checked: dict[int, tuple[Job, Task, list[Any]]] = {}

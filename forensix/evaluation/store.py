@@ -70,10 +70,10 @@ class Store:
 
     def put(self, rows: Mapping[str, Row]) -> None:
         """Keep rows: all of them or, where the process ends amid it, none."""
-        told = [(key, json.dumps(row, allow_nan=False)) for key, row in rows.items()]
+        encoded = [(key, json.dumps(row, allow_nan=False)) for key, row in rows.items()]
         self._execute("BEGIN IMMEDIATE")
         try:
-            self._db.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?)", told)
+            self._db.executemany("INSERT OR REPLACE INTO scores VALUES (?, ?)", encoded)
             self._db.execute("COMMIT")
         except sqlite3.Error as error:
             # A full disk ends the transaction by itself.

@@ -254,8 +254,8 @@ def wide(table: pd.DataFrame, metrics: Sequence[str] | None = None, *, digits: i
 
 
 def _named(key: Mapping[str, Any], task: str | None) -> list[str]:
-    told = key.get("task", task)
-    own = describe(str(told)).metrics if told else ()
+    task_of_row = key.get("task", task)
+    own = describe(str(task_of_row)).metrics if task_of_row else ()
     return [name for name in DIRECTION if name in own or name not in FOR_VOICES]
 
 
@@ -315,8 +315,8 @@ class MetricTable(pd.DataFrame):
         table = wide(pd.DataFrame(self))
         if len(table) > _TURNED:
             return table
-        told = [str(name) for name in table.columns]
-        names = [name for name in told if name not in set(self["metric"]) and not name.startswith("n_")]
+        columns = [str(name) for name in table.columns]
+        names = [name for name in columns if name not in set(self["metric"]) and not name.startswith("n_")]
         table.index = pd.Index([" ".join(map(str, row)) for row in table[names].itertuples(index=False, name=None)])
         return table.drop(columns=names).T
 

@@ -113,8 +113,8 @@ def _knock(address: str) -> None:
             if place.scheme == "tcp" and not 0 < int.from_bytes(wire.recv(8), "little") < _LONGEST_GREETING:
                 raise ValueError("what is there is no scheduler")
     except (OSError, ValueError) as error:
-        told = getattr(error, "strerror", None) or error
-        raise UsageError(f"no Dask scheduler answers at {address}: {told}") from None
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"no Dask scheduler answers at {address}: {reason}") from None
 
 
 def _forget(client: "Client", plugin: str) -> None:
@@ -217,8 +217,8 @@ class _Run:
             # By a restart of the cluster, for example; the items are still ours.
             self._cancelled += 1
             if self._cancelled > _MOST_CANCELLED:
-                told = "the Dask cluster keeps cancelling what it is sent; what was finished is kept"
-                raise ForensixError(told) from None
+                sentence = "the Dask cluster keeps cancelling what it is sent; what was finished is kept"
+                raise ForensixError(sentence) from None
             self._send(items)
         except RuntimeError:
             # A client that was closed between two results has no loop to ask for the next one.

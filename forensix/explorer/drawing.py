@@ -56,8 +56,8 @@ def heading(evaluation: Evaluation) -> str:
 def counted(rows: pd.DataFrame, n_all: int) -> str:
     """Draw how many rows are shown and what they are."""
     counts = rows["outcome"].value_counts()
-    told = ", ".join(f"{_SYMBOLS[name]} {_number(counts[name], name)}" for name in OUTCOMES if counts.get(name, 0))
-    return sentence(f"{plural(len(rows), 'row')} of {n_all:,}" + (f": {told}" if told else ""))
+    words = ", ".join(f"{_SYMBOLS[name]} {_number(counts[name], name)}" for name in OUTCOMES if counts.get(name, 0))
+    return sentence(f"{plural(len(rows), 'row')} of {n_all:,}" + (f": {words}" if words else ""))
 
 
 def _number(n: int, outcome: str) -> str:
@@ -118,14 +118,14 @@ def looked_at(row: "pd.Series[Any]", threshold: float) -> str:
     scored = "no score" if pd.isna(row["score"]) else f"score {score_text(float(row['score']))}"
     outcome = str(row["outcome"])
     condition = "" if row["perturbation"] == AS_THEY_ARE else f", degraded by {row['condition']}"
-    told = (
+    words = (
         f"labelled {row['label']}, {scored} by {row['component']}, called fake from {number_text(threshold)}{condition}"
     )
     error = "" if row["error"] is None or pd.isna(row["error"]) else f": {row['error']}"
     return Markup(
         '<div class="fx"><h2 class="fx-title">{}</h2><p class="fx-say">{}: '
         '<strong class="fx-out fx-{}"><span aria-hidden="true">{}</span> {}</strong>{}</p></div>'
-    ).format(marked(row["path"]), marked(told), _TONES[outcome], _SYMBOLS[outcome], outcome, marked(error))
+    ).format(marked(row["path"]), marked(words), _TONES[outcome], _SYMBOLS[outcome], outcome, marked(error))
 
 
 def histogram(rows: pd.DataFrame, threshold: float, column: str | None) -> str:

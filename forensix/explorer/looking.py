@@ -134,8 +134,10 @@ def _component(
         return {slot: name}, ()
     if slot in components:
         return {slot: components[slot]}, ()
-    told = f"{name} is not installed here: this is by the task's own component. Pass yours: explore(..., {slot}=yours)."
-    return {}, (told,)
+    sentence = (
+        f"{name} is not installed here: this is by the task's own component. Pass yours: explore(..., {slot}=yours)."
+    )
+    return {}, (sentence,)
 
 
 def _differences(row: "pd.Series[Any]", report: Report, condition: str, task: str) -> list[str]:

@@ -26,7 +26,7 @@ class Stopped(Exception):
 class Running:
     """What runs, how far it is, and what came of it. ``told`` is called when any of that changes, from any thread."""
 
-    def __init__(self, told: Callable[[], None]) -> None:
+    def __init__(self, on_change: Callable[[], None]) -> None:
         self.report: Report | None = None
         self.message = ""
         """One sentence on what went wrong, or empty."""
@@ -34,7 +34,7 @@ class Running:
         """What is being done, in words."""
         self.share = 0.0
         """How much of it is done, 0 to 1."""
-        self._told, self._told_at = told, 0.0
+        self._told, self._told_at = on_change, 0.0
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._busy = False

@@ -68,22 +68,22 @@ def open_media(
             _check_bytes(len(source), name, limits)
             path = _private_folder(resources) / "input"
             path.write_bytes(source)
-            told = name
+            shown_name = name
         elif is_url(source):
             from forensix.media.download import fetch
 
             shown_source = str(source)
             path, found_name = fetch(str(source), _private_folder(resources), limits, frozenset(private_hosts))
-            told = name = name or found_name
+            shown_name = name = name or found_name
         else:
             shown_source = given.spelled
             path = Path(source)
-            told = name or shown_source
+            shown_name = name or shown_source
             name = name or path.name or shown_source
-        with sniff.open_regular(path, told) as file:
+        with sniff.open_regular(path, shown_name) as file:
             size_bytes = os.fstat(file.fileno()).st_size
-            _check_bytes(size_bytes, told, limits)
-            sniffed = sniff.sniff(file.read(sniff.HEAD_BYTES), told)
+            _check_bytes(size_bytes, shown_name, limits)
+            sniffed = sniff.sniff(file.read(sniff.HEAD_BYTES), shown_name)
             sha256 = _sha256(file)
         slug, mime, info, broken = sniffed.format, sniffed.mime, MediaInfo(), sniffed.broken
         if not broken:

@@ -66,9 +66,9 @@ def render_comparison(first: "Report", second: "Report") -> str:
 
 
 def _medium(report: "Report") -> dict[str, str]:
-    told = {"SHA-256": report.sha256, "Content": content_text(report.kind, report.format)}
-    told["Size"] = None if report.size_bytes is None else size_text(report.size_bytes)
-    return {name: text for name, text in (*told.items(), *info_rows(dict(report.info))) if text}
+    rows = {"SHA-256": report.sha256, "Content": content_text(report.kind, report.format)}
+    rows["Size"] = None if report.size_bytes is None else size_text(report.size_bytes)
+    return {name: text for name, text in (*rows.items(), *info_rows(dict(report.info))) if text}
 
 
 def _joined(one: dict[str, str], other: dict[str, str]) -> tuple[tuple[str, str, str], ...]:

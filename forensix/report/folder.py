@@ -84,8 +84,8 @@ class ReportFolder:
         write_whole(self.path / f"{name}.json", json.dumps(report.to_dict(), indent=2, allow_nan=False) + "\n")
         # Pictures and sound stay with the page: an index of thousands must not hold them.
         shown = [Section(s.task, s.title, s.verdict) for s in sections(report)]
-        told = SimpleNamespace(name=report.name, input=report.input, headline=report.headline, error=report.error)
-        self._rows.append({"report": told, "sections": shown, "file": name, "anchor": ""})
+        entry = SimpleNamespace(name=report.name, input=report.input, headline=report.headline, error=report.error)
+        self._rows.append({"report": entry, "sections": shown, "file": name, "anchor": ""})
         return page
 
     def _free(self, name: str) -> str:

@@ -25,16 +25,16 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str]) -> str:
     """
     synthetic, claims, undecided, clear = [], "", [], []
     for task, outcome in outcomes.items():
-        told, name = describe(task), verdict_class(outcome)
+        description, name = describe(task), verdict_class(outcome)
         if name == "inconclusive":
-            undecided.append(told.subject)
+            undecided.append(description.subject)
         elif name == "fake":
             score = "" if outcome.score is None else f" (score {score_text(outcome.score)})"
-            synthetic.append(f"{told.finding}{score}")
+            synthetic.append(f"{description.finding}{score}")
         elif isinstance(outcome.result, ForensicResult) and name in SEVERITIES[:2]:
             claims = _claims(outcome.result)
         elif name in ("real", "benign", "no_claims"):
-            clear.append(told.subject)
+            clear.append(description.subject)
     failed = [describe(task).subject for task in errors]
     parts = [f"likely {joined(synthetic)}"] if synthetic else []
     parts += [claims] if claims else []

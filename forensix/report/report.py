@@ -111,15 +111,15 @@ class Report:
         error = None if outcome else self.errors.get(task) or self.error
         if outcome is None and error is None:
             raise UsageError(f"task {task!r} was not run on {self.name}; run were: {', '.join(self.tasks) or 'none'}")
-        told = describe(task)
+        description = describe(task)
         return TaskReport(
             id=self.task_id(task),
             status="completed" if outcome else "failed",
-            event_type=told.event,
+            event_type=description.event,
             error=error,
             result=outcome.result if outcome else None,
-            preview=outcome.preview if outcome and told.has_preview else None,
-            additional_info=self.additional_info if "additional_info" in told.options else None,
+            preview=outcome.preview if outcome and description.has_preview else None,
+            additional_info=self.additional_info if "additional_info" in description.options else None,
         )
 
     def to_wire(self, task: str) -> dict[str, Any]:

@@ -55,8 +55,8 @@ class Attributor:
     @torch.inference_mode()
     def named(self, looked: Looked) -> tuple[tuple[str, float], ...]:
         """Return what `attribute` does, of a picture that the detector has looked at."""
-        told = looked.statistics
-        vector = np.concatenate([told[:-1].mean(axis=0), told[-1]])[None]
+        statistics = looked.statistics
+        vector = np.concatenate([statistics[:-1].mean(axis=0), statistics[-1]])[None]
         probabilities = self._module(torch.from_numpy(vector))[0].double().softmax(dim=0).numpy()
         order = np.argsort(-probabilities, kind="stable")
         return tuple((self.names[i], float(probabilities[i])) for i in order)

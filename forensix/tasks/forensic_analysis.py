@@ -69,9 +69,9 @@ def _summary(answer: ForensicResult, facts: Facts) -> str:
             more = f"; and {len(of_severity) - TOLD} more" if len(of_severity) > TOLD else ""
             return f"{severity.capitalize()}: {names}{more}."
     n = len(lists.benign)
-    told = f" {n} benign claim{'s describe' if n > 1 else ' describes'} the file." if n else ""
+    benign = f" {n} benign claim{'s describe' if n > 1 else ' describes'} the file." if n else ""
     part = "what could be read of the file" if any(problem.unread for problem in facts.problems) else "the file"
-    return f"Nothing suspect was found in {part}.{told}"
+    return f"Nothing suspect was found in {part}.{benign}"
 
 
 def _evidence(

@@ -84,9 +84,9 @@ def _credentials(facts: Facts) -> tuple[Stage, ...]:
 
 
 def _ingredient(item: dict[str, Any], relation: str, label: str, *, known: bool) -> Stage:
-    told = "its manifest is shown elsewhere" if known else "has no manifest of its own"
+    words = "its manifest is shown elsewhere" if known else "has no manifest of its own"
     rows = _rows(("format", item.get("format")), ("manifest", label))
-    return Stage(str(item.get("title") or "without a title"), ((told, "none"), (relation, "none")), rows)
+    return Stage(str(item.get("title") or "without a title"), ((words, "none"), (relation, "none")), rows)
 
 
 def _state(failed: tuple[dict[str, Any], ...], state: str) -> tuple[tuple[str, str], ...]:

@@ -220,8 +220,8 @@ def _table(voices: Sequence[_Voice], spoof: Any, words: Transcript | None) -> Ta
         verdict = "inconclusive" if is_inconclusive(voice.score, spoof) else class_of(voice.score, spoof)
         sure = "" if voice.gender_probability is None else f" ({voice.gender_probability:.2f})"
         said = words.of(voice.turns.segments) if words else ""
-        told = (voice.turns.speaker, verdict, f"{voice.score:.2f}", f"{voice.gender}{sure}")
-        rows.append((*told, f"{voice.turns.duration_s:.1f} s", *([said] if words else [])))
+        cells = (voice.turns.speaker, verdict, f"{voice.score:.2f}", f"{voice.gender}{sure}")
+        rows.append((*cells, f"{voice.turns.duration_s:.1f} s", *([said] if words else [])))
     columns = ("speaker", "verdict", "score", "gender", "speech", *(["transcript"] if words else []))
     return Table("Speakers", columns, tuple(rows))
 

@@ -221,23 +221,33 @@ def _codes(failures: Sequence[Fact]) -> str:
 
 def _history(facts: Facts, manifests: Sequence[Fact], failures: Sequence[Fact], *, checked: bool) -> Finding:
     active = next((f for f in manifests if f.value["active"]), manifests[0])
-    told = active.value
-    signer = " ".join(str(v) for v in (told["issuer"], told["signer"]) if v) or "nobody named"
-    steps = ", ".join(f"{a['action']} by {a['agent'] or told['generator'] or 'unknown'}" for a in told["actions"][:8])
+    manifest = active.value
+    signer = " ".join(str(v) for v in (manifest["issuer"], manifest["signer"]) if v) or "nobody named"
+    steps = ", ".join(
+        f"{a['action']} by {a['agent'] or manifest['generator'] or 'unknown'}" for a in manifest["actions"][:8]
+    )
     intact = checked and not any(BROKEN.search(f.value["code"]) for f in failures)
     return finding(
         "benign",
         "Content credentials are intact" if intact else "Content credentials are there",
         f"{place(active)}: a C2PA manifest signed by {signer}"
-        + (f" at {told['time']}" if told["time"] else "")
-        + f", written by {told['generator'] or 'an unnamed program'}"
+        + (f" at {manifest['time']}" if manifest["time"] else "")
+        + f", written by {manifest['generator'] or 'an unnamed program'}"
         + (f"; steps: {steps}" if steps else "")
         + (". Hashes and signature are valid; whether the signer can be trusted was not checked." if intact else "."),
         "content_credentials",
         "origin",
         facts=[active],
         values=[
-            v for v in (told["issuer"], told["signer"], told["generator"], told["time"], facts.get("c2pa.state")) if v
+            v
+            for v in (
+                manifest["issuer"],
+                manifest["signer"],
+                manifest["generator"],
+                manifest["time"],
+                facts.get("c2pa.state"),
+            )
+            if v
         ],
         details=[("digital_signature_by", signer)] if signer != "nobody named" else [],
     )

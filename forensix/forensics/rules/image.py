@@ -172,7 +172,7 @@ def _other_programs(facts: Facts, programs: list[tuple[Fact, software.Program]])
     firmware = [
         f for f in unknown if software.is_firmware(str(f.value), facts.get("exif.Make"), facts.get("exif.Model"))
     ]
-    for named, claim, told in (
+    for named, claim, words in (
         (
             firmware,
             "The file states the version of the camera's firmware",
@@ -189,7 +189,7 @@ def _other_programs(facts: Facts, programs: list[tuple[Fact, software.Program]])
                 finding(
                     "benign",
                     claim,
-                    f"{place(named[0])} says {str(named[0].value)[:120]!r}, {told}",
+                    f"{place(named[0])} says {str(named[0].value)[:120]!r}, {words}",
                     "software",
                     "origin",
                     facts=named,

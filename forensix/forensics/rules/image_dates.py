@@ -76,10 +76,10 @@ def _impossible(facts: Facts, moments: list[Moment | None]) -> list[Finding]:
     known = [m for m in moments if m is not None]
     known += [m for key, _ in XMP if (f := facts.fact(key)) is not None and (m := dates.parse(f)) is not None]
     known = [m for m in known if not dates.default_name(m)]
-    told, shown = [], []
+    sentences, shown = [], []
     for moment in known:
         if moment.local > datetime.now() + timedelta(days=1):
-            told.append(f"{place(moment.fact)} says {moment.fact.value}, which is yet to come")
+            sentences.append(f"{place(moment.fact)} says {moment.fact.value}, which is yet to come")
             shown.append(moment.fact)
     by_key = {m.name: m for m in reversed(known)}
     for made, changed in (
@@ -89,20 +89,20 @@ def _impossible(facts: Facts, moments: list[Moment | None]) -> list[Finding]:
         first, last = by_key.get(made), by_key.get(changed)
         if first is None or last is None or (first.local - last.local).total_seconds() <= BEFORE_S:
             continue
-        told.append(
+        sentences.append(
             f"{place(last.fact)} says that it was changed {last.fact.value}, "
             f"{dates.span((first.local - last.local).total_seconds())} before {first.fact.value}, when by "
             f"{place(first.fact)} it was made"
         )
         shown += [first.fact, last.fact]
-    if not told:
+    if not sentences:
         return []
     return [
         finding(
             "suspect",
             "A date in the file cannot be right",
-            f"{'; '.join(told)}. A clock that was wrong or was corrected in between leaves this; so does a date that "
-            "was written in.",
+            f"{'; '.join(sentences)}. A clock that was wrong or was corrected in between leaves this; so does a date "
+            "that was written in.",
             "dates",
             "dates",
             facts=list({id(f): f for f in shown}.values()),
@@ -179,7 +179,7 @@ def _against_gps(facts: Facts, moments: list[Moment | None]) -> list[Difference]
 
 
 def _mismatch(differences: list[Difference], is_suspect: bool) -> Finding:
-    told = "; ".join(
+    words = "; ".join(
         f"{place(d.second.fact)} says {d.second.fact.value}, {dates.span(d.seconds)} "
         f"{'later' if d.seconds > 0 else 'earlier'} than {place(d.first.fact)} ({d.first.fact.value})"
         for d in differences[:4]
@@ -196,7 +196,7 @@ def _mismatch(differences: list[Difference], is_suspect: bool) -> Finding:
     return finding(
         "suspect" if is_suspect else "benign",
         "The file was changed after it was made, by its own dates" if is_later else "Dates in the file do not agree",
-        f"{told}. {reason}",
+        f"{words}. {reason}",
         "dates",
         "dates",
         facts=list({id(f): f for f in moments}.values()),

@@ -100,22 +100,25 @@ def _tables(facts: Facts) -> list[Finding]:
         return []
     value, how = maker.value, frame.value
     if value["maker"] == "standard":
-        told, why = f"the standard tables at quality {value['quality']}", "most software and some cameras use them"
+        words, why = f"the standard tables at quality {value['quality']}", "most software and some cameras use them"
     elif "by" in value:
-        told = f"tables that {value['by']} writes"
+        words = f"tables that {value['by']} writes"
         why = f"learnt from {value['files']} of its files{'' if value['whole'] else ', for the luminance alone'}"
     else:
-        told, why = "tables of its writer's own", f"nearest to quality {value['nearest']}; many cameras and Adobe do so"
+        words, why = (
+            "tables of its writer's own",
+            f"nearest to quality {value['nearest']}; many cameras and Adobe do so",
+        )
     process = f"{how['process']}, sampling {' '.join(how['sampling'])}"
     return [
         finding(
             "benign",
-            f"The JPEG was compressed with {told}",
+            f"The JPEG was compressed with {words}",
             f"{place(maker)} holds them ({why}); the process is {process}.",
             "encoding",
             "integrity",
             facts=[maker, frame],
-            values=[told, process],
+            values=[words, process],
         )
     ]
 
@@ -141,7 +144,7 @@ def adobe_tables(facts: Facts, *, is_named: bool) -> list[Finding]:
     is_enough = len(signs) >= wanted
     is_suspect = is_enough and image_writer.is_camera(facts)
     seen = f"With them stands {' and '.join(name for _, name in signs)}" if signs else "No other sign of Adobe is there"
-    told = (
+    words = (
         "an Adobe program saved the picture last, though no tag names one; what was changed, if anything, is not said"
         if is_enough
         else "that is too little to say that an Adobe program saved the picture, since others offer its tables too"
@@ -152,7 +155,7 @@ def adobe_tables(facts: Facts, *, is_named: bool) -> list[Finding]:
             "The JPEG has tables that Adobe's programs write",
             f"{place(maker)}: the quantisation tables were learnt from files that prove Adobe's encoder otherwise "
             f"({maker.value['files']} of them{'' if maker.value['whole'] else ', the luminance table only'}), and no "
-            f"quality of the usual library gives them. {seen}: {told}.",
+            f"quality of the usual library gives them. {seen}: {words}.",
             "encoding",
             "editing" if is_suspect else "origin",
             facts=[maker, *(fact for fact, _ in signs)],

@@ -116,8 +116,8 @@ def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
                 )
             )
         elif row["likeness"] < OTHER_PICTURE_CORRELATION or _is_other_shape(facts, row):
-            told = f"{fact.where} at byte {fact.offset} ({row['size'][0]} x {row['size'][1]}): {row['likeness']:.2f}"
-            other.append((fact, values[0], pictures[0], told))
+            words = f"{fact.where} at byte {fact.offset} ({row['size'][0]} x {row['size'][1]}): {row['likeness']:.2f}"
+            other.append((fact, values[0], pictures[0], words))
     if other:
         several = len(other) > 1
         findings.append(
@@ -126,9 +126,9 @@ def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
                 f"{len(other)} embedded previews show another picture"
                 if several
                 else "An embedded preview shows another picture",
-                f"Correlation with the picture: {'; '.join(told for *_, told in other)}. Previews of the same picture "
-                f"give more than {SAME_PICTURE_CORRELATION}. A program changed, cropped or replaced the picture and "
-                f"left the {'previews' if several else 'preview'} of an earlier version.",
+                f"Correlation with the picture: {'; '.join(words for *_, words in other)}. Previews of the same "
+                f"picture give more than {SAME_PICTURE_CORRELATION}. A program changed, cropped or replaced the "
+                f"picture and left the {'previews' if several else 'preview'} of an earlier version.",
                 "versions",
                 "versions",
                 facts=[fact for fact, *_ in other],
@@ -186,7 +186,7 @@ def _copies(shown: dict[str, Any]) -> list[Finding]:
         return []
     dx, dy = measured["shift"]
     copied = is_copied(measured)
-    told = (
+    words = (
         f"The grain between the edges comes again too (correlation {measured['grain']:.2f}), which things that are "
         "made alike do not share. Copying within the picture leaves this; so does a pattern that a program drew."
         if copied
@@ -199,7 +199,7 @@ def _copies(shown: dict[str, Any]) -> list[Finding]:
             "An area of the picture occurs twice" if copied else "Two areas of the picture look alike",
             f"An area with {measured['area_px']} structured pixels comes again {abs(dx)} pixels to the "
             f"{'right' if dx >= 0 else 'left'} and {abs(dy)} pixels {'down' if dy >= 0 else 'up'} (correlation "
-            f"{measured['alike']:.3f}; three pixels beside, at most {measured['aside']:.2f}). {told}",
+            f"{measured['alike']:.3f}; three pixels beside, at most {measured['aside']:.2f}). {words}",
             "pixels",
             "editing" if copied else "integrity",
             facts=[Fact("pixels.copies", {k: v for k, v in measured.items() if k != "map"}, "decoded picture")],

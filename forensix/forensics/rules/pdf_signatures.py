@@ -242,13 +242,13 @@ def _after(facts: Facts, fact: Fact, who: str, what: str) -> Iterator[Finding]:
 
 def _certificate_dates(facts: Facts) -> Iterator[Finding]:
     """Yield one claim for each certificate that was used outside its time."""
-    told: dict[tuple[str, str, str], list[Fact]] = {}
+    by_certificate: dict[tuple[str, str, str], list[Fact]] = {}
     for fact in facts.all("pdf.signature"):
         record = fact.value if isinstance(fact.value, dict) else {}
         signed, begins, ends = (str(record.get(k) or "") for k in ("signed_at", "valid_from", "valid_to"))
         if signed and begins and ends and not begins[:19] <= signed[:19] <= ends[:19]:
-            told.setdefault((str(record.get("signer")), begins, ends), []).append(fact)
-    for (who, begins, ends), dates in told.items():
+            by_certificate.setdefault((str(record.get("signer")), begins, ends), []).append(fact)
+    for (who, begins, ends), dates in by_certificate.items():
         times = list(dict.fromkeys(str(f.value["signed_at"]) for f in dates))
         yield finding(
             "suspect",

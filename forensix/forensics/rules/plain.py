@@ -21,15 +21,15 @@ def rules(facts: Facts, others: Iterable[Finding]) -> Iterator[Finding]:
         return
     if any(f.claim.user_category == "origin" and rests_on_the_file(f) for f in others):
         return
-    told = dict(_told(facts))
+    content = dict(_told(facts))
     yield finding(
         "benign",
         f"The file has the format {facts.format.upper()}",
-        f"It has {size.value} bytes, the first of them {head.value[:11]}{''.join(f'; {words}' for words in told)}.",
+        f"It has {size.value} bytes, the first of them {head.value[:11]}{''.join(f'; {words}' for words in content)}.",
         "format",
         "origin",
-        facts=[head, size, *told.values()],
-        values=[facts.format, f"{size.value} bytes", *told],
+        facts=[head, size, *content.values()],
+        values=[facts.format, f"{size.value} bytes", *content],
     )
 
 

@@ -66,23 +66,23 @@ def _unrecognised(fact: Fact) -> Finding:
     """Say that a file holds no beginning of what its name says, and what its bytes are."""
     value = fact.value
     size = "1 byte" if value["size"] == 1 else f"{value['size']} bytes"
-    told = [f"its first bytes are {value['head']}"]
+    words = [f"its first bytes are {value['head']}"]
     if value["start"]:
-        told.append(f"they could be {value['start']}")
+        words.append(f"they could be {value['start']}")
     if value["zeros"] == 1:
-        told = [f"its {size} are all zeros" if value["size"] > 1 else "its only byte is a zero"]
+        words = [f"its {size} are all zeros" if value["size"] > 1 else "its only byte is a zero"]
     elif value["distinct"] == 1 and value["size"] > 1:
-        told = [f"its {size} are all the same ({value['head'][:2]})"]
+        words = [f"its {size} are all the same ({value['head'][:2]})"]
     elif value["zeros"] >= MANY_ZEROS:
-        told.append(f"{100 * value['zeros']:.0f} % of its {size} are zeros")
+        words.append(f"{100 * value['zeros']:.0f} % of its {size} are zeros")
     else:
-        told.append(f"it has {size}")
+        words.append(f"it has {size}")
     marks = [f"{what} at byte {at}" for at, what in value["inside"][:6]]
     inside = f" Marks of known formats stand inside: {'; '.join(marks)}." if marks else ""
     return finding(
         "suspect",
         f"The file does not begin as the {value['format']} that its name says",
-        f"It does not begin as a file of any known format: {'; '.join(told)}.{inside} Files that were overwritten, "
+        f"It does not begin as a file of any known format: {'; '.join(words)}.{inside} Files that were overwritten, "
         "recovered from a damaged disk, encrypted or named wrongly look like this.",
         "format",
         "integrity",

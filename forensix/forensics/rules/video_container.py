@@ -65,13 +65,13 @@ def rules(facts: Facts) -> Iterator[Finding]:
     ]
     # One cause is told once: the encoder and the names of the tracks are FFmpeg's own.
     traces = _traces(facts)
-    told = any(program.name == FFMPEG for program in video_tags.programs(named))
+    is_ffmpeg = any(program.name == FFMPEG for program in video_tags.programs(named))
     yield from video_tags.software(named, beside={FFMPEG: traces})
     yield from video_tags.against_device(facts, [*named, *(f for f in traces if f.key == "stream.encoder")])
     yield from video_tags.history(facts)
     yield from _generators(facts)
-    yield from _encoders(facts, told=told)
-    yield from _handlers(facts, [f for f in traces if told])
+    yield from _encoders(facts, is_named=is_ffmpeg)
+    yield from _handlers(facts, [f for f in traces if is_ffmpeg])
     yield from date_rules(facts)
     yield from _edits(facts)
     yield from _order(facts)
@@ -117,11 +117,11 @@ def _generators(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _encoders(facts: Facts, *, told: bool) -> Iterator[Finding]:
+def _encoders(facts: Facts, *, is_named: bool) -> Iterator[Finding]:
     encoders = [f for f in facts.all("stream.encoder") if isinstance(f.value, str)]
     encoders += [f for f in facts.items if f.key in ("mpeg.encoder", "vorbis.vendor") and LIBRARIES.match(str(f.value))]
     video = [f for f in encoders if SOFTWARE_ENCODER.match(str(f.value))]
-    if video and not told:
+    if video and not is_named:
         yield finding(
             "benign",
             "The picture was encoded in software",
@@ -167,14 +167,14 @@ def _encoders(facts: Facts, *, told: bool) -> Iterator[Finding]:
 
 
 def _handlers(facts: Facts, known: list[Fact]) -> Iterator[Finding]:
-    told: dict[str, list[Fact]] = {}
+    by_words: dict[str, list[Fact]] = {}
     for fact in facts.items:
         if fact.key in ("container.handler", "container.compressor") and fact not in known:
             for pattern, words in HANDLERS:
                 if pattern.search(str(fact.value)):
-                    told.setdefault(words, []).append(fact)
+                    by_words.setdefault(words, []).append(fact)
                     break
-    for words, handlers in told.items():
+    for words, handlers in by_words.items():
         yield finding(
             "benign",
             f"The tracks bear the names that {words.partition(',')[0]} gives",
@@ -272,7 +272,7 @@ def _after_end(facts: Facts) -> Iterator[Finding]:
 
 def _silent(facts: Facts) -> Iterator[Finding]:
     """Tell that a file says nothing about its origin, which proves nothing."""
-    told = (
+    words = (
         "container.tag",
         "container.writing_app",
         "device",
@@ -285,7 +285,7 @@ def _silent(facts: Facts) -> Iterator[Finding]:
         "container.bext",
         "stream.encoder",
     )
-    if any(f.key.startswith(told) for f in facts.items) or facts.problems:
+    if any(f.key.startswith(words) for f in facts.items) or facts.problems:
         return
     yield finding(
         "benign",

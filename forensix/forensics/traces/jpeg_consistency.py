@@ -73,7 +73,7 @@ def measure(rgb: np.ndarray, place: tuple[int, int]) -> dict[str, Any] | None:
     sizes = np.bincount(labels.ravel(), minlength=n + 1)
     sizes[0] = 0
     best = int(sizes.argmax())
-    told: dict[str, Any] = {
+    result: dict[str, Any] = {
         "blocks": int(sizes[best]),
         "others": int(sizes.sum() - sizes[best]),
         "telling": round(float(telling.mean()), 4),
@@ -85,14 +85,14 @@ def measure(rgb: np.ndarray, place: tuple[int, int]) -> dict[str, Any] | None:
     if sizes[best]:
         ys, xs = np.nonzero(labels == best)
         first, last = (int(xs.min()), int(ys.min())), (int(xs.max()) + 1, int(ys.max()) + 1)
-        told["box"] = [
+        result["box"] = [
             left + x + 8 * first[0],
             top + y + 8 * first[1],
             8 * (last[0] - first[0]),
             8 * (last[1] - first[1]),
         ]
-        told["map"] = local_double_jpeg.overlay(part, 1 - score, telling)
-    return told
+        result["map"] = local_double_jpeg.overlay(part, 1 - score, telling)
+    return result
 
 
 def coefficients(rgb: np.ndarray) -> np.ndarray:

@@ -80,9 +80,9 @@ def facts_of(store: dict[str, Any], where: str, offset: int | None) -> list[Fact
     facts = [Fact("c2pa.state", str(store.get("validation_state") or "unknown"), where, offset)]
     for label, manifest in sorted(manifests.items(), key=lambda item: item[0] != active):
         here = f"{where}, manifest {label}"
-        told = _manifest(label, manifest, label == active)
-        facts.append(Fact("c2pa.manifest", told, here, offset))
-        facts += [Fact("c2pa.source", source, here, offset) for source in _sources(told, manifest)]
+        record = _manifest(label, manifest, label == active)
+        facts.append(Fact("c2pa.manifest", record, here, offset))
+        facts += [Fact("c2pa.source", source, here, offset) for source in _sources(record, manifest)]
     facts += [Fact("c2pa.failure", row, where, offset) for row in _failures(store, active)]
     return facts
 
@@ -148,11 +148,11 @@ def _last(url: Any) -> str:
 _SHARED = {"manifest": "label", "active": "active", "generator": "generator", "issuer": "issuer"}
 
 
-def _sources(told: dict[str, Any], manifest: dict[str, Any]) -> list[dict[str, Any]]:
-    shared = {key: told[name] for key, name in _SHARED.items()}
+def _sources(record: dict[str, Any], manifest: dict[str, Any]) -> list[dict[str, Any]]:
+    shared = {key: record[name] for key, name in _SHARED.items()}
     sources = [
         {**shared, "source": a["source"], "action": a["action"], "agent": a["agent"]}
-        for a in told["actions"]
+        for a in record["actions"]
         if a["source"]
     ]
     for assertion in (manifest.get("assertions") or [])[:MAX_ITEMS]:

@@ -96,8 +96,8 @@ def photoshop(data: bytes, where: str, offset: int) -> tuple[list[Fact], list[Pr
                     f"Resource 0x{identifier:04X} claims {size} bytes, {len(content)} are there.", where, offset + at
                 )
             )
-        told = {"id": f"0x{identifier:04X}", "name": RESOURCES.get(identifier, "unknown"), "size": size}
-        facts.append(Fact("photoshop.resource", told, place, offset + at))
+        resource = {"id": f"0x{identifier:04X}", "name": RESOURCES.get(identifier, "unknown"), "size": size}
+        facts.append(Fact("photoshop.resource", resource, place, offset + at))
         if identifier == 0x0404:
             block = content
             facts += iim(content, place, offset + body + 4)

@@ -125,6 +125,6 @@ def describe(tables: dict[int, list[int]]) -> dict[str, Any]:
     matched = chroma is None or quality_of(chroma, True) is not None or quality_of(chroma, False) is not None
     if quality is not None and matched:
         return {"maker": "standard", "quality": quality, "tables": len(tables)}
-    told = {"maker": "own", "nearest": nearest(luminance), "tables": len(tables)}
+    tables_of = {"maker": "own", "nearest": nearest(luminance), "tables": len(tables)}
     maker = known(tables)
-    return told if maker is None else {**told, "by": maker.name, "files": maker.files, "whole": maker.whole}
+    return tables_of if maker is None else {**tables_of, "by": maker.name, "files": maker.files, "whole": maker.whole}

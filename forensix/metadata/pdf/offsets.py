@@ -85,5 +85,5 @@ def _holds(window: bytes, key: str, value: str) -> bool:
     except (ValueError, RecursionError):
         return False
     # qpdf gives names with their slash, and facts leave it out.
-    told = syntax.text(held).removeprefix("/") if isinstance(held, bytes | syntax.Name) else ""
-    return name == key and told[: len(value)] == value.removeprefix("/")
+    kind = syntax.text(held).removeprefix("/") if isinstance(held, bytes | syntax.Name) else ""
+    return name == key and kind[: len(value)] == value.removeprefix("/")

@@ -161,8 +161,8 @@ def _document(path: str, view: View) -> tuple[list[Fact], list[Problem]]:
         if packet:
             # A packet that is neither compressed nor encrypted stands in the file as it is.
             at = view.data.rfind(packet)
-            told, faults = xmp.parse(packet, "XMP of the document (catalog /Metadata)", at if at >= 0 else None)
-            items += told
+            packet_facts, faults = xmp.parse(packet, "XMP of the document (catalog /Metadata)", at if at >= 0 else None)
+            items += packet_facts
             problems += faults
         content, faults = pdf_content.facts(pdf)
         items += content

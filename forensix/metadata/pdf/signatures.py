@@ -51,18 +51,18 @@ def _from_bytes(data: bytes, raw: dict[str, Any]) -> Fact:
     if raw["usage_rights"]:
         return Fact("pdf.usage_rights", raw, where, raw["offset"])
     try:
-        told = signature_bytes.checked(data, raw)
+        checked = signature_bytes.checked(data, raw)
     except Exception as error:  # As everywhere with hostile bytes.
         return Fact(
             "pdf.signature.unread", {**raw, "error": str(error)[:200] or type(error).__name__}, where, raw["offset"]
         )
-    if told.get("empty"):
-        return Fact("pdf.signature.empty", told, where, raw["offset"])
+    if checked.get("empty"):
+        return Fact("pdf.signature.empty", checked, where, raw["offset"])
     whole = _only_its_value_is_left_out(raw["byte_range"], data)
     record = {
         **_blank(raw["byte_range"]),
-        **_certificate(told.pop("certificate")),
-        **told,
+        **_certificate(checked.pop("certificate")),
+        **checked,
         "coverage": "entire_file" if whole else None,
         "from_bytes": True,
     }

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from forensix.errors import UsageError
-from forensix.manifest import GROUP, Manifest
+from forensix.manifest import Manifest
+from forensix.manifest_table import GROUP
 from forensix.training.folds import leave_source_out
 
 N_FOLDS = 5

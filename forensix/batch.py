@@ -1,0 +1,139 @@
+"""Run tasks on many media, here or on many workers, and yield a report for each."""
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Sized
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from forensix import executors
+from forensix.analysis import analyze, check_options, examine
+from forensix.errors import InputError
+from forensix.media import Given, Source, is_url, open_media, taken
+from forensix.models import Placement
+from forensix.progress import Progress, shown
+from forensix.report import Report
+from forensix.tasks import Options
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+
+def analyze_many(
+    sources: Iterable[Source],
+    tasks: Collection[str] | None = None,
+    *,
+    executor: "int | str | Client | None" = None,
+    progress: Progress | bool | None = None,
+    **options: Any,
+) -> Iterator[Report]:
+    """Analyse inputs, here or on many workers; an input that cannot be opened yields a report that says so.
+
+    Takes the options of `analyze`.
+
+    Parameters
+    ----------
+    executor
+        Where to run; see `forensix.executors`. Worker processes by default, where there are enough inputs. No more is
+        taken from ``sources`` than the workers can hold.
+    progress
+        As for `analyze`; of what runs in other processes it is told once an input is done.
+
+    Yields
+    ------
+    Report
+        One an input, in order. Of an input that ended two worker processes, the report says so.
+
+    Raises
+    ------
+    UsageError
+        Before the first input, for an unknown task, component, option or executor.
+    ModelError
+        A model that a task needs cannot be used: it would fail for every input.
+    """
+    keywords = set(analyze.__kwdefaults__ or ())
+    check_options(tasks, {key: value for key, value in options.items() if key not in keywords})
+    executors.check(executor)
+    placement = _placement(options)
+    if executors.is_here(executor):
+        placement.check()
+    return _each(sources, tasks, executor, progress, options)
+
+
+def _each(
+    sources: Iterable[Source],
+    tasks: Collection[str] | None,
+    executor: "int | str | Client | None",
+    progress: Progress | bool | None,
+    options: dict[str, Any],
+) -> Iterator[Report]:
+    with shown(progress, lasting=False) as tell:
+        yield from _reports(sources, tasks, executor, tell, options)
+
+
+def _reports(
+    sources: Iterable[Source],
+    tasks: Collection[str] | None,
+    executor: "int | str | Client | None",
+    progress: Progress,
+    options: dict[str, Any],
+) -> Iterator[Report]:
+    total = len(sources) if isinstance(sources, Sized) else 0
+    names: dict[int, str] = {}
+    reading = {key: options[key] for key in ("name", "sample_rate", "limits") if key in options}
+
+    def items() -> Iterator[tuple[str, Given | InputError]]:
+        for index, source in enumerate(sources):
+            item: Given | InputError
+            try:
+                item = _anywhere(taken(source, **reading))
+                names[index] = item.spelled
+            except InputError as error:
+                # Objects are read here, since a file that is open cannot be sent to another process.
+                item, names[index] = error, options.get("name") or f"input {index + 1}"
+            yield names[index], item
+
+    chosen, waiting = executors.choose(executor, items(), (_one, (tasks, options)))
+    elsewhere = chosen != "here"
+    common = tasks, options | ({} if elsewhere else {"progress": progress})
+    for done in executors.run(_one, common, waiting, executor=chosen, ordered=True, chunk=1):
+        name = names.pop(done.index)
+        report = done.value
+        if done.lost:
+            sentence = f"{name} ended {done.lost} worker processes, one after the other, and was given up"
+            report = Report(input=name, name=name, error=sentence, codes={"input": "crashed"})
+        if elsewhere:
+            progress(name, "done", (done.index + 1) / total if total else 1.0)
+        yield report
+
+
+def _one(common: tuple[Collection[str] | None, dict[str, Any]], item: tuple[str, Given | InputError]) -> Report:
+    tasks, settings = common
+    name, given = item
+    opening = {key: settings[key] for key in ("limits", "private_hosts") if key in settings}
+    asked = {key: settings[key] for key in ("explain", "transcribe", "additional_info") if key in settings}
+    other = {*opening, *asked, "name", "sample_rate", "progress", "device", "batch_size"}
+    components = {key: value for key, value in settings.items() if key not in other}
+    try:
+        if isinstance(given, InputError):
+            raise given
+        with open_media(given, **opening) as media:
+            progress = settings.get("progress", _silent)
+            chosen = Options(**asked, components=components, placement=_placement(settings))
+            return examine(media, name, tasks, chosen, progress)
+    except InputError as error:
+        return Report(input=name, name=name, error=str(error), codes={"input": error.code})
+
+
+def _placement(options: dict[str, Any]) -> Placement:
+    return Placement(**{key: options[key] for key in ("device", "batch_size") if key in options})
+
+
+def _silent(task: str, stage: str, done: float) -> None:
+    pass
+
+
+def _anywhere(given: Given) -> Given:
+    """Return what does not depend on the working folder: paths are made absolute, all else stays."""
+    if isinstance(given.source, bytes) or is_url(given.source):
+        return given
+    return replace(given, source=os.path.abspath(given.source))

@@ -1,0 +1,110 @@
+"""What a manifest's table must hold: labels that are understood, and paths that lie in its folder, each once."""
+
+import os
+import posixpath
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from forensix.errors import UsageError
+from forensix.labels import understood
+
+GROUP = "group_id"
+SHOWN = 5
+"""So many rows and files are named in a sentence."""
+
+
+def checked(table: pd.DataFrame, labels: Mapping[Any, str] | None, *, outside: bool) -> pd.DataFrame:
+    """Return the table with the labels real and fake, and no empty group; see `forensix.manifest.Manifest`.
+
+    Raises
+    ------
+    UsageError
+        It is not what a manifest is; rows are named as lines of a CSV file.
+    """
+    columns = [str(name) for name in table.columns]
+    missing = [name for name in ("path", "label") if name not in columns]
+    if missing:
+        raise UsageError(
+            f"a manifest needs the columns path and label; missing: {', '.join(missing)}; it has:"
+            f" {', '.join(columns[:20]) or 'none'}"
+        )
+    twice = sorted({name for name in columns if columns.count(name) > 1})
+    if twice:
+        raise UsageError(f"a manifest needs different columns; {', '.join(twice)} is there twice")
+    given, paths = table["label"], table["path"]
+    meant = understood(given, labels)
+    wrong = meant.isna().to_numpy()
+    if wrong.any():
+        spellings = sorted({"empty" if pd.isna(value) else repr(str(value)) for value in given[wrong].unique()})[:SHOWN]
+        word = next((value for value in spellings if value != "empty"), "'word'")
+        raise UsageError(
+            f"labels must be real or fake; also found: {', '.join(spellings)} ({_rows(wrong)}); for other words"
+            f" pass labels={{{word}: 'fake', ...}}"
+        )
+    if (meant != given).any():
+        table = table.assign(label=meant.astype(str))
+    wrong = (
+        paths.isna()
+        | ~paths.map(lambda value: isinstance(value, str)).to_numpy(bool)
+        | paths.astype(str).str.strip().eq("")
+    ).to_numpy()
+    if wrong.any():
+        raise UsageError(f"every row needs a path; empty in {_rows(wrong)}")
+    _check_paths(paths, outside=outside)
+    if GROUP in table and (empty := is_empty(table[GROUP])).any():
+        # Parquet keeps empty text apart from nothing: all files without a group would be one group.
+        groups = table[GROUP].astype(object).where(~empty, None)
+        table = table.assign(**{GROUP: groups})
+    return table
+
+
+def _check_paths(paths: "pd.Series[str]", *, outside: bool) -> None:
+    wrong = paths.str.contains("\x00", regex=False).to_numpy(bool)
+    if wrong.any():
+        raise UsageError(f"paths must be text; a zero byte is in {_rows(wrong)}")
+    usual = paths.map(posixpath.normpath)
+    wrong = usual.duplicated(keep=False).to_numpy()
+    if wrong.any():
+        first = usual[wrong].iloc[0]
+        rows = _rows((usual == first).to_numpy())
+        raise UsageError(f"every file may be listed once; {first} is in {rows}")
+    leaves = usual.str.startswith(("/", "../")) | usual.eq("..") | usual.str.match(r"[A-Za-z]:[\\/]|\\")
+    wrong = leaves.to_numpy(bool)
+    if wrong.any() and not outside:
+        raise UsageError(
+            f"paths must lie inside the manifest's folder, but {paths[wrong].iloc[0]} ({_rows(wrong)}) does not:"
+            " name the folder of the media as root, or, where the manifest is your own, pass what"
+            " forensix.Manifest.read(FILE, outside=True) returns, also to evaluate"
+        )
+
+
+def windows_hint(missing: Iterable[str]) -> str:
+    """Return what to add where files are missing whose paths are written as Windows does; nothing if there are none."""
+    if os.sep == "\\" or not any("\\" in path for path in missing):
+        return ""
+    return " (paths with \\ are names of one file here: write / between folders)"
+
+
+def inside_root(told: Any, root: str) -> Any:
+    """Return a path relative to ``root``, with slashes, where it leads into it."""
+    if not isinstance(told, str) or "\x00" in told:
+        return told
+    if "\\" in told and not os.path.isfile(os.path.join(root, told)):
+        slashed = told.replace("\\", "/")
+        told = slashed if os.path.isfile(os.path.join(root, slashed)) else told
+    usual = posixpath.normpath(told)
+    return usual[len(root) + 1 :] if told.startswith("/") and usual.startswith(f"{root}/") else told
+
+
+def is_empty(values: "pd.Series[Any]") -> "pd.Series[bool]":
+    """Tell for each value whether it is text of nothing but spaces."""
+    return values.astype(object).map(lambda value: isinstance(value, str) and not value.strip()).astype(bool)
+
+
+def _rows(wrong: np.ndarray) -> str:
+    at = (np.flatnonzero(wrong) + 2).tolist()
+    more = f" and {len(at) - SHOWN} more" if len(at) > SHOWN else ""
+    return f"row{'s' if len(at) > 1 else ''} {', '.join(map(str, at[:SHOWN]))}{more}"
