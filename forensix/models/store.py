@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from forensix.errors import ModelNotFound, UsageError, WeightsMismatch
+from forensix.errors import MissingExtra, ModelNotFound, UsageError, WeightsMismatch
 from forensix.models import files
 from forensix.models.card import ModelCard
 from forensix.models.files import SHIPPED, read_state, sha256_of
@@ -139,6 +139,8 @@ def load_model(name: str | os.PathLike[str], *, folder: str | os.PathLike[str] |
         ours = states[0].keys() == module.state_dict().keys()
         state = states[0] if ours or not hasattr(architecture, "adapt") else architecture.adapt(*states)
         module.load_state_dict(state, strict=True)
+    except MissingExtra:
+        raise
     except (RuntimeError, KeyError, TypeError, AttributeError, ValueError, UnpicklingError) as error:
         told = f"{type(error).__name__}: {error}"
         raise WeightsMismatch(f"{paths[0].name} does not fit {card.architecture}: {told}") from error

@@ -1,32 +1,43 @@
 """Published detectors as a table in Markdown, made of their cards."""
 
 from collections.abc import Iterable
+from itertools import groupby
 
 from forensix.models.card import ModelCard
 
-HEAD = (
-    "| detector | for | licence of the weights | size | published figure, and where it was read | our port differs by |"
-)
+HEAD = "| detector | for | licence of the weights | size | published figure, where read | our port differs by |"
 _FOR = {"image_detector": "pictures", "face_classifier": "faces", "spoof": "voices"}
 
 
 def markdown(cards: Iterable[ModelCard]) -> str:
-    """Return a row for each published detector of fakes: what for, licence, size, its authors' figure, parity.
+    """Return a row for each published network that detects fakes, with the names of all files of weights for it.
 
-    The last column is `ModelCard.parity`: the largest difference between the outputs of the authors' code and of the
-    network here, given the same weights and input.
+    It says what for, under which licence, how many weights, and its authors' figure. The last column is
+    `ModelCard.parity`: the largest difference between the outputs of the authors' code and of the network here, given
+    the same weights and input.
     """
-    published = sorted((card for card in cards if card.url and card.component in _FOR), key=_order)
-    rows = [
-        f"| {card.name} | {_FOR[card.component]} | {card.licence} | {_size(card.n_parameters)} | "
-        f"{card.published or '–'} | {f'{card.parity.error:.1g}' if card.parity else '–'} |"
-        for card in published
-    ]
+    published = sorted((card for card in cards if card.url and card.component in _FOR), key=_network)
+    rows = [_row(list(group)) for _, group in groupby(published, key=lambda card: _network(card)[:-1])]
     return "\n".join([HEAD, "|---|---|---|---|---|---|", *rows])
 
 
-def _order(card: ModelCard) -> tuple[int, str]:
-    return list(_FOR).index(card.component), card.name
+def _network(card: ModelCard) -> tuple[int, str, int, str, str]:
+    return list(_FOR).index(card.component), card.architecture, card.n_parameters or 0, card.licence, card.name
+
+
+def _row(cards: list[ModelCard]) -> str:
+    first = cards[0]
+    told = [f"{card.name}: {card.published}" if len(cards) > 1 else card.published for card in cards if card.published]
+    errors = [card.parity.error for card in cards if card.parity]
+    cells = (
+        ", ".join(card.name for card in cards),
+        _FOR[first.component],
+        first.licence,
+        _size(first.n_parameters),
+        "; ".join(told) or "–",
+        f"{max(errors):.1g}" if len(errors) == len(cards) else "–",
+    )
+    return f"| {' | '.join(cells)} |"
 
 
 def _size(n: int | None) -> str:

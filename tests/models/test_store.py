@@ -1,13 +1,14 @@
 """Weights are used only when they are exactly what the card describes."""
 
 import hashlib
+import sys
 from pathlib import Path
 
 import pytest
 import torch
 
 from forensix.calibration import Calibration
-from forensix.errors import ModelNotFound, WeightsMismatch, WeightsMissing
+from forensix.errors import MissingExtra, ModelNotFound, WeightsMismatch, WeightsMissing
 from forensix.models import (
     Measurement,
     ModelCard,
@@ -52,6 +53,15 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     store._cards.cache_clear()
     yield tmp_path
     store._cards.cache_clear()
+
+
+def test_a_package_that_is_missing_is_named_and_the_file_not_blamed(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (own / "small.h5").write_bytes(b"of Keras")
+    changes = {"weights": "small.h5", "sha256": store.sha256_of(own / "small.h5")}
+    store.write_card(store.get_card("small").model_copy(update=changes), own)
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(MissingExtra, match=r"h5py: pip install 'forensix\[zoo\]'"):
+        load_model("small")
 
 
 def test_what_was_saved_is_loaded(own: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from forensix.errors import UsageError, WeightsMissing
 from forensix.models import get_card, load_model
+from forensix.models.files import SHIPPED
 from forensix.training.voice.clips import decode
 from forensix.voice.spoof import SpoofDetector, forensix_spoof, normalise, speech_span, trim
 
@@ -106,8 +107,12 @@ def test_the_card_says_what_it_must() -> None:
     assert card.calibration.slope > 0
     assert {source.label for source in card.trained_on} == {"real", "fake"}
     assert card.measured
-    assert card.n_parameters is not None
-    assert card.n_parameters <= 1_000_000
+    assert card.inconclusive is not None and card.inconclusive[1] == card.threshold
+
+
+def test_the_weights_of_all_voice_models_stay_small() -> None:
+    weights = [SHIPPED / get_card(f"forensix-{name}").weights for name in ("spoof", "diarisation", "gender")]
+    assert sum(path.stat().st_size for path in weights) < 20e6
 
 
 @pytest.mark.slow

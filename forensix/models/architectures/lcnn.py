@@ -73,6 +73,24 @@ class LinearBands(nn.Module):
         return features.transpose(1, 2).unsqueeze(1)
 
 
+class _Larger(torch.autograd.Function):
+    """The larger of the two halves of the channels; only which it was is kept, which is far cheaper than `maximum`."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        a, b = x.chunk(2, dim=1)
+        first = a >= b
+        ctx.save_for_backward(first)
+        larger: Tensor = torch.maximum(a, b)
+        return larger
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
+        (first,), (gradient,) = ctx.saved_tensors, gradients
+        of_first = gradient * first
+        return torch.cat([of_first, gradient - of_first], dim=1)
+
+
 class MaxFeatureMap(nn.Module):
     """A convolution to twice the channels and the larger of each pair, batch-normalised."""
 
@@ -83,8 +101,7 @@ class MaxFeatureMap(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return (batch, out, height, width)."""
-        a, b = self.conv(x).chunk(2, dim=1)
-        out: Tensor = self.norm(torch.maximum(a, b))
+        out: Tensor = self.norm(_Larger.apply(self.conv(x)))  # type: ignore[no-untyped-call]
         return out
 
 
@@ -107,14 +124,17 @@ class LightCnn(nn.Module):
         self.out = nn.Linear(n_hidden, 1)
 
     def forward(self, waves: Tensor) -> Tensor:
-        """Return logits (batch,)."""
-        picture = self.entry(self.bands(waves))
+        """Return logits (batch,); bands and statistics over time are in single precision whatever autocast says."""
+        with torch.autocast("cpu", enabled=False):
+            picture = self.entry(self.bands(waves))
         if self.training:
             picture = _masked(picture)
-        x = self.trunk(picture.contiguous(memory_format=torch.channels_last)).flatten(1, 2)
-        spread = (x.var(2, correction=0) + 1e-4).sqrt()
-        pooled = self.drop(torch.cat([x.mean(2), spread], dim=1))
-        logits: Tensor = self.out(self.drop(torch.relu(self.hidden(pooled))))
+        x = self.trunk(picture.contiguous(memory_format=torch.channels_last))
+        with torch.autocast("cpu", enabled=False):
+            x = x.float().flatten(1, 2)
+            spread = (x.var(2, correction=0) + 1e-4).sqrt()
+            pooled = self.drop(torch.cat([x.mean(2), spread], dim=1))
+            logits: Tensor = self.out(self.drop(torch.relu(self.hidden(pooled))))
         return logits.squeeze(1)
 
 
@@ -143,8 +163,7 @@ class Ensemble(nn.Module):
 
 
 def build(
-    n_members: int = 1,
-    channels: tuple[int, ...] = (16, 24, 32, 32),
+    channels: tuple[tuple[int, ...], ...] = ((16, 24, 32, 32),),
     n_hidden: int = 64,
     dropout: float = 0.3,
     n_bands: int = 80,
@@ -155,7 +174,10 @@ def build(
     hop: int = 160,
     steady: bool = False,
 ) -> Ensemble:
-    """Return an ensemble with fresh weights; ``channels`` has one entry per halving of bands and time."""
+    """Return an ensemble with fresh weights; ``channels`` has for each network one entry per halving of bands and time.
+
+    The other parameters are those of `LinearBands` and `LightCnn`, the same for all networks.
+    """
     bands = {
         "n_bands": n_bands,
         "n_cepstra": n_cepstra,
@@ -165,4 +187,4 @@ def build(
         "hop": hop,
         "steady": steady,
     }
-    return Ensemble([LightCnn(bands, tuple(channels), n_hidden, dropout) for _ in range(n_members)])
+    return Ensemble([LightCnn(bands, tuple(each), n_hidden, dropout) for each in channels])

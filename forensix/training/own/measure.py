@@ -13,6 +13,7 @@ from forensix.calibration import Calibration, fit_platt
 from forensix.errors import InputError, UsageError
 from forensix.evaluation import evaluate
 from forensix.manifest import Manifest
+from forensix.media import open_media
 from forensix.models import ModelCard, TrainingSource
 from forensix.training.bands import AS_IT_IS, with_band
 
@@ -61,6 +62,7 @@ def measured_on(
         progress=lambda _, said, done: tell(f"measuring on {said}", 0.5 + 0.5 * done),
     )
     group_of = dict(zip(held_out.table["path"], groups, strict=True))
+    kind_of = dict(zip(held_out.table["path"], map(_kind, held_out.paths()), strict=True))
     scores = found.scores[found.scores["score"].notna()]
     conditions = [
         AS_IT_IS if name == "none" else f"{name}{'' if pd.isna(strength) else f' {strength:g}'}"
@@ -71,6 +73,7 @@ def measured_on(
             "repo": scores["path"].map(group_of).to_numpy(),
             "label": scores["label"].to_numpy(),
             "condition": conditions,
+            "kind": scores["path"].map(kind_of).to_numpy(),
             "score": scores["score"].to_numpy(dtype=float),
         }
     )
@@ -80,6 +83,14 @@ def measured_on(
     if scored.empty:
         raise UsageError(f"none of the {len(held_out)} files held out could be scored")
     return with_band(calibrated, scored, card.command or "", about=ABOUT)
+
+
+def _kind(path: Path) -> str:
+    try:
+        with open_media(path) as media:
+            return media.kind
+    except InputError:
+        return ""
 
 
 def _calibration(logit: Callable[[Path], float], held_out: Manifest, groups: Sequence[str], tell: Tell) -> Calibration:

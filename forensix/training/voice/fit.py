@@ -1,7 +1,8 @@
 """Train one network on clips, in pairs that leave it nothing but synthesis to tell the classes apart by.
 
-Of each batch, half are a fake and a recording of the same repository, a fifth a recording and its own copy, cut at the
-same place and degraded alike, and the rest a fake of any system and a recording of any collection. Systems and
+Of each batch, half are a fake and a recording of the same repository, a fifth a recording and its own copy (one in two
+by a real vocoder, where there are such), cut at the same place and degraded alike, and the rest a fake of any system
+and a recording of any collection. Systems and
 collections count as the square root of their size. Both classes are as often clean, and degraded by the same chains.
 """
 
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from forensix.training.loop import Plan, fit
+from forensix.training.voice import vocoder
 from forensix.training.voice.clips import DEGRADED, RATE_HZ, Clips, Samples
 from forensix.voice.spoof import LEVEL_RMS
 
@@ -38,6 +40,8 @@ class Settings:
     crops_s: tuple[float, ...] = (0.8, 1.2, 1.6)
     clean: float = 0.35
     """Share of pairs that stay as they are."""
+    half: bool = False
+    """Whether convolutions run in bfloat16: three times faster where the processor has matrix units (AMX) for it."""
 
 
 class Sampler:
@@ -51,8 +55,11 @@ class Sampler:
         self.within = self._within(own)
         copies = table[table["method"] != ""]
         originals = own[own["fake"] == 0].reset_index().set_index("piece")["index"]
-        known = copies["piece"].isin(originals.index)
-        self.copies = np.stack([copies.index[known], originals.loc[copies["piece"][known]].to_numpy()], axis=1)
+        copies = copies[copies["piece"].isin(originals.index)]
+        self.copies = [
+            np.stack([some.index, originals.loc[some["piece"]].to_numpy()], axis=1)
+            for _, some in copies.groupby(copies["method"] == vocoder.METHOD)
+        ]
 
     @staticmethod
     def _weighted(table: pd.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -80,7 +87,8 @@ class Sampler:
                 _, reals, fakes = self.within[int(rng.choice(len(shares), p=shares))]
                 out.append((int(rng.choice(reals)), int(rng.choice(fakes)), False))
             elif kind < SAME_REPOSITORY + COPIES and len(self.copies):
-                copy, real = self.copies[int(rng.integers(len(self.copies)))]
+                made = self.copies[int(rng.integers(len(self.copies)))]
+                copy, real = made[int(rng.integers(len(made)))]
                 out.append((int(real), int(copy), True))
             else:
                 real, fake = (int(rng.choice(index, p=weights)) for index, weights in (self.real, self.fake))
@@ -120,7 +128,9 @@ def train(network: nn.Module, sampler: Sampler, settings: Settings, seed: int, c
     def loss_of(network: nn.Module, batch: tuple[Tensor, Tensor]) -> Tensor:
         waves, labels = batch
         soft = labels * (1 - 2 * settings.smoothing) + settings.smoothing
-        return nn.functional.binary_cross_entropy_with_logits(network(waves), soft)
+        with torch.autocast("cpu", torch.bfloat16, enabled=settings.half):
+            logits = network(waves)
+        return nn.functional.binary_cross_entropy_with_logits(logits, soft)
 
     def rate(step: int, progress: float) -> float:
         return settings.rate * min(1.0, (step + 1) / 50) * (0.5 + 0.5 * math.cos(math.pi * progress)) + 1e-5

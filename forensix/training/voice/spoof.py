@@ -1,12 +1,15 @@
 """Train the shipped spoof detector: ``python -m forensix.training.voice.spoof --list voice.csv --corpora DIR ...``.
 
-Sources are dealt into folds, whole: a network is trained for each fold on the others, and the networks' logits are
-averaged. What each gave to the sources that it had not seen, clean and degraded, fits the calibration, the threshold
-and the band that decides nothing. What an interrupted run has made in ``--out`` is not made again.
+Sources are dealt into folds, whole: two networks are trained for each fold on the others (see `MEMBERS`), and the
+networks' logits are averaged. What each pair gave to the sources that it had not seen, clean and degraded, fits the
+calibration, the threshold and the band that decides nothing. What an interrupted run has made in ``--out`` is not made
+again.
 """
 
 import argparse
 import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +24,7 @@ from forensix.models import Measurement, ModelCard, Output, TrainingSource, save
 from forensix.models.architectures.lcnn import Ensemble, LightCnn, build
 from forensix.training.folds import leave_source_out
 from forensix.training.sources import Repositories
-from forensix.training.voice import lists, measure
+from forensix.training.voice import lists, measure, vocoder
 from forensix.training.voice.clips import Clips, build_clips, degrade_clips
 from forensix.training.voice.fit import Sampler, Settings, logit_of, train
 from forensix.training.voice.kinds import SINGING
@@ -29,39 +32,79 @@ from forensix.training.voice.kinds import SINGING
 log = logging.getLogger(__name__)
 
 N_FOLDS = 3
-CONFIG: dict[str, Any] = {"channels": (16, 32, 48, 64), "n_bands": 64, "window": 512, "hop": 256, "dropout": 0.2}
+CONFIG: dict[str, Any] = {"n_bands": 64, "window": 512, "hop": 256, "dropout": 0.2}
+
+
+@dataclass(frozen=True)
+class Member:
+    """One network of the detector: the fold that it does not see, its width, and how it is trained."""
+
+    fold: int
+    channels: tuple[int, ...]
+    settings: Settings
+    vocoded: bool
+    """Whether copies by a neural vocoder are among its clips."""
+
+    @property
+    def name(self) -> str:
+        """Of its files."""
+        return f"fold-{self.fold}-{self.channels[0]}"
+
+
+_NARROW, _WIDE = (16, 32, 48, 64), (32, 64, 128, 128)
+_SHORT = Settings(minutes=21.0, half=True)
+MEMBERS = (
+    *(Member(fold, _NARROW, Settings(minutes=42.0), vocoded=False) for fold in range(N_FOLDS)),
+    *(Member(fold, _WIDE, _SHORT, vocoded=fold > 0) for fold in range(N_FOLDS)),
+)
 
 
 def folds_of(table: pd.DataFrame, seed: int, n_folds: int = N_FOLDS) -> NDArray[np.int64]:
-    """Return the fold that holds each clip out; a copy goes with the recording that it was made of."""
-    fake = (table["fake"] == 1) & (table["method"] == "")
-    made_by = table["made_by"].where(fake, "")
+    """Return the fold that holds each clip out; a copy goes with the recording that it was made of.
+
+    Sources are dealt without the copies of a vocoder, so that folds are the same with and without them.
+    """
+    dealt = table[table["method"] != vocoder.METHOD]
+    fake = (dealt["fake"] == 1) & (dealt["method"] == "")
+    made_by = dealt["made_by"].where(fake, "")
     # Told the other way round, sources are dealt by their fakes first: most have many systems and few people.
     recorded = (~fake).tolist()
-    return leave_source_out(table["repo"].tolist(), made_by.tolist(), recorded, n_folds, seed=seed)
+    folds = leave_source_out(dealt["repo"].tolist(), made_by.tolist(), recorded, n_folds, seed=seed)
+    fold_of = dict(zip(dealt["repo"], folds.tolist(), strict=True))
+    return np.asarray(table["repo"].map(fold_of), dtype=np.int64)
 
 
-def train_fold(
-    clips: Clips, folds: NDArray[np.int64], fold: int, settings: Settings, seed: int, out: Path
+def train_member(
+    clips: Clips, folds: NDArray[np.int64], member: Member, seed: int, out: Path
 ) -> tuple[LightCnn, pd.DataFrame]:
     """Return a network and a table of what it had not seen, with the logits that it gave."""
-    torch.manual_seed(seed + fold)
-    network: LightCnn = build(**CONFIG).members[0]  # type: ignore[assignment]
-    weights = out / f"fold-{fold}.pt"
+    torch.manual_seed(seed + member.fold)
+    network: LightCnn = build(channels=(member.channels,), **CONFIG).members[0]  # type: ignore[assignment]
+    weights = out / f"{member.name}.pt"
     if not weights.is_file():
-        sampler = Sampler(clips, clips.table.index[folds != fold].to_numpy(), np.random.default_rng([seed, fold]))
-        steps = train(network, sampler, settings, seed + fold, out / f"fold-{fold}.checkpoint")
-        log.info("fold %d: %d steps", fold, steps)
+        seen = (folds != member.fold) & (member.vocoded | (clips.table["method"] != vocoder.METHOD))
+        sampler = Sampler(clips, clips.table.index[seen].to_numpy(), np.random.default_rng([seed, member.fold]))
+        checkpoint = out / f"{member.name}.checkpoint"
+        steps = train(network, sampler, member.settings, seed + member.fold, checkpoint)
+        log.info("%s: %d steps", member.name, steps)
         torch.save(network.state_dict(), weights)
     network.load_state_dict(torch.load(weights, weights_only=True))
     network.eval()
-    scored = out / f"fold-{fold}.csv"
+    scored = out / f"{member.name}.csv"
     if not scored.is_file():
-        held = clips.table[(folds == fold) & (clips.table["method"] == "")]
-        table = measure.conditions_of(held).assign(fold=fold)
+        held = clips.table[(folds == member.fold) & (clips.table["method"] == "")]
+        table = measure.conditions_of(held).assign(fold=member.fold)
         table["logit"] = [logit_of(network, wave) for wave in measure.through(table, clips.wave)]
         table.to_csv(scored, index=False)
     return network, pd.read_csv(scored, keep_default_na=False)
+
+
+def together(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Return what networks gave to what they had not seen, with the mean logit of those that share a fold."""
+    every = pd.concat(tables, ignore_index=True)
+    keys = ["fold", "condition", "clip"]
+    mean = every.groupby(keys)["logit"].transform("mean")
+    return every.assign(logit=mean).drop_duplicates(keys, ignore_index=True)
 
 
 def calibrate(held_out: pd.DataFrame) -> Calibration:
@@ -79,13 +122,18 @@ def training_sources(table: pd.DataFrame) -> tuple[TrainingSource, ...]:
         TrainingSource(source=repo, label="fake" if fake else "real", n=n, licence=licence)
         for repo, licence, fake, n in counted.to_numpy().tolist()
     ]
-    copies = TrainingSource(
-        source="copies of recordings above by forensix.training.voice.synthesis",
-        label="fake",
-        n=int((table["method"] != "").sum()),
-        licence="as the recordings",
-    )
-    return (*sources, copies)
+    vocoded = table["method"] == vocoder.METHOD
+    by = {"forensix.training.voice.synthesis": (table["method"] != "") & ~vocoded}
+    if vocoded.any():
+        seeing = sum(member.vocoded for member in MEMBERS)
+        by[f"HiFi-GAN ({vocoder.PACKAGE}, MIT), seen by {seeing} of {len(MEMBERS)} networks"] = vocoded
+    copies = [
+        TrainingSource(
+            source=f"copies of recordings above by {name}", label="fake", n=int(of.sum()), licence="as the recordings"
+        )
+        for name, of in by.items()
+    ]
+    return (*sources, *copies)
 
 
 def measurements(
@@ -136,9 +184,9 @@ def make_card(table: pd.DataFrame, held_out: pd.DataFrame, seed: int, command: s
     return ModelCard(
         name="forensix-spoof",
         component="spoof",
-        summary="Synthetic or converted speech: three max-feature-map networks over linear-frequency bands.",
+        summary="Synthetic or converted speech: six max-feature-map networks over linear-frequency bands.",
         architecture="lcnn",
-        config={"n_members": N_FOLDS, **CONFIG},
+        config={"channels": [list(member.channels) for member in MEMBERS], **CONFIG},
         preprocessing={"window": 64_000, "hop": 32_000, "shortest": 16_000, "at_most": 64, "level": True},
         output=Output(labels=("fake",), fake=0),
         calibration=calibration,
@@ -170,7 +218,6 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--repositories", type=Path, required=True, help="checkouts or git folders named owner+name")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--minutes", type=float, default=Settings.minutes, help="processor time of each network")
     parser.add_argument("--workers", type=int, default=1, help="processes that degrade clips")
     parser.add_argument("--looks", type=int, default=0, help="how often dev was scored, for the card")
     args = parser.parse_args(arguments)
@@ -180,15 +227,16 @@ def main(arguments: list[str] | None = None) -> None:
     with Repositories(args.repositories) as repositories:
         listed = lists.training(args.list, args.corpora, repositories)
         build_clips(listed, repositories, args.out / "clips", seed=args.seed, train=True)
+    if any(member.vocoded for member in MEMBERS):
+        vocoder.copy_clips(args.out / "clips", vocoder.load)
     clips = degrade_clips(args.out / "clips", seed=args.seed, workers=args.workers)
     folds = folds_of(clips.table, args.seed)
-    settings = Settings(minutes=args.minutes)
-    found = [train_fold(clips, folds, k, settings, args.seed, args.out) for k in range(N_FOLDS)]
-    held_out = pd.concat([table for _, table in found], ignore_index=True)
+    found = [train_member(clips, folds, member, args.seed, args.out) for member in MEMBERS]
+    held_out = together(table for _, table in found)
     ensemble = Ensemble([network for network, _ in found])
     command = (
         "python -m forensix.training.voice.spoof --list voice.csv --corpora DIR --repositories DIR --out DIR "
-        f"--seed {args.seed} --minutes {args.minutes:g}"
+        f"--seed {args.seed}"
     )
     card = make_card(clips.table, held_out, args.seed, command, args.looks)
     card = save_model(card, ensemble, args.out, half=True)

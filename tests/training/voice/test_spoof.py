@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import torch
 
-from forensix.models.architectures.lcnn import build
+from forensix.models.architectures.lcnn import MaxFeatureMap, build
 from forensix.training.sources import Repositories
 from forensix.training.voice import lists, measure, spoof
 from forensix.training.voice.clips import DEGRADED, Clips, build_clips, decode, degrade_clips, degrade_randomly
@@ -218,7 +218,7 @@ def test_folds_hold_repositories_whole(clips: Clips) -> None:
 
 def test_training_tells_buzz_from_voice_and_goes_on_where_it_stopped(clips: Clips, tmp_path: Path) -> None:
     torch.manual_seed(0)
-    network, again = build(2, channels=(4, 4), n_bands=40, hop=320, n_hidden=8, dropout=0.0).members
+    network, again = build(channels=((4, 4), (4, 4)), n_bands=40, hop=320, n_hidden=8, dropout=0.0).members
     sampler = Sampler(clips, clips.table.index.to_numpy(), np.random.default_rng(0))
     settings = Settings(batch=8, crops_s=(0.6,), smoothing=0.0, average=0.9, steps=200)
     assert train(network, sampler, settings, 0, tmp_path / "kept") == 200
@@ -231,8 +231,41 @@ def test_training_tells_buzz_from_voice_and_goes_on_where_it_stopped(clips: Clip
     assert logits[labels == 1].mean() > logits[labels == 0].mean()
 
 
+def test_half_precision_gives_nearly_the_same_gradients() -> None:
+    network = build(channels=((8, 8),), n_bands=40, n_hidden=8, dropout=0.0).members[0].eval()
+    waves = 0.05 * torch.randn(4, 8_000, generator=torch.Generator().manual_seed(0))
+    with torch.autocast("cpu", torch.bfloat16):
+        network(waves).sum().backward()
+    halved = network.trunk[0].conv.weight.grad.clone()
+    network.zero_grad()
+    network(waves).sum().backward()
+    whole = network.trunk[0].conv.weight.grad
+    assert torch.nn.functional.cosine_similarity(halved.flatten(), whole.flatten(), dim=0) > 0.99
+    assert not torch.equal(halved, whole)
+
+
+def test_the_larger_of_two_maps_gets_the_gradient() -> None:
+    one = MaxFeatureMap(1, 2, 1).eval()
+    with torch.no_grad():
+        one.conv.weight.copy_(torch.tensor([1.0, -1.0, 2.0, 3.0]).view(4, 1, 1, 1))
+        one.conv.bias.zero_()
+    x = torch.tensor([1.0, -1.0]).view(1, 1, 1, 2).requires_grad_()
+    out = one(x)
+    # Maps x and -x against 2x and 3x: the larger at 1 and at -1.
+    assert out.flatten().tolist() == pytest.approx([2, -1, 3, 1], rel=1e-4)
+    out.sum().backward()
+    assert x.grad is not None and x.grad.flatten().tolist() == pytest.approx([5, 0], abs=1e-4)
+
+
+def test_networks_that_share_a_fold_are_averaged() -> None:
+    one = pd.DataFrame({"fold": [0, 0, 1], "condition": ["clean", "telephone", "clean"], "clip": [3, 3, 4]})
+    found = spoof.together([one.assign(logit=[1.0, 2.0, 3.0]), one[:2].assign(logit=[3.0, 6.0])])
+    assert found["logit"].tolist() == [2.0, 4.0, 3.0]
+    assert found[["fold", "condition", "clip"]].equals(one)
+
+
 def test_an_ensemble_is_the_mean_of_its_members() -> None:
-    ensemble = build(2, channels=(4, 4), n_bands=40, n_hidden=8).eval()
+    ensemble = build(channels=((4, 4), (4, 4)), n_bands=40, n_hidden=8).eval()
     waves = torch.randn(2, 8_000, generator=torch.Generator().manual_seed(0))
     with torch.inference_mode():
         apart = torch.stack([one(waves) for one in ensemble.members])
