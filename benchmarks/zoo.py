@@ -117,7 +117,10 @@ def main() -> None:
             absent.append(card.name)
         else:
             there.append(card)
-    print("# The detectors whose weights are at hand, on development data\n")
+    what = (
+        "The detectors whose weights are at hand, on development data" if options.files else "Detectors' speed by batch"
+    )
+    print(f"# {what}\n")
     asked = f"--files {options.files}{' --no-speed' if options.no_speed else ''}"
     asked += f" --only {' '.join(options.only)}" if options.only else ""
     print(f"Command: `python -m benchmarks.zoo --corpora DIR --checkpoints DIR {asked}`, one core")

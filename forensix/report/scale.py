@@ -41,7 +41,7 @@ class Scale:
         """What the bands are, in words; empty where there is nothing to say."""
         said = [] if self.calibrated else ["not calibrated"]
         if len(self.bands) == 3:
-            said.append(f"inconclusive between {score_text(self.bands[1].low)} and {score_text(self.bands[1].high)}")
+            said.append(_inconclusive(self.bands[1].low, self.bands[1].high))
         elif len(self.bands) == 2:
             said.append(f"{self.ends[1]} from {score_text(self.bands[1].low)} on")
         return "; ".join(said)
@@ -93,6 +93,16 @@ def scale_of(
     elif threshold is not None:
         bands = (Band(0.0, threshold, "real", real), Band(threshold, 1.0, "fake", fake))
     return Scale(score, ends, bands, calibrated)
+
+
+def _inconclusive(low: float, high: float) -> str:
+    if (low, high) == (0.0, 1.0):
+        return "every score is inconclusive"
+    if low == 0:
+        return f"inconclusive below {score_text(high)}"
+    if high == 1:
+        return f"inconclusive above {score_text(low)}"
+    return f"inconclusive between {score_text(low)} and {score_text(high)}"
 
 
 def drawn(scale: Scale, width: int, *, ascii_only: bool = False) -> str:

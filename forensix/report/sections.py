@@ -114,7 +114,7 @@ def _voice_evidence(result: VoiceResult, has_bounds: bool) -> Iterator[Evidence]
 
 def _named(outcome: Outcome) -> Iterator[tuple[str, str]]:
     result = outcome.result
-    if isinstance(result, FaceResult) and result.manipulation_type:
+    if isinstance(result, FaceResult) and result.manipulation_type and not outcome.inconclusive:
         yield "Kind of manipulation, most likely", MANIPULATIONS[result.manipulation_type]
     if isinstance(result, ImageResult) and result.model_attribution:
         odds = result.model_attribution_probability

@@ -13,7 +13,6 @@ from forensix.synthetic.overlay import draw_heatmap
 from forensix.tasks.evidence import Curve, Evidence, Film, Picture, Span, Timeline
 from forensix.tasks.film import film_uri
 from forensix.tasks.pictures import jpeg_uri, outlined, score_colour
-from forensix.tasks.verdicts import threshold_of
 
 MAX_FACES_SHOWN = 12
 """Faces drawn in the report, most suspect first; the result lists all of them."""
@@ -61,7 +60,7 @@ def face_evidence(
     Faces that score ``upper`` or more have a heat map.
     """
     if duration_s is not None:
-        yield _film(stills, faces, duration_s, threshold_of(classifier))
+        yield _film(stills, faces, duration_s, upper if upper < 1 else None)
     if (frame := _most_telling(stills, faces)) is not None:
         yield frame
     if told:
@@ -119,7 +118,7 @@ def preview_uri(stills: Sequence[Still], faces: Sequence[JudgedFace], max_side_p
     return None if shown is None else jpeg_uri(_drawn(shown, faces), max_side_px=max_side_px)
 
 
-def _film(stills: Sequence[Still], faces: Sequence[JudgedFace], duration_s: float, threshold: float) -> Film:
+def _film(stills: Sequence[Still], faces: Sequence[JudgedFace], duration_s: float, threshold: float | None) -> Film:
     by_id = sorted(faces, key=lambda face: face.track.id)
     spans, curves = [], []
     for face in by_id:

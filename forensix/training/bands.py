@@ -5,7 +5,7 @@
 
 Whole files are scored as a user's are: the training rows of a list of labelled files, without the repositories that
 the model's card names, as they are and degraded. Bounds, and how often what lies outside them is wrong, go on its card.
-Where the files are pictures and videos, each get their own; a bound beyond which nothing is shown to lie is opened.
+Where the files are pictures and videos, each get their own.
 """
 
 import argparse
@@ -83,32 +83,37 @@ def score_all(
     return pd.DataFrame(rows, columns=["repo", "label", "condition", "kind", "score"])
 
 
-def with_band(card: ModelCard, scored: pd.DataFrame, command: str, *, about: str = ABOUT) -> ModelCard:
+def with_band(
+    card: ModelCard, scored: pd.DataFrame, command: str, *, about: str = ABOUT, shown: bool = False
+) -> ModelCard:
     """Return the card with the bounds that hold in every condition, and with what they decide in each.
 
     ``about`` says in the figures what ``scored`` is, ``{n}`` standing for how many values its column ``repo`` has. The
-    specification's two classes part at the upper bound: a wrong accusation weighs more than a miss. Videos beside
-    other media get bounds of their own, whose upper one is no lower than that of the others.
+    specification's two classes part at the upper bound: a wrong accusation weighs more than a miss. Where ``scored``
+    has a column ``kind``, videos beside other media get bounds of their own, whose upper one is no lower than that of
+    the others. With ``shown``, bounds stay only where they are shown to mean something (`forensix.metrics.supported`).
     """
     about = about.format(n=scored["repo"].nunique())
-    video = scored["kind"] == VIDEO
-    if video.all() or not video.any():
-        band = _band(scored)
-        found: dict[str, object] = {"inconclusive": supported(*_known(scored), band), "inconclusive_video": None}
-        measured = _measured(scored, supported(*_known(scored), band), about, command)
-        threshold = band[1]
-    else:
-        rest, videos = scored[~video], scored[video]
-        band, (low, high) = _band(rest), _band(videos)
-        threshold = band[1]
-        shown = supported(*_known(rest), band)
-        moving = supported(*_known(videos), (min(low, threshold), max(high, threshold)))
-        found = {"inconclusive": shown, "inconclusive_video": moving}
-        measured = _measured(rest, shown, f"{about}, pictures", command)
-        measured += _measured(videos, moving, f"{about}, videos", command)
+    kept_if = supported if shown else _as_it_is
+    video = scored["kind"].to_numpy() == VIDEO if "kind" in scored else np.zeros(len(scored), dtype=bool)
+    apart = bool(video.any() and not video.all())
+    rest = scored[~video] if apart else scored
+    whole = _band(rest)
+    band = kept_if(*_known(rest), whole)
+    measured = _measured(rest, band, f"{about}, pictures" if apart else about, command)
+    moving = None
+    if apart:
+        low, high = _band(scored[video])
+        moving = kept_if(*_known(scored[video]), (min(low, whole[1]), max(high, whole[1])))
+        measured += _measured(scored[video], moving, f"{about}, videos", command)
     stem = command.partition(" --list")[0]
-    kept = tuple(one for one in card.measured if not one.command.startswith(stem))
-    return card.model_copy(update={**found, "threshold": threshold, "measured": (*kept, *measured)})
+    kept = tuple(one for one in card.measured if not (stem and one.command.startswith(stem)))
+    found = {"inconclusive": band, "inconclusive_video": moving, "threshold": whole[1], "measured": (*kept, *measured)}
+    return card.model_copy(update=found)
+
+
+def _as_it_is(fake: NDArray[np.bool_], scores: NDArray[np.float64], band: tuple[float, float]) -> tuple[float, float]:
+    return band
 
 
 def _known(scored: pd.DataFrame) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:

@@ -61,3 +61,29 @@ def test_the_report_says_inconclusive_where_the_wire_keeps_two_classes(portrait,
     assert report.to_wire(task)["result"]["class_name"] == wire
     assert re.search("undecided|do not decide", report.outcomes[task].summary)
     assert "Inconclusive" in report.to_html()
+
+
+class Telling(Opinion):
+    """An opinion that names a kind and marks the whole face."""
+
+    def types(self, crops):
+        return {"faceswap": 1.0}
+
+    def heatmap(self, crop):
+        return np.ones(crop.shape[:2])
+
+
+def test_a_model_that_decides_nothing_of_videos_says_so_and_shows_nothing_as_fake(tmp_path):
+    from tests.making import write_video
+
+    frames = np.full((15, 360, 640, 3), 127, np.uint8)
+    frames[:, 30:330, 100:400] = astronaut()[:300, 90:390]
+    write_video(tmp_path / "a.mp4", len(frames), (640, 360), rate=25, paint=frames.__getitem__)
+    pages = {}
+    for band in (None, (0.0, 1.0)):
+        opinion = Telling(0.95, (0.4, 0.9), band)
+        report = forensix.analyze(tmp_path / "a.mp4", ["face_manipulation"], face_classifier=opinion)
+        pages[report.verdicts["face_manipulation"]] = report.to_html()
+    assert "opinion decides nothing of videos" in report.outcomes["face_manipulation"].summary
+    for said in ("heat map", "Kind of manipulation"):
+        assert said in pages["fake"] and said not in pages["inconclusive"]

@@ -36,7 +36,7 @@ def test_no_repository_gives_more_than_its_share_and_none_that_training_saw():
 
 
 def test_the_bounds_hold_in_the_worst_condition_and_the_card_says_once_what_they_decide():
-    scored = table()
+    scored = table().drop(columns="kind")
     card = with_band(with_band(get_card(NAME), scored, COMMAND_), scored, COMMAND_)
     low, high = card.inconclusive
     assert low <= card.threshold <= high
@@ -56,7 +56,8 @@ def test_the_two_classes_part_at_the_upper_bound():
 def test_videos_that_chance_decides_are_left_undecided_and_pictures_are_not():
     pictures = table().assign(kind="image", condition=AS_IT_IS)
     chance = np.random.default_rng(2).uniform(0, 1, len(pictures))
-    card = with_band(get_card(NAME), pd.concat([pictures, pictures.assign(kind="video", score=chance)]), COMMAND_)
+    both = pd.concat([pictures, pictures.assign(kind="video", score=chance)])
+    card = with_band(get_card(NAME), both, COMMAND_, shown=True)
     assert card.inconclusive_video == (0.0, 1.0) and card.inconclusive == with_band(card, pictures, "").inconclusive
     told = {one.data.split(", ")[-2]: one for one in card.measured if one.metric == "fake files decided"}
     assert told["videos"].value == 0 and told["pictures"].value > 0.5

@@ -68,7 +68,7 @@ def main() -> None:
     crops.fill(chosen, options.work / "crops", options.repositories, log=lambda line: print(line, flush=True))
     command = f"{COMMAND} --list {options.listed.name} --pictures {options.pictures.name} --corpora DIR"
     command += f" --repositories DIR --work DIR --most {options.most}"
-    card = with_band(card, score_all(chosen, options.work / "crops", classifier), command, about=ABOUT)
+    card = with_band(card, score_all(chosen, options.work / "crops", classifier), command, about=ABOUT, shown=True)
     write_card(card)
     print(f"inconclusive between {card.inconclusive}, of videos {card.inconclusive_video}, fake from {card.threshold}")
     for one in card.measured:

@@ -298,6 +298,7 @@ def _card(
             f"{alone if dealt.group == 'path' else ''}; a group counts as the root of its files, classes alike",
             "threshold": 0.5,
             "inconclusive": None,
+            "inconclusive_video": None,
             "trained_on": trained_on(dealt.learnt, groups_of(dealt.learnt, dealt.group), dealt.learnt.is_fake()),
             "measured": (),
             "limits": f"It knows what {len(set(learnt.groups.tolist()))} groups of one collection taught it, and was"
