@@ -167,9 +167,9 @@ def test_bytes_are_analysed_like_the_file(picture: Path) -> None:
 
 def test_a_picture_in_memory_is_analysed_like_the_file_that_holds_it(picture: Path) -> None:
     task = "ai_generated_image_detection"
-    with Image.open(picture) as opened:
+    with Image.open(picture) as opened, picture.open("rb") as file:
         rgb = np.asarray(opened.convert("RGB"))
-        sources = [picture, opened, rgb, picture.open("rb"), io.BytesIO(picture.read_bytes())]
+        sources = [picture, opened, rgb, file, io.BytesIO(picture.read_bytes())]
         found = list(forensix.analyze_many(sources, [task], explain=False, executor="here"))
     assert len({report.scores[task] for report in found}) == 1
     assert [report.input for report in found] == [str(picture), "picture", "picture", "picture.png", "the file object"]

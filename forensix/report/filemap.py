@@ -191,8 +191,8 @@ def _rows(nodes: Sequence[ShownNode], total: int) -> tuple[tuple[Piece, ...], ..
 
 def _piece(run: _Run, x: float, width: float) -> Piece:
     size, name = run.end - run.start, run.name
-    told = name or (KINDS["gap"] if run.kind == "gap" else "between its parts")
-    title = f"{told}: {size:,} bytes from {run.start:,} ({run.start:#x})"
+    label = name or (KINDS["gap"] if run.kind == "gap" else "between its parts")
+    title = f"{label}: {size:,} bytes from {run.start:,} ({run.start:#x})"
     if len(run.nodes) == 1 and run.nodes[0].node.note:
         title += f", {run.nodes[0].node.note}"
     if run.damage:

@@ -54,14 +54,15 @@ class ShownPicture:
     is_heat: bool = False
 
 
-def _face_evidence(result: FaceResult) -> Iterator[Evidence]:
+def _face_evidence(result: FaceResult, *, inconclusive: bool) -> Iterator[Evidence]:
     for face in result.explanation or ():
         score = "" if face.class_probability is None else f", score {score_text(face.class_probability)}"
         where = ""
         if face.tracks and len(face.tracks) > 1:
             best = f"frame {face.frame_idx} at {time_text(face.frame_ms / 1000)}"
             where = f"; best seen in {best}, followed over {len(face.tracks)} frames"
-        yield Picture(f"Face {face.id}", face.face, f"{face.class_name}{score}{where}")
+        said = "inconclusive" if inconclusive else face.class_name
+        yield Picture(f"Face {face.id}", face.face, f"{said}{score}{where}")
         yield Picture(f"Face {face.id}: heat map", face.face_heatmap, "where the classifier sees a change")
 
 
@@ -125,7 +126,7 @@ def _named(outcome: Outcome) -> Iterator[tuple[str, str]]:
 def _from_result(outcome: Outcome) -> tuple[Evidence, ...]:
     result = outcome.result
     if isinstance(result, FaceResult):
-        return tuple(_face_evidence(result))
+        return tuple(_face_evidence(result, inconclusive=outcome.inconclusive))
     if isinstance(result, ImageResult):
         return tuple(_image_evidence(result))
     if isinstance(result, VoiceResult):
