@@ -67,7 +67,7 @@ class FaceManipulation:
         faces.sort(key=lambda face: (bool(face.doubt), -face.score))
         judged = [face for face in faces if not face.doubt]
         score = float(sigmoid(file_logit(logit([face.score for face in judged or faces]))))
-        class_name = class_of(score, classifier)
+        class_name = class_of(score, classifier, media.kind)
         options.progress("drawing what was found", 0.9)
         told = None
         if options.explain and class_name == "fake":

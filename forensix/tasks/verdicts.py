@@ -39,9 +39,9 @@ def upper_of(component: Any, kind: str | None = None) -> float:
     return threshold_of(component) if band is None else float(band[1])
 
 
-def class_of(score: float, component: Any) -> Literal["real", "fake"]:
-    """Return the class that a score means for a component."""
-    return "fake" if score >= threshold_of(component) else "real"
+def class_of(score: float, component: Any, kind: str | None = None) -> Literal["real", "fake"]:
+    """Return the class that a score means for a component; nothing is fake of a kind of which it decides nothing."""
+    return "fake" if score >= threshold_of(component) and not is_mute(component, kind) else "real"
 
 
 def probability_of(score: float, class_name: str) -> float | None:
