@@ -121,8 +121,8 @@ class ModelCard(_Record):
     measured; the wire's two classes follow from ``threshold`` alone. A bound at 0 or 1 is one beyond which nothing was
     shown to lie (`forensix.metrics.supported`)."""
     inconclusive_video: tuple[float, float] | None = None
-    """The same for videos, of a model that judges pictures too; ``None`` where they have no bounds of their own. With the
-    bounds 0 and 1 none is called fake on the wire either."""
+    """The same for videos, of a model that judges pictures too; ``None`` where they have no bounds of their own.
+    With the bounds 0 and 1 none is called fake on the wire either."""
     pooling: Pooling | None = None
     """For face classifiers; ``None`` stands for the defaults."""
     trained_on: tuple[TrainingSource, ...] = ()
