@@ -22,10 +22,11 @@ def threshold_of(component: Any) -> float:
 def is_inconclusive(score: float, component: Any, kind: str | None = None) -> bool:
     """Return whether a score decides nothing: it lies strictly between the bounds of the component's card.
 
-    ``kind`` is the medium's, such as ``"video"``, for which a card may have bounds of its own.
+    Beyond a bound of 0 or 1 nothing lies, not even 0 or 1 itself. ``kind`` is the medium's, such as ``"video"``,
+    for which a card may have bounds of its own.
     """
     band = band_of(getattr(component, "card", None), kind)
-    return band is not None and bool(band[0] < score < band[1])
+    return band is not None and bool((band[0] < score or band[0] == 0) and (score < band[1] or band[1] == 1))
 
 
 def is_mute(component: Any, kind: str | None = None) -> bool:

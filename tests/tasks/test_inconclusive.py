@@ -28,7 +28,14 @@ class Opinion:
 
 @pytest.mark.parametrize(
     ("score", "band", "expected"),
-    [(0.5, (0.4, 0.9), True), (0.4, (0.4, 0.9), False), (0.9, (0.4, 0.9), False), (0.5, None, False)],
+    [
+        (0.5, (0.4, 0.9), True),
+        (0.4, (0.4, 0.9), False),
+        (0.9, (0.4, 0.9), False),
+        (0.5, None, False),
+        (1.0, (0.4, 1.0), True),
+        (0.0, (0.0, 0.9), True),
+    ],
 )
 def test_only_what_lies_strictly_between_the_bounds_is_inconclusive(score, band, expected):
     assert is_inconclusive(score, Opinion(score, band)) is expected
