@@ -11,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from forensix.training.faces.crops import items
+from forensix.training.faces.data import development_names
 from forensix.training.sources import Repositories, read_list
 
 PORTRAITS = (
@@ -90,8 +91,7 @@ def _corpus(origin: Origin) -> pd.DataFrame:
 def _generated(origin: Origin) -> pd.DataFrame:
     """Return the generated portraits, without those that are development rows of the corpus."""
     manifest = pd.read_csv(origin.corpora / "faces" / "manifest.csv", dtype=str, keep_default_na=False)
-    kept = manifest[(manifest.split == "dev") & (manifest.source_repo == GENERATED)].identity
-    held_back = {f"fake_{name.rpartition('_')[2]}.jpg" for name in kept if name.startswith("tpdne_fake")}
+    held_back = {name for source, name in development_names(manifest) if source.endswith("/fake")}
     with Repositories(origin.repositories) as opened:
         files = opened.files(GENERATED) if opened.has(GENERATED) else []
     named = [(p, b) for p, b in files if p.startswith(GENERATED_FOLDER) and p.rpartition("/")[2] not in held_back]
