@@ -15,6 +15,7 @@ from scipy.optimize import linear_sum_assignment
 
 from forensix.faces.align import aligned, fits
 from forensix.faces.crop import crop
+from forensix.faces.detail_gap import detail_gap
 from forensix.faces.detect import Detections
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class OpenTrack:
     kept: list[int] = field(default_factory=list)
     crops: list[np.ndarray] = field(default_factory=list)
     landmarks: list[np.ndarray] = field(default_factory=list)
+    detail_gaps: list[float] = field(default_factory=list)
     stride: int = 1
     velocity: np.ndarray = field(default_factory=lambda: np.zeros(2))
     descriptor: np.ndarray = field(default_factory=lambda: np.zeros(0))
@@ -81,11 +83,12 @@ class OpenTrack:
             self.kept.append(position)
             self.crops.append(aligned(frame.rgb, faces.landmarks[row]))
             self.landmarks.append(faces.landmarks[row] * frame.scale)
+            self.detail_gaps.append(detail_gap(frame.rgb, faces.boxes[row], faces.landmarks[row]))
 
     def thin(self) -> None:
         """Drop every other crop and keep half as many from now on."""
         self.stride *= 2
-        for values in (self.kept, self.crops, self.landmarks):
+        for values in (self.kept, self.crops, self.landmarks, self.detail_gaps):
             del values[1::2]
 
 
