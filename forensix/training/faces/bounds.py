@@ -78,14 +78,14 @@ def figures_of(clips: pd.DataFrame, logits: NDArray[np.float64], about: str, com
 def shares_told(clips: pd.DataFrame, told: NDArray[np.bool_], about: str, command: str) -> list[Measurement]:
     """Return how many faces of each class a report would say of that they lack fine detail."""
     fake = (clips["label"] == "fake").to_numpy()
-    n = {"n_real": int((~fake).sum()), "n_fake": int(fake.sum())}
     return [
         Measurement(
             metric=f"{name} faces told to lack fine detail",
             value=round(share, 4),
             data=f"{about}, videos",
             command=command,
-            **n,
+            n_real=int((~fake).sum()),
+            n_fake=int(fake.sum()),
         )
         for name, share in (("real", float(told[~fake].mean())), ("fake", float(told[fake].mean())))
     ]
