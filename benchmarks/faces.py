@@ -160,8 +160,8 @@ def classifier(corpora: Path) -> None:
     print(
         "The StyleGAN2 and FFHQ rows are other pictures of a repository that training used, so they say nothing of\n"
         "other generators; all else is of sources and forgers that training never saw. Three networks, trained with\n"
-        "ever more pairs, were looked at here; the one that was best on held-out identities was kept. In videos the gap of\n"
-        "fine detail joins its score, as it was fitted on listed clips; that too was looked at here once.\n"
+        "ever more pairs, were looked at here; the one that was best on held-out identities was kept.\n"
+        "In videos the gap of fine detail joins its score, fitted on listed clips; that too was looked at here once.\n"
     )
     rows = rows[rows["faces"] > 0]
     images, videos = rows[rows["kind"] == "image"], rows[rows["kind"] == "video"]
