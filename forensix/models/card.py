@@ -92,7 +92,7 @@ class DetailGap(_Record):
     """Stands for a gap that could not be measured."""
     reach: tuple[float, float]
     recorded: tuple[float, float, float, float]
-    """Gaps of recorded faces: the least, the middle one, the one that 5 % lie above, the greatest."""
+    """Gaps of recorded faces: the least, the mean, the one that 5 % lie above, the greatest."""
 
 
 FileName = Annotated[str, Field(pattern=r"^[^/\\]+$")]

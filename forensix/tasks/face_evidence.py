@@ -84,13 +84,13 @@ def detail_bounds(faces: Sequence[JudgedFace], joined: DetailGap | None) -> Iter
     judged = [face for face in faces[:MAX_FACES_SHOWN] if not face.doubt]
     if joined is None or not judged:
         return
-    least, middle, high, most = joined.recorded
+    least, mean, high, most = joined.recorded
     rows = []
     for face in judged:
         value = face.detail_gap if np.isfinite(face.detail_gap) else None
         is_outlier = value is not None and value > high
-        rows.append(Bound(f"face {face.track.id}", "", value, least, high, least, most, middle, None, is_outlier))
-    yield Bounds("Fine detail that a face lacks beside its surroundings, and recorded faces do", tuple(rows))
+        rows.append(Bound(f"face {face.track.id}", "", value, least, high, least, most, mean, None, is_outlier))
+    yield Bounds("Lack of fine detail beside the surroundings", tuple(rows))
 
 
 def heated(face: JudgedFace, classifier: Any, upper: float) -> NDArray[np.uint8] | None:

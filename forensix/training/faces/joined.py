@@ -21,7 +21,7 @@ from forensix.training.folds import sources_of
 RIDGE = 0.01
 REACH_SD = 2.5
 """Gaps count up to so many standard deviations from the middle."""
-RECORDED = (0.0, 0.5, 0.95, 1.0)
+RECORDED = (0.0, 0.95, 1.0)
 
 Rows = NDArray[np.float64]
 
@@ -76,7 +76,7 @@ def fit_joined(table: pd.DataFrame, *, network: bool = True) -> DetailGap:
         intercept=round(float(found[0] - found[1] * centre / width), 4),
         middle=round(middle, 4),
         reach=(round(reach[0], 4), round(reach[1], 4)),
-        recorded=_quantiles(gaps[real], w[real]),
+        recorded=_population(gaps[real], w[real]),
     )
 
 
@@ -112,8 +112,8 @@ def _mean_sd(values: Rows, w: Rows) -> tuple[float, float]:
     return middle, max(float(np.sqrt(np.average((values - middle) ** 2, weights=w))), 1e-6)
 
 
-def _quantiles(values: Rows, w: Rows) -> tuple[float, float, float, float]:
+def _population(values: Rows, w: Rows) -> tuple[float, float, float, float]:
     order = np.argsort(values)
     share = (np.cumsum(w[order]) - w[order] / 2) / w.sum()
-    least, middle, high, most = (round(float(v), 4) for v in np.interp(RECORDED, share, values[order]))
-    return least, middle, high, most
+    least, high, most = (round(float(v), 4) for v in np.interp(RECORDED, share, values[order]))
+    return least, round(float(np.average(values, weights=w)), 4), high, most
