@@ -16,6 +16,7 @@ Zhang et al., Joint face detection and alignment using multi-task cascaded convo
 
 import itertools
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, Protocol
@@ -229,7 +230,8 @@ def _detect_batch(
     for one, rgb in zip(framed, pictures, strict=True):
         inner = Image.fromarray(rgb).resize(size, Image.Resampling.BILINEAR)
         one[rim[1] : rim[1] + size[1], rim[0] : rim[0] + size[0]] = np.asarray(inner)
-    finder = _finder(detector.device)
+    # Its own, so that another thread's picture leaves the size alone; the networks are shared.
+    finder = copy(_finder(detector.device))
     finder.min_face_size = int(min(max(MIN_FACE_PX, detector.min_face * min(size)), *size))
     with torch.inference_mode():
         found = finder.detect(framed, landmarks=True)
