@@ -13,7 +13,6 @@ from forensix import small
 from forensix.models.detector import Detector
 
 PICTURES = "ai_generated_image_detection"
-VOICES = "voice_analysis"
 
 
 class Slow(nn.Module):
@@ -59,10 +58,10 @@ def test_the_files_of_analyze_many_share_passes_through_the_network():
 
 
 def test_the_files_of_evaluate_share_passes_through_the_network():
-    folder = small.folder("voices")
-    detector, network = slow("forensix-spoof", 2)
-    found = forensix.evaluate(folder / "manifest.csv", VOICES, component=detector, executor="threads:3", cache=False)
-    alone = forensix.evaluate(folder / "manifest.csv", VOICES, executor="here", cache=False)
+    folder = small.folder("images")
+    detector, network = slow("forensix-image", 2)
+    found = forensix.evaluate(folder / "manifest.csv", PICTURES, component=detector, executor="threads:3", cache=False)
+    alone = forensix.evaluate(folder / "manifest.csv", PICTURES, executor="here", cache=False)
     assert list(found.scores["path"]) == list(alone.scores["path"])
     assert list(found.scores["score"]) == pytest.approx(list(alone.scores["score"]), abs=1e-6)
     assert network.passes <= len(alone.scores) - 1
