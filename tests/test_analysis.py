@@ -72,6 +72,14 @@ def test_a_pdf_loads_no_network(tmp_path: Path) -> None:
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "False"
 
 
+def test_a_picture_is_judged_without_the_slow_packages_beside_torch(picture: Path) -> None:
+    slow = ["torchvision", "timm", "facenet_pytorch", "scipy", "sklearn", "skimage", "pandas", "matplotlib", "av"]
+    code = f"import sys, forensix; r = forensix.analyze({str(picture)!r}); assert not r.errors, r.errors"
+    script = f"{code}; print([m for m in {slow!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_a_task_of_another_package_runs_like_the_others(picture: Path, always: None) -> None:
     seen = []
     report = forensix.analyze(picture, ["always"], progress=lambda *update: seen.append(update))

@@ -1,4 +1,4 @@
-"""Faces and their five landmarks in pictures, with MTCNN (Zhang et al. 2016, weights from facenet-pytorch).
+"""Faces and their five landmarks in pictures, with MTCNN (see `forensix.faces.cascade`).
 
 A face detector is an object that finds the faces of pictures (`FaceDetector.detect`) and finds given faces again near
 where they were (`FaceDetector.follow`), which costs a hundredth of the former. `Mtcnn` is the embedded one; others fill
@@ -18,13 +18,13 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-import torch
 from PIL import Image
 
 from forensix.errors import UsageError
+from forensix.faces.cascade import LAST_PX, Found, cascade
 from forensix.faces.crop import cut, square
 from forensix.models.placement import Placement, choose_device, in_batches
 
@@ -48,8 +48,6 @@ picture, which displaces boxes and landmarks of faces that fill it."""
 BATCH = 8
 LANDMARKS = ("left_eye", "right_eye", "nose", "mouth_left", "mouth_right")
 _SMALLEST_SIDE_PX = 24
-_LAST_PX = 48
-"""Input of the cascade's last network."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +91,7 @@ class FaceDetector(Protocol):
 
 @dataclass(frozen=True)
 class Mtcnn:
-    """MTCNN as facenet-pytorch ships it.
+    """MTCNN with the weights that facenet-pytorch ships.
 
     ``min_score`` is the least confidence kept, in [0, 1]; ``min_face`` the smallest face, as a share of the short side.
     """
@@ -163,18 +161,13 @@ class Mtcnn:
         areas = np.array([square(box, margin=1.0) for box in boxes]).reshape(-1, 4)
         if not len(areas):
             return nothing()
-        windows = torch.from_numpy(np.stack([cut(rgb, area, _LAST_PX) for area in areas])).permute(0, 3, 1, 2)
-        with torch.inference_mode():
-            outputs = _finder(self.device).onet((windows.to(self.device).float() - 127.5) / 128)
-        sides, points, scores = (out.cpu().double().numpy() for out in outputs)
+        windows = np.stack([cut(rgb, area, LAST_PX) for area in areas])
+        scores, sides, points = (out.astype(np.float64) for out in cascade(self.device).look(windows))
         corner, side = areas[:, :2], areas[:, 2:3] - areas[:, :1]
-        found = Detections(
-            areas + sides * side,
-            scores[:, 1],
-            np.stack([points[:, :5], points[:, 5:]], axis=2) * side[:, None] + corner[:, None],
-        )
-        kept = (found.scores >= MIN_FOLLOWED) & (found.boxes[:, 2:] - found.boxes[:, :2] > 1).all(axis=1)
-        return Detections(found.boxes, np.where(kept, found.scores, 0.0), found.landmarks)
+        boxes = areas + sides * side
+        places = np.stack([points[:, :5], points[:, 5:]], axis=2) * side[:, None] + corner[:, None]
+        kept = (scores >= MIN_FOLLOWED) & (boxes[:, 2:] - boxes[:, :2] > 1).all(axis=1)
+        return Detections(boxes, np.where(kept, scores, 0.0), places)
 
 
 @cache
@@ -229,35 +222,20 @@ def _detect_batch(
     for one, rgb in zip(framed, pictures, strict=True):
         inner = Image.fromarray(rgb).resize(size, Image.Resampling.BILINEAR)
         one[rim[1] : rim[1] + size[1], rim[0] : rim[0] + size[0]] = np.asarray(inner)
-    finder = _finder(detector.device)
-    finder.min_face_size = int(min(max(MIN_FACE_PX, detector.min_face * min(size)), *size))
-    with torch.inference_mode():
-        found = finder.detect(framed, landmarks=True)
+    min_face_px = int(min(max(MIN_FACE_PX, detector.min_face * min(size)), *size))
     ratio = np.array([width / size[0], height / size[1]])
-    return [
-        _detections(boxes, scores, points, np.array(rim), ratio, detector.min_score)
-        for boxes, scores, points in zip(*found, strict=True)
-    ]
+    faces = cascade(detector.device).find(framed, min_face_px)
+    return [_detections(one, np.array(rim), ratio, detector.min_score) for one in faces]
 
 
-def _detections(
-    boxes: np.ndarray | None,
-    scores: np.ndarray,
-    points: np.ndarray,
-    rim: np.ndarray,
-    ratio: np.ndarray,
-    min_score: float,
-) -> Detections:
-    if boxes is None:
-        return nothing()
-    # With unequal numbers of faces in a batch these come as arrays of objects.
-    boxes = np.asarray(boxes, dtype=np.float64).reshape(-1, 4)
-    scores = np.asarray(scores, dtype=np.float64).reshape(-1)
-    points = np.asarray(points, dtype=np.float64).reshape(-1, 5, 2)
+def _detections(found: Found, rim: np.ndarray, ratio: np.ndarray, min_score: float) -> Detections:
+    boxes, scores, points = (each.astype(np.float64) for each in (found.boxes, found.scores, found.points))
     sides = boxes[:, 2:] - boxes[:, :2]
     keep = (scores >= min_score) & (sides > 1).all(axis=1) & np.isfinite(boxes).all(axis=1)
     keep &= np.isfinite(points).all(axis=(1, 2))
-    order = np.flatnonzero(keep)[np.argsort(-scores[keep], kind="stable")]
+    # Best first; of equals the larger.
+    order = np.lexsort((-sides.prod(axis=1), -scores))
+    order = order[keep[order]]
     boxes = (boxes[order] - np.tile(rim, 2)) * np.tile(ratio, 2)
     return Detections(boxes, scores[order], (points[order] - rim) * ratio)
 
@@ -265,30 +243,3 @@ def _detections(
 def nothing() -> Detections:
     """Return no faces."""
     return Detections(np.zeros((0, 4)), np.zeros(0), np.zeros((0, 5, 2)))
-
-
-class _Padded(torch.nn.Module):
-    """Runs a network on batches filled up to a power of two.
-
-    The number of candidate windows differs from frame to frame, and the convolution library keeps buffers for every
-    size it has met: without this, memory grows by hundreds of MiB over a long video.
-    """
-
-    def __init__(self, inner: torch.nn.Module) -> None:
-        super().__init__()
-        self.inner = inner
-
-    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        n = len(x)
-        filled = torch.cat([x, x.new_zeros((1 << (n - 1).bit_length()) - n, *x.shape[1:])])
-        return tuple(out[:n] for out in self.inner(filled))
-
-
-@cache
-def _finder(device: str) -> Any:
-    # Here, not above: its import costs a second, and it warns about pickled weights that come in its own wheel.
-    from facenet_pytorch import MTCNN
-
-    finder = MTCNN(keep_all=True, device=device, post_process=False).eval()
-    finder.rnet, finder.onet = _Padded(finder.rnet), _Padded(finder.onet)
-    return finder

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from forensix.faces.align import aligned, fits
 from forensix.faces.crop import crop
@@ -141,6 +140,9 @@ class Linker:
         near = self.near(frame.ms)
         if not near or not len(faces):
             return {}
+        # Here, not above: a picture by itself has nothing to match, and the import takes as long as looking at it.
+        from scipy.optimize import linear_sum_assignment
+
         boxes = faces.boxes * frame.scale
         expected = np.array([one.expected(frame.ms) for one in near])
         overlap = np.maximum(iou(expected, boxes), iou(np.array([one.boxes[-1] for one in near]), boxes))

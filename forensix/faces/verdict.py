@@ -10,7 +10,6 @@ undecided by rule (`doubt`), whatever the classifier says of them.
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-from scipy.special import logsumexp
 
 from forensix.faces.track import FaceTrack
 from forensix.models import Pooling
@@ -53,7 +52,7 @@ def file_logit(logits: NDArray[np.float64]) -> float:
     >>> round(file_logit(np.array([3.0])), 3), round(file_logit(np.array([3.0, -9.0, -9.0])), 3)
     (3.0, 1.901)
     """
-    return float(logsumexp(logits) - np.log(len(logits)))
+    return float(np.logaddexp.reduce(logits) - np.log(len(logits)))
 
 
 def doubt(face: FaceTrack, pooling: Pooling, *, is_video: bool) -> str:

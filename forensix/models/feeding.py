@@ -14,21 +14,19 @@ from typing import Any
 import torch
 from PIL import Image
 from torch import Tensor
-from torchvision.transforms import InterpolationMode
-from torchvision.transforms import functional as steps
 
 from forensix.models.inputs import RGB
 
 KEYS = {"area", "resize", "rounded", "filter", "crop", "mean", "std"}
-MODES = {
-    "bilinear": InterpolationMode.BILINEAR,
-    "bicubic": InterpolationMode.BICUBIC,
-    "nearest": InterpolationMode.NEAREST,
-}
+FILTERS = ("bilinear", "bicubic", "nearest")
 
 
 def fed(rgb: RGB, plan: Mapping[str, Any]) -> Tensor:
     """Return a picture uint8 (H, W, 3) as a batch of one, float32 (1, 3, height, width)."""
+    # Here, not above: its import takes longer than that of torch, and the shipped networks go without it.
+    from torchvision.transforms import InterpolationMode
+    from torchvision.transforms import functional as steps
+
     picture = Image.fromarray(rgb)
     if "area" in plan:
         width, height = picture.size
@@ -39,7 +37,7 @@ def fed(rgb: RGB, plan: Mapping[str, Any]) -> Tensor:
         size = plan["resize"]
         if plan.get("rounded", False):
             size = [round(size * side / min(picture.size)) for side in (picture.height, picture.width)]
-        picture = steps.resize(picture, size, MODES[plan.get("filter", "bilinear")])
+        picture = steps.resize(picture, size, InterpolationMode(plan.get("filter", "bilinear")))
     if "crop" in plan:
         picture = steps.center_crop(picture, [plan["crop"], plan["crop"]])
     x: Tensor = steps.to_tensor(picture)

@@ -23,10 +23,10 @@ def even_share(rgb: NDArray[np.uint8]) -> float:
     height, width = (side // BLOCK_PX * BLOCK_PX for side in rgb.shape[:2])
     if not height or not width:
         return 0.0
-    # Across first, so that what is held beside the picture is an eighth of it.
-    across = rgb[:height, :width].reshape(height, width // BLOCK_PX, BLOCK_PX, 3)
-    rows = (height // BLOCK_PX, BLOCK_PX, width // BLOCK_PX, 3)
-    high, low = across.max(axis=2).reshape(rows).max(axis=1), across.min(axis=2).reshape(rows).min(axis=1)
+    # Down first, along whole rows: what is held beside the picture is an eighth of it.
+    down = rgb[:height, :width].reshape(height // BLOCK_PX, BLOCK_PX, width, 3)
+    rows = (height // BLOCK_PX, width // BLOCK_PX, BLOCK_PX, 3)
+    high, low = down.max(axis=1).reshape(rows).max(axis=2), down.min(axis=1).reshape(rows).min(axis=2)
     return float(((high - low).max(axis=2) <= EVEN_LEVELS).mean())
 
 

@@ -24,7 +24,6 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image
-from scipy import ndimage
 
 from forensix.calibration import logit as to_logit
 from forensix.calibration import sigmoid
@@ -146,6 +145,8 @@ def _spread(
     grids: NDArray[np.float64], corners: Sequence[tuple[int, int]], size: tuple[int, int]
 ) -> NDArray[np.float64]:
     """Return cells' values (n, cells, cells) of windows at ``corners`` over a picture of ``size``, smooth."""
+    from scipy import ndimage
+
     cell = SIDE_PX // CELLS
     rows, columns = -(-size[0] // cell), -(-size[1] // cell)
     total, weight = np.zeros((rows, columns)), np.zeros((rows, columns))

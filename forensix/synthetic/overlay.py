@@ -10,7 +10,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image, ImageDraw
-from scipy import ndimage
 
 RGB = NDArray[np.uint8]
 MARK = (255, 176, 0)
@@ -125,6 +124,8 @@ def salient_region(heatmap: NDArray[np.float64], *, threshold: float = 0.5) -> N
     -------
     bool (H, W).
     """
+    from scipy import ndimage
+
     above = heatmap >= threshold
     if not above.any():
         above = heatmap >= np.quantile(heatmap, 0.9)
@@ -144,6 +145,8 @@ def draw_heatmap(rgb: RGB, heatmap: NDArray[np.float64], *, strength: float = 0.
 
 def heatmap_object(rgb: RGB, heatmap: NDArray[np.float64], *, threshold: float = 0.5) -> RGB:
     """Draw the heat map inside its most salient region only; the rest is dimmed and grey, the border is marked."""
+    from scipy import ndimage
+
     region = salient_region(heatmap, threshold=threshold)
     grey = np.repeat((rgb.mean(axis=2, keepdims=True) * 0.5).astype(np.uint8), 3, axis=2)
     drawn = np.where(region[..., None], draw_heatmap(rgb, heatmap), grey)

@@ -27,7 +27,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 Values = NDArray[np.float32]
 
@@ -43,6 +42,8 @@ PULL = 0.3
 MAX_PULL = 12.0
 MAX_CHANCE = 1e-9
 """Marks that chance explains with a higher probability are not reported."""
+MIN_T = 5.99
+"""Student's t of a correlation that chance can explain with that probability at most, however many the bits."""
 
 
 def _bits(text: bytes) -> str:
@@ -108,8 +109,7 @@ class DwtDctReader:
         for from_bytes in (True, False):
             bits = pulls(picture, from_bytes=from_bytes)
             for name, (message, generator) in MESSAGES.items():
-                agreement = compare(bits, message)
-                if agreement is not None and agreement.chance <= MAX_CHANCE:
+                if (agreement := compare(bits, message)) is not None:
                     marks.append(Watermark(name, generator, len(message), agreement))
         return min(marks, key=lambda mark: mark.agreement.chance, default=None)
 
@@ -121,7 +121,8 @@ def dwt_dct() -> DwtDctReader:
 
 def _blue(rgb: NDArray[np.uint8], *, from_bytes: bool) -> Values:
     """Return the blue difference, float32 (H, W), as the writer computed it."""
-    luma = np.asarray(rgb @ np.array([0.299, 0.587, 0.114], np.float32), np.float32)
+    red, green, blue = (np.float32(weight) * rgb[..., i] for i, weight in enumerate((0.299, 0.587, 0.114)))
+    luma = red + green + blue
     if not from_bytes:
         return np.asarray(0.492 * (rgb[..., 2] - luma) + 0.5, np.float32)
     return np.asarray(np.clip(np.rint(0.492 * (rgb[..., 2] - np.rint(luma)) + 128), 0, 255), np.float32)
@@ -153,7 +154,7 @@ def pulls(rgb: NDArray[np.uint8], *, from_bytes: bool) -> Values:
 
 
 def compare(pulled: Values, message: str) -> Agreement | None:
-    """Return how well pulls agree with a message of zeros and ones; ``None`` where too few or all alike."""
+    """Return how well pulls agree with a message of zeros and ones; ``None`` where chance explains it."""
     n_bits = len(message)
     if len(pulled) < 2 * n_bits:
         return None
@@ -164,5 +165,11 @@ def compare(pulled: Values, message: str) -> Agreement | None:
     wanted = np.array([bit == "1" for bit in message])
     correlation = float(np.corrcoef(mean, wanted)[0, 1])
     t = correlation * np.sqrt((n_bits - 2) / max(1e-12, 1 - correlation**2))
+    if t < MIN_T:
+        return None
+    # Only now: hardly any picture comes so far, and its import takes as long as all the rest.
+    from scipy.special import stdtr
+
+    chance = float(stdtr(n_bits - 2, -t))
     n_right = int(((mean > mean.mean()) == wanted).sum())
-    return Agreement(n_right, correlation, float(stats.t.sf(t, n_bits - 2)))
+    return Agreement(n_right, correlation, chance) if chance <= MAX_CHANCE else None

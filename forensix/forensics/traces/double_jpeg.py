@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import fft
 
 from forensix.metadata.image.jpeg_tables import standard
 
@@ -98,6 +97,8 @@ def told(twice: tuple[Mode, ...]) -> dict[str, Any]:
 
 def calibrated(coefficients: np.ndarray, table: np.ndarray) -> np.ndarray:
     """Return float32 (n, modes): coefficients of the picture on a grid shifted by four pixels, where no step shows."""
+    from scipy import fft
+
     rows, columns = coefficients.shape[:2]
     apart = 2 * max(1, (rows * columns) // (4 * SAMPLE))
     parts = []

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 from PIL import Image
-from scipy import ndimage
 
 from forensix.forensics.traces.double_jpeg import REACH, Mode
 
@@ -38,6 +37,8 @@ def measure(coefficients: np.ndarray, twice: tuple[Mode, ...], rgb: np.ndarray) 
     the part, ``others`` those like it elsewhere, ``telling`` is the share of windows that say something, ``rest`` the
     place of the median window (0 twice, 1 once), ``box`` is x, y, width and height in pixels and ``map`` a JPEG.
     """
+    from scipy import ndimage
+
     rows, columns = coefficients.shape[:2]
     if not twice or rgb.shape[0] > 8 * rows or rgb.shape[1] > 8 * columns:
         return None

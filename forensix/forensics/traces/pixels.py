@@ -58,6 +58,8 @@ def measure(path: str, format: str, pictures: dict[str, bytes], folder: str) -> 
     image = stored(path)
     if image is None:
         return shown
+    # Decoded once for all that want it at its own size.
+    whole = stored(path, whole=True) if format == "jpeg" else image
     if pictures:
         shown["thumbnails"] = [
             row for name, raw in pictures.items() if (row := thumbnail(image, name, raw)) is not None
@@ -65,15 +67,15 @@ def measure(path: str, format: str, pictures: dict[str, bytes], folder: str) -> 
     if format == "jpeg":
         shown["ela"] = _jpeg(error_level(image), 85)
         if folder:
-            shown |= compression(path, folder)
-        uneven = uneven_noise(path)
+            shown |= compression(path, folder, whole)
+        uneven = uneven_noise(path, whole)
         if uneven is not None:
             shown["noise"] = uneven
     if format in GRID_FORMATS:
-        grid = former_grid(path, format)
+        grid = former_grid(path, format, whole)
         if grid is not None:
             shown["shifted"] = grid
-            shown |= consistent(path, grid)
+            shown |= consistent(path, grid, whole)
     if min(image.size) >= copy_move.MIN_SIDE:
         result = copy_move.measure(np.asarray(image.convert("L")))
         if result is not None:
@@ -81,25 +83,29 @@ def measure(path: str, format: str, pictures: dict[str, bytes], folder: str) -> 
     return shown
 
 
-def compression(path: str, folder: str | None = None) -> dict[str, Any]:
-    """Return ``double``, and ``spliced`` where the picture was compressed twice."""
+def compression(path: str, folder: str | None = None, image: Image.Image | None = None) -> dict[str, Any]:
+    """Return ``double``, and ``spliced`` where the picture was compressed twice.
+
+    ``image`` here and below is the whole picture, where it was decoded already.
+    """
     known = double_jpeg.read(path, folder)
     if known is None:
         return {}
     coefficients, table = known
     twice = double_jpeg.modes(coefficients, table)
     shown: dict[str, Any] = {"double": double_jpeg.told(twice)}
-    image = stored(path, whole=True) if twice else None
-    if image is not None:
+    if twice:
+        image = image or stored(path, whole=True)
+    if twice and image is not None:
         part = local_double_jpeg.measure(coefficients, twice, np.asarray(image))
         if part is not None:
             shown["spliced"] = part
     return shown
 
 
-def former_grid(path: str, format: str) -> dict[str, Any] | None:
+def former_grid(path: str, format: str, image: Image.Image | None = None) -> dict[str, Any] | None:
     """Look for the grid of an earlier compression in the middle of the picture, at its own size."""
-    image = stored(path, whole=True)
+    image = image or stored(path, whole=True)
     if image is None:
         return None
     # Cut at multiples of eight, so that places stay what they are in the whole.
@@ -108,14 +114,16 @@ def former_grid(path: str, format: str) -> dict[str, Any] | None:
     return jpeg_grid.measure(np.asarray(part.convert("L")), format == "jpeg")
 
 
-def consistent(path: str, grid: dict[str, Any]) -> dict[str, Any]:
+def consistent(path: str, grid: dict[str, Any], image: Image.Image | None = None) -> dict[str, Any]:
     """Return ``consistency`` where the picture has a former grid: what does not fit it."""
-    image = stored(path, whole=True) if jpeg_grid.stands_out(grid) else None
+    if not jpeg_grid.stands_out(grid):
+        return {}
+    image = image or stored(path, whole=True)
     part = jpeg_consistency.measure(np.asarray(image), tuple(grid["place"])) if image is not None else None
     return {} if part is None else {"consistency": part}
 
 
-def uneven_noise(path: str) -> dict[str, Any] | None:
+def uneven_noise(path: str, image: Image.Image | None = None) -> dict[str, Any] | None:
     """Look for an area of a JPEG with more noise than the rest explains; ``None`` where nothing can be said."""
     try:
         with Image.open(path) as opened:
@@ -124,7 +132,7 @@ def uneven_noise(path: str) -> dict[str, Any] | None:
         return None
     if len(steps) != 64 or noise.band(table := np.asarray(steps).reshape(8, 8)) is None:
         return None
-    image = stored(path, whole=True)
+    image = image or stored(path, whole=True)
     return noise.measure(np.asarray(image), table) if image is not None else None
 
 

@@ -12,12 +12,14 @@ R. Wightman, "PyTorch image models", 2019 (``tf_efficientnet_lite0``, ``tf_effic
 
 import copy
 import itertools
+import math
+from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import timm
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 from torch.nn.utils.fusion import fuse_conv_bn_eval
 
 MEAN = DEVIATION = 0.5
@@ -25,25 +27,88 @@ MEAN = DEVIATION = 0.5
 STAGES = (1, 2, 3, 4, 5)
 CHANNELS = {"lite0": (16, 24, 40, 80, 112, 192, 320), "lite2": (16, 24, 48, 88, 120, 208, 352)}
 """Channels that each stage gives, by variant."""
+_BLOCKS = {"lite0": (1, 2, 2, 3, 3, 4, 1), "lite2": (1, 3, 3, 4, 4, 5, 1)}
+_KERNELS_PX = (3, 3, 5, 3, 5, 5, 3)
+_STRIDES = (1, 2, 2, 2, 1, 2, 1)
+_STEM_CHANNELS = 32
+_EXPANSION = 6
+_NORM_EPS = 1e-3
 _LEAST_VARIANCE = 1e-5
 
 Network = TypeVar("Network", bound=nn.Module)
 
 
+class _Convolution(nn.Conv2d):
+    """Padded as TensorFlow does: the output has ``ceil(side / stride)`` places, the odd pixel is added at the end."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        sides: list[int] = []
+        for side, kernel, stride in zip(x.shape[:1:-1], self.kernel_size[::-1], self.stride[::-1], strict=True):
+            missing = max((math.ceil(side / stride) - 1) * stride + kernel - side, 0)
+            sides += [missing // 2, missing - missing // 2]
+        return super().forward(functional.pad(x, sides) if any(sides) else x)
+
+
+def _convolution(n_in: int, n_out: int, kernel_px: int = 1, stride: int = 1, groups: int = 1) -> nn.Conv2d:
+    if stride == 1:
+        return nn.Conv2d(n_in, n_out, kernel_px, padding=kernel_px // 2, groups=groups, bias=False)
+    return _Convolution(n_in, n_out, kernel_px, stride, groups=groups, bias=False)
+
+
+class _Block(nn.Sequential):
+    """Convolutions over space between two that mix channels, with a way around them where the shapes allow."""
+
+    def __init__(self, n_in: int, n_out: int, kernel_px: int, stride: int, expansion: int) -> None:
+        n = n_in * expansion
+        spatial = _convolution(n, n, kernel_px, stride, n)
+        if expansion == 1:
+            parts: dict[str, nn.Module] = {"conv_dw": spatial, "bn1": _norm(n), "act1": _act()}
+            parts |= {"conv_pw": _convolution(n, n_out), "bn2": _norm(n_out)}
+        else:
+            parts = {"conv_pw": _convolution(n_in, n), "bn1": _norm(n), "act1": _act()}
+            parts |= {"conv_dw": spatial, "bn2": _norm(n), "act2": _act()}
+            parts |= {"conv_pwl": _convolution(n, n_out), "bn3": _norm(n_out)}
+        super().__init__(OrderedDict(parts))
+        self.has_skip = stride == 1 and n_in == n_out
+
+    def forward(self, x: Tensor) -> Tensor:
+        out: Tensor = super().forward(x)  # type: ignore[no-untyped-call]
+        return out + x if self.has_skip else out
+
+
+def _norm(n: int) -> nn.BatchNorm2d:
+    return nn.BatchNorm2d(n, eps=_NORM_EPS)
+
+
+def _act() -> nn.Module:
+    return nn.ReLU6(inplace=True)
+
+
 class Backbone(nn.Module):
-    """Normalised inputs (batch, 3, height, width) to the outputs of the chosen stages, each coarser than the last."""
+    """Normalised inputs (batch, 3, height, width) to the outputs of the chosen stages, each coarser than the last.
+
+    Weights have the names that timm gives them.
+    """
 
     def __init__(self, variant: str = "lite0", stages: Sequence[int] = STAGES) -> None:
         super().__init__()
-        network: Any = timm.create_model(f"tf_efficientnet_{variant}", pretrained=False)
         self.variant = variant
         self.stages = tuple(stages)
-        self.conv_stem, self.bn1 = network.conv_stem, network.bn1
-        self.blocks = network.blocks[: max(self.stages) + 1]
+        self.conv_stem = _convolution(3, _STEM_CHANNELS, 3, 2)
+        self.bn1, self.act1 = _norm(_STEM_CHANNELS), _act()
+        self.blocks = nn.Sequential()
+        n_in = _STEM_CHANNELS
+        for i in range(max(self.stages) + 1):
+            stage, n_out = nn.Sequential(), CHANNELS[variant][i]
+            for j in range(_BLOCKS[variant][i]):
+                stride = 1 if j else _STRIDES[i]
+                stage.append(_Block(n_in, n_out, _KERNELS_PX[i], stride, _EXPANSION if i else 1))
+                n_in = n_out
+            self.blocks.append(stage)
 
     def forward(self, x: Tensor) -> list[Tensor]:
         """Return one tensor (batch, channels, height, width) a stage."""
-        x = self.bn1(self.conv_stem(x))
+        x = self.act1(self.bn1(self.conv_stem(x)))
         maps = []
         for i, block in enumerate(self.blocks):
             x = block(x)
@@ -60,7 +125,7 @@ def fused(network: Network) -> Network:
         for (name, convolution), (after, norm) in itertools.pairwise(children):
             if isinstance(convolution, nn.Conv2d) and isinstance(norm, nn.BatchNorm2d):
                 setattr(module, name, fuse_conv_bn_eval(convolution, norm))
-                setattr(module, after, getattr(norm, "act", nn.Identity()))
+                setattr(module, after, nn.Identity())
     return copied
 
 
