@@ -98,7 +98,9 @@ def _show(card: "ModelCard", options: argparse.Namespace) -> None:
         interval = f" ({one.interval[0]:.3f} to {one.interval[1]:.3f})" if one.interval else ""
         print(f"{one.metric}: {one.value:.3f}{interval}, {one.n_real} real, {one.n_fake} fake, {one.data}")
     place = options.out if options.out.is_absolute() else f"./{options.out}"
-    print(f"called fake from {card.threshold}, inconclusive between {card.inconclusive}; use it:")
+    lower, upper = card.inconclusive or (card.threshold, card.threshold)
+    undecided = f"inconclusive between {lower} and {upper}" if lower < upper else "nothing inconclusive"
+    print(f"called fake from {card.threshold}, {undecided}; use it:")
     print(f"  forensix analyze FILE --task {options.task} --component {card.component}={place}")
 
 
