@@ -16,7 +16,7 @@ from forensix.evaluation import Evaluation
 from forensix.explorer.running import Running, Work
 from forensix.explorer.selection import AS_THEY_ARE
 from forensix.media import open_media
-from forensix.media.medium import Limits
+from forensix.media.values import Limits
 from forensix.models import component_names
 from forensix.perturb import degrade_file
 from forensix.report import Report
