@@ -94,7 +94,7 @@ def looking(
     options: Mapping[str, Any],
 ) -> Work:
     """Return the work of analysing the file of a row as it was scored: its task, its component, its degradation."""
-    task, condition = str(evaluation.info["task"]), str(row["perturbation"])
+    task, condition = str(evaluation.info["task"]), str(row["degradation"])
     used, notes = _component(evaluation, row, components)
     settings = evaluation.info.get("settings", {})
     limits = Limits(**settings.get("limits", {}))
