@@ -33,8 +33,9 @@ def analyze_many(
     Parameters
     ----------
     executor
-        Where to run; see `forensix.executors`. Worker processes by default, where there are enough inputs. No more is
-        taken from ``sources`` than the workers can hold.
+        Where to run; see `forensix.executors`. Worker processes by default, where there are enough inputs; threads
+        where ``device`` is not the processor, so that what several inputs ask of a network goes through it together.
+        No more is taken from ``sources`` than the workers can hold.
     progress
         As for `analyze`; of what runs in other processes it is told once an input is done.
 
@@ -92,7 +93,8 @@ def _reports(
                 item, names[index] = error, options.get("name") or f"input {index + 1}"
             yield names[index], item
 
-    chosen, waiting = executors.choose(executor, items(), (_one, (tasks, options)))
+    apart = executor is None and _placement(options).is_apart
+    chosen, waiting = executors.choose(executor, items(), (_one, (tasks, options)), apart=apart)
     elsewhere = chosen != "here"
     common = tasks, options | ({} if elsewhere else {"progress": progress})
     for done in executors.run(_one, common, waiting, executor=chosen, ordered=True, chunk=1):

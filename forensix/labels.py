@@ -28,13 +28,13 @@ def understood(values: "pd.Series[Any]", meanings: Mapping[Any, str] | None = No
 
     Parameters
     ----------
-    told
+    meanings
         What the dataset's own words mean, before the usual ones.
 
     Raises
     ------
     UsageError
-        ``told`` names another class than those two, or a value says yes or no to an unknown question.
+        ``meanings`` names another class than those two, or a value says yes or no to an unknown question.
     """
     wrong = [value for value in (meanings or {}).values() if value not in LABELS]
     if wrong:

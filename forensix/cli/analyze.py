@@ -3,12 +3,13 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forensix.errors import UsageError
+from forensix.tasks import command_line
 
 if TYPE_CHECKING:
     from forensix.report import Report
@@ -31,24 +32,15 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     )
     analyze.add_argument("--overwrite", action="store_true", help="replace files that --html, --csv or --output find")
     analyze.add_argument(
-        "--jobs", metavar="N", type=int, help="worker processes; default: one per core from 32 inputs on, else none"
+        "--jobs",
+        metavar="N",
+        type=int,
+        help="worker processes; default: one per core from 32 inputs on, else none; threads where --device is not cpu",
     )
     analyze.add_argument("--no-explain", dest="explain", action="store_false", help="verdicts only, no evidence")
     analyze.add_argument("--no-transcribe", dest="transcribe", action="store_false", help="no speech to text")
     analyze.add_argument("--additional-info", metavar="TEXT", help="text that the forensic result repeats")
-    analyze.add_argument(
-        "--component",
-        action="append",
-        default=[],
-        metavar="SLOT=NAME",
-        help="a model by name or by the path to its card, for example spoof=aasist (repeatable)",
-    )
-    analyze.add_argument(
-        "--device", default="cpu", metavar="DEVICE", help="cpu (default), cuda, cuda:1, mps, or auto for what there is"
-    )
-    analyze.add_argument(
-        "--batch-size", type=int, metavar="N", help="windows, frames and crops that go through a network at once"
-    )
+    command_line.register(analyze)
     analyze.add_argument(
         "--private-host", action="append", default=[], metavar="HOST", help="let URLs reach this private host"
     )
@@ -70,11 +62,9 @@ def _analyze(options: argparse.Namespace) -> int:
         transcribe=options.transcribe,
         additional_info=options.additional_info,
         private_hosts=options.private_host,
-        device=options.device,
-        batch_size=options.batch_size,
         executor="here" if options.jobs == 1 else options.jobs,
         progress=sys.stderr.isatty() and not (options.json or options.quiet),
-        **_components(options.component),
+        **command_line.chosen(options),
     )
     failed = False
     with ExitStack() as files:
@@ -137,16 +127,6 @@ def _table(path: Path, files: ExitStack) -> Keep:
 def _harmless(value: object) -> object:
     """Put an apostrophe before text that a spreadsheet would take for a formula, as the name of a file may be one."""
     return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
-
-
-def _components(pairs: Sequence[str]) -> dict[str, str]:
-    chosen = {}
-    for pair in pairs:
-        slot, equals, name = pair.partition("=")
-        if not (slot and equals and name):
-            raise UsageError(f"--component takes SLOT=NAME, for example spoof=aasist: got {pair!r}")
-        chosen[slot] = name
-    return chosen
 
 
 def _show(report: "Report", options: argparse.Namespace) -> None:

@@ -79,7 +79,8 @@ def evaluate(
         Degradations beside the files as they are: names, ``{"jpeg": [90, 70]}``, or ``"all"`` of what the task looks
         at; see `forensix.perturb`. A degradation that is none of a file's kind gives no row for it.
     executor
-        Where to run; see `forensix.executors`. Worker processes by default, where there are enough files.
+        Where to run; see `forensix.executors`. Worker processes by default, where there are enough files; threads where
+        ``device`` is not the processor, so that what several files ask of a network goes through it together.
     output
         A folder for ``scores.parquet``, ``frames.parquet`` and ``result.json``. While the run goes on, what was scored
         is kept there too: a run that was killed goes on when it is called again.
@@ -214,7 +215,8 @@ def _score(
             tell(gathered)
 
     chunk = max(1, _CHUNK_ROWS // len(gathered.pairs))
-    finished = executors.run(score_file, job, items(), executor=executor, chunk=chunk)
+    apart = executor is None and job.placement.is_apart
+    finished = executors.run(score_file, job, items(), executor=executor, chunk=chunk, apart=apart)
     try:
         for done in finished:
             file, of, wanted = expected.pop(done.index)

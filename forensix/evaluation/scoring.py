@@ -10,6 +10,7 @@ copies carry none.
 
 import math
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -168,10 +169,16 @@ def _failed(error: BaseException) -> Row:
 
 
 _checked: dict[int, tuple[Job, Task, list[Any]]] = {}
+_checking = threading.Lock()
 
 
 def _prepared(job: Job) -> tuple[Task, list[Any]]:
     """Load the task and its components, once a process, and make sure that they are those of the one who asks."""
+    with _checking:
+        return _loaded(job)
+
+
+def _loaded(job: Job) -> tuple[Task, list[Any]]:
     known = _checked.get(id(job))
     if known is None or known[0] is not job:
         task = load_task(job.task)

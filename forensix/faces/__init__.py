@@ -9,6 +9,7 @@
 
 from forensix.faces.align import aligned
 from forensix.faces.classify import FaceClassifier, forensix_face
+from forensix.faces.detail_gap import detail_gap
 from forensix.faces.detect import Detections, FaceDetector, detect, landmarks
 from forensix.faces.stills import Still
 from forensix.faces.track import FaceTrack, stills, track, track_frames
@@ -20,6 +21,7 @@ __all__ = [
     "FaceTrack",
     "Still",
     "aligned",
+    "detail_gap",
     "detect",
     "forensix_face",
     "landmarks",

@@ -14,6 +14,7 @@ import numpy as np
 
 from forensix.faces.align import aligned, fits
 from forensix.faces.crop import crop
+from forensix.faces.detail_gap import detail_gap
 from forensix.faces.detect import Detections
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class OpenTrack:
     kept: list[int] = field(default_factory=list)
     crops: list[np.ndarray] = field(default_factory=list)
     landmarks: list[np.ndarray] = field(default_factory=list)
+    detail_gaps: list[float] = field(default_factory=list)
     stride: int = 1
     velocity: np.ndarray = field(default_factory=lambda: np.zeros(2))
     descriptor: np.ndarray = field(default_factory=lambda: np.zeros(0))
@@ -80,11 +82,12 @@ class OpenTrack:
             self.kept.append(position)
             self.crops.append(aligned(frame.rgb, faces.landmarks[row]))
             self.landmarks.append(faces.landmarks[row] * frame.scale)
+            self.detail_gaps.append(detail_gap(frame.rgb, faces.boxes[row], faces.landmarks[row]))
 
     def thin(self) -> None:
         """Drop every other crop and keep half as many from now on."""
         self.stride *= 2
-        for values in (self.kept, self.crops, self.landmarks):
+        for values in (self.kept, self.crops, self.landmarks, self.detail_gaps):
             del values[1::2]
 
 

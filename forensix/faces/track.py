@@ -59,7 +59,9 @@ class FaceTrack:
 
     boxes (n, 4) float xyxy in pixels of the original frame, scores (n,) of the detector, frame_idx (n,) and
     frame_ms (n,) in the original video. ``kept`` (k,) says which of the n were kept as ``crops``, uint8
-    (k, 224, 224, 3) as `forensix.faces.align` cuts them, with ``landmarks`` (k, 5, 2) in pixels of the original frame.
+    (k, 224, 224, 3) as `forensix.faces.align` cuts them, with ``landmarks`` (k, 5, 2) in pixels of the original frame
+    and ``detail_gaps`` (k,), how much less fine detail the face holds than its surroundings, NaN where that cannot be
+    told (`forensix.faces.detail_gap`).
     ``frame_rate_hz`` is the video's own rate, 0 for an image. ``id`` counts from 0, the most prominent face first.
     """
 
@@ -72,6 +74,7 @@ class FaceTrack:
     kept: np.ndarray
     crops: np.ndarray
     landmarks: np.ndarray
+    detail_gaps: np.ndarray
 
     def __len__(self) -> int:
         return len(self.boxes)
@@ -275,6 +278,7 @@ def _finished(linker: Linker, frame_rate_hz: float) -> tuple[FaceTrack, ...]:
             kept=np.array(one.kept, dtype=np.int64),
             crops=np.array(one.crops),
             landmarks=np.array(one.landmarks),
+            detail_gaps=np.array(one.detail_gaps),
         )
         for number, one in enumerate(tracks)
     )

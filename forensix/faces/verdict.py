@@ -2,7 +2,8 @@
 
 A face's logit is a robust mean over its frames (`face_logit`), so that neither one odd frame nor a majority of turned
 heads decides. A file is judged by the hypothesis that one of its faces, nobody knows which, was manipulated
-(`file_logit`): the mean of the faces' odds. Whoever looks at many faces meets one that looks odd by chance; it must be
+(`file_logit`): the mean of the faces' odds. In a video the fine detail that a face lacks beside its surroundings may
+join the network's logit (`with_detail`). Whoever looks at many faces meets one that looks odd by chance; it must be
 as many times as odd to count as much. Small, blurred and short faces carry too little evidence either way and are left
 undecided by rule (`doubt`), whatever the classifier says of them.
 """
@@ -12,12 +13,14 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from forensix.faces.track import FaceTrack
-from forensix.models import Pooling
+from forensix.models import DetailGap, Pooling
 
 _FACE = (slice(48, 176), slice(56, 168))
 """The middle of an aligned crop: the face without what surrounds it."""
 
 _COARSER = 4
+_LEAST_GAPS = 3
+"""Frames in which the gap must have been measured."""
 
 
 def face_logit(logits: NDArray[np.float64], pooling: Pooling) -> float:
@@ -39,6 +42,36 @@ def face_logit(logits: NDArray[np.float64], pooling: Pooling) -> float:
     start = min(int(np.floor(pooling.low * len(order))), len(order) - 1)
     stop = max(start + 1, int(np.ceil(pooling.high * len(order))))
     return float(order[start:stop].mean())
+
+
+def middle_gap(gaps: NDArray[np.floating]) -> float:
+    """Return the median of the gaps of fine detail over a face's frames; NaN where too few were measured.
+
+    Examples
+    --------
+    >>> middle_gap(np.array([0.1, np.nan, 0.2, 9.0])), middle_gap(np.array([0.1, np.nan]))
+    (0.2, nan)
+    """
+    known = gaps[np.isfinite(gaps)]
+    return float(np.median(known)) if len(known) >= _LEAST_GAPS else float("nan")
+
+
+def with_detail(
+    logits: NDArray[np.floating] | float, gaps: NDArray[np.floating] | float, joined: DetailGap
+) -> NDArray[np.float64]:
+    """Return the logits of faces in a video, from the network's and from the gaps of fine detail, in one shape.
+
+    A gap of NaN says nothing. See `forensix.models.DetailGap`.
+
+    Examples
+    --------
+    >>> joined = DetailGap(network=0.5, weight=2.0, intercept=0.0, middle=0.1, reach=(-0.4, 0.6), recorded=(0,) * 4)
+    >>> with_detail(np.array([1.0, 1.0, 1.0]), np.array([np.nan, 0.2, 7.0]), joined).round(3).tolist()
+    [0.5, 0.7, 1.5]
+    """
+    known = np.where(np.isfinite(gaps), np.clip(gaps, *joined.reach), joined.middle)
+    found: NDArray[np.float64] = joined.intercept + joined.network * logits + joined.weight * (known - joined.middle)
+    return found
 
 
 def file_logit(logits: NDArray[np.float64]) -> float:

@@ -12,9 +12,9 @@ Weights of our own ship in the package. Published checkpoints are read from ``fo
 True
 """
 
-from forensix.models.card import Measurement, ModelCard, Output, Pooling, TrainingSource, band_of
+from forensix.models.card import DetailGap, Measurement, ModelCard, Output, Pooling, TrainingSource, band_of
 from forensix.models.placement import Placement
-from forensix.models.registry import component_names, load_component, load_detector
+from forensix.models.registry import check_component, component_names, load_component, load_detector
 from forensix.models.store import (
     LoadedModel,
     checked_weights,
@@ -26,6 +26,7 @@ from forensix.models.store import (
 )
 
 __all__ = [
+    "DetailGap",
     "LoadedModel",
     "Measurement",
     "ModelCard",
@@ -34,6 +35,7 @@ __all__ = [
     "Pooling",
     "TrainingSource",
     "band_of",
+    "check_component",
     "checked_weights",
     "component_names",
     "get_card",

@@ -77,6 +77,24 @@ class Pooling(_Record):
         return self
 
 
+class DetailGap(_Record):
+    """How the fine detail that a face lacks beside its surroundings joins its score in a video.
+
+    The logit is ``intercept + network * logit + weight * (gap - middle)``, with the logit of the calibrated network and
+    the gap of `forensix.faces.detail_gap` kept within ``reach``. Both weights are 0 or more: neither speaks against
+    what it measures.
+    """
+
+    network: Annotated[float, Field(ge=0)]
+    weight: Annotated[float, Field(ge=0)]
+    intercept: float
+    middle: float
+    """Stands for a gap that could not be measured."""
+    reach: tuple[float, float]
+    recorded: tuple[float, float, float, float]
+    """Gaps of recorded faces: the least, the mean, the one that 5 % lie above, the greatest."""
+
+
 FileName = Annotated[str, Field(pattern=r"^[^/\\]+$")]
 
 
@@ -125,6 +143,8 @@ class ModelCard(_Record):
     With the bounds 0 and 1 none is called fake on the wire either."""
     pooling: Pooling | None = None
     """For face classifiers; ``None`` stands for the defaults."""
+    detail_gap: DetailGap | None = None
+    """For face classifiers; ``None`` where the network alone judges videos."""
     trained_on: tuple[TrainingSource, ...] = ()
     measured: tuple[Measurement, ...] = ()
     limits: str

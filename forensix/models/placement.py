@@ -4,10 +4,10 @@
 a card was measured. Where memory runs out the batch is halved, until one input alone does not fit.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from forensix.errors import LimitExceeded, UsageError
 
@@ -40,6 +40,11 @@ class Placement:
         """Raise `UsageError` unless the device is there; torch is not imported for the processor."""
         if self.device != "cpu":
             choose_device(self.device)
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether networks run beside the processor, where full batches pay; raises as `check` does."""
+        return self.device != "cpu" and choose_device(self.device).type != "cpu"
 
 
 def choose_device(name: str) -> "torch.device":
@@ -112,12 +117,18 @@ def _halved(n: int) -> int:
 
 
 class Network:
-    """A network in evaluation mode, on its device, that takes any number of inputs."""
+    """A network in evaluation mode, on its device, that takes any number of inputs.
+
+    What several threads ask of it goes through it together; see `forensix.models.joining`.
+    """
 
     def __init__(self, module: "nn.Module", batch_size: int) -> None:
         import torch
 
+        from forensix.models.joining import Joiner
+
         self.module = module.eval()
+        self._joiner = Joiner()
         self.device = torch.device("cpu")
         self.batch_size = batch_size
         self.half = False
@@ -129,7 +140,7 @@ class Network:
         self.batch_size = placement.batch_size or self.batch_size
         self.half = placement.half
 
-    def __call__(self, x: "Tensor", method: str = "forward", *arguments: Any) -> "tuple[Tensor, ...]":
+    def __call__(self, x: "Tensor", method: str = "forward", *arguments: Hashable) -> "tuple[Tensor, ...]":
         """Return what a method of the network gives for a batch of any size: float32 on the processor, a tuple always.
 
         Raises
@@ -137,6 +148,10 @@ class Network:
         LimitExceeded
             One input alone does not fit into the device's memory.
         """
+        kind = method, arguments, x.shape[1:], x.dtype
+        return self._joiner.call(kind, x, lambda joint: self._run(joint, method, arguments))
+
+    def _run(self, x: "Tensor", method: str, arguments: tuple[Hashable, ...]) -> "tuple[Tensor, ...]":
         import torch
 
         run = getattr(self.module, method) if method != "forward" else self.module

@@ -14,6 +14,7 @@ loaded once a process.
 
 import os
 import re
+import threading
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint
@@ -24,7 +25,7 @@ from forensix.errors import ModelNotFound, UsageError
 from forensix.interpreter import entry_points
 from forensix.models.card import ModelCard
 from forensix.models.placement import Placement
-from forensix.models.store import get_card, is_place, list_models, load_model
+from forensix.models.store import checked_files, get_card, is_place, list_models, load_model
 
 if TYPE_CHECKING:
     from forensix.models.detector import Detector
@@ -37,6 +38,9 @@ READERS = {
 }
 """What makes the component of a slot from a loaded model: the slots that cards fill."""
 
+
+_building = threading.RLock()
+"""Two threads share one network; a component may load others while it is built."""
 
 _ID = re.compile(r"[\w.-]+/[\w.-]+")
 
@@ -125,7 +129,24 @@ def load_component(slot: str, chosen: Any, placement: Placement = Placement()) -
     WeightsMissing
         It is known but its weights are not on this machine.
     """
-    return _build(slot, chosen, placement) if isinstance(chosen, str) else chosen
+    if not isinstance(chosen, str):
+        return chosen
+    with _building:
+        return _build(slot, chosen, placement)
+
+
+def check_component(slot: str, name: str) -> None:
+    """Raise what `load_component` would for a component that cannot be had; no network is loaded.
+
+    Of one of the hub only the spelling is looked at.
+    """
+    if any(card.name == name for card in list_models(slot)) or (slot in READERS and is_place(name)):
+        if slot in READERS:
+            _check(get_card(name), slot)
+        checked_files(name)
+    elif name not in component_names(slot) and not (slot in READERS and _is_hub(name)):
+        known = ", ".join(component_names(slot))
+        raise ModelNotFound(f"there is no {slot} component named {name!r}; there are: {known}")
 
 
 def load_detector(

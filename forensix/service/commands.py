@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING
 
 from forensix.errors import MissingExtra, UsageError
+from forensix.tasks import command_line
 
 if TYPE_CHECKING:
     from forensix.service.data.database import Database
@@ -27,10 +28,12 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     serve = commands.add_parser("serve", help="run the HTTP service with its workers")
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     serve.add_argument("--port", type=int, default=8000, help="port to listen on (default: %(default)s)")
+    command_line.register(serve)
     serve.set_defaults(run=_serve)
 
     worker = commands.add_parser("worker", help="analyse what the service has queued, on this or another host")
     worker.add_argument("--with-parent", action="store_true", help=argparse.SUPPRESS)
+    command_line.register(worker)
     worker.set_defaults(run=_worker)
 
     account = commands.add_parser("account", help="make and look after the service's accounts")
@@ -51,15 +54,20 @@ def _serve(options: argparse.Namespace) -> int:
     settings = _settings()
     if not 0 <= options.port <= 65535:
         raise UsageError(f"--port takes a number from 0 to 65535: got {options.port}")
+    # Before anything is started: each analysis would fail otherwise.
+    chosen = command_line.checked(command_line.chosen(options))
     from forensix.service.server import serve
 
-    return serve(settings, options.host, options.port)
+    return serve(settings, options.host, options.port, command_line.spelled(chosen))
 
 
 def _worker(options: argparse.Namespace) -> int:
     settings = _settings()
+    chosen = command_line.chosen(options)
     if options.with_parent:
         threading.Thread(target=_end_with_parent, daemon=True).start()
+    else:
+        chosen = command_line.checked(chosen)
     from forensix.service import logs
     from forensix.service.data import jobs
     from forensix.service.data.database import migrate
@@ -68,7 +76,7 @@ def _worker(options: argparse.Namespace) -> int:
     logs.set_up(settings.log_level)
     migrate(settings)
     jobs.prepare(settings)
-    return worker.run(settings) or 0
+    return worker.run(settings, chosen) or 0
 
 
 def _end_with_parent() -> None:

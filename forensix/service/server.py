@@ -14,7 +14,7 @@ import signal
 import socket
 import time
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from forensix import interpreter
@@ -36,8 +36,10 @@ _BACKLOG = 2048
 _FILES = 8192
 
 
-def serve(settings: Settings, host: str, port: int) -> int:
+def serve(settings: Settings, host: str, port: int, said: Sequence[str] = ()) -> int:
     """Migrate the database, start API and workers, and serve until a signal ends it; return the exit status.
+
+    ``said`` are arguments for the workers' command.
 
     Raises
     ------
@@ -84,7 +86,7 @@ def serve(settings: Settings, host: str, port: int) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
     print(_greeting(settings, listening), flush=True)
-    asyncio.run(_run(server, settings, listening))
+    asyncio.run(_run(server, settings, listening, said))
     return 0 if server.started else 1
 
 
@@ -155,8 +157,9 @@ class Fleet:
             await asyncio.sleep(wait_s)
 
 
-async def _run(server: "uvicorn.Server", settings: Settings, listening: socket.socket) -> None:
-    fleet = Fleet(settings, lambda: server.should_exit)
+async def _run(server: "uvicorn.Server", settings: Settings, listening: socket.socket, said: Sequence[str]) -> None:
+    command = interpreter.command("forensix", "worker", "--with-parent", *said)
+    fleet = Fleet(settings, lambda: server.should_exit, command)
     fleet.start()
     serving = asyncio.create_task(server.serve(sockets=[listening]))
     try:

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from forensix.faces import FaceTrack, Still
+from forensix.models import DetailGap
 from forensix.synthetic.overlay import draw_heatmap
-from forensix.tasks.evidence import Curve, Evidence, Film, Picture, Span, Timeline
+from forensix.tasks.evidence import Bound, Bounds, Curve, Evidence, Film, Picture, Span, Timeline
 from forensix.tasks.film import film_uri
 from forensix.tasks.pictures import jpeg_uri, outlined, score_colour
 
@@ -27,6 +28,8 @@ class JudgedFace:
     track: FaceTrack
     crop_scores: NDArray[np.float64]
     score: float
+    detail_gap: float = float("nan")
+    """How much less fine detail it holds than its surroundings (`forensix.faces.detail_gap`), the middle frame's."""
     doubt: str = ""
 
     @property
@@ -71,6 +74,23 @@ def face_evidence(
         yield Picture(f"Face {face.track.id}", jpeg_uri(crop), f"{said}; in {n} frame{'s' if n > 1 else ''}")
         if (heat := heated(face, classifier, upper)) is not None:
             yield Picture(f"Face {face.track.id}: heat map", jpeg_uri(heat), "where the classifier sees a change")
+
+
+def detail_bounds(faces: Sequence[JudgedFace], joined: DetailGap | None) -> Iterator[Bounds]:
+    """Yield the fine detail that each judged face of a video lacks beside its surroundings, over that of recorded ones.
+
+    Only a face that lacks more than 95 % of the recorded ones do is an outlier: to hold more means nothing.
+    """
+    judged = [face for face in faces[:MAX_FACES_SHOWN] if not face.doubt]
+    if joined is None or not judged:
+        return
+    least, mean, high, most = joined.recorded
+    rows = []
+    for face in judged:
+        value = face.detail_gap if np.isfinite(face.detail_gap) else None
+        is_outlier = value is not None and value > high
+        rows.append(Bound(f"face {face.track.id}", "", value, least, high, least, most, mean, None, is_outlier))
+    yield Bounds("Lack of fine detail beside the surroundings", tuple(rows))
 
 
 def heated(face: JudgedFace, classifier: Any, upper: float) -> NDArray[np.uint8] | None:

@@ -2,10 +2,12 @@
 
 The medium's score says how likely it is that one of its faces, nobody knows which, was manipulated: one swapped face
 among many makes a video manipulated, and one odd one among many is what chance brings (`forensix.faces.verdict`).
-Small, blurred and short faces are not judged; a medium that shows no other is inconclusive.
+Small, blurred and short faces are not judged; a medium that shows no other is inconclusive. In videos the fine detail
+that a face lacks beside its surroundings joins the classifier's score where its card says how, and is shown beside that
+of recorded faces.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -14,13 +16,13 @@ from numpy.typing import NDArray
 
 from forensix.calibration import logit, sigmoid
 from forensix.faces import FaceTrack, stills, track
-from forensix.faces.verdict import doubt, face_logit, file_logit
+from forensix.faces.verdict import doubt, face_logit, file_logit, middle_gap, with_detail
 from forensix.media import Media
-from forensix.models import Pooling
+from forensix.models import DetailGap, Pooling
 from forensix.schema import FaceExplanation, FaceResult, ManipulationType, Track
 from forensix.tasks.catalogue import FACE_MANIPULATION
 from forensix.tasks.evidence import Outcome
-from forensix.tasks.face_evidence import JudgedFace, face_evidence, heated, preview_uri
+from forensix.tasks.face_evidence import JudgedFace, detail_bounds, face_evidence, heated, preview_uri
 from forensix.tasks.pictures import jpeg_uri
 from forensix.tasks.task import Options, component, component_label
 from forensix.tasks.verdicts import checked, class_of, is_inconclusive, is_mute, probability_of, upper_of
@@ -63,7 +65,8 @@ class FaceManipulation:
             )
         pooling = getattr(getattr(classifier, "card", None), "pooling", None) or Pooling()
         options.progress(f"judging {_faces(len(tracks))}", 0.6)
-        faces = _judged(tracks, classifier, pooling, is_video=media.kind == "video")
+        joined = getattr(getattr(classifier, "card", None), "detail_gap", None) if media.kind == "video" else None
+        faces = _judged(tracks, classifier, pooling, joined, is_video=media.kind == "video")
         faces.sort(key=lambda face: (bool(face.doubt), -face.score))
         judged = [face for face in faces if not face.doubt]
         score = float(sigmoid(file_logit(logit([face.score for face in judged or faces]))))
@@ -83,12 +86,13 @@ class FaceManipulation:
         return Outcome(
             result=result,
             score=score,
-            evidence=tuple(
-                face_evidence(shown, faces, classifier, duration_s=duration_s, upper=upper, told=told is not None)
+            evidence=(
+                *face_evidence(shown, faces, classifier, duration_s=duration_s, upper=upper, told=told is not None),
+                *detail_bounds(faces, joined),
             )
             if options.explain
             else (),
-            notes=_notes(faces),
+            notes=(*_notes(faces), *_detail_notes(faces, joined)),
             models=(component_label(classifier), component_label(detector)),
             preview=None if options.score_only else preview_uri(shown, faces, PREVIEW_PX),
             summary=_summary(faces, result, classifier, inconclusive=inconclusive, mute=mute),
@@ -97,14 +101,21 @@ class FaceManipulation:
         )
 
 
-def _judged(tracks: Sequence[FaceTrack], classifier: Any, pooling: Pooling, *, is_video: bool) -> list[JudgedFace]:
+def _judged(
+    tracks: Sequence[FaceTrack], classifier: Any, pooling: Pooling, joined: DetailGap | None, *, is_video: bool
+) -> list[JudgedFace]:
     """Return each face with its scores; the crops of all go through the classifier together."""
     crops = np.concatenate([face.crops for face in tracks])
     scores = checked(classifier.score(crops), len(crops), classifier)
     judged = []
     for face, own in zip(tracks, np.split(scores, np.cumsum([len(face.crops) for face in tracks])[:-1]), strict=True):
-        score = float(sigmoid(face_logit(logit(own), pooling)))
-        judged.append(JudgedFace(face, own, score, doubt(face, pooling, is_video=is_video)))
+        gap = middle_gap(face.detail_gaps)
+        frames, whole = logit(own), face_logit(logit(own), pooling)
+        if joined is not None:
+            known = np.where(np.isfinite(face.detail_gaps), face.detail_gaps, gap)
+            frames, whole = with_detail(frames, known, joined), float(with_detail(whole, gap, joined))
+        reason = doubt(face, pooling, is_video=is_video)
+        judged.append(JudgedFace(face, sigmoid(frames), float(sigmoid(whole)), gap, reason))
     return judged
 
 
@@ -157,6 +168,17 @@ def _notes(faces: Sequence[JudgedFace]) -> tuple[str, ...]:
     if len(doubtful) > MAX_DOUBTS_TOLD:
         notes.append(f"{len(doubtful) - MAX_DOUBTS_TOLD} more faces are not judged, for being small, blurred or short.")
     return tuple(notes)
+
+
+def _detail_notes(faces: Sequence[JudgedFace], joined: DetailGap | None) -> Iterator[str]:
+    """Yield what is said of faces with less fine detail beside their surroundings than nearly all recorded ones."""
+    for face in faces[:MAX_DOUBTS_TOLD]:
+        if joined is not None and not face.doubt and face.detail_gap > joined.recorded[2]:
+            yield (
+                f"Face {face.track.id} holds less fine detail than its surroundings, beyond 95 % of the recorded faces"
+                " measured. Faces put in by a program often do; so do beauty filters, soft light, make-up and faces"
+                " before something sharper, so it is a reason to look, not a proof."
+            )
 
 
 def _summary(faces: Sequence[JudgedFace], result: FaceResult, classifier: Any, *, inconclusive: bool, mute: str) -> str:

@@ -13,6 +13,7 @@ Silero Team, "Silero VAD: pre-trained enterprise-grade voice activity detector",
 """
 
 import itertools
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -40,6 +41,8 @@ LEAVE = 0.35
 MIN_SPEECH_S = 0.25
 MIN_PAUSE_S = 0.1
 PAD_S = 0.03
+
+_loading = threading.Lock()
 
 
 @dataclass(frozen=True, order=True)
@@ -126,7 +129,9 @@ def speech_probabilities(samples: NDArray[Any]) -> NDArray[np.float32]:
     import torch
 
     as_float(samples[:0])
-    network, layer = _network()
+    # Loading it touches what the whole process shares.
+    with _loading:
+        network, layer = _network()
     found: list[NDArray[np.float32]] = [np.empty(0, np.float32)]
     state = None
     with torch.inference_mode():

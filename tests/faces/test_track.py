@@ -31,7 +31,7 @@ def test_a_moving_face_is_one_track_near_the_truth(head, paste):
     assert one.frame_ms.tolist() == [STEP_MS * i for i in range(12)]
     assert one.frame_rate_hz == 30.0 and one.id == 0
     assert one.crops.shape == (12, ALIGNED_PX, ALIGNED_PX, 3) and one.crops.dtype == np.uint8
-    assert one.landmarks.shape == (12, 5, 2)
+    assert one.landmarks.shape == (12, 5, 2) and one.detail_gaps.shape == (12,)
 
 
 def test_two_faces_that_cross_keep_their_names(head, other_head, paste):

@@ -18,7 +18,9 @@ def face(crop: np.ndarray, *, side_px: float = 100.0, seen_ms: float = 1000.0) -
     box = np.array([10.0, 10.0, 10.0 + side_px, 10.0 + 1.3 * side_px])
     ms = np.linspace(0, seen_ms, n)
     crops, points = np.repeat(crop[None], n, axis=0), np.zeros((n, 5, 2))
-    return FaceTrack(0, np.tile(box, (n, 1)), np.ones(n), np.arange(n), ms, 25.0, np.arange(n), crops, points)
+    return FaceTrack(
+        0, np.tile(box, (n, 1)), np.ones(n), np.arange(n), ms, 25.0, np.arange(n), crops, points, np.zeros(n)
+    )
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import base64
 import io
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import av
 import numpy as np
@@ -12,8 +13,9 @@ import skimage.data
 from PIL import Image
 
 import forensix
+from forensix.models import DetailGap
 from forensix.tasks import Options, load_task
-from forensix.tasks.evidence import Film
+from forensix.tasks.evidence import Bounds, Film
 from tests.making import write_image, write_video
 
 TASK = "face_manipulation"
@@ -25,6 +27,7 @@ class Opinion:
 
     def __init__(self, score: float) -> None:
         self.fixed = score
+        self.card: object = None
 
     def score(self, crops: np.ndarray) -> np.ndarray:
         return np.full(len(crops), self.fixed)
@@ -190,3 +193,45 @@ def test_scores_that_are_none_are_refused_and_not_squashed(portrait: Path, score
 
     with forensix.open_media(portrait) as media, pytest.raises(ValueError, match=told):
         load_task(TASK).run(media, Options(explain=False, components={"face_classifier": Odd()}))
+
+
+@pytest.fixture(scope="module")
+def soft_clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two seconds of a picture whose face has half its resolution."""
+    picture = Image.fromarray(skimage.data.astronaut()[:340, 50:430])
+    small = picture.resize((picture.width // 2, picture.height // 2)).resize(picture.size, Image.Resampling.BICUBIC)
+    picture.paste(small.crop((125, 40, 225, 190)), (125, 40))
+    path = tmp_path_factory.mktemp("faces") / "soft.mp4"
+    write_video(path, 50, picture.size, rate=25, paint=([np.asarray(picture)] * 50).__getitem__)
+    return path
+
+
+def test_a_face_with_less_fine_detail_than_its_surroundings_is_told_of_and_scores_higher(soft_clip: Path) -> None:
+    opinion = Opinion(0.5)
+    joined = DetailGap(
+        network=1.0, weight=3.0, intercept=0.0, middle=0.0, reach=(-0.4, 0.8), recorded=(-0.4, 0.1, 0.25, 0.9)
+    )
+    cards = {gap: SimpleNamespace(name="opinion", sha256="0", threshold=0.9, detail_gap=gap) for gap in (None, joined)}
+    scores = {}
+    for gap, card in cards.items():
+        opinion.card = card
+        report = forensix.analyze(soft_clip, [TASK], face_classifier=opinion)
+        outcome = report.outcomes[TASK]
+        (bounds,) = [item for item in outcome.evidence if isinstance(item, Bounds)] or (None,)
+        assert (bounds is None) == (gap is None)
+        assert any("less fine detail than its surroundings" in note for note in outcome.notes) == (gap is not None)
+        scores[gap is None] = report.scores[TASK]
+    assert scores[True] == pytest.approx(0.5) and scores[False] > 0.6
+    (row,) = bounds.rows
+    assert row.is_outlier and row.value > 0.25 and (row.low, row.high) == (-0.4, 0.25)
+    (film,) = [item for item in outcome.evidence if isinstance(item, Film)]
+    assert np.mean(film.curves[0].y) == pytest.approx(scores[False], abs=0.1)
+    assert "less fine detail" in report.to_html()
+
+
+def test_fine_detail_says_nothing_of_pictures(portrait: Path) -> None:
+    opinion = Opinion(0.4)
+    joined = DetailGap(network=1, weight=9, intercept=3, middle=0, reach=(-1, 1), recorded=(-1, -0.9, -0.8, -0.7))
+    opinion.card = SimpleNamespace(name="opinion", sha256="0", threshold=0.9, detail_gap=joined)
+    report = forensix.analyze(portrait, [TASK], face_classifier=opinion)
+    assert report.scores[TASK] == pytest.approx(0.4) and not report.outcomes[TASK].notes

@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import sqlalchemy as sa
@@ -38,7 +39,7 @@ _NO_UPLOAD = Answer(error="the uploaded file is no longer there; create the task
 
 
 class Analyses:
-    """What a worker needs to run analyses."""
+    """What a worker needs to run analyses; ``chosen`` are its components by slot, and where their networks run."""
 
     def __init__(
         self,
@@ -49,9 +50,11 @@ class Analyses:
         analyst: Analyst,
         retry: Retry,
         scratch: Path,
+        chosen: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self._settings, self._database, self._jobs, self._storage = settings, database, jobs, storage
         self._analyst, self._retry, self._scratch = analyst, retry, scratch
+        self._chosen = dict(chosen)
 
     def run(self, task_id: str) -> None:
         """Analyse a task that is still in progress.
@@ -103,6 +106,7 @@ class Analyses:
             "transcribe": row["transcribe"],
             "additional_info": row["additional_info"],
             "private_hosts": list(self._settings.private_hosts),
+            **self._chosen,
         }
         if row["upload"] is None:
             return self._analyst.analyse(request | {"source": row["url"]})

@@ -13,8 +13,9 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FrameType
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -35,9 +36,9 @@ _LAST_S = 2.0
 
 
 class Worker:
-    """Everything that one worker process holds."""
+    """Everything that one worker process holds; ``chosen`` goes with every analysis."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, chosen: Mapping[str, Any]) -> None:
         self._settings = settings
         self._retry = Retry()
         self._database = Database(settings)
@@ -56,7 +57,7 @@ class Worker:
             self._scratch, time_s=settings.analysis_s, memory_bytes=settings.analysis_memory_bytes, threads=threads
         )
         self._analyses = Analyses(
-            settings, self._database, self._jobs, self._storage, self._analyst, self._retry, self._scratch
+            settings, self._database, self._jobs, self._storage, self._analyst, self._retry, self._scratch, chosen
         )
         self._deliveries = Deliveries(settings, self._database, self._jobs, self._retry)
         self._watch = leases.Watch(self._database, self._jobs, self._lease)
@@ -185,13 +186,15 @@ class Worker:
             time.sleep(0.05)
 
 
-def run(settings: Settings) -> int:
+def run(settings: Settings, chosen: Mapping[str, Any]) -> int:
     """Be a worker until told to stop, on a database that has been migrated; ends the process.
+
+    ``chosen`` are the components that analyses use, by slot, and ``device`` and ``batch_size`` of their networks.
 
     Raises
     ------
     ForensixError
         The database or the storage cannot be used.
     """
-    Worker(settings).run()
+    Worker(settings, chosen).run()
     return 0

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
 from forensix.faces.crop import cut, square
+from forensix.faces.detail_gap import detail_gap
 from forensix.faces.detect import Detections, detect
 from forensix.training.images.cache import read
 from forensix.training.sources import Repositories
@@ -36,6 +37,7 @@ NEXT_S = 0.04
 LONGEST_S = 30.0
 LEAST_PX = 40
 PICTURES = ("image",)
+_STORED = ("rgb", "landmarks", "boxes", "times", "detail_gaps")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,8 @@ class FaceCrops:
     """Seconds from the start, (n,)."""
     face_px: float
     """Longer side of the face in the file, in its pixels: the median over moments."""
+    detail_gaps: NDArray[np.float32]
+    """Of the first frame of each moment, at its own resolution (`forensix.faces.detail_gap`), (n,)."""
 
     def __len__(self) -> int:
         return len(self.rgb)
@@ -94,8 +98,8 @@ def load(path: Path) -> FaceCrops | None:
     if not path.stat().st_size:
         return None
     with np.load(path) as stored:
-        rgb, landmarks, boxes, times = (stored[name] for name in ("rgb", "landmarks", "boxes", "times"))
-        return FaceCrops(rgb, landmarks, boxes, times, float(stored["face_px"]))
+        rgb, landmarks, boxes, times, gaps = (stored[name] for name in _STORED)
+        return FaceCrops(rgb, landmarks, boxes, times, float(stored["face_px"]), gaps)
 
 
 def store(path: Path, crops: FaceCrops | None) -> None:
@@ -103,7 +107,7 @@ def store(path: Path, crops: FaceCrops | None) -> None:
     partial = path.with_suffix(f".{os.getpid()}.partial")
     with partial.open("wb") as file:
         if crops is not None:
-            fields = {name: getattr(crops, name) for name in ("rgb", "landmarks", "boxes", "times")}
+            fields = {name: getattr(crops, name) for name in _STORED}
             np.savez(file, face_px=np.float32(crops.face_px), **fields)
     partial.rename(path)
 
@@ -111,7 +115,7 @@ def store(path: Path, crops: FaceCrops | None) -> None:
 def cut_faces(moments: list[tuple[float, RGB, RGB]], area: tuple[float, float, float, float]) -> FaceCrops | None:
     """Find the largest face within an area (fractions x1, y1, x2, y2) at each moment and cut it."""
     views = [(time, _part(first, area), _part(second, area)) for time, first, second in moments]
-    rgb, landmarks, boxes, times, sides = [], [], [], [], []
+    rgb, landmarks, boxes, times, sides, gaps = [], [], [], [], [], []
     for (time, first, second), faces in zip(views, detect([view[1] for view in views]), strict=True):
         best = _largest(faces)
         if best is None:
@@ -129,10 +133,11 @@ def cut_faces(moments: list[tuple[float, RGB, RGB]], area: tuple[float, float, f
         boxes.append((box - np.tile(wide[:2], 2)) * scale)
         times.append(time)
         sides.append(side)
+        gaps.append(detail_gap(first, box, points))
     if not rgb:
         return None
-    points, areas, at = (np.asarray(one, dtype=np.float32) for one in (landmarks, boxes, times))
-    return FaceCrops(np.stack(rgb), points, areas, at, float(np.median(sides)))
+    points, areas, at, told = (np.asarray(one, dtype=np.float32) for one in (landmarks, boxes, times, gaps))
+    return FaceCrops(np.stack(rgb), points, areas, at, float(np.median(sides)), told)
 
 
 def video_moments(data: bytes, n_moments: int = N_MOMENTS) -> list[tuple[float, RGB, RGB]]:

@@ -211,9 +211,13 @@ class _Away:
 
 
 class _Ready:
-    """Finds everything to be real."""
+    """Finds everything to be real, and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[Mapping[str, Any]] = []
 
     def analyse(self, request: Mapping[str, Any]) -> Answer:
+        self.asked.append(request)
         assert Path(request["source"]).read_bytes()
         return Answer(result={"class_name": "real"})
 
@@ -231,6 +235,13 @@ def test_storage_that_is_away_is_waited_for(workshop: Workshop, monkeypatch: pyt
     lost = workshop.task()
     _analyses(workshop, _Away(workshop.storage, 10**6)).run(lost)
     assert workshop.row(lost)["status"] == "failed"
+
+
+def test_components_and_device_go_with_every_analysis(workshop: Workshop) -> None:
+    chosen, ready = {"device": "cpu", "batch_size": 4, "spoof": "aasist"}, _Ready()
+    shared = workshop.settings, workshop.database, workshop.jobs, workshop.storage
+    Analyses(*shared, ready, Retry(), workshop.home, chosen).run(workshop.task())  # type: ignore[arg-type]
+    assert [{name: one[name] for name in chosen} for one in ready.asked] == [chosen]
 
 
 def test_places_are_numbered_and_used_again(workshop: Workshop) -> None:

@@ -8,10 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from forensix.calibration import logit
 from forensix.faces import forensix_face
 from forensix.faces.align import aligned
 from forensix.training.faces import crops as faces_crops
-from forensix.training.faces.bounds import judged, score_all
+from forensix.training.faces.bounds import score_all
+from forensix.training.faces.joined import measured
 from forensix.training.faces.lists import Origin, list_faces
 
 WHOLE = (0.0, 0.0, 1.0, 1.0)
@@ -89,13 +91,17 @@ def test_lists_of_faces_and_of_pictures_are_joined_without_the_development_rows(
     assert table.static.tolist() == [False, True] and table.method.tolist() == ["mixed", "faceswap"]
 
 
-def test_a_face_is_scored_as_a_verdict_scores_it_and_says_whether_it_moves(tmp_path, crops):
+def test_a_picture_is_scored_by_itself_and_a_clip_as_a_verdict_pools_it(tmp_path, crops):
     classifier = forensix_face()
     for name in ("clip", "still"):
         faces_crops.store(tmp_path / f"{name}.npz", crops)
-    rows = [{**ROW, "name": name, "label": "real", "static": name == "still"} for name in ("clip", "still", "lost")]
-    scored = score_all(pd.DataFrame(rows), tmp_path, classifier)
-    assert scored.kind.tolist() == ["video", "image"]
-    alone = classifier.score(aligned(crops.rgb[0, 0], crops.landmarks[0])[None])
-    assert scored.score.tolist() == pytest.approx([float(alone[0])] * 2, abs=1e-6)
-    assert judged(classifier, crops, still=True) == pytest.approx(float(alone[0]), abs=1e-6)
+    rows = pd.DataFrame(
+        [{**ROW, "name": n, "label": "real", "static": n == "still"} for n in ("clip", "still", "lost")]
+    )
+    alone = float(classifier.score(aligned(crops.rgb[0, 0], crops.landmarks[0])[None])[0])
+    scored = score_all(rows, tmp_path, classifier)
+    assert scored.kind.tolist() == ["image"] and scored.score.tolist() == pytest.approx([alone], abs=1e-6)
+    clips = measured(rows[~rows["static"]], tmp_path, classifier)
+    assert clips.name.tolist() == ["clip"] and clips.logit.tolist() == pytest.approx([float(logit(alone))], abs=1e-4)
+    # Two moments are too few to tell of fine detail.
+    assert clips.gap.isna().all() and np.isfinite(crops.detail_gaps).all()

@@ -1,0 +1,76 @@
+"""What commands say of components: which ones, by slot, and where their networks run."""
+
+import argparse
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from forensix.errors import UsageError
+
+WHERE = ("device", "batch_size")
+
+
+def register(command: argparse.ArgumentParser) -> None:
+    """Add the options to a command."""
+    command.add_argument(
+        "--component",
+        action="append",
+        default=[],
+        metavar="SLOT=NAME",
+        help="a model by name or by the path to its card, for example spoof=aasist (repeatable)",
+    )
+    command.add_argument(
+        "--device", default="cpu", metavar="DEVICE", help="cpu (default), cuda, cuda:1, mps, or auto for what there is"
+    )
+    command.add_argument(
+        "--batch-size", type=int, metavar="N", help="windows, frames and crops that go through a network at once"
+    )
+
+
+def chosen(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what was said, as `forensix.analyze` takes it.
+
+    Raises
+    ------
+    UsageError
+        A component is not written SLOT=NAME.
+    """
+    found: dict[str, Any] = {"device": options.device, "batch_size": options.batch_size}
+    for pair in options.component:
+        slot, equals, name = pair.partition("=")
+        if not (slot and equals and name) or slot in WHERE:
+            raise UsageError(f"--component takes SLOT=NAME, for example spoof=aasist: got {pair!r}")
+        found[slot] = name
+    return found
+
+
+def checked(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was said for those who analyse in another folder, after checking that it can be had here.
+
+    No network is loaded.
+
+    Raises
+    ------
+    UsageError
+        There is no such slot or device, or the component does not fill the slot.
+    ModelError
+        There is no such component, or its weights are not here.
+    """
+    from forensix.models import Placement, check_component
+    from forensix.models.store import is_place
+    from forensix.tasks.task import check_slots
+
+    components = {slot: str(name) for slot, name in found.items() if slot not in WHERE}
+    Placement(found["device"], found["batch_size"]).check()
+    check_slots(components)
+    for slot, name in components.items():
+        check_component(slot, name)
+    where = {name: found[name] for name in WHERE}
+    return where | {slot: os.path.abspath(name) if is_place(name) else name for slot, name in components.items()}
+
+
+def spelled(found: Mapping[str, Any]) -> list[str]:
+    """Return what was said as the arguments of a command."""
+    components = [f"--component={slot}={name}" for slot, name in found.items() if slot not in WHERE]
+    batch = [] if found["batch_size"] is None else [f"--batch-size={found['batch_size']}"]
+    return [f"--device={found['device']}", *batch, *components]

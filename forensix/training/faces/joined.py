@@ -1,0 +1,119 @@
+"""From the network's logit and the gap of fine detail of a face in a video to one logit, fitted on listed clips.
+
+The fit is logistic, with a little ridge and neither weight below 0, under equal priors; a source counts as the root of
+its files. What is measured was scored by a fit without the clip's source (`forensix.training.folds.sources_of`).
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from forensix.calibration import logit
+from forensix.faces.align import aligned
+from forensix.faces.verdict import face_logit, middle_gap, with_detail
+from forensix.models import DetailGap, Pooling
+from forensix.models.detector import Detector
+from forensix.training.faces import crops
+from forensix.training.folds import sources_of
+
+RIDGE = 0.01
+REACH_SD = 2.5
+"""Gaps count up to so many standard deviations from the middle."""
+RECORDED = (0.0, 0.95, 1.0)
+
+Rows = NDArray[np.float64]
+
+
+def files_of(table: pd.DataFrame, most: int) -> pd.DataFrame:
+    """Return the clips of the first files of each repository, all cells of a grid with it."""
+    nth = table.groupby("repo")["path"].transform(lambda paths: paths.factorize()[0])
+    return table[nth < most].reset_index(drop=True)
+
+
+def measured(table: pd.DataFrame, cache: Path, classifier: Detector) -> pd.DataFrame:
+    """Return the clips of `crops.items` that are in the cache, with columns ``logit`` and ``gap`` (NaN: not known)."""
+    pooling = classifier.card.pooling or Pooling()
+    rows = []
+    for row, face in crops.rows_with_faces(table, cache):
+        views = np.stack([aligned(face.rgb[i, 0], face.landmarks[i]) for i in range(len(face))])
+        network = face_logit(logit(classifier.score(views)), pooling)
+        rows.append({**row, "logit": network, "gap": middle_gap(face.detail_gaps)})
+    return pd.DataFrame(rows)
+
+
+def weights(table: pd.DataFrame) -> Rows:
+    """Return how much each clip counts: a source of a class as the root of its clips, both classes 0.5 in all."""
+    counted: Rows = 1 / np.sqrt(table.groupby(["repo", "label"])["label"].transform("size").to_numpy(np.float64))
+    for label in ("real", "fake"):
+        own = (table["label"] == label).to_numpy()
+        counted[own] *= 0.5 / counted[own].sum()
+    return counted
+
+
+def fit_joined(table: pd.DataFrame, *, network: bool = True) -> DetailGap:
+    """Fit the weights; without ``network`` the gap stands alone."""
+    from scipy.optimize import minimize
+
+    w, y = weights(table), (table["label"] == "fake").to_numpy()
+    gaps, logits = table["gap"].to_numpy(np.float64), table["logit"].to_numpy(np.float64)
+    known = np.isfinite(gaps)
+    middle, spread = _mean_sd(gaps[known], w[known])
+    reach = middle - REACH_SD * spread, middle + REACH_SD * spread
+    centre, width = _mean_sd(logits, w)
+    x = np.stack([(logits - centre) / width, (np.clip(np.where(known, gaps, middle), *reach) - middle) / spread])
+
+    def loss(p: Rows) -> float:
+        z = p[0] + p[1:] @ x
+        return float((w * (np.logaddexp(0, z) - y * z)).sum() + RIDGE * (p[1:] ** 2).sum())
+
+    found = minimize(loss, np.zeros(3), bounds=[(None, None), (0, None if network else 0), (0, None)]).x
+    real = known & ~y
+    return DetailGap(
+        network=round(float(found[1] / width), 4),
+        weight=round(float(found[2] / spread), 4),
+        intercept=round(float(found[0] - found[1] * centre / width), 4),
+        middle=round(middle, 4),
+        reach=(round(reach[0], 4), round(reach[1], 4)),
+        recorded=_population(gaps[real], w[real]),
+    )
+
+
+def held_out(table: pd.DataFrame, *, network: bool = True) -> tuple[Rows, NDArray[np.bool_]]:
+    """Return the logit of each clip by a fit without its source, and whether a report tells of its gap, (n,) each."""
+    sources = sources_of(table["repo"].tolist(), table["made_by"].tolist())
+    logits, gaps = table["logit"].to_numpy(np.float64), table["gap"].to_numpy(np.float64)
+    found, told = np.empty(len(table)), np.zeros(len(table), dtype=bool)
+    for source in np.unique(sources):
+        out = sources == source
+        fitted = fit_joined(table[~out], network=network)
+        found[out] = with_detail(logits[out], gaps[out], fitted)
+        told[out] = gaps[out] > fitted.recorded[2]
+    return found, told
+
+
+def paired(table: pd.DataFrame, scores: Rows) -> float:
+    """Return in what share of the files that show a face both ways the made one scores higher; NaN without any.
+
+    Of a file with several made or recorded cells, the share of their pairs; ties count half.
+    """
+    file, fake = table.groupby(["repo", "path"]).ngroup().to_numpy(), (table["label"] == "fake").to_numpy()
+    shares = []
+    for one in np.intersect1d(file[fake], file[~fake]):
+        own = file == one
+        apart = np.sign(scores[own & fake][:, None] - scores[own & ~fake][None])
+        shares.append(float((apart + 1).mean() / 2))
+    return float(np.mean(shares)) if shares else float("nan")
+
+
+def _mean_sd(values: Rows, w: Rows) -> tuple[float, float]:
+    middle = float(np.average(values, weights=w))
+    return middle, max(float(np.sqrt(np.average((values - middle) ** 2, weights=w))), 1e-6)
+
+
+def _population(values: Rows, w: Rows) -> tuple[float, float, float, float]:
+    order = np.argsort(values)
+    share = (np.cumsum(w[order]) - w[order] / 2) / w.sum()
+    least, high, most = (round(float(v), 4) for v in np.interp(RECORDED, share, values[order]))
+    return least, round(float(np.average(values, weights=w)), 4), high, most

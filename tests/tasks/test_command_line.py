@@ -1,0 +1,70 @@
+"""Components named on a command line: for one analysis, and for a service that is told before it starts."""
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from forensix.cli import main
+from forensix.errors import ModelNotFound, UsageError, WeightsMissing
+from forensix.models import load_model, save_model
+from forensix.tasks import command_line
+
+
+def said(*arguments: str) -> dict[str, object]:
+    parser = argparse.ArgumentParser()
+    command_line.register(parser)
+    return command_line.chosen(parser.parse_args(arguments))
+
+
+def test_what_is_said_reaches_a_worker_as_it_was() -> None:
+    found = said("--component", "spoof=aasist", "--component", "face_detector=mtcnn", "--batch-size", "4")
+    assert found == {"device": "cpu", "batch_size": 4, "spoof": "aasist", "face_detector": "mtcnn"}
+    assert said(*command_line.spelled(found)) == found
+    assert said() == said(*command_line.spelled(said())) == {"device": "cpu", "batch_size": None}
+
+
+def test_a_model_of_your_own_is_found_from_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = load_model("forensix-face")
+    save_model(own.card.model_copy(update={"name": "own", "weights": "own.safetensors"}), own.module, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert command_line.checked(said("--component", "face_classifier=./own.json"))["face_classifier"] == str(
+        tmp_path / "own.json"
+    )
+    (tmp_path / "own.safetensors").unlink()
+    with pytest.raises(WeightsMissing):
+        command_line.checked(said("--component", "face_classifier=./own.json"))
+
+
+@pytest.mark.parametrize(
+    ("pair", "error", "told"),
+    [
+        ("spoof", UsageError, "SLOT=NAME"),
+        ("device=cuda", UsageError, "SLOT=NAME"),
+        ("nose=aasist", UsageError, "no task has a component 'nose'"),
+        ("spoof=nonesuch", ModelNotFound, "no spoof component named 'nonesuch'; there are: .*forensix-spoof"),
+        ("spoof=forensix-image", ModelNotFound, "no spoof component named 'forensix-image'"),
+        ("image_detector=commfor-384", WeightsMissing, "'forensix models pull commfor-384' fetches them"),
+        ("transcript=nobody", ModelNotFound, "no transcript component named 'nobody'"),
+    ],
+)
+def test_what_cannot_be_had_is_said_before_anything_starts(
+    pair: str, error: type[Exception], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("FORENSIX_CHECKPOINTS", raising=False)
+    with pytest.raises(error, match=told):
+        command_line.checked(said("--component", pair))
+
+
+def test_the_service_does_not_start_with_what_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
+    wrong = {"--component=spoof=nonesuch": "no spoof component named 'nonesuch'", "--device=warp": "no device 'warp'"}
+    for command in (["serve", "--port", "0"], ["worker"]):
+        for more, told in wrong.items():
+            with pytest.raises(SystemExit) as ended:
+                main([*command, more])
+            assert ended.value.code and told in capsys.readouterr().err
+    assert not (tmp_path / "home").exists()
