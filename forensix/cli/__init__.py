@@ -138,7 +138,16 @@ def _models_show(options: argparse.Namespace) -> int:
 def _models_pull(options: argparse.Namespace) -> int:
     from forensix.models import get_card, pull_model
 
-    path = pull_model(options.name, yes=options.yes)
+    try:
+        path = pull_model(options.name, yes=options.yes)
+    except UsageError as error:
+        # Only a person can answer; a script says --yes.
+        if not sys.stdin.isatty() or options.yes:
+            raise
+        print(f"forensix: {error}\nFetch it? [y/N] ", end="", file=sys.stderr, flush=True)
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            return 1
+        path = pull_model(options.name, yes=True)
     print(f"licence: {get_card(options.name).licence}", file=sys.stderr)
     print(path)
     return 0

@@ -6,10 +6,12 @@ import os
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from forensix.cli import main
 from forensix.errors import UsageError, WeightsMismatch, WeightsMissing
 from forensix.models import ModelCard, Output, checked_weights, pull_model, store
 from forensix.models.card import WeightsFile
@@ -109,6 +111,21 @@ def test_a_hash_that_the_publisher_does_not_tell_is_asked_about_once(
     path.write_bytes(b"changed")
     with pytest.raises(WeightsMismatch, match="delete it and fetch it again"):
         checked_weights("published")
+
+
+def test_a_person_at_a_terminal_is_asked(
+    card: Any, server: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    card(f"{server}/200/weights", hash_from="others")
+    answers = iter(("\n", "y\n"))
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True, readline=lambda: next(answers)))
+    for status, printed in ((1, ""), (0, "w.pth\n")):
+        with pytest.raises(SystemExit) as ended:
+            main(["models", "pull", "published"])
+        told = capsys.readouterr()
+        assert ended.value.code == status and told.out.endswith(printed) and bool(told.out) == bool(printed)
+        assert "only third parties tell the hash" in told.err
+    assert Path(told.out.strip()).read_bytes() == b"weights"
 
 
 def test_a_folder_may_hold_what_several_models_share_by_another_name(

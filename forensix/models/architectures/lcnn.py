@@ -15,6 +15,7 @@ X. Wu et al., "A light CNN for deep face representation with noisy labels", 2018
 M. Sahidullah, T. Kinnunen and C. Hanilci, "A comparison of features for synthetic speech detection", 2015.
 """
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -128,7 +129,7 @@ class LightCnn(nn.Module):
         with torch.autocast("cpu", enabled=False):
             picture = self.entry(self.bands(waves))
         if self.training:
-            picture = _masked(picture)
+            picture = masked(picture)
         x = self.trunk(picture.contiguous(memory_format=torch.channels_last))
         with torch.autocast("cpu", enabled=False):
             x = x.float().flatten(1, 2)
@@ -138,10 +139,10 @@ class LightCnn(nn.Module):
         return logits.squeeze(1)
 
 
-def _masked(picture: Tensor) -> Tensor:
+def masked(picture: Tensor) -> Tensor:
     """Blank one run of bands and one of frames of each example, up to a fifth of either."""
     n, _, height, width = picture.shape
-    keep = torch.ones_like(picture)
+    keep = torch.ones(n, 1, height, width)
     for size, shape in ((height, (n, 1, -1, 1)), (width, (n, 1, 1, -1))):
         length = torch.rand(n, 1) * size / 5
         start = torch.rand(n, 1) * (size - length)
@@ -153,7 +154,7 @@ def _masked(picture: Tensor) -> Tensor:
 class Ensemble(nn.Module):
     """Several networks whose logits are averaged."""
 
-    def __init__(self, members: list[LightCnn]) -> None:
+    def __init__(self, members: Sequence[nn.Module]) -> None:
         super().__init__()
         self.members = nn.ModuleList(members)
 

@@ -299,6 +299,7 @@ def _card(
             "threshold": 0.5,
             "inconclusive": None,
             "inconclusive_video": None,
+            "detail_gap": None,
             "trained_on": trained_on(dealt.learnt, groups_of(dealt.learnt, dealt.group), dealt.learnt.is_fake()),
             "measured": (),
             "limits": f"It knows what {len(set(learnt.groups.tolist()))} groups of one collection taught it, and was"

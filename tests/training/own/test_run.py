@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from forensix.models import ModelCard, get_card, load_model
 from forensix.models.store import save_model
 from forensix.small.make import generated, photographed
 from forensix.training.own import material, run
+from forensix.training.own.deal import Dealt
 from tests.models import zoo
 
 TASK = "ai_generated_image_detection"
@@ -102,6 +104,17 @@ def test_what_is_no_ensemble_is_refused(
     with pytest.raises(UsageError, match=sentence):
         forensix.combine(members, small.folder("images"), TASK, tmp_path / "out", **options)
     assert not (tmp_path / "out").exists()
+
+
+def test_what_was_fitted_on_scores_of_the_base_is_not_carried_over() -> None:
+    fitted = ("calibration", "inconclusive", "inconclusive_video", "detail_gap")
+    base, files = get_card("forensix-face"), Manifest.read(small.folder("images"))
+    assert all(getattr(base, name) is not None for name in fitted)
+    learnt = material.Material((), np.zeros(0, dtype=bool), np.zeros(0, dtype=str), ())
+    settings = SimpleNamespace(seed=0, steps=1)
+    card = run._card(base, "own", Dealt(files, files, files, "path"), learnt, settings, "face_manipulation", "")
+    assert all(getattr(card, name) is None for name in fitted)
+    assert not card.measured
 
 
 def test_the_card_says_what_it_was_made_of_and_how_it_was_measured(trained: tuple[Path, ModelCard]) -> None:

@@ -1,5 +1,6 @@
 """Training of the spoof detector, on sounds that the test makes: which files, which pairs, which figures."""
 
+import copy
 from pathlib import Path
 
 import av
@@ -9,6 +10,7 @@ import pytest
 import torch
 
 from forensix.models.architectures.lcnn import MaxFeatureMap, build
+from forensix.models.architectures.quality import QualitySpoof
 from forensix.training.sources import Repositories
 from forensix.training.voice import lists, measure, spoof
 from forensix.training.voice.clips import DEGRADED, Clips, build_clips, decode, degrade_clips, degrade_randomly
@@ -262,6 +264,35 @@ def test_networks_that_share_a_fold_are_averaged() -> None:
     found = spoof.together([one.assign(logit=[1.0, 2.0, 3.0]), one[:2].assign(logit=[3.0, 6.0])])
     assert found["logit"].tolist() == [2.0, 4.0, 3.0]
     assert found[["fold", "condition", "clip"]].equals(one)
+
+
+def test_the_two_kinds_are_weighed_row_by_row() -> None:
+    light = pd.DataFrame({"fold": 0, "condition": ["clean", "telephone"], "clip": 3, "logit": [1.0, 2.0]})
+    found = spoof.both(light, light.assign(logit=[5.0, 6.0])[::-1])
+    assert found["logit"].tolist() == pytest.approx([1 + 4 * spoof.SHARE, 2 + 4 * spoof.SHARE])
+    assert list(found) == list(light)
+
+
+def test_networks_that_grew_from_the_same_weights_are_merged_to_their_mean(clips: Clips) -> None:
+    torch.manual_seed(0)
+    one = QualitySpoof(dropout=0.0)
+    sampler = Sampler(clips, clips.table.index.to_numpy(), np.random.default_rng(0))
+    torch.optim.swa_utils.update_bn([sampler.batch(16, 16_000, 0.5)[0]], one)
+    other = copy.deepcopy(one.eval())
+    with torch.no_grad():
+        other.trunk.into.bias += 0.1
+    before = one.norm.running_var.clone()
+    mean = spoof.merged([one, other], sampler, batches=2)
+    assert torch.allclose(mean.trunk.into.bias, one.trunk.into.bias + 0.05)
+    assert torch.allclose(mean.trunk.into.weight, one.trunk.into.weight)
+    assert not mean.training
+    # What normalises is measured anew, and the networks that went in stay as they are.
+    assert not torch.equal(mean.norm.running_var, before) and torch.equal(one.norm.running_var, before)
+    waves, _ = sampler.batch(16, 16_000, 0.5)
+    with torch.inference_mode():
+        found, wanted = mean(waves), (one(waves) + other(waves)) / 2
+    assert np.corrcoef(found, wanted)[0, 1] > 0.9
+    assert float((found - wanted).abs().mean()) < float(wanted.std())
 
 
 def test_an_ensemble_is_the_mean_of_its_members() -> None:
