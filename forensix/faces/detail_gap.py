@@ -6,9 +6,8 @@ put into the frame often lacks the finest detail of its surroundings. Detail is 
 exposure and much of what a codec does to a whole frame cancel out.
 
 Assumes frames at the video's own resolution. It is proof of nothing: a beauty filter, make-up, soft light, focus behind
-the face and a sharp overlay beside it raise it in recorded faces, and a background out of focus lowers it in any. Swaps
-that sharpen what they put in lower it too: in the development videos it is smaller than the recorded half's in five of
-seven.
+the face and a sharp overlay beside it raise it in recorded faces, and a background out of focus lowers it in any.
+A swap that sharpens what it puts in lowers it too.
 """
 
 import numpy as np
