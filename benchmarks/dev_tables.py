@@ -26,16 +26,16 @@ MORE = ["tpr_at_fpr_0.01", "brier", "ece", "cllr", "min_dcf", "act_dcf"]
 RUNS: dict[str, dict[str, Any]] = {
     "images": {
         "task": "ai_generated_image_detection",
-        "perturbations": {"jpeg": [90, 70, 50], "resize": [0.75, 0.5], "blur": [1], "noise": [4], "screenshot": [1]},
+        "degradations": {"jpeg": [90, 70, 50], "resize": [0.75, 0.5], "blur": [1], "noise": [4], "screenshot": [1]},
     },
     "faces": {
         "task": "face_manipulation",
-        "perturbations": {"jpeg": [70, 50], "resize": [0.5], "blur": [1], "crf": [33], "scale": [0.5]},
+        "degradations": {"jpeg": [70, 50], "resize": [0.5], "blur": [1], "crf": [33], "scale": [0.5]},
     },
     "voice": {
         "task": "voice_analysis",
         "components": "forensix-spoof,aasist",
-        "perturbations": {
+        "degradations": {
             **{"mp3": [32], "opus": [16], "telephone": [None], "pink_noise": [20]},
             **{"reverberation": [0.4], "rawboost": [0.5]},
         },
@@ -97,7 +97,7 @@ def evaluated(name: str, manifest: Path, output: Path) -> Evaluation:
 
 def print_tables(name: str, found: Evaluation) -> None:
     summary = found.summary()
-    plain = summary[summary["perturbation"] == "none"]
+    plain = summary[summary["degradation"] == "none"]
     print(f"\n## {name}: {found.info['task']}\n")
     print(f"Rows that failed: {len(found.failures)}. Nothing to score: {found.unscored['path'].nunique()} files.\n")
     for metrics in (MAIN, MORE):
@@ -105,14 +105,14 @@ def print_tables(name: str, found: Evaluation) -> None:
     if not found.frames.empty:
         print("Frames of videos:\n")
         frames = found.summary(level="frame")
-        print(markdown(wide(frames[frames["perturbation"] == "none"], MAIN)))
+        print(markdown(wide(frames[frames["degradation"] == "none"], MAIN)))
     print("Each generator against all real files:\n")
     rows = found.by("generator")
-    print(markdown(wide(rows[rows["perturbation"] == "none"], ["auc", "eer", "balanced_accuracy_threshold"])))
+    print(markdown(wide(rows[rows["degradation"] == "none"], ["auc", "eer", "balanced_accuracy_threshold"])))
     if len(found.components) > 1:
         print("Paired differences:\n")
         paired = found.compare()
-        shown = paired[(paired["perturbation"] == "none") & paired["metric"].isin(("auc", "eer", "cllr"))]
+        shown = paired[(paired["degradation"] == "none") & paired["metric"].isin(("auc", "eer", "cllr"))]
         columns = ["component", "baseline", "metric", "value", "baseline_value", "difference", "low", "high", "p"]
         print(markdown(shown[columns].round(3)))
     print("Degraded:\n")

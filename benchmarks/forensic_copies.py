@@ -68,7 +68,7 @@ def photographs(sources: Path, repositories: Repositories) -> list[tuple[str, st
 def claimed(data: bytes) -> tuple[bool, bool] | None:
     """Return whether an area is said to occur twice, and to be a copy; ``None`` where the picture is too small."""
     image = pixels.stored(io.BytesIO(data))  # type: ignore[arg-type]
-    if image is None or min(image.size) < copy_move.MIN_SIDE:
+    if image is None or min(image.size) < copy_move.MIN_SIDE_PX:
         return None
     measured = copy_move.measure(np.asarray(image.convert("L")))
     if measured is None:

@@ -65,7 +65,7 @@ def main() -> None:
         "# Grids of earlier JPEG compressions",
         "",
         "Made by `python -m benchmarks.forensic_grid --corpora ../shared/corpora --large FOLDER` (its docstring says "
-        f"what is made). {jpeg_grid.PLACES} places, {jpeg_grid.TILES} tiles. Shares with 95 % Wilson intervals.",
+        f"what is made). {jpeg_grid.PLACES} places, {jpeg_grid.MAX_TILES} tiles. Shares with 95 % Wilson intervals.",
         "",
         "| files as they are | claimed |",
         "|---|---|",

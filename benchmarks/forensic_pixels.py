@@ -222,7 +222,7 @@ def main() -> None:
     listed = [(path, "camera files", rng.choice(photographs)) for path in cameras]
     for i, path in enumerate(photographs):
         listed.append((path, "photographs", rng.choice(photographs) if i % EVERY == 0 else None))
-    listed = [row for row in listed if min(Image.open(row[0]).size) >= copy_move.MIN_SIDE]
+    listed = [row for row in listed if min(Image.open(row[0]).size) >= copy_move.MIN_SIDE_PX]
     with ProcessPoolExecutor(chosen.processes) as pool:
         for spent, part in pool.map(measure, *zip(*listed, strict=True)):
             seconds.append(spent)

@@ -17,7 +17,7 @@ from forensix.evaluation import summary
 
 
 def frame(n: int, n_conditions: int) -> pd.DataFrame:
-    """Return ``n`` rows of random scores, in equal parts of ``n_conditions`` perturbations."""
+    """Return ``n`` rows of random scores, in equal parts of ``n_conditions`` degradations."""
     rng = np.random.default_rng(0)
     n_files = n // n_conditions
     label = np.where(rng.random(n_files) < 0.5, "fake", "real")
@@ -33,7 +33,7 @@ def frame(n: int, n_conditions: int) -> pd.DataFrame:
                     "group_id": np.arange(n_files) // 20,
                     "task": "voice_analysis",
                     "component": "random",
-                    "perturbation": f"p{k}",
+                    "degradation": f"p{k}",
                     "score": 1 / (1 + np.exp(-logits)),
                 }
             )

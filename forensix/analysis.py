@@ -5,9 +5,10 @@ import datetime as dt
 import difflib
 import platform
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from forensix.errors import BrokenMedia, ForensixError, InputError, ModelNotFound, UsageError
 from forensix.media import Limits, Media, Source, open_media, taken
@@ -17,9 +18,6 @@ from forensix.report import Report
 from forensix.tasks import Options, Outcome, Task, select_tasks
 from forensix.tasks.catalogue import describe, descriptions
 from forensix.tasks.task import check_names, check_slots, deciding_versions
-
-if TYPE_CHECKING:
-    pass
 
 
 def analyze(
@@ -118,15 +116,12 @@ def examine(media: Media, given: str, tasks: Collection[str] | None, options: Op
     outcomes: dict[str, Outcome] = {}
     errors: dict[str, ForensixError] = dict(refused)
     timings_s: dict[str, float] = {}
-    for task in chosen:
-        begun = time.perf_counter()
-        try:
-            outcomes[task.name] = task.run(media, replace(options, progress=_stage(progress, task)))
-        except (InputError, UsageError) as error:
-            errors[task.name] = error
-        except MemoryError:
-            errors[task.name] = BrokenMedia(f"{media.name} needs more memory than there is")
-        timings_s[task.name] = time.perf_counter() - begun
+    for task, (outcome, seconds) in zip(chosen, _run_all(chosen, media, options, progress), strict=True):
+        timings_s[task.name] = seconds
+        if isinstance(outcome, Outcome):
+            outcomes[task.name] = outcome
+        else:
+            errors[task.name] = outcome
     return Report(
         input=given,
         name=media.name,
@@ -146,6 +141,36 @@ def examine(media: Media, given: str, tasks: Collection[str] | None, options: Op
         additional_info=options.additional_info,
         started=started,
     )
+
+
+def _run_all(
+    tasks: Sequence[Task], media: Media, options: Options, progress: Progress
+) -> Iterator[tuple[Outcome | ForensixError, float]]:
+    """Yield what came of each task, in order, and the seconds it took.
+
+    One that examines the file's structure waits for other processes most of the time, so it runs beside those that run
+    networks; it then tells nothing of its progress, which is told from the caller's thread only.
+    """
+    beside = [task for task in tasks if len(tasks) > 1 and describe(task.name).examines_broken]
+    with ThreadPoolExecutor(max(1, len(beside)), "forensix-task") as pool:
+        waiting = {task.name: pool.submit(_run, task, media, options) for task in beside}
+        for task in tasks:
+            if task.name in waiting:
+                yield waiting[task.name].result()
+            else:
+                yield _run(task, media, replace(options, progress=_stage(progress, task)))
+
+
+def _run(task: Task, media: Media, options: Options) -> tuple[Outcome | ForensixError, float]:
+    begun = time.perf_counter()
+    outcome: Outcome | ForensixError
+    try:
+        outcome = task.run(media, options)
+    except (InputError, UsageError) as error:
+        outcome = error
+    except MemoryError:
+        outcome = BrokenMedia(f"{media.name} needs more memory than there is")
+    return outcome, time.perf_counter() - begun
 
 
 def _of_no_file(media: Media, chosen: Collection[Task]) -> Iterator[str]:

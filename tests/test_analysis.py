@@ -3,6 +3,7 @@
 import io
 import subprocess
 import sys
+import threading
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,9 +15,10 @@ from scipy.io import wavfile
 
 import forensix
 from forensix.errors import InputNotFound, UnsupportedMedia, UsageError
-from forensix.media import Media
+from forensix.media import Media, medium
 from forensix.schema import ImageResult
 from forensix.tasks import Options, Outcome, catalogue, load_task, select_tasks, task_names
+from forensix.tasks.forensic_analysis import ForensicAnalysis
 from tests.making import write_image
 
 TASKS = tuple(task.name for task in catalogue.SPECIFIED)
@@ -78,6 +80,25 @@ def test_a_picture_is_judged_without_the_slow_packages_beside_torch(picture: Pat
     script = f"{code}; print([m for m in {slow!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_file_is_examined_while_networks_run(picture: Path, always: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    both = threading.Barrier(2, timeout=60)
+    for kind in (Always, ForensicAnalysis):
+        run = kind.run
+        monkeypatch.setattr(kind, "run", lambda *given, run=run: (both.wait(), run(*given))[1])
+    report = forensix.analyze(picture, ["always", "forensic_analysis"])
+    assert report.errors == {}
+    assert list(report.verdicts) == ["always", "forensic_analysis"]
+
+
+def test_a_picture_is_decoded_once_for_all_tasks(picture: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls, call = [], medium.call
+    monkeypatch.setattr(
+        medium, "call", lambda target, *given, **limits: (calls.append(target), call(target, *given, **limits))[1]
+    )
+    assert forensix.analyze(picture).errors == {}
+    assert calls == ["forensix.media.images:decode"]
 
 
 def test_a_task_of_another_package_runs_like_the_others(picture: Path, always: None) -> None:

@@ -125,7 +125,7 @@ def test_generated_images_sets_marked_and_unmarked_files_side_by_side(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
-    shown = outputs("generated_images", tmp_path, manifest=str(small.folder("images")), perturbations="jpeg")
+    shown = outputs("generated_images", tmp_path, manifest=str(small.folder("images")), degradations="jpeg")
     table, attributions, *rest = pages(shown)
     assert all(name in table for name in ("portrait.jpg", "credentials.png", "comfyui.png", "unmarked.png"))
     assert "(firefly) made it" in table and "(sdxl) made it" in table
@@ -161,14 +161,14 @@ def test_evaluate_and_compare_take_what_papermill_passes_and_keep_what_they_foun
     monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
     run = tmp_path / "runs" / "pictures"
     manifest = str(small.folder("images") / "manifest.csv")
-    shown = outputs("evaluate", tmp_path, manifest=manifest, perturbations="jpeg, blur", output=str(run))
+    shown = outputs("evaluate", tmp_path, manifest=manifest, degradations="jpeg, blur", output=str(run))
     text = "".join(pages(shown))
     assert "balanced_accuracy_threshold" in text and "Evaluation(ai_generated_image_detection, 8 files" in text
     assert sum("image/png" in output.get("data", {}) for output in shown) == 4, "curves, scores, decisions, robustness"
     told = json.loads((run / "result.json").read_text())
     assert told["versions"]["forensix"] and len(told["manifest"]["sha256"]) == len(told["code"]) == 64
     scores, summary = (pd.read_parquet(run / f"{name}.parquet") for name in ("scores", "summary"))
-    assert set(scores["perturbation"]) == {"none", "jpeg", "blur"} and len(scores["path"].unique()) == 8
+    assert set(scores["degradation"]) == {"none", "jpeg", "blur"} and len(scores["path"].unique()) == 8
     assert {"auc", "eer", "brier"} <= set(summary["metric"])
 
     folder = tmp_path / "folder"
@@ -211,10 +211,8 @@ def test_train_your_own_learns_what_the_shipped_detector_has_the_other_way_round
 
 @pytest.mark.parametrize("name", ["evaluate", "compare"])
 def test_an_unknown_parameter_is_an_error(name: str, tmp_path: Path) -> None:
-    with pytest.raises(
-        PapermillExecutionError, match=r"there is no parameter perturbation; there are: .*perturbations"
-    ):
-        outputs(name, tmp_path, manifest="nowhere", perturbation="jpeg")
+    with pytest.raises(PapermillExecutionError, match=r"there is no parameter degradation; there are: .*degradations"):
+        outputs(name, tmp_path, manifest="nowhere", degradation="jpeg")
 
 
 @pytest.mark.slow

@@ -11,7 +11,8 @@ puts off (429 and 503 with ``Retry-After``) is sent again after that time, and p
 a creation whose answer was lost is not repeated, because the task may be there.
 """
 
-from forensix.client.client import Client, Token, TokenClaims, Webhook
+from forensix.client.answers import Token, TokenClaims, Webhook
+from forensix.client.client import Client
 from forensix.client.display import to_report
 from forensix.client.webhooks import verify_webhook
 

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import httpx
@@ -17,6 +18,38 @@ _PUT_OFF = (429, 503)
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout)
 _LOST = (httpx.NetworkError, httpx.TimeoutException, httpx.RemoteProtocolError)
 _FIRST_LOST_S = 0.25
+
+
+@dataclass(frozen=True)
+class TokenClaims:
+    """What a token says of itself; times are Unix seconds."""
+
+    audience: str
+    ends_with: str
+    expires_at: int
+    issued_at: int
+    issuer: str
+    subject: str
+
+
+@dataclass(frozen=True)
+class Token:
+    """A new bearer token: ``token`` is told only once."""
+
+    id: str
+    token: str
+    claims: TokenClaims
+
+    def __repr__(self) -> str:
+        return f"Token(id={self.id!r}, token='...{self.claims.ends_with}')"
+
+
+@dataclass(frozen=True)
+class Webhook:
+    """A registered address."""
+
+    id: str
+    url: str
 
 
 def answer(send: Callable[[], httpx.Response], patience_s: float, *, repeat_lost: bool = False) -> Answer:
@@ -91,3 +124,15 @@ def _retry_after_s(response: httpx.Response) -> float | None:
 def _lost(error: httpx.TransportError, *, harmless: bool) -> str:
     after = "" if harmless else "; what was asked for may have been done: look before asking again"
     return f"the service did not answer ({str(error) or type(error).__name__}){after}"
+
+
+def token_claims(fields: Answer) -> TokenClaims:
+    """Return the claims of a token as the service tells them."""
+    return TokenClaims(
+        audience=fields["audience"],
+        ends_with=fields["endsWith"],
+        expires_at=fields["expiresAt"],
+        issued_at=fields["issuedAt"],
+        issuer=fields["issuer"],
+        subject=fields["subject"],
+    )

@@ -4,51 +4,18 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Self
 from urllib.parse import quote
 
 import httpx
 
-from forensix.client.answers import Answer, answer, check_task, task_report
+from forensix.client.answers import Answer, Token, TokenClaims, Webhook, answer, check_task, task_report, token_claims
 from forensix.errors import InputNotFound, ServiceError, UsageError
 from forensix.schema import TaskReport
 from forensix.tasks.catalogue import describe
 
 _LONGEST_POLL_S = 5.0
-
-
-@dataclass(frozen=True)
-class TokenClaims:
-    """What a token says of itself; times are Unix seconds."""
-
-    audience: str
-    ends_with: str
-    expires_at: int
-    issued_at: int
-    issuer: str
-    subject: str
-
-
-@dataclass(frozen=True)
-class Token:
-    """A new bearer token: ``token`` is told only once."""
-
-    id: str
-    token: str
-    claims: TokenClaims
-
-    def __repr__(self) -> str:
-        return f"Token(id={self.id!r}, token='...{self.claims.ends_with}')"
-
-
-@dataclass(frozen=True)
-class Webhook:
-    """A registered address."""
-
-    id: str
-    url: str
 
 
 class Client:
@@ -263,15 +230,15 @@ class Client:
     def create_token(self) -> Token:
         """Create another bearer token for the account."""
         made = self._ask("POST", "/auth/tokens")
-        return Token(made["id"], made["token"], _claims(made["claims"]))
+        return Token(made["id"], made["token"], token_claims(made["claims"]))
 
     def tokens(self) -> dict[str, TokenClaims]:
         """Return what each token of the account says, by its id."""
-        return {key: _claims(value) for key, value in self._ask("GET", "/auth/tokens")["claims"].items()}
+        return {key: token_claims(value) for key, value in self._ask("GET", "/auth/tokens")["claims"].items()}
 
     def token(self, token_id: str) -> TokenClaims:
         """Return what one token says."""
-        return _claims(self._ask("GET", f"/auth/tokens/{_quoted(token_id)}")["claims"][token_id])
+        return token_claims(self._ask("GET", f"/auth/tokens/{_quoted(token_id)}")["claims"][token_id])
 
     def delete_token(self, token_id: str) -> tuple[str, ...]:
         """End a token at once; return the ids that were deleted."""
@@ -315,17 +282,6 @@ def _opened(
             raise InputNotFound(f"{path} cannot be read: {error.strerror}") from None
         with opened:
             yield name or path.name, opened
-
-
-def _claims(fields: Answer) -> TokenClaims:
-    return TokenClaims(
-        audience=fields["audience"],
-        ends_with=fields["endsWith"],
-        expires_at=fields["expiresAt"],
-        issued_at=fields["issuedAt"],
-        issuer=fields["issuer"],
-        subject=fields["subject"],
-    )
 
 
 def _quoted(part: str) -> str:

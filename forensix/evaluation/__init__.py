@@ -1,6 +1,6 @@
 """Evaluation: score a manifest, then tables with intervals and displays that keep what they draw.
 
-    found = evaluate("clips", "voice_analysis", perturbations=["mp3", "telephone"])
+    found = evaluate("clips", "voice_analysis", degradations=["mp3", "telephone"])
     found.summary(), found.by("generator"), found.robustness().plot()
 
 `runner` scores, `scoring` is what a worker does with one file, `store` keeps scores for later runs, `result` holds

@@ -17,7 +17,7 @@ _AT_FPR = "tpr_at_fpr_"
 
 def cautions(scores: pd.DataFrame) -> list[str]:
     """Return sentences about the scores of an evaluation, from its files as they are, not degraded."""
-    files = scores[scores["perturbation"] == "none"] if "perturbation" in scores else scores
+    files = scores[scores["degradation"] == "none"] if "degradation" in scores else scores
     scored = files[files["score"].notna()].drop_duplicates("path")
     return [*_few(scored), *_repeated(files.drop_duplicates("path")), *_left_out(scores)]
 
@@ -69,7 +69,7 @@ def _left_out(scores: pd.DataFrame) -> list[str]:
     if "generator" not in scores:
         return []
     fakes = scores[(scores["label"] == "fake") & scores["generator"].notna()]
-    keys = [name for name in ("component", "perturbation", "strength", "generator") if name in fakes]
+    keys = [name for name in ("component", "degradation", "strength", "generator") if name in fakes]
     scored = fakes.groupby(keys, dropna=False, observed=True)["score"].count().rename("n").reset_index()
     names = sorted(scored.loc[scored["n"] == 0, "generator"].astype(str).unique())
     if not names:

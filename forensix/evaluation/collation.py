@@ -98,7 +98,7 @@ class Collation:
         if not rows or not any(map(len, rows)):
             raise UsageError("there is nothing to compare: it takes two runs of one task")
         whole = pd.concat(rows, ignore_index=True).rename(columns={"component": "run"})
-        keys = [name for name in ("task", "perturbation", "strength", "metric") if name in whole]
+        keys = [name for name in ("task", "degradation", "strength", "metric") if name in whole]
         whole["p_holm"] = whole.groupby(keys, dropna=False, sort=False)["p"].transform(_holm)
         return whole
 

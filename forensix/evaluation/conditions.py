@@ -12,7 +12,7 @@ import pandas as pd
 from forensix.errors import UsageError
 from forensix.metrics.intervals import DIRECTION, Measures, Sample, measure
 
-KEYS = ("task", "component", "perturbation", "strength", "level")
+KEYS = ("task", "component", "degradation", "strength", "level")
 UNKNOWN = "unknown"
 
 Threshold = float | Mapping[str, float]

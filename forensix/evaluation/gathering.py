@@ -74,7 +74,7 @@ class Gathered:
         counts: dict[str, int] = {}
         for (component, condition), n in zip(self.pairs, per_pair, strict=True):
             if component == 0 and n:
-                counts[condition.perturbation] = int(n)
+                counts[condition.degradation] = int(n)
         return counts
 
     def frames(self, table: pd.DataFrame, task: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -101,7 +101,7 @@ class Gathered:
         described["sha256"] = _text(self.sha256[i] for i in file)
         described["task"] = _text(task for _ in file)
         described["component"] = _text(self.components[i] for i in component)
-        described["perturbation"] = _text(self.conditions[i].perturbation for i in condition)
+        described["degradation"] = _text(self.conditions[i].degradation for i in condition)
         strengths = [np.nan if c.strength is None else c.strength for c in self.conditions]
         described["strength"] = np.array(strengths, dtype=np.float64)[condition]
         described["level"] = _text(level for _ in file)

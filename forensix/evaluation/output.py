@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from forensix.evaluation.result import Evaluation
 
 SCORES, FRAMES, RESULT, PARTIAL = "scores.parquet", "frames.parquet", "result.json", "scores.partial.db"
-_TEXT = {"sha256", "task", "component", "perturbation", "level", "class_name", "error"}
+_TEXT = {"sha256", "task", "component", "degradation", "level", "class_name", "error"}
 _SAME = ("task", "conditions", "settings", "manifest")
 
 

@@ -19,7 +19,7 @@ from forensix.perturb import find, grid, names
 from forensix.tasks import Task, describe, load_task
 from forensix.tasks.catalogue import SPECIFIED
 
-MADE = ("sha256", "task", "component", "perturbation", "strength", "level", "score", "class_name", "error", "seconds",
+MADE = ("sha256", "task", "component", "degradation", "strength", "level", "score", "class_name", "error", "seconds",
         "frame_ms")  # fmt: skip
 """Columns that an evaluation adds to those of the manifest."""
 
@@ -147,10 +147,10 @@ def choose_conditions(
         return conditions
     if isinstance(chosen, str):
         if chosen != "all":
-            raise UsageError(f"perturbations is a list of names, or 'all': write perturbations=[{chosen!r}]")
+            raise UsageError(f"degradations is a list of names, or 'all': write degradations=[{chosen!r}]")
         chosen = [name for kind in kinds for name in names(kind)]
     if not isinstance(chosen, Collection):
-        raise UsageError(f"perturbations is a list of names, not a {type(chosen).__name__}")
+        raise UsageError(f"degradations is a list of names, not a {type(chosen).__name__}")
     for name in chosen:
         if name == "none":
             continue

@@ -21,7 +21,7 @@ class Evaluation:
     """The scores of a manifest under a task. It draws itself in a notebook.
 
     ``scores`` has a row a file, component and condition, in the order of the manifest: its columns, then ``sha256``,
-    ``task``, ``component``, ``perturbation``, ``strength``, ``level``, ``score`` (in [0, 1], higher is more likely
+    ``task``, ``component``, ``degradation``, ``strength``, ``level``, ``score`` (in [0, 1], higher is more likely
     fake, NaN where there is none), ``class_name``, ``error`` and ``seconds`` (what components share, such as decoding,
     counts for the first of them).
     """

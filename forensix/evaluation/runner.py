@@ -49,7 +49,7 @@ def evaluate(
     task: str,
     *,
     component: Any = None,
-    perturbations: "Collection[str] | Mapping[str, Iterable[float | None]] | str | None" = None,
+    degradations: "Collection[str] | Mapping[str, Iterable[float | None]] | str | None" = None,
     executor: "int | str | Client | None" = None,
     output: str | os.PathLike[str] | None = None,
     cache: str | os.PathLike[str] | bool | None = None,
@@ -75,7 +75,7 @@ def evaluate(
     component
         What fills the task's first slot: a name, the path to a card, an object with the slot's verb, a list of those
         to compare, or a dict of them by the names that tables shall show. The task's own by default.
-    perturbations
+    degradations
         Degradations beside the files as they are: names, ``{"jpeg": [90, 70]}``, or ``"all"`` of what the task looks
         at; see `forensix.perturb`. A degradation that is none of a file's kind gives no row for it.
     executor
@@ -123,7 +123,7 @@ def evaluate(
     listed = read_manifest(manifest)
     chosen, slot = choose_task(task)
     components = choose_components(chosen, slot, component)
-    conditions = choose_conditions(chosen, perturbations)
+    conditions = choose_conditions(chosen, degradations)
     identities = tuple(component_identity(slot, one) if slot else "" for one in components.values())
     job = Job(
         task=task,
@@ -267,8 +267,8 @@ def _common(job: Job) -> list[str]:
 
 def _key(common: str, content: str, seed: int, condition: Condition) -> str:
     spelled = f"{common}/{content}"
-    if condition.perturbation != NONE:
-        spelled += f"/{condition.perturbation}/{condition.strength}/{seed}"
+    if condition.degradation != NONE:
+        spelled += f"/{condition.degradation}/{condition.strength}/{seed}"
     return hashlib.sha256(spelled.encode()).hexdigest()
 
 

@@ -35,7 +35,7 @@ Row = dict[str, Any]
 class Condition:
     """What is done to a file before it is scored: ``none``, or a degradation at a strength."""
 
-    perturbation: str = NONE
+    degradation: str = NONE
     strength: float | None = None
 
 
@@ -109,27 +109,27 @@ def _condition_rows(
 ) -> Iterator[Row]:
     begun = time.perf_counter()
     with ExitStack() as stack:
-        if condition.perturbation != NONE:
-            if media.kind == "pdf" or condition.perturbation not in names(
-                kind_of_degradation(media, condition.perturbation)
+        if condition.degradation != NONE:
+            if media.kind == "pdf" or condition.degradation not in names(
+                kind_of_degradation(media, condition.degradation)
             ):
                 yield from ({"skipped": True} for _ in components)
                 return
             try:
                 media = stack.enter_context(
-                    degrade(media, condition.perturbation, condition.strength, folder, seed=job.seed)
+                    degrade(media, condition.degradation, condition.strength, folder, seed=job.seed)
                 )
             except InputError as error:
                 yield from (_failed(error) for _ in components)
                 return
-        if condition.perturbation != NONE or not job.metadata:
+        if condition.degradation != NONE or not job.metadata:
             # Under the name that tasks look for.
             kind, form = media.kind, media.format
             media.memo("facts", lambda: Facts(kind, form))
         for component in components:
             yield _scored(job, task, media, component) | {"seconds": round(time.perf_counter() - begun, 4)}
             begun = time.perf_counter()
-        if condition.perturbation != NONE:
+        if condition.degradation != NONE:
             for path in folder.iterdir():
                 path.unlink()
 

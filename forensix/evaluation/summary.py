@@ -1,7 +1,7 @@
 """Tables from a tidy frame of scores: one row a file in, one row a metric out.
 
 A frame has the columns ``path``, ``label`` (real or fake) and ``score`` (in [0, 1], higher is more likely fake, NaN
-where there is none), and as many as there are of ``task``, ``component``, ``perturbation``, ``strength``, ``level``,
+where there is none), and as many as there are of ``task``, ``component``, ``degradation``, ``strength``, ``level``,
 ``error`` and the columns of the manifest. Each combination of the first five is summarised apart.
 
 Files without a score never get one here. They are left out of the metrics and counted: ``n_failed`` where ``error``
@@ -45,7 +45,7 @@ def summarise(
     threshold: Threshold = 0.5,
     task: str | None = None,
 ) -> pd.DataFrame:
-    """Return every metric of every combination of task, component, perturbation and strength.
+    """Return every metric of every combination of task, component, degradation and strength.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ def _number(n: int, outcome: str) -> str:
 def told_columns(frame: pd.DataFrame, selection: Selection) -> tuple[str, ...]:
     """Return the columns that a page shows beside the score: those that are chosen by, and a few that tell most."""
     some = [name for name in _TELLING if name in frame.columns and frame[name].nunique() > 1][:_MOST_TOLD]
-    first = ["condition"] if selection.perturbation is None else []
+    first = ["condition"] if selection.degradation is None else []
     named = [name for name in selection.where if name not in ("label", "condition", "outcome")]
     return tuple(dict.fromkeys([*first, *named, *some]))
 
@@ -117,7 +117,7 @@ def looked_at(row: "pd.Series[Any]", threshold: float) -> str:
     """Draw the row whose file is looked at."""
     scored = "no score" if pd.isna(row["score"]) else f"score {score_text(float(row['score']))}"
     outcome = str(row["outcome"])
-    condition = "" if row["perturbation"] == AS_THEY_ARE else f", degraded by {row['condition']}"
+    condition = "" if row["degradation"] == AS_THEY_ARE else f", degraded by {row['condition']}"
     words = (
         f"labelled {row['label']}, {scored} by {row['component']}, called fake from {number_text(threshold)}{condition}"
     )

@@ -27,7 +27,7 @@ class EvaluationView:
         judged = explorer.judged
         names = [(_AS_THEY_ARE.get(name, name), name) for name in selection.conditions(judged)]
         self.component = self._menu("Component", explorer.evaluation.components, "component")
-        self.condition = self._menu("Degradation", [*names, _ALL], "perturbation")
+        self.condition = self._menu("Degradation", [*names, _ALL], "degradation")
         self.outcome = self._menu("Outcome", selection.SHOWN, "outcome")
         self.order = self._menu("Order", selection.ORDERS, "order")
         columns = selection.columns(judged)
@@ -105,7 +105,7 @@ class EvaluationView:
         assert chosen is not None and self.evaluation is not None
         self._quiet = True
         try:
-            self.component.value, self.condition.value = chosen.component, chosen.perturbation or ""
+            self.component.value, self.condition.value = chosen.component, chosen.degradation or ""
             self.outcome.value, self.order.value = chosen.outcome, chosen.order
             self.contains.value = chosen.contains
             self.least.value, self.most.value = chosen.score
@@ -123,7 +123,7 @@ class EvaluationView:
             n_all = int((self.explorer.judged["component"] == chosen.component).sum())
             self.counts.value = drawing.counted(rows, n_all)
             threshold = self.evaluation.thresholds[chosen.component]
-            by = "condition" if chosen.perturbation is None else self.column.value or None
+            by = "condition" if chosen.degradation is None else self.column.value or None
             self.plot.value = drawing.histogram(rows, threshold, by)
             self._quiet = True
             self.page.max = max(1, -(-len(rows) // PAGE_ROWS))

@@ -16,7 +16,7 @@ from forensix.evaluation import Evaluation
 from forensix.explorer.running import Running, Work
 from forensix.explorer.selection import AS_THEY_ARE
 from forensix.media import open_media
-from forensix.media.medium import Limits
+from forensix.media.values import Limits
 from forensix.models import component_names
 from forensix.perturb import degrade_file
 from forensix.report import Report
@@ -94,7 +94,7 @@ def looking(
     options: Mapping[str, Any],
 ) -> Work:
     """Return the work of analysing the file of a row as it was scored: its task, its component, its degradation."""
-    task, condition = str(evaluation.info["task"]), str(row["perturbation"])
+    task, condition = str(evaluation.info["task"]), str(row["degradation"])
     used, notes = _component(evaluation, row, components)
     settings = evaluation.info.get("settings", {})
     limits = Limits(**settings.get("limits", {}))

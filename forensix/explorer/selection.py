@@ -29,7 +29,7 @@ class Selection:
     """What is shown of an evaluation."""
 
     component: str
-    perturbation: str | None = AS_THEY_ARE
+    degradation: str | None = AS_THEY_ARE
     """A degradation as `conditions` names it, ``"jpeg 70"``; None for all of them."""
     outcome: str = "all"
     """One of `SHOWN`; ``"errors"`` are false alarms and misses."""
@@ -60,7 +60,7 @@ def judged(scores: pd.DataFrame, thresholds: Mapping[str, float]) -> pd.DataFram
 
 
 def _conditions(scores: pd.DataFrame) -> "pd.Categorical[Any]":
-    pairs = pd.MultiIndex.from_arrays([scores["perturbation"], pd.to_numeric(scores["strength"], errors="coerce")])
+    pairs = pd.MultiIndex.from_arrays([scores["degradation"], pd.to_numeric(scores["strength"], errors="coerce")])
     codes, labels = pairs.factorize()
     names = [str(name) if pd.isna(strength) else f"{name} {strength:g}" for name, strength in labels]
     return pd.Categorical(np.asarray(names, dtype=object)[codes], categories=names)
@@ -91,7 +91,7 @@ def check(frame: pd.DataFrame, selection: Selection) -> None:
     """Raise `UsageError` where a selection names what is not there; the sentence says what is."""
     known = {
         "component": (selection.component, tuple(map(str, frame["component"].unique()))),
-        "perturbation": (selection.perturbation or AS_THEY_ARE, (*conditions(frame), AS_THEY_ARE)),
+        "degradation": (selection.degradation or AS_THEY_ARE, (*conditions(frame), AS_THEY_ARE)),
         "outcome": (selection.outcome, SHOWN),
         "order": (selection.order, ORDERS),
     }
@@ -110,8 +110,8 @@ def chosen(frame: pd.DataFrame, selection: Selection) -> pd.DataFrame:
     """Return the rows of judged scores that a selection shows, in its order, numbered from 0."""
     check(frame, selection)
     keep = (frame["component"] == selection.component).to_numpy()
-    if selection.perturbation is not None:
-        keep = keep & (frame["condition"] == selection.perturbation).to_numpy()
+    if selection.degradation is not None:
+        keep = keep & (frame["condition"] == selection.degradation).to_numpy()
     if selection.outcome != "all":
         wanted = (FALSE_ALARM, MISS) if selection.outcome == "errors" else (selection.outcome,)
         keep = keep & frame["outcome"].isin(wanted).to_numpy()

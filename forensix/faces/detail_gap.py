@@ -13,7 +13,6 @@ A swap that sharpens what it puts in lowers it too.
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
-from scipy.ndimage import uniform_filter
 
 from forensix.faces.align import similarity
 from forensix.faces.crop import square
@@ -60,6 +59,8 @@ def detail_gap(rgb: NDArray[np.uint8], box: NDArray[np.floating], points: NDArra
     Above 0 where the face holds less; recorded and made faces lie mostly between -0.2 and 0.6. NaN where the face or
     its surroundings are too small or too bare to tell.
     """
+    from scipy.ndimage import uniform_filter
+
     shown, start, scale = _window(rgb, np.asarray(box, dtype=np.float64))
     if min(shown.shape[:2]) <= 2 * _RIM_PX:
         return float("nan")

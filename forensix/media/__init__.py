@@ -10,8 +10,9 @@ import lazy_loader
 
 if TYPE_CHECKING:
     from forensix.media.given import Given, Source, taken
-    from forensix.media.medium import DrawnPage, Frame, Limits, Media, MediaInfo, PageJob
+    from forensix.media.medium import Media
     from forensix.media.opening import is_url, open_media
+    from forensix.media.values import DrawnPage, Frame, Limits, MediaInfo, PageJob
 
 __all__ = [
     "DrawnPage",
@@ -32,7 +33,8 @@ __getattr__, __dir__, _ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "given": ["Given", "Source", "taken"],
-        "medium": ["DrawnPage", "Frame", "Limits", "Media", "MediaInfo", "PageJob"],
+        "medium": ["Media"],
         "opening": ["is_url", "open_media"],
+        "values": ["DrawnPage", "Frame", "Limits", "MediaInfo", "PageJob"],
     },
 )

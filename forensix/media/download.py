@@ -16,7 +16,7 @@ from forensix.media.sandbox import call
 from forensix.media.sniff import shorten
 
 if TYPE_CHECKING:
-    from forensix.media.medium import Limits
+    from forensix.media.values import Limits
 
 MAX_REDIRECTS = 5
 _REDIRECTS = (301, 302, 303, 307, 308)

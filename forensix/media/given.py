@@ -19,7 +19,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from forensix.errors import BrokenMedia, InputNotFound, LimitExceeded, UnsupportedMedia, UsageError
-from forensix.media.medium import Limits
+from forensix.media.values import Limits
 
 if TYPE_CHECKING:
     import numpy as np

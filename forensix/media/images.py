@@ -1,4 +1,4 @@
-"""Decode one image with Pillow; runs in the sandbox.
+"""Decode one image with Pillow; runs in the sandbox, all but `shrunk`.
 
 Every mode becomes RGB of 8 bits: transparency over white, 16 bits by their high byte, CMYK and the rest by Pillow, the
 orientation of EXIF applied. Colour profiles are not: detectors see the stored values, as they were trained to. Work is
@@ -50,13 +50,18 @@ def decode(source: dict[str, str], max_pixels: int, max_side_px: int | None) -> 
         except _DAMAGE as error:
             raise BrokenMedia(_damage(source, error)) from error
         rgb = _orient(_rgb(image), _orientation(image))
-    if max_side_px and max(rgb.shape[:2]) > max_side_px:
-        ratio = max_side_px / max(rgb.shape[:2])
-        size = (max(1, round(rgb.shape[1] * ratio)), max(1, round(rgb.shape[0] * ratio)))
-        import numpy as np
+    return shrunk(rgb, max_side_px) if max_side_px else rgb
 
-        rgb = np.asarray(Image.fromarray(rgb).resize(size, Image.Resampling.LANCZOS))
-    return rgb
+
+def shrunk(rgb: "np.ndarray", max_side_px: int) -> "np.ndarray":
+    """Return a picture, uint8 (H, W, 3), with ``max_side_px`` on its longer side, or as it is if that is less."""
+    if max(rgb.shape[:2]) <= max_side_px:
+        return rgb
+    import numpy as np
+
+    ratio = max_side_px / max(rgb.shape[:2])
+    size = (max(1, round(rgb.shape[1] * ratio)), max(1, round(rgb.shape[0] * ratio)))
+    return np.asarray(Image.fromarray(rgb).resize(size, Image.Resampling.LANCZOS))
 
 
 def _open(source: dict[str, str], max_pixels: int) -> Image.Image:

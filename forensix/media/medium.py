@@ -9,13 +9,14 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from forensix.errors import BrokenMedia, UnsupportedMedia
 from forensix.media import sniff
 from forensix.media.sandbox import call, stream
+from forensix.media.values import DrawnPage, Frame, Limits, MediaInfo, PageJob
 from forensix.schema import MediaKind
 
 if TYPE_CHECKING:
@@ -27,71 +28,10 @@ STREAM_BYTES = 2 << 30
 """Memory of a decoder: frames of 2560p by two threads reserve 0.4 GB."""
 _IMAGE_S = 120.0
 _PAGES_S = 60.0
+_SHARED_PIXELS = 16_000_000
+"""A larger picture that is wanted small is shrunk where it is decoded: it would be slow to send and to hold."""
 # A progressive picture of the largest size holds its coefficients beside its pixels.
 _IMAGE_BYTES = 3 << 30
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """The most that an input may be; ``decode_s`` is the longest wait for one decoding."""
-
-    max_bytes: int = 32 * 1024**2
-    video_s: float = 30 * 60
-    video_side_px: int = 2560
-    audio_s: float = 20 * 60
-    image_pixels: int = 128_000_000
-    pdf_pages: int = 5_000
-    decode_s: float = 900
-    download_s: float = 60
-
-
-@dataclass(frozen=True, slots=True)
-class MediaInfo:
-    """What the header says, as displayed (after rotation); None where it does not say."""
-
-    width_px: int | None = None
-    height_px: int | None = None
-    duration_s: float | None = None
-    frame_rate_hz: float | None = None
-    n_frames: int | None = None
-    has_video: bool = False
-    has_audio: bool = False
-    sample_rate_hz: int | None = None
-    channels: int | None = None
-    video_codec: str | None = None
-    audio_codec: str | None = None
-    n_pages: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """One frame: ``index`` counts those of the original, ``rgb`` is uint8 (H, W, 3), ``scale`` original / returned."""
-
-    index: int
-    ms: float
-    rgb: "np.ndarray"
-    scale: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class PageJob:
-    """A page of a PDF to draw: its number from 1, and places on it, (x0, y0, x1, y1) in points.
-
-    ``end_offset`` is where an earlier version ends, in bytes; None is the last one.
-    """
-
-    number: int
-    end_offset: int | None = None
-    boxes: tuple[tuple[float, ...], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class DrawnPage:
-    """What came of a job: ``rgb``, uint8 (H, W, 3), None where there is no such page, and its places in pixels."""
-
-    job: int
-    rgb: "np.ndarray | None"
-    boxes: "np.ndarray"
 
 
 class Media:
@@ -125,7 +65,7 @@ class Media:
         self.written = written
         self._warnings: list[str] = []
         self._memo: dict[str, Any] = {}
-        self._lock = threading.RLock()
+        self._lock, self._making = threading.Lock(), dict[str, threading.RLock]()
         # Also at exit, and when a Media is dropped without being closed.
         self._finalizer = weakref.finalize(self, resources.close)
 
@@ -230,8 +170,13 @@ class Media:
         return samples
 
     def memo(self, key: str, make: Callable[[], T]) -> T:
-        """Return ``make()``, called once per ``key`` until the medium is closed; errors are not kept."""
+        """Return ``make()``, called once per ``key`` until the medium is closed; errors are not kept.
+
+        Threads that ask for the same wait for the first; other keys are made meanwhile.
+        """
         with self._lock:
+            making = self._making.setdefault(key, threading.RLock())
+        with making:
             if key not in self._memo:
                 self._memo[key] = make()
             value: T = self._memo[key]
@@ -276,7 +221,13 @@ class Media:
         if max_side_px is None or max(sides) <= max_side_px:
             yield Frame(0, 0.0, self.image())
             return
-        rgb = self._decode_image(max_side_px)
+        if sides[0] * sides[1] <= _SHARED_PIXELS:
+            from forensix.media.images import shrunk
+
+            # Others want the whole of it as well: decoded once for all.
+            rgb = shrunk(self.image(), max_side_px)
+        else:
+            rgb = self._decode_image(max_side_px)
         yield Frame(0, 0.0, rgb, max(sides) / max(rgb.shape[:2]))
 
     def _video_frames(self, rate_hz: float | None, max_side_px: int | None) -> Iterator[Frame]:

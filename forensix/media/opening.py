@@ -17,8 +17,9 @@ from typing import Any
 from forensix.errors import BrokenMedia, LimitExceeded
 from forensix.media import sniff
 from forensix.media.given import Given, Source, taken
-from forensix.media.medium import STREAM_BYTES, Limits, Media, MediaInfo, described
+from forensix.media.medium import STREAM_BYTES, Media, described
 from forensix.media.sandbox import call
+from forensix.media.values import Limits, MediaInfo
 from forensix.schema import MediaKind
 
 _PROBE_S = 20.0

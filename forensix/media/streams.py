@@ -5,14 +5,14 @@ or a reference inside cannot make ffmpeg open anything else. Files are decoded t
 for evenly spaced frames, and the only way to true frame numbers. Damaged packets are left out and counted.
 """
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import av
 from av.video.reformatter import VideoReformatter
 
 from forensix.errors import BrokenMedia, LimitExceeded, UnsupportedMedia
+from forensix.media.packets import Clock, Decoding
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,8 +24,6 @@ _DEMUXERS = {
     **{slug: slug for slug in ("flv", "avi", "wav", "mp3", "ogg", "aac", "flac")},
     "pcm": "s16le",
 }
-# Two, whatever the machine: enough to overlap, and damaged streams decode alike everywhere.
-_THREADS = 2
 _CHUNK_SAMPLES = 1 << 16
 _SLACK_S = 1.0
 """Encoders pad; a file of exactly the longest duration must pass."""
@@ -89,8 +87,8 @@ def frames(
         if video is None:
             raise UnsupportedMedia(f"{name} has no pictures, only sound")
         reformatter = VideoReformatter()
-        decoding = _Decoding(container, video)
-        clock = _Clock(video)
+        decoding = Decoding(container, video)
+        clock = Clock(video)
         size: tuple[int, int] | None = None
         scale, resized, next_ms, last_ms = 1.0, 0, 0.0, 0.0
         for index, frame in decoding:
@@ -127,7 +125,7 @@ def samples(source: dict[str, str], limits: dict[str, float]) -> Iterator[Any]:
         if audio is None:
             raise UnsupportedMedia(f"{name} has no sound")
         has_video = _video(container) is not None
-        decoding = _Decoding(container, audio)
+        decoding = Decoding(container, audio)
         resampler = av.AudioResampler(format="s16", layout="mono", rate=SAMPLE_RATE_HZ)
         waiting: list[np.ndarray] = []
         n_waiting = 0
@@ -146,74 +144,6 @@ def samples(source: dict[str, str], limits: dict[str, float]) -> Iterator[Any]:
             yield np.concatenate(waiting)
         warnings = decoding.warnings("piece of sound", _missing_s(container, audio, n_samples / SAMPLE_RATE_HZ))
     yield warnings
-
-
-class _Decoding:
-    """Decoded frames with their numbers in the stream; what cannot be decoded is counted, not raised."""
-
-    def __init__(self, container: Any, stream: Any) -> None:
-        self._container, self._stream = container, stream
-        self._n_damaged, self._ends_badly = 0, False
-        stream.thread_type = "AUTO"
-        stream.codec_context.thread_count = _THREADS
-
-    def __iter__(self) -> Iterator[tuple[int, Any]]:
-        index = 0
-        for decode in self._steps():
-            try:
-                decoded = decode()
-            except av.error.FFmpegError:
-                self._n_damaged += 1
-                index += 1
-                continue
-            for frame in decoded:
-                if frame.is_corrupt:
-                    self._n_damaged += 1
-                else:
-                    yield index, frame
-                index += 1
-
-    def _steps(self) -> Iterator[Callable[[], list[Any]]]:
-        try:
-            for packet in self._container.demux(self._stream):
-                yield packet.decode
-        except av.error.FFmpegError:
-            self._ends_badly = True
-            # What the decoder still holds comes out without the packet that could not be read.
-            yield lambda: self._stream.codec_context.decode(None)
-
-    def warnings(self, what: str, missing_s: float) -> list[str]:
-        messages = []
-        if self._n_damaged:
-            plural = "s" if self._n_damaged > 1 else ""
-            messages.append(f"{self._n_damaged} damaged {what}{plural} left out")
-        if self._ends_badly or missing_s > 0:
-            said = f" {missing_s:.1f} s before the end that its header states" if missing_s > 0 else " in damaged data"
-            messages.append(f"the file ends{said}; only what comes before was analysed")
-        return messages
-
-
-class _Clock:
-    """Milliseconds of a frame from its time stamp, from the start of the stream; never backwards."""
-
-    def __init__(self, video: Any) -> None:
-        rate = float(video.average_rate or video.guessed_rate or 25)
-        self._frame_ms = 1000 / rate if math.isfinite(rate) and rate > 0 else 40.0
-        self.half_frame_ms = min(self._frame_ms / 2, 20.0)
-        self._origin_ms: float | None = None
-        self._last_ms = 0.0
-
-    def ms(self, frame: Any, index: int) -> float:
-        if frame.pts is None or frame.time_base is None:
-            now = index * self._frame_ms
-        else:
-            stamp = float(frame.pts * frame.time_base) * 1000
-            if self._origin_ms is None:
-                # The first frame that decodes need not be the first of the stream.
-                self._origin_ms = stamp - index * self._frame_ms
-            now = stamp - self._origin_ms
-        self._last_ms = max(now, self._last_ms)
-        return self._last_ms
 
 
 def open_container(file: BinaryIO, source: dict[str, str]) -> Any:
@@ -308,7 +238,7 @@ def _rgb(reformatter: VideoReformatter, frame: Any, size: tuple[int, int]) -> "n
     return np.rot90(rgb, turned // 90 % 4) if turned % 360 else rgb
 
 
-def _resampled(decoding: _Decoding, resampler: Any) -> Iterator["np.ndarray"]:
+def _resampled(decoding: Decoding, resampler: Any) -> Iterator["np.ndarray"]:
     for _, frame in decoding:
         try:
             for part in resampler.resample(frame):

@@ -6,12 +6,16 @@ who asks about them: compression, scaling, blur, noise, cropping, and the way of
 """
 
 import io
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
+from forensix.errors import LimitExceeded
+
 RGB = NDArray[np.uint8]
+MOST_PIXELS = 256_000_000
 
 RESAMPLING = {
     "nearest": Image.Resampling.NEAREST,
@@ -45,6 +49,20 @@ def resize(rgb: RGB, factor: float, *, resample: str = "bicubic") -> RGB:
     return np.asarray(Image.fromarray(rgb).resize(size, RESAMPLING[resample]))
 
 
+def enlarged(rgb: RGB, factor: float) -> RGB:
+    """Scale both sides up.
+
+    Raises
+    ------
+    LimitExceeded
+        It would have more than `MOST_PIXELS`.
+    """
+    pixels = rgb.shape[0] * rgb.shape[1] * factor**2
+    if pixels > MOST_PIXELS:
+        raise LimitExceeded(f"scaled up by {factor:g} it would have {pixels / 1e6:.0f} megapixels; the limit is 256")
+    return resize(rgb, factor)
+
+
 def blur(rgb: RGB, sigma_px: float) -> RGB:
     """Blur with a Gaussian."""
     return np.asarray(Image.fromarray(rgb).filter(ImageFilter.GaussianBlur(sigma_px)))
@@ -60,6 +78,12 @@ def noise(rgb: RGB, sigma: float, rng: np.random.Generator) -> RGB:
 def crop(rgb: RGB, top: int, left: int, height: int, width: int) -> RGB:
     """Cut a box out; parts outside the picture are left away."""
     return rgb[max(0, top) : top + height, max(0, left) : left + width].copy()
+
+
+def centre(rgb: RGB, share: float) -> RGB:
+    """Cut out the middle, ``share`` of each side."""
+    height, width = (max(1, round(share * side)) for side in rgb.shape[:2])
+    return crop(rgb, (rgb.shape[0] - height) // 2, (rgb.shape[1] - width) // 2, height, width)
 
 
 def colour(rgb: RGB, *, gain: tuple[float, float, float] = (1, 1, 1), gamma: float = 1, saturation: float = 1) -> RGB:
@@ -86,3 +110,13 @@ def shared(rgb: RGB, rng: np.random.Generator) -> RGB:
     longest = max(rgb.shape[:2])
     small = resize(rgb, 1080 / longest, resample="lanczos") if longest > 1080 else rgb
     return jpeg(small, int(rng.integers(65, 86)))
+
+
+def repeated(
+    times: float, rng: np.random.Generator, steps: Sequence[Callable[[RGB, np.random.Generator], RGB]], rgb: RGB
+) -> RGB:
+    """Take the steps one after the other, all of them ``times`` over and at least once."""
+    for _ in range(max(1, int(times))):
+        for step in steps:
+            rgb = step(rgb, rng)
+    return rgb

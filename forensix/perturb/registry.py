@@ -5,7 +5,7 @@ degraded alike in every run, on every machine and in any order, and nothing depe
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal
@@ -13,14 +13,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from forensix.errors import LimitExceeded, UsageError
+from forensix.errors import UsageError
 from forensix.perturb import audio, image, rawboost
 
 Kind = Literal["image", "audio", "video"]
 KINDS: tuple[Kind, ...] = ("image", "audio", "video")
 #: Degradations without a strength are given as this one.
 Strength = float | None
-_MOST_PIXELS = 256_000_000
 # Units of what is counted: 70.5 would be done as 70 and shown as 70.5.
 _WHOLE = ("quality", "kbit/s", "times")
 Apply = Callable[[Any, Any, np.random.Generator], Any]
@@ -84,25 +83,6 @@ class Degradation:
         return np.random.default_rng(int.from_bytes(told.digest()[:16], "little"))
 
 
-def _chain(times: float, rng: np.random.Generator, steps: Sequence[Callable[..., Any]], rgb: image.RGB) -> image.RGB:
-    for _ in range(max(1, int(times))):
-        for step in steps:
-            rgb = step(rgb, rng)
-    return rgb
-
-
-def _enlarged(rgb: image.RGB, factor: float) -> image.RGB:
-    pixels = rgb.shape[0] * rgb.shape[1] * factor**2
-    if pixels > _MOST_PIXELS:
-        raise LimitExceeded(f"scaled up by {factor:g} it would have {pixels / 1e6:.0f} megapixels; the limit is 256")
-    return image.resize(rgb, factor)
-
-
-def _centre(rgb: image.RGB, share: float) -> image.RGB:
-    height, width = (max(1, round(share * side)) for side in rgb.shape[:2])
-    return image.crop(rgb, (rgb.shape[0] - height) // 2, (rgb.shape[1] - width) // 2, height, width)
-
-
 _IMAGES = (
     Degradation(
         "image", "jpeg", (90, 70, 50, 30), "quality", (1, 100), "JPEG, 4:2:0", lambda x, s, _: image.jpeg(x, round(s))
@@ -114,7 +94,7 @@ _IMAGES = (
         "image", "resize", (0.75, 0.5, 0.25), "factor", (0.01, 0.99), "scaled down", lambda x, s, _: image.resize(x, s)
     ),
     Degradation(
-        "image", "enlarge", (1.25, 1.5, 2.0), "factor", (1.01, 16), "scaled up", lambda x, s, _: _enlarged(x, s)
+        "image", "enlarge", (1.25, 1.5, 2.0), "factor", (1.01, 16), "scaled up", lambda x, s, _: image.enlarged(x, s)
     ),
     Degradation(
         "image", "blur", (0.5, 1.0, 2.0, 3.0), "sigma, px", (0.2, 100), "Gaussian", lambda x, s, _: image.blur(x, s)
@@ -127,7 +107,7 @@ _IMAGES = (
         "share of the sides",
         (0.01, 0.99),
         "centre kept",
-        lambda x, s, _: _centre(x, s),
+        lambda x, s, _: image.centre(x, s),
     ),
     Degradation(
         "image",
@@ -136,7 +116,7 @@ _IMAGES = (
         "times",
         (1, 20),
         "shown at another size and tone, captured off its grid",
-        lambda x, s, rng: _chain(s, rng, (image.screenshot,), x),
+        lambda x, s, rng: image.repeated(s, rng, (image.screenshot,), x),
     ),
     Degradation(
         "image",
@@ -145,7 +125,7 @@ _IMAGES = (
         "times",
         (1, 20),
         "through a social network: at most 1080 px, JPEG 65 to 85",
-        lambda x, s, rng: _chain(s, rng, (image.shared,), x),
+        lambda x, s, rng: image.repeated(s, rng, (image.shared,), x),
     ),
     Degradation(
         "image",
@@ -154,7 +134,7 @@ _IMAGES = (
         "times",
         (1, 20),
         "a screenshot that is sent on",
-        lambda x, s, rng: _chain(s, rng, (image.screenshot, image.shared), x),
+        lambda x, s, rng: image.repeated(s, rng, (image.screenshot, image.shared), x),
     ),
 )
 _AUDIO = (

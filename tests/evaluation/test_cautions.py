@@ -17,7 +17,7 @@ def scores(n: int = 4000, **columns: object) -> pd.DataFrame:
             "path": [f"{i}.png" for i in range(n)],
             "label": label,
             "sha256": [f"{i:064x}" for i in range(n)],
-            "perturbation": "none",
+            "degradation": "none",
             "strength": np.nan,
             "component": "test",
             "score": 0.5,
@@ -28,7 +28,7 @@ def scores(n: int = 4000, **columns: object) -> pd.DataFrame:
 
 def test_large_sets_without_repetitions_need_no_words() -> None:
     assert cautions(scores()) == []
-    assert cautions(pd.concat([scores(), scores(perturbation="jpeg", strength=90.0), scores(component="b")])) == []
+    assert cautions(pd.concat([scores(), scores(degradation="jpeg", strength=90.0), scores(component="b")])) == []
 
 
 def test_few_files_are_said_with_their_class() -> None:

@@ -55,12 +55,12 @@ def test_files_are_paired_by_content_wherever_they_lie(few: Manifest, tmp_path: 
     table = few.table.iloc[2:].assign(path=[f"x{path}" for path in few.table["path"].iloc[2:]])
     for old, new in zip(few.paths()[2:], table["path"], strict=True):
         (moved / new).write_bytes(old.read_bytes())
-    one = scored(few, tmp_path / "one", component={"light": Grey()}, perturbations={"blur": [1]})
+    one = scored(few, tmp_path / "one", component={"light": Grey()}, degradations={"blur": [1]})
     other = scored(Manifest(table, root=moved), tmp_path / "other", component={"dark": Dark()})
     found = collate({"one": one, "other": other})
     paired = found.compare(n_bootstrap=50)
     assert set(paired["run"]) == {"dark"} and set(paired["baseline"]) == {"light"}
-    row = paired.query("metric == 'auc' and perturbation == 'none'").iloc[0]
+    row = paired.query("metric == 'auc' and degradation == 'none'").iloc[0]
     assert (row["value"], row["baseline_value"], row["difference"]) == (0, 1, -1)
     assert (row["n_real"], row["n_fake"], row["n_left_out"]) == (5, 5, 2)
     assert "These runs were made with different manifests." in found.notes

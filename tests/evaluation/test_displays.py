@@ -53,7 +53,7 @@ def scores(component: str = "ours", shift: float = 2.0, n: int = 300, seed: int 
             "group_id": np.arange(n) // 4,
             "task": "voice_analysis",
             "component": component,
-            "perturbation": "none",
+            "degradation": "none",
             "strength": np.nan,
             "level": "file",
             "score": np.round(score, 2),
@@ -66,7 +66,7 @@ def scores(component: str = "ours", shift: float = 2.0, n: int = 300, seed: int 
 def degraded() -> pd.DataFrame:
     parts = [scores()]
     for name, strengths in {"mp3": [64.0, 16.0, 32.0], "noise": [8.0, 2.0], "telephone": [np.nan]}.items():
-        parts += [scores(shift=1.0, seed=k, perturbation=name, strength=s) for k, s in enumerate(strengths)]
+        parts += [scores(shift=1.0, seed=k, degradation=name, strength=s) for k, s in enumerate(strengths)]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -215,7 +215,7 @@ def test_scores_of_several_components_are_never_pooled(display: Any) -> None:
 
 def test_degraded_files_stay_out_unless_they_are_compared() -> None:
     assert RocDisplay.from_frame(degraded()).curves[0].n_real == RocDisplay.from_frame(scores()).curves[0].n_real
-    assert [c.name for c in RocDisplay.from_frame(degraded(), "perturbation").curves] == [
+    assert [c.name for c in RocDisplay.from_frame(degraded(), "degradation").curves] == [
         "none",
         "mp3 64",
         "mp3 32",
@@ -228,10 +228,10 @@ def test_degraded_files_stay_out_unless_they_are_compared() -> None:
 
 @pytest.mark.parametrize("display", [RocDisplay, DetDisplay, PrecisionRecallDisplay])
 def test_each_strength_of_a_degradation_has_its_curve(display: Any) -> None:
-    curves = {c.name: c for c in display.from_frame(degraded(), "perturbation").curves}
-    alone = degraded().query("perturbation == 'mp3' and strength == 16")
+    curves = {c.name: c for c in display.from_frame(degraded(), "degradation").curves}
+    alone = degraded().query("degradation == 'mp3' and strength == 16")
     assert curves["mp3 16"].value == display.from_frame(alone).curves[0].value
-    rows = ScoreDisplay.from_frame(degraded(), "perturbation").histograms
+    rows = ScoreDisplay.from_frame(degraded(), "degradation").histograms
     (row,) = (row for row in rows if (row.name, row.label) == ("mp3 16", "real"))
     assert row.n == (alone["label"] == "real").sum()
     assert {row.name for row in rows} == set(curves)

@@ -37,21 +37,21 @@ def test_a_row_for_each_file_component_and_condition_in_the_order_of_the_manifes
         few,
         TASK,
         component={"light": Grey(), "again": Grey()},
-        perturbations={"jpeg": [30, 90], "blur": [2]},
+        degradations={"jpeg": [30, 90], "blur": [2]},
         cache=False,
         progress=lambda *step: steps.append(step),
     )
     table = found.scores
     assert list(table.columns) == [
         *("path", "label", "group_id", "source", "generator"),
-        *("sha256", "task", "component", "perturbation", "strength", "level"),
+        *("sha256", "task", "component", "degradation", "strength", "level"),
         *("score", "class_name", "error", "seconds"),
     ]
     assert len(table) == 8 * 2 * 4
     assert table["path"].drop_duplicates().tolist() == few.table["path"].tolist()
     one = table[table["path"] == "003.png"]
     assert one["component"].tolist() == ["light"] * 4 + ["again"] * 4
-    assert one["perturbation"].tolist() == ["none", "jpeg", "jpeg", "blur"] * 2
+    assert one["degradation"].tolist() == ["none", "jpeg", "jpeg", "blur"] * 2
     assert one["strength"].fillna(-1).tolist() == [-1, 30, 90, 2] * 2
     assert set(one["generator"]) == {"maker 3"} and set(one["level"]) == {"file"}
     image = np.asarray(Image.open(few.paths()[3]))
@@ -65,9 +65,9 @@ def test_a_row_for_each_file_component_and_condition_in_the_order_of_the_manifes
 
 def test_worker_processes_give_the_same_table_also_when_one_dies(tmp_path: Path) -> None:
     listed = pictures(tmp_path, 12, first={5: DEADLY})
-    here = evaluate(listed, TASK, component=Grey(), perturbations={"noise": [4]}, cache=False, executor="here")
+    here = evaluate(listed, TASK, component=Grey(), degradations={"noise": [4]}, cache=False, executor="here")
     dying = Deadly(mark=str(tmp_path / "mark"))
-    there = evaluate(listed, TASK, component={"Grey": dying}, perturbations={"noise": [4]}, cache=False, executor=2)
+    there = evaluate(listed, TASK, component={"Grey": dying}, degradations={"noise": [4]}, cache=False, executor=2)
     assert (tmp_path / "mark").exists()
     pd.testing.assert_frame_equal(plain(there.scores), plain(here.scores))
 
@@ -119,16 +119,16 @@ def test_nothing_to_score_is_no_failure(tmp_path: Path) -> None:
 def test_degraded_copies_score_as_the_degraded_files_do(tmp_path: Path) -> None:
     listed = pictures(tmp_path, 1)
     detector = Grey()
-    found = evaluate(listed, REAL, component=detector, perturbations={"jpeg": [50], "noise": [8]}, cache=False, seed=3)
+    found = evaluate(listed, REAL, component=detector, degradations={"jpeg": [50], "noise": [8]}, cache=False, seed=3)
     for row in found.scores.iloc[1:].itertuples():
-        path = degrade_file(tmp_path / "000.png", row.perturbation, row.strength, tmp_path, seed=3)
+        path = degrade_file(tmp_path / "000.png", row.degradation, row.strength, tmp_path, seed=3)
         assert analyze(path, [REAL], explain=False, image_detector=detector).scores[REAL] == row.score
 
 
 @pytest.mark.slow
 def test_degraded_sound_and_videos_score_as_the_degraded_files_do(tmp_path: Path, small_voices: Path) -> None:
     table = pd.DataFrame({"path": ["synthetic-0.wav"], "label": ["fake"]})
-    found = evaluate(Manifest(table, root=small_voices), "voice_analysis", perturbations={"mp3": [16]}, cache=False)
+    found = evaluate(Manifest(table, root=small_voices), "voice_analysis", degradations={"mp3": [16]}, cache=False)
     path = degrade_file(small_voices / "synthetic-0.wav", "mp3", 16, tmp_path)
     told = analyze(path, ["voice_analysis"], explain=False, transcribe=False).scores
     assert found.scores["score"].iloc[1] == told["voice_analysis"] != found.scores["score"].iloc[0]
@@ -136,13 +136,13 @@ def test_degraded_sound_and_videos_score_as_the_degraded_files_do(tmp_path: Path
     write_video(tmp_path / "a.mp4", 12)
     table = pd.DataFrame({"path": ["a.mp4"], "label": ["fake"]})
     video = Manifest(table, root=tmp_path)
-    found = evaluate(video, REAL, component=Grey(), perturbations={"crf": [40], "jpeg": [50]}, cache=False)
+    found = evaluate(video, REAL, component=Grey(), degradations={"crf": [40], "jpeg": [50]}, cache=False)
     path = degrade_file(tmp_path / "a.mp4", "crf", 40, tmp_path)
     told = analyze(path, [REAL], explain=False, image_detector=Grey()).scores
-    assert found.scores["perturbation"].tolist() == ["none", "crf"], "jpeg is for pictures"
+    assert found.scores["degradation"].tolist() == ["none", "crf"], "jpeg is for pictures"
     assert found.scores["score"].iloc[1] == told[REAL] != found.scores["score"].iloc[0]
     assert "jpeg is no degradation of 1 of the files, which have no row for it." in found.notes
-    frames = found.frames[found.frames["perturbation"] == "none"]
+    frames = found.frames[found.frames["degradation"] == "none"]
     assert len(frames) >= 4 and frames["frame_ms"].is_monotonic_increasing
     assert set(frames["level"]) == {"frame"} and set(frames["label"]) == {"fake"}
     assert set(found.summary(level="frame", n_bootstrap=0)["n_fake"]) >= {len(frames)}
@@ -182,7 +182,7 @@ def test_a_file_is_scored_once_whatever_it_is_called_and_however_often_it_is_ask
     assert other.scores["score"].iloc[2] == pytest.approx(200 / 255)
     evaluate(listed.where(path="001.png"), TASK, component=Grey(version="2"), cache=cache)
     assert len(Store(cache / "scores.db")) == 6, "another model is another score"
-    evaluate(listed.where(path="001.png"), TASK, component=detector, cache=cache, perturbations={"blur": [1]})
+    evaluate(listed.where(path="001.png"), TASK, component=detector, cache=cache, degradations={"blur": [1]})
     assert detector.calls == 6, "only the copy that is new"
 
 
@@ -257,7 +257,7 @@ def test_an_output_is_whole_and_holds_what_made_it(few: Manifest, tmp_path: Path
     again = evaluate(few, TASK, component=Grey(), cache=False, output=folder)
     pd.testing.assert_frame_equal(plain(again.scores), plain(found.scores))
     with pytest.raises(UsageError, match="another conditions"):
-        evaluate(few, TASK, component=Grey(), cache=False, output=folder, perturbations=["jpeg"])
+        evaluate(few, TASK, component=Grey(), cache=False, output=folder, degradations=["jpeg"])
     with pytest.raises(UsageError, match="another manifest"):
         evaluate(few.where(label="real"), TASK, component=Grey(), cache=False, output=folder)
     pd.testing.assert_frame_equal(Evaluation.load(folder).scores, again.scores)
@@ -309,10 +309,10 @@ def _wait_for_rows(path: Path, n: int) -> None:
 
 def test_tables_and_displays_come_from_the_scores(few: Manifest) -> None:
     found = evaluate(
-        few, TASK, component={"a": Grey(), "b": Grey()}, perturbations={"jpeg": [90, 30], "blur": [1]}, cache=False
+        few, TASK, component={"a": Grey(), "b": Grey()}, degradations={"jpeg": [90, 30], "blur": [1]}, cache=False
     )
     summary = found.summary(n_bootstrap=20)
-    assert summary.query("component == 'a' and perturbation == 'none' and metric == 'auc'")["value"].item() == 1.0
+    assert summary.query("component == 'a' and degradation == 'none' and metric == 'auc'")["value"].item() == 1.0
     assert "AVG" in set(found.by("generator", n_bootstrap=0)["generator"])
     assert set(found.compare(n_bootstrap=20)["baseline"]) == {"a"}
     assert [curve.name for curve in found.roc().curves] == ["a", "b"]
@@ -371,13 +371,13 @@ def test_wrong_calls_stop_before_any_work(few: Manifest, tmp_path: Path) -> None
         (UsageError, r"limits is a forensix.media.Limits\(...\), not a dict", {"limits": {"max_bytes": 3}}),
         (UsageError, "seed is a whole number, not 'x'", {"seed": "x"}),
         (UsageError, "metadata is True or False, not 'false'", {"metadata": "false"}),
-        (UsageError, "is called 'fog'.*jpeg", {"perturbations": ["fog"]}),
-        (UsageError, r"mp3 is for audio", {"perturbations": ["mp3"]}),
-        (UsageError, "write perturbations=", {"perturbations": "jpeg"}),
-        (UsageError, "strength", {"perturbations": {"jpeg": [None]}}),
-        (UsageError, "list of names, not a int", {"perturbations": 5}),
-        (UsageError, r"write \{'jpeg': \[90\]\}", {"perturbations": {"jpeg": 90}}),
-        (UsageError, "numbers, not '90'", {"perturbations": {"jpeg": ["90"]}}),
+        (UsageError, "is called 'fog'.*jpeg", {"degradations": ["fog"]}),
+        (UsageError, r"mp3 is for audio", {"degradations": ["mp3"]}),
+        (UsageError, "write degradations=", {"degradations": "jpeg"}),
+        (UsageError, "strength", {"degradations": {"jpeg": [None]}}),
+        (UsageError, "list of names, not a int", {"degradations": 5}),
+        (UsageError, r"write \{'jpeg': \[90\]\}", {"degradations": {"jpeg": 90}}),
+        (UsageError, "numbers, not '90'", {"degradations": {"jpeg": ["90"]}}),
         (UsageError, "executor", {"executor": "elsewhere"}),
         (UsageError, "no manifest at", {"manifest": tmp_path / "nothing.csv"}),
         (UsageError, "none of the 8 files", {"manifest": Manifest(few.table, root=tmp_path)}),
@@ -423,8 +423,8 @@ def test_a_store_without_room_says_so_and_keeps_what_it_had(tmp_path: Path) -> N
 
 def test_the_whole_grid_in_one_call(tmp_path: Path) -> None:
     listed = pictures(tmp_path, 2)
-    found = evaluate(listed, TASK, component=Grey(), perturbations="all", cache=False)
+    found = evaluate(listed, TASK, component=Grey(), degradations="all", cache=False)
     from forensix.perturb import names
 
-    assert list(found.scores["perturbation"].unique()) == ["none", *names("image")]
+    assert list(found.scores["degradation"].unique()) == ["none", *names("image")]
     assert found.robustness("accuracy_0.5").values.shape[0] == len(names("image"))

@@ -29,7 +29,7 @@ def scores(n: int = 120, seed: int = 0, **columns: object) -> pd.DataFrame:
             "language": rng.choice(["de", "en", "fr"], n),
             "task": "voice_analysis",
             "component": "test",
-            "perturbation": "none",
+            "degradation": "none",
             "strength": np.nan,
             "level": "file",
             "score": 1 / (1 + np.exp(-logits)),
@@ -90,9 +90,9 @@ def test_groups_widen_the_interval_and_files_without_one_stand_alone() -> None:
 
 
 def test_conditions_are_kept_apart_missing_strengths_included() -> None:
-    frame = pd.concat([scores(), scores(perturbation="mp3", strength=32.0), scores(perturbation="mp3", strength=64.0)])
+    frame = pd.concat([scores(), scores(degradation="mp3", strength=32.0), scores(degradation="mp3", strength=64.0)])
     table = summary.summarise(frame, n_bootstrap=0)
-    assert table[["perturbation", "strength"]].drop_duplicates().fillna(-1).to_numpy().tolist() == [
+    assert table[["degradation", "strength"]].drop_duplicates().fillna(-1).to_numpy().tolist() == [
         ["none", -1],
         ["mp3", 32],
         ["mp3", 64],
@@ -210,11 +210,11 @@ def test_paired_differences_are_narrower_than_two_intervals() -> None:
 
 
 def test_wide_tables_read_like_a_papers() -> None:
-    frame = pd.concat([scores(), scores(perturbation="mp3", strength=32.0)])
+    frame = pd.concat([scores(), scores(degradation="mp3", strength=32.0)])
     table = summary.wide(summary.summarise(frame, n_bootstrap=50), ["auc", "eer"], digits=2)
     counts = ["n_real", "n_fake", "n_unscored", "n_failed"]
-    assert list(table.columns) == ["perturbation", "strength", "auc", "eer", *counts], "what never differs is left out"
-    assert table["perturbation"].tolist() == ["none", "mp3"]
+    assert list(table.columns) == ["degradation", "strength", "auc", "eer", *counts], "what never differs is left out"
+    assert table["degradation"].tolist() == ["none", "mp3"]
     assert table["auc"].str.fullmatch(r"0\.\d\d \[0\.\d\d, 0\.\d\d\]").all()
     alone = summary.wide(summary.summarise(scores().query("label == 'real'"), n_bootstrap=0), ["auc", "brier"])
     assert alone["auc"].tolist() == ["–"]

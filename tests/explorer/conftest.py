@@ -44,12 +44,12 @@ def scores(names: list[str]) -> pd.DataFrame:
     rows = []
     for component in ("forensix-image", "theirs"):
         for i, name in enumerate(names):
-            for perturbation, strength in (("none", None), ("jpeg", 70.0)):
+            for degradation, strength in (("none", None), ("jpeg", 70.0)):
                 score = float(rng.uniform())
                 row = {"path": name, "label": "fake" if i % 2 else "real", "source": f"set {i % 3}"}
                 row |= {"generator": None if i % 2 == 0 else f"maker $x^ {i % 5}", "sha256": "00", "error": None}
                 row |= {"task": "ai_generated_image_detection", "component": component, "level": "file"}
-                row |= {"perturbation": perturbation, "strength": strength, "score": score, "class_name": "real"}
+                row |= {"degradation": degradation, "strength": strength, "score": score, "class_name": "real"}
                 rows.append(row | {"seconds": 0.1})
     table = pd.DataFrame(rows)
     table.loc[4, ["score", "error"]] = None, "<b>broken</b>"

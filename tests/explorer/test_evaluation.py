@@ -37,7 +37,7 @@ def test_outcomes_are_those_of_the_cards_threshold(evaluation: Evaluation) -> No
 def test_being_wrong_is_counted_from_the_threshold() -> None:
     table = pd.DataFrame(
         {"component": "one", "label": ["real", "real", "fake", "fake"], "score": [1.0, 0.6, 0.0, 0.6], "error": None}
-    ).assign(perturbation="none", strength=None, path="x")
+    ).assign(degradation="none", strength=None, path="x")
     assert selection.judged(table, {"one": 0.6})["wrong_by"].tolist() == pytest.approx([1, 0, 1, 0])
 
 
@@ -46,8 +46,8 @@ def test_rows_are_selected_and_sorted(evaluation: Evaluation) -> None:
     assert len(explorer.table) == N_FILES and set(explorer.table["condition"]) == {"none"}
     assert explorer.table["wrong_by"].dropna().is_monotonic_decreasing
     assert explorer.table["wrong_by"].tail(2).isna().all()
-    assert len(explorer.select(perturbation=None)) == 2 * N_FILES
-    errors = explorer.select(perturbation="jpeg 70", outcome="errors")
+    assert len(explorer.select(degradation=None)) == 2 * N_FILES
+    errors = explorer.select(degradation="jpeg 70", outcome="errors")
     assert set(errors["outcome"]) == {"false alarm", "miss"} and set(errors["condition"]) == {"jpeg 70"}
     theirs = explorer.select(component="theirs", outcome="all", where={"source": "set 1"}, score=(0.25, 0.75))
     assert set(theirs["source"]) == {"set 1"} and theirs["score"].between(0.25, 0.75).all()
@@ -62,7 +62,7 @@ def test_rows_are_selected_and_sorted(evaluation: Evaluation) -> None:
     "changes",
     [
         {"component": "none such"},
-        {"perturbation": "jpeg"},
+        {"degradation": "jpeg"},
         {"outcome": "wrong"},
         {"order": "random"},
         {"where": {"colour": "red"}},
@@ -99,9 +99,7 @@ def test_menus_filter_and_pages_turn(evaluation: Evaluation) -> None:
     assert explorer.selection is not None and explorer.selection.outcome == "errors"
     assert named(explorer, ipywidgets.BoundedIntText, "Page").value == 1
     named(explorer, ipywidgets.Dropdown, "Degradation").value = ""
-    assert (
-        explorer.selection.perturbation is None and named(explorer, ipywidgets.Dropdown, "Degradation").label == "all"
-    )
+    assert explorer.selection.degradation is None and named(explorer, ipywidgets.Dropdown, "Degradation").label == "all"
     named(explorer, ipywidgets.Dropdown, "Only where").value = "generator"
     menu = named(explorer, ipywidgets.Dropdown, "is")
     menu.value = "maker $x^ 3"
@@ -136,7 +134,7 @@ def test_a_row_is_looked_at_as_it_was_scored(evaluation: Evaluation) -> None:
     assert "content has changed since" in told and "In the evaluation it scored" in told
     assert "labelled real" in shown(explorer) and "AI-generated picture" in shown(explorer)
     assert "fx-looked" in shown(explorer)
-    explorer.select(perturbation="jpeg 70", component="theirs")
+    explorer.select(degradation="jpeg 70", component="theirs")
     report = explorer.look(0)
     assert report is not None and report.format == "png" and report.name == "00.png"
     told = " ".join(report.warnings)

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -288,3 +290,23 @@ def test_the_corpus_opens_or_says_why(corpora: Path) -> None:
         except (UnsupportedMedia, BrokenMedia) as error:
             assert str(error).startswith(path.name[:20])
     assert n_decoded >= 9
+
+
+def test_threads_make_different_things_at_once_and_the_same_one_once(tmp_path: Path) -> None:
+    path = tmp_path / "picture.png"
+    Image.new("RGB", (8, 8)).save(path)
+    made, first, second = list[str](), threading.Event(), threading.Event()
+
+    def slowly() -> int:
+        made.append("slow")
+        first.set()
+        assert second.wait(30)
+        return 1
+
+    with open_media(path) as media, ThreadPoolExecutor(2) as pool:
+        waiting = [pool.submit(media.memo, "slow", slowly) for _ in range(2)]
+        assert first.wait(30)
+        assert media.memo("other", lambda: 2) == 2
+        second.set()
+        assert [one.result(30) for one in waiting] == [1, 1]
+    assert made == ["slow"]

@@ -9,7 +9,7 @@ import pytest
 import forensix.perturb
 from forensix import open_media
 from forensix.errors import LimitExceeded, UnsupportedMedia, UsageError
-from forensix.perturb import KINDS, degrade_file, find, grid, names, ordered, rawboost, registry
+from forensix.perturb import KINDS, degrade_file, find, grid, image, names, ordered, rawboost, registry
 from tests import making
 from tests.perturb.test_audio import power_between, speech_like
 
@@ -138,7 +138,7 @@ def test_at_its_bounds_each_degradation_changes_what_it_is_given(data: dict[str,
 
 
 def test_a_picture_is_not_enlarged_without_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_MOST_PIXELS", 1000)
+    monkeypatch.setattr(image, "MOST_PIXELS", 1000)
     with pytest.raises(LimitExceeded, match="megapixels"):
         find("image", "enlarge").at(2.0)(making.picture(64, 64))
 

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from forensix import schema
-from forensix.media.medium import Limits
+from forensix.media.values import Limits
 from forensix.tasks.catalogue import SPECIFIED
 from tests.service import specification as spec
 from tests.service.shapes import differences

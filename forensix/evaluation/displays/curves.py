@@ -78,7 +78,7 @@ class CurveDisplay:
     ) -> Self:
         """Compute a curve for each value of a column (the components, where there are several).
 
-        Degraded files are left out unless ``column`` is ``perturbation``: then each strength has a curve.
+        Degraded files are left out unless ``column`` is ``degradation``: then each strength has a curve.
         Fakes of a generator go with all the reals. Values with one class only have no curve.
         ``n_bootstrap`` draws of whole groups give the figure of merit its 95 % interval, and ROC and DET curves a
         pointwise band (`forensix.metrics.confidence`), which is drawn where there are at most three; 0 for none.

@@ -56,8 +56,8 @@ class RobustnessDisplay:
         """Take the values from a table that `summarise` made."""
         if metric not in DIRECTION:
             raise UsageError(f"there is no metric {metric!r}; there are: {', '.join(DIRECTION)}")
-        if "perturbation" not in table:
-            raise UsageError("these scores have no column perturbation: evaluate with perturbations first")
+        if "degradation" not in table:
+            raise UsageError("these scores have no column degradation: evaluate with degradations first")
         table = table[table["metric"] == metric].copy()
         if "level" in table and table["level"].nunique() > 1:
             table = table[table["level"] == "file"]
@@ -65,8 +65,8 @@ class RobustnessDisplay:
         rows, values, strengths = [], [], []
         for key, part in table.groupby(apart, sort=False) if apart else [((), table)]:
             prefix = "".join(f"{name}: " for name in key)
-            clean = part.loc[part["perturbation"] == "none", "value"]
-            for name, cells in part[part["perturbation"] != "none"].groupby("perturbation", sort=False):
+            clean = part.loc[part["degradation"] == "none", "value"]
+            for name, cells in part[part["degradation"] != "none"].groupby("degradation", sort=False):
                 rows.append(f"{prefix}{name}")
                 at = cells["strength"] if "strength" in cells else pd.Series(np.nan, index=cells.index)
                 by_strength = dict(zip(at.astype(float), cells["value"], strict=True))
@@ -77,7 +77,7 @@ class RobustnessDisplay:
                     values[-1].append(float(cells["value"].iloc[0]))
                     strengths[-1].append("")
         if not rows:
-            raise UsageError("these scores hold no degraded files: evaluate with perturbations first")
+            raise UsageError("these scores hold no degraded files: evaluate with degradations first")
         width = max(map(len, values))
         filled = np.array([row + [np.nan] * (width - len(row)) for row in values])
         return cls(tuple(rows), filled, tuple(tuple(row) for row in strengths), metric)

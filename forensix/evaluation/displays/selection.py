@@ -23,12 +23,8 @@ class Selected(NamedTuple):
 
 def undegraded(frame: pd.DataFrame, column: str | None) -> pd.DataFrame:
     """Leave out degraded files, unless it is degradations that are compared, and frames of videos."""
-    if (
-        "perturbation" in frame
-        and column not in ("perturbation", "strength")
-        and (frame["perturbation"] == "none").any()
-    ):
-        frame = frame[frame["perturbation"] == "none"]
+    if "degradation" in frame and column not in ("degradation", "strength") and (frame["degradation"] == "none").any():
+        frame = frame[frame["degradation"] == "none"]
     if "level" in frame and frame["level"].nunique() > 1:
         frame = frame[frame["level"] == "file"]
     return frame
@@ -39,9 +35,9 @@ def by_strength(frame: pd.DataFrame, column: str | None) -> pd.DataFrame:
 
     Scores of several strengths in one curve would be those of no degradation at all.
     """
-    if column not in ("perturbation", "strength") or not {"perturbation", "strength"} <= set(frame.columns):
+    if column not in ("degradation", "strength") or not {"degradation", "strength"} <= set(frame.columns):
         return frame
-    named = frame["perturbation"].astype(str)
+    named = frame["degradation"].astype(str)
     strength = pd.to_numeric(frame["strength"])
     names: dict[tuple[str, float | None], str] = {}
     for name in dict.fromkeys(named):

@@ -35,7 +35,9 @@ def twice(shown: dict[str, Any]) -> Fact | None:
 def is_spliced(measured: dict[str, Any]) -> bool:
     """Tell whether a part is claimed to have another history than the rest."""
     blocks, others = measured["blocks"], measured["others"]
-    return bool(blocks >= PART_BLOCKS and measured["rest"] <= local_double_jpeg.TWICE and others <= OTHERS * blocks)
+    return bool(
+        blocks >= PART_BLOCKS and measured["rest"] <= local_double_jpeg.MAX_PLACE_TWICE and others <= OTHERS * blocks
+    )
 
 
 def is_foreign(measured: dict[str, Any]) -> bool:

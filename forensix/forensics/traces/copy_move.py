@@ -20,38 +20,38 @@ import numpy as np
 from PIL import Image
 from scipy import ndimage, spatial
 
-MIN_SIDE = 96
-PIXELS = 4_000_000
-CELL = 24
-PER_CELL = 3
-REACH = 12
+MIN_SIDE_PX = 96
+MAX_PIXELS = 4_000_000
+CELL_PX = 24
+CORNERS_A_CELL = 3
+REACH_PX = 12
 """Corners are described by what lies within so many pixels."""
 
-CORNER = 0.06
+MIN_CORNER_SHARE = 0.06
 """The weaker of the two directions of structure has to hold so much of the whole."""
 
-DISTANCE = 0.30
+MAX_DESCRIPTOR_DISTANCE = 0.30
 MIN_DISTANCE_LIMIT = 0.10
-RATIO = 0.8
-MIN_SHIFT = 20
-TOLERANCE = 2
-VOTES = 4
-TRIED = 12
-VERIFIED = 2
-WINDOW = 15
-BAND = 9
+MAX_DISTANCE_RATIO = 0.8
+MIN_SHIFT_PX = 20
+SHIFT_TOLERANCE_PX = 2
+MIN_VOTES = 4
+MAX_SHIFTS_TRIED = 12
+MAX_SHIFTS_VERIFIED = 2
+WINDOW_PX = 15
+SHADING_PX = 9
 MIN_CORRELATION = 0.95
 MIN_CORRELATION_NEARBY = 0.90
-SPREAD = 1.5
-ASIDE = 3
-MARGIN = 48
-BETWEEN = 3.0
+MIN_SPREAD_LEVELS = 1.5
+ASIDE_PX = 3
+MARGIN_PX = 48
+MAX_EDGE_GRADIENT = 3.0
 """Gradient, in grey values a pixel, up to which a place lies between the edges."""
 
-GRAIN_MARGIN = 8
-GRAIN_ASIDE = 4
+GRAIN_MARGIN_PX = 8
+GRAIN_ASIDE_PX = 4
 MIN_GRAIN_PX = 100
-SHOWN_SIDE = 960
+SHOWN_SIDE_PX = 960
 
 
 def measure(grey: np.ndarray) -> dict[str, Any] | None:
@@ -64,7 +64,7 @@ def measure(grey: np.ndarray) -> dict[str, Any] | None:
     """
     image = Image.fromarray(grey)
     scale = 1
-    while image.width * image.height / scale**2 > PIXELS:
+    while image.width * image.height / scale**2 > MAX_PIXELS:
         scale += 1
     small = np.asarray(image.reduce(scale) if scale > 1 else image, np.float32)
     smooth = ndimage.gaussian_filter(small, 1.0, truncate=3)
@@ -72,7 +72,7 @@ def measure(grey: np.ndarray) -> dict[str, Any] | None:
     if len(points) < 20:
         return None
     pairs = _pairs(points, _described(smooth, points))
-    band = smooth - ndimage.uniform_filter(smooth, BAND)
+    band = smooth - ndimage.uniform_filter(smooth, SHADING_PX)
     result: dict[str, Any] = {
         "area_px": 0,
         "alike": 0.0,
@@ -83,7 +83,7 @@ def measure(grey: np.ndarray) -> dict[str, Any] | None:
     }
     result |= {"shift": [0, 0], "map": b""}
     best = None
-    for at, shift in _candidates(points, pairs, band)[:VERIFIED]:
+    for at, shift in _candidates(points, pairs, band)[:MAX_SHIFTS_VERIFIED]:
         tried = _verified(band, at, shift)
         if tried is not None and (best is None or tried["area_px"] > best["area_px"]):
             best = tried
@@ -101,19 +101,19 @@ def corners(smooth: np.ndarray) -> np.ndarray:
     response = np.abs(smooth - ndimage.gaussian_filter(smooth, 2.0, truncate=3))
     ys, xs = np.nonzero((response == ndimage.maximum_filter(response, 7)) & (response > 1.0))
     height, width = smooth.shape
-    inside = (ys >= REACH) & (ys < height - REACH) & (xs >= REACH) & (xs < width - REACH)
+    inside = (ys >= REACH_PX) & (ys < height - REACH_PX) & (xs >= REACH_PX) & (xs < width - REACH_PX)
     ys, xs = ys[inside], xs[inside]
     reach = np.arange(-6, 7)
     around = smooth[(ys[:, None] + reach)[:, :, None], (xs[:, None] + reach)[:, None, :]]
     down, across = around[:, 2:, 1:-1] - around[:, :-2, 1:-1], around[:, 1:-1, 2:] - around[:, 1:-1, :-2]
     least, whole = _structure(*((a * b).mean((1, 2)) for a, b in ((down, down), (across, across), (down, across))))
-    keep = least > np.maximum(CORNER * whole, 0.5)
+    keep = least > np.maximum(MIN_CORNER_SHARE * whole, 0.5)
     ys, xs = ys[keep], xs[keep]
-    cell = (ys // CELL) * (width // CELL + 1) + xs // CELL
+    cell = (ys // CELL_PX) * (width // CELL_PX + 1) + xs // CELL_PX
     order = np.lexsort((-response[ys, xs], cell))
     ys, xs, cell = ys[order], xs[order], cell[order]
     rank = np.arange(len(cell)) - np.searchsorted(cell, cell)
-    return np.asarray(np.stack([ys, xs], axis=1)[rank < PER_CELL])
+    return np.asarray(np.stack([ys, xs], axis=1)[rank < CORNERS_A_CELL])
 
 
 def _structure(yy: np.ndarray, xx: np.ndarray, xy: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -123,7 +123,7 @@ def _structure(yy: np.ndarray, xx: np.ndarray, xy: np.ndarray) -> tuple[np.ndarr
 
 def _described(smooth: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Return float (n, features): low cosine coefficients around each point, contrast and brightness taken out."""
-    reach = np.arange(-REACH, REACH, 2)
+    reach = np.arange(-REACH_PX, REACH_PX, 2)
     n = np.arange(len(reach))
     cosines = np.cos(np.pi * (2 * n[None] + 1) * n[:, None] / (2 * len(n))) * np.sqrt(2 / len(n))
     cosines[0] /= np.sqrt(2)
@@ -135,31 +135,33 @@ def _described(smooth: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 def _pairs(points: np.ndarray, described: np.ndarray) -> np.ndarray:
     """Return int (n, 2): points that look alike, and more alike than further ones, the upper one first."""
-    distance, near = spatial.cKDTree(described).query(described, k=4, distance_upper_bound=DISTANCE, eps=0.5)
-    limit = np.maximum(MIN_DISTANCE_LIMIT, RATIO * np.minimum(distance[:, -1:], 9))
+    distance, near = spatial.cKDTree(described).query(
+        described, k=4, distance_upper_bound=MAX_DESCRIPTOR_DISTANCE, eps=0.5
+    )
+    limit = np.maximum(MIN_DISTANCE_LIMIT, MAX_DISTANCE_RATIO * np.minimum(distance[:, -1:], 9))
     close = (near[:, 1:] < len(points)) & (distance[:, 1:] <= limit)
     first = np.repeat(np.arange(len(points)), 3)[close.ravel()]
     pairs = np.unique(np.sort(np.stack([first, near[:, 1:][close]], axis=1), axis=1), axis=0)
     shift = points[pairs[:, 1]] - points[pairs[:, 0]]
     below = (shift[:, 0] < 0) | ((shift[:, 0] == 0) & (shift[:, 1] < 0))
     pairs[below] = pairs[below, ::-1]
-    return np.asarray(pairs[np.abs(shift).max(axis=1, initial=0) >= MIN_SHIFT])
+    return np.asarray(pairs[np.abs(shift).max(axis=1, initial=0) >= MIN_SHIFT_PX])
 
 
 def _candidates(points: np.ndarray, pairs: np.ndarray, band: np.ndarray) -> list[tuple[np.ndarray, tuple[int, int]]]:
     """Return the points that move together and their displacement, most truly alike points first."""
     shifts = points[pairs[:, 1]] - points[pairs[:, 0]]
-    if len(shifts) < VOTES:
+    if len(shifts) < MIN_VOTES:
         return []
     tree = spatial.cKDTree(shifts)
-    counts = tree.query_ball_point(shifts, TOLERANCE, p=np.inf, return_length=True)
+    counts = tree.query_ball_point(shifts, SHIFT_TOLERANCE_PX, p=np.inf, return_length=True)
     candidates = []
-    for _ in range(TRIED):
+    for _ in range(MAX_SHIFTS_TRIED):
         i = int(counts.argmax())
-        if counts[i] < VOTES:
+        if counts[i] < MIN_VOTES:
             break
-        members = np.array(tree.query_ball_point(shifts[i], TOLERANCE, p=np.inf))
-        counts[np.abs(shifts - shifts[i]).max(axis=1) <= 2 * TOLERANCE] = 0
+        members = np.array(tree.query_ball_point(shifts[i], SHIFT_TOLERANCE_PX, p=np.inf))
+        counts[np.abs(shifts - shifts[i]).max(axis=1) <= 2 * SHIFT_TOLERANCE_PX] = 0
         at, shift = points[pairs[members, 0]], np.rint(np.median(shifts[members], axis=0)).astype(int)
         reach = np.arange(-7, 8)
         to = np.clip(at + shift, 7, np.array(band.shape) - 8)
@@ -175,9 +177,9 @@ def _verified(band: np.ndarray, at: np.ndarray, shift: tuple[int, int]) -> dict[
     """Compare the surroundings of the points with what lies a displacement away, pixel by pixel."""
     dy, dx = shift
     height, width = band.shape
-    top, left = np.maximum(np.maximum(at.min(axis=0) - MARGIN, 0), (-dy, -dx))
-    bottom, right = np.minimum(np.minimum(at.max(axis=0) + MARGIN, (height, width)), (height - dy, width - dx))
-    if bottom - top < 2 * WINDOW or right - left < 2 * WINDOW:
+    top, left = np.maximum(np.maximum(at.min(axis=0) - MARGIN_PX, 0), (-dy, -dx))
+    bottom, right = np.minimum(np.minimum(at.max(axis=0) + MARGIN_PX, (height, width)), (height - dy, width - dx))
+    if bottom - top < 2 * WINDOW_PX or right - left < 2 * WINDOW_PX:
         return None
     here, there = band[top:bottom, left:right], band[top + dy : bottom + dy, left + dx : right + dx]
     alike, lively = _correlation(here, there), _lively(here, there)
@@ -189,7 +191,7 @@ def _verified(band: np.ndarray, at: np.ndarray, shift: tuple[int, int]) -> dict[
         return None
     mask = labels == best
     part = mask & lively
-    moved = [(a, b) for a in (-ASIDE, 0, ASIDE) for b in (-ASIDE, 0, ASIDE) if a or b]
+    moved = [(a, b) for a in (-ASIDE_PX, 0, ASIDE_PX) for b in (-ASIDE_PX, 0, ASIDE_PX) if a or b]
     aside = max(float(_correlation(here, np.roll(there, step, (0, 1)))[part].mean()) for step in moved)
     whole = np.zeros(band.shape, bool)
     whole[top:bottom, left:right] = mask
@@ -210,16 +212,16 @@ def grain(grey: np.ndarray, mask: np.ndarray, dy: int, dx: int) -> tuple[float, 
     ``grey`` is float (H, W), ``mask`` the area; both correlations are 0 where too little lies between the edges.
     """
     rows, columns = np.nonzero(mask)
-    reach = GRAIN_MARGIN + 2 * GRAIN_ASIDE
+    reach = GRAIN_MARGIN_PX + 2 * GRAIN_ASIDE_PX
     top, left = max(0, min(rows.min(), rows.min() + dy) - reach), max(0, min(columns.min(), columns.min() + dx) - reach)
     bottom, right = max(rows.max(), rows.max() + dy) + reach + 1, max(columns.max(), columns.max() + dx) + reach + 1
     part, area = grey[top:bottom, left:right], mask[top:bottom, left:right]
     fine = part - ndimage.median_filter(part, 3)
     down, across = np.gradient(ndimage.gaussian_filter(part, 1.5))
     # A pixel off the edges as well: their blur would repeat with them.
-    even = ndimage.binary_erosion(np.hypot(down, across) < BETWEEN)
-    ys, xs = np.nonzero(ndimage.binary_dilation(area, iterations=GRAIN_MARGIN) & even)
-    low, high = GRAIN_ASIDE, np.array(part.shape) - GRAIN_ASIDE
+    even = ndimage.binary_erosion(np.hypot(down, across) < MAX_EDGE_GRADIENT)
+    ys, xs = np.nonzero(ndimage.binary_dilation(area, iterations=GRAIN_MARGIN_PX) & even)
+    low, high = GRAIN_ASIDE_PX, np.array(part.shape) - GRAIN_ASIDE_PX
     inside = (ys + dy >= low) & (ys + dy < high[0]) & (xs + dx >= low) & (xs + dx < high[1])
     ys, xs = ys[inside], xs[inside]
     ys, xs = ys[even[ys + dy, xs + dx]], xs[even[ys + dy, xs + dx]]
@@ -232,24 +234,24 @@ def grain(grey: np.ndarray, mask: np.ndarray, dy: int, dx: int) -> tuple[float, 
         spread = float(here.std() * there.std())
         return float(((here - here.mean()) * (there - there.mean())).mean()) / spread if spread > 1e-3 else 0.0
 
-    steps = (-GRAIN_ASIDE, 0, GRAIN_ASIDE)
+    steps = (-GRAIN_ASIDE_PX, 0, GRAIN_ASIDE_PX)
     aside = max(abs(alike(y, x)) for y in steps for x in steps if y or x)
     return round(alike(0, 0), 4), round(aside, 4)
 
 
 def _correlation(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    both, first, second = (ndimage.uniform_filter(x, WINDOW) for x in (a * b, a * a, b * b))
+    both, first, second = (ndimage.uniform_filter(x, WINDOW_PX) for x in (a * b, a * a, b * b))
     return np.asarray(both / np.sqrt(np.maximum(first * second, 0) + 1e-3))
 
 
 def _lively(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Tell where both have structure, and structure that is not all in one direction."""
-    strength = np.minimum(*(ndimage.uniform_filter(x * x, WINDOW) for x in (a, b)))
+    strength = np.minimum(*(ndimage.uniform_filter(x * x, WINDOW_PX) for x in (a, b)))
     down, across = np.gradient(a)
     least, whole = _structure(
-        *(ndimage.uniform_filter(x, WINDOW) for x in (down * down, across * across, down * across))
+        *(ndimage.uniform_filter(x, WINDOW_PX) for x in (down * down, across * across, down * across))
     )
-    return np.asarray((strength > SPREAD) & (least > CORNER * whole))
+    return np.asarray((strength > MIN_SPREAD_LEVELS) & (least > MIN_CORNER_SHARE * whole))
 
 
 def _map(grey: np.ndarray, mask: np.ndarray, dy: int, dx: int) -> bytes:
@@ -257,7 +259,7 @@ def _map(grey: np.ndarray, mask: np.ndarray, dy: int, dx: int) -> bytes:
     for area, colour in ((mask, (255.0, 60.0, 40.0)), (np.roll(mask, (dy, dx), (0, 1)), (40.0, 120.0, 255.0))):
         shown[area] = 0.5 * shown[area] + 0.5 * np.array(colour)
     picture = Image.fromarray(shown.clip(0, 255).astype(np.uint8))
-    picture.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
+    picture.thumbnail((SHOWN_SIDE_PX, SHOWN_SIDE_PX))
     kept = io.BytesIO()
     picture.save(kept, "JPEG", quality=85)
     return kept.getvalue()

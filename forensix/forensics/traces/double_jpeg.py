@@ -21,23 +21,23 @@ import numpy as np
 from forensix.metadata.image.jpeg_tables import standard
 
 MODES = ((0, 1), (1, 0), (2, 0), (1, 1), (0, 2), (0, 3), (1, 2), (2, 1), (3, 0), (4, 0), (3, 1), (2, 2), (1, 3), (0, 4))
-REACH = 40
-SAMPLE = 20_000
+MAX_BIN = 40
+SAMPLED_BLOCKS = 20_000
 LARGEST_STEP = 32
-ROUNDING = 0.35
+ROUNDING_LEVELS = 0.35
 """Spread of a coefficient after rounding to whole pixel values and a change of colour space and back."""
 
 SHARES = (1.0, 0.97, 0.92, 0.85, 0.75, 0.6)
 """Shares of the picture that went through both: the rest may have been pasted in."""
 
-MIN_GAIN = 0.01
-MIN_TOTAL = 30.0
-MIN_COUNT = 300
+MIN_GAIN_NATS = 0.01
+MIN_TOTAL_NATS = 30.0
+MIN_COEFFICIENTS = 300
 MIN_MODES = 3
 MIN_BLOCKS = 1000
 MAX_BLOCKS = 1_000_000
-NOISE_REACH = 4.0
-CLIP = 3.0
+MIN_SPREADS = 4.0
+MAX_RATIO_NATS = 3.0
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Mode:
     step: int
     gain: float
     ratio: np.ndarray
-    """Log likelihood ratio of the bins from -REACH to REACH, 0 where a bin says nothing."""
+    """Log likelihood ratio of the bins from -MAX_BIN to MAX_BIN, 0 where a bin says nothing."""
     if_twice: float
     if_once: float
     """Mean ratio of the telling bins where the picture was rounded twice, and where once."""
@@ -76,7 +76,7 @@ def modes(coefficients: np.ndarray, table: np.ndarray) -> tuple[Mode, ...]:
     """Return the modes that were rounded twice; empty where fewer than three were."""
     free = calibrated(coefficients, table)
     rng = np.random.default_rng(0)
-    chosen = free[rng.permutation(len(free))[:SAMPLE]]
+    chosen = free[rng.permutation(len(free))[:SAMPLED_BLOCKS]]
     rows = (
         _mode(at, coefficients[:, :, at[0], at[1]], chosen[:, i], int(table[at]), rng) for i, at in enumerate(MODES)
     )
@@ -100,7 +100,7 @@ def calibrated(coefficients: np.ndarray, table: np.ndarray) -> np.ndarray:
     from scipy import fft
 
     rows, columns = coefficients.shape[:2]
-    apart = 2 * max(1, (rows * columns) // (4 * SAMPLE))
+    apart = 2 * max(1, (rows * columns) // (4 * SAMPLED_BLOCKS))
     parts = []
     for top in range(0, rows - 1, apart):
         band = coefficients[top : top + 2].astype(np.float32) * table.astype(np.float32)
@@ -116,11 +116,11 @@ def _mode(
 ) -> Mode | None:
     seen = _counts(values)
     # How many zeros there are tells of texture rather than of steps.
-    seen[REACH] = 0
+    seen[MAX_BIN] = 0
     n = float(seen.sum())
-    if n < MIN_COUNT or second < 1:
+    if n < MIN_COEFFICIENTS or second < 1:
         return None
-    noise = rng.normal(0, ROUNDING, len(free)).astype(np.float32)
+    noise = rng.normal(0, ROUNDING_LEVELS, len(free)).astype(np.float32)
     once = _shares(np.rint(free / second))
     plain = float((seen * np.log(once)).sum())
     best, step, twice = -np.inf, 0, once
@@ -131,26 +131,26 @@ def _mode(
         likelihood = max(float((seen * np.log(share * tried + (1 - share) * once)).sum()) for share in SHARES)
         if likelihood > best:
             best, step, twice = likelihood, first, tried
-    if best - plain < max(MIN_TOTAL, MIN_GAIN * n):
+    if best - plain < max(MIN_TOTAL_NATS, MIN_GAIN_NATS * n):
         return None
     # Even areas were zeros after the first rounding, and what pixel rounding makes of zeros looks like rounding once.
-    size = np.abs(np.arange(-REACH, REACH + 1))
-    tells = (size > 0) & (size < REACH) & ((size - 0.5) * second > NOISE_REACH * ROUNDING)
-    ratio = np.where(tells, np.clip(np.log(twice / once), -CLIP, CLIP), 0).astype(np.float32)
+    size = np.abs(np.arange(-MAX_BIN, MAX_BIN + 1))
+    tells = (size > 0) & (size < MAX_BIN) & ((size - 0.5) * second > MIN_SPREADS * ROUNDING_LEVELS)
+    ratio = np.where(tells, np.clip(np.log(twice / once), -MAX_RATIO_NATS, MAX_RATIO_NATS), 0).astype(np.float32)
     if_twice, if_once = (float((p * ratio).sum() / p[tells].sum()) for p in (twice, once))
     return Mode(at, step, (best - plain) / n, ratio, if_twice, if_once)
 
 
 def _counts(values: np.ndarray) -> np.ndarray:
-    flat = np.clip(values.ravel(), -REACH, REACH).astype(np.int64) + REACH
-    return np.bincount(flat, minlength=2 * REACH + 1).astype(np.float64)
+    flat = np.clip(values.ravel(), -MAX_BIN, MAX_BIN).astype(np.int64) + MAX_BIN
+    return np.bincount(flat, minlength=2 * MAX_BIN + 1).astype(np.float64)
 
 
 def _shares(values: np.ndarray) -> np.ndarray:
     """Return the share of each bin but zero, both sides folded and never nought."""
     counts = _counts(values)
     counts = counts + counts[::-1] + 0.5
-    counts[REACH] = 1e-9
+    counts[MAX_BIN] = 1e-9
     shares: np.ndarray = counts / counts.sum()
     return shares
 

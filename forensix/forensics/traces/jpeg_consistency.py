@@ -21,21 +21,21 @@ from forensix.forensics.traces import local_double_jpeg
 
 MODES = ((0, 1), (1, 0), (1, 1), (0, 2), (2, 0), (1, 2), (2, 1), (2, 2), (0, 3), (3, 0))
 STEPS = range(2, 41)
-TELLS = 0.6
+MIN_STEP_SHARE = 0.6
 """A coefficient tells beyond this share of a step: smaller ones crowd around nought whatever the history."""
 
-MIN_COUNT = 200
-MIN_HEIGHT = 10.0
+MIN_COEFFICIENTS = 200
+MIN_HEIGHT_ERRORS = 10.0
 """A mode is used where its cosine sum stands so many standard errors above nought."""
 
-WINDOW = 7
-TELLING = 18.0
+WINDOW_BLOCKS = 7
+MIN_WEIGHT = 18.0
 """Weight from which a window counts: fitting and not fitting then lie six standard errors apart."""
 
-FOREIGN = 0.4
+MAX_FIT_SHARE = 0.4
 """Share of what the picture as a whole gives, below which a window does not fit."""
 
-MAX_SIDE = 4096
+MAX_SIDE_PX = 4096
 
 
 def measure(rgb: np.ndarray, place: tuple[int, int]) -> dict[str, Any] | None:
@@ -47,10 +47,10 @@ def measure(rgb: np.ndarray, place: tuple[int, int]) -> dict[str, Any] | None:
     ``map`` a JPEG.
     """
     x, y = place
-    left, top = ((max(0, side - MAX_SIDE) // 16 * 8) for side in (rgb.shape[1], rgb.shape[0]))
-    part = rgb[top + y : top + MAX_SIDE, left + x : left + MAX_SIDE]
+    left, top = ((max(0, side - MAX_SIDE_PX) // 16 * 8) for side in (rgb.shape[1], rgb.shape[0]))
+    part = rgb[top + y : top + MAX_SIDE_PX, left + x : left + MAX_SIDE_PX]
     rows, columns = part.shape[0] // 8, part.shape[1] // 8
-    if min(rows, columns) < 2 * WINDOW:
+    if min(rows, columns) < 2 * WINDOW_BLOCKS:
         return None
     part = part[: 8 * rows, : 8 * columns]
     blocks = coefficients(part)
@@ -61,15 +61,15 @@ def measure(rgb: np.ndarray, place: tuple[int, int]) -> dict[str, Any] | None:
         return None
     fit, weight = np.zeros((rows, columns), np.float32), np.zeros((rows, columns), np.float32)
     for k, (step, mean) in steps.items():
-        tells = (np.abs(blocks[..., k]) > TELLS * step) & sound
+        tells = (np.abs(blocks[..., k]) > MIN_STEP_SHARE * step) & sound
         fit += mean * np.cos(2 * np.pi * blocks[..., k] / step) * tells
         weight += mean**2 * tells
-    fit, weight = (ndimage.uniform_filter(a, WINDOW, mode="constant") * WINDOW**2 for a in (fit, weight))
-    telling = weight > TELLING
+    fit, weight = (ndimage.uniform_filter(a, WINDOW_BLOCKS, mode="constant") * WINDOW_BLOCKS**2 for a in (fit, weight))
+    telling = weight > MIN_WEIGHT
     if not telling.any():
         return None
     score = fit / np.maximum(weight, 1e-6)
-    labels, n = ndimage.label(telling & (score < FOREIGN))
+    labels, n = ndimage.label(telling & (score < MAX_FIT_SHARE))
     sizes = np.bincount(labels.ravel(), minlength=n + 1)
     sizes[0] = 0
     best = int(sizes.argmax())
@@ -109,10 +109,10 @@ def coefficients(rgb: np.ndarray) -> np.ndarray:
 
 def former_step(values: np.ndarray) -> tuple[int, float] | None:
     """Return the step at whose multiples values crowd most and their mean cosine, ``None`` where they do not crowd."""
-    best, step_and_mean = MIN_HEIGHT, None
+    best, step_and_mean = MIN_HEIGHT_ERRORS, None
     for step in STEPS:
-        telling = values[np.abs(values) > TELLS * step]
-        if len(telling) < MIN_COUNT:
+        telling = values[np.abs(values) > MIN_STEP_SHARE * step]
+        if len(telling) < MIN_COEFFICIENTS:
             break
         mean = float(np.cos(2 * np.pi * telling / step).mean())
         height = mean * np.sqrt(2 * len(telling))

@@ -17,13 +17,13 @@ import numpy as np
 PLACES = 64
 MODES = ((0, 1), (1, 0), (1, 1), (0, 2), (2, 0), (1, 2), (2, 1))
 STEPS = np.arange(3, 41)
-TILES = 6000
+MAX_TILES = 6000
 MIN_TILES = 300
-MIN_COUNT = 60
-FINENESS = 4
-BINS = 1200
-SPREAD = 3.0
-LEAST = 0.7
+MIN_COEFFICIENTS = 60
+BINS_A_LEVEL = 4
+N_BINS = 1200
+MIN_SPREAD_LEVELS = 3.0
+LEAST_SPREAD_ERRORS = 0.7
 """Smallest spread over places that is believed, in standard errors of a cosine sum."""
 
 MIN_HEIGHT, LEAD = 3.0, 2.0
@@ -51,14 +51,14 @@ def measure(grey: np.ndarray, own_grid: bool) -> dict[str, Any] | None:
     for y in range(8):
         for x in range(8):
             size = np.abs(tiles[:, y : y + 8, x : x + 8].reshape(-1, 64) @ basis)
-            bins = np.minimum((size * FINENESS + 0.5).astype(np.int64), BINS)
+            bins = np.minimum((size * BINS_A_LEVEL + 0.5).astype(np.int64), N_BINS)
             for k in range(len(MODES)):
-                counts = np.bincount(bins[:, k], minlength=BINS + 1)[:BINS].astype(np.float64)
+                counts = np.bincount(bins[:, k], minlength=N_BINS + 1)[:N_BINS].astype(np.float64)
                 n = counts @ telling
-                strength[y, x, k] = np.where(n > MIN_COUNT, (counts @ waves) / np.sqrt(np.maximum(n, 1) / 2), 0)
+                strength[y, x, k] = np.where(n > MIN_COEFFICIENTS, (counts @ waves) / np.sqrt(np.maximum(n, 1) / 2), 0)
     flat = strength.reshape(PLACES, len(MODES), len(STEPS))
     gap = flat - np.median(flat, axis=0)
-    heights = (gap / (1.4826 * np.median(np.abs(gap), axis=0) + LEAST)).max(axis=2).mean(axis=1)
+    heights = (gap / (1.4826 * np.median(np.abs(gap), axis=0) + LEAST_SPREAD_ERRORS)).max(axis=2).mean(axis=1)
     if own_grid:
         heights[0] = -np.inf
     best, second = np.argsort(heights)[::-1][:2]
@@ -73,9 +73,9 @@ def _tiles(grey: np.ndarray) -> np.ndarray:
     """Return float32 (n, 15, 15): lively tiles free of black and white, at places of the file's grid."""
     height, width = grey.shape
     at = np.stack(np.meshgrid(np.arange(0, height - 15, 8), np.arange(0, width - 15, 8), indexing="ij"), -1)
-    at = np.random.default_rng(0).permutation(at.reshape(-1, 2))[:TILES]
+    at = np.random.default_rng(0).permutation(at.reshape(-1, 2))[:MAX_TILES]
     tiles = np.lib.stride_tricks.sliding_window_view(grey, (15, 15))[at[:, 0], at[:, 1]].astype(np.float32)
-    sound = (tiles.min((1, 2)) > 3) & (tiles.max((1, 2)) < 252) & (tiles.std((1, 2)) > SPREAD)
+    sound = (tiles.min((1, 2)) > 3) & (tiles.max((1, 2)) < 252) & (tiles.std((1, 2)) > MIN_SPREAD_LEVELS)
     chosen: np.ndarray = tiles[sound]
     return chosen
 
@@ -90,11 +90,11 @@ def _basis() -> np.ndarray:
 
 def _telling() -> np.ndarray:
     """Return (bins, steps): 1 where a size is beyond the crowd around nought, which every grid has."""
-    sizes = np.arange(BINS)[:, None] / FINENESS
+    sizes = np.arange(N_BINS)[:, None] / BINS_A_LEVEL
     return (sizes > 0.6 * STEPS[None]).astype(np.float64)
 
 
 def _waves() -> np.ndarray:
-    sizes = np.arange(BINS)[:, None] / FINENESS
+    sizes = np.arange(N_BINS)[:, None] / BINS_A_LEVEL
     waves: np.ndarray = np.cos(2 * np.pi * sizes / STEPS[None]) * _telling()
     return waves

@@ -18,16 +18,16 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from forensix.forensics.traces.double_jpeg import REACH, Mode
+from forensix.forensics.traces.double_jpeg import MAX_BIN, Mode
 
-WINDOW = 5
-TELLING = 40.0
+WINDOW_BLOCKS = 5
+MIN_NATS_APART = 40.0
 """A window counts where the two histories would lie so many nats apart."""
 
-ONCE = 0.6
-TWICE = 0.3
-NEAR_END = 2
-SHOWN_SIDE = 960
+MIN_PLACE_ONCE = 0.6
+MAX_PLACE_TWICE = 0.3
+NEAR_END_LEVELS = 2
+SHOWN_SIDE_PX = 960
 
 
 def measure(coefficients: np.ndarray, twice: tuple[Mode, ...], rgb: np.ndarray) -> dict[str, Any] | None:
@@ -45,20 +45,20 @@ def measure(coefficients: np.ndarray, twice: tuple[Mode, ...], rgb: np.ndarray) 
     sound = ~clipped(rgb, rows, columns)
     total, high, low = (np.zeros((rows, columns), np.float32) for _ in range(3))
     for mode in twice:
-        bins = np.clip(coefficients[:, :, mode.at[0], mode.at[1]], -REACH, REACH) + REACH
+        bins = np.clip(coefficients[:, :, mode.at[0], mode.at[1]], -MAX_BIN, MAX_BIN) + MAX_BIN
         tells = (mode.ratio != 0)[bins] & sound
         total += mode.ratio[bins] * sound
         high += mode.if_twice * tells
         low += mode.if_once * tells
     total, high, low = (
-        ndimage.uniform_filter(part, WINDOW, mode="constant") * WINDOW**2 for part in (total, high, low)
+        ndimage.uniform_filter(part, WINDOW_BLOCKS, mode="constant") * WINDOW_BLOCKS**2 for part in (total, high, low)
     )
     between = high - low
-    telling = between > TELLING
+    telling = between > MIN_NATS_APART
     if not telling.any():
         return None
     place = (high - total) / np.maximum(between, 1e-6)
-    labels, n = ndimage.label(telling & (place > ONCE))
+    labels, n = ndimage.label(telling & (place > MIN_PLACE_ONCE))
     sizes = np.bincount(labels.ravel(), minlength=n + 1)
     sizes[0] = 0
     best = int(sizes.argmax())
@@ -80,7 +80,7 @@ def measure(coefficients: np.ndarray, twice: tuple[Mode, ...], rgb: np.ndarray) 
 
 def clipped(rgb: np.ndarray, rows: int, columns: int) -> np.ndarray:
     """Return bool (rows, columns): blocks that touch black or white in any colour, where rounding is cut short."""
-    at_end = ((rgb <= NEAR_END) | (rgb >= 255 - NEAR_END)).any(axis=2)
+    at_end = ((rgb <= NEAR_END_LEVELS) | (rgb >= 255 - NEAR_END_LEVELS)).any(axis=2)
     whole = np.zeros((8 * rows, 8 * columns), bool)
     whole[: at_end.shape[0], : at_end.shape[1]] = at_end
     return np.asarray(whole.reshape(rows, 8, columns, 8).any(axis=(1, 3)))
@@ -89,7 +89,7 @@ def clipped(rgb: np.ndarray, rows: int, columns: int) -> np.ndarray:
 def overlay(rgb: np.ndarray, place: np.ndarray, telling: np.ndarray) -> bytes:
     """Return a JPEG: the picture in grey, over ``telling`` blocks red where ``place`` is 1 and blue where it is 0."""
     picture = Image.fromarray(rgb)
-    picture.thumbnail((SHOWN_SIDE, SHOWN_SIDE))
+    picture.thumbnail((SHOWN_SIDE_PX, SHOWN_SIDE_PX))
     colours = np.zeros((*place.shape, 3), np.float32)
     colours[..., 0] = 255 * np.clip(place, 0, 1)
     colours[..., 2] = 255 * np.clip(1 - place, 0, 1)

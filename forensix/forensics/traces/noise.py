@@ -25,33 +25,33 @@ from scipy import fft, ndimage
 from forensix.forensics.traces import local_double_jpeg
 
 MAX_STEP = 8
-LOWEST = 4
+LOWEST_FREQUENCY = 4
 """Frequencies whose two indices sum to less hold too much of the picture to tell noise."""
 
-BAND = 14
-MIN_BLOCKS, MIN_SIDE = 1500, 24
+N_FREQUENCIES = 14
+MIN_BLOCKS, MIN_SIDE_BLOCKS = 1500, 24
 MAX_PIXELS = 6_000_000
-NEIGHBOURS = 5
-WINDOW = 6
+NEIGHBOUR_BLOCKS = 5
+WINDOW_STEPS = 6
 """In steps of two blocks."""
 
-SHARE = 25
-MIN_SOUND = 0.3
-MAX_EVEN = 0.3
-NEAR_END = 3
-ROUNDS = 6
+PERCENTILE = 25
+MIN_SOUND_SHARE = 0.3
+MAX_EVEN_SHARE = 0.3
+NEAR_END_LEVELS = 3
+FIT_ROUNDS = 6
 SHOWN_EXCESS = 1.5
 
 
 def band(table: np.ndarray) -> np.ndarray | None:
     """Return bool (8, 8): the highest frequencies that ``table`` (8, 8) keeps, ``None`` where it keeps too few."""
     order = np.add.outer(np.arange(8), np.arange(8))
-    kept = np.argwhere((table >= 1) & (table <= MAX_STEP) & (order >= LOWEST))
-    if len(kept) < BAND:
+    kept = np.argwhere((table >= 1) & (table <= MAX_STEP) & (order >= LOWEST_FREQUENCY))
+    if len(kept) < N_FREQUENCIES:
         return None
     ranked = sorted(kept.tolist(), key=lambda at: (-(at[0] + at[1]), table[at[0], at[1]], at[0]))
     chosen = np.zeros((8, 8), bool)
-    chosen[tuple(np.array(ranked[:BAND]).T)] = True
+    chosen[tuple(np.array(ranked[:N_FREQUENCIES]).T)] = True
     return chosen
 
 
@@ -68,19 +68,21 @@ def measure(rgb: np.ndarray, table: np.ndarray) -> dict[str, Any] | None:
         return None
     rgb, left, top = _middle(rgb)
     rows, columns = rgb.shape[0] // 8, rgb.shape[1] // 8
-    if min(rows, columns) < MIN_SIDE or rows * columns < MIN_BLOCKS:
+    if min(rows, columns) < MIN_SIDE_BLOCKS or rows * columns < MIN_BLOCKS:
         return None
     rgb = rgb[: 8 * rows, : 8 * columns]
     surplus = _surplus(rgb, chosen)
     if surplus is None:
         return None
     sound, extra = surplus
-    reached = ndimage.percentile_filter(extra[::2, ::2], SHARE, size=WINDOW, mode="constant", cval=0.0)
+    reached = ndimage.percentile_filter(extra[::2, ::2], PERCENTILE, size=WINDOW_STEPS, mode="constant", cval=0.0)
     y, x = np.unravel_index(int(reached.argmax()), reached.shape)
     excess = float(reached[y, x])
-    near = ndimage.uniform_filter(extra, NEIGHBOURS) > max(excess, 0.0) / 2
+    near = ndimage.uniform_filter(extra, NEIGHBOUR_BLOCKS) > max(excess, 0.0) / 2
     labels, _ = ndimage.label(near)
-    around = labels[max(0, 2 * y - WINDOW) : 2 * y + WINDOW, max(0, 2 * x - WINDOW) : 2 * x + WINDOW]
+    around = labels[
+        max(0, 2 * y - WINDOW_STEPS) : 2 * y + WINDOW_STEPS, max(0, 2 * x - WINDOW_STEPS) : 2 * x + WINDOW_STEPS
+    ]
     counts = np.bincount(around[around > 0], minlength=1)
     area = labels == int(counts.argmax()) if counts.any() else np.zeros_like(near)
     result = {"excess": round(excess, 3), "share": round(float(area.mean()), 4), "box": [0, 0, 0, 0], "map": b""}
@@ -106,20 +108,20 @@ def _surplus(rgb: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarra
     rows, columns = rgb.shape[0] // 8, rgb.shape[1] // 8
     grey = rgb.astype(np.float32) @ np.array([0.299, 0.587, 0.114], np.float32)
     tiles = grey.reshape(rows, 8, columns, 8).swapaxes(1, 2)
-    at_end = ((tiles <= NEAR_END) | (tiles >= 255 - NEAR_END)).any(axis=(2, 3))
+    at_end = ((tiles <= NEAR_END_LEVELS) | (tiles >= 255 - NEAR_END_LEVELS)).any(axis=(2, 3))
     sound = ~ndimage.binary_dilation(at_end)
     spectrum = fft.dctn(tiles, axes=(2, 3), norm="ortho")
     order = np.add.outer(np.arange(8), np.arange(8))
     high = (spectrum[..., chosen] ** 2).mean(axis=-1)
     low = (spectrum[..., (order >= 1) & (order <= 2)] ** 2).mean(axis=-1)
-    between = (order >= 3) & (order < max(int(order[chosen].min()), LOWEST))
+    between = (order >= 3) & (order < max(int(order[chosen].min()), LOWEST_FREQUENCY))
     middle = (spectrum[..., between] ** 2).mean(axis=-1)
     # Drawings and screens: exactly even areas have no noise to compare with.
-    if sound.mean() < MIN_SOUND or (low + middle < 0.02).mean() > MAX_EVEN:
+    if sound.mean() < MIN_SOUND_SHARE or (low + middle < 0.02).mean() > MAX_EVEN_SHARE:
         return None
-    light = ndimage.uniform_filter(spectrum[..., 0, 0], NEIGHBOURS) / (8 * 255)
+    light = ndimage.uniform_filter(spectrum[..., 0, 0], NEIGHBOUR_BLOCKS) / (8 * 255)
     noise, coarse, mid = (
-        np.log2(np.sqrt(ndimage.median_filter(part, NEIGHBOURS)) + offset)
+        np.log2(np.sqrt(ndimage.median_filter(part, NEIGHBOUR_BLOCKS)) + offset)
         for part, offset in ((high, 0.25), (low, 0.5), (middle, 0.25))
     )
     terms = (light, light**2, coarse, coarse**2, coarse * light, mid, mid**2, mid * coarse, mid * light)
@@ -132,7 +134,7 @@ def _robust(given: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Return the weights (k,) that explain ``wanted`` (n,) by ``given`` (n, k) with Huber's loss."""
     trust = np.ones(len(wanted))
     weights: np.ndarray = np.zeros(given.shape[1])
-    for _ in range(ROUNDS):
+    for _ in range(FIT_ROUNDS):
         weights = np.linalg.lstsq(given * trust[:, None], wanted * trust, rcond=1e-6)[0]
         away = np.abs(wanted - given @ weights)
         spread = 1.4826 * float(np.median(away)) + 1e-3

@@ -76,7 +76,7 @@ def measure(path: str, format: str, pictures: dict[str, bytes], folder: str) -> 
         if grid is not None:
             shown["shifted"] = grid
             shown |= consistent(path, grid, whole)
-    if min(image.size) >= copy_move.MIN_SIDE:
+    if min(image.size) >= copy_move.MIN_SIDE_PX:
         result = copy_move.measure(np.asarray(image.convert("L")))
         if result is not None:
             shown["copies"] = result

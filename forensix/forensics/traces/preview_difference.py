@@ -7,9 +7,9 @@ the preview best, so that bars and a turn made later do not hide it.
 import numpy as np
 from PIL import Image, ImageFilter, ImageOps
 
-HEIGHT = 300
-GAP = 8
-BLUR = 1.2
+HEIGHT_PX = 300
+GAP_PX = 8
+BLUR_PX = 1.2
 """Hides the one-pixel shifts between a preview and its picture, in pixels of the preview's size."""
 
 QUIET, LOUD = 14.0, 70.0
@@ -37,20 +37,20 @@ def side_by_side(
     """
     shown = (image, small, difference(fitted, bare))
     sized = [_sized(_turned(i, orientation)) for i in shown]
-    row = Image.new("RGB", (sum(i.width for i in sized) + GAP * (len(sized) - 1), HEIGHT), "white")
+    row = Image.new("RGB", (sum(i.width for i in sized) + GAP_PX * (len(sized) - 1), HEIGHT_PX), "white")
     left = 0
     for panel in sized:
         row.paste(panel, (left, 0))
-        left += panel.width + GAP
+        left += panel.width + GAP_PX
     return row
 
 
 def difference(image: Image.Image, small: Image.Image) -> Image.Image:
     """Return the preview in pale grey, and in red where the picture differs from it."""
     preview = small.copy()
-    preview.thumbnail((2 * HEIGHT, 2 * HEIGHT))
+    preview.thumbnail((2 * HEIGHT_PX, 2 * HEIGHT_PX))
     fitted = ImageOps.fit(image, preview.size)
-    blur = ImageFilter.GaussianBlur(BLUR)
+    blur = ImageFilter.GaussianBlur(BLUR_PX)
     a, b = (np.asarray(i.filter(blur), np.float32) for i in (fitted, preview))
     red = np.clip((np.abs(a - b).mean(axis=2) - QUIET) / (LOUD - QUIET), 0, 1)[..., None]
     grey = np.asarray(preview.convert("L"), np.float32)[..., None] * 0.45 + 120
@@ -68,4 +68,4 @@ def _turned(image: Image.Image, orientation: int) -> Image.Image:
 
 
 def _sized(image: Image.Image) -> Image.Image:
-    return image.resize((max(1, min(2 * HEIGHT, round(image.width * HEIGHT / image.height))), HEIGHT))
+    return image.resize((max(1, min(2 * HEIGHT_PX, round(image.width * HEIGHT_PX / image.height))), HEIGHT_PX))

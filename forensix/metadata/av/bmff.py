@@ -13,64 +13,20 @@ from forensix.metadata.av import bmff_tags as tags
 from forensix.metadata.av.collector import DEPTH, FactCollector, name4, text
 from forensix.metadata.facts import Node
 
-CONTAINERS = frozenset(
-    [
-        "moov",
-        "trak",
-        "mdia",
-        "minf",
-        "stbl",
-        "udta",
-        "edts",
-        "dinf",
-        "mvex",
-        "moof",
-        "traf",
-        "mfra",
-        "tref",
-        "gmhd",
-        "meco",
-        "strk",
-        "sinf",
-        "schi",
-        "hnti",
-        "hinf",
-        "rinf",
-        "wave",
-    ]
-)
+CONTAINERS = frozenset([
+    "moov", "trak", "mdia", "minf", "stbl", "udta", "edts", "dinf", "mvex", "moof", "traf", "mfra", "tref",
+    "gmhd", "meco", "strk", "sinf", "schi", "hnti", "hinf", "rinf", "wave"
+])  # fmt: skip
 EPOCH_1904 = datetime(1904, 1, 1, tzinfo=UTC)
 BOXES = 20_000
-KNOWN_TOP = frozenset(
-    [
-        "ftyp",
-        "styp",
-        "moov",
-        "mdat",
-        "free",
-        "skip",
-        "wide",
-        "uuid",
-        "meta",
-        "moof",
-        "mfra",
-        "sidx",
-        "ssix",
-        "prft",
-        "pdin",
-        "pnot",
-        "PICT",
-        "emsg",
-        "bloc",
-        "jumb",
-        "junk",
-        "jP",
-    ]
-)
+KNOWN_TOP = frozenset([
+    "ftyp", "styp", "moov", "mdat", "free", "skip", "wide", "uuid", "meta", "moof", "mfra", "sidx", "ssix",
+    "prft", "pdin", "pnot", "PICT", "emsg", "bloc", "jumb", "junk", "jP"
+])  # fmt: skip
 
 
 def walk(data: Any, facts: FactCollector) -> None:
-    """Read every box of a file into ``found``."""
+    """Read every box of a file into ``facts``."""
     state: dict[str, Any] = {"n": 0, "handler": "", "track": 0}
     nodes = _boxes(data, 0, len(data), "", 0, facts, state)
     facts.nodes.extend(nodes)

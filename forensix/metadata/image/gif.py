@@ -4,7 +4,8 @@ import struct
 
 from forensix.metadata.blocks import icc, xmp
 from forensix.metadata.facts import Fact, Node, Problem
-from forensix.metadata.image.jpeg import Parts, kind
+from forensix.metadata.image.parts import Parts
+from forensix.metadata.image.trailers import kind
 
 MAX_BLOCKS = 20000
 

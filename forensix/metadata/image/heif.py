@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from forensix.metadata.blocks import icc, xmp
 from forensix.metadata.facts import Fact, Node, Problem
-from forensix.metadata.image.jpeg import Parts
+from forensix.metadata.image.parts import Parts
 from forensix.metadata.image.png import take_exif
 
 CONTAINERS = {"meta": 4, "iprp": 0, "ipco": 0, "moov": 0, "trak": 0, "mdia": 0, "minf": 0, "stbl": 0, "dinf": 0}

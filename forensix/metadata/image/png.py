@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from forensix.metadata.blocks import exif, icc, iptc, xmp
 from forensix.metadata.facts import Fact, Node, Problem, at_block
-from forensix.metadata.image.jpeg import Parts, kind
+from forensix.metadata.image.parts import Parts
+from forensix.metadata.image.trailers import kind
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 MAX_CHUNKS = 20000

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from forensix.metadata.blocks import c2pa, exif, iptc, xmp
 from forensix.metadata.facts import Fact, Facts, Node, Problem
 from forensix.metadata.image import gif, heif, jpeg, jpeg_stream, png, webp
-from forensix.metadata.image.jpeg import Parts
+from forensix.metadata.image.parts import Parts
 
 if TYPE_CHECKING:
     import numpy as np

@@ -4,8 +4,9 @@ import struct
 
 from forensix.metadata.blocks import icc, xmp
 from forensix.metadata.facts import Fact, Node, Problem
-from forensix.metadata.image.jpeg import Parts, kind
+from forensix.metadata.image.parts import Parts
 from forensix.metadata.image.png import take_exif
+from forensix.metadata.image.trailers import kind
 
 MAX_CHUNKS = 5000
 

@@ -10,6 +10,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import Request
 
+from forensix.service.api.stalling import StallLimit
 from forensix.service.api.uploads import Run, Upload, display_name, file_too_large
 from forensix.service.errors import Refusal, bad_field, bad_form, too_large
 
@@ -17,10 +18,6 @@ MAX_FORM_BYTES = 256 * 1024
 """All that is not the file: other fields, boundaries, headers of parts."""
 MAX_FIELD_BYTES = 64 * 1024
 MAX_PARTS = 50
-STALL_S = 30.0
-"""Longest wait for the next bytes of a body; a quarter less at times, see `_StallLimit`."""
-SLOWEST_BYTES_PER_S = 4096
-"""Slowest body on the whole, but for so long a wait: a byte now and then would keep it open for ever."""
 
 _BOOLEANS = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
 
@@ -106,44 +103,9 @@ def check_length(headers: Mapping[str, str], max_bytes: int) -> None:
         raise file_too_large(max_bytes)
 
 
-class _StallLimit:
-    """Gives up on a body of which nothing more comes, or too little; `came` is called with each chunk.
-
-    The deadline is moved only now and then: a timer for every chunk would cost as much as reading it.
-    """
-
-    def __init__(self) -> None:
-        self._limit = asyncio.timeout(STALL_S)
-        self._n_bytes = 0
-
-    async def __aenter__(self) -> "_StallLimit":
-        self._begun = asyncio.get_running_loop().time()
-        await self._limit.__aenter__()
-        return self
-
-    async def __aexit__(self, kind: Any, error: Any, trace: Any) -> None:
-        try:
-            await self._limit.__aexit__(kind, error, trace)
-        except TimeoutError:
-            slowest = f"slower than {SLOWEST_BYTES_PER_S / 1024:g} KB a second"
-            raise bad_form(f"nothing more of the body came for {STALL_S:g} s, or all of it {slowest}") from None
-
-    def rest(self) -> None:
-        """Stop the clock until `came` is called again: what follows is our own doing."""
-        self._limit.reschedule(None)
-
-    def came(self, n_bytes: int) -> None:
-        """Take note of further bytes, and wait for the next from now on."""
-        self._n_bytes += n_bytes
-        until = STALL_S + min(asyncio.get_running_loop().time(), self._begun + self._n_bytes / SLOWEST_BYTES_PER_S)
-        when = self._limit.when()
-        if when is None or until - when > STALL_S / 4:
-            self._limit.reschedule(until)
-
-
 async def _gather(request: Request) -> bytes:
     body = bytearray()
-    async with _StallLimit() as limit:
+    async with StallLimit() as limit:
         async for chunk in request.stream():
             limit.came(len(chunk))
             body += chunk
@@ -180,7 +142,7 @@ async def _read_multipart(
     reader = _Multipart(known, open_upload)
     try:
         parser = MultipartParser(options[b"boundary"], reader.callbacks())  # type: ignore[arg-type]
-        async with _StallLimit() as limit:
+        async with StallLimit() as limit:
             async for chunk in request.stream():
                 limit.came(len(chunk))
                 parser.write(chunk)

@@ -22,6 +22,7 @@ from typing import IO, Any
 
 from forensix import interpreter
 from forensix.service.work.analyst_child import LENGTH, SETTINGS
+from forensix.service.work.memory import anonymous_bytes, descendants
 
 _LOG = logging.getLogger(__name__)
 _START_S = 180.0
@@ -203,7 +204,7 @@ class _Child:
 
     def memory_bytes(self) -> int:
         """Return what the child and its descendants hold that is not backed by a file; 0 where /proc is missing."""
-        return sum(map(_anonymous_bytes, _descendants(self._process.pid)))
+        return sum(map(anonymous_bytes, descendants(self._process.pid)))
 
     def kill(self) -> None:
         """End the process and wait for it; harmless when it is gone."""
@@ -279,23 +280,3 @@ def _environment(scratch: Path, data_bytes: int, threads: int) -> dict[str, str]
     kept.setdefault("OMP_NUM_THREADS", str(threads))
     limits = {"parent": os.getpid(), "data_bytes": data_bytes}
     return kept | {"TMPDIR": str(scratch), SETTINGS: json.dumps(limits)}
-
-
-def _descendants(pid: int) -> list[int]:
-    pids = [pid]
-    for each in pids:
-        try:
-            for task in Path(f"/proc/{each}/task").iterdir():
-                pids += map(int, (task / "children").read_text().split())
-        except OSError:
-            continue
-    return pids
-
-
-def _anonymous_bytes(pid: int) -> int:
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    except OSError:
-        return 0
-    fields = dict(line.split(":", 1) for line in lines if ":" in line)
-    return sum(int(fields[name].split()[0]) * 1024 for name in ("RssAnon", "RssShmem", "VmSwap") if name in fields)

@@ -40,7 +40,7 @@ def combine(
     name: str | None = None,
     group: str | None = None,
     device: str = "cpu",
-    perturbations: Collection[str] | None = None,
+    degradations: Collection[str] | None = None,
     seed: int = 0,
     progress: Progress | bool | None = None,
 ) -> ModelCard:
@@ -56,7 +56,7 @@ def combine(
         Two or more names or paths of detectors of the task.
     rule
         ``"mean"`` of the members' calibrated logits, or ``"linear"``: a weighted sum, fitted by logistic regression.
-    manifest, task, out, name, group, device, perturbations, seed, progress
+    manifest, task, out, name, group, device, degradations, seed, progress
         As for `train`.
 
     Raises
@@ -103,7 +103,7 @@ def combine(
             dealt.held_out,
             groups_of(dealt.held_out, dealt.group),
             task,
-            recipe.degradations if perturbations is None else tuple(perturbations),
+            recipe.degradations if degradations is None else tuple(degradations),
             lambda said, done: tell(task, said, 0.4 + 0.6 * done),
         )
     folder.mkdir(parents=True, exist_ok=True)

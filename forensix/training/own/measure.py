@@ -55,7 +55,7 @@ def measured_on(
         held_out,
         task,
         component=detector(calibrated),
-        perturbations=_strengths(degradations),
+        degradations=_strengths(degradations),
         executor="here",
         cache=False,
         metadata=False,
@@ -66,7 +66,7 @@ def measured_on(
     scores = found.scores[found.scores["score"].notna()]
     conditions = [
         AS_IT_IS if name == "none" else f"{name}{'' if pd.isna(strength) else f' {strength:g}'}"
-        for name, strength in zip(scores["perturbation"], scores["strength"], strict=True)
+        for name, strength in zip(scores["degradation"], scores["strength"], strict=True)
     ]
     scored = pd.DataFrame(
         {

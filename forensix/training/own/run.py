@@ -72,7 +72,7 @@ def train(
     batch: int | None = None,
     rate: float | None = None,
     everything: bool | None = None,
-    perturbations: Collection[str] | None = None,
+    degradations: Collection[str] | None = None,
     seed: int = 0,
     progress: Progress | bool | None = None,
 ) -> ModelCard:
@@ -111,7 +111,7 @@ def train(
     everything
         Whether all layers learn, or the last linear one alone, as is the default for pictures; for voices and faces
         it is all.
-    perturbations
+    degradations
         What held-out files are measured after, each ``"name=strength"`` or ``"name"`` (`forensix.perturb`).
     seed
         Of all that is drawn. On one machine the same seed and files give the same weights.
@@ -177,7 +177,7 @@ def train(
             dealt.held_out,
             groups_of(dealt.held_out, dealt.group),
             task,
-            recipe.degradations if perturbations is None else tuple(perturbations),
+            recipe.degradations if degradations is None else tuple(degradations),
             lambda said, share: tell(task, said, 0.8 + 0.2 * share),
         )
     # The card comes last: a folder with a card is a model.

@@ -66,7 +66,7 @@ def test_coarse_tables_small_and_drawn_pictures_are_not_measured(tmp_path: Path)
 def test_the_band_is_the_highest_that_the_table_keeps() -> None:
     order = np.add.outer(np.arange(8), np.arange(8))
     fine = noise.band(np.ones((8, 8)))
-    assert fine is not None and fine.sum() == noise.BAND and order[fine].min() >= 10
+    assert fine is not None and fine.sum() == noise.N_FREQUENCIES and order[fine].min() >= 10
     assert noise.band(np.full((8, 8), noise.MAX_STEP + 1)) is None
     assert noise.band(np.zeros((8, 8))) is None
 

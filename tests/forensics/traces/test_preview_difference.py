@@ -6,8 +6,8 @@ from PIL import Image
 
 from forensix.forensics.traces.preview_difference import (
     EXIF_TURNS,
-    GAP,
-    HEIGHT,
+    GAP_PX,
+    HEIGHT_PX,
     difference,
     orientation_of,
     side_by_side,
@@ -41,8 +41,8 @@ def test_a_changed_area_is_red_and_the_rest_is_not(picture: Image.Image) -> None
 def test_panels_stand_beside_each_other_as_they_are_shown(picture: Image.Image, orientation: int) -> None:
     row = side_by_side(picture, picture.resize((80, 60)), picture, picture.resize((80, 60)), orientation)
     upright = orientation >= 5
-    width = round(120 * HEIGHT / 160) if upright else round(160 * HEIGHT / 120)
-    assert row.size == (3 * width + 2 * GAP, HEIGHT)
+    width = round(120 * HEIGHT_PX / 160) if upright else round(160 * HEIGHT_PX / 120)
+    assert row.size == (3 * width + 2 * GAP_PX, HEIGHT_PX)
 
 
 def test_an_orientation_of_no_meaning_is_none() -> None:

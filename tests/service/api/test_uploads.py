@@ -10,7 +10,7 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
-from forensix.service.api import forms
+from forensix.service.api import stalling
 from tests.service.in_process import BOUNDARY, JPEG, PNG, Account, Api, multipart, refused, running_api
 
 LIMIT = 3 * 1024**2
@@ -174,7 +174,7 @@ def test_a_client_that_goes_away_leaves_nothing(api: Api, account: Account) -> N
 
 
 def test_a_client_that_stalls_is_let_go(api: Api, account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forms, "STALL_S", 0.2)
+    monkeypatch.setattr(stalling, "STALL_S", 0.2)
 
     async def stalls() -> AsyncIterator[bytes]:
         yield opening() + JPEG + bytes(2 * 1024**2)
@@ -185,7 +185,7 @@ def test_a_client_that_stalls_is_let_go(api: Api, account: Account, monkeypatch:
 
 
 def test_a_client_that_drips_is_let_go(api: Api, account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forms, "STALL_S", 0.4)
+    monkeypatch.setattr(stalling, "STALL_S", 0.4)
     drops = Pieces(opening() + JPEG, b"x", 1000)
 
     async def drips() -> AsyncIterator[bytes]:
@@ -199,7 +199,7 @@ def test_a_client_that_drips_is_let_go(api: Api, account: Account, monkeypatch: 
 
 
 def test_a_slow_client_that_goes_on_is_waited_for(api: Api, account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forms, "STALL_S", 0.4)
+    monkeypatch.setattr(stalling, "STALL_S", 0.4)
     pieces = Pieces(opening() + JPEG, bytes(1024), 15)
 
     async def slowly() -> AsyncIterator[bytes]:

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from forensix.service.work.analyst import Analyst, Answer, Stopped, _anonymous_bytes, _descendants
+from forensix.service.work.analyst import Analyst, Answer, Stopped
+from forensix.service.work.memory import anonymous_bytes, descendants
 from tests.service.running import REPOSITORY, wait_until
 from tests.service.workshop import Gate, gate, png
 
@@ -109,9 +110,9 @@ def test_memory_of_descendants_counts(analyst: Analyst) -> None:
     process = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE)
     try:
         wait_until(
-            lambda: sum(map(_anonymous_bytes, _descendants(process.pid))) > 80 << 20, 10, "the grandchild's memory"
+            lambda: sum(map(anonymous_bytes, descendants(process.pid))) > 80 << 20, 10, "the grandchild's memory"
         )
-        assert len(_descendants(process.pid)) == 2
+        assert len(descendants(process.pid)) == 2
     finally:
         process.communicate(b"\n")
 

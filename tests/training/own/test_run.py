@@ -66,7 +66,7 @@ def test_an_ensemble_is_a_folder_that_holds_its_own_members(
     files, labels = (one[:4] for one in new)
     folder = tmp_path / "both"
     members = ["forensix-image", trained[0]]
-    card = forensix.combine(members, turned(), TASK, folder, rule="linear", perturbations=[])
+    card = forensix.combine(members, turned(), TASK, folder, rule="linear", degradations=[])
     assert [one["kept"] for one in card.config["members"]] == [False, True]
     assert (folder / "members" / "turned" / "turned.safetensors").is_file()
     moved = folder.rename(tmp_path / "moved")

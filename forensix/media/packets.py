@@ -1,0 +1,80 @@
+"""Frames out of one stream's packets: what is damaged is counted, every frame has its time; runs in the sandbox."""
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import av
+
+# Two, whatever the machine: enough to overlap, and damaged streams decode alike everywhere.
+_THREADS = 2
+
+
+class Decoding:
+    """Decoded frames with their numbers in the stream; what cannot be decoded is counted, not raised."""
+
+    def __init__(self, container: Any, stream: Any) -> None:
+        self._container, self._stream = container, stream
+        self._n_damaged, self._ends_badly = 0, False
+        stream.thread_type = "AUTO"
+        stream.codec_context.thread_count = _THREADS
+
+    def __iter__(self) -> Iterator[tuple[int, Any]]:
+        index = 0
+        for decode in self._steps():
+            try:
+                decoded = decode()
+            except av.error.FFmpegError:
+                self._n_damaged += 1
+                index += 1
+                continue
+            for frame in decoded:
+                if frame.is_corrupt:
+                    self._n_damaged += 1
+                else:
+                    yield index, frame
+                index += 1
+
+    def _steps(self) -> Iterator[Callable[[], list[Any]]]:
+        try:
+            for packet in self._container.demux(self._stream):
+                yield packet.decode
+        except av.error.FFmpegError:
+            self._ends_badly = True
+            # What the decoder still holds comes out without the packet that could not be read.
+            yield lambda: self._stream.codec_context.decode(None)
+
+    def warnings(self, what: str, missing_s: float) -> list[str]:
+        """Return what had to be left out, in sentences; ``missing_s`` is how much of the end is not there."""
+        messages = []
+        if self._n_damaged:
+            plural = "s" if self._n_damaged > 1 else ""
+            messages.append(f"{self._n_damaged} damaged {what}{plural} left out")
+        if self._ends_badly or missing_s > 0:
+            said = f" {missing_s:.1f} s before the end that its header states" if missing_s > 0 else " in damaged data"
+            messages.append(f"the file ends{said}; only what comes before was analysed")
+        return messages
+
+
+class Clock:
+    """Milliseconds of a frame from its time stamp, from the start of the stream; never backwards."""
+
+    def __init__(self, video: Any) -> None:
+        rate = float(video.average_rate or video.guessed_rate or 25)
+        self._frame_ms = 1000 / rate if math.isfinite(rate) and rate > 0 else 40.0
+        self.half_frame_ms = min(self._frame_ms / 2, 20.0)
+        self._origin_ms: float | None = None
+        self._last_ms = 0.0
+
+    def ms(self, frame: Any, index: int) -> float:
+        """Return when a frame is shown; ``index`` counts those of the stream."""
+        if frame.pts is None or frame.time_base is None:
+            now = index * self._frame_ms
+        else:
+            stamp = float(frame.pts * frame.time_base) * 1000
+            if self._origin_ms is None:
+                # The first frame that decodes need not be the first of the stream.
+                self._origin_ms = stamp - index * self._frame_ms
+            now = stamp - self._origin_ms
+        self._last_ms = max(now, self._last_ms)
+        return self._last_ms

@@ -1,0 +1,70 @@
+"""What opened media take and give: limits, what a header says, frames, and pages to draw."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The most that an input may be; ``decode_s`` is the longest wait for one decoding."""
+
+    max_bytes: int = 32 * 1024**2
+    video_s: float = 30 * 60
+    video_side_px: int = 2560
+    audio_s: float = 20 * 60
+    image_pixels: int = 128_000_000
+    pdf_pages: int = 5_000
+    decode_s: float = 900
+    download_s: float = 60
+
+
+@dataclass(frozen=True, slots=True)
+class MediaInfo:
+    """What the header says, as displayed (after rotation); None where it does not say."""
+
+    width_px: int | None = None
+    height_px: int | None = None
+    duration_s: float | None = None
+    frame_rate_hz: float | None = None
+    n_frames: int | None = None
+    has_video: bool = False
+    has_audio: bool = False
+    sample_rate_hz: int | None = None
+    channels: int | None = None
+    video_codec: str | None = None
+    audio_codec: str | None = None
+    n_pages: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One frame: ``index`` counts those of the original, ``rgb`` is uint8 (H, W, 3), ``scale`` original / returned."""
+
+    index: int
+    ms: float
+    rgb: "np.ndarray"
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class PageJob:
+    """A page of a PDF to draw: its number from 1, and places on it, (x0, y0, x1, y1) in points.
+
+    ``end_offset`` is where an earlier version ends, in bytes; None is the last one.
+    """
+
+    number: int
+    end_offset: int | None = None
+    boxes: tuple[tuple[float, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPage:
+    """What came of a job: ``rgb``, uint8 (H, W, 3), None where there is no such page, and its places in pixels."""
+
+    job: int
+    rgb: "np.ndarray | None"
+    boxes: "np.ndarray"

@@ -1,0 +1,60 @@
+"""What follows the end of a picture: further pictures that an index names, records of programs, or other data."""
+
+from typing import Any
+
+from forensix.metadata.facts import Fact, Node
+from forensix.metadata.image.parts import Parts
+
+KINDS = (
+    (b"\xff\xd8\xff", "a JPEG"), (b"\x89PNG", "a PNG"), (b"PK\x03\x04", "a ZIP archive"), (b"Rar!", "a RAR archive"),
+    (b"7z\xbc\xaf", "a 7z archive"), (b"%PDF", "a PDF"), (b"GIF8", "a GIF"), (b"RIFF", "a RIFF file"),
+    (b"MZ", "a Windows program"),
+    (b"\x7fELF", "a Linux program"), (b"<?php", "a PHP script"), (b"<script", "a script"), (b"SEFH", "Samsung trailer"),
+)  # fmt: skip
+
+
+def read(data: bytes, parts: Parts) -> None:
+    """Tell apart further pictures that an index names from bytes that nothing announces."""
+    if parts.end is None or parts.end >= len(data):
+        return
+    start = parts.end
+    rest = data[start:]
+    stripped = rest.strip(b"\0\r\n ") if rest.strip(b"\xff") else b""
+    _edit_record(rest, start, parts)
+    index: list[dict[str, Any]] = next((f.value for f in parts.facts if f.key == "jpeg.mpf"), [])
+    announced = [p for p in index if p["offset"] and p["offset"] + p["size"] <= len(data) and p["size"] > 4]
+    for i, picture in enumerate(announced):
+        raw = data[picture["offset"] : picture["offset"] + picture["size"]]
+        parts.nodes.append(Node(f"MPF picture {i + 1}", picture["offset"], picture["size"]))
+        if raw[:2] == b"\xff\xd8":
+            parts.thumbnails.append((f"MPF picture {i + 1}", raw, picture["offset"]))
+    if len(stripped) < len(rest) // 20 or rest.count(b"\0") > 0.98 * len(rest):
+        parts.nodes.append(Node("padding", start, len(rest)))
+        parts.facts.append(Fact("jpeg.padding", len(rest), "after EOI", start))
+    elif not announced:
+        parts.nodes.append(Node("data after the end", start, len(rest), rest[:16].hex(" ")))
+        parts.facts.append(
+            Fact(
+                "file.trailer",
+                {"size": len(rest), "head": rest[:16].hex(" "), "kind": kind(stripped)},
+                "after EOI",
+                start,
+            )
+        )
+
+
+def _edit_record(rest: bytes, start: int, parts: Parts) -> None:
+    """Read the record that Samsung's gallery appends when it has edited a picture."""
+    at = rest.find(b"PhotoEditor_Re_Edit_Data")
+    if at >= 0:
+        text = rest[at + 24 : at + 4096].decode("utf-8", "replace")
+        parts.facts.append(Fact("samsung.edit", text, "Samsung trailer, PhotoEditor_Re_Edit_Data", start + at))
+
+
+def kind(data: bytes) -> str:
+    """Name what data at the end of a file looks like."""
+    if data[4:8] == b"ftyp" or (b"ftyp" in data[:64]):
+        return "a video (motion photo)"
+    if b"SEFT" in data[-64:] or b"Image_UTC_Data" in data[:64] or b"MotionPhoto_Data" in data[:4096]:
+        return "a Samsung trailer"
+    return next((name for start, name in KINDS if data.startswith(start)), "data of no known kind")
