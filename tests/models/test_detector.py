@@ -211,7 +211,7 @@ def test_a_device_that_is_not_there_is_one_sentence():
             Placement(batch_size=wrong)
 
 
-@pytest.mark.parametrize(
+SHAPES = pytest.mark.parametrize(
     ("name", "shape"),
     [
         ("forensix-image", (5, 3, 224, 224)),
@@ -220,17 +220,39 @@ def test_a_device_that_is_not_there_is_one_sentence():
         ("aasist", (5, 64_600)),
     ],
 )
-def test_nothing_of_a_network_stays_behind_when_it_moves(name: str, shape: tuple[int, ...], monkeypatch):
-    """Torch's fake tensors keep the device of a real CUDA tensor and refuse to mix two: no numbers, no GPU."""
+
+
+def fresh(name: str) -> torch.nn.Module:
     from importlib import import_module
 
     card = get_card(name)
-    module = import_module(f"forensix.models.architectures.{card.architecture}").build(**card.config)
+    return import_module(f"forensix.models.architectures.{card.architecture}").build(**card.config)
+
+
+def moved(module: torch.nn.Module, mode: FakeTensorMode) -> torch.nn.Module:
+    """Torch's fake tensors keep the device of a real CUDA tensor and refuse to mix two: no numbers, no GPU."""
+    module._apply(lambda t: mode.from_tensor(t).to("cuda"))
+    assert all(t.device.type == "cuda" for t in (*module.parameters(), *module.buffers()))
+    return module
+
+
+@SHAPES
+def test_nothing_of_a_network_stays_behind_when_it_moves(name: str, shape: tuple[int, ...], monkeypatch):
     monkeypatch.setattr(torch.__future__, "_overwrite_module_params_on_conversion", True)
+    module = fresh(name)
     with FakeTensorMode() as mode:
-        network = Network(module, batch_size=2)
+        network = Network(moved(module, mode), batch_size=2)
         network.device = torch.device("cuda")
-        module._apply(lambda t: mode.from_tensor(t).to("cuda"))
-        assert all(t.device.type == "cuda" for t in (*module.parameters(), *module.buffers()))
         outputs = network(mode.from_tensor(torch.zeros(shape)))
         assert all(len(out) == 5 and out.device.type == "cpu" for out in outputs)
+
+
+@SHAPES
+def test_nothing_of_a_network_that_learns_stays_behind_either(name: str, shape: tuple[int, ...], monkeypatch):
+    monkeypatch.setattr(torch.__future__, "_overwrite_module_params_on_conversion", True)
+    module = fresh(name)
+    with FakeTensorMode() as mode:
+        network = moved(module, mode).train()
+        outputs = network(mode.from_tensor(torch.zeros(shape)).to("cuda"))
+        every = outputs if isinstance(outputs, tuple) else (outputs,)
+        assert all(len(out) == 5 and out.device.type == "cuda" for out in every)

@@ -148,7 +148,7 @@ def masked(picture: Tensor) -> Tensor:
         start = torch.rand(n, 1) * (size - length)
         at = torch.arange(size)[None]
         keep = keep * ((at < start) | (at >= start + length)).float().view(shape)
-    return picture * keep
+    return picture * keep.to(picture.device)
 
 
 class Ensemble(nn.Module):
