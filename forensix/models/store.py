@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import textwrap
 from dataclasses import dataclass
 from functools import cache
 from html import escape
@@ -142,7 +143,8 @@ def load_model(name: str | os.PathLike[str], *, folder: str | os.PathLike[str] |
     except MissingExtra:
         raise
     except (RuntimeError, KeyError, TypeError, AttributeError, ValueError, UnpicklingError) as error:
-        told = f"{type(error).__name__}: {error}"
+        # Torch names every tensor, on lines of their own: a few say enough.
+        told = textwrap.shorten(f"{type(error).__name__}: {error}", 240, placeholder=" ...")
         raise WeightsMismatch(f"{paths[0].name} does not fit {card.architecture}: {told}") from error
     return LoadedModel(card, module.eval())
 

@@ -91,6 +91,18 @@ def test_a_missing_or_spare_key_is_refused(own: Path) -> None:
         load_model("small")
 
 
+def test_weights_of_another_network_are_refused_in_one_line(own: Path) -> None:
+    from safetensors.torch import save_file
+
+    path = own / "small.safetensors"
+    save_file({f"of.another.{i}": torch.zeros(1) for i in range(200)}, path)
+    card = store.get_card("small").model_copy(update={"sha256": hashlib.sha256(path.read_bytes()).hexdigest()})
+    store.write_card(card, own)
+    with pytest.raises(WeightsMismatch, match="does not fit") as refused:
+        load_model("small")
+    assert "\n" not in str(refused.value) and len(str(refused.value)) < 400
+
+
 def test_missing_weights_name_the_remedy(own: Path) -> None:
     (own / "small.safetensors").unlink()
     with pytest.raises(WeightsMissing, match="reinstall"):
