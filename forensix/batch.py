@@ -10,7 +10,7 @@ from forensix.analysis import analyze, check_options, examine
 from forensix.errors import InputError
 from forensix.media import Given, Source, is_url, open_media, taken
 from forensix.models import Placement
-from forensix.progress import Progress, shown
+from forensix.progress import Progress, display
 from forensix.report import Report
 from forensix.tasks import Options
 
@@ -67,7 +67,7 @@ def _each(
     progress: Progress | bool | None,
     options: dict[str, Any],
 ) -> Iterator[Report]:
-    with shown(progress, lasting=False) as tell:
+    with display(progress, lasting=False) as tell:
         yield from _reports(sources, tasks, executor, tell, options)
 
 

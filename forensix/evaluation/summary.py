@@ -248,8 +248,8 @@ def wide(table: pd.DataFrame, metrics: Sequence[str] | None = None, *, digits: i
 
     cells = [cell(*row) for row in table[["value", "low", "high"]].itertuples(index=False, name=None)]
     keys = [*left, *counts]
-    shown = table[keys].astype(object).where(table[keys].notna(), "").assign(metric=table["metric"], cell=cells)
-    pivoted = shown.pivot_table("cell", keys, "metric", aggfunc="first", sort=False).reset_index()
+    rows = table[keys].astype(object).where(table[keys].notna(), "").assign(metric=table["metric"], cell=cells)
+    pivoted = rows.pivot_table("cell", keys, "metric", aggfunc="first", sort=False).reset_index()
     return pivoted[[*shown_left, *metrics, *counts]].rename_axis(columns=None)
 
 

@@ -65,7 +65,7 @@ def _number(n: int, outcome: str) -> str:
     return f"{n:,} {several.get(outcome, outcome) if n > 1 else outcome}"
 
 
-def told_columns(frame: pd.DataFrame, selection: Selection) -> tuple[str, ...]:
+def column_names(frame: pd.DataFrame, selection: Selection) -> tuple[str, ...]:
     """Return the columns that a page shows beside the score: those that are chosen by, and a few that tell most."""
     some = [name for name in _TELLING if name in frame.columns and frame[name].nunique() > 1][:_MOST_TOLD]
     first = ["condition"] if selection.degradation is None else []

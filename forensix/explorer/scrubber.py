@@ -44,8 +44,8 @@ class Scrubber:
             tooltip="Drag, or use the arrow keys", layout=w.Layout(width="40rem", max_width="100%"),
         )  # fmt: skip
         self.picture = w.Image(format="jpeg", layout=w.Layout(max_width="40rem", width="100%"))
-        self.told = w.HTML()
-        self.box = w.VBox([w.HTML(f"<style>{styles()}</style>"), self.picture, self.slider, self.told])
+        self.caption = w.HTML()
+        self.box = w.VBox([w.HTML(f"<style>{styles()}</style>"), self.picture, self.slider, self.caption])
         self.slider.observe(lambda change: self.show(change["new"]), "value")
         self.show(0)
 
@@ -53,7 +53,7 @@ class Scrubber:
         """Show one of the frames, counted from 0."""
         seconds, self.picture.value = self._frames[position]
         rows = [self._row(strip, seconds) for strip in self._view.strips]
-        self.told.value = str(
+        self.caption.value = str(
             Markup('<div class="fx"><p>{}</p><div class="fx-timeline">{}</div></div>').format(
                 time_text(seconds), Markup().join(rows)
             )

@@ -100,21 +100,21 @@ def _read(file: Any, name: str | None, limits: Limits) -> Given:
     """Return what a file object holds from where it stands, no more than may be analysed."""
     called = getattr(file, "name", None)
     name = name or (PurePath(called).name if isinstance(called, str) else None)
-    shown = name or "the file object"
+    label = name or "the file object"
     content = bytearray()
     while len(content) <= limits.max_bytes:
         try:
             part = file.read(_CHUNK)
         except (OSError, ValueError) as error:
-            raise InputNotFound(f"{shown} cannot be read: {error}") from error
+            raise InputNotFound(f"{label} cannot be read: {error}") from error
         if isinstance(part, str):
-            raise UnsupportedMedia(f"{shown} was opened as text: open it with mode 'rb'")
+            raise UnsupportedMedia(f"{label} was opened as text: open it with mode 'rb'")
         if not part:
             break
         content += part
     if not content:
-        raise BrokenMedia(f"{shown} gave no bytes: call seek(0) where it was read or written before")
-    return Given(bytes(content), shown, name)
+        raise BrokenMedia(f"{label} gave no bytes: call seek(0) where it was read or written before")
+    return Given(bytes(content), label, name)
 
 
 def _pil(image: Any, name: str | None, limits: Limits) -> Given:

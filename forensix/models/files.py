@@ -84,8 +84,8 @@ def _find(name: str, file: Wanted, folder: str | os.PathLike[str] | None, shippe
             return path
     if file.sha256:  # beside those of another model, as authors publish several in one folder
         others = (path for place in places for path in sorted(place.glob(f"*/{glob.escape(file.weights)}")))
-        if found := next((path for path in others if is_right(path, file)), None):
-            return found
+        if match := next((path for path in others if is_right(path, file)), None):
+            return match
     remedy = f"'forensix models pull {name}' fetches them" if file.url else "reinstall forensix"
     looked = folder if folder is not None else "the package, FORENSIX_CHECKPOINTS and the cache"
     raise WeightsMissing(f"the weights of {name!r} ({file.weights}) are not in {looked}: {remedy}")
@@ -131,13 +131,13 @@ def _read_keras(path: Path) -> "dict[str, Tensor]":
         raise MissingExtra("files of Keras are read with the package h5py: pip install 'forensix[zoo]'") from None
     import torch
 
-    found: dict[str, Tensor] = {}
+    weights: dict[str, Tensor] = {}
     with h5py.File(path) as file:
         for layer, group in file.items():
             for name in group.attrs.get("weight_names", ()):
                 spelled = name.decode() if isinstance(name, bytes) else name
-                found[f"{layer}/{spelled.split('/')[-1].removesuffix(':0')}"] = torch.from_numpy(group[spelled][()])
-    return found
+                weights[f"{layer}/{spelled.split('/')[-1].removesuffix(':0')}"] = torch.from_numpy(group[spelled][()])
+    return weights
 
 
 def fetch(name: str, file: Wanted, target: Path) -> Path:
@@ -185,8 +185,8 @@ def fetch(name: str, file: Wanted, target: Path) -> Path:
     except httpx.HTTPError as error:
         raise WeightsMissing(f"the weights of {name!r} could not be fetched from {file.url}: {error}") from error
     except OSError as error:
-        told = error.strerror or error
-        raise WeightsMissing(f"the weights of {name!r} could not be written to {target.parent}: {told}") from error
+        reason = error.strerror or error
+        raise WeightsMissing(f"the weights of {name!r} could not be written to {target.parent}: {reason}") from error
     finally:
         partial.unlink(missing_ok=True)
     return target

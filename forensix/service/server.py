@@ -197,10 +197,10 @@ def _open_more_files() -> None:
 
 def _greeting(settings: Settings, listening: socket.socket) -> str:
     host, port = listening.getsockname()[:2]
-    shown = f"[{host}]" if ":" in host else host
+    name = f"[{host}]" if ":" in host else host
     workers = f"{settings.workers} worker{'' if settings.workers == 1 else 's'}" if settings.workers else "no workers"
     return (
-        f"forensix serves http://{shown}:{port} with {workers}; Ctrl+C ends it\n"
+        f"forensix serves http://{name}:{port} with {workers}; Ctrl+C ends it\n"
         f"database {_shown(settings.database_url)}\n"
         f"uploads  {_shown(settings.storage_url)}"
     )

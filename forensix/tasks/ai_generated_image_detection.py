@@ -179,33 +179,33 @@ def _explanation(rgb: NDArray[np.uint8], detector: Any) -> ImageExplanation | No
     """Draw the heat map, the object that it singles out, and the eyes and mouths of the faces there are."""
     if not hasattr(detector, "heatmap"):
         return None
-    shown = shrunk(rgb)
-    heat = fitted(detector.heatmap(rgb), shown.shape)
+    picture = shrunk(rgb)
+    heat = fitted(detector.heatmap(rgb), picture.shape)
     faces = landmarks(rgb)
     eyes = eye_mouth_overlay(rgb, list(faces)) if len(faces) else None
     return ImageExplanation(
-        heatmap=jpeg_uri(draw_heatmap(shown, heat)),
-        heatmap_object=jpeg_uri(heatmap_object(shown, heat)),
+        heatmap=jpeg_uri(draw_heatmap(picture, heat)),
+        heatmap_object=jpeg_uri(heatmap_object(picture, heat)),
         eye_mouth_overlays_image=jpeg_uri(eyes, max_side_px=max(eyes.shape)) if eyes is not None else None,
     )
 
 
 def _evidence(looked: _Looked, detector: Any, marks: _Marks) -> tuple[Evidence, ...]:
     caption = "the frame that speaks most for a generator" if len(looked.scores) > 1 else ""
-    shown: list[Evidence] = [Picture("Looked at", jpeg_uri(looked.strongest), caption)]
+    evidence: list[Evidence] = [Picture("Looked at", jpeg_uri(looked.strongest), caption)]
     if len(looked.scores) > 1:
         x = tuple(ms / 1000 for ms in looked.times_ms)
-        shown.append(Curve("Score by frame", x, looked.scores, "time (s)", "score", threshold_of(detector)))
+        evidence.append(Curve("Score by frame", x, looked.scores, "time (s)", "score", threshold_of(detector)))
     if marks.facts:
         rows = tuple((mark.key, mark_value(mark)[:200], mark.where) for mark in marks.facts)
-        shown.append(Table("What the file says of a generator", ("fact", "value", "where"), rows))
+        evidence.append(Table("What the file says of a generator", ("fact", "value", "where"), rows))
     if marks.watermark:
         agreement = marks.watermark.agreement
         right = f"{agreement.n_right} of {marks.watermark.n_bits}"
         row = (marks.watermark.message, right, f"{agreement.correlation:.2f}", f"{agreement.chance:.0e}")
         columns = ("message", "bits that agree", "correlation", "by chance, without a mark")
-        shown.append(Table("Invisible watermark in the pixels", columns, (row,)))
-    return tuple(shown)
+        evidence.append(Table("Invisible watermark in the pixels", columns, (row,)))
+    return tuple(evidence)
 
 
 def _doubts(rgb: NDArray[np.uint8], facts: Facts) -> tuple[str, ...]:

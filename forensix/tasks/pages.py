@@ -101,28 +101,30 @@ def pages(media: Media, facts: Facts, findings: Sequence[Finding]) -> tuple[tupl
         said = f"Not all pages could be drawn: {error}."
     if not drawn:
         return (), said or "The pages could not be drawn."
-    shown: list[Evidence] = []
+    evidence: list[Evidence] = []
     seen = set()
     for i, one in enumerate(marked):
         if (at_claim := drawn.get(i)) and at_claim.rgb is not None:
             seen.add(one.page)
             caption = "As a viewer draws it; the places that the claim rests on are outlined."
-            shown.append(Picture(f"Page {one.page}", _uri(_outlined(at_claim.rgb, at_claim.boxes)), caption, one.claim))
+            evidence.append(
+                Picture(f"Page {one.page}", _uri(_outlined(at_claim.rgb, at_claim.boxes)), caption, one.claim)
+            )
     for i, number in enumerate(plain, len(marked)):
         if number not in seen and (whole := drawn.get(i)) and whole.rgb is not None:
-            shown.append(Picture(f"Page {number}", _uri(whole.rgb), "As a viewer draws it."))
+            evidence.append(Picture(f"Page {number}", _uri(whole.rgb), "As a viewer draws it."))
     pairs = iter([(drawn.get(i), drawn.get(i + 1)) for i in range(len(marked) + len(plain), len(jobs), 2)])
     rows = []
     for version in versions:
         compared = [
             _compare(version, number, *next(pairs), _claim_of(version.fact, findings)) for number in version.pages
         ]
-        shown += [one.picture for one in compared if one and one.picture]
+        evidence += [one.picture for one in compared if one and one.picture]
         rows.append(_row(version, [one for one in compared if one]))
     if rows:
         columns = ("version", "pages compared with the version before", "pages that look different")
-        shown.append(Table("What the later versions change to the eye", columns, tuple(rows)))
-    return tuple(shown), said
+        evidence.append(Table("What the later versions change to the eye", columns, tuple(rows)))
+    return tuple(evidence), said
 
 
 def difference(old: NDArray[np.uint8], new: NDArray[np.uint8]) -> tuple[NDArray[np.float64], float]:

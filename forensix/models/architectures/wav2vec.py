@@ -48,9 +48,9 @@ class Encoder(nn.Module):
 
     def layers(self, waves: Tensor) -> list[Tensor]:
         """Return the features before the first layer and after every layer, the last ones normalised."""
-        told = self.model(waves, output_hidden_states=True)
+        outputs = self.model(waves, output_hidden_states=True)
         # Releases of transformers differ in whether the last of the hidden states is normalised.
-        return [*told.hidden_states[:-1], told.last_hidden_state]
+        return [*outputs.hidden_states[:-1], outputs.last_hidden_state]
 
 
 def renamed(state: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -20,7 +20,7 @@ from forensix.models.architectures.ensemble import WeightedSum, build
 from forensix.models.detector import Detector
 from forensix.models.ensemble import ARCHITECTURE, MEMBERS, Ensemble, listed
 from forensix.models.store import checked_weights, is_place, write_card
-from forensix.progress import Progress, shown
+from forensix.progress import Progress, display
 from forensix.training.own.deal import Dealt, deal, groups_of
 from forensix.training.own.measure import judged, measured_on
 from forensix.training.own.run import RECIPES, digest_of, free_name, slot_of
@@ -86,7 +86,7 @@ def combine(
     called = free_name(folder, name)
     kept = [is_place(one) for one in members]
     network, recipe = build(cards), RECIPES[slot]
-    with shown(progress) as tell:
+    with display(progress) as tell:
         if rule == "linear":
             files = dealt.stopping if known else _joined(dealt.learnt, dealt.stopping)
             logits, fake, weights = judged(
@@ -168,14 +168,14 @@ def _card(
     digest: str,
 ) -> ModelCard:
     names = [card.name for card in cards]
-    told = ", ".join(f"{weight:.3f} {one}" for weight, one in zip(network.weight.tolist(), names, strict=True))
+    terms = ", ".join(f"{weight:.3f} {one}" for weight, one in zip(network.weight.tolist(), names, strict=True))
     return ModelCard(
         name=name,
         component=slot,
         summary=f"The {'mean' if rule == 'mean' else 'sum'} of the calibrated logits of {' and '.join(names)}.",
         architecture=ARCHITECTURE,
         config={"members": listed(list(zip(cards, kept, strict=True)))},
-        preprocessing={"rule": f"{told}; {network.bias.item():+.3f}"},
+        preprocessing={"rule": f"{terms}; {network.bias.item():+.3f}"},
         output=Output(labels=("fake",), fake=0),
         calibrated_on=f"{len(dealt.held_out)} files of groups held out, told apart by the column {dealt.group!r};"
         " a group counts as the root of its files, classes alike",

@@ -19,7 +19,7 @@ from forensix.manifest import Manifest
 from forensix.models import LoadedModel, ModelCard, list_models, load_model, save_model
 from forensix.models.placement import choose_device
 from forensix.models.store import write_card
-from forensix.progress import Progress, shown
+from forensix.progress import Progress, display
 from forensix.tasks.catalogue import describe, task_names
 from forensix.tasks.task import check_names, load_task
 from forensix.training.loop import Plan, cosine, fit
@@ -150,7 +150,7 @@ def train(
     work = folder / WORK
     work.mkdir(parents=True, exist_ok=True)
     recipe = recipe_of(model)
-    with shown(progress) as tell:
+    with display(progress) as tell:
         learnt, stopping = (
             gather(
                 part,
