@@ -81,7 +81,8 @@ def line(name: str, rate_hz: int, samples: np.ndarray, folder: Path) -> str:
         return f"| {name} | failed | | {report.error or report.errors[TASK]} | {took} |"
     outcome = report.outcomes[TASK]
     score = "" if outcome.score is None else f"{outcome.score:.2f}"
-    return f"| {name} | {report.verdicts[TASK]} | {score} | {' '.join([outcome.summary, *outcome.notes])} | {took} |"
+    said = " ".join([outcome.summary, *outcome.notes, *report.warnings])
+    return f"| {name} | {report.verdicts[TASK]} | {score} | {said} | {took} |"
 
 
 def singing(sources: Path, repositories: Path) -> Iterator[str]:

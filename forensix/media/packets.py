@@ -56,6 +56,51 @@ class Decoding:
         return messages
 
 
+class Bridge:
+    """Replaces samples of sound that are no numbers by a straight line between their neighbours, and counts them.
+
+    Left as they are, they would come out of the resampler as clicks at full scale.
+    """
+
+    def __init__(self) -> None:
+        self._n_bridged = 0
+
+    def over(self, frame: Any) -> Any:
+        """Return a frame of sound without NaN or infinity: itself where it holds none."""
+        import numpy as np
+
+        if not frame.format.name.startswith(("flt", "dbl")):
+            return frame
+        samples = frame.to_ndarray()
+        if np.isfinite(samples).all():
+            return frame
+        packed = not frame.format.is_planar
+        rows = samples.reshape(-1, frame.layout.nb_channels).T if packed else samples
+        whole = np.isfinite(rows)
+        at = np.arange(rows.shape[1])
+        bridged = [
+            np.interp(at, at[good], row[good]) if good.any() else np.zeros(len(row))
+            for row, good in zip(rows, whole, strict=True)
+        ]
+        self._n_bridged += int((~whole.all(axis=0)).sum())
+        lines = np.array(bridged, samples.dtype)
+        lines = np.ascontiguousarray(lines.T).reshape(1, -1) if packed else lines
+        found = av.AudioFrame.from_ndarray(lines, format=frame.format.name, layout=frame.layout)
+        found.sample_rate, found.pts, found.time_base = frame.sample_rate, frame.pts, frame.time_base
+        return found
+
+    def warnings(self) -> list[str]:
+        """Return how many samples were replaced, in a sentence, or nothing."""
+        if not self._n_bridged:
+            return []
+        if self._n_bridged == 1:
+            return ["a sample of sound is no number (NaN or infinite); it was bridged from those beside it"]
+        return [
+            f"{self._n_bridged} samples of sound are no numbers (NaN or infinite); they were bridged from those beside"
+            " them"
+        ]
+
+
 class Clock:
     """Milliseconds of a frame from its time stamp, from the start of the stream; never backwards."""
 

@@ -12,7 +12,7 @@ import av
 from av.video.reformatter import VideoReformatter
 
 from forensix.errors import BrokenMedia, LimitExceeded, UnsupportedMedia
-from forensix.media.packets import Clock, Decoding
+from forensix.media.packets import Bridge, Clock, Decoding
 
 if TYPE_CHECKING:
     import numpy as np
@@ -125,11 +125,10 @@ def samples(source: dict[str, str], limits: dict[str, float]) -> Iterator[Any]:
         if audio is None:
             raise UnsupportedMedia(f"{name} has no sound")
         has_video = _video(container) is not None
-        decoding = Decoding(container, audio)
-        resampler = av.AudioResampler(format="s16", layout="mono", rate=SAMPLE_RATE_HZ)
+        decoding, bridge = Decoding(container, audio), Bridge()
         waiting: list[np.ndarray] = []
         n_waiting = 0
-        for chunk in _resampled(decoding, resampler):
+        for chunk in _resampled(bridge.over(frame) for _, frame in decoding):
             waiting.append(chunk)
             n_waiting += chunk.size
             n_samples += chunk.size
@@ -143,7 +142,7 @@ def samples(source: dict[str, str], limits: dict[str, float]) -> Iterator[Any]:
         if waiting:
             yield np.concatenate(waiting)
         warnings = decoding.warnings("piece of sound", _missing_s(container, audio, n_samples / SAMPLE_RATE_HZ))
-    yield warnings
+    yield warnings + bridge.warnings()
 
 
 def open_container(file: BinaryIO, source: dict[str, str]) -> Any:
@@ -238,14 +237,18 @@ def _rgb(reformatter: VideoReformatter, frame: Any, size: tuple[int, int]) -> "n
     return np.rot90(rgb, turned // 90 % 4) if turned % 360 else rgb
 
 
-def _resampled(decoding: Decoding, resampler: Any) -> Iterator["np.ndarray"]:
-    for _, frame in decoding:
+def _resampled(frames: Iterator[Any]) -> Iterator["np.ndarray"]:
+    def fresh() -> Any:
+        return av.AudioResampler(format="s16", layout="mono", rate=SAMPLE_RATE_HZ)
+
+    resampler = fresh()
+    for frame in frames:
         try:
             for part in resampler.resample(frame):
                 yield part.to_ndarray().reshape(-1)
         except (av.error.FFmpegError, ValueError):
             # The layout or rate changed within the stream, which the resampler's filter cannot follow.
-            resampler = av.AudioResampler(format="s16", layout="mono", rate=SAMPLE_RATE_HZ)
+            resampler = fresh()
             for part in resampler.resample(frame):
                 yield part.to_ndarray().reshape(-1)
     for part in resampler.resample(None):

@@ -11,6 +11,7 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
+from scipy.io import wavfile
 
 from forensix.errors import BrokenMedia, InputError, InputNotFound, LimitExceeded, UnsupportedMedia
 from forensix.media import Limits, open_media, streams
@@ -290,6 +291,25 @@ def test_damage_in_the_middle_is_left_out_and_counted(tmp_path: Path) -> None:
 
 def _noise(index: int) -> np.ndarray:
     return np.random.default_rng(index).integers(0, 255, (48, 64, 3), np.uint8)
+
+
+@pytest.mark.parametrize(("kind", "n_channels"), [("f4", 1), ("f4", 2), ("f8", 3)])
+def test_samples_that_are_no_numbers_are_bridged_and_counted(kind: str, n_channels: int, tmp_path: Path) -> None:
+    slope = np.repeat(np.linspace(-0.5, 0.5, 16_000)[:, None], n_channels, axis=1).astype(kind)
+    wavfile.write(tmp_path / "whole.wav", 16_000, slope)
+    slope[500], slope[700:703, 0] = np.nan, -np.inf
+    wavfile.write(tmp_path / "holed.wav", 16_000, slope)
+    with open_media(tmp_path / "whole.wav") as whole, open_media(tmp_path / "holed.wav") as holed:
+        np.testing.assert_allclose(holed.samples().astype(int), whole.samples(), atol=2)
+        assert not whole.warnings
+        assert [warning.split(" (")[0] for warning in holed.warnings] == ["4 samples of sound are no numbers"]
+
+
+def test_sound_without_one_number_is_silence(tmp_path: Path) -> None:
+    wavfile.write(tmp_path / "a.wav", 16_000, np.full(16_000, np.nan, np.float32))
+    with open_media(tmp_path / "a.wav") as media:
+        assert not media.samples().any()
+        assert any("16000 samples of sound are no numbers" in warning for warning in media.warnings)
 
 
 def test_a_video_without_frames(tmp_path: Path) -> None:
