@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from forensix.errors import BrokenMedia, ForensixError, InputError, ModelNotFound, UsageError
-from forensix.media import Limits, Media, Source, open_media, taken
+from forensix.media import Limits, Media, Source, as_input, open_media
 from forensix.models import ModelCard, Placement, band_of, get_card
 from forensix.progress import Progress, display
 from forensix.report import Report
@@ -96,7 +96,7 @@ def analyze(
     placement = Placement(device, batch_size)
     placement.check()
     options = Options(explain, transcribe, additional_info, components, placement)
-    given = taken(source, name=name, sample_rate=sample_rate, limits=limits)
+    given = as_input(source, name=name, sample_rate=sample_rate, limits=limits)
     with (
         display(progress, lasting=False) as tell,
         open_media(given, limits=limits, private_hosts=private_hosts) as media,

@@ -297,8 +297,8 @@ class Manifest:
         columns = list(by)
         for column in columns:
             self._need(column)
-        drawn = np.random.default_rng(seed).permutation(len(self))
-        shuffled = self.table.reset_index(drop=True).iloc[drawn]
+        order = np.random.default_rng(seed).permutation(len(self))
+        shuffled = self.table.reset_index(drop=True).iloc[order]
         return self._with(shuffled.groupby(columns, dropna=False, sort=False).head(n).sort_index())
 
     def _groups(self, group: str) -> "pd.Series[str]":

@@ -185,8 +185,8 @@ def synthesise(text: str, voice: str = "Female1") -> np.ndarray:
     """Return speech for a text from the formant synthesiser that Praat carries: int16 mono at ``RATE_HZ``."""
     from parselmouth.praat import call
 
-    made = call(call("Create SpeechSynthesizer", "English (Great Britain)", voice), "To Sound", text, "no")
-    sound = made[0] if isinstance(made, list) else made
+    parts = call(call("Create SpeechSynthesizer", "English (Great Britain)", voice), "To Sound", text, "no")
+    sound = parts[0] if isinstance(parts, list) else parts
     return np.asarray(np.clip(sound.values[0], -1, 1) * 32767, dtype=np.int16)
 
 

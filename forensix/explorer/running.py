@@ -102,8 +102,8 @@ class Running:
             message = "This needs more memory than there is."
         except Exception as error:
             # A component of another package may raise anything; the log of a notebook is no place for it.
-            said = " ".join(str(error).split())[:300]
-            message = f"The analysis broke off with {type(error).__name__}{f': {said}' if said else ''}."
+            reason = " ".join(str(error).split())[:300]
+            message = f"The analysis broke off with {type(error).__name__}{f': {reason}' if reason else ''}."
         self.report, self.message, self.share, self.stage = report, message, 1.0 if report else 0.0, ""
         self._busy = False
         self._notify()

@@ -65,14 +65,14 @@ class Scrubber:
         nearest = min(range(len(curve.x)), key=lambda i: abs(curve.x[i] - seconds))
         now = score_text(curve.y[nearest]) if start_s <= seconds <= end_s else "not seen"
         at = 10 * min(100.0, 100 * seconds / self._view.duration_s)
-        drawn = Markup(
+        chart = Markup(
             '<svg class="fx-lane" width="100%" height="56" viewBox="0 -8 1000 116" preserveAspectRatio="none">'
             '<polyline class="fx-line" points="{}"></polyline>'
             '<line x1="{}" x2="{}" y1="-8" y2="108" stroke="currentColor" vector-effect="non-scaling-stroke"></line>'
             "</svg>"
         ).format(strip.line, at, at)
         return Markup('<div class="fx-lane-name">{}: <strong>{}</strong></div><div>{}</div>').format(
-            marked(strip.lane), now, drawn
+            marked(strip.lane), now, chart
         )
 
     def _repr_mimebundle_(self, **options: Any) -> Any:

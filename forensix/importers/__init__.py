@@ -94,14 +94,14 @@ def _rows(name: str, folder: Path, options: dict[str, Any]) -> list[dict[str, An
             raise UsageError(f"{who} cannot be loaded: {_reason(error)}") from error
     _check_options(who, importer, folder, options)
     try:
-        given = importer(folder, **options)
-        rows = list(given) if isinstance(given, Iterable) else None
+        result = importer(folder, **options)
+        rows = list(result) if isinstance(result, Iterable) else None
     except ForensixError:
         raise
     except Exception as error:
         raise UsageError(f"{who} failed: {_reason(error)}") from error
     if rows is None:
-        raise UsageError(f"{who} must return rows, each a dict with path and label, not {type(given).__name__}")
+        raise UsageError(f"{who} must return rows, each a dict with path and label, not {type(result).__name__}")
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, Mapping):
             raise UsageError(f"{who} must yield dicts with path and label, but row {number} is {type(row).__name__}")

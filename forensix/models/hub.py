@@ -70,17 +70,17 @@ def load_hub(name: str) -> LoadedModel:
         import transformers
     except ImportError:
         raise MissingExtra("models of the hub need the package transformers: pip install 'forensix[zoo]'") from None
-    made: Any = transformers
-    config = _fetched(made.AutoConfig, name)
+    library: Any = transformers
+    config = _fetched(library.AutoConfig, name)
     kinds = [(end, slot) for end, slot in _SLOTS.items() if any(a.endswith(end) for a in config.architectures or ())]
     if not kinds:
         raise UsageError(f"{name} is no classifier of pictures or sound, but {', '.join(config.architectures or ())}")
     slot = kinds[0][1]
     output = outputs_of(config.id2label, name)
     if slot == "image_detector":
-        loader, processor = made.AutoModelForImageClassification, made.AutoImageProcessor
+        loader, processor = library.AutoModelForImageClassification, library.AutoImageProcessor
     else:
-        loader, processor = made.AutoModelForAudioClassification, made.AutoFeatureExtractor
+        loader, processor = library.AutoModelForAudioClassification, library.AutoFeatureExtractor
     prepared = _fetched(processor, name)
     network, info = _fetched(loader, name, output_loading_info=True)
     wrong = {kind: sorted(keys) for kind, keys in info.items() if keys and kind.endswith("keys")}

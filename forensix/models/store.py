@@ -108,7 +108,7 @@ def checked_files(name: str | os.PathLike[str], *, folder: str | os.PathLike[str
     if folder is None and is_place(name):
         folder = name if os.path.isdir(name) else os.path.dirname(name) or os.curdir
     shipped = SHIPPED
-    return [files.checked(card.name, wanted, folder, shipped) for wanted in files.wanted(card)]
+    return [files.checked(card.name, file, folder, shipped) for file in files.weight_files(card)]
 
 
 def load_model(name: str | os.PathLike[str], *, folder: str | os.PathLike[str] | None = None) -> LoadedModel:
@@ -202,16 +202,16 @@ def pull_model(name: str, *, yes: bool = False) -> Path:
     """
     card = get_card(name)
     paths = []
-    for wanted in files.wanted(card):
-        if (SHIPPED / wanted.weights).is_file():
-            paths.append(SHIPPED / wanted.weights)
+    for file in files.weight_files(card):
+        if (SHIPPED / file.weights).is_file():
+            paths.append(SHIPPED / file.weights)
             continue
-        target = files.cached(card.name, wanted)
-        if not target.is_file() and wanted.hash_from in ("others", "nobody") and not yes:
-            who = "only third parties tell" if wanted.hash_from == "others" else "nobody tells"
+        target = files.cached(card.name, file)
+        if not target.is_file() and file.hash_from in ("others", "nobody") and not yes:
+            who = "only third parties tell" if file.hash_from == "others" else "nobody tells"
             raise UsageError(
-                f"{who} the hash of {wanted.weights} of {name!r}, so nothing shows that it comes as published:"
+                f"{who} the hash of {file.weights} of {name!r}, so nothing shows that it comes as published:"
                 f" 'forensix models pull {name} --yes' fetches it all the same"
             )
-        paths.append(target if files.is_right(target, wanted) else files.fetch(card.name, wanted, target))
+        paths.append(target if files.is_right(target, file) else files.fetch(card.name, file, target))
     return paths[0]

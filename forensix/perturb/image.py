@@ -70,8 +70,8 @@ def blur(rgb: RGB, sigma_px: float) -> RGB:
 
 def noise(rgb: RGB, sigma: float, rng: np.random.Generator) -> RGB:
     """Add Gaussian noise of standard deviation ``sigma`` in grey levels, independent in every pixel and channel."""
-    drawn = rng.standard_normal(rgb.shape, dtype=np.float32) * np.float32(sigma)
-    noisy: RGB = np.clip(rgb + drawn + 0.5, 0, 255).astype(np.uint8)
+    field = rng.standard_normal(rgb.shape, dtype=np.float32) * np.float32(sigma)
+    noisy: RGB = np.clip(rgb + field + 0.5, 0, 255).astype(np.uint8)
     return noisy
 
 

@@ -61,8 +61,8 @@ def _face_evidence(result: FaceResult, *, inconclusive: bool) -> Iterator[Eviden
         if face.tracks and len(face.tracks) > 1:
             best = f"frame {face.frame_idx} at {time_text(face.frame_ms / 1000)}"
             where = f"; best seen in {best}, followed over {len(face.tracks)} frames"
-        said = "inconclusive" if inconclusive else face.class_name
-        yield Picture(f"Face {face.id}", face.face, f"{said}{score}{where}")
+        verdict = "inconclusive" if inconclusive else face.class_name
+        yield Picture(f"Face {face.id}", face.face, f"{verdict}{score}{where}")
         yield Picture(f"Face {face.id}: heat map", face.face_heatmap, "where the classifier sees a change")
 
 

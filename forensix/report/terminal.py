@@ -84,8 +84,8 @@ def _verdict_line(pen: _Pen, section: Section) -> Text:
 def _score_lines(pen: _Pen, section: Section) -> Iterator[Text]:
     if section.scale is None:
         return
-    drawn = scale.drawn(section.scale, SCALE_CELLS, ascii_only=pen.ascii_only)
-    yield Text("score ").append(section.scale.score_text, "bold").append_text(pen.text(f"  {drawn}"))
+    line = scale.drawn(section.scale, SCALE_CELLS, ascii_only=pen.ascii_only)
+    yield Text("score ").append(section.scale.score_text, "bold").append_text(pen.text(f"  {line}"))
     if section.scale.basis:
         yield pen.text(section.scale.basis, "dim")
 

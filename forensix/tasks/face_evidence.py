@@ -70,8 +70,8 @@ def face_evidence(
         return
     for face in faces[:MAX_FACES_SHOWN]:
         crop, n = face.track.crops[face.strongest], len(face.track)
-        said = f"not judged: {face.doubt}" if face.doubt else f"score {face.score:.2f}"
-        yield Picture(f"Face {face.track.id}", jpeg_uri(crop), f"{said}; in {n} frame{'s' if n > 1 else ''}")
+        verdict = f"not judged: {face.doubt}" if face.doubt else f"score {face.score:.2f}"
+        yield Picture(f"Face {face.track.id}", jpeg_uri(crop), f"{verdict}; in {n} frame{'s' if n > 1 else ''}")
         if (heat := heated(face, classifier, upper)) is not None:
             yield Picture(f"Face {face.track.id}: heat map", jpeg_uri(heat), "where the classifier sees a change")
 

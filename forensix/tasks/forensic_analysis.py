@@ -46,12 +46,12 @@ class ForensicAnalysis:
         options.progress("following rules", 0.4)
         findings = claims(facts, media)
         answer = result(findings)
-        drawn, said = pages(media, facts, findings) if options.explain else ((), "")
+        page_evidence, note = pages(media, facts, findings) if options.explain else ((), "")
         return Outcome(
             result=answer,
             score=None,
-            evidence=_evidence(media, facts, findings, drawn) if options.explain else (),
-            notes=(said,) if said else (),
+            evidence=_evidence(media, facts, findings, page_evidence) if options.explain else (),
+            notes=(note,) if note else (),
             summary=_summary(answer, facts),
         )
 
@@ -75,7 +75,7 @@ def _summary(answer: ForensicResult, facts: Facts) -> str:
 
 
 def _evidence(
-    media: Media, facts: Facts, findings: tuple[Finding, ...], drawn: tuple[Evidence, ...]
+    media: Media, facts: Facts, findings: tuple[Finding, ...], page_evidence: tuple[Evidence, ...]
 ) -> tuple[Evidence, ...]:
     evidence: list[Evidence] = [*_bases(media, facts, findings)]
     pictures = [
@@ -85,7 +85,7 @@ def _evidence(
     ]
     if itself := _itself(media):
         evidence.append(itself)
-    evidence += [*pictures, *drawn, *moments(media, findings), *history(facts)]
+    evidence += [*pictures, *page_evidence, *moments(media, findings), *history(facts)]
     if facts.problems:
         rows = tuple((p.message, p.where, "" if p.offset is None else f"{p.offset:,}") for p in facts.problems)
         evidence.append(Table("Problems in the structure", ("problem", "where", "byte"), rows))

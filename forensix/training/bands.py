@@ -41,8 +41,8 @@ def choose(table: pd.DataFrame, card: ModelCard, most: int, *, seed: int = 0) ->
     """Return at most ``most`` real and as many fake files of each repository that the card does not name."""
     seen = {source.source.split(" ")[0].replace("+", "/", 1) for source in card.trained_on}
     kept = table[table["label"].isin(("real", "fake")) & ~table["repo"].isin(seen)]
-    drawn = kept.sample(frac=1.0, random_state=seed).groupby(["repo", "label"]).head(most)
-    return drawn.sort_values(["repo", "path"]).reset_index(drop=True)
+    sample = kept.sample(frac=1.0, random_state=seed).groupby(["repo", "label"]).head(most)
+    return sample.sort_values(["repo", "path"]).reset_index(drop=True)
 
 
 def versions(data: bytes, degradations: Sequence[str]) -> Iterator[tuple[str, bytes]]:

@@ -84,9 +84,9 @@ def measure(grey: np.ndarray) -> dict[str, Any] | None:
     result |= {"shift": [0, 0], "map": b""}
     best = None
     for at, shift in _candidates(points, pairs, band)[:MAX_SHIFTS_VERIFIED]:
-        tried = _verified(band, at, shift)
-        if tried is not None and (best is None or tried["area_px"] > best["area_px"]):
-            best = tried
+        candidate = _verified(band, at, shift)
+        if candidate is not None and (best is None or candidate["area_px"] > best["area_px"]):
+            best = candidate
     if best is None:
         return result
     mask, (dy, dx) = best.pop("mask"), best.pop("shift")

@@ -64,8 +64,8 @@ def packets(path: str, container: str, facts: FactCollector) -> None:
         with av.open(path, format=demuxer, options=options, metadata_errors="replace") as opened:
             _streams(opened, facts)
     except (av.FFmpegError, OSError, ValueError, EOFError) as error:
-        said = getattr(error, "strerror", None) or str(error).replace(path, "the file")
-        facts.problem(f"The streams cannot be read: {said[:200]}.", "streams")
+        reason = getattr(error, "strerror", None) or str(error).replace(path, "the file")
+        facts.problem(f"The streams cannot be read: {reason[:200]}.", "streams")
 
 
 def _streams(opened: Any, facts: FactCollector) -> None:

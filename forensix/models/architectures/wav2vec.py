@@ -37,8 +37,8 @@ class Encoder(nn.Module):
             import transformers
         except ImportError:
             raise MissingExtra("this model needs the package transformers: pip install 'forensix[zoo]'") from None
-        made: Any = transformers
-        self.model: Any = made.Wav2Vec2Model(made.Wav2Vec2Config(**(_LARGE | shape)))
+        library: Any = transformers
+        self.model: Any = library.Wav2Vec2Model(library.Wav2Vec2Config(**(_LARGE | shape)))
         self.model.masked_spec_embed = None
 
     def forward(self, waves: Tensor) -> Tensor:
