@@ -11,9 +11,9 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from forensix.errors import BrokenMedia, ForensixError, InputError, ModelNotFound, UsageError
-from forensix.media import Limits, Media, Source, open_media, taken
+from forensix.media import Limits, Media, Source, as_input, open_media
 from forensix.models import ModelCard, Placement, band_of, get_card
-from forensix.progress import Progress, shown
+from forensix.progress import Progress, display
 from forensix.report import Report
 from forensix.tasks import Options, Outcome, Task, select_tasks
 from forensix.tasks.catalogue import describe, descriptions
@@ -96,9 +96,9 @@ def analyze(
     placement = Placement(device, batch_size)
     placement.check()
     options = Options(explain, transcribe, additional_info, components, placement)
-    given = taken(source, name=name, sample_rate=sample_rate, limits=limits)
+    given = as_input(source, name=name, sample_rate=sample_rate, limits=limits)
     with (
-        shown(progress, lasting=False) as tell,
+        display(progress, lasting=False) as tell,
         open_media(given, limits=limits, private_hosts=private_hosts) as media,
     ):
         return examine(media, given.spelled, tasks, options, tell)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from forensix import executors
 from forensix.analysis import analyze, check_options, examine
 from forensix.errors import InputError
-from forensix.media import Given, Source, is_url, open_media, taken
+from forensix.media import Input, Source, as_input, is_url, open_media
 from forensix.models import Placement
-from forensix.progress import Progress, shown
+from forensix.progress import Progress, display
 from forensix.report import Report
 from forensix.tasks import Options
 
@@ -67,7 +67,7 @@ def _each(
     progress: Progress | bool | None,
     options: dict[str, Any],
 ) -> Iterator[Report]:
-    with shown(progress, lasting=False) as tell:
+    with display(progress, lasting=False) as tell:
         yield from _reports(sources, tasks, executor, tell, options)
 
 
@@ -82,11 +82,11 @@ def _reports(
     names: dict[int, str] = {}
     reading = {key: options[key] for key in ("name", "sample_rate", "limits") if key in options}
 
-    def items() -> Iterator[tuple[str, Given | InputError]]:
+    def items() -> Iterator[tuple[str, Input | InputError]]:
         for index, source in enumerate(sources):
-            item: Given | InputError
+            item: Input | InputError
             try:
-                item = _anywhere(taken(source, **reading))
+                item = _anywhere(as_input(source, **reading))
                 names[index] = item.spelled
             except InputError as error:
                 # Objects are read here, since a file that is open cannot be sent to another process.
@@ -108,7 +108,7 @@ def _reports(
         yield report
 
 
-def _one(common: tuple[Collection[str] | None, dict[str, Any]], item: tuple[str, Given | InputError]) -> Report:
+def _one(common: tuple[Collection[str] | None, dict[str, Any]], item: tuple[str, Input | InputError]) -> Report:
     tasks, settings = common
     name, given = item
     opening = {key: settings[key] for key in ("limits", "private_hosts") if key in settings}
@@ -134,7 +134,7 @@ def _silent(task: str, stage: str, done: float) -> None:
     pass
 
 
-def _anywhere(given: Given) -> Given:
+def _anywhere(given: Input) -> Input:
     """Return what does not depend on the working folder: paths are made absolute, all else stays."""
     if isinstance(given.source, bytes) or is_url(given.source):
         return given

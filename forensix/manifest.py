@@ -49,7 +49,7 @@ class Entry:
 
     path: Path
     label: str
-    told: Mapping[str, Any]
+    columns: Mapping[str, Any]
 
     @property
     def is_fake(self) -> bool:
@@ -159,7 +159,7 @@ class Manifest:
         table = read_table(path)
         root = path.parent if root is None else root
         if not outside and "path" in table:
-            table["path"] = table["path"].map(lambda told: inside_root(told, os.path.abspath(root)))
+            table["path"] = table["path"].map(lambda listed: inside_root(listed, os.path.abspath(root)))
         try:
             return cls(table, root=root, outside=outside, labels=labels)
         except UsageError as error:
@@ -243,9 +243,9 @@ class Manifest:
             raise UsageError("the manifest has no rows: nothing is left after filtering, or the file is empty")
         missing = self.missing()
         if missing:
-            shown = ", ".join(missing[:3]) + (" ..." if len(missing) > 3 else "")
+            some = ", ".join(missing[:3]) + (" ..." if len(missing) > 3 else "")
             raise UsageError(
-                f"{len(missing)} of {len(self)} files are not in {os.fspath(self.root)}: {shown}{windows_hint(missing)}"
+                f"{len(missing)} of {len(self)} files are not in {os.fspath(self.root)}: {some}{windows_hint(missing)}"
             )
         return self
 
@@ -297,8 +297,8 @@ class Manifest:
         columns = list(by)
         for column in columns:
             self._need(column)
-        drawn = np.random.default_rng(seed).permutation(len(self))
-        shuffled = self.table.reset_index(drop=True).iloc[drawn]
+        order = np.random.default_rng(seed).permutation(len(self))
+        shuffled = self.table.reset_index(drop=True).iloc[order]
         return self._with(shuffled.groupby(columns, dropna=False, sort=False).head(n).sort_index())
 
     def _groups(self, group: str) -> "pd.Series[str]":

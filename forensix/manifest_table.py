@@ -88,15 +88,15 @@ def windows_hint(missing: Iterable[str]) -> str:
     return " (paths with \\ are names of one file here: write / between folders)"
 
 
-def inside_root(told: Any, root: str) -> Any:
+def inside_root(path: Any, root: str) -> Any:
     """Return a path relative to ``root``, with slashes, where it leads into it."""
-    if not isinstance(told, str) or "\x00" in told:
-        return told
-    if "\\" in told and not os.path.isfile(os.path.join(root, told)):
-        slashed = told.replace("\\", "/")
-        told = slashed if os.path.isfile(os.path.join(root, slashed)) else told
-    usual = posixpath.normpath(told)
-    return usual[len(root) + 1 :] if told.startswith("/") and usual.startswith(f"{root}/") else told
+    if not isinstance(path, str) or "\x00" in path:
+        return path
+    if "\\" in path and not os.path.isfile(os.path.join(root, path)):
+        slashed = path.replace("\\", "/")
+        path = slashed if os.path.isfile(os.path.join(root, slashed)) else path
+    usual = posixpath.normpath(path)
+    return usual[len(root) + 1 :] if path.startswith("/") and usual.startswith(f"{root}/") else path
 
 
 def is_empty(values: "pd.Series[Any]") -> "pd.Series[bool]":

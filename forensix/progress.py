@@ -14,7 +14,7 @@ _EVERY_S = 1.0
 """Between two words to a notebook: what runs it unattended takes in each, and falls behind when they are many."""
 
 
-def shown(progress: Progress | bool | None, *, lasting: bool = True) -> "contextlib.AbstractContextManager[Progress]":
+def display(progress: Progress | bool | None, *, lasting: bool = True) -> "contextlib.AbstractContextManager[Progress]":
     """Return what is to be told of progress, in a ``with`` statement.
 
     A function is told itself; True draws a bar, False none, and None draws one in a notebook only. What a ``lasting``
@@ -23,12 +23,12 @@ def shown(progress: Progress | bool | None, *, lasting: bool = True) -> "context
     if progress is None:
         progress = _kernel()
     if progress is True:
-        return drawn(lasting=lasting)
+        return bar(lasting=lasting)
     return contextlib.nullcontext(progress or (lambda name, said, done: None))
 
 
 @contextlib.contextmanager
-def drawn(*, lasting: bool = True) -> Iterator[Progress]:
+def bar(*, lasting: bool = True) -> Iterator[Progress]:
     """Yield a function to be told of progress, which draws a bar."""
     if _kernel():
         yield from _in_notebook(lasting)

@@ -95,7 +95,10 @@ def test_rows_are_entries_by_number_and_slices_are_manifests(tmp_path: Path) -> 
     manifest = Manifest(table(10), root=tmp_path)
     assert [entry.path for entry in manifest] == manifest.paths()
     assert [entry.is_fake for entry in manifest] == [bool(fake) for fake in manifest.is_fake()]
-    assert manifest[-1].told == {"group_id": manifest.table["group_id"].iloc[9], "source": manifest[9].told["source"]}
+    assert manifest[-1].columns == {
+        "group_id": manifest.table["group_id"].iloc[9],
+        "source": manifest[9].columns["source"],
+    }
     assert isinstance(manifest[2:5], Manifest) and manifest[2:5].paths() == manifest.paths()[2:5]
     with pytest.raises(IndexError):
         manifest[10]

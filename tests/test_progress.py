@@ -19,7 +19,7 @@ def test_a_notebook_is_told_now_and_then_and_at_the_end(monkeypatch: pytest.Monk
     handle = Handle()
     monkeypatch.setattr(progress, "_kernel", lambda: True)
     monkeypatch.setattr("IPython.display.display", lambda *_, **__: handle)
-    with progress.drawn() as tell:
+    with progress.bar() as tell:
         for i in range(1, 1001):
             tell("task", f"{i} of 1000 <files>", i / 1000)
     assert len(handle.shown) == 2
@@ -27,6 +27,6 @@ def test_a_notebook_is_told_now_and_then_and_at_the_end(monkeypatch: pytest.Monk
 
 
 def test_a_terminal_gets_a_bar(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress.drawn() as tell:
+    with progress.bar() as tell:
         tell("task", "3 of 3 files", 1.0)
     assert "task: 3 of 3 files" in capsys.readouterr().err

@@ -22,9 +22,9 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     analyze = commands.add_parser("analyze", help="analyse files or URLs and say what speaks for and against them")
     analyze.add_argument("inputs", nargs="+", metavar="FILE_OR_URL")
     analyze.add_argument("--task", action="append", metavar="TASK", help="only this task (repeatable); default: all")
-    shown = analyze.add_mutually_exclusive_group()
-    shown.add_argument("--json", action="store_true", help="print one JSON line per input")
-    shown.add_argument("--quiet", action="store_true", help="print errors only")
+    output = analyze.add_mutually_exclusive_group()
+    output.add_argument("--json", action="store_true", help="print one JSON line per input")
+    output.add_argument("--quiet", action="store_true", help="print errors only")
     analyze.add_argument("--html", metavar="FILE", type=Path, help="write one page with all reports and their pictures")
     analyze.add_argument("--csv", metavar="FILE", type=Path, help="write a table with a row per input and task")
     analyze.add_argument(

@@ -39,7 +39,7 @@ class Part:
     name: str
     brings: str
     there: bool
-    found: str = ""
+    detail: str = ""
     """What is there and where, or what is missing."""
     remedy: str = ""
     """What brings it."""
@@ -67,7 +67,7 @@ def _print(part: Part) -> None:
     first = f"  {'yes' if part.there else 'no':4}{part.name:21} "
     print(textwrap.fill(part.brings, width, initial_indent=first, subsequent_indent=indent))
     # Paths and commands stay whole, so that they can be copied.
-    for line in filter(None, (part.found, part.remedy)):
+    for line in filter(None, (part.detail, part.remedy)):
         print(f"{indent}{line}")
 
 

@@ -147,10 +147,10 @@ class Client:
         if (file is None) == (url is None):
             raise UsageError("give exactly one of file and url")
         options = {"explain": explain, "transcribe": transcribe, "additional_info": additional_info}
-        given = {key: value for key, value in options.items() if value is not None}
-        if wrong := sorted(set(given) - set(describe(task).options)):
+        chosen = {key: value for key, value in options.items() if value is not None}
+        if wrong := sorted(set(chosen) - set(describe(task).options)):
             raise UsageError(f"{task} does not take {', '.join(wrong)}: leave it out")
-        fields = {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in given.items()}
+        fields = {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in chosen.items()}
         if url is not None:
             fields["url"] = url
 
@@ -229,8 +229,8 @@ class Client:
 
     def create_token(self) -> Token:
         """Create another bearer token for the account."""
-        made = self._ask("POST", "/auth/tokens")
-        return Token(made["id"], made["token"], token_claims(made["claims"]))
+        answer = self._ask("POST", "/auth/tokens")
+        return Token(answer["id"], answer["token"], token_claims(answer["claims"]))
 
     def tokens(self) -> dict[str, TokenClaims]:
         """Return what each token of the account says, by its id."""

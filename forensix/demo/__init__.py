@@ -154,16 +154,16 @@ def _compare(reports: "Sequence[Report]", console: "Console") -> None:
     table = Table("input", "what it is", said_column, title="The truth beside the verdicts", title_justify="left")
     why = []
     for report in reports:
-        made = MADE[report.name]
-        outcomes = {task: outcome(verdict, made.fake.get(task)) for task, verdict in report.verdicts.items()}
+        medium = MADE[report.name]
+        outcomes = {task: outcome(verdict, medium.fake.get(task)) for task, verdict in report.verdicts.items()}
         lines = [
             f"{describe(task).title}: {report.verdicts[task].replace('_', ' ')}"
             + (f" ({word})" if word not in ("", "undecided") else "")
             for task, word in outcomes.items()
         ]
-        table.add_row(report.name, made.text, "\n".join(lines) or report.error)
-        if made.missed and any(made.fake.get(task) and word != "found" for task, word in outcomes.items()):
-            why.append(f"{report.name}: {made.missed}")
+        table.add_row(report.name, medium.text, "\n".join(lines) or report.error)
+        if medium.missed and any(medium.fake.get(task) and word != "found" for task, word in outcomes.items()):
+            why.append(f"{report.name}: {medium.missed}")
     console.print()
     console.print(table)
     if why:

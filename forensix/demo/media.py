@@ -110,8 +110,8 @@ def make_swapped_video(folder: Path) -> Iterator[Path]:
         video.width, video.height, video.pix_fmt = 480, 560, "yuv420p"
         for i in range(N_FRAMES):
             left, top = 16 + round(16 * np.sin(i / 9)), 10 + round(10 * np.cos(i / 13))
-            shown = portrait if i < N_FRAMES // 2 else swapped
-            frame = av.VideoFrame.from_image(shown.crop((left, top, left + 480, top + 560)))
+            picture = portrait if i < N_FRAMES // 2 else swapped
+            frame = av.VideoFrame.from_image(picture.crop((left, top, left + 480, top + 560)))
             container.mux(video.encode(frame))
         container.mux(video.encode())
     yield path
@@ -185,8 +185,8 @@ def synthesise(text: str, voice: str = "Female1") -> np.ndarray:
     """Return speech for a text from the formant synthesiser that Praat carries: int16 mono at ``RATE_HZ``."""
     from parselmouth.praat import call
 
-    made = call(call("Create SpeechSynthesizer", "English (Great Britain)", voice), "To Sound", text, "no")
-    sound = made[0] if isinstance(made, list) else made
+    parts = call(call("Create SpeechSynthesizer", "English (Great Britain)", voice), "To Sound", text, "no")
+    sound = parts[0] if isinstance(parts, list) else parts
     return np.asarray(np.clip(sound.values[0], -1, 1) * 32767, dtype=np.int16)
 
 

@@ -1,7 +1,7 @@
 """Evaluation: score a manifest, then tables with intervals and displays that keep what they draw.
 
-    found = evaluate("clips", "voice_analysis", degradations=["mp3", "telephone"])
-    found.summary(), found.by("generator"), found.robustness().plot()
+    evaluation = evaluate("clips", "voice_analysis", degradations=["mp3", "telephone"])
+    evaluation.summary(), evaluation.by("generator"), evaluation.robustness().plot()
 
 `runner` scores, `scoring` is what a worker does with one file, `store` keeps scores for later runs, `result` holds
 them, `summary` and `displays` turn them into tables and plots.

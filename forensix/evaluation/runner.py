@@ -32,7 +32,7 @@ from forensix.evaluation.store import Stores
 from forensix.manifest import Manifest
 from forensix.media import Limits
 from forensix.models import Placement
-from forensix.progress import Progress, shown
+from forensix.progress import Progress, display
 from forensix.tasks.catalogue import describe
 
 if TYPE_CHECKING:
@@ -110,8 +110,9 @@ def evaluate(
     Examples
     --------
     >>> import forensix
-    >>> found = forensix.evaluate("clips", "voice_analysis", component=["forensix-spoof", "aasist"])  # doctest: +SKIP
-    >>> found.summary()  # doctest: +SKIP
+    >>> components = ["forensix-spoof", "aasist"]
+    >>> evaluation = forensix.evaluate("clips", "voice_analysis", component=components)  # doctest: +SKIP
+    >>> evaluation.summary()  # doctest: +SKIP
     """
     executors.check(executor)
     check_settings(metadata, seed, limits)
@@ -163,7 +164,7 @@ def evaluate(
         gathered = Gathered(len(table), list(components), conditions)
         _score(job, absolute(listed), gathered, stores, executor, tell)
         info["seconds"] = round(time.perf_counter() - begun, 3)
-        info["from_cache"], info["scored"] = stores.found, stores.made
+        info["from_cache"], info["scored"] = stores.n_cached, stores.n_scored
         info["notes"] = [*stores.notes, *_notes(job, components, gathered)]
         evaluation = Evaluation(*gathered.frames(table, task), info=info, overlap=find_overlap(table, cards))
         if target is not None:
@@ -297,7 +298,7 @@ def _notes(job: Job, components: Mapping[str, Any], gathered: Gathered) -> list[
 
 @contextlib.contextmanager
 def _telling(task: str, total: int, progress: Progress | bool | None) -> Iterator[Callable[[Gathered], None]]:
-    with shown(progress) as call:
+    with display(progress) as call:
 
         def tell(gathered: Gathered) -> None:
             done = gathered.n_done()

@@ -127,7 +127,7 @@ class Stores:
                 self.notes.append(f"{cache} can only be read: what was scored now is not kept there.")
         self._waiting: dict[str, Row] = {}
         self._kept_at = time.monotonic()
-        self.found = self.made = 0
+        self.n_cached = self.n_scored = 0
 
     def get(self, keys: Iterable[str]) -> dict[str, Row]:
         """Return the rows that there are of these keys."""
@@ -135,12 +135,12 @@ class Stores:
         rows: dict[str, Row] = {}
         for store in self._read:
             rows |= store.get(key for key in wanted if key not in rows)
-        self.found += len(rows)
+        self.n_cached += len(rows)
         return rows
 
     def keep(self, key: str, row: Row) -> None:
         """Keep a row, soon; one with an error is tried again by later runs."""
-        self.made += 1
+        self.n_scored += 1
         if row.get("error") is None:
             self._waiting[key] = row
         if len(self._waiting) >= _KEEP_ROWS or time.monotonic() - self._kept_at > _KEEP_S:

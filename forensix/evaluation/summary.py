@@ -248,8 +248,8 @@ def wide(table: pd.DataFrame, metrics: Sequence[str] | None = None, *, digits: i
 
     cells = [cell(*row) for row in table[["value", "low", "high"]].itertuples(index=False, name=None)]
     keys = [*left, *counts]
-    shown = table[keys].astype(object).where(table[keys].notna(), "").assign(metric=table["metric"], cell=cells)
-    pivoted = shown.pivot_table("cell", keys, "metric", aggfunc="first", sort=False).reset_index()
+    rows = table[keys].astype(object).where(table[keys].notna(), "").assign(metric=table["metric"], cell=cells)
+    pivoted = rows.pivot_table("cell", keys, "metric", aggfunc="first", sort=False).reset_index()
     return pivoted[[*shown_left, *metrics, *counts]].rename_axis(columns=None)
 
 
@@ -301,12 +301,12 @@ class MetricTable(pd.DataFrame):
         return MetricTable
 
     def __repr__(self) -> str:
-        drawn = self._drawn()
-        return super().__repr__() if drawn is None else str(drawn.to_string())
+        table = self._drawn()
+        return super().__repr__() if table is None else str(table.to_string())
 
     def _repr_html_(self) -> str:
-        drawn = self._drawn()
-        return str(pd.DataFrame(self)._repr_html_() if drawn is None else drawn.to_html())  # type: ignore[operator]
+        table = self._drawn()
+        return str(pd.DataFrame(self)._repr_html_() if table is None else table.to_html())  # type: ignore[operator]
 
     def _drawn(self) -> pd.DataFrame | None:
         # Of parts of it, and of differences, nothing of the kind can be said.

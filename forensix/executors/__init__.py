@@ -200,12 +200,12 @@ def _is_threads(executor: object) -> bool:
 
 def _threads(executor: object) -> int | None:
     """Return how many threads it asks for, None where it is something else."""
-    found = _THREADS.fullmatch(executor) if isinstance(executor, str) else None
-    if found is None:
+    match = _THREADS.fullmatch(executor) if isinstance(executor, str) else None
+    if match is None:
         return None
     from forensix.executors.threads import files_in_flight
 
-    return int(found[1]) if found[1] else files_in_flight()
+    return int(match[1]) if match[1] else files_in_flight()
 
 
 def _is_client(executor: object) -> bool:

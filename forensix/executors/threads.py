@@ -23,15 +23,15 @@ def files_in_flight() -> int:
 
 def run_in_threads(function: Callable[[Any, Any], Any], common: Any, gate: Gate, n: int) -> Iterator[Done]:
     """Yield results as they come; see `forensix.executors.run`. Leaving the iteration waits for what is at work."""
-    held: dict[Future[Any], int] = {}
+    futures: dict[Future[Any], int] = {}
     pool = ThreadPoolExecutor(n, thread_name_prefix="forensix")
     try:
         while True:
-            for index, item in gate.take(_AT_ONCE * n - len(held)):
-                held[pool.submit(function, common, item)] = index
-            if not held:
+            for index, item in gate.take(_AT_ONCE * n - len(futures)):
+                futures[pool.submit(function, common, item)] = index
+            if not futures:
                 return
-            for done in wait(held, return_when=FIRST_COMPLETED).done:
-                yield Done(held.pop(done), done.result())
+            for done in wait(futures, return_when=FIRST_COMPLETED).done:
+                yield Done(futures.pop(done), done.result())
     finally:
         pool.shutdown(cancel_futures=True)

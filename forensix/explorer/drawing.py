@@ -65,7 +65,7 @@ def _number(n: int, outcome: str) -> str:
     return f"{n:,} {several.get(outcome, outcome) if n > 1 else outcome}"
 
 
-def told_columns(frame: pd.DataFrame, selection: Selection) -> tuple[str, ...]:
+def column_names(frame: pd.DataFrame, selection: Selection) -> tuple[str, ...]:
     """Return the columns that a page shows beside the score: those that are chosen by, and a few that tell most."""
     some = [name for name in _TELLING if name in frame.columns and frame[name].nunique() > 1][:_MOST_TOLD]
     first = ["condition"] if selection.degradation is None else []
@@ -73,17 +73,17 @@ def told_columns(frame: pd.DataFrame, selection: Selection) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*first, *named, *some]))
 
 
-def page(rows: pd.DataFrame, columns: Sequence[str], looked: int | None) -> str:
-    """Draw some rows of a table, without the names of the files; ``looked`` is the position that is looked at."""
+def page(rows: pd.DataFrame, columns: Sequence[str], current: int | None) -> str:
+    """Draw some rows of a table, without the names of the files; ``current`` is the position that is looked at."""
     with_error = bool((rows["outcome"] == "failed").any())
     titles = ["label", "score", "verdict is", "wrong by", *columns, *(["error"] if with_error else [])]
     head = Markup("").join(Markup('<th scope="col">{}</th>').format(marked(title)) for title in titles)
-    body = [_row(row, columns, with_error, place == looked) for place, (_, row) in enumerate(rows.iterrows())]
+    body = [_row(row, columns, with_error, place == current) for place, (_, row) in enumerate(rows.iterrows())]
     table = f"<thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody>"
     return f'<div class="fx"><table class="fx-rows">{table}</table></div>'
 
 
-def _row(row: "pd.Series[Any]", columns: Iterable[str], with_error: bool, looked: bool) -> str:
+def _row(row: "pd.Series[Any]", columns: Iterable[str], with_error: bool, current: bool) -> str:
     scored = not pd.isna(row["score"])
     cells = [
         Markup("<td>{}</td>").format(marked(row["label"])),
@@ -98,7 +98,7 @@ def _row(row: "pd.Series[Any]", columns: Iterable[str], with_error: bool, looked
     ]
     if with_error:
         cells.append(Markup('<td title="{}">{}</td>').format(_plain(row["error"]), marked(_plain(row["error"]))))
-    return f"<tr{' class=fx-looked' if looked else ''}>{Markup('').join(cells)}</tr>"
+    return f"<tr{' class=fx-looked' if current else ''}>{Markup('').join(cells)}</tr>"
 
 
 def _outcome(name: str) -> Markup:
@@ -141,8 +141,8 @@ def histogram(rows: pd.DataFrame, threshold: float, column: str | None) -> str:
         table["shown"] = (
             scored[column].astype(object).where(scored[column].notna(), "unknown").astype(str).map(_literal)
         )
-    drawn = ScoreDisplay.from_frame(table, "shown" if "shown" in table else None, threshold=threshold)
-    return picture(drawn, f"Histogram of {plural(len(scored), 'score')} from 0 to 1, real and fake apart")
+    display = ScoreDisplay.from_frame(table, "shown" if "shown" in table else None, threshold=threshold)
+    return picture(display, f"Histogram of {plural(len(scored), 'score')} from 0 to 1, real and fake apart")
 
 
 def _literal(name: str) -> str:

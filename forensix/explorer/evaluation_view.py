@@ -140,26 +140,25 @@ class EvaluationView:
         rows, chosen = self.explorer.table, self.explorer.selection
         assert chosen is not None
         start = (self.page.value - 1) * PAGE_ROWS
-        shown = rows.iloc[start : start + PAGE_ROWS]
+        page = rows.iloc[start : start + PAGE_ROWS]
         for place, button in enumerate(self.names):
-            used = place < len(shown)
+            used = place < len(page)
             button.layout.display = "" if used else "none"
             if used:
-                path = str(shown.iloc[place]["path"])
+                path = str(page.iloc[place]["path"])
                 button.description, button.tooltip = visible(path.rsplit("/", 1)[-1]), f"look at {visible(path)}"
-        looked = self._looked(shown)
-        columns = drawing.told_columns(self.explorer.judged, chosen)
-        self.rows.value = drawing.page(shown, columns, looked) if len(shown) else ""
+        looked = self._looked(page)
+        columns = drawing.column_names(self.explorer.judged, chosen)
+        self.rows.value = drawing.page(page, columns, looked) if len(page) else ""
         self.of.value = f"of {self.page.max:,}"
         self.previous.disabled, self.next.disabled = self.page.value <= 1, self.page.value >= self.page.max
 
-    def _looked(self, shown: Any) -> int | None:
+    def _looked(self, page: Any) -> int | None:
         row = self.explorer.row
         if row is None:
             return None
         same = [
-            all(row[name] == other[name] for name in ("path", "component", "condition"))
-            for _, other in shown.iterrows()
+            all(row[name] == other[name] for name in ("path", "component", "condition")) for _, other in page.iterrows()
         ]
         return same.index(True) if True in same else None
 

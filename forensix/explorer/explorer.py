@@ -66,7 +66,7 @@ class Explorer:
         """The row that is looked at."""
         self.kept: Report | None = None
         """The report that the next ones are compared with."""
-        self.running = Running(self._told)
+        self.running = Running(self._advance)
         self._message = ""
         self._judged: pd.DataFrame | None = None
         self._table: pd.DataFrame | None = None
@@ -94,7 +94,7 @@ class Explorer:
         """
         # What is under way ends by itself at its next step, and nobody hears of it.
         self.running.abandon()
-        self.running = Running(self._told)
+        self.running = Running(self._advance)
         self._message, self.row = "", None
         try:
             self._open(source, name)
@@ -303,7 +303,7 @@ class Explorer:
         for view in self._views:
             view(True)
 
-    def _told(self) -> None:
+    def _advance(self) -> None:
         for view in self._views:
             view(False)
 

@@ -72,9 +72,9 @@ class FileView:
             self.explain.value, self.transcribe.value = explorer.explain, explorer.transcribe
         finally:
             self._quiet = False
-        self.chosen.value = drawing.sentence(self._told())
+        self.chosen.value = drawing.sentence(self._choice())
 
-    def _told(self) -> str:
+    def _choice(self) -> str:
         source = self.explorer.source
         if source is None:
             return "" if self.explorer.files else "Name a file, a folder or a URL, or upload a file."

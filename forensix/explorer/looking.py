@@ -102,7 +102,7 @@ def looking(
     def work(progress: Callable[[str, str, float], None]) -> Report:
         running.expect((task,))
         with tempfile.TemporaryDirectory(prefix="forensix-") as folder:
-            source, bounds, made = path, limits, ""
+            source, bounds, copy = path, limits, ""
             try:
                 if condition != AS_THEY_ARE:
                     progress(task, "degrading the file as it was for the evaluation", 0.0)
@@ -110,15 +110,15 @@ def looking(
                     seed = int(settings.get("seed", 0))
                     source = degrade_file(path, condition, strength, folder, seed=seed, limits=limits)
                     bounds = replace(limits, max_bytes=max(limits.max_bytes, source.stat().st_size))
-                    made = f"degrade_file({str(path)!r}, {condition!r}, {strength}, FOLDER, seed={seed})"
+                    copy = f"degrade_file({str(path)!r}, {condition!r}, {strength}, FOLDER, seed={seed})"
                 report = analyze(source, [task], name=path.name, limits=bounds, progress=progress, **options, **used)
             except InputError as error:
                 report = Report(input=str(path), name=path.name, error=str(error), codes={"input": error.code})
-        said = (*notes, *_differences(row, report, condition, task))
-        if made:
+        warnings = (*notes, *_differences(row, report, condition, task))
+        if copy:
             chosen = "".join(f", {slot}={name!r}" for slot, name in used.items() if isinstance(name, str))
-            made = f"from forensix.perturb import degrade_file\nforensix.analyze({made}, [{task!r}]{chosen})"
-        return replace(report, input=str(path), warnings=(*report.warnings, *said), command=made or None)
+            copy = f"from forensix.perturb import degrade_file\nforensix.analyze({copy}, [{task!r}]{chosen})"
+        return replace(report, input=str(path), warnings=(*report.warnings, *warnings), command=copy or None)
 
     return work
 

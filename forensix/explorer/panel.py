@@ -92,7 +92,7 @@ class Panel:
         try:
             action()
         except (UsageError, OSError) as error:
-            said = str(error)
-            self.said.value = drawing.sentence(f"{said[:1].upper()}{said[1:]}.", wrong=True)
+            reason = str(error)
+            self.said.value = drawing.sentence(f"{reason[:1].upper()}{reason[1:]}.", wrong=True)
 
     _shown: tuple[object, object] = (None, None)

@@ -24,7 +24,7 @@ class Stopped(Exception):
 
 
 class Running:
-    """What runs, how far it is, and what came of it. ``told`` is called when any of that changes, from any thread."""
+    """What runs, how far it is, and what came of it; ``on_change`` is called, from any thread, when that changes."""
 
     def __init__(self, on_change: Callable[[], None]) -> None:
         self.report: Report | None = None
@@ -34,7 +34,7 @@ class Running:
         """What is being done, in words."""
         self.share = 0.0
         """How much of it is done, 0 to 1."""
-        self._told, self._told_at = on_change, 0.0
+        self._notify, self._notified_at = on_change, 0.0
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._busy = False
@@ -59,18 +59,18 @@ class Running:
         self.report, self.message, self.stage, self.share = None, "", "opening", 0.0
         # A daemon: a kernel that is shut down does not wait for it.
         self._thread = threading.Thread(target=self._run, args=(work,), name="forensix-explorer", daemon=True)
-        self._told()
+        self._notify()
         self._thread.start()
 
     def stop(self) -> None:
         """Ask for the end, which comes when the step under way is finished."""
         if self.busy:
             self._stop.set()
-            self._told()
+            self._notify()
 
     def abandon(self) -> None:
         """Ask for the end, and tell nobody of it."""
-        self._told = lambda: None
+        self._notify = lambda: None
         self._stop.set()
 
     def wait(self, timeout_s: float | None = None) -> bool:
@@ -102,17 +102,17 @@ class Running:
             message = "This needs more memory than there is."
         except Exception as error:
             # A component of another package may raise anything; the log of a notebook is no place for it.
-            said = " ".join(str(error).split())[:300]
-            message = f"The analysis broke off with {type(error).__name__}{f': {said}' if said else ''}."
+            reason = " ".join(str(error).split())[:300]
+            message = f"The analysis broke off with {type(error).__name__}{f': {reason}' if reason else ''}."
         self.report, self.message, self.share, self.stage = report, message, 1.0 if report else 0.0, ""
         self._busy = False
-        self._told()
+        self._notify()
 
     def _progress(self, task: str, stage: str, done: float) -> None:
         self.check()
         place, n = (self._tasks.index(task), len(self._tasks)) if task in self._tasks else (0, 1)
         self.share = (place + min(max(done, 0.0), 1.0)) / n
         self.stage = f"{task_title(task)}: {stage}"
-        if time.monotonic() - self._told_at >= _TELL_EVERY_S:
-            self._told_at = time.monotonic()
-            self._told()
+        if time.monotonic() - self._notified_at >= _TELL_EVERY_S:
+            self._notified_at = time.monotonic()
+            self._notify()

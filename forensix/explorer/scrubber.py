@@ -44,8 +44,8 @@ class Scrubber:
             tooltip="Drag, or use the arrow keys", layout=w.Layout(width="40rem", max_width="100%"),
         )  # fmt: skip
         self.picture = w.Image(format="jpeg", layout=w.Layout(max_width="40rem", width="100%"))
-        self.told = w.HTML()
-        self.box = w.VBox([w.HTML(f"<style>{styles()}</style>"), self.picture, self.slider, self.told])
+        self.caption = w.HTML()
+        self.box = w.VBox([w.HTML(f"<style>{styles()}</style>"), self.picture, self.slider, self.caption])
         self.slider.observe(lambda change: self.show(change["new"]), "value")
         self.show(0)
 
@@ -53,7 +53,7 @@ class Scrubber:
         """Show one of the frames, counted from 0."""
         seconds, self.picture.value = self._frames[position]
         rows = [self._row(strip, seconds) for strip in self._view.strips]
-        self.told.value = str(
+        self.caption.value = str(
             Markup('<div class="fx"><p>{}</p><div class="fx-timeline">{}</div></div>').format(
                 time_text(seconds), Markup().join(rows)
             )
@@ -65,14 +65,14 @@ class Scrubber:
         nearest = min(range(len(curve.x)), key=lambda i: abs(curve.x[i] - seconds))
         now = score_text(curve.y[nearest]) if start_s <= seconds <= end_s else "not seen"
         at = 10 * min(100.0, 100 * seconds / self._view.duration_s)
-        drawn = Markup(
+        chart = Markup(
             '<svg class="fx-lane" width="100%" height="56" viewBox="0 -8 1000 116" preserveAspectRatio="none">'
             '<polyline class="fx-line" points="{}"></polyline>'
             '<line x1="{}" x2="{}" y1="-8" y2="108" stroke="currentColor" vector-effect="non-scaling-stroke"></line>'
             "</svg>"
         ).format(strip.line, at, at)
         return Markup('<div class="fx-lane-name">{}: <strong>{}</strong></div><div>{}</div>').format(
-            marked(strip.lane), now, drawn
+            marked(strip.lane), now, chart
         )
 
     def _repr_mimebundle_(self, **options: Any) -> Any:

@@ -52,10 +52,10 @@ def finding(
 ) -> Finding:
     """Make a finding; its ``value`` is the facts' literal values unless ``values`` are given."""
     facts = tuple(facts)
-    shown = tuple(dict.fromkeys(literal(v) for v in ([f.value for f in facts] if values is None else values)))
+    texts = tuple(dict.fromkeys(literal(v) for v in ([f.value for f in facts] if values is None else values)))
     return Finding(
         severity=severity,
-        claim=schema.Claim(claim=claim, explanation=explanation, type=type, user_category=user_category, value=shown),
+        claim=schema.Claim(claim=claim, explanation=explanation, type=type, user_category=user_category, value=texts),
         facts=facts,
         pictures=tuple(pictures),
         flags=tuple(flags),

@@ -63,8 +63,8 @@ def by_program(text: object) -> Generator | None:
     >>> by_program("Adobe_Firefly 3").identifier
     'firefly'
     """
-    shown = str(text)[:MAX_TEXT].replace("_", " ")
-    return next((row for row in generators() if row.program and row.program.search(shown)), None)
+    label = str(text)[:MAX_TEXT].replace("_", " ")
+    return next((row for row in generators() if row.program and row.program.search(label)), None)
 
 
 def by_model(name: object) -> Generator | None:
@@ -73,11 +73,11 @@ def by_model(name: object) -> Generator | None:
     >>> by_model("sd_xl_base_1.0.safetensors").identifier
     'sdxl'
     """
-    shown = re.sub(r"\.(safetensors|ckpt|gguf|sft|pth?|bin)$", "", str(name)[:MAX_TEXT], flags=re.IGNORECASE)
-    return next((row for row in generators() if row.model and row.model.search(shown)), None)
+    label = re.sub(r"\.(safetensors|ckpt|gguf|sft|pth?|bin)$", "", str(name)[:MAX_TEXT], flags=re.IGNORECASE)
+    return next((row for row in generators() if row.model and row.model.search(label)), None)
 
 
 def by_signer(text: object) -> Generator | None:
     """Return the generator whose content credentials an organisation signs."""
-    shown = str(text)[:MAX_TEXT]
-    return next((row for row in generators() if row.signer and row.signer.search(shown)), None)
+    label = str(text)[:MAX_TEXT]
+    return next((row for row in generators() if row.signer and row.signer.search(label)), None)

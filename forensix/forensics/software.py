@@ -65,8 +65,8 @@ def identify(text: object) -> Program | None:
     """
     if (generator := by_program(text)) is not None:
         return Program(generator.name, "generator", generator.identifier)
-    shown = str(text)[:2000].replace("_", " ")
-    return next((program for pattern, program in _table() if pattern.search(shown)), None)
+    label = str(text)[:2000].replace("_", " ")
+    return next((program for pattern, program in _table() if pattern.search(label)), None)
 
 
 def is_firmware(text: str, make: object, model: object) -> bool:
@@ -78,8 +78,8 @@ def is_firmware(text: str, make: object, model: object) -> bool:
     if not str(make or "").strip():
         return False
     names = [word for word in re.findall(r"\w{3,}", f"{make} {model}".lower()) if not word.isdigit()]
-    shown = text.strip(" \0").lower()
-    return bool(VERSION.fullmatch(shown)) or any(word in shown for word in names)
+    label = text.strip(" \0").lower()
+    return bool(VERSION.fullmatch(label)) or any(word in label for word in names)
 
 
 def named(facts: Iterable[Fact]) -> Iterator[tuple[Fact, Program]]:

@@ -91,17 +91,17 @@ def _rows(name: str, folder: Path, options: dict[str, Any]) -> list[dict[str, An
         try:
             importer = entry.load()
         except Exception as error:
-            raise UsageError(f"{who} cannot be loaded: {_told(error)}") from error
+            raise UsageError(f"{who} cannot be loaded: {_reason(error)}") from error
     _check_options(who, importer, folder, options)
     try:
-        given = importer(folder, **options)
-        rows = list(given) if isinstance(given, Iterable) else None
+        result = importer(folder, **options)
+        rows = list(result) if isinstance(result, Iterable) else None
     except ForensixError:
         raise
     except Exception as error:
-        raise UsageError(f"{who} failed: {_told(error)}") from error
+        raise UsageError(f"{who} failed: {_reason(error)}") from error
     if rows is None:
-        raise UsageError(f"{who} must return rows, each a dict with path and label, not {type(given).__name__}")
+        raise UsageError(f"{who} must return rows, each a dict with path and label, not {type(result).__name__}")
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, Mapping):
             raise UsageError(f"{who} must yield dicts with path and label, but row {number} is {type(row).__name__}")
@@ -122,7 +122,7 @@ def _check_options(who: str, importer: Importer, folder: Path, options: dict[str
         raise UsageError(f"{who} does not take these options: {error}") from None
 
 
-def _told(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 

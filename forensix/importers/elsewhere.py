@@ -80,11 +80,11 @@ def _examples(source: Any, target: Path, media: str | None, label: str | None, s
     if hugging_face.is_dataset(source):
         yield from hugging_face.examples(source, media, label, split)
         return
-    given = os.fspath(source)
-    if given.lower().endswith(".tar"):
-        examples = shards.examples([(name, partial(_opened, name)) for name in _names(given)], media, label)
+    place = os.fspath(source)
+    if place.lower().endswith(".tar"):
+        examples = shards.examples([(name, partial(_opened, name)) for name in _names(place)], media, label)
     else:
-        examples = remote.examples(given, target)
+        examples = remote.examples(place, target)
     yield from (one for one in examples if split is None or one.columns.get("split") == split)
 
 

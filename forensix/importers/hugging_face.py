@@ -26,8 +26,8 @@ _MEDIA_TYPES = ("Image", "Audio", "Video")
 def is_dataset(source: Any) -> bool:
     """Tell whether this is a loaded dataset, a folder of a saved one, or the name of one of the hub."""
     if isinstance(source, str | os.PathLike):
-        given = os.fspath(source)
-        return given.startswith(HUB) or any(Path(given, name).is_file() for name in _SAVED)
+        place = os.fspath(source)
+        return place.startswith(HUB) or any(Path(place, name).is_file() for name in _SAVED)
     return hasattr(source, "cast_column") or (isinstance(source, dict) and hasattr(source, "num_rows"))
 
 
@@ -59,15 +59,15 @@ def _loaded(source: Any) -> Any:
     except (ImportError, AttributeError):
         # A folder of that name beside a script is imported as an empty package.
         raise MissingExtra("Hugging Face datasets need a package: pip install 'forensix[data]'") from None
-    given = os.fspath(source)
+    place = os.fspath(source)
     try:
-        if given.startswith(HUB):
-            return datasets.load_dataset(given.removeprefix(HUB).strip("/"))
-        return datasets.load_from_disk(given)
+        if place.startswith(HUB):
+            return datasets.load_dataset(place.removeprefix(HUB).strip("/"))
+        return datasets.load_from_disk(place)
     except absent as error:
-        raise UsageError(f"{given} cannot be had: {_first_line(error)}") from None
+        raise UsageError(f"{place} cannot be had: {_first_line(error)}") from None
     except (OSError, ValueError) as error:
-        raise UsageError(f"{given} cannot be read as a dataset: {_first_line(error)}") from None
+        raise UsageError(f"{place} cannot be read as a dataset: {_first_line(error)}") from None
 
 
 def _first_line(error: Exception) -> str:

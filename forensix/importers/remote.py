@@ -44,7 +44,7 @@ def opened(url: str) -> "contextlib.AbstractContextManager[IO[bytes]]":
     try:
         return system.open(path, "rb")  # type: ignore[no-any-return]
     except Exception as error:
-        raise UsageError(f"{url} cannot be read: {_told(error)}") from None
+        raise UsageError(f"{url} cannot be read: {_reason(error)}") from None
 
 
 def examples(url: str, folder: Path) -> Iterator[Example]:
@@ -61,7 +61,7 @@ def examples(url: str, folder: Path) -> Iterator[Example]:
     except (UsageError, MissingExtra):
         raise
     except Exception as error:
-        raise UsageError(f"{url} cannot be read: {_told(error)}") from None
+        raise UsageError(f"{url} cannot be read: {_reason(error)}") from None
     missing = [name for name in ("path", "label") if name not in table]
     if missing:
         raise UsageError(f"{url} has no column {', '.join(missing)}; it has: {', '.join(map(str, table.columns))}")
@@ -98,7 +98,7 @@ def _example(system: Any, path: str, name: str, label: Any, columns: dict[str, A
         try:
             return system.open(path, "rb")  # type: ignore[no-any-return]
         except Exception as error:
-            raise UsageError(f"{path} cannot be read: {_told(error)}") from None
+            raise UsageError(f"{path} cannot be read: {_reason(error)}") from None
 
     size = None
     with contextlib.suppress(Exception):
@@ -114,9 +114,9 @@ def _system(url: str) -> tuple[Any, str]:
     try:
         system, path = fsspec.core.url_to_fs(url)
     except (ImportError, ValueError) as error:
-        raise MissingExtra(f"{url} cannot be opened: {_told(error)}") from None
+        raise MissingExtra(f"{url} cannot be opened: {_reason(error)}") from None
     return system, str(path)
 
 
-def _told(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     return (str(error).splitlines() or [""])[0][:300] or type(error).__name__

@@ -92,7 +92,7 @@ def _example(
             f"{shard}.tar: the example {key[:80]!r} has the parts {', '.join(sorted(parts))[:200]};"
             f" {'several are' if endings else 'none is'} a medium: say which with media="
         )
-    columns = _told(tar, parts)
+    columns = _columns(tar, parts)
     text = next((parts[name] for name in ([label] if label else LABEL_PARTS) if name in parts), None)
     given = _text(tar, text).strip() if text is not None else columns.pop(label or "label", None)
     if given is None:
@@ -127,7 +127,7 @@ def _text(tar: tarfile.TarFile, member: tarfile.TarInfo) -> str:
         raise UsageError(f"{member.name[:80]} is no UTF-8 text, so it is no label") from None
 
 
-def _told(tar: tarfile.TarFile, parts: dict[str, tarfile.TarInfo]) -> dict[str, Any]:
+def _columns(tar: tarfile.TarFile, parts: dict[str, tarfile.TarInfo]) -> dict[str, Any]:
     """Return the fields of the part ``json`` that are single values."""
     if "json" not in parts:
         return {}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import lazy_loader
 
 if TYPE_CHECKING:
-    from forensix.media.given import Given, Source, taken
+    from forensix.media.input import Input, Source, as_input
     from forensix.media.medium import Media
     from forensix.media.opening import is_url, open_media
     from forensix.media.values import DrawnPage, Frame, Limits, MediaInfo, PageJob
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 __all__ = [
     "DrawnPage",
     "Frame",
-    "Given",
+    "Input",
     "Limits",
     "Media",
     "MediaInfo",
     "PageJob",
     "Source",
+    "as_input",
     "is_url",
     "open_media",
-    "taken",
 ]
 
 # On demand: the sandboxed child imports this package too, and needs none of these.
 __getattr__, __dir__, _ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "given": ["Given", "Source", "taken"],
+        "input": ["Input", "Source", "as_input"],
         "medium": ["Media"],
         "opening": ["is_url", "open_media"],
         "values": ["DrawnPage", "Frame", "Limits", "MediaInfo", "PageJob"],

@@ -144,9 +144,9 @@ class Media:
         if self.kind != "pdf":
             raise UnsupportedMedia(f"{self._shown} is {_article(self.kind)} and has no pages")
         asked = [{"page": job.number, "end": job.end_offset, "boxes": [list(box) for box in job.boxes]} for job in jobs]
-        drawn = stream("forensix.media.paper:draw", self.for_decoder(), asked, max_side_px, timeout_s=_PAGES_S)
-        with contextlib.closing(drawn):  # type: ignore[type-var]
-            for item in drawn:
+        items = stream("forensix.media.paper:draw", self.for_decoder(), asked, max_side_px, timeout_s=_PAGES_S)
+        with contextlib.closing(items):  # type: ignore[type-var]
+            for item in items:
                 boxes = np.array(item["boxes"], np.float64).reshape(-1, 4)
                 yield DrawnPage(item["job"], item["rgb"], boxes)
 

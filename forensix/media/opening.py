@@ -1,4 +1,4 @@
-"""Paths, URLs, bytes and objects in memory (`forensix.media.given`) become opened media; only headers are read here.
+"""Paths, URLs, bytes and objects in memory (`forensix.media.input`) become opened media; only headers are read here.
 
 A file whose format is recognised but whose header cannot be read still opens, with ``broken`` saying what is wrong. So
 does one that holds nothing known but is named as media are: the name is a claim that its content fails.
@@ -16,7 +16,7 @@ from typing import Any
 
 from forensix.errors import BrokenMedia, LimitExceeded
 from forensix.media import sniff
-from forensix.media.given import Given, Source, taken
+from forensix.media.input import Input, Source, as_input
 from forensix.media.medium import STREAM_BYTES, Media, described
 from forensix.media.sandbox import call
 from forensix.media.values import Limits, MediaInfo
@@ -26,7 +26,7 @@ _PROBE_S = 20.0
 
 
 def open_media(
-    source: Source | Given,
+    source: Source | Input,
     *,
     name: str | None = None,
     sample_rate: float | None = None,
@@ -35,7 +35,7 @@ def open_media(
 ) -> Media:
     """Open a path, an http(s) URL, the bytes of a file, a file object, a PIL picture or a NumPy array.
 
-    The format is decided by the content. See `forensix.media.given` for the shapes of arrays; ``sample_rate``, in Hz,
+    The format is decided by the content. See `forensix.media.input` for the shapes of arrays; ``sample_rate``, in Hz,
     says that an array is sound. ``name`` stands in for the file name, for bytes above all. ``private_hosts`` names
     hosts that a URL may reach although their addresses are private.
 
@@ -58,7 +58,7 @@ def open_media(
     >>> with open_media("photo.jpg") as media:  # doctest: +SKIP
     ...     media.kind, media.info.width_px, media.image().shape
     """
-    given = source if isinstance(source, Given) else taken(source, name=name, sample_rate=sample_rate, limits=limits)
+    given = source if isinstance(source, Input) else as_input(source, name=name, sample_rate=sample_rate, limits=limits)
     source, name = given.source, given.name
     if given.written is not None:
         # Its pixels and seconds are within the limits: without a codec's help they take more bytes than a file may.

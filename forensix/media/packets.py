@@ -51,8 +51,8 @@ class Decoding:
             plural = "s" if self._n_damaged > 1 else ""
             messages.append(f"{self._n_damaged} damaged {what}{plural} left out")
         if self._ends_badly or missing_s > 0:
-            said = f" {missing_s:.1f} s before the end that its header states" if missing_s > 0 else " in damaged data"
-            messages.append(f"the file ends{said}; only what comes before was analysed")
+            where = f" {missing_s:.1f} s before the end that its header states" if missing_s > 0 else " in damaged data"
+            messages.append(f"the file ends{where}; only what comes before was analysed")
         return messages
 
 

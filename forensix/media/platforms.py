@@ -30,9 +30,9 @@ def download(url: str, folder: str, max_bytes: int) -> dict[str, str] | None:
     LimitExceeded
         More than ``max_bytes``.
     """
-    shown = shorten(url.partition("?")[0])
+    link = shorten(url.partition("?")[0])
     if "__youtubedl_smuggle" in url:
-        raise FetchError(f"{shown} carries instructions for a downloader; give the plain link")
+        raise FetchError(f"{link} carries instructions for a downloader; give the plain link")
     import yt_dlp
 
     with yt_dlp.YoutubeDL(_options(folder, max_bytes)) as downloader:
@@ -42,12 +42,12 @@ def download(url: str, folder: str, max_bytes: int) -> dict[str, str] | None:
             info: dict[str, Any] = downloader.extract_info(url, download=True) or {}
         except yt_dlp.utils.DownloadError as error:
             if "File too large" in str(error) or "larger than max-filesize" in str(error):
-                raise _too_large(shown, max_bytes) from None
-            raise FetchError(f"{shown} gave no media: {_reason(error)}") from None
+                raise _too_large(link, max_bytes) from None
+            raise FetchError(f"{link} gave no media: {_reason(error)}") from None
     files = sorted(Path(folder).glob("platform.*"))
     if not files:
         # yt-dlp leaves a file out without an error when the server states that it is too large.
-        raise _too_large(shown, max_bytes) if info else FetchError(f"{shown} holds no media that can be downloaded")
+        raise _too_large(link, max_bytes) if info else FetchError(f"{link} holds no media that can be downloaded")
     return {"path": str(files[0]), "name": str(info.get("title") or files[0].name)}
 
 
@@ -86,8 +86,8 @@ def _extractors(downloader: Any) -> list[Any]:
     return [extractor for extractor in downloader._ies.values() if extractor.ie_key() not in _NO_EXTRACTOR]
 
 
-def _too_large(shown: str, max_bytes: int) -> LimitExceeded:
-    return LimitExceeded(f"{shown} has more than the {max_bytes / 1024**2:g} MB that a download may have")
+def _too_large(link: str, max_bytes: int) -> LimitExceeded:
+    return LimitExceeded(f"{link} has more than the {max_bytes / 1024**2:g} MB that a download may have")
 
 
 def _reason(error: Exception) -> str:

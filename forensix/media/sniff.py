@@ -107,22 +107,22 @@ def open_regular(path: str | os.PathLike[str], name: str) -> BufferedReader:
     InputNotFound
         For a path that is not there, cannot be read, or is a directory, pipe or device.
     """
-    shown = shorten(name)
+    label = shorten(name)
     try:
         # Non-blocking: opening a pipe without a writer would wait for ever.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | getattr(os, "O_CLOEXEC", 0))
     except FileNotFoundError:
-        raise InputNotFound(f"{shown} is not there; check the path") from None
+        raise InputNotFound(f"{label} is not there; check the path") from None
     except PermissionError:
-        raise InputNotFound(f"{shown} may not be read by this user; change its permissions") from None
+        raise InputNotFound(f"{label} may not be read by this user; change its permissions") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else "the path is malformed"
-        raise InputNotFound(f"{shown} cannot be opened: {reason}") from None
+        raise InputNotFound(f"{label} cannot be opened: {reason}") from None
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
         os.close(descriptor)
         what = "a directory" if stat.S_ISDIR(mode) else "a pipe, socket or device"
-        raise InputNotFound(f"{shown} is {what}, not a file; give the path of one media file")
+        raise InputNotFound(f"{label} is {what}, not a file; give the path of one media file")
     return os.fdopen(descriptor, "rb")
 
 
@@ -159,9 +159,9 @@ def sniff(head: bytes, name: str) -> Sniffed:
     >>> sniff(bytes(100), "talk.mp3").broken
     'talk.mp3 does not begin as the mp3 that its name says, but with the bytes 00 00 00 00 00 00 00 00'
     """
-    shown = shorten(name)
+    label = shorten(name)
     if not head:
-        raise BrokenMedia(f"{shown} is empty: it has 0 bytes")
+        raise BrokenMedia(f"{label} is empty: it has 0 bytes")
     slug = _by_signature(head)
     extension = PurePath(name).suffix.lower().lstrip(".")
     if slug is None and extension == "pcm" and not foreign.is_text(head):
@@ -173,9 +173,9 @@ def sniff(head: bytes, name: str) -> Sniffed:
     slug = _named(extension)
     # A PDF is text to a great extent; one that lost its header is told by its objects.
     if slug and (what is None or (slug == "pdf" and what == foreign.TEXT and _PDF_PARTS.search(head))):
-        broken = f"{shown} does not begin as the {slug} that its name says, but with the bytes {head[:8].hex(' ')}"
+        broken = f"{label} does not begin as the {slug} that its name says, but with the bytes {head[:8].hex(' ')}"
         return Sniffed(slug, MIME[slug], _kinds(slug), broken)
-    raise UnsupportedMedia(f"{shown} is {what or 'not in a format that is known here'}; forensix reads {_READABLE}")
+    raise UnsupportedMedia(f"{label} is {what or 'not in a format that is known here'}; forensix reads {_READABLE}")
 
 
 def _named(extension: str) -> str | None:

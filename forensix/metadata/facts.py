@@ -68,12 +68,12 @@ class Facts:
         return next((f for f in self.items if f.key == key), None)
 
 
-Told = TypeVar("Told", Fact, Problem)
+Item = TypeVar("Item", Fact, Problem)
 
 
-def at_block(told: Iterable[Told], offset: int | None) -> list[Told]:
+def at_block(items: Iterable[Item], offset: int | None) -> list[Item]:
     """Point facts and problems at the start of the block they come from.
 
     For blocks that are compressed, written as text or spread over pieces: what they hold has no byte of its own.
     """
-    return [replace(item, offset=offset) for item in told]
+    return [replace(item, offset=offset) for item in items]

@@ -15,7 +15,7 @@ True
 probabilities, `bands` which scores decide nothing, `intervals` the cluster bootstrap and the fast path that tables use.
 """
 
-from forensix.metrics.bands import Decided, decided, inconclusive_band, supported
+from forensix.metrics.bands import BandRates, decided, inconclusive_band, supported
 from forensix.metrics.decisions import (
     accuracy,
     act_dcf,
@@ -36,7 +36,7 @@ from forensix.metrics.ranking import (
 
 __all__ = [
     "DIRECTION",
-    "Decided",
+    "BandRates",
     "Measures",
     "accuracy",
     "act_dcf",

@@ -15,7 +15,7 @@ MOST_CHANCE = 0.05
 
 
 @dataclass(frozen=True)
-class Decided:
+class BandRates:
     """What a band decides: shares in [0, 1] of the files of each class, and of what is called fake or real."""
 
     real_decided: float
@@ -119,8 +119,8 @@ def _above(scores: "np.ndarray[tuple[int], np.dtype[np.float64]]", share: float)
     return min(1.0, float(np.nextafter(ordered[allowed], 2)))
 
 
-def decided(fake: ArrayLike, scores: ArrayLike, band: tuple[float, float]) -> Decided:
-    """Return what a band (lower, upper) decides of files and how often that is wrong; see `Decided`.
+def decided(fake: ArrayLike, scores: ArrayLike, band: tuple[float, float]) -> BandRates:
+    """Return what a band (lower, upper) decides of files and how often that is wrong; see `BandRates`.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def decided(fake: ArrayLike, scores: ArrayLike, band: tuple[float, float]) -> De
         low = s < band[0]
     settled = low | high
     wrong = (low & y) | (high & ~y)
-    return Decided(
+    return BandRates(
         real_decided=float(settled[~y].mean()),
         fake_decided=float(settled[y].mean()),
         real_called_fake=float(high[~y].mean()),

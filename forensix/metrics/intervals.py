@@ -130,8 +130,8 @@ def bootstrap_interval(
     values = np.empty(n)
     for i, counts in enumerate(drawn_counts(parts, n, seed)):
         at = np.concatenate([np.repeat(r, c[p.groups]) for r, p, c in zip(rows, parts, counts, strict=True)])
-        drawn = y[at]
-        values[i] = metric(drawn.astype(np.int64), s[at]) if drawn.any() and not drawn.all() else np.nan
+        resampled = y[at]
+        values[i] = metric(resampled.astype(np.int64), s[at]) if resampled.any() and not resampled.all() else np.nan
     return percentile(values, confidence)
 
 
@@ -241,8 +241,8 @@ class _Plans:
         real_sums = real_counts @ self._real_sums
         reals = ranking.running(real_counts.take(self._real_groups, axis=1))
         return [
-            self._metrics(*given, real_sums=real_sums, reals=reals)
-            for given in zip(set_counts, self._places, self._fake_groups, self._fake_sums, strict=True)
+            self._metrics(*counts_of_set, real_sums=real_sums, reals=reals)
+            for counts_of_set in zip(set_counts, self._places, self._fake_groups, self._fake_sums, strict=True)
         ]
 
     def _metrics(

@@ -49,8 +49,8 @@ class Detector(ABC):
     @property
     def elsewhere(self) -> str:
         """How it computes otherwise than when its figures were measured; empty on the processor with 32 bits."""
-        told = [*([] if self.device.type == "cpu" else [str(self.device)]), *(["half"] if self.network.half else [])]
-        return " ".join(told)
+        words = [*([] if self.device.type == "cpu" else [str(self.device)]), *(["half"] if self.network.half else [])]
+        return " ".join(words)
 
     def on(self, placement: Placement) -> Self:
         """Move the network to a device, and return the detector."""
@@ -124,10 +124,10 @@ def batches(network: Network, inputs: Iterable[Tensor]) -> Iterator[tuple[Tensor
 
 
 def _together(network: Network, waiting: list[Tensor]) -> list[tuple[Tensor, ...]]:
-    found: dict[int, tuple[Tensor, ...]] = {}
+    results: dict[int, tuple[Tensor, ...]] = {}
     for shape in dict.fromkeys(x.shape[1:] for x in waiting):
         places = [i for i, x in enumerate(waiting) if x.shape[1:] == shape]
         outputs = network(torch.cat([waiting[i] for i in places]))
         counts = [len(waiting[i]) for i in places]
-        found |= dict(zip(places, zip(*(torch.split(part, counts) for part in outputs), strict=True), strict=True))
-    return [found[i] for i in range(len(waiting))]
+        results |= dict(zip(places, zip(*(torch.split(part, counts) for part in outputs), strict=True), strict=True))
+    return [results[i] for i in range(len(waiting))]

@@ -50,10 +50,10 @@ class Ensemble(Detector):
         """Return the rule's logit of each input, float64 (n,), higher for fake."""
         if isinstance(many, np.ndarray):
             return self._together(many)
-        waiting, found = iter(many), []
+        waiting, outputs = iter(many), []
         while part := list(islice(waiting, self.batch)):
-            found.append(self._together(part))
-        return np.concatenate(found) if found else np.zeros(0)
+            outputs.append(self._together(part))
+        return np.concatenate(outputs) if outputs else np.zeros(0)
 
     def logit(self, given: Any) -> float:
         """Return the logit of one input; see `logits`."""
@@ -79,13 +79,13 @@ def ensemble_of(model: LoadedModel, folder: Path, load: Callable[[str], Detector
         A member is not there.
     """
     members = []
-    for told in model.card.config["members"]:
-        if Path(told["name"]).name != told["name"]:
-            raise ModelNotFound(f"{model.card.name} lists {told['name']!r}, which is no name of a model")
-        member = load(str(folder / MEMBERS / told["name"]) if told["kept"] else told["name"])
-        if member.card.sha256 != told["sha256"]:
+    for entry in model.card.config["members"]:
+        if Path(entry["name"]).name != entry["name"]:
+            raise ModelNotFound(f"{model.card.name} lists {entry['name']!r}, which is no name of a model")
+        member = load(str(folder / MEMBERS / entry["name"]) if entry["kept"] else entry["name"])
+        if member.card.sha256 != entry["sha256"]:
             raise WeightsMismatch(
-                f"{model.card.name} was made of another {told['name']}: sha256 {told['sha256'][:12]}… was expected,"
+                f"{model.card.name} was made of another {entry['name']}: sha256 {entry['sha256'][:12]}… was expected,"
                 f" {member.card.sha256[:12]}… came"
             )
         members.append(member)

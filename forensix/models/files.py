@@ -18,7 +18,7 @@ MAX_PULL_BYTES = 4 * 1024**3
 _HUB = "https://huggingface.co/"
 
 
-class Wanted(Protocol):
+class WeightFile(Protocol):
     """A file as a card names it: the card itself for its own weights, or its ``base``."""
 
     @property
@@ -31,7 +31,7 @@ class Wanted(Protocol):
     def hash_from(self) -> str: ...  # noqa: D102
 
 
-def wanted(card: ModelCard) -> list[Wanted]:
+def weight_files(card: ModelCard) -> list[WeightFile]:
     """Return the files that a model needs, its own first."""
     return [card, card.base] if card.base is not None else [card]
 
@@ -41,13 +41,13 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "forensix" / "checkpoints"
 
 
-def cached(name: str, file: Wanted) -> Path:
+def cached(name: str, file: WeightFile) -> Path:
     """Return where a pulled file is kept; what several models sit on is kept once, by its hash."""
     shared = not isinstance(file, ModelCard) and file.sha256[:16]
     return cache_folder() / (shared or name) / file.weights
 
 
-def checked(name: str, file: Wanted, folder: str | os.PathLike[str] | None, shipped: Path) -> Path:
+def checked(name: str, file: WeightFile, folder: str | os.PathLike[str] | None, shipped: Path) -> Path:
     """Return where a model's file lies, once its hash is known to be right.
 
     Raises
@@ -67,13 +67,13 @@ def checked(name: str, file: Wanted, folder: str | os.PathLike[str] | None, ship
     return path
 
 
-def is_right(path: Path, file: Wanted) -> bool:
+def is_right(path: Path, file: WeightFile) -> bool:
     """Return whether the file is there and has the hash of the card, or, where that has none, of the first pull."""
     expected = file.sha256 or _pinned(path)
     return path.is_file() and sha256_of(path) == expected
 
 
-def _find(name: str, file: Wanted, folder: str | os.PathLike[str] | None, shipped: Path) -> Path:
+def _find(name: str, file: WeightFile, folder: str | os.PathLike[str] | None, shipped: Path) -> Path:
     named = os.environ.get("FORENSIX_CHECKPOINTS")
     places = [Path(folder)] if folder is not None else [shipped, *([Path(named)] if named else [])]
     paths = [path for place in places for path in (place / file.weights, place / name / file.weights)]
@@ -84,11 +84,11 @@ def _find(name: str, file: Wanted, folder: str | os.PathLike[str] | None, shippe
             return path
     if file.sha256:  # beside those of another model, as authors publish several in one folder
         others = (path for place in places for path in sorted(place.glob(f"*/{glob.escape(file.weights)}")))
-        if found := next((path for path in others if is_right(path, file)), None):
-            return found
+        if match := next((path for path in others if is_right(path, file)), None):
+            return match
     remedy = f"'forensix models pull {name}' fetches them" if file.url else "reinstall forensix"
-    looked = folder if folder is not None else "the package, FORENSIX_CHECKPOINTS and the cache"
-    raise WeightsMissing(f"the weights of {name!r} ({file.weights}) are not in {looked}: {remedy}")
+    where = folder if folder is not None else "the package, FORENSIX_CHECKPOINTS and the cache"
+    raise WeightsMissing(f"the weights of {name!r} ({file.weights}) are not in {where}: {remedy}")
 
 
 def sha256_of(path: Path) -> str:
@@ -131,16 +131,16 @@ def _read_keras(path: Path) -> "dict[str, Tensor]":
         raise MissingExtra("files of Keras are read with the package h5py: pip install 'forensix[zoo]'") from None
     import torch
 
-    found: dict[str, Tensor] = {}
+    weights: dict[str, Tensor] = {}
     with h5py.File(path) as file:
         for layer, group in file.items():
             for name in group.attrs.get("weight_names", ()):
                 spelled = name.decode() if isinstance(name, bytes) else name
-                found[f"{layer}/{spelled.split('/')[-1].removesuffix(':0')}"] = torch.from_numpy(group[spelled][()])
-    return found
+                weights[f"{layer}/{spelled.split('/')[-1].removesuffix(':0')}"] = torch.from_numpy(group[spelled][()])
+    return weights
 
 
-def fetch(name: str, file: Wanted, target: Path) -> Path:
+def fetch(name: str, file: WeightFile, target: Path) -> Path:
     """Fetch a file to ``target``, whole and with the right hash or not at all; what was there stays until then.
 
     Raises
@@ -185,14 +185,14 @@ def fetch(name: str, file: Wanted, target: Path) -> Path:
     except httpx.HTTPError as error:
         raise WeightsMissing(f"the weights of {name!r} could not be fetched from {file.url}: {error}") from error
     except OSError as error:
-        told = error.strerror or error
-        raise WeightsMissing(f"the weights of {name!r} could not be written to {target.parent}: {told}") from error
+        reason = error.strerror or error
+        raise WeightsMissing(f"the weights of {name!r} could not be written to {target.parent}: {reason}") from error
     finally:
         partial.unlink(missing_ok=True)
     return target
 
 
-def _refusal(name: str, file: Wanted, status: int) -> str:
+def _refusal(name: str, file: WeightFile, status: int) -> str:
     why = {
         401: "it asks for a token: accept its terms there and set HF_TOKEN",
         403: "it asks for a token: accept its terms there and set HF_TOKEN",

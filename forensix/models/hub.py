@@ -70,20 +70,20 @@ def load_hub(name: str) -> LoadedModel:
         import transformers
     except ImportError:
         raise MissingExtra("models of the hub need the package transformers: pip install 'forensix[zoo]'") from None
-    made: Any = transformers
-    config = _fetched(made.AutoConfig, name)
+    library: Any = transformers
+    config = _fetched(library.AutoConfig, name)
     kinds = [(end, slot) for end, slot in _SLOTS.items() if any(a.endswith(end) for a in config.architectures or ())]
     if not kinds:
         raise UsageError(f"{name} is no classifier of pictures or sound, but {', '.join(config.architectures or ())}")
     slot = kinds[0][1]
     output = outputs_of(config.id2label, name)
     if slot == "image_detector":
-        loader, processor = made.AutoModelForImageClassification, made.AutoImageProcessor
+        loader, processor = library.AutoModelForImageClassification, library.AutoImageProcessor
     else:
-        loader, processor = made.AutoModelForAudioClassification, made.AutoFeatureExtractor
+        loader, processor = library.AutoModelForAudioClassification, library.AutoFeatureExtractor
     prepared = _fetched(processor, name)
-    network, told = _fetched(loader, name, output_loading_info=True)
-    wrong = {kind: sorted(keys) for kind, keys in told.items() if keys and kind.endswith("keys")}
+    network, info = _fetched(loader, name, output_loading_info=True)
+    wrong = {kind: sorted(keys) for kind, keys in info.items() if keys and kind.endswith("keys")}
     if wrong:
         raise WeightsMismatch(f"the weights of {name} do not fit its configuration: {wrong}")
     card = ModelCard(
@@ -112,18 +112,18 @@ def _feeding(slot: str) -> dict[str, Any]:
 
 def _digest(name: str, network: nn.Module) -> str:
     """Return a hash of the weights themselves: two models of one name are told apart by it."""
-    told = hashlib.sha256(name.encode())
+    digest = hashlib.sha256(name.encode())
     for key, value in network.state_dict().items():
-        told.update(key.encode())
-        told.update(value.detach().float().numpy().tobytes())
-    return told.hexdigest()
+        digest.update(key.encode())
+        digest.update(value.detach().float().numpy().tobytes())
+    return digest.hexdigest()
 
 
 def _fetched(kind: Any, name: str, **more: Any) -> Any:
     try:
         return kind.from_pretrained(name, trust_remote_code=False, **more)
     except (OSError, ValueError) as error:
-        told = str(error).strip().splitlines()[0].rstrip(".")
+        reason = str(error).strip().splitlines()[0].rstrip(".")
         gated = "gated" in str(error).lower()
-        why = "its authors ask for a token: accept their terms and set HF_TOKEN" if gated else told
+        why = "its authors ask for a token: accept their terms and set HF_TOKEN" if gated else reason
         raise ModelNotFound(f"{name} could not be loaded from the hub: {why}") from error

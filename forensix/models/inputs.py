@@ -27,10 +27,10 @@ def checked(rgb: ArrayLike) -> RGB:
     UsageError
         Another type or shape.
     """
-    found = np.asarray(rgb)
-    if found.dtype != np.uint8 or found.ndim != 3 or found.shape[2] != 3 or found.size == 0:
-        raise UsageError(f"a picture must be uint8 (H, W, 3), got {found.dtype} {found.shape}")
-    return found
+    picture = np.asarray(rgb)
+    if picture.dtype != np.uint8 or picture.ndim != 3 or picture.shape[2] != 3 or picture.size == 0:
+        raise UsageError(f"a picture must be uint8 (H, W, 3), got {picture.dtype} {picture.shape}")
+    return picture
 
 
 def picture(given: Any) -> RGB:

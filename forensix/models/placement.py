@@ -82,12 +82,12 @@ def in_batches(call: Callable[[int, int], T], n: int, at_most: int) -> tuple[lis
     LimitExceeded
         One input alone does not fit.
     """
-    found: list[T] = []
+    results: list[T] = []
     start = 0
     while start < n:
         stop = min(n, start + at_most)
         try:
-            found.append(call(start, stop))
+            results.append(call(start, stop))
         except RuntimeError as error:
             if not _is_out_of_memory(error):
                 raise
@@ -97,7 +97,7 @@ def in_batches(call: Callable[[int, int], T], n: int, at_most: int) -> tuple[lis
             full, start = False, stop
         if full:
             at_most = _halved(stop - start)
-    return found, at_most
+    return results, at_most
 
 
 def _is_out_of_memory(error: RuntimeError) -> bool:

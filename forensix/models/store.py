@@ -84,17 +84,17 @@ def is_place(name: str | os.PathLike[str]) -> bool:
 
 
 def _card_at(path: Path) -> ModelCard:
-    found = sorted(path.glob("*.json")) if path.is_dir() else [path]
-    if len(found) != 1:
-        raise ModelNotFound(f"{path} holds {len(found)} cards and not one: name the file NAME.json")
+    cards = sorted(path.glob("*.json")) if path.is_dir() else [path]
+    if len(cards) != 1:
+        raise ModelNotFound(f"{path} holds {len(cards)} cards and not one: name the file NAME.json")
     try:
-        return ModelCard.model_validate_json(found[0].read_bytes())
+        return ModelCard.model_validate_json(cards[0].read_bytes())
     except OSError as error:
-        raise ModelNotFound(f"{found[0]} cannot be read: {error.strerror}") from None
+        raise ModelNotFound(f"{cards[0]} cannot be read: {error.strerror}") from None
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise ModelNotFound(f"{found[0]} is no card of a model: {where}: {first['msg']}") from None
+        raise ModelNotFound(f"{cards[0]} is no card of a model: {where}: {first['msg']}") from None
 
 
 def checked_weights(name: str | os.PathLike[str], *, folder: str | os.PathLike[str] | None = None) -> Path:
@@ -108,7 +108,7 @@ def checked_files(name: str | os.PathLike[str], *, folder: str | os.PathLike[str
     if folder is None and is_place(name):
         folder = name if os.path.isdir(name) else os.path.dirname(name) or os.curdir
     shipped = SHIPPED
-    return [files.checked(card.name, wanted, folder, shipped) for wanted in files.wanted(card)]
+    return [files.checked(card.name, file, folder, shipped) for file in files.weight_files(card)]
 
 
 def load_model(name: str | os.PathLike[str], *, folder: str | os.PathLike[str] | None = None) -> LoadedModel:
@@ -144,8 +144,8 @@ def load_model(name: str | os.PathLike[str], *, folder: str | os.PathLike[str] |
         raise
     except (RuntimeError, KeyError, TypeError, AttributeError, ValueError, UnpicklingError) as error:
         # Torch names every tensor, on lines of their own: a few say enough.
-        told = textwrap.shorten(f"{type(error).__name__}: {error}", 240, placeholder=" ...")
-        raise WeightsMismatch(f"{paths[0].name} does not fit {card.architecture}: {told}") from error
+        reason = textwrap.shorten(f"{type(error).__name__}: {error}", 240, placeholder=" ...")
+        raise WeightsMismatch(f"{paths[0].name} does not fit {card.architecture}: {reason}") from error
     return LoadedModel(card, module.eval())
 
 
@@ -201,17 +201,17 @@ def pull_model(name: str, *, yes: bool = False) -> Path:
         What came is not what the card describes; nothing is kept.
     """
     card = get_card(name)
-    found = []
-    for wanted in files.wanted(card):
-        if (SHIPPED / wanted.weights).is_file():
-            found.append(SHIPPED / wanted.weights)
+    paths = []
+    for file in files.weight_files(card):
+        if (SHIPPED / file.weights).is_file():
+            paths.append(SHIPPED / file.weights)
             continue
-        target = files.cached(card.name, wanted)
-        if not target.is_file() and wanted.hash_from in ("others", "nobody") and not yes:
-            who = "only third parties tell" if wanted.hash_from == "others" else "nobody tells"
+        target = files.cached(card.name, file)
+        if not target.is_file() and file.hash_from in ("others", "nobody") and not yes:
+            who = "only third parties tell" if file.hash_from == "others" else "nobody tells"
             raise UsageError(
-                f"{who} the hash of {wanted.weights} of {name!r}, so nothing shows that it comes as published:"
+                f"{who} the hash of {file.weights} of {name!r}, so nothing shows that it comes as published:"
                 f" 'forensix models pull {name} --yes' fetches it all the same"
             )
-        found.append(target if files.is_right(target, wanted) else files.fetch(card.name, wanted, target))
-    return found[0]
+        paths.append(target if files.is_right(target, file) else files.fetch(card.name, file, target))
+    return paths[0]

@@ -27,14 +27,14 @@ def _network(card: ModelCard) -> tuple[int, str, int, str, str]:
 
 def _row(cards: list[ModelCard]) -> str:
     first = cards[0]
-    told = [f"{card.name}: {card.published}" if len(cards) > 1 else card.published for card in cards if card.published]
+    lines = [f"{card.name}: {card.published}" if len(cards) > 1 else card.published for card in cards if card.published]
     errors = [card.parity.error for card in cards if card.parity]
     cells = (
         ", ".join(card.name for card in cards),
         _FOR[first.component],
         first.licence,
         _size(first.n_parameters),
-        "; ".join(told) or "–",
+        "; ".join(lines) or "–",
         f"{max(errors):.1g}" if len(errors) == len(cards) else "–",
     )
     return f"| {' | '.join(cells)} |"

@@ -70,8 +70,8 @@ def blur(rgb: RGB, sigma_px: float) -> RGB:
 
 def noise(rgb: RGB, sigma: float, rng: np.random.Generator) -> RGB:
     """Add Gaussian noise of standard deviation ``sigma`` in grey levels, independent in every pixel and channel."""
-    drawn = rng.standard_normal(rgb.shape, dtype=np.float32) * np.float32(sigma)
-    noisy: RGB = np.clip(rgb + drawn + 0.5, 0, 255).astype(np.uint8)
+    field = rng.standard_normal(rgb.shape, dtype=np.float32) * np.float32(sigma)
+    noisy: RGB = np.clip(rgb + field + 0.5, 0, 255).astype(np.uint8)
     return noisy
 
 
@@ -99,10 +99,10 @@ def screenshot(rgb: RGB, rng: np.random.Generator) -> RGB:
 
     The factor lies in [0.5, 1.3], the tone curve in [0.95, 1.05]; one to seven rows and columns are lost on top left.
     """
-    shown = resize(rgb, float(rng.uniform(0.5, 1.3)), resample="bilinear")
-    shown = colour(shown, gamma=float(rng.uniform(0.95, 1.05)))
+    screen = resize(rgb, float(rng.uniform(0.5, 1.3)), resample="bilinear")
+    screen = colour(screen, gamma=float(rng.uniform(0.95, 1.05)))
     top, left = (int(v) for v in rng.integers(1, 8, size=2))
-    return crop(shown, top, left, shown.shape[0], shown.shape[1]) if min(shown.shape[:2]) > 16 else shown
+    return crop(screen, top, left, screen.shape[0], screen.shape[1]) if min(screen.shape[:2]) > 16 else screen
 
 
 def shared(rgb: RGB, rng: np.random.Generator) -> RGB:

@@ -60,8 +60,8 @@ def coloured(samples: Samples, rng: np.random.Generator, *, snr_db: float | None
     """
     snr_db = float(rng.uniform(10, 40)) if snr_db is None else snr_db
     noise = _notched(rng.standard_normal(samples.size, dtype=np.float32), rng)
-    wanted = _rms(samples) * 10 ** (-snr_db / 20)
-    return samples + noise * np.float32(wanted / (_rms(noise) + _EPSILON))
+    level = _rms(samples) * 10 ** (-snr_db / 20)
+    return samples + noise * np.float32(level / (_rms(noise) + _EPSILON))
 
 
 def series(samples: Samples, rng: np.random.Generator, *, strength: float | None = None) -> Samples:

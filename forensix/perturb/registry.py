@@ -77,10 +77,12 @@ class Degradation:
             )
 
     def _generator(self, data: NDArray[Any], strength: Strength, seed: int) -> np.random.Generator:
-        told = hashlib.sha256(f"{self.kind}/{self.name}/{'' if strength is None else float(strength)}/{seed}/".encode())
-        told.update(f"{data.dtype.str}{data.shape}".encode())
-        told.update(np.ascontiguousarray(data).data)
-        return np.random.default_rng(int.from_bytes(told.digest()[:16], "little"))
+        digest = hashlib.sha256(
+            f"{self.kind}/{self.name}/{'' if strength is None else float(strength)}/{seed}/".encode()
+        )
+        digest.update(f"{data.dtype.str}{data.shape}".encode())
+        digest.update(np.ascontiguousarray(data).data)
+        return np.random.default_rng(int.from_bytes(digest.digest()[:16], "little"))
 
 
 _IMAGES = (

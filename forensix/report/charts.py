@@ -139,14 +139,14 @@ def _bar(span: Span, end_s: float) -> Bar:
 def timeline_view(timeline: Timeline) -> TimelineView:
     """Place the spans of a timeline; spans without finite ends are not drawn."""
     spans = [s for s in timeline.spans if math.isfinite(s.start_s) and math.isfinite(s.end_s)]
-    shown = spans[:MAX_SPANS]
-    end_s = max([timeline.duration_s, *(s.end_s for s in shown)]) or 1.0
+    visible = spans[:MAX_SPANS]
+    end_s = max([timeline.duration_s, *(s.end_s for s in visible)]) or 1.0
     lanes: dict[str, list[Bar]] = {}
-    for span in shown:
+    for span in visible:
         lanes.setdefault(span.lane, []).append(_bar(span, end_s))
-    has_scores = any(s.score is not None for s in shown)
+    has_scores = any(s.score is not None for s in visible)
     rows = []
-    for s in shown:
+    for s in visible:
         score = ("" if s.score is None else score_text(s.score),) if has_scores else ()
         rows.append((s.lane, _when(s), *score, _label(s)))
     ticks = tuple(_tick(percent(s, 0, end_s), time_text(s)) for s in _seconds_between(end_s))
@@ -156,7 +156,7 @@ def timeline_view(timeline: Timeline) -> TimelineView:
         ("lane", "time", *(("score",) if has_scores else ()), "label"),
         tuple(rows),
         has_scores,
-        len(timeline.spans) - len(shown),
+        len(timeline.spans) - len(visible),
         end_s,
     )
 

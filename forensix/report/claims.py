@@ -20,7 +20,7 @@ FACT_COLUMNS = ("fact", "value", "where", "byte", "claims")
 
 
 @dataclass(frozen=True)
-class ShownFact:
+class FactView:
     """A fact below a claim: ``rows`` instead of ``value`` where it is a record, ``dump`` the bytes at its place."""
 
     name: str
@@ -32,13 +32,13 @@ class ShownFact:
 
 
 @dataclass(frozen=True)
-class ShownClaim:
+class ClaimView:
     """A claim with its number in the report, which the map of the file and the tables use as well."""
 
     number: int
     severity: str
     claim: Claim
-    facts: tuple[ShownFact, ...] = ()
+    facts: tuple[FactView, ...] = ()
     offsets: tuple[int, ...] = ()
 
 
@@ -53,18 +53,18 @@ def numbered(result: Result) -> Iterator[tuple[int, str, Claim]]:
             yield number, severity, claim
 
 
-def shown_claims(outcome: Outcome) -> tuple[ShownClaim, ...]:
+def claim_views(outcome: Outcome) -> tuple[ClaimView, ...]:
     """Return the claims of an outcome with what they rest on; none for a result without claims."""
     if not isinstance(outcome.result, ForensicResult):
         return ()
     bases = {item.claim: item.facts for item in outcome.evidence if isinstance(item, Basis)}
     nodes = next((item.nodes for item in outcome.evidence if isinstance(item, StructureMap)), ())
     return tuple(
-        ShownClaim(
+        ClaimView(
             number,
             severity,
             claim,
-            tuple(_shown_fact(fact, data, nodes) for fact, data in bases.get(claim, ())),
+            tuple(_fact_view(fact, data, nodes) for fact, data in bases.get(claim, ())),
             tuple(fact.offset for fact, _ in bases.get(claim, ()) if fact.offset is not None),
         )
         for number, severity, claim in numbered(outcome.result)
@@ -149,7 +149,7 @@ def hex_view(path: str | PathLike[str], offset: int, n_bytes: int = 64) -> str:
         return hex_lines(file.read(n_bytes), offset)
 
 
-def _shown_fact(fact: Fact, data: bytes, nodes: tuple[Node, ...]) -> ShownFact:
+def _fact_view(fact: Fact, data: bytes, nodes: tuple[Node, ...]) -> FactView:
     rows: tuple[tuple[str, str], ...] = ()
     if isinstance(fact.value, Mapping):
         parts = [(key, part) for key, part in fact.value.items() if part not in (None, "", [], {})]
@@ -163,7 +163,7 @@ def _shown_fact(fact: Fact, data: bytes, nodes: tuple[Node, ...]) -> ShownFact:
             names = " › ".join(node.name for node in around)
             place += f", in {names}: {plural(last.size, 'byte')} from {last.offset:,} ({last.offset:#x})"
     dump = hex_lines(data, fact.offset) if data and fact.offset is not None else ""
-    return ShownFact(fact.key, "" if rows else said(fact.value), rows, fact.where, place, dump)
+    return FactView(fact.key, "" if rows else said(fact.value), rows, fact.where, place, dump)
 
 
 def _listed(value: object) -> str:

@@ -40,8 +40,8 @@ class Comparison:
 
 def compare(first: "Report", second: "Report") -> Comparison:
     """Return what two reports share and in what they differ."""
-    shown = [{section.task: section for section in sections(report)} for report in (first, second)]
-    tasks = dict.fromkeys((*shown[0], *shown[1]))
+    by_task = [{section.task: section for section in sections(report)} for report in (first, second)]
+    tasks = dict.fromkeys((*by_task[0], *by_task[1]))
     facts = [_facts(report) for report in (first, second)]
     keys = tuple(dict.fromkeys((*facts[0], *facts[1])))
     rows = tuple((key, facts[0].get(key, ABSENT), facts[1].get(key, ABSENT)) for key in keys)
@@ -50,7 +50,7 @@ def compare(first: "Report", second: "Report") -> Comparison:
         names=(first.name, second.name),
         headlines=(first.error or first.headline, second.error or second.headline),
         medium=_joined(_medium(first), _medium(second)),
-        tasks=tuple((task_title(task), shown[0].get(task), shown[1].get(task)) for task in tasks),
+        tasks=tuple((task_title(task), by_task[0].get(task), by_task[1].get(task)) for task in tasks),
         claims=_claims(first, second),
         facts=tuple((key, cut(one), cut(other)) for key, one, other in differing[:MAX_FACTS]),
         n_same=len(rows) - len(differing),

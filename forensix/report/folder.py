@@ -83,9 +83,9 @@ class ReportFolder:
         page = save_page([report], self.path / f"{name}.html")
         write_whole(self.path / f"{name}.json", json.dumps(report.to_dict(), indent=2, allow_nan=False) + "\n")
         # Pictures and sound stay with the page: an index of thousands must not hold them.
-        shown = [Section(s.task, s.title, s.verdict) for s in sections(report)]
+        headings = [Section(s.task, s.title, s.verdict) for s in sections(report)]
         entry = SimpleNamespace(name=report.name, input=report.input, headline=report.headline, error=report.error)
-        self._rows.append({"report": entry, "sections": shown, "file": name, "anchor": ""})
+        self._rows.append({"report": entry, "sections": headings, "file": name, "anchor": ""})
         return page
 
     def _free(self, name: str) -> str:

@@ -22,7 +22,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from forensix.report import charts, filemap, film, strips, structure, words
-from forensix.report.claims import ShownClaim, cut
+from forensix.report.claims import ClaimView, cut
 from forensix.report.embedded import Room, safe_film, safe_picture, safe_sound
 from forensix.report.sections import Section, sections
 from forensix.report.text import marked, visible
@@ -80,12 +80,12 @@ def display_kind(item: object) -> str:
     return _MACROS[type(item)]
 
 
-def map_view(item: StructureMap, claims: Iterable[ShownClaim]) -> filemap.FileMap:
+def map_view(item: StructureMap, claims: Iterable[ClaimView]) -> filemap.FileMap:
     """Lay out the map of a file, with marks where the facts of the claims lie."""
     return filemap.file_map(item, [(c.number, c.severity, offset) for c in claims for offset in c.offsets])
 
 
-def by_severity(claims: Iterable[ShownClaim]) -> list[tuple[str, list[ShownClaim]]]:
+def by_severity(claims: Iterable[ClaimView]) -> list[tuple[str, list[ClaimView]]]:
     """Return the claims of each severity that there is, gravest first."""
     claims = list(claims)
     groups = [(severity, [c for c in claims if c.severity == severity]) for severity in words.SEVERITIES]
@@ -154,20 +154,20 @@ def _texts(values: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(str(name), _value_text(value)) for name, value in values.items()]
 
 
-def _how_to_read(shown: Iterable[Section]) -> list[str]:
+def _how_to_read(sections: Iterable[Section]) -> list[str]:
     """Return what a reader has to know of scores and of claims, where there are any; of scores on an empty page."""
-    shown = list(shown)
-    texts = [words.HOW_TO_READ] if any(s.scale is not None or not s.claims for s in shown) or not shown else []
-    return [*texts, words.HOW_TO_READ_CLAIMS] if any(s.claims for s in shown) else texts
+    sections = list(sections)
+    texts = [words.HOW_TO_READ] if any(s.scale is not None or not s.claims for s in sections) or not sections else []
+    return [*texts, words.HOW_TO_READ_CLAIMS] if any(s.claims for s in sections) else texts
 
 
 def _context(report: "Report", anchor: str = "") -> dict[str, Any]:
     """Return what the templates draw; ``anchor`` begins the ids that links lead to, and without one there are none."""
-    shown: Sequence[Section] = sections(report)
+    parts: Sequence[Section] = sections(report)
     return {
         "report": report,
         "anchor": anchor,
-        "sections": shown,
+        "sections": parts,
         "content": words.content_text(report.kind, report.format),
         "info": words.info_rows(dict(report.info)),
         "call": report.command or python_call(report),
@@ -177,9 +177,9 @@ def _context(report: "Report", anchor: str = "") -> dict[str, Any]:
     }
 
 
-def _script(shown: Iterable[Section]) -> Markup:
+def _script(sections: Iterable[Section]) -> Markup:
     """Return the script that lets the displays of a recording or a film follow its player, where there is one."""
-    displays = [d for section in shown for d in section.displays]
+    displays = [d for section in sections for d in section.displays]
     has_sound = any(isinstance(d, Recording) and safe_sound(d.sound) for d in displays)
     if not has_sound and not any(isinstance(d, Film) and safe_film(d.clip) for d in displays):
         return Markup()
@@ -196,12 +196,12 @@ def render_page(reports: "Iterable[Report]", *, title: str | None = None) -> str
     contexts = [_context(report, f"input-{number}") for number, report in enumerate(reports, 1)]
     if title is None:
         title = contexts[0]["report"].name if len(contexts) == 1 else words.plural(len(contexts), "input")
-    shown = [section for context in contexts for section in context["sections"]]
-    script = _script(shown)
+    parts = [section for context in contexts for section in context["sections"]]
+    script = _script(parts)
     policy = POLICY if not script else f"{POLICY}; media-src data:; script-src {_hash_of(script)}"
     page = environment().get_template("page.html")
     return page.render(
-        contexts=contexts, title=title, policy=policy, how_to_read=_how_to_read(shown), script=script, room=Room()
+        contexts=contexts, title=title, policy=policy, how_to_read=_how_to_read(parts), script=script, room=Room()
     )
 
 
@@ -213,8 +213,8 @@ def render_index(rows: Sequence[Mapping[str, Any]]) -> str:
 def render_fragment(report: "Report") -> str:
     """Return a report as HTML to be shown inside another page; its styles reach nothing outside of it."""
     context = _context(report)
-    shown = {"how_to_read": _how_to_read(context["sections"]), "script": _script(context["sections"])}
-    return environment().get_template("fragment.html").render(context=context, room=Room(), **shown)
+    extras = {"how_to_read": _how_to_read(context["sections"]), "script": _script(context["sections"])}
+    return environment().get_template("fragment.html").render(context=context, room=Room(), **extras)
 
 
 def styles() -> str:

@@ -39,12 +39,12 @@ class Scale:
     @property
     def basis(self) -> str:
         """What the bands are, in words; empty where there is nothing to say."""
-        said = [] if self.calibrated else ["not calibrated"]
+        parts = [] if self.calibrated else ["not calibrated"]
         if len(self.bands) == 3:
-            said.append(_inconclusive(self.bands[1].low, self.bands[1].high))
+            parts.append(_inconclusive(self.bands[1].low, self.bands[1].high))
         elif len(self.bands) == 2:
-            said.append(f"{self.ends[1]} from {score_text(self.bands[1].low)} on")
-        return "; ".join(said)
+            parts.append(f"{self.ends[1]} from {score_text(self.bands[1].low)} on")
+        return "; ".join(parts)
 
     @property
     def described(self) -> str:

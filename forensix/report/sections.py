@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from forensix.report.claims import FACT_COLUMNS, ShownClaim, fact_rows, shown_claims
+from forensix.report.claims import FACT_COLUMNS, ClaimView, claim_views, fact_rows
 from forensix.report.scale import Scale, scale_of
 from forensix.report.words import FAILED, MANIPULATIONS, score_text, task_title, time_text, verdict
 from forensix.schema import AudioFeatures, FaceResult, ImageResult, VoiceResult
@@ -36,7 +36,7 @@ class Section:
     error: str | None = None
     notes: tuple[str, ...] = ()
     limits: tuple[tuple[str, str], ...] = ()
-    claims: tuple[ShownClaim, ...] = ()
+    claims: tuple[ClaimView, ...] = ()
     transcript: str | None = None
     pictures: tuple["ShownPicture", ...] = ()
     displays: tuple[Evidence, ...] = ()
@@ -61,18 +61,18 @@ def _face_evidence(result: FaceResult, *, inconclusive: bool) -> Iterator[Eviden
         if face.tracks and len(face.tracks) > 1:
             best = f"frame {face.frame_idx} at {time_text(face.frame_ms / 1000)}"
             where = f"; best seen in {best}, followed over {len(face.tracks)} frames"
-        said = "inconclusive" if inconclusive else face.class_name
-        yield Picture(f"Face {face.id}", face.face, f"{said}{score}{where}")
+        verdict = "inconclusive" if inconclusive else face.class_name
+        yield Picture(f"Face {face.id}", face.face, f"{verdict}{score}{where}")
         yield Picture(f"Face {face.id}: heat map", face.face_heatmap, "where the classifier sees a change")
 
 
 def _image_evidence(result: ImageResult) -> Iterator[Evidence]:
-    shown = result.explanation
-    if shown:
+    explanation = result.explanation
+    if explanation:
         pictures = (
-            ("Heat map", shown.heatmap, "the regions that spoke for a generated picture"),
-            ("Heat map of the object", shown.heatmap_object, "the same, on the main object"),
-            ("Eyes and mouth", shown.eye_mouth_overlays_image, "the positions that generated portraits share"),
+            ("Heat map", explanation.heatmap, "the regions that spoke for a generated picture"),
+            ("Heat map of the object", explanation.heatmap_object, "the same, on the main object"),
+            ("Eyes and mouth", explanation.eye_mouth_overlays_image, "the positions that generated portraits share"),
         )
         for title, uri, caption in pictures:
             if uri:
@@ -136,14 +136,16 @@ def _from_result(outcome: Outcome) -> tuple[Evidence, ...]:
 
 def _evidence(outcome: Outcome) -> tuple[Evidence, ...]:
     """Return the evidence of the task and what its result adds; no picture and no table of one title twice."""
-    shown: list[Evidence] = []
+    evidence: list[Evidence] = []
     uris: set[str] = set()
     titles: set[str] = set()
     for item in (*outcome.evidence, *_from_result(outcome)):
         if isinstance(item, Basis):
             continue
         if isinstance(item, FactList):
-            shown.append(Table("Everything that was read from the file", FACT_COLUMNS, fact_rows(outcome), folded=True))
+            evidence.append(
+                Table("Everything that was read from the file", FACT_COLUMNS, fact_rows(outcome), folded=True)
+            )
             continue
         if isinstance(item, Picture):
             if item.data_uri in uris:
@@ -153,8 +155,8 @@ def _evidence(outcome: Outcome) -> tuple[Evidence, ...]:
             if item.title in titles:
                 continue
             titles.add(item.title)
-        shown.append(item)
-    return tuple(shown)
+        evidence.append(item)
+    return tuple(evidence)
 
 
 def _scale(score: float | None, task: str, deciding: Sequence[Mapping[str, Any]]) -> Scale | None:
@@ -176,8 +178,8 @@ def _section(report: "Report", task: str, outcome: Outcome) -> Section:
     used = [m for m in report.models if m["name"] in outcome.models]
     deciding = [m for m in used if m.get("component") == slot and m.get("threshold") is not None]
     evidence = _evidence(outcome)
-    claims = shown_claims(outcome)
-    numbers = {shown.claim: shown.number for shown in claims}
+    claims = claim_views(outcome)
+    numbers = {entry.claim: entry.number for entry in claims}
     pictures = (e for e in evidence if isinstance(e, Picture))
     return Section(
         task=task,

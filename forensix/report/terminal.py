@@ -14,7 +14,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from forensix.report import charts, scale, strips, words
-from forensix.report.claims import ShownClaim
+from forensix.report.claims import ClaimView
 from forensix.report.report import Report
 from forensix.report.sections import Section, sections
 from forensix.report.text import encodable, visible
@@ -67,8 +67,8 @@ class _Pen:
     ascii_only: bool
 
     def text(self, value: object, style: str = "", *, limit: int = 2000) -> Text:
-        shown = visible(value, limit=limit)
-        return Text(encodable(shown.replace("…", "...") if self.ascii_only else shown, self.encoding), style)
+        printable = visible(value, limit=limit)
+        return Text(encodable(printable.replace("…", "...") if self.ascii_only else printable, self.encoding), style)
 
     def symbol(self, tone: str) -> str:
         return (ASCII_SYMBOLS if self.ascii_only else words.SYMBOLS)[tone]
@@ -84,17 +84,17 @@ def _verdict_line(pen: _Pen, section: Section) -> Text:
 def _score_lines(pen: _Pen, section: Section) -> Iterator[Text]:
     if section.scale is None:
         return
-    drawn = scale.drawn(section.scale, SCALE_CELLS, ascii_only=pen.ascii_only)
-    yield Text("score ").append(section.scale.score_text, "bold").append_text(pen.text(f"  {drawn}"))
+    line = scale.drawn(section.scale, SCALE_CELLS, ascii_only=pen.ascii_only)
+    yield Text("score ").append(section.scale.score_text, "bold").append_text(pen.text(f"  {line}"))
     if section.scale.basis:
         yield pen.text(section.scale.basis, "dim")
 
 
-def _claim(pen: _Pen, shown: ShownClaim) -> Iterator[RenderableType]:
+def _claim(pen: _Pen, entry: ClaimView) -> Iterator[RenderableType]:
     """A benign claim takes one line; the others say why, with their values and the first place to look at."""
-    claim = shown.claim
-    line = Text(f"{pen.symbol(shown.severity)} {shown.number} ", STYLES[shown.severity])
-    if shown.severity == "benign":
+    claim = entry.claim
+    line = Text(f"{pen.symbol(entry.severity)} {entry.number} ", STYLES[entry.severity])
+    if entry.severity == "benign":
         values = ", ".join(claim.value[:2])
         more = f", and {len(claim.value) - 2} more" if len(claim.value) > 2 else ""
         line.append_text(pen.text(claim.claim)).append_text(pen.text(f": {values}" if values else "", "dim", limit=120))
@@ -106,7 +106,7 @@ def _claim(pen: _Pen, shown: ShownClaim) -> Iterator[RenderableType]:
         yield Padding(Text("= ").append_text(pen.text(value, limit=VALUE_LIMIT)), (0, 0, 0, 4))
     if len(claim.value) > MAX_VALUES:
         yield Padding(Text(f"and {words.plural(len(claim.value) - MAX_VALUES, 'more value')}", "dim"), (0, 0, 0, 4))
-    placed = [fact for fact in shown.facts if fact.place]
+    placed = [fact for fact in entry.facts if fact.place]
     if placed:
         more = f", and {len(placed) - 1} more" if len(placed) > 1 else ""
         place = placed[0].place.split(", in ")[0]
@@ -199,8 +199,8 @@ def _section(pen: _Pen, section: Section, explained: bool) -> Iterator[Renderabl
         body.append(pen.text(section.summary))
     body += [pen.text(f"{name.lower()}: {value}") for name, value in section.named]
     body += [Text("note: ", "bold").append_text(pen.text(note)) for note in section.notes]
-    for shown in section.claims:
-        body += _claim(pen, shown)
+    for entry in section.claims:
+        body += _claim(pen, entry)
     if section.transcript:
         body.append(Text("transcript: ", "bold").append_text(pen.text(section.transcript)))
     for item in section.displays:

@@ -36,10 +36,10 @@ _BACKLOG = 2048
 _FILES = 8192
 
 
-def serve(settings: Settings, host: str, port: int, said: Sequence[str] = ()) -> int:
+def serve(settings: Settings, host: str, port: int, arguments: Sequence[str] = ()) -> int:
     """Migrate the database, start API and workers, and serve until a signal ends it; return the exit status.
 
-    ``said`` are arguments for the workers' command.
+    ``arguments`` are added to the workers' command.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def serve(settings: Settings, host: str, port: int, said: Sequence[str] = ()) ->
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
     print(_greeting(settings, listening), flush=True)
-    asyncio.run(_run(server, settings, listening, said))
+    asyncio.run(_run(server, settings, listening, arguments))
     return 0 if server.started else 1
 
 
@@ -157,8 +157,10 @@ class Fleet:
             await asyncio.sleep(wait_s)
 
 
-async def _run(server: "uvicorn.Server", settings: Settings, listening: socket.socket, said: Sequence[str]) -> None:
-    command = interpreter.command("forensix", "worker", "--with-parent", *said)
+async def _run(
+    server: "uvicorn.Server", settings: Settings, listening: socket.socket, arguments: Sequence[str]
+) -> None:
+    command = interpreter.command("forensix", "worker", "--with-parent", *arguments)
     fleet = Fleet(settings, lambda: server.should_exit, command)
     fleet.start()
     serving = asyncio.create_task(server.serve(sockets=[listening]))
@@ -190,17 +192,17 @@ def _listen(host: str, port: int) -> socket.socket:
 def _open_more_files() -> None:
     # What shells and supervisors set by default is meant for programs without clients.
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    target = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < target:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
 
 
 def _greeting(settings: Settings, listening: socket.socket) -> str:
     host, port = listening.getsockname()[:2]
-    shown = f"[{host}]" if ":" in host else host
+    name = f"[{host}]" if ":" in host else host
     workers = f"{settings.workers} worker{'' if settings.workers == 1 else 's'}" if settings.workers else "no workers"
     return (
-        f"forensix serves http://{shown}:{port} with {workers}; Ctrl+C ends it\n"
+        f"forensix serves http://{name}:{port} with {workers}; Ctrl+C ends it\n"
         f"database {_shown(settings.database_url)}\n"
         f"uploads  {_shown(settings.storage_url)}"
     )

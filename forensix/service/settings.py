@@ -144,9 +144,9 @@ class Settings(BaseSettings):
         """The database's URL, with what makes its client give up a dead connection unless it says otherwise."""
         if self.is_sqlite:
             return self.database_url
-        said = sa.make_url(self.database_url).query
-        more = urlencode({name: value for name, value in _LIBPQ.items() if name not in said})
-        return f"{self.database_url.rstrip('?&')}{'&' if said else '?'}{more}" if more else self.database_url
+        query = sa.make_url(self.database_url).query
+        more = urlencode({name: value for name, value in _LIBPQ.items() if name not in query})
+        return f"{self.database_url.rstrip('?&')}{'&' if query else '?'}{more}" if more else self.database_url
 
     @property
     def sqlalchemy_url(self) -> str:

@@ -89,9 +89,9 @@ def make_voices(folder: Path) -> Iterator[dict[str, str]]:
     for i in range(6):
         fake = i % 2 == 1
         voice = list(VOICES)[(i // 2) % 2]
-        spoken = synthesise(SENTENCES[i // 2], voice).astype(np.float64) / 32768
+        speech = synthesise(SENTENCES[i // 2], voice).astype(np.float64) / 32768
         at = np.arange(int(CLIP_S * audio.SAMPLE_RATE_HZ)) * RATE_HZ / audio.SAMPLE_RATE_HZ
-        smooth = gaussian_filter(spoken, 0.8 * RATE_HZ / audio.SAMPLE_RATE_HZ)
+        smooth = gaussian_filter(speech, 0.8 * RATE_HZ / audio.SAMPLE_RATE_HZ)
         samples = np.interp(at, np.arange(smooth.size), smooth, right=0.0).astype(np.float32)
         samples *= np.float32(0.5 / max(float(np.abs(samples).max()), 1e-9))
         if not fake:

@@ -65,7 +65,7 @@ _UNSPECIFIC = (None, "stable-diffusion", "comfyui")
 
 
 @dataclass(frozen=True)
-class _Looked:
+class _FrameScores:
     """The frames that were scored; the picture itself for an image."""
 
     times_ms: tuple[float, ...]
@@ -88,17 +88,17 @@ class GeneratedImageDetection:
         """Return the verdict, and for a generated picture the generators that it is most like."""
         detector = component(self, "image_detector", options)
         options.progress("looking at pixels", 0.0)
-        looked = _look(media, detector)
-        pixel_score = looked.scores[0] if len(looked.scores) == 1 else aggregate_frames(looked.scores)
+        scored = _score_frames(media, detector)
+        pixel_score = scored.scores[0] if len(scored.scores) == 1 else aggregate_frames(scored.scores)
         options.progress("reading provenance", 0.6)
         reader = component(self, "watermark", options)
         # A video's encoder leaves nothing of a mark, and its frames are seldom of the size that was generated.
-        watermark = reader.read(looked.strongest) if media.kind == "image" else None
+        watermark = reader.read(scored.strongest) if media.kind == "image" else None
         facts = facts_of(media)
         marks = _Marks(generator_marks(facts), watermark)
         score = combine(pixel_score, *marks.kinds)
         class_name = "fake" if marks.kinds else class_of(score, detector)
-        doubts = _doubts(looked.strongest, facts)
+        doubts = _doubts(scored.strongest, facts)
         inconclusive = not marks.kinds and (bool(doubts) or is_inconclusive(score, detector))
         used = [detector, *([reader] if watermark else [])]
         attributions: tuple[Attribution, ...] | None = None
@@ -106,12 +106,12 @@ class GeneratedImageDetection:
             options.progress("naming the generator", 0.7)
             attributor = component(self, "attribution", options)
             used.append(attributor)
-            attributions = _attributions(looked.strongest, attributor, marks)
+            attributions = _attributions(scored.strongest, attributor, marks)
         explanation = None
         if options.explain and class_name == "fake":
             # Of a picture that is not called generated there is no map: a map of nothing would still show something.
             options.progress("drawing the heat map", 0.8)
-            explanation = _explanation(looked.strongest, detector)
+            explanation = _explanation(scored.strongest, detector)
         result = ImageResult(
             class_name=class_name,
             class_probability=probability_of(score, class_name),
@@ -123,16 +123,16 @@ class GeneratedImageDetection:
         return Outcome(
             result=result,
             score=score,
-            evidence=_evidence(looked, detector, marks) if options.explain else (),
-            notes=_notes(marks, pixel_score, looked, doubts),
+            evidence=_evidence(scored, detector, marks) if options.explain else (),
+            notes=_notes(marks, pixel_score, scored, doubts),
             models=tuple(component_label(one) for one in used),
             summary=_summary(class_name, marks, pixel_score, attributions, inconclusive),
             inconclusive=inconclusive,
-            frame_scores=tuple(zip(looked.times_ms, looked.scores, strict=True)) if media.kind == "video" else (),
+            frame_scores=tuple(zip(scored.times_ms, scored.scores, strict=True)) if media.kind == "video" else (),
         )
 
 
-def _look(media: Media, detector: Any) -> _Looked:
+def _score_frames(media: Media, detector: Any) -> _FrameScores:
     """Score the picture, or frames spread over the whole video, whatever its header says of its duration."""
     rate_hz = None
     if media.kind == "video":
@@ -140,9 +140,9 @@ def _look(media: Media, detector: Any) -> _Looked:
     kept: list[tuple[float, float]] = []
     strongest: tuple[float, NDArray[np.uint8] | None] = (-1.0, None)
     stride, frames = 1, media.frames(rate_hz=rate_hz)
-    wanted = (frame for index, frame in enumerate(frames) if index % stride == 0)
+    sampled = (frame for index, frame in enumerate(frames) if index % stride == 0)
     at_once = min(N_FRAMES, max(FRAMES_AT_ONCE, int(getattr(detector, "pictures_at_once", 0))))
-    while batch := tuple(itertools.islice(wanted, at_once)):
+    while batch := tuple(itertools.islice(sampled, at_once)):
         scores = _scores(detector, [frame.rgb for frame in batch])
         for frame, score in zip(batch, scores, strict=True):
             kept.append((frame.ms, score))
@@ -154,7 +154,7 @@ def _look(media: Media, detector: Any) -> _Looked:
     if strongest[1] is None:
         raise BrokenMedia(f"{media.name} holds no frame that can be decoded")
     times_ms, looked = zip(*kept, strict=True)
-    return _Looked(times_ms, looked, strongest[1])
+    return _FrameScores(times_ms, looked, strongest[1])
 
 
 def _scores(detector: Any, pictures: list[NDArray[np.uint8]]) -> list[float]:
@@ -179,33 +179,33 @@ def _explanation(rgb: NDArray[np.uint8], detector: Any) -> ImageExplanation | No
     """Draw the heat map, the object that it singles out, and the eyes and mouths of the faces there are."""
     if not hasattr(detector, "heatmap"):
         return None
-    shown = shrunk(rgb)
-    heat = fitted(detector.heatmap(rgb), shown.shape)
+    picture = shrunk(rgb)
+    heat = fitted(detector.heatmap(rgb), picture.shape)
     faces = landmarks(rgb)
     eyes = eye_mouth_overlay(rgb, list(faces)) if len(faces) else None
     return ImageExplanation(
-        heatmap=jpeg_uri(draw_heatmap(shown, heat)),
-        heatmap_object=jpeg_uri(heatmap_object(shown, heat)),
+        heatmap=jpeg_uri(draw_heatmap(picture, heat)),
+        heatmap_object=jpeg_uri(heatmap_object(picture, heat)),
         eye_mouth_overlays_image=jpeg_uri(eyes, max_side_px=max(eyes.shape)) if eyes is not None else None,
     )
 
 
-def _evidence(looked: _Looked, detector: Any, marks: _Marks) -> tuple[Evidence, ...]:
-    caption = "the frame that speaks most for a generator" if len(looked.scores) > 1 else ""
-    shown: list[Evidence] = [Picture("Looked at", jpeg_uri(looked.strongest), caption)]
-    if len(looked.scores) > 1:
-        x = tuple(ms / 1000 for ms in looked.times_ms)
-        shown.append(Curve("Score by frame", x, looked.scores, "time (s)", "score", threshold_of(detector)))
+def _evidence(scored: _FrameScores, detector: Any, marks: _Marks) -> tuple[Evidence, ...]:
+    caption = "the frame that speaks most for a generator" if len(scored.scores) > 1 else ""
+    evidence: list[Evidence] = [Picture("Looked at", jpeg_uri(scored.strongest), caption)]
+    if len(scored.scores) > 1:
+        x = tuple(ms / 1000 for ms in scored.times_ms)
+        evidence.append(Curve("Score by frame", x, scored.scores, "time (s)", "score", threshold_of(detector)))
     if marks.facts:
         rows = tuple((mark.key, mark_value(mark)[:200], mark.where) for mark in marks.facts)
-        shown.append(Table("What the file says of a generator", ("fact", "value", "where"), rows))
+        evidence.append(Table("What the file says of a generator", ("fact", "value", "where"), rows))
     if marks.watermark:
         agreement = marks.watermark.agreement
         right = f"{agreement.n_right} of {marks.watermark.n_bits}"
         row = (marks.watermark.message, right, f"{agreement.correlation:.2f}", f"{agreement.chance:.0e}")
         columns = ("message", "bits that agree", "correlation", "by chance, without a mark")
-        shown.append(Table("Invisible watermark in the pixels", columns, (row,)))
-    return tuple(shown)
+        evidence.append(Table("Invisible watermark in the pixels", columns, (row,)))
+    return tuple(evidence)
 
 
 def _doubts(rgb: NDArray[np.uint8], facts: Facts) -> tuple[str, ...]:
@@ -220,12 +220,12 @@ def _doubts(rgb: NDArray[np.uint8], facts: Facts) -> tuple[str, ...]:
     return tuple(doubts)
 
 
-def _notes(marks: _Marks, pixel_score: float, looked: _Looked, doubts: Sequence[str]) -> tuple[str, ...]:
+def _notes(marks: _Marks, pixel_score: float, scored: _FrameScores, doubts: Sequence[str]) -> tuple[str, ...]:
     notes = []
     if marks.kinds:
         notes.append(f"The pixels alone score {pixel_score:.2f}; marks of a generator outweigh them.")
         notes.append("Marks can be forged as well as removed.")
-    if TINY_PX <= min(looked.strongest.shape[:2]) < SMALL_PX:
+    if TINY_PX <= min(scored.strongest.shape[:2]) < SMALL_PX:
         notes.append("The picture is small: pixels carry little evidence.")
     return (*notes, *doubts)
 

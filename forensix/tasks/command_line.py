@@ -35,16 +35,16 @@ def chosen(options: argparse.Namespace) -> dict[str, Any]:
     UsageError
         A component is not written SLOT=NAME.
     """
-    found: dict[str, Any] = {"device": options.device, "batch_size": options.batch_size}
+    choices: dict[str, Any] = {"device": options.device, "batch_size": options.batch_size}
     for pair in options.component:
         slot, equals, name = pair.partition("=")
         if not (slot and equals and name) or slot in WHERE:
             raise UsageError(f"--component takes SLOT=NAME, for example spoof=aasist: got {pair!r}")
-        found[slot] = name
-    return found
+        choices[slot] = name
+    return choices
 
 
-def checked(found: Mapping[str, Any]) -> dict[str, Any]:
+def checked(choices: Mapping[str, Any]) -> dict[str, Any]:
     """Return what was said for those who analyse in another folder, after checking that it can be had here.
 
     No network is loaded.
@@ -60,17 +60,17 @@ def checked(found: Mapping[str, Any]) -> dict[str, Any]:
     from forensix.models.store import is_place
     from forensix.tasks.task import check_slots
 
-    components = {slot: str(name) for slot, name in found.items() if slot not in WHERE}
-    Placement(found["device"], found["batch_size"]).check()
+    components = {slot: str(name) for slot, name in choices.items() if slot not in WHERE}
+    Placement(choices["device"], choices["batch_size"]).check()
     check_slots(components)
     for slot, name in components.items():
         check_component(slot, name)
-    where = {name: found[name] for name in WHERE}
+    where = {name: choices[name] for name in WHERE}
     return where | {slot: os.path.abspath(name) if is_place(name) else name for slot, name in components.items()}
 
 
-def spelled(found: Mapping[str, Any]) -> list[str]:
+def spelled(choices: Mapping[str, Any]) -> list[str]:
     """Return what was said as the arguments of a command."""
-    components = [f"--component={slot}={name}" for slot, name in found.items() if slot not in WHERE]
-    batch = [] if found["batch_size"] is None else [f"--batch-size={found['batch_size']}"]
-    return [f"--device={found['device']}", *batch, *components]
+    components = [f"--component={slot}={name}" for slot, name in choices.items() if slot not in WHERE]
+    batch = [] if choices["batch_size"] is None else [f"--batch-size={choices['batch_size']}"]
+    return [f"--device={choices['device']}", *batch, *components]

@@ -33,7 +33,7 @@ class JudgedFace:
     doubt: str = ""
 
     @property
-    def shown(self) -> int:
+    def strongest(self) -> int:
         """Index of the crop that speaks most for the score."""
         return int(np.argmax(self.crop_scores))
 
@@ -56,9 +56,9 @@ def face_evidence(
     *,
     duration_s: float | None,
     upper: float,
-    told: bool,
+    explained: bool,
 ) -> Iterator[Evidence]:
-    """Yield what a person looks at; ``duration_s`` is none for an image, ``told`` if the result carries pictures.
+    """Yield what a person looks at; ``duration_s`` is none for an image, ``explained`` if the result carries pictures.
 
     Faces that score ``upper`` or more have a heat map.
     """
@@ -66,12 +66,12 @@ def face_evidence(
         yield _film(stills, faces, duration_s, upper if upper < 1 else None)
     if (frame := _most_telling(stills, faces)) is not None:
         yield frame
-    if told:
+    if explained:
         return
     for face in faces[:MAX_FACES_SHOWN]:
-        crop, n = face.track.crops[face.shown], len(face.track)
-        said = f"not judged: {face.doubt}" if face.doubt else f"score {face.score:.2f}"
-        yield Picture(f"Face {face.track.id}", jpeg_uri(crop), f"{said}; in {n} frame{'s' if n > 1 else ''}")
+        crop, n = face.track.crops[face.strongest], len(face.track)
+        verdict = f"not judged: {face.doubt}" if face.doubt else f"score {face.score:.2f}"
+        yield Picture(f"Face {face.track.id}", jpeg_uri(crop), f"{verdict}; in {n} frame{'s' if n > 1 else ''}")
         if (heat := heated(face, classifier, upper)) is not None:
             yield Picture(f"Face {face.track.id}: heat map", jpeg_uri(heat), "where the classifier sees a change")
 
@@ -101,7 +101,7 @@ def heated(face: JudgedFace, classifier: Any, upper: float) -> NDArray[np.uint8]
     """
     if not hasattr(classifier, "heatmap") or face.doubt or face.score < upper:
         return None
-    crop = face.track.crops[face.shown]
+    crop = face.track.crops[face.strongest]
     return np.concatenate([draw_heatmap(crop, classifier.heatmap(crop)), _scale(crop.shape[0])], axis=1)
 
 
@@ -123,7 +123,7 @@ def _most_telling(stills: Sequence[Still], faces: Sequence[JudgedFace]) -> Pictu
     if not faces:
         return None
     first = faces[0]
-    near = sorted(stills, key=lambda still: abs(still.ms - first.track.crop_ms[first.shown]))
+    near = sorted(stills, key=lambda still: abs(still.ms - first.track.crop_ms[first.strongest]))
     still = next((still for still in near if first.box_at(still.index) is not None), None)
     if still is None:
         return None
@@ -132,10 +132,10 @@ def _most_telling(stills: Sequence[Still], faces: Sequence[JudgedFace]) -> Pictu
 
 def preview_uri(stills: Sequence[Still], faces: Sequence[JudgedFace], max_side_px: int) -> str | None:
     """Draw the boxes of the first still that the most suspect face is seen in; without faces, the first still."""
-    shown = next((still for still in stills if faces and faces[0].box_at(still.index) is not None), None)
-    if shown is None and stills:
-        shown = stills[0]
-    return None if shown is None else jpeg_uri(_drawn(shown, faces), max_side_px=max_side_px)
+    first = next((still for still in stills if faces and faces[0].box_at(still.index) is not None), None)
+    if first is None and stills:
+        first = stills[0]
+    return None if first is None else jpeg_uri(_drawn(first, faces), max_side_px=max_side_px)
 
 
 def _film(stills: Sequence[Still], faces: Sequence[JudgedFace], duration_s: float, threshold: float | None) -> Film:

@@ -51,16 +51,18 @@ class FaceManipulation:
 
         followed(0.0)
         tracks = track(media, detector=detector, progress=followed)
-        shown = stills(media, detector=detector)
+        frames = stills(media, detector=detector)
         duration_s = (media.info.duration_s or 0.0) if media.kind == "video" else None
         if not tracks:
             return Outcome(
                 FaceResult(class_name="no_faces"),
                 None,
-                evidence=tuple(face_evidence(shown, (), classifier, duration_s=duration_s, upper=upper, told=False))
+                evidence=tuple(
+                    face_evidence(frames, (), classifier, duration_s=duration_s, upper=upper, explained=False)
+                )
                 if options.explain
                 else (),
-                preview=None if options.score_only else preview_uri(shown, (), PREVIEW_PX),
+                preview=None if options.score_only else preview_uri(frames, (), PREVIEW_PX),
                 summary="No face was found, so there is none to judge.",
             )
         pooling = getattr(getattr(classifier, "card", None), "pooling", None) or Pooling()
@@ -72,14 +74,14 @@ class FaceManipulation:
         score = float(sigmoid(file_logit(logit([face.score for face in judged or faces]))))
         class_name = class_of(score, classifier, media.kind)
         options.progress("drawing what was found", 0.9)
-        told = None
+        explanation = None
         if options.explain and class_name == "fake":
-            told = tuple(_explained(face, classifier, upper) for face in faces)
+            explanation = tuple(_explained(face, classifier, upper) for face in faces)
         result = FaceResult(
             class_name=class_name,
             class_probability=probability_of(score, class_name),
             manipulation_type=_type(faces[0], classifier) if class_name == "fake" else None,
-            explanation=told,
+            explanation=explanation,
         )
         mute = _PLURALS[media.kind] if is_mute(classifier, media.kind) else ""
         inconclusive = not judged or is_inconclusive(score, classifier, media.kind)
@@ -87,14 +89,16 @@ class FaceManipulation:
             result=result,
             score=score,
             evidence=(
-                *face_evidence(shown, faces, classifier, duration_s=duration_s, upper=upper, told=told is not None),
+                *face_evidence(
+                    frames, faces, classifier, duration_s=duration_s, upper=upper, explained=explanation is not None
+                ),
                 *detail_bounds(faces, joined),
             )
             if options.explain
             else (),
             notes=(*_notes(faces), *_detail_notes(faces, joined)),
             models=(component_label(classifier), component_label(detector)),
-            preview=None if options.score_only else preview_uri(shown, faces, PREVIEW_PX),
+            preview=None if options.score_only else preview_uri(frames, faces, PREVIEW_PX),
             summary=_summary(faces, result, classifier, inconclusive=inconclusive, mute=mute),
             inconclusive=inconclusive,
             frame_scores=_frame_scores(judged or faces) if media.kind == "video" else (),
@@ -136,7 +140,7 @@ def _type(face: JudgedFace, classifier: Any) -> ManipulationType | None:
 
 
 def _explained(face: JudgedFace, classifier: Any, upper: float) -> FaceExplanation:
-    one, at = face.track, face.shown
+    one, at = face.track, face.strongest
     row = int(one.kept[at])
     class_name = class_of(face.score, classifier)
     crop, heat = one.crops[at], heated(face, classifier, upper)

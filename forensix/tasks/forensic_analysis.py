@@ -46,12 +46,12 @@ class ForensicAnalysis:
         options.progress("following rules", 0.4)
         findings = claims(facts, media)
         answer = result(findings)
-        drawn, said = pages(media, facts, findings) if options.explain else ((), "")
+        page_evidence, note = pages(media, facts, findings) if options.explain else ((), "")
         return Outcome(
             result=answer,
             score=None,
-            evidence=_evidence(media, facts, findings, drawn) if options.explain else (),
-            notes=(said,) if said else (),
+            evidence=_evidence(media, facts, findings, page_evidence) if options.explain else (),
+            notes=(note,) if note else (),
             summary=_summary(answer, facts),
         )
 
@@ -75,26 +75,26 @@ def _summary(answer: ForensicResult, facts: Facts) -> str:
 
 
 def _evidence(
-    media: Media, facts: Facts, findings: tuple[Finding, ...], drawn: tuple[Evidence, ...]
+    media: Media, facts: Facts, findings: tuple[Finding, ...], page_evidence: tuple[Evidence, ...]
 ) -> tuple[Evidence, ...]:
-    shown: list[Evidence] = [*_bases(media, facts, findings)]
+    evidence: list[Evidence] = [*_bases(media, facts, findings)]
     pictures = [
         Picture(title, encoded_uri(data), caption, finding.claim, is_wide(data))
         for finding in findings
         for title, data, caption in finding.pictures
     ]
     if itself := _itself(media):
-        shown.append(itself)
-    shown += [*pictures, *drawn, *moments(media, findings), *history(facts)]
+        evidence.append(itself)
+    evidence += [*pictures, *page_evidence, *moments(media, findings), *history(facts)]
     if facts.problems:
         rows = tuple((p.message, p.where, "" if p.offset is None else f"{p.offset:,}") for p in facts.problems)
-        shown.append(Table("Problems in the structure", ("problem", "where", "byte"), rows))
+        evidence.append(Table("Problems in the structure", ("problem", "where", "byte"), rows))
     if facts.structure:
         damage = tuple((p.offset, p.message) for p in facts.problems if p.offset is not None and p.grave)
-        shown.append(StructureMap("Map of the file", media.size_bytes, facts.structure, damage))
+        evidence.append(StructureMap("Map of the file", media.size_bytes, facts.structure, damage))
     if facts.items:
-        shown.append(FactList(tuple(map(_placer(facts), facts.items))))
-    return tuple(shown)
+        evidence.append(FactList(tuple(map(_placer(facts), facts.items))))
+    return tuple(evidence)
 
 
 def _itself(media: Media) -> Picture | None:
@@ -107,10 +107,10 @@ def _itself(media: Media) -> Picture | None:
         return None
     try:
         # Shrunk where it is decoded: a picture of 100 megapixels is not sent over whole to be shown small.
-        shown = next(media.frames(max_side_px=MAX_SIDE_PX)).rgb
+        picture = next(media.frames(max_side_px=MAX_SIDE_PX)).rgb
         if media.kind == "video":
-            return Picture("The first frame", jpeg_uri(shown))
-        return Picture("The picture", jpeg_uri(shown), "As it is shown, turned as its orientation tag says.")
+            return Picture("The first frame", jpeg_uri(picture))
+        return Picture("The picture", jpeg_uri(picture), "As it is shown, turned as its orientation tag says.")
     except (InputError, StopIteration):
         return None
 

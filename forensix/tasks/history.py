@@ -102,13 +102,13 @@ def _state(failed: tuple[dict[str, Any], ...], state: str) -> tuple[tuple[str, s
 
 
 def _step(action: dict[str, Any]) -> str:
-    said = (
+    details = (
         ("by", action.get("agent")),
         ("at", _time(action.get("when"))),
         ("source", action.get("source")),
         ("", action.get("description")),
     )
-    more = ", ".join(f"{word} {text}".strip() for word, text in said if text)
+    more = ", ".join(f"{word} {text}".strip() for word, text in details if text)
     return f"{_words(action.get('action'))}{f': {more}' if more else ''}"
 
 
@@ -174,12 +174,12 @@ def _since(record: dict[str, Any]) -> str:
     if modification in (None, "none"):
         return "nothing" if record.get("coverage") == "entire_file" else ""
     fields = ", ".join(map(str, record.get("changed_fields") or ()))
-    said = record.get("modification_words") or _words(modification)
+    changes = record.get("modification_words") or _words(modification)
     allowed = {True: "the signature allows it", False: "the signature does not allow it"}.get(
         record.get("allowed_kept"),  # type: ignore[arg-type]
         "",
     )
-    return "; ".join(part for part in (str(said), f"fields {fields}" if fields else "", allowed) if part)
+    return "; ".join(part for part in (str(changes), f"fields {fields}" if fields else "", allowed) if part)
 
 
 def _saves(facts: Facts) -> Table:

@@ -25,14 +25,14 @@ def moments(media: Media, findings: Iterable[Finding]) -> tuple[Timeline | Curve
     facts = {(fact.key, repr(fact.value)): fact for finding in findings for fact in finding.facts}
     rate_hz = media.info.frame_rate_hz or 25.0
     spans = tuple(span for fact in facts.values() for span in _spans(fact, rate_hz))
-    shown: list[Timeline | Curve] = []
+    evidence: list[Timeline | Curve] = []
     if spans:
         duration_s = max([float(media.info.duration_s or 0), *(span.end_s for span in spans)])
-        shown.append(Timeline("Where in the recording", duration_s, spans))
+        evidence.append(Timeline("Where in the recording", duration_s, spans))
     curve = (
         _loudness(media) if media.kind == "audio" and (media.info.duration_s or LONGEST_S + 1) <= LONGEST_S else None
     )
-    return (*shown, curve) if curve else tuple(shown)
+    return (*evidence, curve) if curve else tuple(evidence)
 
 
 def _spans(fact: Fact, rate_hz: float) -> Iterator[Span]:

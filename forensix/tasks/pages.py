@@ -61,7 +61,7 @@ class _Version:
 
 
 @dataclass(frozen=True)
-class _Marked:
+class _ClaimPlaces:
     """Places on one page that a claim rests on, in points."""
 
     page: int
@@ -70,11 +70,11 @@ class _Marked:
 
 
 @dataclass(frozen=True)
-class _Compared:
+class _PageChange:
     """A page in two versions: what a table says of it, empty where it looks the same, and both beside each other."""
 
     page: int
-    said: str
+    change: str
     picture: Picture | None
 
 
@@ -92,37 +92,39 @@ def pages(media: Media, facts: Facts, findings: Sequence[Finding]) -> tuple[tupl
     jobs += [
         PageJob(page, end) for version in versions for page in version.pages for end in (version.before, version.end)
     ]
-    drawn: dict[int, DrawnPage] = {}
-    said = ""
+    by_job: dict[int, DrawnPage] = {}
+    note = ""
     try:
         for page in media.pages(jobs, max_side_px=SIDE_PX):
-            drawn[page.job] = page
+            by_job[page.job] = page
     except InputError as error:
-        said = f"Not all pages could be drawn: {error}."
-    if not drawn:
-        return (), said or "The pages could not be drawn."
-    shown: list[Evidence] = []
+        note = f"Not all pages could be drawn: {error}."
+    if not by_job:
+        return (), note or "The pages could not be drawn."
+    evidence: list[Evidence] = []
     seen = set()
     for i, one in enumerate(marked):
-        if (at_claim := drawn.get(i)) and at_claim.rgb is not None:
+        if (at_claim := by_job.get(i)) and at_claim.rgb is not None:
             seen.add(one.page)
             caption = "As a viewer draws it; the places that the claim rests on are outlined."
-            shown.append(Picture(f"Page {one.page}", _uri(_outlined(at_claim.rgb, at_claim.boxes)), caption, one.claim))
+            evidence.append(
+                Picture(f"Page {one.page}", _uri(_outlined(at_claim.rgb, at_claim.boxes)), caption, one.claim)
+            )
     for i, number in enumerate(plain, len(marked)):
-        if number not in seen and (whole := drawn.get(i)) and whole.rgb is not None:
-            shown.append(Picture(f"Page {number}", _uri(whole.rgb), "As a viewer draws it."))
-    pairs = iter([(drawn.get(i), drawn.get(i + 1)) for i in range(len(marked) + len(plain), len(jobs), 2)])
+        if number not in seen and (whole := by_job.get(i)) and whole.rgb is not None:
+            evidence.append(Picture(f"Page {number}", _uri(whole.rgb), "As a viewer draws it."))
+    pairs = iter([(by_job.get(i), by_job.get(i + 1)) for i in range(len(marked) + len(plain), len(jobs), 2)])
     rows = []
     for version in versions:
         compared = [
             _compare(version, number, *next(pairs), _claim_of(version.fact, findings)) for number in version.pages
         ]
-        shown += [one.picture for one in compared if one and one.picture]
+        evidence += [one.picture for one in compared if one and one.picture]
         rows.append(_row(version, [one for one in compared if one]))
     if rows:
         columns = ("version", "pages compared with the version before", "pages that look different")
-        shown.append(Table("What the later versions change to the eye", columns, tuple(rows)))
-    return tuple(shown), said
+        evidence.append(Table("What the later versions change to the eye", columns, tuple(rows)))
+    return tuple(evidence), note
 
 
 def difference(old: NDArray[np.uint8], new: NDArray[np.uint8]) -> tuple[NDArray[np.float64], float]:
@@ -156,24 +158,24 @@ def _inside(box: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
     return bool((box[:2] >= other[:2]).all() and (box[2:] <= other[2:]).all())
 
 
-def _marked(findings: Iterable[Finding]) -> list[_Marked]:
+def _marked(findings: Iterable[Finding]) -> list[_ClaimPlaces]:
     by_claim: dict[tuple[int, Claim], list[tuple[float, ...]]] = {}
     for finding in findings:
         for fact in finding.facts:
             if fact.key == "pdf.covered_text" and isinstance(fact.value, dict):
                 place = by_claim.setdefault((int(fact.value["page"]), finding.claim), [])
                 place.append(tuple(map(float, fact.value["box_pt"])))
-    return [_Marked(page, claim, tuple(boxes)) for (page, claim), boxes in by_claim.items()][:MAX_MARKED]
+    return [_ClaimPlaces(page, claim, tuple(boxes)) for (page, claim), boxes in by_claim.items()][:MAX_MARKED]
 
 
 def _versions(facts: Facts) -> list[_Version]:
     saved = [f for f in facts.all("pdf.revision") if isinstance(f.value, dict) and not f.value["same_save"]]
-    drawn = []
+    versions = []
     for before, fact in pairwise(saved):
         named = [int(number) for text in fact.value["named"] for number in _PAGE.findall(text)]
         pages = tuple(dict.fromkeys([*named, *range(1, MAX_COMPARED + 1)]))[:MAX_COMPARED]
-        drawn.append(_Version(fact, before.value["end_offset"], fact.value["end_offset"], pages))
-    return drawn[-MAX_VERSIONS:]
+        versions.append(_Version(fact, before.value["end_offset"], fact.value["end_offset"], pages))
+    return versions[-MAX_VERSIONS:]
 
 
 def _claim_of(fact: Fact, findings: Sequence[Finding]) -> Claim | None:
@@ -183,33 +185,33 @@ def _claim_of(fact: Fact, findings: Sequence[Finding]) -> Claim | None:
 
 def _compare(
     version: _Version, number: int, old: DrawnPage | None, new: DrawnPage | None, claim: Claim | None
-) -> _Compared | None:
+) -> _PageChange | None:
     """Compare a page in two versions; None where one of them could not be drawn, or neither has it."""
     if old is None or new is None or (old.rgb is None and new.rgb is None):
         return None
     title = f"Page {number} in {version.name}"
     if new.rgb is None:
-        return _Compared(number, f"page {number} is gone", None)
+        return _PageChange(number, f"page {number} is gone", None)
     if old.rgb is None:
         said = "The version before has no such page."
-        return _Compared(number, f"page {number} is new", Picture(title, _uri(new.rgb), said, claim))
+        return _PageChange(number, f"page {number} is new", Picture(title, _uri(new.rgb), said, claim))
     boxes, share = difference(old.rgb, new.rgb)
     if not share:
-        return _Compared(number, "", None)
+        return _PageChange(number, "", None)
     side = max(old.rgb.shape[0], new.rgb.shape[0])
     left, right = _padded(old.rgb, side), _padded(_outlined(new.rgb, boxes), side)
     both = np.concatenate([left, np.full((side + 4, 12, 3), FRAME, np.uint8), right], axis=1)
     caption = "Left: the version before. Right: this version; what differs is outlined."
     picture = Picture(title, jpeg_uri(both, max_side_px=2 * SIDE_PX), caption, claim, is_wide=True)
     part = f"{100 * share:.1f} %" if share >= 0.001 else "less than 0.1 %"
-    return _Compared(number, f"page {number} ({part} of it)", picture)
+    return _PageChange(number, f"page {number} ({part} of it)", picture)
 
 
-def _row(version: _Version, compared: Sequence[_Compared]) -> tuple[str, ...]:
+def _row(version: _Version, compared: Sequence[_PageChange]) -> tuple[str, ...]:
     if not compared:
         return version.name, "none: they could not be drawn", "–"
     pages = ", ".join(str(one.page) for one in compared)
-    return version.name, pages, ", ".join(one.said for one in compared if one.said) or "none"
+    return version.name, pages, ", ".join(one.change for one in compared if one.change) or "none"
 
 
 def _framed(rgb: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -116,7 +116,7 @@ class VoiceAnalysis:
             transcript=words.text if words else None,
             explanation=tuple(_speaker(voice, spoof, words) for voice in voices) if options.explain else None,
         )
-        heard = [
+        phrases = [
             HeardPhrase(voice.turns.speaker, phrase, value)
             for voice in voices
             for phrase, value in zip(voice.phrases, voice.scores, strict=True)
@@ -125,7 +125,7 @@ class VoiceAnalysis:
             result=result,
             score=score,
             evidence=(
-                (*recording(samples, heard, threshold_of(spoof)), _table(voices, spoof, words))
+                (*recording(samples, phrases, threshold_of(spoof)), _table(voices, spoof, words))
                 if options.explain
                 else ()
             ),
@@ -191,11 +191,11 @@ def _described(voice: _Voice, samples: NDArray[Any], used: Mapping[str, Any]) ->
     changes: dict[str, Any] = {"mark": mark, "score": max(voice.score, mark.reading) if mark else voice.score}
     if "gender" in used:
         segments, classifier = voice.turns.segments, used["gender"]
-        heard = hear(samples, segments)
-        more = {"heard": heard} if isinstance(classifier, GenderClassifier) else {}
+        voicing = hear(samples, segments)
+        more = {"heard": voicing} if isinstance(classifier, GenderClassifier) else {}
         gender, probability = classifier.classify(samples, segments, **more)
-        changes |= {"gender": gender, "gender_probability": probability, "is_sung": is_singing(heard)}
-        changes |= {"features": extract(samples, segments, heard=heard), "band": band_of(samples, segments)}
+        changes |= {"gender": gender, "gender_probability": probability, "is_sung": is_singing(voicing)}
+        changes |= {"features": extract(samples, segments, heard=voicing), "band": band_of(samples, segments)}
     return _Voice(**{**vars(voice), **changes})
 
 
@@ -219,9 +219,9 @@ def _table(voices: Sequence[_Voice], spoof: Any, words: Transcript | None) -> Ta
     for voice in voices:
         verdict = "inconclusive" if is_inconclusive(voice.score, spoof) else class_of(voice.score, spoof)
         sure = "" if voice.gender_probability is None else f" ({voice.gender_probability:.2f})"
-        said = words.of(voice.turns.segments) if words else ""
+        text = words.of(voice.turns.segments) if words else ""
         cells = (voice.turns.speaker, verdict, f"{voice.score:.2f}", f"{voice.gender}{sure}")
-        rows.append((*cells, f"{voice.turns.duration_s:.1f} s", *([said] if words else [])))
+        rows.append((*cells, f"{voice.turns.duration_s:.1f} s", *([text] if words else [])))
     columns = ("speaker", "verdict", "score", "gender", "speech", *(["transcript"] if words else []))
     return Table("Speakers", columns, tuple(rows))
 
@@ -261,13 +261,13 @@ def _notes(
 
 def _summary(voices: Sequence[_Voice], spoof: Any, segments: Sequence[Segment]) -> str:
     people = sum(not voice.is_inserted for voice in voices)
-    heard = f"{total_s(segments):.1f} s of speech by {people} speaker{'s' if people > 1 else ''}"
+    extent = f"{total_s(segments):.1f} s of speech by {people} speaker{'s' if people > 1 else ''}"
     unsure = [voice.turns.speaker for voice in voices if is_inconclusive(voice.score, spoof)]
     fake = [voice.turns.speaker for voice in voices if class_of(voice.score, spoof) == "fake"]
     fake = [name for name in fake if name not in unsure]
     if fake:
-        return f"In {heard}, {' and '.join(fake)} sound{'s' if len(fake) == 1 else ''} synthetic."
+        return f"In {extent}, {' and '.join(fake)} sound{'s' if len(fake) == 1 else ''} synthetic."
     if unsure:
         verb = "sounds" if len(unsure) == 1 else "sound"
-        return f"In {heard}, whether {' and '.join(unsure)} {verb} synthetic cannot be told."
-    return f"In {heard}, no voice sounds synthetic."
+        return f"In {extent}, whether {' and '.join(unsure)} {verb} synthetic cannot be told."
+    return f"In {extent}, no voice sounds synthetic."

@@ -35,19 +35,19 @@ class HeardPhrase:
     score: float
 
 
-def recording(samples: NDArray[Any], heard: Sequence[HeardPhrase], threshold: float) -> tuple[Evidence, ...]:
+def recording(samples: NDArray[Any], phrases: Sequence[HeardPhrase], threshold: float) -> tuple[Evidence, ...]:
     """Return the display of a recording: phrases with scores over waveform and spectrogram, and the sound itself.
 
     Parameters
     ----------
     samples
         Shape (n,), int16 or float, mono, 16 kHz; may be a memory map, which is read in parts.
-    heard
+    phrases
         All phrases, of every speaker.
     threshold
         The score at and above which a phrase counts as fake.
     """
-    spans = tuple(Span(p.speaker, p.segment.start_s, p.segment.end_s, score=p.score) for p in heard)
+    spans = tuple(Span(p.speaker, p.segment.start_s, p.segment.end_s, score=p.score) for p in phrases)
     lows, highs = _envelope(samples)
     return (
         Recording(
@@ -59,26 +59,26 @@ def recording(samples: NDArray[Any], heard: Sequence[HeardPhrase], threshold: fl
             RATE_HZ / 2,
             _encoded(samples[: round(SOUND_S * RATE_HZ)]),
             min(SOUND_S, len(samples) / RATE_HZ),
-            heaviest(heard, threshold),
+            heaviest(phrases, threshold),
         ),
     )
 
 
-def heaviest(heard: Sequence[HeardPhrase], threshold: float) -> tuple[Span, ...]:
+def heaviest(phrases: Sequence[HeardPhrase], threshold: float) -> tuple[Span, ...]:
     """Return the phrases that moved the verdict of the most suspect speaker most, with their share in per cent.
 
     A phrase weighs its distance from the threshold on the logit scale times its seconds, which is what pooling adds up;
     only those count that pull to the side on which the speaker's score lies.
     """
     weights: dict[str, list[tuple[float, HeardPhrase]]] = {}
-    for phrase in heard:
+    for phrase in phrases:
         pull = float(logit(phrase.score) - logit(threshold)) * phrase.segment.duration_s
         weights.setdefault(phrase.speaker, []).append((pull, phrase))
     if not weights:
         return ()
 
-    def mean(phrases: list[tuple[float, HeardPhrase]]) -> float:
-        return sum(pull for pull, _ in phrases) / max(1e-9, sum(p.segment.duration_s for _, p in phrases))
+    def mean(pulls: list[tuple[float, HeardPhrase]]) -> float:
+        return sum(pull for pull, _ in pulls) / max(1e-9, sum(p.segment.duration_s for _, p in pulls))
 
     most = max(weights.values(), key=mean)
     side = 1.0 if mean(most) >= 0 else -1.0

@@ -41,8 +41,8 @@ def choose(table: pd.DataFrame, card: ModelCard, most: int, *, seed: int = 0) ->
     """Return at most ``most`` real and as many fake files of each repository that the card does not name."""
     seen = {source.source.split(" ")[0].replace("+", "/", 1) for source in card.trained_on}
     kept = table[table["label"].isin(("real", "fake")) & ~table["repo"].isin(seen)]
-    drawn = kept.sample(frac=1.0, random_state=seed).groupby(["repo", "label"]).head(most)
-    return drawn.sort_values(["repo", "path"]).reset_index(drop=True)
+    sample = kept.sample(frac=1.0, random_state=seed).groupby(["repo", "label"]).head(most)
+    return sample.sort_values(["repo", "path"]).reset_index(drop=True)
 
 
 def versions(data: bytes, degradations: Sequence[str]) -> Iterator[tuple[str, bytes]]:
@@ -84,17 +84,18 @@ def score_all(
 
 
 def with_band(
-    card: ModelCard, scored: pd.DataFrame, command: str, *, about: str = ABOUT, shown: bool = False
+    card: ModelCard, scored: pd.DataFrame, command: str, *, about: str = ABOUT, only_supported: bool = False
 ) -> ModelCard:
     """Return the card with the bounds that hold in every condition, and with what they decide in each.
 
     ``about`` says in the figures what ``scored`` is, ``{n}`` standing for how many values its column ``repo`` has. The
     specification's two classes part at the upper bound: a wrong accusation weighs more than a miss. Where ``scored``
     has a column ``kind``, videos beside other media get bounds of their own, whose upper one is no lower than that of
-    the others. With ``shown``, bounds stay only where they are shown to mean something (`forensix.metrics.supported`).
+    the others. With ``only_supported``, bounds stay only where they are shown to mean something
+    (`forensix.metrics.supported`).
     """
     about = about.format(n=scored["repo"].nunique())
-    kept_if = supported if shown else _as_it_is
+    kept_if = supported if only_supported else _as_it_is
     video = scored["kind"].to_numpy() == VIDEO if "kind" in scored else np.zeros(len(scored), dtype=bool)
     apart = bool(video.any() and not video.all())
     rest = scored[~video] if apart else scored
@@ -108,8 +109,8 @@ def with_band(
         measured += _measured(scored[video], moving, f"{about}, videos", command)
     stem = command.partition(" --list")[0]
     kept = tuple(one for one in card.measured if not (stem and one.command.startswith(stem)))
-    found = {"inconclusive": band, "inconclusive_video": moving, "threshold": whole[1], "measured": (*kept, *measured)}
-    return card.model_copy(update=found)
+    update = {"inconclusive": band, "inconclusive_video": moving, "threshold": whole[1], "measured": (*kept, *measured)}
+    return card.model_copy(update=update)
 
 
 def _as_it_is(fake: NDArray[np.bool_], scores: NDArray[np.float64], band: tuple[float, float]) -> tuple[float, float]:

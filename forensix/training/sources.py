@@ -90,8 +90,8 @@ class Repositories:
         root = self._root(repo)
         git = _git_folder(root)
         if git is None:
-            found = (path for path in root.rglob("*") if path.is_file())
-            return sorted((path.relative_to(root).as_posix(), blob_hash(path.read_bytes())) for path in found)
+            paths = (path for path in root.rglob("*") if path.is_file())
+            return sorted((path.relative_to(root).as_posix(), blob_hash(path.read_bytes())) for path in paths)
         command = ["git", f"--git-dir={git}", "ls-tree", "-r", "-z", "HEAD"]
         listed = subprocess.run(command, check=True, capture_output=True).stdout.decode(errors="surrogateescape")
         rows = (line.split("\t", 1) for line in listed.split("\0") if line)

@@ -130,18 +130,18 @@ def extract(
     """
     heard = heard or hear(samples, segments)
     pieces, sounds, pitches, windows = heard.pieces, heard.sounds, heard.pitches, heard.windows
-    found: dict[str, float | None] = dict.fromkeys(UNITS)
+    values: dict[str, float | None] = dict.fromkeys(UNITS)
     if len(windows.f0_hz) * HOP_S >= MIN_VOICED_S:
-        found["f0"] = float(np.median(windows.f0_hz))
-        found["f1"], found["f2"] = _median(windows.f1_hz), _median(windows.f2_hz)
+        values["f0"] = float(np.median(windows.f0_hz))
+        values["f1"], values["f2"] = _median(windows.f1_hz), _median(windows.f2_hz)
         low_hz, high_hz = np.percentile(windows.f0_hz, (20, 80))
-        found["pitch_consistency"] = 12 * float(np.log2(high_hz / low_hz))
-        found["jitter"], found["shimmer"] = _perturbations(sounds, pitches)
-        found["naturalness"] = _cpps_db(sounds)
-        found["temporal_patterns"] = _syllable_rate(sounds, pitches)
-    found["background_noise"] = _noise_db(samples, pieces)
-    found["spectral_artifacts"] = _flux_db(samples, pieces)
-    return {key: None if value is None or not np.isfinite(value) else float(value) for key, value in found.items()}
+        values["pitch_consistency"] = 12 * float(np.log2(high_hz / low_hz))
+        values["jitter"], values["shimmer"] = _perturbations(sounds, pitches)
+        values["naturalness"] = _cpps_db(sounds)
+        values["temporal_patterns"] = _syllable_rate(sounds, pitches)
+    values["background_noise"] = _noise_db(samples, pieces)
+    values["spectral_artifacts"] = _flux_db(samples, pieces)
+    return {key: None if value is None or not np.isfinite(value) else float(value) for key, value in values.items()}
 
 
 def measured_pieces(samples: NDArray[Any], segments: Sequence[Segment] | None) -> tuple[Segment, ...]:
@@ -219,14 +219,14 @@ def _perturbations(
 
 def _cpps_db(sounds: Sequence[parselmouth.Sound]) -> float | None:
     """Return smoothed cepstral peak prominence, pieces weighing by their duration."""
-    found = []
+    values = []
     for sound in sounds:
         if not np.any(sound.values):
             continue
         cepstrogram = call(sound, "To PowerCepstrogram", 60, HOP_S, 5000, 50)
         search = (60, 330, 0.05, "Parabolic", 0.001, 0.05, "Straight", "Robust")
-        found.append((call(cepstrogram, "Get CPPS", "no", 0.01, 0.001, *search), sound.duration))
-    return _weighted(found)
+        values.append((call(cepstrogram, "Get CPPS", "no", 0.01, 0.001, *search), sound.duration))
+    return _weighted(values)
 
 
 def _syllable_rate(sounds: Sequence[parselmouth.Sound], pitches: Sequence[parselmouth.Pitch]) -> float:

@@ -99,9 +99,9 @@ def contrasts(scores: Sequence[float], durations_s: Sequence[float]) -> NDArray[
     outside_s = length[-1] - inside_s
     with np.errstate(divide="ignore", invalid="ignore"):
         difference = total / inside_s - (cumulated[-1] - total) / outside_s
-        found = difference * np.sqrt(inside_s * outside_s / length[-1])
-    possible = np.triu(np.ones(found.shape, bool)) & (outside_s > 1e-9)
-    return np.where(possible, found, -np.inf)
+        contrast = difference * np.sqrt(inside_s * outside_s / length[-1])
+    possible = np.triu(np.ones(contrast.shape, bool)) & (outside_s > 1e-9)
+    return np.where(possible, contrast, -np.inf)
 
 
 def inserted(scores: Sequence[float], durations_s: Sequence[float], threshold: float) -> range | None:
@@ -121,14 +121,14 @@ def inserted(scores: Sequence[float], durations_s: Sequence[float], threshold: f
     """
     if len(scores) < 2:
         return None
-    found = contrasts(scores, durations_s)
-    first, last = np.unravel_index(int(np.argmax(found)), found.shape)
+    contrast = contrasts(scores, durations_s)
+    first, last = np.unravel_index(int(np.argmax(contrast)), contrast.shape)
     run = range(int(first), int(last) + 1)
     rest = [i for i in range(len(scores)) if i not in run]
     seconds = np.asarray(durations_s, np.float64)
     logits = logit(np.asarray(scores, np.float64))
     mean_inside = float(np.average(logits[list(run)], weights=seconds[list(run)]))
     mean_outside = float(np.average(logits[rest], weights=seconds[rest]))
-    stands_out = found[first, last] >= CONTRAST and seconds[list(run)].sum() >= LEAST_S
+    stands_out = contrast[first, last] >= CONTRAST and seconds[list(run)].sum() >= LEAST_S
     is_synthetic = mean_inside >= logit(max(INSERTED_SCORE, threshold)) and mean_outside < logit(threshold)
     return run if stands_out and is_synthetic else None

@@ -24,8 +24,8 @@ def decode(pieces: list[bytes]) -> Iterator[list[list[object]]]:
         decoder.process_raw(raw, no_search=False, full_utt=True)
         decoder.end_utt()
         words: list[list[object]] = []
-        for found in decoder.seg() if decoder.hyp() is not None else ():
-            if not _NOT_A_WORD.match(found.word):
-                word = re.sub(r"\(\d+\)$", "", found.word)  # "a(2)" is the second pronunciation of "a"
-                words.append([word, found.start_frame / WINDOWS_PER_S, (found.end_frame + 1) / WINDOWS_PER_S])
+        for segment in decoder.seg() if decoder.hyp() is not None else ():
+            if not _NOT_A_WORD.match(segment.word):
+                word = re.sub(r"\(\d+\)$", "", segment.word)  # "a(2)" is the second pronunciation of "a"
+                words.append([word, segment.start_frame / WINDOWS_PER_S, (segment.end_frame + 1) / WINDOWS_PER_S])
         yield words

@@ -171,8 +171,8 @@ def distribution(feature: str, gender: Gender = "unknown", band: Band = "wide") 
         raise UsageError(f"there is no feature {feature!r}; there are: {', '.join(sorted(features))}")
     groups = features[feature]["groups"]
     strata = (f"{gender} {band}", gender, band, "all")
-    found = next(groups[s] for s in strata if s == "all" or (s in groups and groups[s]["count"] >= LEAST_RECORDINGS))
-    return Distribution(unit=features[feature]["unit"], **{**found, "percentiles": tuple(found["percentiles"])})
+    group = next(groups[s] for s in strata if s == "all" or (s in groups and groups[s]["count"] >= LEAST_RECORDINGS))
+    return Distribution(unit=features[feature]["unit"], **{**group, "percentiles": tuple(group["percentiles"])})
 
 
 def compare(values: Mapping[str, float | None], gender: Gender = "unknown", band: Band = "wide") -> AudioFeatures:

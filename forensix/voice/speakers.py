@@ -151,8 +151,8 @@ class Diariser:
 
     def _embedded(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
         with torch.inference_mode():
-            found = [self._network(torch.from_numpy(rows[i : i + BATCH])) for i in range(0, len(rows), BATCH)]
-        return np.asarray(torch.cat(found).double().numpy())
+            embeddings = [self._network(torch.from_numpy(rows[i : i + BATCH])) for i in range(0, len(rows), BATCH)]
+        return np.asarray(torch.cat(embeddings).double().numpy())
 
 
 @cache

@@ -132,15 +132,15 @@ def speech_probabilities(samples: NDArray[Any]) -> NDArray[np.float32]:
     # Loading it touches what the whole process shares.
     with _loading:
         network, layer = _network()
-    found: list[NDArray[np.float32]] = [np.empty(0, np.float32)]
+    probabilities: list[NDArray[np.float32]] = [np.empty(0, np.float32)]
     state = None
     with torch.inference_mode():
         for block in _blocks(samples):
             windows = torch.from_numpy(block.copy())
             seen = network.encoder(network.run_extractors(windows)).squeeze(-1)
             heard, state = layer(seen, state)
-            found.append(network.decoder.decoder(heard[..., None]).flatten().numpy())
-    return np.concatenate(found)
+            probabilities.append(network.decoder.decoder(heard[..., None]).flatten().numpy())
+    return np.concatenate(probabilities)
 
 
 def _runs(probabilities: NDArray[np.float32]) -> list[list[float]]:

@@ -298,8 +298,8 @@ def _by_pocketsphinx(samples: NDArray[Any], segments: Sequence[Segment]) -> Tran
     )
     words: list[Phrase] = []
     try:
-        for piece, found in zip(pieces, heard, strict=False):
-            words += [Phrase(Segment(piece.start_s + a, piece.start_s + b), word) for word, a, b in found]
+        for piece, rows in zip(pieces, heard, strict=False):
+            words += [Phrase(Segment(piece.start_s + a, piece.start_s + b), word) for word, a, b in rows]
     except BrokenMedia as error:
         _LOG.warning("the transcript ends early: %s", error)
         complete = False
@@ -315,8 +315,8 @@ def _by_whisper(network: Any, name: str, samples: NDArray[Any], segments: Sequen
         audio[start : start + 60 * RATE_HZ] = as_float(samples[start : start + 60 * RATE_HZ])
     edges_s = [t for piece in pieces for t in (piece.start_s, min(piece.end_s, end_s))]
     settings = {"vad_filter": False, "condition_on_previous_text": False, "clip_timestamps": edges_s}
-    found, info = network.transcribe(audio, task="transcribe", word_timestamps=True, **settings)
-    original = list(found)
+    parts, info = network.transcribe(audio, task="transcribe", word_timestamps=True, **settings)
+    original = list(parts)
     original_text = " ".join(s.text.strip() for s in original)
     if info.language == "en":
         words = [_phrase(w.start, w.end, w.word) for s in original for w in s.words or ()]

@@ -110,8 +110,8 @@ class PerthReader:
             return None
         levels, _ = levels_and_phase(torch.from_numpy(resample_poly(x, 2, 1).astype(np.float32)))
         with torch.inference_mode():
-            found = float(self._decoder(levels[None])[0])
-        return min(max(found, 0.0), 1.0) if np.isfinite(found) else None
+            value = float(self._decoder(levels[None])[0])
+        return min(max(value, 0.0), 1.0) if np.isfinite(value) else None
 
     def read(self, samples: NDArray[Any], segments: Sequence[Segment]) -> Mark | None:
         """Look for the mark in speech.
@@ -149,8 +149,8 @@ class NoReader:
 def _weights() -> Path | None:
     spec = find_spec("perth")
     places = spec.submodule_search_locations if spec else None
-    found = Path(places[0]) / "perth_net/pretrained/implicit/perth_net_250000.pth.tar" if places else None
-    return found if found and found.is_file() else None
+    path = Path(places[0]) / "perth_net/pretrained/implicit/perth_net_250000.pth.tar" if places else None
+    return path if path and path.is_file() else None
 
 
 def levels_and_phase(samples: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -29,7 +29,7 @@ def test_a_missing_package_is_named_with_the_line_that_brings_it(monkeypatch: py
 
     monkeypatch.setattr(doctor, "version", version)
     found = {part.name: part for part in doctor.extras()}
-    assert not found["s3"].there and "s3fs" in found["s3"].found
+    assert not found["s3"].there and "s3fs" in found["s3"].detail
     assert found["s3"].remedy == "pip install 'forensix[s3]'"
     assert not found["watermark"].there, "another release than the one that was measured"
     assert found["service"].there and not found["service"].remedy
@@ -50,7 +50,7 @@ def test_shipped_weights_are_checked_and_others_are_looked_for(tmp_path: Path, m
         (damaged / path.name).write_bytes(path.read_bytes()[:-1] if path.stem == "forensix-face" else path.read_bytes())
     monkeypatch.setattr(store, "SHIPPED", damaged)
     shipped = next(doctor.models())
-    assert not shipped.there and shipped.found.endswith("cards: forensix-face")
+    assert not shipped.there and shipped.detail.endswith("cards: forensix-face")
 
 
 def test_it_loads_nothing_that_an_analysis_needs() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from forensix.metadata.facts import Fact, Node
 from forensix.report import Report, hex_view
-from forensix.report.claims import cut, fact_rows, hex_lines, said, shown_claims
+from forensix.report.claims import claim_views, cut, fact_rows, hex_lines, said
 from forensix.schema import Claim, ClaimLists, DocumentDetails, FaceResult, ForensicResult
 from forensix.tasks.evidence import Basis, FactList, Outcome, StructureMap
 
@@ -36,7 +36,7 @@ def outcome() -> Outcome:
 
 
 def test_facts_lead_to_place_and_bytes(outcome: Outcome) -> None:
-    first, second = shown_claims(outcome)
+    first, second = claim_views(outcome)
     assert (first.number, first.severity, second.number, second.severity) == (1, "critical", 2, "benign")
     software, measured = first.facts
     assert software.value == "GIMP 2.10" and software.rows == ()
@@ -47,7 +47,7 @@ def test_facts_lead_to_place_and_bytes(outcome: Outcome) -> None:
 
 
 def test_results_without_claims_have_none() -> None:
-    assert shown_claims(Outcome(FaceResult(class_name="no_faces"), None)) == ()
+    assert claim_views(Outcome(FaceResult(class_name="no_faces"), None)) == ()
 
 
 def test_tables_have_the_numbers_of_the_page(outcome: Outcome) -> None:

@@ -57,7 +57,7 @@ def test_videos_that_chance_decides_are_left_undecided_and_pictures_are_not():
     pictures = table().assign(kind="image", condition=AS_IT_IS)
     chance = np.random.default_rng(2).uniform(0, 1, len(pictures))
     both = pd.concat([pictures, pictures.assign(kind="video", score=chance)])
-    card = with_band(get_card(NAME), both, COMMAND_, shown=True)
+    card = with_band(get_card(NAME), both, COMMAND_, only_supported=True)
     assert card.inconclusive_video == (0.0, 1.0) and card.inconclusive == with_band(card, pictures, "").inconclusive
     told = {one.data.split(", ")[-2]: one for one in card.measured if one.metric == "fake files decided"}
     assert told["videos"].value == 0 and told["pictures"].value > 0.5

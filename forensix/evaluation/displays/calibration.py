@@ -65,12 +65,12 @@ class CalibrationDisplay:
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw into ``ax``, or into a new figure; bars are 95 % intervals of the shares."""
-        with style.axes(ax, style.width_in(len(self.curves))) as drawn:
-            drawn.plot([0, 1], [0, 1], color=style.GREY, linewidth=0.8, linestyle=":", zorder=1)
+        with style.axes(ax, style.width_in(len(self.curves))) as axes:
+            axes.plot([0, 1], [0, 1], color=style.GREY, linewidth=0.8, linestyle=":", zorder=1)
             for i, curve in enumerate(self.curves):
                 label = f"{curve.name}: ECE {curve.ece:.3f}" if curve.name else f"ECE {curve.ece:.3f}"
                 errors = np.stack([curve.share_fake - curve.low, curve.high - curve.share_fake]).clip(0)
-                drawn.errorbar(
+                axes.errorbar(
                     curve.mean_score,
                     curve.share_fake,
                     errors,
@@ -81,10 +81,10 @@ class CalibrationDisplay:
                     **style.look(i),
                 )
             prior = ", classes weighed alike" if self.equal_priors else ""
-            drawn.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-            drawn.set(xlabel="Mean score of the bin", ylabel=f"Share of fakes{prior}")
-            style.legend(drawn, own=ax is None)
-            self.ax_, self.figure_ = drawn, drawn.get_figure()
+            axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+            axes.set(xlabel="Mean score of the bin", ylabel=f"Share of fakes{prior}")
+            style.legend(axes, own=ax is None)
+            self.ax_, self.figure_ = axes, axes.get_figure()
         return self
 
     def __repr__(self) -> str:

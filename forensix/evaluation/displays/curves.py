@@ -93,10 +93,10 @@ class CurveDisplay:
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw into ``ax``, or into a new figure."""
-        with style.axes(ax, style.width_in(len(self.curves))) as drawn:
-            self._draw(drawn)
-            style.legend(drawn, own=ax is None)
-            self.ax_, self.figure_ = drawn, drawn.get_figure()
+        with style.axes(ax, style.width_in(len(self.curves))) as axes:
+            self._draw(axes)
+            style.legend(axes, own=ax is None)
+            self.ax_, self.figure_ = axes, axes.get_figure()
         return self
 
     def __repr__(self) -> str:

@@ -88,34 +88,34 @@ class RobustnessDisplay:
 
         n_rows, n_columns = self.values.shape
         longest = max(map(len, self.rows))
-        with style.axes(ax, 1.0 + 0.06 * longest + 0.62 * n_columns, 0.8 + 0.36 * n_rows) as drawn:
+        with style.axes(ax, 1.0 + 0.06 * longest + 0.62 * n_columns, 0.8 + 0.36 * n_rows) as axes:
             low, high = self._range()
             name = style.SEQUENTIAL if DIRECTION[self.metric] == "higher" else f"{style.SEQUENTIAL}_r"
             colours = mpl.colormaps[name]
-            image = drawn.imshow(self.values, cmap=colours, vmin=low, vmax=high, aspect="auto")
+            image = axes.imshow(self.values, cmap=colours, vmin=low, vmax=high, aspect="auto")
             for i, j in np.argwhere(np.isfinite(self.values)):
                 value = float(self.values[i, j])
                 r, g, b, _ = colours((value - low) / max(high - low, 1e-9))
                 ink = "black" if 0.299 * r + 0.587 * g + 0.114 * b > 0.5 else "white"
-                drawn.text(j, i - 0.12, f"{value:.2f}", ha="center", va="center", color=ink, fontsize=8)
+                axes.text(j, i - 0.12, f"{value:.2f}", ha="center", va="center", color=ink, fontsize=8)
                 below = self.strengths[i][j] if j < len(self.strengths[i]) else ""
-                drawn.text(j, i + 0.28, below, ha="center", va="center", color=ink, fontsize=6.5)
-            drawn.set_yticks(range(n_rows), self.rows)
-            drawn.set_xticks(
+                axes.text(j, i + 0.28, below, ha="center", va="center", color=ink, fontsize=6.5)
+            axes.set_yticks(range(n_rows), self.rows)
+            axes.set_xticks(
                 [0, (n_columns) / 2], ["undegraded", "mild to severe"] if n_columns > 1 else ["undegraded", ""]
             )
-            drawn.set_xticks(np.arange(n_columns + 1) - 0.5, minor=True)
-            drawn.set_yticks(np.arange(n_rows + 1) - 0.5, minor=True)
-            drawn.grid(False)
-            drawn.grid(which="minor", color="white", linewidth=1.5)
-            drawn.tick_params(which="both", length=0)
-            for spine in drawn.spines.values():
+            axes.set_xticks(np.arange(n_columns + 1) - 0.5, minor=True)
+            axes.set_yticks(np.arange(n_rows + 1) - 0.5, minor=True)
+            axes.grid(False)
+            axes.grid(which="minor", color="white", linewidth=1.5)
+            axes.tick_params(which="both", length=0)
+            for spine in axes.spines.values():
                 spine.set_visible(False)
-            figure = drawn.get_figure()
+            figure = axes.get_figure()
             if figure is not None:
                 better = DIRECTION[self.metric]
-                figure.colorbar(image, ax=drawn, label=f"{_SHOWN.get(self.metric, self.metric)} ({better} is better)")
-            self.ax_, self.figure_ = drawn, figure
+                figure.colorbar(image, ax=axes, label=f"{_SHOWN.get(self.metric, self.metric)} ({better} is better)")
+            self.ax_, self.figure_ = axes, figure
         return self
 
     def _range(self) -> tuple[float, float]:
@@ -167,22 +167,22 @@ class ConfusionDisplay:
         columns = 3 if self.counts[:, 2].any() else 2
         counts = self.counts[:, :columns]
         shares = counts / np.maximum(self.counts.sum(axis=1, keepdims=True), 1)
-        with style.axes(ax, 1.1 + 0.8 * columns, 2.1) as drawn:
+        with style.axes(ax, 1.1 + 0.8 * columns, 2.1) as axes:
             colours = mpl.colormaps["Blues"]
-            drawn.imshow(shares, cmap=colours, vmin=0, vmax=1.0, aspect="auto")
+            axes.imshow(shares, cmap=colours, vmin=0, vmax=1.0, aspect="auto")
             for (i, j), n in np.ndenumerate(counts):
                 ink = "white" if shares[i, j] > 0.55 else "black"
-                drawn.text(j, i, f"{n}\n{100 * shares[i, j]:.1f} %", ha="center", va="center", color=ink, fontsize=8)
-            drawn.set_yticks([0, 1], [f"real ({self.counts[0].sum()})", f"fake ({self.counts[1].sum()})"])
-            drawn.set_xticks(range(columns), ["real", "fake", "no score"][:columns])
-            drawn.xaxis.tick_top()
-            drawn.xaxis.set_label_position("top")
-            drawn.grid(False)
-            drawn.tick_params(length=0)
-            for spine in drawn.spines.values():
+                axes.text(j, i, f"{n}\n{100 * shares[i, j]:.1f} %", ha="center", va="center", color=ink, fontsize=8)
+            axes.set_yticks([0, 1], [f"real ({self.counts[0].sum()})", f"fake ({self.counts[1].sum()})"])
+            axes.set_xticks(range(columns), ["real", "fake", "no score"][:columns])
+            axes.xaxis.tick_top()
+            axes.xaxis.set_label_position("top")
+            axes.grid(False)
+            axes.tick_params(length=0)
+            for spine in axes.spines.values():
                 spine.set_visible(False)
-            drawn.set_xlabel(f"called (fake from {self.threshold:g})")
-            self.ax_, self.figure_ = drawn, drawn.get_figure()
+            axes.set_xlabel(f"called (fake from {self.threshold:g})")
+            self.ax_, self.figure_ = axes, axes.get_figure()
         return self
 
     def __repr__(self) -> str:

@@ -79,12 +79,12 @@ class ScoreDisplay:
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw into ``ax``, or into a new figure as high as there are sources."""
         rows = len(self.histograms)
-        with style.axes(ax, 1.4 * style.COLUMN_IN, 0.7 + 0.3 * max(rows, 2)) as drawn:
+        with style.axes(ax, 1.4 * style.COLUMN_IN, 0.7 + 0.3 * max(rows, 2)) as axes:
             for i, histogram in enumerate(self.histograms):
                 base = rows - 1 - i
                 fake = histogram.label == "fake"
                 height = 0.85 * histogram.share / max(float(histogram.share.max()), 1e-9)
-                drawn.stairs(
+                axes.stairs(
                     base + height,
                     self.edges,
                     baseline=base,
@@ -95,23 +95,23 @@ class ScoreDisplay:
                     edgecolor="white",
                     linewidth=0,
                 )
-                drawn.axhline(base, color=style.GREY, linewidth=0.4)
+                axes.axhline(base, color=style.GREY, linewidth=0.4)
             labels = [
                 f"{h.label}: {h.name} ({h.n})" if h.name != "all" else f"{h.label} ({h.n})" for h in self.histograms
             ]
-            size = style.row_pt(drawn, rows)
-            drawn.set_yticks(np.arange(rows)[::-1] + 0.3, labels, fontsize=size)
-            drawn.tick_params(axis="y", length=0)
-            drawn.axvline(self.threshold, color="black", linewidth=0.9, linestyle="--")
-            right = drawn.secondary_yaxis("right")
+            size = style.row_pt(axes, rows)
+            axes.set_yticks(np.arange(rows)[::-1] + 0.3, labels, fontsize=size)
+            axes.tick_params(axis="y", length=0)
+            axes.axvline(self.threshold, color="black", linewidth=0.9, linestyle="--")
+            right = axes.secondary_yaxis("right")
             right.set_yticks(np.arange(rows)[::-1] + 0.3, [f"{100 * h.right:.0f} %" for h in self.histograms])
             right.tick_params(axis="y", labelsize=size)
             right.tick_params(axis="y", length=0)
             right.spines["right"].set_visible(False)
             right.set_ylabel("called right")
-            drawn.grid(False, axis="y")
-            drawn.set(xlim=(0, 1), ylim=(-0.05, rows), xlabel=f"Score (fake from {self.threshold:g}, dashed)")
-            self.ax_, self.figure_ = drawn, drawn.get_figure()
+            axes.grid(False, axis="y")
+            axes.set(xlim=(0, 1), ylim=(-0.05, rows), xlabel=f"Score (fake from {self.threshold:g}, dashed)")
+            self.ax_, self.figure_ = axes, axes.get_figure()
         return self
 
     def __repr__(self) -> str:

@@ -104,51 +104,51 @@ def signal(facts: Facts) -> Iterator[Finding]:
     # A codec with loss makes exact zeros of what is nearly silent; a recording that is mostly silent was gated.
     clean = _lossless(facts) and sum(s[1] for s in (silences.value if silences else [])) < 0.3 * seconds
     if silences and inside:
-        shown = [f"{s[0]} s for {s[1]} s" for s in inside]
+        places = [f"{s[0]} s for {s[1]} s" for s in inside]
         yield finding(
             "suspect" if clean else "benign",
             f"Digital silence inside the recording ({len(inside)})",
-            f"The samples do not change at all at {_first(shown)}, which no microphone records. Noise gates, muting, "
+            f"The samples do not change at all at {_first(places)}, which no microphone records. Noise gates, muting, "
             "synthesis and inserted silence do.",
             "encoding",
             "editing" if clean else "integrity",
             facts=[replace(silences, value=inside)],
-            values=shown,
+            values=places,
         )
     jumps = facts.fact("signal.jumps")
     strong = [j for j in jumps.value if j[1] >= JUMP_RATIO and inside_s[0] < j[0] < inside_s[1]] if jumps else []
     if jumps and strong:
-        shown = [f"{j[0]} s ({j[1]} times the usual)" for j in strong]
+        places = [f"{j[0]} s ({j[1]} times the usual)" for j in strong]
         yield finding(
             "benign",
             f"The waveform jumps at {len(strong)} {'place' if len(strong) == 1 else 'places'}",
-            f"At {_first(shown)} the waveform jumps further than the samples before it suggest, as at a hard cut. "
+            f"At {_first(places)} the waveform jumps further than the samples before it suggest, as at a hard cut. "
             "Switch clicks and lost packets look the same.",
             "encoding",
             "integrity",
             facts=[replace(jumps, value=strong)],
-            values=shown,
+            values=places,
         )
     steps = facts.fact("signal.floor_steps")
     big = [s for s in steps.value if abs(s[1]) >= FLOOR_DB] if steps else []
     if steps and big:
-        shown = [f"{s[0]} s: {s[1]:+.0f} dB" for s in big]
+        places = [f"{s[0]} s: {s[1]:+.0f} dB" for s in big]
         yield finding(
             "benign",
             "The background noise changes abruptly",
-            f"The noise floor of the three seconds before and after differs at {'; '.join(shown)}. Joined recordings "
+            f"The noise floor of the three seconds before and after differs at {'; '.join(places)}. Joined recordings "
             "show this; so do doors, machines and automatic level control.",
             "encoding",
             "integrity",
             facts=[replace(steps, value=big)],
-            values=shown,
+            values=places,
         )
 
 
-def _first(shown: list[str]) -> str:
+def _first(places: list[str]) -> str:
     """Say the first few places, and how many more there are."""
-    more = f" and {len(shown) - SAID} more places" if len(shown) > SAID + 1 else ""
-    return "; ".join(shown[: SAID if more else SAID + 1]) + more
+    more = f" and {len(places) - SAID} more places" if len(places) > SAID + 1 else ""
+    return "; ".join(places[: SAID if more else SAID + 1]) + more
 
 
 def _cutoff(facts: Facts, rate: int) -> Iterator[Finding]:
@@ -190,18 +190,18 @@ def _grid(facts: Facts) -> Iterator[Finding]:
         values=[f"offset {offset}" for offset in dict.fromkeys(row[2] for row in rows)],
     )
     if breaks:
-        shown = [
+        places = [
             f"at about {a} s" if abs(b - a) < 0.01 else f"between {min(a, b)} s and {max(a, b)} s" for a, b in breaks
         ]
         yield finding(
             "suspect",
             "The recording was cut or joined after it had been encoded",
             "The frames of the AAC encoder that it went through begin at another sample from one stretch to the next: "
-            f"{'; '.join(shown[:6])}. In one recording they all lie on one grid of 1024 samples.",
+            f"{'; '.join(places[:6])}. In one recording they all lie on one grid of 1024 samples.",
             "encoding",
             "editing",
             facts=[grid],
-            values=shown,
+            values=places,
             flags=("FILE_EDITED",),
         )
 

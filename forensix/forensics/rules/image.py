@@ -64,25 +64,25 @@ def rules(facts: Facts, media: "Media | None" = None) -> tuple[Finding, ...]:
     return judge(facts, image_pixels.measure(facts, media) if media is not None else {})
 
 
-def judge(facts: Facts, shown: dict[str, Any]) -> tuple[Finding, ...]:
+def judge(facts: Facts, traces: dict[str, Any]) -> tuple[Finding, ...]:
     """Return the claims that follow from the facts and from what was measured on the pixels."""
     programs = _programs(facts)
     working = [*_in(programs, "editor"), *_in(programs, "converter")]
     program = working[0][1].name if working else ""
     is_adobe = any(p.name.startswith("Adobe") for _, p in programs)
-    previews = image_pixels.thumbnails(facts, shown)
+    previews = image_pixels.thumbnails(facts, traces)
     findings = [*_editors(programs), *_converters(programs), *image_history.versions(facts)]
     findings += [] if is_adobe else image_history.photoshop(facts)
     findings += [*image_history.digest(facts), *previews, *image_encoding.adobe_tables(facts, is_named=is_adobe)]
     signs = [image_writer.Sign("a preview shows another picture", f.facts) for f in previews if f.severity != "benign"]
     dated = image_dates.mismatch(facts, second_sign=any(f.severity != "benign" for f in findings))
     signs += [image_writer.Sign("its dates do not agree", f.facts) for f in dated if image_dates.is_changed_later(f)]
-    twice = image_encoding.twice(shown)
+    twice = image_encoding.twice(traces)
     signs += [image_writer.Sign("it was compressed twice", (twice,))] if twice is not None else []
     findings += image_writer.rules(facts, signs, program=program)
     findings += [*_screenshots(facts, programs), *_other_programs(facts, programs), *dated, *image_dates.rules(facts)]
-    findings += image_encoding.rules(facts, shown, program=program)
-    findings += [*image_pixels.maps(facts, shown), *_metadata(facts)]
+    findings += image_encoding.rules(facts, traces, program=program)
+    findings += [*image_pixels.maps(facts, traces), *_metadata(facts)]
     return tuple(findings)
 
 

@@ -53,18 +53,18 @@ def rules(facts: Facts) -> list[Finding]:
     """Return the claims on dates that cannot be, on a clock's defaults, and on when the file says it was made."""
     moments = [_moment(facts, key, offset) for key, offset in EXIF]
     findings = [*_defaults(facts), *_impossible(facts, moments), *_toolkit(facts)]
-    shown = [m for m in moments if m is not None and not dates.default_name(m)]
-    if shown:
-        values = [f"{m.name.removeprefix('exif.')} {m.fact.value}" for m in shown]
+    entries = [m for m in moments if m is not None and not dates.default_name(m)]
+    if entries:
+        values = [f"{m.name.removeprefix('exif.')} {m.fact.value}" for m in entries]
         findings.append(
             finding(
                 "benign",
                 "The file says when it was made",
-                f"{place(shown[0].fact)}: {', '.join(values)}. The device's clock may have been wrong, and dates are "
+                f"{place(entries[0].fact)}: {', '.join(values)}. The device's clock may have been wrong, and dates are "
                 "easily written.",
                 "metadata",
                 "dates",
-                facts=[m.fact for m in shown],
+                facts=[m.fact for m in entries],
                 values=values,
             )
         )
@@ -76,11 +76,11 @@ def _impossible(facts: Facts, moments: list[Moment | None]) -> list[Finding]:
     known = [m for m in moments if m is not None]
     known += [m for key, _ in XMP if (f := facts.fact(key)) is not None and (m := dates.parse(f)) is not None]
     known = [m for m in known if not dates.default_name(m)]
-    sentences, shown = [], []
+    sentences, evidence = [], []
     for moment in known:
         if moment.local > datetime.now() + timedelta(days=1):
             sentences.append(f"{place(moment.fact)} says {moment.fact.value}, which is yet to come")
-            shown.append(moment.fact)
+            evidence.append(moment.fact)
     by_key = {m.name: m for m in reversed(known)}
     for made, changed in (
         ("exif.DateTimeOriginal", "exif.ModifyDate"),
@@ -94,7 +94,7 @@ def _impossible(facts: Facts, moments: list[Moment | None]) -> list[Finding]:
             f"{dates.span((first.local - last.local).total_seconds())} before {first.fact.value}, when by "
             f"{place(first.fact)} it was made"
         )
-        shown += [first.fact, last.fact]
+        evidence += [first.fact, last.fact]
     if not sentences:
         return []
     return [
@@ -105,7 +105,7 @@ def _impossible(facts: Facts, moments: list[Moment | None]) -> list[Finding]:
             "that was written in.",
             "dates",
             "dates",
-            facts=list({id(f): f for f in shown}.values()),
+            facts=list({id(f): f for f in evidence}.values()),
             flags=["METADATA_ERROR"],
         )
     ]

@@ -24,9 +24,9 @@ def is_double(measured: dict[str, Any]) -> bool:
     return bool(measured["modes"] >= DOUBLE_MODES)
 
 
-def twice(shown: dict[str, Any]) -> Fact | None:
+def twice(traces: dict[str, Any]) -> Fact | None:
     """Return the measurement that says that the picture was compressed twice, as a fact."""
-    measured = shown.get("double")
+    measured = traces.get("double")
     if not measured or not is_double(measured):
         return None
     return Fact("jpeg.double", measured, "DCT coefficients of the luminance")
@@ -46,15 +46,15 @@ def is_foreign(measured: dict[str, Any]) -> bool:
     return bool(blocks >= FOREIGN_BLOCKS and measured["rest"] >= FOREIGN_REST and others <= OTHERS * blocks)
 
 
-def rules(facts: Facts, shown: dict[str, Any], *, program: str) -> list[Finding]:
+def rules(facts: Facts, traces: dict[str, Any], *, program: str) -> list[Finding]:
     """Return the claims on encoding; ``program`` is the editor or converter that the file names, else empty."""
     return [
         *_tables(facts),
         *_size(facts, program),
-        *_double(facts, shown, program),
-        *_spliced(shown),
-        *_foreign(shown),
-        *_shifted(facts, shown, program),
+        *_double(facts, traces, program),
+        *_spliced(traces),
+        *_foreign(traces),
+        *_shifted(facts, traces, program),
     ]
 
 
@@ -168,8 +168,8 @@ def adobe_tables(facts: Facts, *, is_named: bool) -> list[Finding]:
     ]
 
 
-def _double(facts: Facts, shown: dict[str, Any], program: str) -> list[Finding]:
-    fact = twice(shown)
+def _double(facts: Facts, traces: dict[str, Any], program: str) -> list[Finding]:
+    fact = twice(traces)
     if fact is None:
         return []
     quality, modes = fact.value["quality"], fact.value["modes"]
@@ -191,8 +191,8 @@ def _double(facts: Facts, shown: dict[str, Any], program: str) -> list[Finding]:
     ]
 
 
-def _spliced(shown: dict[str, Any]) -> list[Finding]:
-    measured = shown.get("spliced")
+def _spliced(traces: dict[str, Any]) -> list[Finding]:
+    measured = traces.get("spliced")
     if not measured or not is_spliced(measured):
         return []
     x, y, width, height = measured["box"]
@@ -222,8 +222,8 @@ def _spliced(shown: dict[str, Any]) -> list[Finding]:
     ]
 
 
-def _foreign(shown: dict[str, Any]) -> list[Finding]:
-    measured = shown.get("consistency")
+def _foreign(traces: dict[str, Any]) -> list[Finding]:
+    measured = traces.get("consistency")
     if not measured or not is_foreign(measured):
         return []
     x, y, width, height = measured["box"]
@@ -252,8 +252,8 @@ def _foreign(shown: dict[str, Any]) -> list[Finding]:
     ]
 
 
-def _shifted(facts: Facts, shown: dict[str, Any], program: str) -> list[Finding]:
-    measured = shown.get("shifted")
+def _shifted(facts: Facts, traces: dict[str, Any], program: str) -> list[Finding]:
+    measured = traces.get("shifted")
     if not measured or not jpeg_grid.stands_out(measured):
         return []
     x, y = measured["place"]

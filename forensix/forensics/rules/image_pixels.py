@@ -80,12 +80,12 @@ def measure(facts: Facts, media: "Media") -> dict[str, Any]:
     return {}
 
 
-def thumbnails(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
+def thumbnails(facts: Facts, traces: dict[str, Any]) -> list[Finding]:
     """Return the claims on embedded previews: what shows the picture, and what shows another."""
     findings, alike, other = [], [], []
     places = {f.value["name"]: f for f in facts.items if f.key == "embedded.picture"}
     orientation = facts.get("exif.Orientation")
-    for row in shown.get("thumbnails", []):
+    for row in traces.get("thumbnails", []):
         fact = places.get(row["name"])
         if fact is None or row["spread"] < FLAT:
             continue
@@ -180,8 +180,8 @@ def is_copied(measured: dict[str, Any]) -> bool:
     return is_repeated(measured) and bool(shared and measured["alike"] >= IDENTICAL_CORRELATION)
 
 
-def _copies(shown: dict[str, Any]) -> list[Finding]:
-    measured = shown.get("copies")
+def _copies(traces: dict[str, Any]) -> list[Finding]:
+    measured = traces.get("copies")
     if not measured or not is_repeated(measured):
         return []
     dx, dy = measured["shift"]
@@ -217,9 +217,9 @@ def is_noisy(measured: dict[str, Any]) -> bool:
     return bool(measured["excess"] >= NOISE_EXCESS and 0 < measured["share"] <= NOISE_SHARE)
 
 
-def uneven_noise(shown: dict[str, Any]) -> list[Finding]:
+def uneven_noise(traces: dict[str, Any]) -> list[Finding]:
     """Return the map of uneven noise as benign: noise that was added is found, pasted areas are not."""
-    measured = shown.get("noise")
+    measured = traces.get("noise")
     if not measured or not is_noisy(measured):
         return []
     x, y, width, height = measured["box"]
@@ -239,11 +239,11 @@ def uneven_noise(shown: dict[str, Any]) -> list[Finding]:
     ]
 
 
-def maps(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
+def maps(facts: Facts, traces: dict[str, Any]) -> list[Finding]:
     """Return the maps for the report, as benign: they are for a person to read."""
-    findings = _copies(shown) if _is_photograph(facts) else []
-    findings += uneven_noise(shown)
-    if shown.get("ela"):
+    findings = _copies(traces) if _is_photograph(facts) else []
+    findings += uneven_noise(traces)
+    if traces.get("ela"):
         findings.append(
             finding(
                 "benign",
@@ -253,7 +253,7 @@ def maps(facts: Facts, shown: dict[str, Any]) -> list[Finding]:
                 "pixels",
                 "integrity",
                 facts=[Fact("pixels.ela", "saved once more at quality 90", "decoded picture")],
-                pictures=[("Error level", shown["ela"], ELA_CAPTION)],
+                pictures=[("Error level", traces["ela"], ELA_CAPTION)],
             )
         )
     return findings

@@ -30,14 +30,14 @@ def parse(text: object) -> datetime | None:
     >>> parse("D:20200102030405+02'00'").isoformat()
     '2020-01-02T03:04:05+02:00'
     """
-    shown = str(text).strip()
-    if re.match(r"^\d{4}-\d\d", shown):
+    value = str(text).strip()
+    if re.match(r"^\d{4}-\d\d", value):
         try:
-            when = datetime.fromisoformat(shown if len(shown) > 7 else f"{shown}-01")
+            when = datetime.fromisoformat(value if len(value) > 7 else f"{value}-01")
         except ValueError:
             return None
         return when if when.tzinfo else when.replace(tzinfo=UTC)
-    match = PDF_DATE.match(shown)
+    match = PDF_DATE.match(value)
     if not match:
         return None
     year, *rest = (int(p) if p else None for p in match.groups()[:6])

@@ -95,8 +95,8 @@ def _short(record: dict[str, Any]) -> str:
     roles = [role for role in record["roles"] if role not in ("structure of the file", "other object")]
     if not roles:
         return "no more than the structure of the file" if not record["roles"] else "objects that the pages do not show"
-    shown = [*roles[:3], "more"] if len(roles) > 3 else roles
-    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
+    names = [*roles[:3], "more"] if len(roles) > 3 else roles
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 def _identifier(facts: Facts, several: bool) -> Iterator[Finding]:

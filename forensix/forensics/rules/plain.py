@@ -21,7 +21,7 @@ def rules(facts: Facts, others: Iterable[Finding]) -> Iterator[Finding]:
         return
     if any(f.claim.user_category == "origin" and rests_on_the_file(f) for f in others):
         return
-    content = dict(_told(facts))
+    content = dict(_texts(facts))
     yield finding(
         "benign",
         f"The file has the format {facts.format.upper()}",
@@ -33,7 +33,7 @@ def rules(facts: Facts, others: Iterable[Finding]) -> Iterator[Finding]:
     )
 
 
-def _told(facts: Facts) -> Iterator[tuple[str, Fact]]:
+def _texts(facts: Facts) -> Iterator[tuple[str, Fact]]:
     """Yield what is told of the content, with the fact that holds it."""
     pixels, version, pages = (facts.fact(key) for key in ("image.size", "pdf.version", "pdf.pages"))
     if pixels:

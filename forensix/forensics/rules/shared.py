@@ -141,13 +141,13 @@ def _structure(facts: Facts) -> list[Finding]:
 
 
 def _said(problems: list[Problem]) -> str:
-    shown = [
+    sentences = [
         f"{p.where}{'' if p.offset is None or 'at byte' in p.where else f' at byte {p.offset}'}: "
         f"{p.message.rstrip('.')}"
         for p in problems[:5]
     ]
     more = f"; and {len(problems) - 5} more" if len(problems) > 5 else ""
-    return "; ".join(shown) + more
+    return "; ".join(sentences) + more
 
 
 def _trailer(facts: Facts) -> list[Finding]:

@@ -62,7 +62,7 @@ def _streams(facts: Facts) -> Iterator[Finding]:
         if not isinstance(record, dict) or not record.get("packets"):
             continue
         keys = record.get("key_interval_s")
-        shown = [
+        values = [
             f"{record['codec']} {record.get('profile') or ''}".strip(),
             f"{record['width_px']} x {record['height_px']}",
             f"{record.get('rate_hz', '?')} frames/s",
@@ -71,12 +71,12 @@ def _streams(facts: Facts) -> Iterator[Finding]:
         ]
         yield finding(
             "benign",
-            f"The picture is encoded as {shown[0]} of {shown[1]} pixels",
-            f"{place(fact)}: {', '.join(shown)}. It describes the stream and says nothing of what it shows.",
+            f"The picture is encoded as {values[0]} of {values[1]} pixels",
+            f"{place(fact)}: {', '.join(values)}. It describes the stream and says nothing of what it shows.",
             "encoding",
             "origin",
             facts=[fact],
-            values=shown,
+            values=values,
         )
 
 
@@ -86,30 +86,30 @@ def _gaps(facts: Facts) -> Iterator[Finding]:
         if not gaps:
             continue
         long = [g for g in gaps if g[1] >= GAP_FRAMES]
-        shown = [f"{g[0]} s: {g[1]} {'frame' if g[1] == 1 else 'frames'}" for g in gaps]
+        places = [f"{g[0]} s: {g[1]} {'frame' if g[1] == 1 else 'frames'}" for g in gaps]
         yield finding(
             "suspect" if long else "benign",
             f"Frames are missing at {len(gaps)} {'place' if len(gaps) == 1 else 'places'}",
             "The stream keeps a constant rate, but its times jump: "
-            + "; ".join(shown[:6])
+            + "; ".join(places[:6])
             + ". Cutting frames out leaves such gaps; so does a recorder that could not keep up.",
             "encoding",
             "editing" if long else "integrity",
             facts=[fact],
-            values=shown,
+            values=places,
         )
     for fact in facts.all("stream.audio"):
         gaps = fact.value.get("gaps") if isinstance(fact.value, dict) else None
         if gaps:
-            shown = [f"{g[0]} s: {g[1]} s" for g in gaps]
+            places = [f"{g[0]} s: {g[1]} s" for g in gaps]
             yield finding(
                 "benign",
                 f"Sound is missing at {len(gaps)} {'place' if len(gaps) == 1 else 'places'}",
-                f"The times of the sound jump: {'; '.join(shown[:6])}.",
+                f"The times of the sound jump: {'; '.join(places[:6])}.",
                 "encoding",
                 "integrity",
                 facts=[fact],
-                values=shown,
+                values=places,
             )
 
 
@@ -131,7 +131,7 @@ def _frames(facts: Facts) -> Iterator[Finding]:
     doubled, count = facts.fact("frames.doubled"), facts.get("frames.n_doubled")
     compared = facts.get("frames.compared")
     if doubled and count and compared:
-        shown = [f"{row[1]} s" for row in doubled.value]
+        places = [f"{row[1]} s" for row in doubled.value]
         yield finding(
             "benign",
             f"{count} of {compared} frames repeat{'s' if count == 1 else ''} the frame before",
@@ -140,7 +140,7 @@ def _frames(facts: Facts) -> Iterator[Finding]:
             "encoding",
             "integrity",
             facts=[doubled],
-            values=shown,
+            values=places,
         )
 
 
@@ -152,16 +152,16 @@ def is_encoded_again(measured: dict[str, Any]) -> bool:
 def _former_groups(facts: Facts) -> Iterator[Finding]:
     near, count = facts.fact("frames.near_copies"), facts.get("frames.n_near_copies")
     if near and count and not facts.fact("frames.doubled"):
-        shown = [f"{row[1]} s" for row in near.value]
+        places = [f"{row[1]} s" for row in near.value]
         yield finding(
             "benign",
             f"{count} {'frame hardly differs' if count == 1 else 'frames hardly differ'} from the frame before",
-            f"At {'; '.join(shown[:6])} the picture stands still for one frame while it moves before and after. Frames "
-            "that were doubled and encoded again look like this; so do frames that a camera lost.",
+            f"At {'; '.join(places[:6])} the picture stands still for one frame while it moves before and after. "
+            "Frames that were doubled and encoded again look like this; so do frames that a camera lost.",
             "encoding",
             "integrity",
             facts=[near],
-            values=shown,
+            values=places,
         )
     groups = facts.fact("frames.former_groups")
     if groups and is_encoded_again(groups.value):

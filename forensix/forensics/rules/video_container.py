@@ -189,7 +189,7 @@ def _handlers(facts: Facts, known: list[Fact]) -> Iterator[Finding]:
 def _edits(facts: Facts) -> Iterator[Finding]:
     """An edit list says which part of a track is played; cutting without encoding again leaves the rest inside."""
     hidden, several = [], []
-    shown: dict[int, str] = {}
+    texts: dict[int, str] = {}
     for fact in facts.items:
         match = re.fullmatch(r"container\.track\.(\d+)\.edits", fact.key)
         if not match or not isinstance(fact.value, list):
@@ -199,10 +199,10 @@ def _edits(facts: Facts) -> Iterator[Finding]:
         parts = [(length, start / scale) for length, start in (r for r in fact.value if len(r) == 2) if start >= 0]
         if any(abs(b[1] - a[1] - a[0]) >= EDIT_GAP_S for a, b in pairwise(parts)):
             several.append(fact)
-            shown[id(fact)] = "; ".join(f"{length} s from {start:.2f} s" for length, start in parts[:20])
+            texts[id(fact)] = "; ".join(f"{length} s from {start:.2f} s" for length, start in parts[:20])
         elif parts and parts[0][1] >= EDIT_START_S:
             hidden.append(fact)
-            shown[id(fact)] = f"begins at {parts[0][1]:.2f} s"
+            texts[id(fact)] = f"begins at {parts[0][1]:.2f} s"
     for edits, claim, why in (
         (
             several,
@@ -224,7 +224,7 @@ def _edits(facts: Facts) -> Iterator[Finding]:
                 "versions",
                 "editing",
                 facts=edits,
-                values=[shown[id(f)] for f in edits],
+                values=[texts[id(f)] for f in edits],
                 flags=("FILE_EDITED",),
             )
 

@@ -103,8 +103,8 @@ def software(
 
 def _places(facts: list[Fact]) -> str:
     """Say where a program is named, as the beginning of a sentence."""
-    shown = list(dict.fromkeys(place(f) for f in facts[:6]))
-    return f"{'; '.join(shown)} {'names' if len(shown) == 1 else 'name'}"
+    places = list(dict.fromkeys(place(f) for f in facts[:6]))
+    return f"{'; '.join(places)} {'names' if len(places) == 1 else 'name'}"
 
 
 def against_device(facts: Facts, rewritten: Iterable[Fact]) -> Iterator[Finding]:
@@ -115,14 +115,14 @@ def against_device(facts: Facts, rewritten: Iterable[Fact]) -> Iterator[Finding]
         for program, named in programs(rewritten).items()
         if program.category == "converter" and not OWN_CONVERTERS.match(program.name)
     }
-    shown = " ".join(dict.fromkeys(str(f.value) for f in device))
-    if not device or not by_program or OWN_LIBRARIES.search(shown):
+    device_name = " ".join(dict.fromkeys(str(f.value) for f in device))
+    if not device or not by_program or OWN_LIBRARIES.search(device_name):
         return
     names = ", ".join(program.name for program in by_program)
     named = [f for group in by_program.values() for f in group]
     yield finding(
         "suspect",
-        f"The file names {shown} as its device, but {names} wrote it",
+        f"The file names {device_name} as its device, but {names} wrote it",
         f"{place(device[0])} names the device, {place(named[0])} the program. Cameras and phones do not write with it, "
         "so this is not the file as it was recorded; the name of the device was carried over or written in. Sharing "
         "and trimming apps do this too.",
@@ -143,18 +143,18 @@ def history(facts: Facts) -> Iterator[Finding]:
             str(row["softwareAgent"]): identify(row["softwareAgent"]) for row in steps if row.get("softwareAgent")
         }
         editors = [a for a, p in agents.items() if p and p.category == "editor"]
-        shown = [" ".join(str(row[k]) for k in ("when", "action", "softwareAgent") if row.get(k)) for row in steps]
+        lines = [" ".join(str(row[k]) for k in ("when", "action", "softwareAgent") if row.get(k)) for row in steps]
         if steps:
             yield finding(
                 "suspect" if len(saves) > 1 else "benign",
                 f"The editing history tells of {len(saves)} {'save' if len(saves) == 1 else 'saves'}"
                 if saves
                 else "The file keeps an editing history",
-                f"{place(fact)}: {'; '.join(shown[:6])}. Programs write it by themselves; it may be incomplete.",
+                f"{place(fact)}: {'; '.join(lines[:6])}. Programs write it by themselves; it may be incomplete.",
                 "versions",
                 "versions",
                 facts=[fact],
-                values=shown,
+                values=lines,
                 flags=("FILE_EDITED",) if len(saves) > 1 else (),
             )
         if editors:
@@ -172,15 +172,15 @@ def history(facts: Facts) -> Iterator[Finding]:
             )
     derived = facts.fact("xmp.derived_from")
     if derived is not None and isinstance(derived.value, dict):
-        shown = [f"{key}: {value}" for key, value in derived.value.items()]
+        lines = [f"{key}: {value}" for key, value in derived.value.items()]
         yield finding(
             "suspect",
             "The file was derived from another file",
-            f"{place(derived)}: XMP names the file that this one was made from ({', '.join(shown[:3])}). Exporting "
+            f"{place(derived)}: XMP names the file that this one was made from ({', '.join(lines[:3])}). Exporting "
             "from a layout or an editing program leaves this behind, whatever was changed.",
             "versions",
             "versions",
             facts=[derived],
-            values=shown,
+            values=lines,
             flags=("FILE_EDITED",),
         )

@@ -84,9 +84,9 @@ def measure(grey: np.ndarray) -> dict[str, Any] | None:
     result |= {"shift": [0, 0], "map": b""}
     best = None
     for at, shift in _candidates(points, pairs, band)[:MAX_SHIFTS_VERIFIED]:
-        tried = _verified(band, at, shift)
-        if tried is not None and (best is None or tried["area_px"] > best["area_px"]):
-            best = tried
+        candidate = _verified(band, at, shift)
+        if candidate is not None and (best is None or candidate["area_px"] > best["area_px"]):
+            best = candidate
     if best is None:
         return result
     mask, (dy, dx) = best.pop("mask"), best.pop("shift")
@@ -255,10 +255,10 @@ def _lively(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _map(grey: np.ndarray, mask: np.ndarray, dy: int, dx: int) -> bytes:
-    shown = np.repeat(grey[..., None], 3, axis=2)
+    canvas = np.repeat(grey[..., None], 3, axis=2)
     for area, colour in ((mask, (255.0, 60.0, 40.0)), (np.roll(mask, (dy, dx), (0, 1)), (40.0, 120.0, 255.0))):
-        shown[area] = 0.5 * shown[area] + 0.5 * np.array(colour)
-    picture = Image.fromarray(shown.clip(0, 255).astype(np.uint8))
+        canvas[area] = 0.5 * canvas[area] + 0.5 * np.array(colour)
+    picture = Image.fromarray(canvas.clip(0, 255).astype(np.uint8))
     picture.thumbnail((SHOWN_SIDE_PX, SHOWN_SIDE_PX))
     kept = io.BytesIO()
     picture.save(kept, "JPEG", quality=85)

@@ -84,7 +84,7 @@ def modes(coefficients: np.ndarray, table: np.ndarray) -> tuple[Mode, ...]:
     return twice if len(twice) >= MIN_MODES else ()
 
 
-def told(twice: tuple[Mode, ...]) -> dict[str, Any]:
+def summary(twice: tuple[Mode, ...]) -> dict[str, Any]:
     """Return plain values: how many modes, the mean gain, the first steps and the quality that has them."""
     steps = {mode.at: mode.step for mode in twice}
     return {

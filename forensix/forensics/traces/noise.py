@@ -125,18 +125,18 @@ def _surplus(rgb: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarra
         for part, offset in ((high, 0.25), (low, 0.5), (middle, 0.25))
     )
     terms = (light, light**2, coarse, coarse**2, coarse * light, mid, mid**2, mid * coarse, mid * light)
-    given = np.stack([np.ones_like(light), *terms], axis=-1)
-    weights = _robust(given[sound], noise[sound])
-    return sound, np.where(sound, noise - given @ weights, 0.0)
+    predictors = np.stack([np.ones_like(light), *terms], axis=-1)
+    weights = _robust(predictors[sound], noise[sound])
+    return sound, np.where(sound, noise - predictors @ weights, 0.0)
 
 
-def _robust(given: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Return the weights (k,) that explain ``wanted`` (n,) by ``given`` (n, k) with Huber's loss."""
-    trust = np.ones(len(wanted))
-    weights: np.ndarray = np.zeros(given.shape[1])
+def _robust(predictors: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Return the weights (k,) that explain ``target`` (n,) by ``predictors`` (n, k) with Huber's loss."""
+    trust = np.ones(len(target))
+    weights: np.ndarray = np.zeros(predictors.shape[1])
     for _ in range(FIT_ROUNDS):
-        weights = np.linalg.lstsq(given * trust[:, None], wanted * trust, rcond=1e-6)[0]
-        away = np.abs(wanted - given @ weights)
+        weights = np.linalg.lstsq(predictors * trust[:, None], target * trust, rcond=1e-6)[0]
+        away = np.abs(target - predictors @ weights)
         spread = 1.4826 * float(np.median(away)) + 1e-3
         trust = np.sqrt(np.minimum(1.0, 1.5 * spread / np.maximum(away, 1e-9)))
     return weights

@@ -49,7 +49,7 @@ def measure(path: str, format: str, pictures: dict[str, bytes], folder: str) -> 
 
     ``folder`` is where the coefficient reader may write; empty, coefficients are not read.
     """
-    shown: dict[str, Any] = {}
+    traces: dict[str, Any] = {}
     if format == "heif":
         import pillow_heif
 
@@ -57,30 +57,30 @@ def measure(path: str, format: str, pictures: dict[str, bytes], folder: str) -> 
     Image.MAX_IMAGE_PIXELS = None
     image = stored(path)
     if image is None:
-        return shown
+        return traces
     # Decoded once for all that want it at its own size.
     whole = stored(path, whole=True) if format == "jpeg" else image
     if pictures:
-        shown["thumbnails"] = [
+        traces["thumbnails"] = [
             row for name, raw in pictures.items() if (row := thumbnail(image, name, raw)) is not None
         ]
     if format == "jpeg":
-        shown["ela"] = _jpeg(error_level(image), 85)
+        traces["ela"] = _jpeg(error_level(image), 85)
         if folder:
-            shown |= compression(path, folder, whole)
+            traces |= compression(path, folder, whole)
         uneven = uneven_noise(path, whole)
         if uneven is not None:
-            shown["noise"] = uneven
+            traces["noise"] = uneven
     if format in GRID_FORMATS:
         grid = former_grid(path, format, whole)
         if grid is not None:
-            shown["shifted"] = grid
-            shown |= consistent(path, grid, whole)
+            traces["shifted"] = grid
+            traces |= consistent(path, grid, whole)
     if min(image.size) >= copy_move.MIN_SIDE_PX:
         result = copy_move.measure(np.asarray(image.convert("L")))
         if result is not None:
-            shown["copies"] = result
-    return shown
+            traces["copies"] = result
+    return traces
 
 
 def compression(path: str, folder: str | None = None, image: Image.Image | None = None) -> dict[str, Any]:
@@ -93,14 +93,14 @@ def compression(path: str, folder: str | None = None, image: Image.Image | None 
         return {}
     coefficients, table = known
     twice = double_jpeg.modes(coefficients, table)
-    shown: dict[str, Any] = {"double": double_jpeg.told(twice)}
+    traces: dict[str, Any] = {"double": double_jpeg.summary(twice)}
     if twice:
         image = image or stored(path, whole=True)
     if twice and image is not None:
         part = local_double_jpeg.measure(coefficients, twice, np.asarray(image))
         if part is not None:
-            shown["spliced"] = part
-    return shown
+            traces["spliced"] = part
+    return traces
 
 
 def former_grid(path: str, format: str, image: Image.Image | None = None) -> dict[str, Any] | None:

@@ -35,8 +35,8 @@ def side_by_side(
     ``fitted`` is the picture turned as it fits the preview best, ``bare`` the preview without bars; ``orientation`` is
     the EXIF tag, 1 to 8.
     """
-    shown = (image, small, difference(fitted, bare))
-    sized = [_sized(_turned(i, orientation)) for i in shown]
+    images = (image, small, difference(fitted, bare))
+    sized = [_sized(_turned(i, orientation)) for i in images]
     row = Image.new("RGB", (sum(i.width for i in sized) + GAP_PX * (len(sized) - 1), HEIGHT_PX), "white")
     left = 0
     for panel in sized:

@@ -94,15 +94,15 @@ def _list(data: Any, at: int, end: int, where: str, keys: list[str], facts: Fact
             if child in ("mean", "name") and name == "----":
                 own = f"{own}.{text(raw[4:])}".strip(".")
             elif child == "data" and len(raw) >= 8:
-                shown = own or label
+                tag = own or label
                 kind = int.from_bytes(raw[1:4], "big")
                 value = raw[8:]
-                place = f"{where}/ilst/{shown}"
+                place = f"{where}/ilst/{tag}"
                 if kind in (1, 2) or (kind == 0 and is_text(value)):
                     decoded = value.decode("utf-16-be", "replace") if kind == 2 else text(value)
-                    _tag(shown, decoded, place, inner, facts)
+                    _tag(tag, decoded, place, inner, facts)
                 elif kind in (21, 22) and len(value) <= 8:
-                    facts.fact(f"container.tag.{shown}", int.from_bytes(value, "big", signed=kind == 21), place, inner)
+                    facts.fact(f"container.tag.{tag}", int.from_bytes(value, "big", signed=kind == 21), place, inner)
                 elif kind in (13, 14):
                     facts.fact(
                         "container.cover",

@@ -52,10 +52,10 @@ def text(raw: bytes) -> str:
     """Return bytes as text: UTF-8 where it is that, else Latin-1; control characters become spaces."""
     raw = raw.split(b"\x00\x00\x00")[0].strip(b"\x00")
     try:
-        shown = raw.decode("utf-8")
+        string = raw.decode("utf-8")
     except UnicodeDecodeError:
-        shown = raw.decode("latin-1")
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f]+", " ", shown).strip()
+        string = raw.decode("latin-1")
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f]+", " ", string).strip()
 
 
 def is_text(raw: bytes) -> bool:
@@ -69,8 +69,8 @@ def is_text(raw: bytes) -> bool:
 
 def name4(raw: bytes) -> str:
     """Return a four-character code for a person; unprintable bytes as hexadecimal."""
-    shown = raw.decode("latin-1")
-    return shown if all(32 < ord(c) < 127 or c in " ©" for c in shown) else "0x" + raw.hex()
+    name = raw.decode("latin-1")
+    return name if all(32 < ord(c) < 127 or c in " ©" for c in name) else "0x" + raw.hex()
 
 
 def iso6709(value: str) -> tuple[float, float] | None:

@@ -74,25 +74,25 @@ def _frames(body: bytes, at: int, major: int, base: int, facts: FactCollector) -
         if not re.fullmatch(rb"[A-Z0-9]{3}[A-Z0-9 \x00]?", name):
             facts.problem(f"Other bytes stand where an ID3 frame must begin ({name.hex(' ')}).", "ID3v2", base + at)
             return
-        shown = name.decode("latin-1").strip(" \x00")
+        frame_id = name.decode("latin-1").strip(" \x00")
         raw_size = body[at + 3 : at + 6] if major == 2 else body[at + 4 : at + 8]
         size = _synchsafe(raw_size) if major == 4 else int.from_bytes(raw_size, "big")
         if major == 4 and at + head + size > len(body) >= at + head + int.from_bytes(raw_size, "big"):
             size = int.from_bytes(raw_size, "big")
         flags = 0 if major == 2 else body[at + 9]
         content = body[at + head : at + head + size]
-        where, offset = f"ID3v2 {shown}", base + at
+        where, offset = f"ID3v2 {frame_id}", base + at
         if at + head + size > len(body):
             there = len(body) - at - head
-            facts.problem(f"The frame {shown} says {size} bytes, but only {there} are there.", where, offset)
+            facts.problem(f"The frame {frame_id} says {size} bytes, but only {there} are there.", where, offset)
         if size == 0:
-            facts.problem(f"The frame {shown} is empty.", where, offset, grave=False)
+            facts.problem(f"The frame {frame_id} is empty.", where, offset, grave=False)
         packed = flags & (0x08 if major == 4 else 0x80)
         short = packed and size < 5
         if short:
-            facts.problem(f"The frame {shown} says it is compressed but is too short for that.", where, offset)
+            facts.problem(f"The frame {frame_id} says it is compressed but is too short for that.", where, offset)
         if not packed:
-            _frame(OLD.get(shown, shown), content, where, offset, facts)
+            _frame(OLD.get(frame_id, frame_id), content, where, offset, facts)
         at += head + size
         if at >= len(body):
             return

@@ -44,14 +44,14 @@ def marks(data: Any, facts: FactCollector) -> None:
     for name, pattern in MARKS:
         seen: dict[str, int] = {}
         for counted, match in enumerate(pattern.finditer(data)):
-            shown = text(match.group())
+            encoder = text(match.group())
             # Padding cuts the name off where it ends: LAME3.10 is LAME3.100.
-            if not any(other.startswith(shown) for other in seen):
-                seen[shown] = match.start()
+            if not any(other.startswith(encoder) for other in seen):
+                seen[encoder] = match.start()
             if len(seen) > SHOWN or counted > 2000:
                 break
-        for shown, at in seen.items():
-            facts.fact("stream.encoder", shown, f"encoder's text in the stream ({name})", at)
+        for encoder, at in seen.items():
+            facts.fact("stream.encoder", encoder, f"encoder's text in the stream ({name})", at)
 
 
 def packets(path: str, container: str, facts: FactCollector) -> None:
@@ -64,8 +64,8 @@ def packets(path: str, container: str, facts: FactCollector) -> None:
         with av.open(path, format=demuxer, options=options, metadata_errors="replace") as opened:
             _streams(opened, facts)
     except (av.FFmpegError, OSError, ValueError, EOFError) as error:
-        said = getattr(error, "strerror", None) or str(error).replace(path, "the file")
-        facts.problem(f"The streams cannot be read: {said[:200]}.", "streams")
+        reason = getattr(error, "strerror", None) or str(error).replace(path, "the file")
+        facts.problem(f"The streams cannot be read: {reason[:200]}.", "streams")
 
 
 def _streams(opened: Any, facts: FactCollector) -> None:

@@ -55,8 +55,8 @@ def read(path: str, container: str, facts: FactCollector) -> None:
     again = _stretch(sums, motions)
     if again:
         first, second, length = again
-        shown = [round(times[first], 3), round(times[second], 3), length]
-        facts.fact("frames.repeated_stretch", shown, where)
+        stretch = [round(times[first], 3), round(times[second], 3), length]
+        facts.fact("frames.repeated_stretch", stretch, where)
 
 
 def near_copies(motions: list[float]) -> list[int]:

@@ -170,8 +170,8 @@ def _streams(data: bytes, view: View, *, inflate: bool) -> list[Problem]:
             if real < 0:
                 problems.append(Problem("a stream does not end: the file may be cut off", name, start))
                 continue
-            shown = length if isinstance(length, int) else "no length"
-            problems.append(Problem(f"a stream says {shown} bytes but ends after {real - start}", name, start))
+            stated = length if isinstance(length, int) else "no length"
+            problems.append(Problem(f"a stream says {stated} bytes but ends after {real - start}", name, start))
             length = real - start
         if inflate and isinstance(length, int) and _flate_only(item):
             size, fault = _inflated(data[start : start + length], TOTAL_INFLATED_BYTES - total)

@@ -52,15 +52,17 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
             total += len(content)
             if total > TOTAL_BYTES:
                 break
-            drawn = _draw(pdf, page.obj, content, (box[2] - box[0]) * (box[3] - box[1]))
+            drawing = _draw(pdf, page.obj, content, (box[2] - box[0]) * (box[3] - box[1]))
         except (*FAULTS, zlib.error) as error:
-            said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-            problems.append(Problem(f"the content of page {number} cannot be read: {said}", f"page {number}"))
+            reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+            problems.append(Problem(f"the content of page {number} cannot be read: {reason}", f"page {number}"))
             continue
-        visible = drawn.n_text - drawn.n_hidden_text
-        scanned += drawn.image_share > 0.85 and visible == 0
+        visible = drawing.n_text - drawing.n_hidden_text
+        scanned += drawing.image_share > 0.85 and visible == 0
         with_text += visible > 0
-        items += [Fact("pdf.covered_text", {"page": number, **c}, f"content of page {number}") for c in _covered(drawn)]
+        items += [
+            Fact("pdf.covered_text", {"page": number, **c}, f"content of page {number}") for c in _covered(drawing)
+        ]
     if scanned:
         items.append(Fact("pdf.scan", scanned, "pages that one picture fills and that show no text of their own"))
     items.append(Fact("pdf.text_pages", with_text, "content of the first pages"))
@@ -68,7 +70,7 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
 
 
 def _draw(pdf: pikepdf.Pdf, page: Any, content: bytes, area: float) -> _Page:
-    drawn = _Page()
+    drawing = _Page()
     instructions = pikepdf.parse_content_stream(pikepdf.Stream(pdf, content))
     state: dict[str, Any] = {"matrix": UNIT, "fill": "0", "size": 12.0, "mode": 0}
     stack: list[dict[str, Any]] = []
@@ -93,7 +95,7 @@ def _draw(pdf: pikepdf.Pdf, page: Any, content: bytes, area: float) -> _Page:
             path.append(_box(state["matrix"], x, y, x + w, y + h))
         elif operator in ("f", "F", "f*", "b", "B", "b*", "B*"):
             for box in path[:50]:
-                drawn.marks.append(("box", *box, state["fill"]))
+                drawing.marks.append(("box", *box, state["fill"]))
             path = []
         elif operator in ("n", "s", "S"):
             path = []
@@ -117,27 +119,27 @@ def _draw(pdf: pikepdf.Pdf, page: Any, content: bytes, area: float) -> _Page:
                 line = text_matrix = _product((1, 0, 0, 1, 0, -leading), line)
             text, n = _shown(values[-1])
             width = 0.5 * n * state["size"]
-            drawn.n_text += n > 0
-            drawn.n_hidden_text += n > 0 and state["mode"] == 3
+            drawing.n_text += n > 0
+            drawing.n_hidden_text += n > 0 and state["mode"] == 3
             if n and state["mode"] != 3:
                 where = _product(text_matrix, state["matrix"])
-                drawn.marks.append(("text", *_box(where, 0, 0, width, 0.7 * state["size"]), text))
+                drawing.marks.append(("text", *_box(where, 0, 0, width, 0.7 * state["size"]), text))
             text_matrix = _product((1, 0, 0, 1, width, 0), text_matrix)
         elif operator == "Do" and values and area > 0:
             item = page.get("/Resources", {}).get("/XObject", {}).get(values[0])
             if item is not None and item.get("/Subtype") == "/Image":
                 x0, y0, x1, y1 = _box(state["matrix"], 0, 0, 1, 1)
-                drawn.image_share = max(drawn.image_share, (x1 - x0) * (y1 - y0) / area)
-        if len(drawn.marks) > MARKS:
+                drawing.image_share = max(drawing.image_share, (x1 - x0) * (y1 - y0) / area)
+        if len(drawing.marks) > MARKS:
             break
-    return drawn
+    return drawing
 
 
-def _covered(drawn: _Page) -> list[dict[str, Any]]:
+def _covered(drawing: _Page) -> list[dict[str, Any]]:
     """Find filled boxes that cover text drawn before them, with the text drawn on them afterwards."""
     covered = []
-    texts = [(i, m) for i, m in enumerate(drawn.marks) if m[0] == "text"]
-    for i, (kind, x0, y0, x1, y1, colour) in enumerate(drawn.marks):
+    texts = [(i, m) for i, m in enumerate(drawing.marks) if m[0] == "text"]
+    for i, (kind, x0, y0, x1, y1, colour) in enumerate(drawing.marks):
         if kind != "box" or not (4 <= y1 - y0 <= 150 and x1 - x0 >= 4):
             continue
         inside = [

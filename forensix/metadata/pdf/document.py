@@ -40,8 +40,8 @@ def opened(path: str) -> tuple[pikepdf.Pdf | None, list[Fact], list[Problem]]:
 def warnings(pdf: pikepdf.Pdf, path: str) -> list[Problem]:
     """Return what the parser had to repair so far."""
     return [
-        Problem(f"the parser had to repair it: {said}", "document", grave=not HARMLESS.search(said))
-        for said in (_sentence(w, path) for w in pdf.get_warnings()[:12])
+        Problem(f"the parser had to repair it: {sentence}", "document", grave=not HARMLESS.search(sentence))
+        for sentence in (_sentence(w, path) for w in pdf.get_warnings()[:12])
     ]
 
 

@@ -81,9 +81,9 @@ def _holds(window: bytes, key: str, value: str) -> bool:
     """Say whether bytes begin with an entry of that name and value."""
     try:
         name, behind = syntax.parse(window, 0)
-        held, _ = syntax.parse(window, behind)
+        parsed, _ = syntax.parse(window, behind)
     except (ValueError, RecursionError):
         return False
     # qpdf gives names with their slash, and facts leave it out.
-    kind = syntax.text(held).removeprefix("/") if isinstance(held, bytes | syntax.Name) else ""
+    kind = syntax.text(parsed).removeprefix("/") if isinstance(parsed, bytes | syntax.Name) else ""
     return name == key and kind[: len(value)] == value.removeprefix("/")

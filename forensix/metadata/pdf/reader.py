@@ -78,8 +78,8 @@ def read(path: str) -> Facts:
             part, faults = [], [Problem(f"a part cannot be read: {words}", "document")]
         items += part
         problems += faults
-    said = tuple(dict.fromkeys(replace(p, message=_sentence(p.message)) for p in problems))
-    return Facts("pdf", "pdf", tuple(pdf_offsets.placed(items, view)), said, _nodes(data, history, view, records))
+    unique = tuple(dict.fromkeys(replace(p, message=_sentence(p.message)) for p in problems))
+    return Facts("pdf", "pdf", tuple(pdf_offsets.placed(items, view)), unique, _nodes(data, history, view, records))
 
 
 def _structure(data: bytes, history: History) -> tuple[list[Fact], list[Problem]]:

@@ -52,14 +52,14 @@ def build(**shape: Any) -> AntiDeepfake:
 
 def adapt(state: dict[str, Tensor]) -> dict[str, Tensor]:
     """Return the weights of a published file under the names that they have here."""
-    found = {}
+    weights = {}
     for key, value in state.items():
         place = key.removeprefix("m_ssl.model.")
         if place == key:
-            found[key] = value
+            weights[key] = value
         elif not place.startswith(_PRETRAINING):
-            found[f"encoder.model.{_name(place)}"] = value
-    return renamed(found)
+            weights[f"encoder.model.{_name(place)}"] = value
+    return renamed(weights)
 
 
 def _name(place: str) -> str:

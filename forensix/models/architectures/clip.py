@@ -139,18 +139,18 @@ def adapt(state: dict[str, Any], base: dict[str, Tensor] | None = None) -> dict[
 
 
 def _from_hub(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    found: dict[str, Tensor] = {}
+    weights: dict[str, Tensor] = {}
     for key, value in state.items():
         if key.startswith(_HUB):
             name = key.removeprefix(_HUB)
             for theirs, ours in _HUB_NAMES:
                 name = name.replace(theirs, ours)
-            found[f"visual.{name}"] = value
+            weights[f"visual.{name}"] = value
         else:
-            found[key.replace("model.linear.", "fc.")] = value
-    found.pop("feature_extractor.visual_projection.weight", None)
-    found.pop("visual.embeddings.position_ids", None)
-    for key in [key for key in found if ".self_attn.q_proj." in key]:
-        parts = [found.pop(key.replace("q_proj", name)) for name in ("q_proj", "k_proj", "v_proj")]
-        found[key.replace("self_attn.q_proj.", "attn.in_proj_")] = torch.cat(parts)
-    return found
+            weights[key.replace("model.linear.", "fc.")] = value
+    weights.pop("feature_extractor.visual_projection.weight", None)
+    weights.pop("visual.embeddings.position_ids", None)
+    for key in [key for key in weights if ".self_attn.q_proj." in key]:
+        parts = [weights.pop(key.replace("q_proj", name)) for name in ("q_proj", "k_proj", "v_proj")]
+        weights[key.replace("self_attn.q_proj.", "attn.in_proj_")] = torch.cat(parts)
+    return weights

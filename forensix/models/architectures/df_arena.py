@@ -137,7 +137,7 @@ def build(**shape: Any) -> DfArena:
 
 def adapt(state: dict[str, Tensor]) -> dict[str, Tensor]:
     """Return the weights of a published file under the names that they have here."""
-    found = {}
+    weights = {}
     for key, value in state.items():
         place = key.removeprefix("backbone.")
         if place.startswith("ssl_model."):
@@ -146,5 +146,5 @@ def adapt(state: dict[str, Tensor]) -> dict[str, Tensor]:
             for theirs, ours in _NAMES.items():
                 place = place.replace(theirs, ours)
         if place != "encoder.model.masked_spec_embed":  # only used in training
-            found[place] = value
-    return renamed(found)
+            weights[place] = value
+    return renamed(weights)

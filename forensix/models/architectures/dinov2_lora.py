@@ -133,5 +133,5 @@ def build(width: int = 1024, depth: int = 24, heads: int = 16, rank: int = 8, al
 
 def adapt(state: dict[str, Any], base: None = None) -> dict[str, Tensor]:
     """Return the weights of a published file, which keeps them beside what training needs to go on."""
-    found: dict[str, Tensor] = state["model"]
-    return found
+    weights: dict[str, Tensor] = state["model"]
+    return weights

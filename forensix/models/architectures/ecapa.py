@@ -70,11 +70,11 @@ class Ecapa(nn.Module):
     def forward(self, features: Tensor) -> Tensor:
         """Return logits (batch, 2)."""
         total = self.bn1(torch.relu(self.conv1(features.transpose(1, 2))))
-        found = []
+        outputs = []
         for layer in (self.layer1, self.layer2, self.layer3, self.layer4):
-            found.append(layer(total))
-            total = total + found[-1]
-        x = torch.relu(self.layer5(torch.cat(found, 1)))
+            outputs.append(layer(total))
+            total = total + outputs[-1]
+        x = torch.relu(self.layer5(torch.cat(outputs, 1)))
         spread = x.var(2, keepdim=True).clamp(min=1e-4).sqrt()
         context = torch.cat([x, x.mean(2, keepdim=True).expand_as(x), spread.expand_as(x)], 1)
         weight = self.attention(context)

@@ -47,15 +47,15 @@ def adapt(state: dict[str, Any], base: None = None) -> dict[str, Tensor]:
     stages = _stages(inner)
     for stage, blocks in enumerate(stages):
         places |= {block: f"net.blocks.{stage}.{i}" for i, block in enumerate(blocks)}
-    found = {}
+    weights = {}
     for key, value in inner.items():
         _, part, *rest = key.split(".")
         if part == "_blocks":
             names = (_DEEP if rest[0] in deep else _SHALLOW) | _SQUEEZE
-            found[f"{places[rest[0]]}.{names[rest[1]]}.{rest[2]}"] = value
+            weights[f"{places[rest[0]]}.{names[rest[1]]}.{rest[2]}"] = value
         else:
-            found[f"net.{_HEAD[part]}.{rest[0]}"] = value
-    return found
+            weights[f"net.{_HEAD[part]}.{rest[0]}"] = value
+    return weights
 
 
 def _stages(state: dict[str, Tensor]) -> list[list[str]]:

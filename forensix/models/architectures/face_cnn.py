@@ -81,15 +81,15 @@ class FaceCNN(nn.Module):
     def maps(self, x: Tensor) -> Tensor:
         """Return the fixed maps of crops in [0, 1]: (N, N_MAPS, S / 8, S / 8)."""
         x = nn.functional.conv2d(x.float() * 255, self.opponent)
-        found = [nn.functional.avg_pool2d(x, CELL_PX) / 64]
+        channels = [nn.functional.avg_pool2d(x, CELL_PX) / 64]
         n = len(x)
         for scale in SCALES:
             small = nn.functional.avg_pool2d(x, scale) if scale > 1 else x
             height, width = small.shape[2:]
             flat = nn.functional.pad(small.reshape(n * 3, 1, height, width), (1, 1, 1, 1), mode="replicate")
             energy = nn.functional.avg_pool2d(nn.functional.conv2d(flat, self.bank).abs(), CELL_PX // scale)
-            found.append(torch.log(energy + _FLOOR).reshape(n, -1, *energy.shape[2:]))
-        return torch.cat(found, dim=1)
+            channels.append(torch.log(energy + _FLOOR).reshape(n, -1, *energy.shape[2:]))
+        return torch.cat(channels, dim=1)
 
     def judge(self, maps: Tensor) -> tuple[Tensor, Tensor]:
         """Return outputs (N, 1 + n_types), the logit first, and place logits (N, 10, 10), from `maps`."""

@@ -69,17 +69,17 @@ def adapt(state: dict[str, Any], base: None = None) -> dict[str, Tensor]:
         spelled, name = key.split("/")
         kind, _, number = spelled.rpartition("_")
         kinds.setdefault(kind, {}).setdefault(int(number), {})[name] = value
-    found: dict[str, Tensor] = {}
+    weights: dict[str, Tensor] = {}
     norms = ("gamma", "weight"), ("beta", "bias"), ("moving_mean", "running_mean"), ("moving_variance", "running_var")
     for i, layer in enumerate(_in_order(kinds["batch_normalization"])):
-        found |= {f"norms.{i}.{ours}": layer[theirs] for theirs, ours in norms}
-        found[f"norms.{i}.num_batches_tracked"] = torch.tensor(0)
+        weights |= {f"norms.{i}.{ours}": layer[theirs] for theirs, ours in norms}
+        weights[f"norms.{i}.num_batches_tracked"] = torch.tensor(0)
     convolutions = _in_order(kinds["conv2d"])
     for place, layer in zip(_CONVOLUTIONS[len(convolutions)], convolutions, strict=True):
-        found |= {f"{place}.weight": layer["kernel"].permute(3, 2, 0, 1), f"{place}.bias": layer["bias"]}
+        weights |= {f"{place}.weight": layer["kernel"].permute(3, 2, 0, 1), f"{place}.bias": layer["bias"]}
     for place, layer in zip(("hidden", "out"), _in_order(kinds["dense"]), strict=True):
-        found |= {f"{place}.weight": layer["kernel"].T, f"{place}.bias": layer["bias"]}
-    return found
+        weights |= {f"{place}.weight": layer["kernel"].T, f"{place}.bias": layer["bias"]}
+    return weights
 
 
 def _in_order(layers: dict[int, dict[str, Tensor]]) -> list[dict[str, Tensor]]:

@@ -63,8 +63,8 @@ class PictureClassifier(nn.Module):
 
     def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Return logits (batch, 2) and statistics (batch, n) of normalised pictures (batch, 3, height, width)."""
-        told = statistics(self.backbones(x))
-        return self.rule(told), told
+        features = statistics(self.backbones(x))
+        return self.rule(features), features
 
     def evidence(self, x: Tensor, output: int = WINDOW) -> Tensor:
         """Return what each place adds to a logit, (batch, `CELLS`, `CELLS`); their mean is the logit."""
@@ -73,7 +73,7 @@ class PictureClassifier(nn.Module):
 
 def _placed(maps: list[Tensor], rule: Rule, output: int) -> Tensor:
     weight = rule.linear.weight[output] / rule.scale
-    found: Tensor = rule(statistics(maps))[:, output, None, None].expand(-1, CELLS, CELLS)
+    logits: Tensor = rule(statistics(maps))[:, output, None, None].expand(-1, CELLS, CELLS)
     at = 0
     for one in maps:
         x = one.float()
@@ -86,8 +86,8 @@ def _placed(maps: list[Tensor], rule: Rule, output: int) -> Tensor:
         spread = centred.square() / deviation
         added = (for_mean[:, None, None] * centred).sum(1)
         added = added + (for_deviation[:, None, None] * (spread - spread.mean((2, 3), keepdim=True))).sum(1)
-        found = found + _on_cells(added)
-    return found
+        logits = logits + _on_cells(added)
+    return logits
 
 
 def _on_cells(values: Tensor) -> Tensor:

@@ -89,12 +89,12 @@ class QualityTrunk(nn.Module):
         x = self.convolutions(spectra.contiguous(memory_format=torch.channels_last)).flatten(1, 2)
         with torch.autocast("cpu", enabled=False):
             x = self.entry(x.float()).transpose(1, 2)
-        found = [x]
+        outputs = [x]
         x = self.into(x) + self.positions[: x.shape[1]]
         for layer in self.layers:
             x = layer(x)
-            found.append(x)
-        return found
+            outputs.append(x)
+        return outputs
 
 
 class QualitySpoof(nn.Module):

@@ -88,8 +88,8 @@ class Graph(nn.Module):
         temporal = (x * weight.softmax(-2)).sum(-2).transpose(1, 2)
         spectral, temporal = self.pool_S(self.GAT_layer_S(spectral)), self.pool_T(self.GAT_layer_T(temporal))
         branches = (self.branch1, self.branch2, self.branch3, self.branch4)
-        found = [branch(temporal, spectral) for branch in branches]
-        t, s, master = (torch.stack(same).amax(0) for same in zip(*found, strict=True))
+        outputs = [branch(temporal, spectral) for branch in branches]
+        t, s, master = (torch.stack(same).amax(0) for same in zip(*outputs, strict=True))
         pooled = [t.abs().amax(1), t.mean(1), s.abs().amax(1), s.mean(1), master.squeeze(1)]
         logits: Tensor = self.out_layer(torch.cat(pooled, dim=1))
         return logits

@@ -37,8 +37,8 @@ class Encoder(nn.Module):
             import transformers
         except ImportError:
             raise MissingExtra("this model needs the package transformers: pip install 'forensix[zoo]'") from None
-        made: Any = transformers
-        self.model: Any = made.Wav2Vec2Model(made.Wav2Vec2Config(**(_LARGE | shape)))
+        library: Any = transformers
+        self.model: Any = library.Wav2Vec2Model(library.Wav2Vec2Config(**(_LARGE | shape)))
         self.model.masked_spec_embed = None
 
     def forward(self, waves: Tensor) -> Tensor:
@@ -48,9 +48,9 @@ class Encoder(nn.Module):
 
     def layers(self, waves: Tensor) -> list[Tensor]:
         """Return the features before the first layer and after every layer, the last ones normalised."""
-        told = self.model(waves, output_hidden_states=True)
+        outputs = self.model(waves, output_hidden_states=True)
         # Releases of transformers differ in whether the last of the hidden states is normalised.
-        return [*told.hidden_states[:-1], told.last_hidden_state]
+        return [*outputs.hidden_states[:-1], outputs.last_hidden_state]
 
 
 def renamed(state: dict[str, Tensor]) -> dict[str, Tensor]:

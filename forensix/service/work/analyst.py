@@ -253,9 +253,9 @@ class _Child:
         self.kill()
         end = self._stderr.seek(0, os.SEEK_END)
         self._stderr.seek(max(0, end - _STDERR_BYTES))
-        said = self._stderr.read().decode(errors="replace")
+        last_words = self._stderr.read().decode(errors="replace")
         _LOG.warning("the analysing process ended with status %s", self._process.returncode)
-        _LOG.debug("its last words: %s", said.strip())
+        _LOG.debug("its last words: %s", last_words.strip())
         return _Ended("the analysis crashed on this input; it was tried in a fresh process", "crashed")
 
 

@@ -71,9 +71,9 @@ def take_lease(database: Database, host: str | None = None) -> Lease:
     while True:
         lease = Lease("", host, os.getpid(), time.time())
         with contextlib.suppress(sa.exc.IntegrityError), database.write() as connection:
-            held = {row["id"]: row for row in _rows(connection, workers.c.host == host)}
+            leases = {row["id"]: row for row in _rows(connection, workers.c.host == host)}
             index = 0
-            while (row := held.get(f"{host}/{index}")) is not None and not _has_no_process(row, host):
+            while (row := leases.get(f"{host}/{index}")) is not None and not _has_no_process(row, host):
                 index += 1
             lease = Lease(f"{host}/{index}", host, lease.pid, lease.started_at)
             if row is None or _seize(connection, row, lease):
@@ -147,19 +147,19 @@ class Watch:
 
 def give_back_all(jobs: Jobs, lease: Lease) -> int:
     """Put all jobs that a stopping worker still holds back into their queues; return how many."""
-    held = jobs.unfinished([lease.id])
-    for job_id, queue, _ in held:
+    rows = jobs.unfinished([lease.id])
+    for job_id, queue, _ in rows:
         jobs.give_back(job_id, queue)
-    return len(held)
+    return len(rows)
 
 
 def give_back_orphans(database: Database, jobs: Jobs) -> int:
     """Put jobs whose worker has no lease at all back into their queues; return how many."""
-    held = jobs.unfinished()
+    rows = jobs.unfinished()
     # Looked up second: a worker has its lease before it has a job.
     with database.read() as connection:
         known = set(connection.execute(sa.select(workers.c.id)).scalars())
-    orphans = [(job_id, queue) for job_id, queue, executor in held if executor not in known]
+    orphans = [(job_id, queue) for job_id, queue, executor in rows if executor not in known]
     for job_id, queue in orphans:
         jobs.give_back(job_id, queue)
     return len(orphans)
@@ -181,10 +181,10 @@ def _columns(lease: Lease) -> dict[str, Any]:
 
 def _seize(connection: sa.Connection, row: Mapping[str, Any], lease: Lease) -> bool:
     """Take a lease from a process, unless it has shown a sign of life or another was quicker."""
-    held = sa.and_(
+    unchanged = sa.and_(
         workers.c.id == row["id"], workers.c.pid == row["pid"], workers.c.heartbeat_at == row["heartbeat_at"]
     )
-    return connection.execute(sa.update(workers).where(held).values(_columns(lease))).rowcount == 1
+    return connection.execute(sa.update(workers).where(unchanged).values(_columns(lease))).rowcount == 1
 
 
 def _held_by(lease: Lease) -> sa.ColumnElement[bool]:

@@ -161,7 +161,7 @@ def main() -> None:
     logits = variants["both"]
     moving = clips[["repo", "label"]].assign(condition=AS_IT_IS, kind=VIDEO, score=sigmoid(logits))
     scored = pd.concat([score_all(pictures, cache, classifier), moving], ignore_index=True)
-    card = with_band(card, scored, command, about=ABOUT, shown=True)
+    card = with_band(card, scored, command, about=ABOUT, only_supported=True)
     about = ABOUT.format(n=scored["repo"].nunique())
     more = [*figures_of(clips, logits, about, command), *shares_told(clips, told_of, about, command)]
     card = card.model_copy(update={"detail_gap": joined.fit_joined(clips), "measured": (*card.measured, *more)})

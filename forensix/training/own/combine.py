@@ -20,8 +20,8 @@ from forensix.models.architectures.ensemble import WeightedSum, build
 from forensix.models.detector import Detector
 from forensix.models.ensemble import ARCHITECTURE, MEMBERS, Ensemble, listed
 from forensix.models.store import checked_weights, is_place, write_card
-from forensix.progress import Progress, shown
-from forensix.training.own.deal import Dealt, deal, groups_of
+from forensix.progress import Progress, display
+from forensix.training.own.deal import Split, deal, groups_of
 from forensix.training.own.measure import judged, measured_on
 from forensix.training.own.run import RECIPES, digest_of, free_name, slot_of
 
@@ -46,7 +46,7 @@ def combine(
 ) -> ModelCard:
     """Make one detector of several, and return its card.
 
-    Members of a name stay where they are; those of a path are copied to ``out``. Groups of files are dealt as `train`
+    Members of a name stay where they are; those of a path are copied to ``out``. Groups of files are split as `train`
     deals them: a fitted rule learns from the first two parts, or, where a member was trained on this manifest, from
     the second alone; the third calibrates and measures the ensemble as `train` does.
 
@@ -79,29 +79,29 @@ def combine(
     cards = [one.card for one in detectors]
     _check(cards, slot)
     whole = read_manifest(manifest).check()
-    dealt = deal(whole, group, seed)
+    split = deal(whole, group, seed)
     known = [card for card in cards if card.manifest_sha256 == digest_of(whole)]
-    _check_dealt(known, dealt, seed)
+    _check_split(known, split, seed)
     folder = Path(out)
     called = free_name(folder, name)
     kept = [is_place(one) for one in members]
     network, recipe = build(cards), RECIPES[slot]
-    with shown(progress) as tell:
+    with display(progress) as tell:
         if rule == "linear":
-            files = dealt.stopping if known else _joined(dealt.learnt, dealt.stopping)
+            files = split.stopping if known else _joined(split.learnt, split.stopping)
             logits, fake, weights = judged(
                 lambda path: [_calibrated(one, recipe.logit(one, path)) for one in detectors],
                 files,
-                groups_of(files, dealt.group),
+                groups_of(files, split.group),
                 lambda done: tell(task, f"fitting the rule on {len(files)} files", 0.4 * done),
             )
             _fit(network, logits, fake, weights)
         card = measured_on(
-            _card(called, slot, cards, kept, rule, network, dealt, task, seed, digest_of(whole)),
+            _card(called, slot, cards, kept, rule, network, split, task, seed, digest_of(whole)),
             lambda card: Ensemble(LoadedModel(card, network), detectors),
             recipe.logit,
-            dealt.held_out,
-            groups_of(dealt.held_out, dealt.group),
+            split.held_out,
+            groups_of(split.held_out, split.group),
             task,
             recipe.degradations if degradations is None else tuple(degradations),
             lambda said, done: tell(task, said, 0.4 + 0.6 * done),
@@ -124,10 +124,10 @@ def _check(cards: Sequence[ModelCard], slot: str) -> None:
             raise UsageError(f"{card.name} is an ensemble itself: name its members instead")
 
 
-def _check_dealt(known: Sequence[ModelCard], dealt: Dealt, seed: int) -> None:
-    """Refuse to measure on files that a member learnt from: it was trained on this manifest, dealt otherwise."""
+def _check_split(known: Sequence[ModelCard], split: Split, seed: int) -> None:
+    """Refuse to measure on files that a member learnt from: it was trained on this manifest, split otherwise."""
     for card in known:
-        if card.seed != seed or f"--group {dealt.group} " not in (card.command or ""):
+        if card.seed != seed or f"--group {split.group} " not in (card.command or ""):
             raise UsageError(
                 f"{card.name} was trained on this manifest by {card.command!r}: with another group or seed than that,"
                 " the files held out are not those that it never saw"
@@ -162,22 +162,22 @@ def _card(
     kept: Sequence[bool],
     rule: str,
     network: WeightedSum,
-    dealt: Dealt,
+    split: Split,
     task: str,
     seed: int,
     digest: str,
 ) -> ModelCard:
     names = [card.name for card in cards]
-    told = ", ".join(f"{weight:.3f} {one}" for weight, one in zip(network.weight.tolist(), names, strict=True))
+    terms = ", ".join(f"{weight:.3f} {one}" for weight, one in zip(network.weight.tolist(), names, strict=True))
     return ModelCard(
         name=name,
         component=slot,
         summary=f"The {'mean' if rule == 'mean' else 'sum'} of the calibrated logits of {' and '.join(names)}.",
         architecture=ARCHITECTURE,
         config={"members": listed(list(zip(cards, kept, strict=True)))},
-        preprocessing={"rule": f"{told}; {network.bias.item():+.3f}"},
+        preprocessing={"rule": f"{terms}; {network.bias.item():+.3f}"},
         output=Output(labels=("fake",), fake=0),
-        calibrated_on=f"{len(dealt.held_out)} files of groups held out, told apart by the column {dealt.group!r};"
+        calibrated_on=f"{len(split.held_out)} files of groups held out, told apart by the column {split.group!r};"
         " a group counts as the root of its files, classes alike",
         pooling=cards[0].pooling,
         trained_on=tuple(dict.fromkeys(source for card in cards for source in card.trained_on)),
@@ -185,7 +185,7 @@ def _card(
         licence=" ".join(f"{card.name}: {card.licence}" for card in cards),
         seed=seed,
         command=f"forensix combine {' '.join(names)} --manifest MANIFEST --task {task} --out {name} --rule {rule}"
-        f" --group {dealt.group} --seed {seed}",
+        f" --group {split.group} --seed {seed}",
         version=forensix.__version__,
         manifest_sha256=digest,
         weights=f"{name}.safetensors",

@@ -1,7 +1,7 @@
 """Which files are learnt from, which ones stop the training, and which ones calibrate and measure it.
 
 Groups stay whole. Where a manifest says ``split``, rows of ``train`` are learnt from and rows of ``dev`` shared out to
-the other two; rows of ``test`` are left for an evaluation afterwards. Where it has no rows of ``train``, all are dealt.
+the other two; rows of ``test`` are left for an evaluation afterwards. Where it has no rows of ``train``, all are split.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ N_FOLDS = 5
 
 
 @dataclass(frozen=True)
-class Dealt:
+class Split:
     """Three manifests without a group in common, and by which column groups are told apart."""
 
     learnt: Manifest
@@ -28,7 +28,7 @@ class Dealt:
     group: str
 
 
-def deal(manifest: Manifest, group: str | None, seed: int) -> Dealt:
+def deal(manifest: Manifest, group: str | None, seed: int) -> Split:
     """Share out a manifest.
 
     Parameters
@@ -57,10 +57,10 @@ def deal(manifest: Manifest, group: str | None, seed: int) -> Dealt:
             raise UsageError(f"the group {min(shared)!r} of the column {column!r} is in the splits train and dev")
         if len(others):
             folds = _folds(others, column, 2, 2, seed)
-            return Dealt(learnt, _part(others, folds == 1), _part(others, folds == 0), column)
+            return Split(learnt, _part(others, folds == 1), _part(others, folds == 0), column)
         manifest = learnt
     folds = _folds(manifest, column, N_FOLDS, 3, seed)
-    return Dealt(_part(manifest, folds > 1), _part(manifest, folds == 1), _part(manifest, folds == 0), column)
+    return Split(_part(manifest, folds > 1), _part(manifest, folds == 1), _part(manifest, folds == 0), column)
 
 
 def groups_of(manifest: Manifest, column: str) -> list[str]:

@@ -51,7 +51,7 @@ def measured_on(
     """
     calibration = _calibration(partial(logit, detector(card)), held_out, groups, tell)
     calibrated = card.model_copy(update={"calibration": calibration})
-    found = evaluate(
+    evaluation = evaluate(
         held_out,
         task,
         component=detector(calibrated),
@@ -63,7 +63,7 @@ def measured_on(
     )
     group_of = dict(zip(held_out.table["path"], groups, strict=True))
     kind_of = dict(zip(held_out.table["path"], map(_kind, held_out.paths()), strict=True))
-    scores = found.scores[found.scores["score"].notna()]
+    scores = evaluation.scores[evaluation.scores["score"].notna()]
     conditions = [
         AS_IT_IS if name == "none" else f"{name}{'' if pd.isna(strength) else f' {strength:g}'}"
         for name, strength in zip(scores["degradation"], scores["strength"], strict=True)
@@ -137,14 +137,16 @@ def judged(
 
 
 def _strengths(degradations: Collection[str]) -> dict[str, list[float | None]]:
-    found: dict[str, list[float | None]] = {}
-    for told in degradations:
-        name, _, strength = told.partition("=")
+    strengths: dict[str, list[float | None]] = {}
+    for degradation in degradations:
+        name, _, strength = degradation.partition("=")
         try:
-            found.setdefault(name, []).append(float(strength) if strength else None)
+            strengths.setdefault(name, []).append(float(strength) if strength else None)
         except ValueError:
-            raise UsageError(f"a degradation is written NAME=STRENGTH, for example jpeg=70, not {told!r}") from None
-    return found
+            raise UsageError(
+                f"a degradation is written NAME=STRENGTH, for example jpeg=70, not {degradation!r}"
+            ) from None
+    return strengths
 
 
 def trained_on(manifest: Manifest, groups: Sequence[str], fake: Sequence[int]) -> tuple[TrainingSource, ...]:

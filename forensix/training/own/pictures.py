@@ -48,11 +48,11 @@ class WholePictures(Recipe):
 
     def kept(self, media: Media, rng: Rng) -> Arrays:
         """Return pictures uint8 (H, W, 3), large ones scaled down, or cut where the network wants them as they are."""
-        found = []
+        crops = []
         for rgb in pictures_of(media):
             scale = min(1.0, KEPT_PX / max(rgb.shape[:2])) if "resize" in self._plan else 1.0
-            found.append(np.ascontiguousarray(window(scaled(rgb, scale, rng), KEPT_PX, rng)))
-        return tuple(found)
+            crops.append(np.ascontiguousarray(window(scaled(rgb, scale, rng), KEPT_PX, rng)))
+        return tuple(crops)
 
     def example(self, arrays: Arrays, size: int, rng: Rng) -> tuple[np.ndarray[Any, Any], int]:
         """Return a picture scaled and degraded; a window of it where networks take any size."""
@@ -92,22 +92,26 @@ class Pictures(WholePictures):
 
     def kept(self, media: Media, rng: Rng) -> Arrays:
         """Return the views of a picture, the whole last; of a video those of frames drawn from it."""
-        found: list[Any] = []
+        arrays: list[Any] = []
         for rgb in pictures_of(media):
             views = cut_views(rgb, rng)
-            found += [*views.native, views.whole]
+            arrays += [*views.native, views.whole]
             # Which arrays belong together is told by their last one.
-            found.append(np.array(len(views.native)))
-        return tuple(found)
+            arrays.append(np.array(len(views.native)))
+        return tuple(arrays)
 
     def draw(self, material: Material, n: int, rng: Rng) -> Batch:
         """Return a batch of crops, or, where the backbone does not learn, of what it says of crops drawn before."""
         if self._learns_all:
             return super().draw(material, n, rng)
         rows = self.rows(material, n, rng)
-        told = [self._said(material, int(row), int(rng.integers(VERSIONS))) for row in rows]
+        pairs = [self._said(material, int(row), int(rng.integers(VERSIONS))) for row in rows]
         labels = torch.tensor(material.fake[rows].astype(np.float32))
-        return torch.stack([one for one, _ in told]).float(), torch.tensor([output for _, output in told]), labels
+        return (
+            torch.stack([one for one, _ in pairs]).float(),
+            torch.tensor([output for _, output in pairs]),
+            labels,
+        )
 
     def _said(self, material: Material, row: int, version: int) -> tuple[Tensor, int]:
         key = material.files[row].name, version
@@ -117,8 +121,8 @@ class Pictures(WholePictures):
             backbones: Any = self.module.backbones
             device = next(backbones.parameters()).device
             with torch.inference_mode():
-                found = statistics(backbones.eval()(self.inputs([crop]).to(device)))[0]
-            self._statistics[key] = found.half().cpu().clone(), output
+                features = statistics(backbones.eval()(self.inputs([crop]).to(device)))[0]
+            self._statistics[key] = features.half().cpu().clone(), output
         return self._statistics[key]
 
     def example(self, arrays: Arrays, size: int, rng: Rng) -> tuple[np.ndarray[Any, Any], int]:
@@ -137,8 +141,8 @@ class Pictures(WholePictures):
     def logits(self, network: nn.Module, inputs: Tensor, outputs: Tensor) -> Tensor:
         """Return for each crop the logit of its own output; inputs may be what the backbone said of them."""
         net: Any = network
-        told: Tensor = net(inputs)[0] if inputs.ndim == 4 else net.rule(inputs)
-        return told[torch.arange(len(told), device=told.device), outputs.to(told.device)]
+        output: Tensor = net(inputs)[0] if inputs.ndim == 4 else net.rule(inputs)
+        return output[torch.arange(len(output), device=output.device), outputs.to(output.device)]
 
     def tuned(self, *, everything: bool) -> list[nn.Parameter]:
         """Return the rule's parameters, or all."""

@@ -84,9 +84,9 @@ class Recipe(ABC):
     def draw(self, material: Material, n: int, rng: Rng) -> Batch:
         """Return a batch of ``n`` examples, half of them fake; groups count as the root of their files."""
         size, rows = self.size(rng), self.rows(material, n, rng)
-        found = [self.example(material.arrays(int(row)), size, rng) for row in rows]
+        examples = [self.example(material.arrays(int(row)), size, rng) for row in rows]
         labels = torch.tensor(material.fake[rows].astype(np.float32))
-        return self.inputs([one for one, _ in found]), torch.tensor([output for _, output in found]), labels
+        return self.inputs([one for one, _ in examples]), torch.tensor([output for _, output in examples]), labels
 
     def rows(self, material: Material, n: int, rng: Rng) -> NDArray[np.int64]:
         """Return ``n`` files to draw from, half of them fake; groups count as the root of their files."""
@@ -95,8 +95,8 @@ class Recipe(ABC):
 
     def logits(self, network: nn.Module, inputs: Tensor, outputs: Tensor) -> Tensor:
         """Return logits (n,), higher for fake, with their gradient."""
-        told = network(inputs)
-        return read_out(told[0] if isinstance(told, tuple) else told, self.card.output)
+        output = network(inputs)
+        return read_out(output[0] if isinstance(output, tuple) else output, self.card.output)
 
 
 def read_out(values: Tensor, output: Output) -> Tensor:

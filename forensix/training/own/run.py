@@ -19,11 +19,11 @@ from forensix.manifest import Manifest
 from forensix.models import LoadedModel, ModelCard, list_models, load_model, save_model
 from forensix.models.placement import choose_device
 from forensix.models.store import write_card
-from forensix.progress import Progress, shown
+from forensix.progress import Progress, display
 from forensix.tasks.catalogue import describe, task_names
 from forensix.tasks.task import check_names, load_task
 from forensix.training.loop import Plan, cosine, fit
-from forensix.training.own.deal import Dealt, deal, groups_of
+from forensix.training.own.deal import Split, deal, groups_of
 from forensix.training.own.faces import Faces
 from forensix.training.own.material import Material, gather
 from forensix.training.own.measure import measured_on, trained_on
@@ -78,7 +78,7 @@ def train(
 ) -> ModelCard:
     """Train a detector on files of your own, and return its card.
 
-    Groups of files are dealt into three: most are learnt from, some stop the training when they get no better, and the
+    Groups of files are split into three: most are learnt from, some stop the training when they get no better, and the
     rest are held out: their files calibrate the score, set the threshold and the bounds of ``inconclusive``, and are
     what the card's figures were measured on, whole, as a user's file is scored, as they are and degraded. Both classes
     go through the same random degradations. Killed and called again with the same arguments, it goes on.
@@ -138,7 +138,7 @@ def train(
     settings = Settings(steps, batch, rate, everything, seed)
     placed = choose_device(device)
     listed = read_manifest(manifest).check()
-    dealt = deal(listed, group, settings.seed)
+    split = deal(listed, group, settings.seed)
     started_from = os.fspath(base) if base is not None else load_task(task).components[slot]
     model = load_model(started_from)
     if model.card.component != slot:
@@ -150,32 +150,32 @@ def train(
     work = folder / WORK
     work.mkdir(parents=True, exist_ok=True)
     recipe = recipe_of(model)
-    with shown(progress) as tell:
+    with display(progress) as tell:
         learnt, stopping = (
             gather(
                 part,
-                groups_of(part, dealt.group),
+                groups_of(part, split.group),
                 recipe.read,
                 work,
                 recipe.kind,
                 _told(tell, task, f"reading {len(part)} files {what}", len(part), *span),
             )
             for part, what, span in (
-                (dealt.learnt, "to learn from", (0.0, 0.2)),
-                (dealt.stopping, "to stop by", (0.2, 0.3)),
+                (split.learnt, "to learn from", (0.0, 0.2)),
+                (split.stopping, "to stop by", (0.2, 0.3)),
             )
         )
         digest = digest_of(listed)
-        run = repr((digest, model.card.sha256, dealt.group, settings, forensix.__version__))
+        run = repr((digest, model.card.sha256, split.group, settings, forensix.__version__))
         _learn(recipe, learnt, stopping, settings, placed, work / "checkpoint.pt", run, tell, task)
-        card = _card(model.card, called, dealt, learnt, settings, task, digest)
+        card = _card(model.card, called, split, learnt, settings, task, digest)
         card = _saved(card, model.module.cpu(), work)
         card = measured_on(
             card,
             lambda card: recipe.detector(LoadedModel(card, model.module)),
             recipe.logit,
-            dealt.held_out,
-            groups_of(dealt.held_out, dealt.group),
+            split.held_out,
+            groups_of(split.held_out, split.group),
             task,
             recipe.degradations if degradations is None else tuple(degradations),
             lambda said, share: tell(task, said, 0.8 + 0.2 * share),
@@ -281,7 +281,7 @@ def _told(tell: Progress, task: str, said: str, n: int, start: float, stop: floa
 def _card(
     base: ModelCard,
     name: str,
-    dealt: Dealt,
+    split: Split,
     learnt: Material,
     settings: Settings,
     task: str,
@@ -294,19 +294,19 @@ def _card(
             "name": name,
             "summary": f"{base.name}, trained further on {len(learnt)} files of a manifest of your own.",
             "calibration": None,
-            "calibrated_on": f"{len(dealt.held_out)} files of groups held out, told apart by the column {dealt.group!r}"
-            f"{alone if dealt.group == 'path' else ''}; a group counts as the root of its files, classes alike",
+            "calibrated_on": f"{len(split.held_out)} files of groups held out, told apart by the column {split.group!r}"
+            f"{alone if split.group == 'path' else ''}; a group counts as the root of its files, classes alike",
             "threshold": 0.5,
             "inconclusive": None,
             "inconclusive_video": None,
             "detail_gap": None,
-            "trained_on": trained_on(dealt.learnt, groups_of(dealt.learnt, dealt.group), dealt.learnt.is_fake()),
+            "trained_on": trained_on(split.learnt, groups_of(split.learnt, split.group), split.learnt.is_fake()),
             "measured": (),
             "limits": f"It knows what {len(set(learnt.groups.tolist()))} groups of one collection taught it, and was"
             f" measured on groups of the same collection: on others it may do worse. {base.limits}",
             "licence": f"{base.licence} And what the files of its training demand.",
             "seed": settings.seed,
-            "command": f"forensix train MANIFEST --task {task} --out {name} --base {base.name} --group {dealt.group}"
+            "command": f"forensix train MANIFEST --task {task} --out {name} --base {base.name} --group {split.group}"
             f" --seed {settings.seed} --steps {settings.steps}",
             "version": forensix.__version__,
             "manifest_sha256": digest,

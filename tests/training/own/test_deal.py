@@ -15,29 +15,29 @@ def manifest(n: int = 60, **columns: object) -> Manifest:
     return Manifest(pd.DataFrame(rows | {"group_id": [f"g{i % 10}" for i in range(n)]} | columns), ".")
 
 
-def parts(dealt: object) -> list[Manifest]:
-    return [dealt.learnt, dealt.stopping, dealt.held_out]
+def parts(split: object) -> list[Manifest]:
+    return [split.learnt, split.stopping, split.held_out]
 
 
 @pytest.mark.parametrize("group", [None, "source", "path"])
 def test_no_group_is_in_two_parts_and_every_part_has_both_classes(group: str | None) -> None:
     whole = manifest(source=[f"s{i % 12}" for i in range(60)])
-    dealt = deal(whole, group, 0)
-    assert dealt.group == (group or "group_id")
-    groups = [set(groups_of(part, dealt.group)) for part in parts(dealt)]
+    split = deal(whole, group, 0)
+    assert split.group == (group or "group_id")
+    groups = [set(groups_of(part, split.group)) for part in parts(split)]
     assert not (groups[0] & groups[1] or groups[0] & groups[2] or groups[1] & groups[2])
-    assert sum(map(len, parts(dealt))) == 60 and len(dealt.learnt) >= 30
-    assert all(set(part.table["label"]) == {"real", "fake"} for part in parts(dealt))
-    assert deal(whole, group, 0).learnt.paths() == dealt.learnt.paths()
+    assert sum(map(len, parts(split))) == 60 and len(split.learnt) >= 30
+    assert all(set(part.table["label"]) == {"real", "fake"} for part in parts(split))
+    assert deal(whole, group, 0).learnt.paths() == split.learnt.paths()
 
 
 def test_splits_that_are_named_are_kept_and_the_test_rows_take_no_part() -> None:
     splits = ["train"] * 30 + ["dev"] * 20 + ["test"] * 10
     groups = [f"{split}{i % 5}" for i, split in enumerate(splits)]
-    dealt = deal(manifest(split=splits, group_id=groups), None, 0)
-    assert dealt.learnt.paths() == [Path(f"{i}.jpg") for i in range(30)]
-    assert set(dealt.stopping.table["split"]) == set(dealt.held_out.table["split"]) == {"dev"}
-    assert len(dealt.stopping) + len(dealt.held_out) == 20
+    split = deal(manifest(split=splits, group_id=groups), None, 0)
+    assert split.learnt.paths() == [Path(f"{i}.jpg") for i in range(30)]
+    assert set(split.stopping.table["split"]) == set(split.held_out.table["split"]) == {"dev"}
+    assert len(split.stopping) + len(split.held_out) == 20
     with pytest.raises(UsageError, match=r"'g0' .* is in the splits train and dev"):
         deal(manifest(split=splits), None, 0)
 

@@ -24,7 +24,7 @@ from forensix.models import ModelCard, get_card, load_model
 from forensix.models.store import save_model
 from forensix.small.make import generated, photographed
 from forensix.training.own import material, run
-from forensix.training.own.deal import Dealt
+from forensix.training.own.deal import Split
 from tests.models import zoo
 
 TASK = "ai_generated_image_detection"
@@ -112,7 +112,7 @@ def test_what_was_fitted_on_scores_of_the_base_is_not_carried_over() -> None:
     assert all(getattr(base, name) is not None for name in fitted)
     learnt = material.Material((), np.zeros(0, dtype=bool), np.zeros(0, dtype=str), ())
     settings = SimpleNamespace(seed=0, steps=1)
-    card = run._card(base, "own", Dealt(files, files, files, "path"), learnt, settings, "face_manipulation", "")
+    card = run._card(base, "own", Split(files, files, files, "path"), learnt, settings, "face_manipulation", "")
     assert all(getattr(card, name) is None for name in fitted)
     assert not card.measured
 

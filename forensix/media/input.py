@@ -1,7 +1,7 @@
 """What may be analysed besides a path, a URL and bytes: file objects, PIL pictures and NumPy arrays.
 
 Pictures and arrays are written into the bytes of a PNG or WAV file, without loss, and take the same road as a file from
-there. Such a file says nothing of where its content came from: `Given.written` tells what it was written from, and the
+there. Such a file says nothing of where its content came from: `Input.written` tells what it was written from, and the
 tasks that examine files leave it out. Give the path where there is one.
 
     picture   a PIL picture, turned as its EXIF says, or an array: uint8, (H, W, 3) RGB, (H, W, 4) RGBA or (H, W) grey.
@@ -39,7 +39,7 @@ _UINT8 = "pictures are uint8 from 0 to 255"
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class Input:
     """A source that `open_media` opens, in this process or another."""
 
     source: str | os.PathLike[str] | bytes
@@ -50,13 +50,13 @@ class Given:
     """What the bytes were written from, where no file was given: ``"a picture of 640 x 480 pixels"``."""
 
 
-def taken(
+def as_input(
     source: Source,
     *,
     name: str | None = None,
     sample_rate: float | None = None,
     limits: Limits = Limits(),  # noqa: B008
-) -> Given:
+) -> Input:
     """Return a source in the form that can be opened, read or encoded where it is an object in memory.
 
     Raises
@@ -78,10 +78,10 @@ def taken(
     if _is_a("PIL.Image", "Image", source):
         return _pil(source, name, limits)
     if isinstance(source, bytes | bytearray | memoryview):
-        return Given(bytes(source), name or "bytes", name)
+        return Input(bytes(source), name or "bytes", name)
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
-        return Given(source, os.fsdecode(path), name)
+        return Input(source, os.fsdecode(path), name)
     if callable(getattr(source, "read", None)):
         return _read(source, name, limits)
     raise UsageError(
@@ -96,28 +96,28 @@ def _is_a(module: str, kind: str, source: object) -> bool:
     return known is not None and isinstance(source, known)
 
 
-def _read(file: Any, name: str | None, limits: Limits) -> Given:
+def _read(file: Any, name: str | None, limits: Limits) -> Input:
     """Return what a file object holds from where it stands, no more than may be analysed."""
     called = getattr(file, "name", None)
     name = name or (PurePath(called).name if isinstance(called, str) else None)
-    shown = name or "the file object"
+    label = name or "the file object"
     content = bytearray()
     while len(content) <= limits.max_bytes:
         try:
             part = file.read(_CHUNK)
         except (OSError, ValueError) as error:
-            raise InputNotFound(f"{shown} cannot be read: {error}") from error
+            raise InputNotFound(f"{label} cannot be read: {error}") from error
         if isinstance(part, str):
-            raise UnsupportedMedia(f"{shown} was opened as text: open it with mode 'rb'")
+            raise UnsupportedMedia(f"{label} was opened as text: open it with mode 'rb'")
         if not part:
             break
         content += part
     if not content:
-        raise BrokenMedia(f"{shown} gave no bytes: call seek(0) where it was read or written before")
-    return Given(bytes(content), shown, name)
+        raise BrokenMedia(f"{label} gave no bytes: call seek(0) where it was read or written before")
+    return Input(bytes(content), label, name)
 
 
-def _pil(image: Any, name: str | None, limits: Limits) -> Given:
+def _pil(image: Any, name: str | None, limits: Limits) -> Input:
     from PIL import ImageOps
 
     _check_pixels(image.width, image.height, limits)
@@ -136,7 +136,7 @@ def _pil(image: Any, name: str | None, limits: Limits) -> Given:
     return _png(upright, name)
 
 
-def _picture(array: Any, name: str | None, limits: Limits) -> Given:
+def _picture(array: Any, name: str | None, limits: Limits) -> Input:
     from PIL import Image
 
     shape = " x ".join(map(str, array.shape))
@@ -158,7 +158,7 @@ def _picture(array: Any, name: str | None, limits: Limits) -> Given:
     return _png(Image.fromarray(array[..., 0] if array.ndim == 3 and array.shape[2] == 1 else array), name)
 
 
-def _png(image: Any, name: str | None) -> Given:
+def _png(image: Any, name: str | None) -> Input:
     from PIL.PngImagePlugin import PngInfo
 
     buffer = io.BytesIO()
@@ -166,10 +166,10 @@ def _png(image: Any, name: str | None) -> Given:
     image.info = {key: value for key, value in image.info.items() if key == "transparency"}
     image.save(buffer, "PNG", compress_level=1, pnginfo=PngInfo())
     written = f"a picture of {image.width} x {image.height} pixels"
-    return Given(buffer.getvalue(), name or "picture", name or "picture", written)
+    return Input(buffer.getvalue(), name or "picture", name or "picture", written)
 
 
-def _sound(array: Any, sample_rate: float, name: str | None, limits: Limits) -> Given:
+def _sound(array: Any, sample_rate: float, name: str | None, limits: Limits) -> Input:
     import numpy as np
     from scipy.io import wavfile
 
@@ -196,7 +196,7 @@ def _sound(array: Any, sample_rate: float, name: str | None, limits: Limits) -> 
     buffer = io.BytesIO()
     wavfile.write(buffer, int(sample_rate), np.ascontiguousarray(array, "<i2" if array.dtype.kind == "i" else "<f4"))
     written = f"sound of {duration_s:.4g} s at {int(sample_rate)} Hz"
-    return Given(buffer.getvalue(), name or "sound", name or "sound", written)
+    return Input(buffer.getvalue(), name or "sound", name or "sound", written)
 
 
 def _check_pixels(width: int, height: int, limits: Limits) -> None:
