@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from forensix.errors import UsageError
+from forensix.faces.crop import resized
 
 ALIGNED_PX = 224
 
@@ -109,14 +110,14 @@ def aligned(rgb: NDArray[np.uint8], points: NDArray[np.floating]) -> NDArray[np.
     low, high = middle - reach, middle + reach
     start = np.clip(np.floor(low), 0, size - 1).astype(int)
     stop = np.clip(np.ceil(high), start + 1, size).astype(int)
-    inner = Image.fromarray(rgb[start[1] : stop[1], start[0] : stop[0]])
+    inner = rgb[start[1] : stop[1], start[0] : stop[0]]
     if scale > 1:
-        shrunk = np.maximum(1, np.round((stop - start) / scale)).astype(int)
-        inner = inner.resize((int(shrunk[0]), int(shrunk[1])), Image.Resampling.BICUBIC)
-    ratio = (stop - start) / np.array(inner.size)
+        width, height = np.maximum(1, np.round((stop - start) / scale)).astype(int).tolist()
+        inner = resized(inner, (width, height), filter="bicubic")
+    ratio = (stop - start) / np.array(inner.shape[1::-1])
     before = np.ceil(np.maximum(start - low, 0) / ratio).astype(int)
     after = np.ceil(np.maximum(high - stop, 0) / ratio).astype(int)
-    filled = np.pad(np.asarray(inner), ((before[1], after[1]), (before[0], after[0]), (0, 0)), mode="edge")
+    filled = np.pad(inner, ((before[1], after[1]), (before[0], after[0]), (0, 0)), mode="edge")
     matrix = to_picture.copy()
     matrix[:, 2] -= start
     matrix /= ratio[:, None]

@@ -54,11 +54,13 @@ class Sums:
         (left, right), (top, bottom) = (
             _edges(inside.start[:, axis], inside.stop[:, axis], n) for axis, n in ((0, width), (1, height))
         )
-        rows = self._sums
-        total = rows[bottom[:, :, None], right[:, None]] - rows[bottom[:, :, None], left[:, None]]
-        total -= rows[top[:, :, None], right[:, None]] - rows[top[:, :, None], left[:, None]]
-        high, wide = (bottom - top).astype(np.float32), (right - left).astype(np.float32)
-        return np.asarray(total.astype(np.float32) / high[:, :, None, None] / wide[:, None, :, None])
+        total = np.empty((len(bottom), height, width, 3), np.int32)
+        for one, up, down, start, stop in zip(total, top, bottom, left, right, strict=True):
+            low, high = start[0], stop[-1] + 1
+            rows = self._sums[down, low:high] - self._sums[up, low:high]
+            np.subtract(rows[:, stop - low], rows[:, start - low], out=one)
+        tall, wide = (bottom - top).astype(np.float32), (right - left).astype(np.float32)
+        return np.asarray(total.astype(np.float32) / tall[:, :, None, None] / wide[:, None, :, None])
 
 
 def _edges(start: NDArray[np.int64], stop: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -64,17 +64,16 @@ class _Network(nn.Sequential):
         return scores.softmax(1)[:, 1], *others
 
     def evenly(self, x: Tensor) -> tuple[Tensor, ...]:
-        """Return the outputs of many inputs, in batches filled up to a power of two.
+        """Return the outputs of many inputs, in batches whose sizes are powers of two.
 
         Their number differs from frame to frame, and the convolution library keeps buffers for every size it has met:
         without this, memory grows by hundreds of MiB over a long video.
         """
-        parts = []
-        for start in range(0, max(1, len(x)), _AT_ONCE):
-            batch = x[start : start + _AT_ONCE]
-            n = len(batch)
-            filled = torch.cat([batch, batch.new_zeros((1 << (n - 1).bit_length()) - n, *batch.shape[1:])])
-            parts.append([out[:n] for out in self(filled)])
+        parts, rest = list[tuple[Tensor, ...]](), x
+        while len(rest) or not parts:
+            n = min(_AT_ONCE, 1 << len(rest).bit_length() >> 1)
+            parts.append(self(rest[:n]))
+            rest = rest[n:]
         return tuple(torch.cat(outs) for outs in zip(*parts, strict=True))
 
 
@@ -138,6 +137,7 @@ class Cascade:
         return scores.cpu().numpy(), sides.cpu().numpy(), points.cpu().numpy()
 
     def _input(self, windows: NDArray[np.floating] | NDArray[np.uint8]) -> Tensor:
+        # Channels last, as it comes: pooling and narrow convolutions are three times as fast so on a processor.
         x = torch.from_numpy(windows).to(self._device).permute(0, 3, 1, 2)
         return (x.float() - 127.5) * 0.0078125
 

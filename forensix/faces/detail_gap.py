@@ -10,12 +10,13 @@ the face and a sharp overlay beside it raise it in recorded faces, and a backgro
 A swap that sharpens what it puts in lowers it too.
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from forensix.faces.align import similarity
-from forensix.faces.crop import square
+from forensix.faces.crop import resized, square
 
 WINDOW = 2.0
 """Side of what is looked at over the longer side of the face's box."""
@@ -31,6 +32,9 @@ LEAST_CURVATURE = 1.0
 
 _COARSE_PX = 4
 _RIM_PX = 6
+"""What the mean of four pixels and the curvature over four see beyond a pixel."""
+
+_INNER = (slice(_RIM_PX, -_RIM_PX), slice(_RIM_PX, -_RIM_PX))
 _BAR = 8
 """Rows and columns that range over fewer grey levels are bars around the picture."""
 
@@ -59,23 +63,24 @@ def detail_gap(rgb: NDArray[np.uint8], box: NDArray[np.floating], points: NDArra
     Above 0 where the face holds less; recorded and made faces lie mostly between -0.2 and 0.6. NaN where the face or
     its surroundings are too small or too bare to tell.
     """
-    from scipy.ndimage import uniform_filter
-
     shown, start, scale = _window(rgb, np.asarray(box, dtype=np.float64))
     if min(shown.shape[:2]) <= 2 * _RIM_PX:
         return float("nan")
-    reach = _reach(shown.shape, np.asarray(points, dtype=np.float64), start, scale)
+    reach = _reach(shown.shape, np.asarray(points, dtype=np.float64), start, scale)[_INNER]
     grey = shown.astype(np.float32) @ _GREY
     inside = _without_bars(grey)
-    fine, coarse = _curvature(grey, 1), _curvature(uniform_filter(grey, _COARSE_PX), _COARSE_PX)
+    fine = _curvature(grey, 1, _RIM_PX, inside.shape)
+    coarse = _curvature(_mean_of_four(grey), _COARSE_PX, _COARSE_PX, inside.shape)
     face, around = inside & (reach < _FACE**2), inside & (reach > _SURROUNDINGS**2)
-    return _fall(fine[face], coarse[face]) - _fall(fine[around], coarse[around])
+    return _fall(fine, coarse, face) - _fall(fine, coarse, around)
 
 
-def _fall(fine: NDArray[np.float32], coarse: NDArray[np.float32]) -> float:
-    if len(fine) < LEAST_PX or coarse.mean() < LEAST_CURVATURE:
+def _fall(fine: NDArray[np.float32], coarse: NDArray[np.float32], part: NDArray[np.bool_]) -> float:
+    n, weights = int(part.sum()), part.ravel().astype(np.float32)
+    if n < LEAST_PX:
         return float("nan")
-    return float(np.log(coarse.mean() + _FLOOR) - np.log(fine.mean() + _FLOOR))
+    sharp, soft = (float(weights @ curvature.ravel()) / n for curvature in (fine, coarse))
+    return math.log(soft + _FLOOR) - math.log(sharp + _FLOOR) if soft >= LEAST_CURVATURE else float("nan")
 
 
 def _window(rgb: NDArray[np.uint8], box: NDArray[np.float64]) -> tuple[NDArray[np.uint8], NDArray[np.float64], float]:
@@ -88,7 +93,7 @@ def _window(rgb: NDArray[np.uint8], box: NDArray[np.float64]) -> tuple[NDArray[n
     scale = max(1.0, float(area[2] - area[0]) / MAX_WINDOW_PX)
     if scale > 1:
         width, height = np.maximum(1, np.round((stop - start) / scale)).astype(int).tolist()
-        shown = np.asarray(Image.fromarray(shown).resize((width, height), Image.Resampling.BILINEAR))
+        shown = resized(shown, (width, height))
     return shown, start.astype(np.float64), scale
 
 
@@ -109,18 +114,25 @@ def _reach(
 
 
 def _without_bars(grey: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """Return which pixels count: not the rim, and not the bars around a picture that does not fill the frame."""
+    """Return which pixels within the rim are not of the bars around a picture that does not fill the frame."""
     rows, columns = (np.ptp(grey, axis=axis) >= _BAR for axis in (1, 0))
-    for kept in (rows, columns):
-        kept[:_RIM_PX] = kept[-_RIM_PX:] = False
-    counted: NDArray[np.bool_] = rows[:, None] & columns[None]
+    counted: NDArray[np.bool_] = rows[_INNER[0], None] & columns[None, _INNER[1]]
     return counted
 
 
-def _curvature(grey: NDArray[np.float32], step: int) -> NDArray[np.float32]:
-    """Return the absolute Laplacian over ``step`` pixels, 0 within ``step`` of the rim."""
-    inner = slice(step, -step)
-    found = np.zeros_like(grey)
-    around = grey[: -2 * step, inner] + grey[2 * step :, inner] + grey[inner, : -2 * step] + grey[inner, 2 * step :]
-    found[inner, inner] = np.abs(4 * grey[inner, inner] - around)
-    return found
+def _mean_of_four(grey: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the mean over squares of four pixels, three rows and columns fewer."""
+    for _ in range(2):
+        pairs = grey[:-1] + grey[1:]
+        grey = (pairs[:-2] + pairs[2:]).T
+    return grey / np.float32(_COARSE_PX**2)
+
+
+def _curvature(grey: NDArray[np.float32], step: int, first: int, shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """Return the absolute Laplacian over ``step`` pixels of a part of a shape, from row and column ``first`` on."""
+
+    def part(down: int, right: int) -> NDArray[np.float32]:
+        return grey[first + down :, first + right :][: shape[0], : shape[1]]
+
+    around = part(-step, 0) + part(step, 0) + part(0, -step) + part(0, step)
+    return np.abs(4 * part(0, 0) - around)

@@ -21,11 +21,10 @@ from functools import cache, partial
 from typing import Protocol
 
 import numpy as np
-from PIL import Image
 
 from forensix.errors import UsageError
 from forensix.faces.cascade import LAST_PX, Found, cascade
-from forensix.faces.crop import cut, square
+from forensix.faces.crop import cut, resized, square
 from forensix.models.placement import Placement, choose_device, in_batches
 
 MIN_SCORE = 0.97
@@ -220,8 +219,7 @@ def _detect_batch(
     rim = (round(RIM * size[0]), round(RIM * size[1]))
     framed = np.zeros((len(pictures), size[1] + 2 * rim[1], size[0] + 2 * rim[0], 3), np.uint8)
     for one, rgb in zip(framed, pictures, strict=True):
-        inner = Image.fromarray(rgb).resize(size, Image.Resampling.BILINEAR)
-        one[rim[1] : rim[1] + size[1], rim[0] : rim[0] + size[0]] = np.asarray(inner)
+        one[rim[1] : rim[1] + size[1], rim[0] : rim[0] + size[0]] = resized(rgb, size)
     min_face_px = int(min(max(MIN_FACE_PX, detector.min_face * min(size)), *size))
     ratio = np.array([width / size[0], height / size[1]])
     faces = cascade(detector.device).find(framed, min_face_px)

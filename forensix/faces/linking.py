@@ -7,6 +7,7 @@ References
 Bewley et al., Simple online and realtime tracking, 2016 (assignment of overlaps), with likeness of crops added.
 """
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,15 @@ MIN_OVERLAP = 0.1
 MIN_LIKENESS = 0.5
 """Correlation of two crops below which they are two faces, however well they overlap: a cut to another person. On the
 development videos no neighbouring crops of one person fall below it, and five of six of two persons do."""
+
+GAP_EVERY = 4
+"""The gap of fine detail is measured of one crop in so many: it costs as much as cutting the crop."""
+
+LEAST_GAPS = 3
+"""Fewer than so many say nothing: until there are, every crop is measured."""
+
+SHORT = 8
+"""Crops of a track that come close together; as it goes on they are thinned to what the whole video has room for."""
 
 _LIKENESS_WEIGHT = 0.5
 _DESCRIPTOR_PX = 16
@@ -64,7 +74,7 @@ class OpenTrack:
         """Return where the face should be by now."""
         return self.boxes[-1] + np.tile(self.velocity * (ms - self.frame_ms[-1]), 2)
 
-    def add(self, frame: "Frame", faces: Detections, row: int, descriptor: np.ndarray) -> None:
+    def add(self, frame: "Frame", faces: Detections, row: int, descriptor: np.ndarray, *, measures_gaps: bool) -> None:
         """Continue with one face of a frame; boxes end where the picture does."""
         height, width = frame.rgb.shape[:2]
         box = np.clip(faces.boxes[row], 0, (width, height, width, height)) * frame.scale
@@ -82,7 +92,9 @@ class OpenTrack:
             self.kept.append(position)
             self.crops.append(aligned(frame.rgb, faces.landmarks[row]))
             self.landmarks.append(faces.landmarks[row] * frame.scale)
-            self.detail_gaps.append(detail_gap(frame.rgb, faces.boxes[row], faces.landmarks[row]))
+            is_due = position % (GAP_EVERY * self.stride) == 0 or np.isfinite(self.detail_gaps).sum() < LEAST_GAPS
+            seen = frame.rgb, faces.boxes[row], faces.landmarks[row]
+            self.detail_gaps.append(detail_gap(*seen) if measures_gaps and is_due else math.nan)
 
     def thin(self) -> None:
         """Drop every other crop and keep half as many from now on."""
@@ -92,11 +104,18 @@ class OpenTrack:
 
 
 class Linker:
-    """Tracks of the frames so far. A face that is lost for up to ``max_gap_ms`` is picked up again."""
+    """Tracks of the frames so far. A face that is lost for up to ``max_gap_ms`` is picked up again.
 
-    def __init__(self, *, max_gap_ms: float, max_crops: int) -> None:
+    ``n_expected`` frames will come, as far as is known; ``measures_gaps`` says whether fine detail is measured.
+    """
+
+    def __init__(
+        self, *, max_gap_ms: float, max_crops: int, n_expected: int | None = None, measures_gaps: bool = True
+    ) -> None:
         self.max_gap_ms = max_gap_ms
         self.max_crops = max(1, max_crops)
+        self.stride = 1 << max(0, math.ceil(math.log2(max(1, n_expected or 1) / self.max_crops)))
+        self.measures_gaps = measures_gaps
         self.active: list[OpenTrack] = []
         self.done: list[OpenTrack] = []
         self.n_frames = 0
@@ -131,8 +150,8 @@ class Linker:
             if one is None:
                 one = OpenTrack()
                 self.active.append(one)
-            one.add(frame, faces, row, descriptor)
-            if len(one.kept) > self.max_crops:
+            one.add(frame, faces, row, descriptor, measures_gaps=self.measures_gaps)
+            if len(one.kept) > (self.max_crops if one.stride >= self.stride else min(SHORT, self.max_crops)):
                 one.thin()
         self.n_frames += 1
         self.last_ms = frame.ms
@@ -143,17 +162,13 @@ class Linker:
         near = self.near(frame.ms)
         if not near or not len(faces):
             return {}
-        # Here, not above: a picture by itself has nothing to match, and the import takes as long as looking at it.
-        from scipy.optimize import linear_sum_assignment
-
         boxes = faces.boxes * frame.scale
         expected = np.array([one.expected(frame.ms) for one in near])
         overlap = np.maximum(iou(expected, boxes), iou(np.array([one.boxes[-1] for one in near]), boxes))
         likeness = np.array([one.descriptor for one in near]) @ np.array(descriptors).T
         value = (1 - _LIKENESS_WEIGHT) * overlap + _LIKENESS_WEIGHT * likeness
         allowed = (overlap >= MIN_OVERLAP) & (likeness >= MIN_LIKENESS)
-        rows, columns = linear_sum_assignment(np.where(allowed, -value, 10.0))
-        return {int(j): near[i] for i, j in zip(rows, columns, strict=True) if allowed[i, j]}
+        return {j: near[i] for i, j in assigned(value, allowed)}
 
     def _prune(self) -> None:
         while len(self.done) + len(self.active) > MAX_TRACKS:
@@ -162,6 +177,19 @@ class Linker:
         tracks = self.done + self.active
         while sum(len(one.kept) for one in tracks) > MAX_CROPS_IN_ALL:
             max(tracks, key=lambda one: len(one.kept)).thin()
+
+
+def assigned(value: np.ndarray, allowed: np.ndarray) -> list[tuple[int, int]]:
+    """Return as many allowed pairs of a row and a column as there can be, none in two, of the largest sum of values."""
+    if (allowed.sum(axis=0) > 1).any() or (allowed.sum(axis=1) > 1).any():
+        # Here, not above: faces mostly lie apart, and the import takes as long as following them for a second.
+        from scipy.optimize import linear_sum_assignment
+
+        rows, columns = linear_sum_assignment(np.where(allowed, -value, 10.0))
+        chosen = np.zeros_like(allowed)
+        chosen[rows, columns] = True
+        allowed = allowed & chosen
+    return [(int(i), int(j)) for i, j in np.argwhere(allowed)]
 
 
 def iou(a: np.ndarray, b: np.ndarray) -> np.ndarray:

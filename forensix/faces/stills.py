@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
+from forensix.faces.crop import resized
+
 if TYPE_CHECKING:
     from forensix.media import Frame
 
@@ -47,12 +49,14 @@ class Stills:
         self._seen += 1
         if (self._seen - 1) % self._stride:
             return
-        picture = Image.fromarray(frame.rgb)
-        picture.thumbnail((STILL_PX, STILL_PX), Image.Resampling.BILINEAR, reducing_gap=1.0)
+        height, width = frame.rgb.shape[:2]
+        scale = max(1.0, max(width, height) / STILL_PX)
+        small = frame.rgb
+        if scale > 1:
+            small = resized(small, (max(1, round(width / scale)), max(1, round(height / scale))))
         buffer = io.BytesIO()
-        picture.save(buffer, "JPEG", quality=_QUALITY)
-        scale = frame.scale * max(frame.rgb.shape[:2]) / max(picture.size)
-        self.kept.append(Still(frame.index, frame.ms, scale, buffer.getvalue()))
+        Image.fromarray(small).save(buffer, "JPEG", quality=_QUALITY)
+        self.kept.append(Still(frame.index, frame.ms, frame.scale * scale, buffer.getvalue()))
         if len(self.kept) > MAX_STILLS:
             del self.kept[1::2]
             self._stride *= 2

@@ -60,8 +60,9 @@ class FaceTrack:
     boxes (n, 4) float xyxy in pixels of the original frame, scores (n,) of the detector, frame_idx (n,) and
     frame_ms (n,) in the original video. ``kept`` (k,) says which of the n were kept as ``crops``, uint8
     (k, 224, 224, 3) as `forensix.faces.align` cuts them, with ``landmarks`` (k, 5, 2) in pixels of the original frame
-    and ``detail_gaps`` (k,), how much less fine detail the face holds than its surroundings, NaN where that cannot be
-    told (`forensix.faces.detail_gap`).
+    and ``detail_gaps`` (k,), how much less fine detail the face holds than its surroundings
+    (`forensix.faces.detail_gap`): NaN where that cannot be told, in most crops of a longer track (`linking.GAP_EVERY`),
+    and in an image.
     ``frame_rate_hz`` is the video's own rate, 0 for an image. ``id`` counts from 0, the most prominent face first.
     """
 
@@ -170,15 +171,24 @@ def track_frames(
     detector: FaceDetector | None = None,
     frame_rate_hz: float = 0.0,
     interval_s: float = 1 / MAX_RATE_HZ,
+    duration_s: float | None = None,
     max_crops: int = MAX_CROPS,
     max_side_px: int = MAX_SIDE_PX,
+    measures_gaps: bool = True,
 ) -> tuple[FaceTrack, ...]:
     """Follow faces over frames that come in order of time; see `track`.
 
-    ``interval_s`` is the time between frames, ``max_side_px`` the size at which whole frames are searched.
+    ``interval_s`` is the time between frames, ``duration_s`` how long they go on, where that is known: fewer crops are
+    then cut in vain. ``max_side_px`` is the size at which whole frames are searched; ``measures_gaps`` says whether the
+    gap of fine detail is measured.
     """
     detector = detector or mtcnn()
-    linker = Linker(max_gap_ms=1000 * max(MAX_GAP_S, 2.5 * interval_s), max_crops=max_crops)
+    linker = Linker(
+        max_gap_ms=1000 * max(MAX_GAP_S, 2.5 * interval_s),
+        max_crops=max_crops,
+        n_expected=int((duration_s or 0.0) / interval_s),
+        measures_gaps=measures_gaps,
+    )
     searched_ms, before = -np.inf, None
     for frame in frames:
         now = _coarse(frame.rgb)
@@ -228,7 +238,9 @@ def _follow(
     told = partial(_told, seen=seen, duration_s=media.info.duration_s, progress=progress)
     if media.kind == "image":
         frames = told(media.frames())
-        tracks = track_frames(frames, detector=detector, max_crops=max_crops, max_side_px=IMAGE_SIDE_PX)
+        tracks = track_frames(
+            frames, detector=detector, max_crops=max_crops, max_side_px=IMAGE_SIDE_PX, measures_gaps=False
+        )
     else:
         rate_hz = rate_hz or sampling_rate_hz(media.info.duration_s)
         with closing(read_ahead(media.frames(rate_hz=rate_hz, max_side_px=VIDEO_SIDE_PX), _AHEAD)) as ahead:
@@ -237,6 +249,7 @@ def _follow(
                 detector=detector,
                 frame_rate_hz=float(media.info.frame_rate_hz or 0.0),
                 interval_s=1 / rate_hz,
+                duration_s=media.info.duration_s,
                 max_crops=max_crops,
             )
     return detector, tracks, tuple(seen.kept)

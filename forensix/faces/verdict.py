@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from forensix.faces.linking import LEAST_GAPS
 from forensix.faces.track import FaceTrack
 from forensix.models import DetailGap, Pooling
 
@@ -19,8 +20,6 @@ _FACE = (slice(48, 176), slice(56, 168))
 """The middle of an aligned crop: the face without what surrounds it."""
 
 _COARSER = 4
-_LEAST_GAPS = 3
-"""Frames in which the gap must have been measured."""
 
 
 def face_logit(logits: NDArray[np.float64], pooling: Pooling) -> float:
@@ -53,7 +52,24 @@ def middle_gap(gaps: NDArray[np.floating]) -> float:
     (0.2, nan)
     """
     known = gaps[np.isfinite(gaps)]
-    return float(np.median(known)) if len(known) >= _LEAST_GAPS else float("nan")
+    return float(np.median(known)) if len(known) >= LEAST_GAPS else float("nan")
+
+
+def gaps_at(gaps: NDArray[np.floating], ms: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Return the gap of fine detail of each of a face's crops, interpolated between the few of which it was measured.
+
+    NaN throughout where too few were measured (`middle_gap`).
+
+    Examples
+    --------
+    >>> gaps_at(np.array([0.0, np.nan, 0.2, np.nan, 0.2]), np.arange(5.0)).tolist()
+    [0.0, 0.1, 0.2, 0.2, 0.2]
+    """
+    known = np.isfinite(gaps)
+    if known.sum() < LEAST_GAPS:
+        return np.full(len(gaps), np.nan)
+    between: NDArray[np.float64] = np.interp(ms, ms[known], gaps[known])
+    return between
 
 
 def with_detail(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from forensix.calibration import logit, sigmoid
 from forensix.faces import FaceTrack, stills, track
-from forensix.faces.verdict import doubt, face_logit, file_logit, middle_gap, with_detail
+from forensix.faces.verdict import doubt, face_logit, file_logit, gaps_at, middle_gap, with_detail
 from forensix.media import Media
 from forensix.models import DetailGap, Pooling
 from forensix.schema import FaceExplanation, FaceResult, ManipulationType, Track
@@ -116,8 +116,8 @@ def _judged(
         gap = middle_gap(face.detail_gaps)
         frames, whole = logit(own), face_logit(logit(own), pooling)
         if joined is not None:
-            known = np.where(np.isfinite(face.detail_gaps), face.detail_gaps, gap)
-            frames, whole = with_detail(frames, known, joined), float(with_detail(whole, gap, joined))
+            frames = with_detail(frames, gaps_at(face.detail_gaps, face.crop_ms), joined)
+            whole = float(with_detail(whole, gap, joined))
         reason = doubt(face, pooling, is_video=is_video)
         judged.append(JudgedFace(face, sigmoid(frames), float(sigmoid(whole)), gap, reason))
     return judged

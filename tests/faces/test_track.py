@@ -1,14 +1,16 @@
 """Faces are followed: one track a person, boxes near the truth, memory that does not grow."""
 
+from itertools import permutations, product
+
 import av
 import numpy as np
 import pytest
 
 from forensix.faces import stills, track, track_frames
-from forensix.faces.align import ALIGNED_PX, TEMPLATE
-from forensix.faces.crop import crop, cut, square
+from forensix.faces.align import ALIGNED_PX, TEMPLATE, aligned
+from forensix.faces.crop import crop, cut, resized, square
 from forensix.faces.detect import Detections, Mtcnn, detect
-from forensix.faces.linking import MAX_TRACKS, Linker, iou
+from forensix.faces.linking import MAX_TRACKS, Linker, assigned, iou
 from forensix.faces.track import KEY_S, sampling_rate_hz
 from forensix.media import Frame, open_media
 from tests.making import write_video
@@ -70,6 +72,46 @@ def test_crops_are_bounded_and_spread_over_time(head, paste):
     assert one.crop_frame_idx.tolist() == (6 * one.kept).tolist()
 
 
+def test_crops_that_a_known_duration_has_no_room_for_are_not_cut(head, paste, monkeypatch):
+    def counted(*given):
+        cut_of.append(len(cut_of))
+        return aligned(*given)
+
+    monkeypatch.setattr("forensix.faces.linking.aligned", counted)
+    found = []
+    for duration_s in (None, 45 * STEP_MS / 1000):
+        cut_of: list[int] = []
+        (one,) = track_frames(frames_of([paste((head, 100, 50))] * 45), duration_s=duration_s, max_crops=12)
+        found.append((one.kept.tolist(), len(cut_of)))
+    (kept, n_blind), (kept_knowing, n_knowing) = found
+    assert kept_knowing == kept == list(range(0, 45, 4))
+    assert n_knowing < n_blind
+
+
+def test_the_gap_of_fine_detail_is_measured_of_some_crops_and_of_all_of_a_short_track(astronaut):
+    frames = frames_of([astronaut] * 24)
+    long, short = (track_frames(frames[:n])[0].detail_gaps for n in (24, 3))
+    assert np.flatnonzero(np.isfinite(long)).tolist() == [0, 1, 2, 4, 8, 12, 16, 20]
+    assert np.isfinite(short).all()
+    (still,) = track_frames(frames[:1], measures_gaps=False)
+    assert np.isnan(still.detail_gaps).all()
+
+
+def test_faces_are_assigned_as_by_an_exhaustive_search():
+    rng = np.random.default_rng(0)
+    for n, m in ((1, 1), (2, 3), (3, 2), (3, 3)) * 20:
+        value, allowed = rng.uniform(0.1, 1, (n, m)), rng.random((n, m)) < 0.5
+        few = min(n, m)
+        found = []
+        for rows, columns in product(permutations(range(n), few), permutations(range(m), few)):
+            values = [value[i, j] for i, j in zip(rows, columns, strict=True) if allowed[i, j]]
+            found.append((len(values), sum(values)))
+        pairs = assigned(value, allowed)
+        assert (len(pairs), sum(value[i, j] for i, j in pairs)) == pytest.approx(max(found))
+        assert all(allowed[i, j] for i, j in pairs)
+        assert all(len(set(one)) == len(pairs) for one in zip(*pairs, strict=True))
+
+
 def test_a_crowd_of_new_faces_in_every_frame_does_not_fill_the_memory():
     rng = np.random.default_rng(0)
     tracker = Linker(max_gap_ms=1, max_crops=8)
@@ -124,6 +166,18 @@ def test_an_area_beyond_the_picture_repeats_its_edge():
     picture[:, -1] = 200
     assert (cut(picture, np.array([80.0, -90, 120, -50]), 16) == 200).all()
     assert (cut(picture, np.array([-120.0, 50, -80, 90]), 16) == 0).all()
+
+
+@pytest.mark.parametrize("filter", ["bilinear", "bicubic"])
+def test_scaling_down_gives_what_pil_gives(astronaut, filter):
+    from PIL import Image
+
+    # A view turned by a quarter, as frames of a phone come.
+    turned = np.rot90(astronaut)[20:420, 10:]
+    small = resized(turned, (133, 101), filter=filter)
+    expected = np.asarray(Image.fromarray(turned).resize((133, 101), Image.Resampling[filter.upper()]))
+    apart = np.abs(small.astype(int) - expected)
+    assert apart.max() <= 1 and (apart > 0).mean() < 0.01
 
 
 def test_progress_is_told_and_stills_are_kept_of_a_video(head, paste, tmp_path):
