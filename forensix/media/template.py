@@ -131,7 +131,7 @@ class _Template:
         self._process = self._socket = None
 
     def close(self) -> None:
-        """End the template when this process ends."""
+        """End the template; only then are its time and memory, and its children's, counted for this process."""
         with self._lock:
             self._drop()
 
