@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from forensix.metrics import auc
-from forensix.training.voice.real_voices import read_samples
+from forensix.training.voice.real_voices import over_telephone, read_samples
 from forensix.voice import features, population
 from forensix.voice.gender import forensix_gender
 from forensix.voice.speakers import diarise
@@ -47,16 +47,18 @@ def wilson(right: int, n: int) -> str:
     return f"{right / n:.3f} ({found.low:.3f}–{found.high:.3f})"
 
 
-def measured(rows: pd.DataFrame, corpora: Path) -> pd.DataFrame:
-    """Add speech, features and the answer about gender to rows of the manifest."""
+def measured(rows: pd.DataFrame, corpora: Path, *, called: bool = False) -> pd.DataFrame:
+    """Add speech, features and the answer about gender to rows of the manifest, over a telephone if ``called``."""
     classifier = forensix_gender()
     found = []
     for row in rows.to_dict("records"):
-        samples = read_samples(corpora / "voice" / row["path"])
+        samples: np.ndarray = read_samples(corpora / "voice" / row["path"])
+        samples = over_telephone(samples) if called else samples
         segments = speech_segments(samples)
-        answer, probability = classifier.classify(samples, segments)
-        values = features.extract(samples, segments)
-        compared = population.compare(values, answer)
+        heard = features.hear(samples, segments)
+        answer, probability = classifier.classify(samples, segments, heard=heard)
+        values = features.extract(samples, segments, heard=heard)
+        compared = population.compare(values, answer, population.band_of(samples, segments))
         outliers = {f"outlier {k}": getattr(compared, k).is_outlier for k in values}
         spoken = {"speech_s": total_s(segments), "n_speakers": len(diarise(samples, segments)), "answer": answer}
         found.append({**row, **values, **outliers, **spoken, "probability": probability})
@@ -87,8 +89,8 @@ def speech_tables(rows: pd.DataFrame) -> None:
     table("Speech found in 10 s of what is none", ("signal", "speech, s"), found)
 
 
-def feature_tables(rows: pd.DataFrame) -> None:
-    rows = rows[rows.speech_s >= 1]
+def feature_tables(rows: pd.DataFrame, called: pd.DataFrame) -> None:
+    rows, called = rows[rows.speech_s >= 1], called[called.speech_s >= 1]
     real, fake = (rows[rows.label == label] for label in ("real", "fake"))
     lines = []
     for name, unit in features.UNITS.items():
@@ -105,8 +107,16 @@ def feature_tables(rows: pd.DataFrame) -> None:
     columns = [f"outlier {name}" for name in features.UNITS]
     shares = [
         (label, *(float((part[columns].sum(axis=1) >= k).mean()) for k in (1, 2, 3)))
-        for label, part in (("real", real), ("fake", fake))
+        for label, part in (("real", real), ("fake", fake), ("real, over a telephone", called))
     ]
+    table(
+        "Bounds for a telephone's band, and outliers among the real clips over a telephone",
+        ("feature", "unit", "lower", "population median", "upper", "outliers"),
+        [
+            (name, d.unit, d.lower_bound, d.percentiles[50], d.upper_bound, float(called[f"outlier {name}"].mean()))
+            for name, d in ((name, population.distribution(name, band="narrow")) for name in features.UNITS)
+        ],
+    )
     table(
         "Share of dev clips with so many outliers among the ten",
         ("label", "1 or more", "2 or more", "3 or more"),
@@ -125,7 +135,7 @@ def feature_tables(rows: pd.DataFrame) -> None:
     table("AUC of each feature alone, fake against real (0.5 says nothing; below it fakes are lower)", head, lines)
 
 
-def gender_table(rows: pd.DataFrame) -> None:
+def gender_table(rows: pd.DataFrame, title: str) -> None:
     rows = rows[rows.gender.isin(list(GENDERS))]
     lines = []
     for (label, source, gender), part in rows.groupby(["label", "source_repo", "gender"]):
@@ -137,7 +147,7 @@ def gender_table(rows: pd.DataFrame) -> None:
         right = int((given.answer == given.gender.map(GENDERS)).sum())
         lines.append((f"**{label}**", "all", "", len(part), len(part) - len(given), wilson(right, len(given))))
     head = ("label", "source", "gender", "clips", "unknown", "accuracy of answers given (95 %)")
-    table("Gender on dev", head, lines)
+    table(title, head, lines)
 
 
 def time_table(real: pd.DataFrame, corpora: Path) -> None:
@@ -173,9 +183,11 @@ def main() -> None:
     print(f"Reference population: {record['recordings']} recordings; inputs sha256 {record['inputs_sha256'][:16]}….")
     with contextlib.redirect_stderr(io.StringIO()):
         found = measured(dev, options.corpora)
+        called = measured(dev[dev["label"] == "real"], options.corpora, called=True)
     speech_tables(found)
-    feature_tables(found)
-    gender_table(found)
+    feature_tables(found, called)
+    gender_table(found, "Gender on dev")
+    gender_table(called, "Gender on dev, over a telephone")
     time_table(dev[dev["label"] == "real"], options.corpora)
 
 

@@ -19,6 +19,8 @@ SOUND_S = 300.0
 """The most that is embedded for listening: 1.6 MB."""
 
 SOUND_BITS_PER_S = 32_000
+EFFORT = "7"
+"""Of the encoder, 0 to 9, least last: half the time of the default."""
 N_HEAVIEST = 5
 COLUMNS = 800
 N_FFT = 512
@@ -126,7 +128,7 @@ def _encoded(samples: NDArray[Any]) -> str:
 
     target = io.BytesIO()
     with av.open(target, "w", format="mp3", options={"write_xing": "0", "id3v2_version": "0"}) as container:
-        stream = container.add_stream("libmp3lame", rate=RATE_HZ, layout="mono")
+        stream = container.add_stream("libmp3lame", rate=RATE_HZ, layout="mono", options={"compression_level": EFFORT})
         stream.bit_rate = SOUND_BITS_PER_S
         for start in range(0, len(samples), RATE_HZ):
             part = np.rint(32767 * np.clip(as_float(samples[start : start + RATE_HZ]), -1, 1)).astype(np.int16)

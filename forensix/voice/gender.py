@@ -4,9 +4,10 @@ A logistic regression on pitch, two formants and the mean and deviation of the c
 The probability is calibrated on collections that the fit did not see, under equal priors. Below the card's threshold,
 below a second of speech and where nothing is voiced the answer is ``unknown``.
 
-It hears adult read and conversational English and knows nothing of a person's identity: high male and low female voices
-are mistaken for each other, men who shout or exult for women (4 of 5 such clips of actors in the corpora's ``dev``
-rows); children were not heard in training. Clones sound like the person they copy.
+It learnt adult read and conversational English, as recorded and over a telephone line, and knows nothing of a person's
+identity: high male and low female voices are mistaken for each other, men who shout or exult for women (4 of 5 such
+clips of actors in the corpora's ``dev`` rows); children were not heard in training. Clones sound like the person they
+copy.
 
 References
 ----------

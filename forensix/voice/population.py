@@ -9,9 +9,10 @@ about 2 % do, per feature. Voices recorded otherwise (a telephone, a noisy stree
 often, and a synthetic voice often is none: an outlier is something to look at, not a verdict.
 
 A value is compared with the narrowest stratum that holds at least 50 recordings: voices of the same gender and band
-(`band_of`: a telephone's or wider), of the same gender, of the same band, all. The shipped file has F0 and formants by
-gender and everything else for all. A population of your own (``forensix population build MANIFEST``) has every feature
-in every stratum, and takes the place of the shipped one where the variable ``FORENSIX_POPULATION`` names its file.
+(`band_of`: a telephone's or wider), of the same gender, of the same band, all. The shipped file has every feature for
+all voices and for a telephone's band, F0 and formants by gender within either. A population of your own (``forensix
+population build MANIFEST``) has every feature in every stratum, and takes the place of the shipped one where the
+variable ``FORENSIX_POPULATION`` names its file.
 """
 
 import json

@@ -38,11 +38,10 @@ def held_share(f0_hz: NDArray[np.float64]) -> float:
         return 0.0
     semitones = 12 * np.log2(np.where(voiced, f0_hz, np.nan) / 100)
     windows = np.lib.stride_tricks.sliding_window_view(semitones, n)
-    whole = np.isfinite(windows).all(axis=1)
-    low, high = np.nanpercentile(np.where(whole[:, None], windows, 0.0), (10, 90), axis=1)
-    held = np.flatnonzero(whole & (high - low <= WIDTH_ST))
+    whole = np.flatnonzero(np.isfinite(windows).all(axis=1))
+    low, high = np.percentile(windows[whole], (10, 90), axis=1)
     inside = np.zeros(len(f0_hz), bool)
-    for start in held:
+    for start in whole[high - low <= WIDTH_ST]:
         inside[start : start + n] = True
     return float(inside.sum() / voiced.sum())
 

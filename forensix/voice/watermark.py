@@ -108,7 +108,7 @@ class PerthReader:
         x = x - x.mean(dtype=np.float64).astype(np.float32) if len(x) else x
         if len(x) < SHORTEST_S * 16_000 or float(np.sqrt(np.mean(np.square(x, dtype=np.float64)))) < QUIET_RMS:
             return None
-        levels, _ = levels_and_phase(torch.from_numpy(resample_poly(x, 2, 1).astype(np.float32)))
+        levels, _ = levels_and_spectrum(torch.from_numpy(resample_poly(x, 2, 1).astype(np.float32)))
         with torch.inference_mode():
             value = float(self._decoder(levels[None])[0])
         return min(max(value, 0.0), 1.0) if np.isfinite(value) else None
@@ -153,11 +153,11 @@ def _weights() -> Path | None:
     return path if path and path.is_file() else None
 
 
-def levels_and_phase(samples: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the spectrum of mono 32 kHz floats: dB scaled so that -180 is 0 and 15 is 1, and phase, (1025, time)."""
+def levels_and_spectrum(samples: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the spectrum of mono 32 kHz floats: dB scaled so that -180 is 0 and 15 is 1, and complex, (1025, time)."""
     spectrum = torch.stft(samples, N_FFT, HOP, window=torch.hann_window(N_FFT), return_complex=True)
     level_db = 20 * torch.log10(spectrum.abs().clamp(min=10 ** (FLOOR_DB / 20)))
-    return (level_db - FLOOR_DB) / (CEILING_DB - FLOOR_DB), spectrum.angle()
+    return (level_db - FLOOR_DB) / (CEILING_DB - FLOOR_DB), spectrum
 
 
 def perth_state() -> dict[str, torch.Tensor]:

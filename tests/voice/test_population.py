@@ -14,9 +14,10 @@ FEATURES = sorted(UNITS)
 RNG = np.random.default_rng(0)
 
 
+@pytest.mark.parametrize("band", ["wide", "narrow"])
 @pytest.mark.parametrize("feature", FEATURES)
-def test_the_shipped_population_is_sound(feature: str) -> None:
-    d = population.distribution(feature)
+def test_the_shipped_population_is_sound(feature: str, band: population.Band) -> None:
+    d = population.distribution(feature, band=band)
     assert d.unit == UNITS[feature]
     assert len(d.percentiles) == 101 and d.count > 200
     assert all(a <= b for a, b in itertools.pairwise(d.percentiles))
@@ -28,6 +29,11 @@ def test_men_speak_lower_than_women() -> None:
     for feature in ("f0", "f1", "f2"):
         men, women = (population.distribution(feature, g).percentiles[50] for g in ("male", "female"))
         assert men < population.distribution(feature).percentiles[50] < women
+
+
+def test_what_a_telephone_leaves_out_is_usual_over_a_telephone() -> None:
+    wide, narrow = (population.distribution("spectral_artifacts", band=band) for band in ("wide", "narrow"))
+    assert wide.is_outlier(narrow.percentiles[50]) and not narrow.is_outlier(narrow.percentiles[50])
 
 
 def test_where_it_comes_from_is_recorded() -> None:

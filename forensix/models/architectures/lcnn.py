@@ -116,7 +116,7 @@ class LightCnn(nn.Module):
         layers: list[nn.Module] = [MaxFeatureMap(1, channels[0], 5, stride=2)]
         for n_in, n_out in pairwise(channels):
             layers += [MaxFeatureMap(n_in, n_in, 1), MaxFeatureMap(n_in, n_out, 3), nn.MaxPool2d(2, ceil_mode=True)]
-        self.trunk = nn.Sequential(*layers)
+        self.trunk = nn.Sequential(*layers).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         height = bands["n_cepstra"] or bands["n_bands"]
         for _ in channels:
             height = -(-height // 2)

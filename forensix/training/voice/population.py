@@ -9,6 +9,10 @@ Recordings with less than a second of speech in the first 15 s are left out; the
 speaker has the same weight, spread over his or her recordings; a collection weighs as much as 60 speakers at most,
 and those that do not tell their speakers apart weigh as much as the number they promise.
 
+None of the recordings has a telephone's band, so the bounds for that band are those of the same recordings over a
+telephone line. F0 and formants are told by gender as well, and nothing else: voices whose gender is told come from few
+collections, and bounds of theirs alone call more voices of other collections outliers (``--all-strata`` writes them).
+
 `build` does the same for the real rows of a dataset manifest: ``group_id`` or ``speaker`` says who speaks (without it
 every recording is a speaker), ``source`` the collection, ``gender`` M or F.
 """
@@ -17,7 +21,7 @@ import argparse
 import json
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,7 +33,14 @@ from forensix.errors import InputError, UsageError
 from forensix.manifest import Manifest
 from forensix.media import open_media
 from forensix.schema import Gender
-from forensix.training.voice.real_voices import ANONYMOUS, Voice, fingerprint, real_voices, samples_of
+from forensix.training.voice.real_voices import (
+    ANONYMOUS,
+    Voice,
+    fingerprint,
+    over_telephone,
+    real_voices,
+    samples_of,
+)
 from forensix.voice import features, population
 from forensix.voice.speech import RATE_HZ, speech_segments, total_s
 
@@ -40,6 +51,9 @@ HEARD_S, MEASURED_S = 15.0, 10.0
 PER_COLLECTION = 400
 MOST_SPEAKERS = 60
 SEED = 0
+BY_GENDER = ("f0", "f1", "f2")
+"""Features that the shipped population has by gender."""
+
 TARGET = Path(population.__file__).with_name("population.json")
 GENDERS: dict[str | None, Gender] = {"F": "female", "M": "male", "female": "female", "male": "male"}
 
@@ -113,6 +127,20 @@ def table(measured: Sequence[Measured]) -> dict[str, Any]:
     return found
 
 
+def joined(recorded: Sequence[Measured], called: Sequence[Measured], *, by_gender: Collection[str]) -> dict[str, Any]:
+    """Return the features of recordings of a wide band, and of the same over a telephone as the strata ``narrow``.
+
+    Strata of a gender are kept of the features ``by_gender``.
+    """
+    joint, narrow = table(recorded), table([one for one in called if "narrow" in one.strata])
+    for name, feature in joint.items():
+        groups = {k: v for k, v in feature["groups"].items() if not k.endswith("wide")}
+        groups |= {k: v for k, v in narrow[name]["groups"].items() if k.endswith("narrow")}
+        gendered = name in by_gender
+        feature["groups"] = {k: v for k, v in groups.items() if gendered or k in ("all", "narrow")}
+    return joint
+
+
 def _sources(voices: Sequence[Voice]) -> list[dict[str, Any]]:
     weight = weights(voices)
     rows = []
@@ -131,7 +159,7 @@ def _sources(voices: Sequence[Voice]) -> list[dict[str, Any]]:
     return rows
 
 
-def _record(measured: Sequence[Measured], command: str) -> dict[str, Any]:
+def _record(measured: Sequence[Measured], bounds: dict[str, Any], command: str) -> dict[str, Any]:
     voices = [one.voice for one in measured]
     return {
         "about": "Weighted percentiles of acoustic features of real voices; no recording can be told from them.",
@@ -140,7 +168,7 @@ def _record(measured: Sequence[Measured], command: str) -> dict[str, Any]:
         "seed": SEED,
         "recordings": len(voices),
         "sources": _sources(voices),
-        "features": table(measured),
+        "features": bounds,
     }
 
 
@@ -162,7 +190,7 @@ def build(manifest: Manifest, output: Path) -> int:
     measured = measure(voices, _opened)
     if len(measured) < 2:
         raise UsageError(f"{len(measured)} of {len(voices)} real recordings hold a second of speech: two are needed")
-    text = json.dumps(_record(measured, "forensix population build MANIFEST"), separators=(",", ":"))
+    text = json.dumps(_record(measured, table(measured), "forensix population build MANIFEST"), separators=(",", ":"))
     output.write_text(text + "\n", encoding="utf-8")
     return len(measured)
 
@@ -187,10 +215,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--corpora", type=Path, required=True, help="folder that holds voice/manifest.csv")
     parser.add_argument("--repositories", type=Path, help="folder with one folder <owner>+<name> a repository")
     parser.add_argument("--output", type=Path, default=TARGET)
+    parser.add_argument("--all-strata", action="store_true", help="every feature by gender")
     options = parser.parse_args(arguments)
     listed = real_voices(options.corpora, options.repositories, per_collection=PER_COLLECTION, seed=SEED)
     measured = measure(listed, lambda voice: samples_of(voice, at_most_s=HEARD_S))
-    record = _record(measured, "python -m forensix.training.voice.population --corpora DIR --repositories DIR")
+    called = measure(listed, lambda voice: over_telephone(samples_of(voice, at_most_s=HEARD_S)))
+    bounds = joined(measured, called, by_gender=list(features.UNITS) if options.all_strata else BY_GENDER)
+    record = _record(measured, bounds, "python -m forensix.training.voice.population --corpora DIR --repositories DIR")
     options.output.write_text(json.dumps(record, indent=None, separators=(",", ":")) + "\n", encoding="utf-8")
     print(f"{len(measured)} recordings of {len(listed)} were measured; written to {options.output.name}")
 

@@ -18,7 +18,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from forensix.voice.speech import RATE_HZ, Segment
+from forensix.perturb import find
+from forensix.voice.speech import RATE_HZ, Segment, as_float
 
 ARCTIC = {"0": ("awb", "M"), "1": ("bdl", "M"), "2": ("clb", "F"), "3": ("jmk", "M"), "4": ("ksp", "M")}
 ARCTIC |= {"5": ("rms", "M"), "6": ("slt", "F")}
@@ -63,6 +64,12 @@ def samples_of(voice: Voice, *, at_most_s: float = 10.0) -> NDArray[np.int16]:
         return read_samples(voice.path, at_most_s=at_most_s)
     samples = read_samples(voice.path, at_most_s=voice.segment.end_s)
     return samples[round(voice.segment.start_s * RATE_HZ) :][: round(at_most_s * RATE_HZ)]
+
+
+def over_telephone(samples: NDArray[np.int16]) -> NDArray[np.float32]:
+    """Return a recording as it comes through a telephone line, see `forensix.perturb`."""
+    heard: NDArray[np.float32] = find("audio", "telephone").at(None)(as_float(samples))
+    return heard
 
 
 def read_rttm(path: Path) -> dict[str, list[tuple[Segment, str]]]:

@@ -36,7 +36,7 @@ def mark(samples: NDArray[np.float32]) -> NDArray[np.float32]:
     """
     layers = _encoder()
     doubled = torch.from_numpy(resample_poly(samples, 2, 1).astype(np.float32))
-    levels, phase = watermark.levels_and_phase(doubled)
+    levels, spectrum = watermark.levels_and_spectrum(doubled)
     with torch.inference_mode():
         total = levels.sum(dim=0)
         loud = (total > watermark.LOUD * total.max()).float()
@@ -45,7 +45,7 @@ def mark(samples: NDArray[np.float32]) -> NDArray[np.float32]:
             x = nn.functional.leaky_relu(layer(x))
         levels[: watermark.N_BANDS] += layers[-1](x)[0] * loud
         span_db = watermark.CEILING_DB - watermark.FLOOR_DB
-        spectrum = torch.polar(10 ** ((levels * span_db + watermark.FLOOR_DB) / 20), phase)
+        spectrum = torch.polar(10 ** ((levels * span_db + watermark.FLOOR_DB) / 20), spectrum.angle())
         window = torch.hann_window(watermark.N_FFT)
         marked = torch.istft(spectrum, watermark.N_FFT, watermark.HOP, window=window, length=len(doubled))
     return np.asarray(resample_poly(marked.numpy(), 1, 2)[: len(samples)], np.float32)

@@ -51,6 +51,24 @@ def test_table_leaves_out_what_was_not_measured() -> None:
     assert table["f1"]["groups"]["male"]["mean_value"] == 3
 
 
+def test_a_telephone_has_bounds_of_its_own_and_gender_only_where_it_counts() -> None:
+    def measured(value: float, band: str) -> list[population.Measured]:
+        voices = [Voice(Path("a"), "a", "one", str(i), "FM"[i % 2], "none") for i in range(8)]
+        strata = [(gender, band, f"{gender} {band}") for gender in ("female", "male") * 4]
+        values = [dict.fromkeys(shipped._table()["features"], value + i) for i in range(8)]
+        return [population.Measured(*one) for one in zip(voices, values, strata, strict=True)]
+
+    heard = measured(0.0, "wide")
+    # One call that keeps the band of the recording tells nothing of telephones.
+    called = measured(100.0, "narrow") + measured(900.0, "wide")[:1]
+    found = population.joined(heard, called, by_gender=("f0",))
+    assert set(found["jitter"]["groups"]) == {"all", "narrow"}
+    assert set(found["f0"]["groups"]) == {"all", "female", "male", "narrow", "female narrow", "male narrow"}
+    assert found["jitter"]["groups"]["all"]["max_value"] == 7
+    assert found["jitter"]["groups"]["narrow"]["min_value"] == 100
+    assert found["jitter"]["groups"]["narrow"]["max_value"] == 107
+
+
 def test_rttm_and_who_speaks_alone(tmp_path: Path) -> None:
     lines = "SPEAKER m 1 0.0 3.0 <NA> <NA> MEE1 <NA> <NA>\nSPEAKER m 1 2.0 3.0 <NA> <NA> FEE2 <NA> <NA>\n"
     (tmp_path / "x.rttm").write_text(lines)
