@@ -31,6 +31,7 @@ from mutations import mutate, truncations
 
 from forensix import analyze
 from forensix.errors import InputError
+from forensix.media.template import TEMPLATE
 
 RESULTS = Path(__file__).parent / "results" / "forensic_fuzz.md"
 SLOW_S, LARGE_MB, GIVEN_UP_S = 10.0, 1024.0, 60
@@ -174,6 +175,8 @@ def _analyse(data: bytes, name: str, sender: "multiprocessing.connection.Connect
     except BaseException as error:
         ended, said = "crash", f"{type(error).__name__}: {error}"
     signal.alarm(0)
+    # Decoders are counted once what they were forked from has ended.
+    TEMPLATE.close()
     sender.send(
         {
             "key": "", "format": "", "truncated": False, "damage": "", "ended": ended, "said": said, "claims": told,

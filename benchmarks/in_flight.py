@@ -17,6 +17,7 @@ import pandas as pd
 import torch
 
 import forensix
+from forensix.media.template import TEMPLATE
 
 TASKS = {
     "pictures": ("images", "ai_generated_image_detection", "image_detector", "forensix-image"),
@@ -35,6 +36,8 @@ def chosen(folder: Path, n: int) -> list[Path]:
 
 def spent_s() -> float:
     """Return the processor time of this process and of the decoders that have ended."""
+    # Decoders are counted once what they were forked from has ended.
+    TEMPLATE.close()
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in used)
 

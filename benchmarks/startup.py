@@ -4,7 +4,8 @@
 
 Each command runs in turn with this checkout and with another one, for example of the commit before, by the same
 interpreter; ratios are of neighbouring runs, so that a machine that others share slows both. Processor seconds count
-every child. The pictures are made here from one that scikit-image brings; one of them has a face.
+every child; those of a warm file are what three more files cost a process. The pictures are made here from one that
+scikit-image brings; one of them has a face.
 """
 
 import argparse
@@ -22,21 +23,18 @@ import numpy as np
 from PIL import Image
 
 HERE = Path(__file__).resolve().parents[1]
+N_WARM = 3
 WARM = """
-import resource, sys, time
+import sys, time
 import forensix
 
-def spent():
-    both = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(one.ru_utime + one.ru_stime for one in both)
-
 forensix.analyze(sys.argv[1], explain=False)
-runs = []
-for _ in range(3):
-    start, begun = time.perf_counter(), spent()
+walls = [0.0]
+for _ in range(int(sys.argv[2])):
+    start = time.perf_counter()
     forensix.analyze(sys.argv[1], explain=False)
-    runs.append((time.perf_counter() - start, spent() - begun))
-print(min(wall for wall, _ in runs), min(cpu for _, cpu in runs))
+    walls.append(time.perf_counter() - start)
+print(min(walls[1:] or walls))
 """
 
 
@@ -54,7 +52,11 @@ def pictures(folder: Path) -> tuple[Path, Path]:
 
 
 def run(arguments: list[str], checkout: Path, folder: Path) -> tuple[float, float]:
-    """Return wall and processor seconds of a command; a warm one measures itself."""
+    """Return wall and processor seconds of a command; of a warm one what each further file takes."""
+    if arguments[0] == "-c" and len(arguments) == 3:
+        _, first = run([*arguments, "0"], checkout, folder)
+        wall, all_of_them = run([*arguments, str(N_WARM)], checkout, folder)
+        return wall, (all_of_them - first) / N_WARM
     environment = {**os.environ, "PYTHONPATH": str(checkout), "PYTHONSAFEPATH": "1"}
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(
@@ -63,10 +65,8 @@ def run(arguments: list[str], checkout: Path, folder: Path) -> tuple[float, floa
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
         raise SystemExit(done.stderr)
-    if arguments[0] == "-c":
-        itself, spent = map(float, done.stdout.split())
-        return itself, spent
-    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return float(done.stdout) if arguments[0] == "-c" else wall, spent
 
 
 def main() -> None:

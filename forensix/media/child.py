@@ -1,8 +1,8 @@
 """The sandboxed child: takes its limits, then reads one request, runs one function, writes messages, ends; or becomes
 another program under the same limits.
 
-Started by ``sandbox`` as a script of a fresh, isolated interpreter. Nothing but the standard library is imported before
-the limits hold, so that no code of ours or of a decoder runs without them.
+Started by ``sandbox`` as a script of a fresh, isolated interpreter, or forked from the ``template``, which is one that
+has loaded modules. No request is read before the limits hold.
 """
 
 import json
@@ -13,21 +13,26 @@ import sys
 import threading
 import traceback
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 _CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
 _PROCESS_EVENTS = ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "pty.spawn")
 
 
 def main() -> None:
-    """Serve one request and leave."""
+    """Take the limits, then serve one request or become the program."""
     settings = json.loads(os.environ.pop("FORENSIX_CHILD"))
-    _take_limits(settings)
+    take_limits(settings)
     if not settings["network"]:
-        _leave_network()
+        leave_network()
     if "program" in settings:
         # The limits and the empty network stay with what takes our place.
         os.execve(settings["program"][0], settings["program"], settings["environment"])
+    serve(settings)
+
+
+def serve(settings: dict[str, Any]) -> NoReturn:
+    """Serve one request and leave; the limits hold already."""
     requests, answers = os.fdopen(0, "rb", buffering=0, closefd=False), take_stdout()
     watch_parent(settings["parent"])
     # Only now: from here on the modules of forensix and of its dependencies can be found.
@@ -58,15 +63,16 @@ def main() -> None:
     os._exit(status)
 
 
-def _take_limits(settings: dict[str, Any]) -> None:
-    wanted = {
+def take_limits(settings: dict[str, Any]) -> None:
+    """Bound memory, processor time, open files and what may be written, for good."""
+    limits = {
         "RLIMIT_AS": settings["memory_bytes"],
         "RLIMIT_CPU": settings["cpu_s"],
         "RLIMIT_FSIZE": settings["file_bytes"],
         "RLIMIT_NOFILE": 256,
         "RLIMIT_CORE": 0,
     }
-    for name, value in wanted.items():
+    for name, value in limits.items():
         kind = getattr(resource, name, None)
         if kind is None:
             continue
@@ -79,7 +85,7 @@ def _take_limits(settings: dict[str, Any]) -> None:
             continue
 
 
-def _leave_network() -> None:
+def leave_network() -> None:
     """Enter an empty network namespace where the kernel lets an ordinary user do so."""
     if not sys.platform.startswith("linux"):
         return

@@ -213,6 +213,7 @@ class Media:
             max_side_px,
             timeout_s=_IMAGE_S,
             memory_bytes=_IMAGE_BYTES,
+            modules=("numpy",),
         )
         return rgb
 

@@ -1,8 +1,9 @@
 """Run a function on untrusted bytes in a child process that may crash, hang or swell without harm.
 
-The child is a fresh interpreter (so scripts without a main guard and notebooks work) with a clean environment, limits
-on memory, processor time, open files and file sizes, and no network. It ends when its parent does. Time-outs count the
-time spent waiting for the child, not what a consumer does between two items, and kill its whole process group.
+The child is a fresh interpreter, or a fork of one that has only loaded modules (so scripts without a main guard and
+notebooks work), with a clean environment, limits on memory, processor time, open files and file sizes, and no network.
+It ends when its parent does. Time-outs count the time spent waiting for the child, not what a consumer does between two
+items, and kill its whole process group.
 
     call("forensix.media.images:probe", path, ...)       one result
     stream("forensix.media.streams:frames", path, ...)   a generator; leaving it early kills the child
@@ -16,13 +17,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from forensix import errors
 from forensix.interpreter import import_path
 from forensix.media import wire
+from forensix.media.template import TEMPLATE, Forked
 
 _LOG = logging.getLogger(__name__)
 _CHILD = Path(__file__).with_name("child.py")
@@ -46,11 +48,13 @@ def call(
     memory_bytes: int = 2 << 30,
     network: bool = False,
     file_bytes: int = 0,
+    modules: Sequence[str] = (),
 ) -> Any:
     """Return what the function ``target`` ("package.module:function") returns for ``args``, run in a child.
 
     Arguments and result are JSON values, bytes, numeric arrays, and lists and dicts of them. ``network`` and
-    ``file_bytes`` (the largest file it may write) are for the downloader only.
+    ``file_bytes`` (the largest file it may write) are for the downloader only. ``modules`` are those that the function
+    will import beside its own: children share what is loaded of them.
 
     Raises
     ------
@@ -59,7 +63,7 @@ def call(
     BrokenMedia
         The function failed otherwise, or the child died, ran out of memory or time.
     """
-    child = _Child(target, args, timeout_s, memory_bytes, network=network, file_bytes=file_bytes, streams=False)
+    child = _Child(target, args, timeout_s, memory_bytes, network=network, file_bytes=file_bytes, modules=modules)
     try:
         return child.next_message()["value"]
     finally:
@@ -71,7 +75,7 @@ def stream(target: str, *args: object, timeout_s: float = 30, memory_bytes: int 
 
     The child runs at most a pipe's worth ahead of the consumer, so memory stays flat.
     """
-    child = _Child(target, args, timeout_s, memory_bytes, network=False, file_bytes=0, streams=True)
+    child = _Child(target, args, timeout_s, memory_bytes, streams=True)
     try:
         while (message := child.next_message())["kind"] == "item":
             yield message["value"]
@@ -87,9 +91,10 @@ class _Child:
         timeout_s: float,
         memory_bytes: int,
         *,
-        network: bool,
-        file_bytes: int,
-        streams: bool,
+        network: bool = False,
+        file_bytes: int = 0,
+        modules: Sequence[str] = (),
+        streams: bool = False,
     ) -> None:
         self._target, self._timeout_s, self._memory_bytes = target, timeout_s, memory_bytes
         self._left_s, self._clock = timeout_s, time.monotonic()
@@ -102,20 +107,10 @@ class _Child:
             # A backstop behind the time-out; decoders use a few threads.
             "cpu_s": int(4 * timeout_s) + 10,
             "network": network,
-            "parent": os.getpid(),
+            "modules": [target.partition(":")[0], *modules],
             "path": import_path(),
         }
-        kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-B", "-X", "utf8", str(_CHILD)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            cwd="/",
-            env={**_ENVIRONMENT, **kept, "FORENSIX_CHILD": json.dumps(settings)},
-            start_new_session=True,
-        )
+        self._process = _start(settings)
         self._in, self._out, self._err = self._process.stdin, self._process.stdout, self._process.stderr
         try:
             for pipe in (self._in, self._out, self._err):
@@ -146,13 +141,7 @@ class _Child:
 
     def kill(self) -> None:
         """End the child and all that it started; harmless when it is gone already."""
-        if self._process.returncode is None:
-            try:
-                os.killpg(self._process.pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                # The group is not there yet, or (macOS) holds only the ended child.
-                self._process.kill()
-            self._process.wait()
+        self._process.end()
         self._selector.close()
         for pipe in (self._in, self._out, self._err):
             pipe.close()  # type: ignore[union-attr]
@@ -250,6 +239,39 @@ class _Child:
             fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
         except (AttributeError, OSError):
             return
+
+
+class _Fresh(subprocess.Popen[bytes]):
+    """A child that is an interpreter of its own."""
+
+    def end(self) -> None:
+        """Kill it with its process group, and wait until it is gone."""
+        if self.returncode is None:
+            try:
+                os.killpg(self.pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                # The group is not there yet, or (macOS) holds only the ended child.
+                self.kill()
+            self.wait()
+
+
+def _start(settings: dict[str, Any]) -> Forked | _Fresh:
+    """Return a child that waits for its request."""
+    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+    environment = {**_ENVIRONMENT, **kept}
+    # The template has no network, so a child that needs one cannot come from there.
+    if not settings["network"] and (forked := TEMPLATE.fork(settings, environment)) is not None:
+        return forked
+    return _Fresh(
+        [sys.executable, "-I", "-B", "-X", "utf8", str(_CHILD)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+        cwd="/",
+        env={**environment, "FORENSIX_CHILD": json.dumps({**settings, "parent": os.getpid()})},
+        start_new_session=True,
+    )
 
 
 def _signal_name(number: int) -> str:

@@ -3,7 +3,6 @@ facts."""
 
 import importlib
 import math
-from collections.abc import Callable
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -19,16 +18,11 @@ def read(path: str, kind: str, format: str, name: str, only_named: bool = False)
     ``only_named`` says that the format is known from the name alone: its reader is tried all the same, since headers
     may be lost and the rest be there, and what the bytes are instead is told beside it.
     """
-    from forensix.metadata.reader import to_values
+    from forensix.metadata.reader import READERS, to_values
 
-    readers: dict[str, Callable[[], Facts]] = {
-        "image": lambda: _reader("image.reader").read(path, format),
-        "pdf": lambda: _reader("pdf.reader").read(path),
-        "video": lambda: _reader("av.reader").read(path, format),
-        "audio": lambda: _reader("av.reader").read(path, format),
-    }
     try:
-        facts = readers[kind]()
+        reader = importlib.import_module(READERS[kind])
+        facts: Facts = reader.read(path) if kind == "pdf" else reader.read(path, format)
     except (MemoryError, RecursionError):
         facts = Facts(kind, format, problems=(Problem("Reading it ran out of memory.", "file", 0),))
     except Exception as error:
@@ -55,7 +49,9 @@ def common_facts(path: Path, format: str, name: str, only_named: bool = False) -
         Fact("file.extension", extension, "file name"),
     ]
     if only_named:
-        facts.append(_reader("unrecognised").fact(path, format))
+        from forensix.metadata import unrecognised
+
+        facts.append(unrecognised.fact(path, format))
     elif extension:
         fits = extension in EXTENSIONS.get(format, {format})
         facts.append(Fact("file.extension_fits", fits, f"file name against first bytes ({format})", 0))
@@ -75,10 +71,6 @@ def plain(value: Any) -> Any:
     if hasattr(value, "item"):
         return plain(value.item())
     return str(value)
-
-
-def _reader(name: str) -> Any:
-    return importlib.import_module(f"forensix.metadata.{name}")
 
 
 def _said(error: Exception) -> str:

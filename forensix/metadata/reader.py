@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from forensix.media import Media
 
 READ_S = 30.0
+READERS = {
+    "image": "forensix.metadata.image.reader",
+    "pdf": "forensix.metadata.pdf.reader",
+    "video": "forensix.metadata.av.reader",
+    "audio": "forensix.metadata.av.reader",
+}
+"""The module that reads a kind, loaded where there is a file of it."""
 
 
 def read_facts(media: "Media") -> Facts:
@@ -41,6 +48,7 @@ def _own(media: "Media") -> Facts:
             media.name,
             media.only_named,
             timeout_s=READ_S,
+            modules=(READERS[media.kind],),
         )
     except BrokenMedia as error:
         # A slow machine runs out of time as well, so that alone says nothing of the file.

@@ -66,7 +66,7 @@ def _face_evidence(result: FaceResult, *, inconclusive: bool) -> Iterator[Eviden
         yield Picture(f"Face {face.id}: heat map", face.face_heatmap, "where the classifier sees a change")
 
 
-def _image_evidence(result: ImageResult) -> Iterator[Evidence]:
+def _image_evidence(result: ImageResult, *, inconclusive: bool) -> Iterator[Evidence]:
     explanation = result.explanation
     if explanation:
         pictures = (
@@ -77,7 +77,7 @@ def _image_evidence(result: ImageResult) -> Iterator[Evidence]:
         for title, uri, caption in pictures:
             if uri:
                 yield Picture(title, uri, caption, is_heat=title.startswith("Heat map"))
-    if result.model_attributions:
+    if result.model_attributions and not inconclusive:
         rows = tuple((a.model, score_text(a.probability)) for a in result.model_attributions)
         yield Table("Generators, most likely first", ("generator", "probability"), rows)
 
@@ -115,7 +115,9 @@ def _voice_evidence(result: VoiceResult, has_bounds: bool) -> Iterator[Evidence]
 
 def _named(outcome: Outcome) -> Iterator[tuple[str, str]]:
     result = outcome.result
-    if isinstance(result, FaceResult) and result.manipulation_type and not outcome.inconclusive:
+    if outcome.inconclusive:
+        return
+    if isinstance(result, FaceResult) and result.manipulation_type:
         yield "Kind of manipulation, most likely", MANIPULATIONS[result.manipulation_type]
     if isinstance(result, ImageResult) and result.model_attribution:
         odds = result.model_attribution_probability
@@ -128,7 +130,7 @@ def _from_result(outcome: Outcome) -> tuple[Evidence, ...]:
     if isinstance(result, FaceResult):
         return tuple(_face_evidence(result, inconclusive=outcome.inconclusive))
     if isinstance(result, ImageResult):
-        return tuple(_image_evidence(result))
+        return tuple(_image_evidence(result, inconclusive=outcome.inconclusive))
     if isinstance(result, VoiceResult):
         return tuple(_voice_evidence(result, any(isinstance(e, Bounds) for e in outcome.evidence)))
     return ()

@@ -24,6 +24,14 @@ def count(n: int) -> Iterator[int]:
     yield from range(n)
 
 
+CALLS: list[int] = []
+
+
+def count_calls() -> int:
+    CALLS.append(1)
+    return len(CALLS)
+
+
 def endless(size: int) -> Iterator[list[object]]:
     while True:
         yield [os.getpid(), np.zeros(size, np.uint8)]

@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 MEASURE = """
 import resource, sys
 from forensix.media import open_media
+from forensix.media.template import TEMPLATE
 with open_media(sys.argv[1]) as media:
     if media.kind == "audio":
         total = len(media.samples())
@@ -22,6 +23,7 @@ peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 if sys.platform == "linux":
     # There the other figure includes what the process that started this one had.
     peak = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))
+TEMPLATE.close()
 print(total, peak, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """
 UNIT = 1024 if sys.platform == "linux" else 1

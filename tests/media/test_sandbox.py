@@ -13,9 +13,22 @@ import pytest
 
 from forensix.errors import BrokenMedia, LimitExceeded
 from forensix.media.sandbox import call, stream
+from forensix.media.template import TEMPLATE
 
 TARGETS = "tests.media.targets:"
 ROOT = Path(__file__).parents[2]
+FRESH = "from forensix.media.template import TEMPLATE; TEMPLATE.fork = lambda *_: None"
+
+
+@pytest.fixture(
+    params=["fresh", pytest.param("forked", marks=pytest.mark.skipif(sys.platform != "linux", reason="forks nothing"))],
+    autouse=True,
+)
+def start(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Every guarantee holds of both kinds of children."""
+    if request.param == "fresh":
+        monkeypatch.setattr(TEMPLATE, "fork", lambda *_: None)
+    return str(request.param)
 
 
 def _is_alive(pid: int) -> bool:
@@ -182,8 +195,9 @@ def _command(process: Path) -> bytes:
 
 
 @pytest.mark.parametrize("target", ["pid_then_sleep", "hold_the_gil"])
-def test_no_orphan_survives_a_killed_parent(target: str) -> None:
+def test_no_orphan_survives_a_killed_parent(target: str, start: str) -> None:
     script = textwrap.dedent(f"""
+        {FRESH if start == "fresh" else ""}
         import sys
         from forensix.media.sandbox import stream
         items = stream("{TARGETS}{target}", timeout_s=600)

@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from forensix.report import Report, print_report
+from tests.report.samples import image_outcome
 
 
 def printed(report: Report, encoding: str = "utf-8", **options: object) -> str:
@@ -76,3 +77,11 @@ def test_colour_is_only_for_terminals(report: Report) -> None:
 def test_empty_and_failed_reports(failed_report: Report) -> None:
     assert "No analysis was run" in printed(Report(input="a", name="a"))
     assert "Not analysed: this is no picture" in printed(failed_report)
+
+
+@pytest.mark.parametrize("inconclusive", [False, True])
+def test_an_undecided_picture_names_no_generator(inconclusive: bool) -> None:
+    outcome = replace(image_outcome(), inconclusive=inconclusive)
+    report = Report(input="a", name="a", outcomes={"ai_generated_image_detection": outcome})
+    assert ("some-generator" in printed(report)) is not inconclusive
+    assert ("some-generator" in report.to_html()) is not inconclusive

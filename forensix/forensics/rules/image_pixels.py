@@ -72,6 +72,7 @@ def measure(facts: Facts, media: "Media") -> dict[str, Any]:
                     facts.pictures,
                     folder if reads_coefficients else "",
                     timeout_s=MEASURE_S,
+                    modules=("jpeglib",) if reads_coefficients else (),
                     file_bytes=media.size_bytes + SPARE_BYTES if reads_coefficients else 0,
                 )
                 return dict(values)

@@ -1,0 +1,116 @@
+"""The process that sandboxed children are forked from: it has loaded what they need, and it never sees a file.
+
+Started by ``template`` as a script of a fresh, isolated interpreter, with a socket as its standard input. A message is
+the settings of one child, with four descriptors: the child's three streams, and a control that is told how the child
+ended and whose end ends it. Requests go through the child's own stream and never come here. It has one thread and an
+empty network, and it ends with its owner, its children with it.
+"""
+
+import contextlib
+import importlib
+import json
+import os
+import selectors
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+MAX_MESSAGE_BYTES = 1 << 16
+
+
+def main() -> None:
+    """Fork children until the owner is gone."""
+    settings = json.loads(os.environ.pop("FORENSIX_CHILD"))
+    sys.path[:] = [*settings["path"], *(entry for entry in sys.path if entry not in settings["path"])]
+    from forensix.media.child import leave_network
+
+    leave_network()
+    owner = socket.socket(fileno=0)
+    owner.send(b"1")
+    _serve(owner)
+    os._exit(0)
+
+
+def _serve(owner: socket.socket) -> None:
+    controls: dict[int, int] = {}
+    woken, wakes = os.pipe()
+    for end in (woken, wakes):
+        os.set_blocking(end, False)
+    signal.set_wakeup_fd(wakes)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    selector = selectors.DefaultSelector()
+    for source in (owner.fileno(), woken):
+        selector.register(source, selectors.EVENT_READ)
+    while True:
+        for key, _ in selector.select():
+            if key.fd == owner.fileno():
+                message, descriptors, _, _ = socket.recv_fds(owner, MAX_MESSAGE_BYTES, 4)
+                if not message:
+                    for pid in controls:
+                        _kill(pid)
+                    return
+                pid = _fork(json.loads(message), descriptors)
+                controls[pid] = descriptors[3]
+                selector.register(descriptors[3], selectors.EVENT_READ, pid)
+            elif key.fd == woken:
+                os.read(woken, 4096)
+                for pid, code in _ends():
+                    control = controls.pop(pid)
+                    with contextlib.suppress(KeyError):
+                        selector.unregister(control)
+                    with contextlib.suppress(OSError):
+                        os.write(control, code.to_bytes(4, "little", signed=True))
+                    os.close(control)
+            elif key.data in controls:
+                # Its end is collected above and nowhere else, so the number is still its own.
+                selector.unregister(key.fd)
+                _kill(key.data)
+
+
+def _ends() -> Iterator[tuple[int, int]]:
+    with contextlib.suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            yield ended[0], os.waitstatus_to_exitcode(ended[1])
+
+
+def _kill(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        # A child that has no group of its own yet is killed by itself.
+        os.kill(pid, signal.SIGKILL)
+        os.killpg(pid, signal.SIGKILL)
+
+
+def _fork(settings: dict[str, Any], descriptors: list[int]) -> int:
+    for name in settings["modules"]:
+        # What fails here fails in the child as well, which says so.
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
+    pid = os.fork()
+    if not pid:
+        _become_child(settings, descriptors)
+    for descriptor in descriptors[:3]:
+        os.close(descriptor)
+    return pid
+
+
+def _become_child(settings: dict[str, Any], descriptors: list[int]) -> NoReturn:
+    try:
+        from forensix.media import child
+
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.setsid()
+        for number in range(3):
+            os.dup2(descriptors[number], number)
+        # Above all the socket to the owner and the controls of other children.
+        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+        child.take_limits(settings)
+        child.serve({**settings, "parent": os.getppid()})
+    finally:
+        os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""Children are forked from a process of one thread that holds nothing of ours, and that may die at any time."""
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from forensix.errors import BrokenMedia
+from forensix.media import sandbox
+from forensix.media.sandbox import call, stream
+from forensix.media.template import TEMPLATE
+from forensix.metadata.reader import READERS
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks nothing")
+TARGETS = "tests.media.targets:"
+DECODERS = ("media.images", "media.streams", "media.paper", "forensics.traces.pixels", "perturb.video")
+
+
+def template_pid() -> int:
+    """Return the number of the process that children are forked from, which is their parent."""
+    return int(call("os:getppid"))
+
+
+def test_it_is_one_process_of_one_thread_whatever_it_has_loaded() -> None:
+    modules = [*(f"forensix.{name}" for name in DECODERS), *READERS.values(), "numpy", "jpeglib"]
+    loaded = call(TARGETS + "environment", modules=modules)["modules"]
+    assert set(modules) <= set(loaded) and "torch" not in loaded
+    pid = template_pid()
+    assert pid == template_pid() != os.getpid()
+    assert len(os.listdir(f"/proc/{pid}/task")) == 1
+
+
+def test_it_is_told_modules_and_never_what_the_function_gets(tmp_path: Path) -> None:
+    path = tmp_path / "secret"
+    path.write_bytes(b"")
+    assert call("os.path:getsize", str(path)) == 0
+    memory = Path(f"/proc/{template_pid()}/mem")
+    with memory.open("rb") as pages, Path(f"/proc/{template_pid()}/maps").open() as maps:
+        for line in maps:
+            first, last = (int(part, 16) for part in line.split()[0].split("-"))
+            if "rw" in line.split()[1]:
+                pages.seek(first)
+                assert str(path).encode() not in pages.read(last - first)
+
+
+def test_children_cannot_reach_it_nor_each_other() -> None:
+    with_another = stream(TARGETS + "endless", 16)
+    next(with_another)
+    # The streams, the answer pipe, and the folder that is listed.
+    assert call("os:listdir", "/proc/self/fd") == ["0", "1", "2", "3", "4"]
+    with_another.close()
+
+
+def test_a_child_that_comes_after_one_that_died_knows_nothing_of_it() -> None:
+    with pytest.raises(BrokenMedia, match="SIGSEGV"):
+        call(TARGETS + "crash")
+    assert call(TARGETS + "count_calls") == call(TARGETS + "count_calls") == 1
+
+
+def test_it_is_started_again_when_it_has_ended() -> None:
+    pid = template_pid()
+    os.kill(pid, signal.SIGKILL)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    assert template_pid() != pid
+
+
+def test_children_end_with_it() -> None:
+    items = stream(TARGETS + "pid_then_sleep")
+    next(items)
+    os.kill(template_pid(), signal.SIGKILL)
+    with pytest.raises(BrokenMedia, match="SIGKILL"):
+        next(items)
+
+
+def test_where_it_cannot_start_children_are_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    TEMPLATE.close()
+    monkeypatch.setattr("forensix.media.template._SCRIPT", Path("/no/such/file.py"))
+    assert template_pid() == os.getpid()
+
+
+def test_many_threads_share_it() -> None:
+    answers: list[object] = []
+    threads = [threading.Thread(target=lambda i=i: answers.extend(call(TARGETS + "echo", i))) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(answers) == list(range(8))
+
+
+def test_a_fork_of_this_process_has_one_of_its_own() -> None:
+    pid = template_pid()
+    read, write = os.pipe()
+    if not (child := os.fork()):
+        try:
+            os.write(write, b"other" if template_pid() != pid else b"same")
+            TEMPLATE.close()
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(read, 5) == b"other"
+    assert template_pid() == pid
+    assert sandbox.call(TARGETS + "echo", 1) == [1]
