@@ -39,7 +39,7 @@ N_FOLDS = 3
 CONFIG: dict[str, Any] = {"n_bands": 64, "window": 512, "hop": 256, "dropout": 0.2}
 N_LAYERS = 1
 """Of the transformer that pretrained networks keep."""
-SHARE = 0.25
+SHARE = 0.33
 """Weight of the pretrained network's logit in the detector's."""
 KEYS = ["fold", "condition", "clip"]
 """Columns that name a clip, held out, as it comes through a condition."""
@@ -52,7 +52,8 @@ class Member:
     fold: int
     channels: tuple[int, ...] | None
     """Of a network over bands; without them it grows from pretrained weights, see `pretrained`."""
-    settings: Settings
+    cycles: tuple[Settings, ...]
+    """Schedules, one after the other: each starts from the weights that the one before left, at its full rate."""
     vocoded: bool = False
     """Whether copies by a neural vocoder are among its clips."""
 
@@ -74,10 +75,11 @@ class Member:
 _NARROW, _WIDE = (16, 32, 48, 64), (32, 64, 128, 128)
 _SHORT = Settings(minutes=21.0, half=True)
 _GROWN = Settings(minutes=18.0, half=True, batch=32, rate=3e-4, average=0.99)
+_AGAIN = replace(_GROWN, minutes=34.0)
 MEMBERS = (
-    *(Member(fold, _NARROW, Settings(minutes=42.0)) for fold in range(N_FOLDS)),
-    *(Member(fold, _WIDE, _SHORT, vocoded=fold > 0) for fold in range(N_FOLDS)),
-    *(Member(fold, None, replace(_GROWN, minutes=18.0 if fold < 2 else 11.0)) for fold in range(N_FOLDS)),
+    *(Member(fold, _NARROW, (Settings(minutes=42.0),)) for fold in range(N_FOLDS)),
+    *(Member(fold, _WIDE, (_SHORT,), vocoded=fold > 0) for fold in range(N_FOLDS)),
+    *(Member(fold, None, (_GROWN if fold < 2 else replace(_GROWN, minutes=11.0), _AGAIN)) for fold in range(N_FOLDS)),
 )
 
 
@@ -102,15 +104,17 @@ def train_member(
     """Return a network and a table of what it had not seen, with the logits that it gave."""
     torch.manual_seed(seed + member.fold)
     network = member.network()
-    weights = out / f"{member.name}.pt"
-    if not weights.is_file():
-        seen = (folds != member.fold) & (member.vocoded | (clips.table["method"] != vocoder.METHOD))
-        sampler = Sampler(clips, clips.table.index[seen].to_numpy(), np.random.default_rng([seed, member.fold]))
-        checkpoint = out / f"{member.name}.checkpoint"
-        steps = train(network, sampler, member.settings, seed + member.fold, checkpoint)
-        log.info("%s: %d steps", member.name, steps)
-        torch.save(network.state_dict(), weights)
-    network.load_state_dict(torch.load(weights, weights_only=True))
+    seen = (folds != member.fold) & (member.vocoded | (clips.table["method"] != vocoder.METHOD))
+    for cycle, settings in enumerate(member.cycles):
+        name = f"{member.name}-cycle-{cycle}"
+        weights = out / f"{name}.pt"
+        if not weights.is_file():
+            rng = np.random.default_rng([seed + cycle, member.fold])
+            sampler = Sampler(clips, clips.table.index[seen].to_numpy(), rng)
+            steps = train(network, sampler, settings, seed + member.fold + 10 * cycle, out / f"{name}.checkpoint")
+            log.info("%s: %d steps", name, steps)
+            torch.save(network.state_dict(), weights)
+        network.load_state_dict(torch.load(weights, weights_only=True))
     network.eval()
     scored = out / f"{member.name}.csv"
     if not scored.is_file():

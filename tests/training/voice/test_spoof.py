@@ -233,6 +233,21 @@ def test_training_tells_buzz_from_voice_and_goes_on_where_it_stopped(clips: Clip
     assert logits[labels == 1].mean() > logits[labels == 0].mean()
 
 
+def test_a_second_cycle_starts_from_the_first_and_an_interrupted_run_goes_on(clips: Clips, tmp_path: Path) -> None:
+    short = Settings(batch=4, crops_s=(0.4,), average=0.9, steps=3)
+    folds = spoof.folds_of(clips.table, seed=0, n_folds=2)
+
+    def trained(name: str, *cycles: Settings) -> torch.Tensor:
+        (tmp_path / name).mkdir(exist_ok=True)
+        (tmp_path / name / "fold-0-4.csv").write_text("logit\n")
+        network, _ = spoof.train_member(clips, folds, spoof.Member(0, (4, 4), cycles), 1, tmp_path / name)
+        return torch.cat([parameter.detach().flatten() for parameter in network.parameters()])
+
+    first, both = trained("interrupted", short), trained("interrupted", short, short)
+    assert torch.equal(both, trained("at once", short, short))
+    assert 0 < float((both - first).abs().max()) < 0.1
+
+
 def test_half_precision_gives_nearly_the_same_gradients() -> None:
     network = build(channels=((8, 8),), n_bands=40, n_hidden=8, dropout=0.0).members[0].eval()
     waves = 0.05 * torch.randn(4, 8_000, generator=torch.Generator().manual_seed(0))
