@@ -35,6 +35,9 @@ from forensix.voice.watermark import Mark
 FIRM_S = 2.0
 """Less speech than this gives no firm score."""
 
+LEAST_S = 1.0
+"""With less speech than this nothing is told to be recorded: of fakes so short, six were there to measure it on."""
+
 
 CLIPPED_SHARE = 0.0005
 """Of all samples at the peak, from which a recording counts as clipped."""
@@ -125,14 +128,14 @@ class VoiceAnalysis:
             result=result,
             score=score,
             evidence=(
-                (*recording(samples, phrases, threshold_of(spoof)), _table(voices, spoof, words))
+                (*recording(samples, phrases, threshold_of(spoof)), _table(voices, spoof, segments, words))
                 if options.explain
                 else ()
             ),
             notes=_notes(samples, segments, voices, words),
             models=tuple(component_label(one) for one in used.values()),
             summary=_summary(voices, spoof, segments),
-            inconclusive=is_inconclusive(score, spoof),
+            inconclusive=_is_undecided(score, spoof, segments),
         )
 
 
@@ -213,11 +216,17 @@ def _speaker(voice: _Voice, spoof: Any, words: Transcript | None) -> Speaker:
     )
 
 
-def _table(voices: Sequence[_Voice], spoof: Any, words: Transcript | None) -> Table:
+def _is_undecided(score: float, spoof: Any, segments: Sequence[Segment]) -> bool:
+    """Return whether a score decides nothing, or would clear a voice on too little speech."""
+    clears = class_of(score, spoof) == "real"
+    return is_inconclusive(score, spoof) or (clears and total_s(segments) < LEAST_S)
+
+
+def _table(voices: Sequence[_Voice], spoof: Any, segments: Sequence[Segment], words: Transcript | None) -> Table:
     """Return every speaker with verdict and score, which the wire's two classes cannot tell."""
     rows = []
     for voice in voices:
-        verdict = "inconclusive" if is_inconclusive(voice.score, spoof) else class_of(voice.score, spoof)
+        verdict = "inconclusive" if _is_undecided(voice.score, spoof, segments) else class_of(voice.score, spoof)
         sure = "" if voice.gender_probability is None else f" ({voice.gender_probability:.2f})"
         text = words.of(voice.turns.segments) if words else ""
         cells = (voice.turns.speaker, verdict, f"{voice.score:.2f}", f"{voice.gender}{sure}")
@@ -235,7 +244,9 @@ def _notes(
             f"{100 * share:.2g} % of the samples lie at the peak: the recording is clipped or damaged, and the score "
             "less sure."
         )
-    if total_s(segments) < FIRM_S:
+    if total_s(segments) < LEAST_S:
+        notes.append(f"There is less than {LEAST_S:g} s of speech: too little to call a voice recorded.")
+    elif total_s(segments) < FIRM_S:
         notes.append(f"There are less than {FIRM_S:g} s of speech: too little for a firm score.")
     for voice in voices:
         name = voice.turns.speaker
@@ -262,7 +273,7 @@ def _notes(
 def _summary(voices: Sequence[_Voice], spoof: Any, segments: Sequence[Segment]) -> str:
     people = sum(not voice.is_inserted for voice in voices)
     extent = f"{total_s(segments):.1f} s of speech by {people} speaker{'s' if people > 1 else ''}"
-    unsure = [voice.turns.speaker for voice in voices if is_inconclusive(voice.score, spoof)]
+    unsure = [voice.turns.speaker for voice in voices if _is_undecided(voice.score, spoof, segments)]
     fake = [voice.turns.speaker for voice in voices if class_of(voice.score, spoof) == "fake"]
     fake = [name for name in fake if name not in unsure]
     if fake:

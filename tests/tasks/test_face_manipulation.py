@@ -13,7 +13,9 @@ import skimage.data
 from PIL import Image
 
 import forensix
-from forensix.models import DetailGap
+from forensix.calibration import Calibration
+from forensix.faces import FaceClassifier, forensix_face
+from forensix.models import DetailGap, LoadedModel
 from forensix.tasks import Options, load_task
 from forensix.tasks.evidence import Bounds, Film
 from tests.making import write_image, write_video
@@ -180,6 +182,16 @@ def test_the_shipped_classifier_scores_a_portrait(portrait: Path) -> None:
     report = forensix.analyze(portrait, [TASK])
     assert 0 <= report.scores[TASK] <= 1
     assert report.models[0]["name"] == "forensix-face"
+
+
+def test_the_shipped_classifier_names_no_type_of_manipulation(portrait: Path) -> None:
+    classifier = forensix_face()
+    always = classifier.card.model_copy(update={"calibration": Calibration(slope=1e-9, intercept=9.0)})
+    report = forensix.analyze(
+        portrait, [TASK], face_classifier=FaceClassifier(LoadedModel(always, classifier.network.module))
+    )
+    assert "manipulation_type" not in report.to_wire(TASK)["result"]
+    assert report.to_wire(TASK)["result"]["class_name"] == "fake"
 
 
 @pytest.mark.parametrize(

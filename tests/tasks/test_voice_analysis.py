@@ -191,6 +191,23 @@ def test_a_real_and_a_fake_speaker_get_two_verdicts(minute: Path) -> None:
     ]
 
 
+class Briefly:
+    """Hears speech once, for 0.8 s."""
+
+    def segments(self, samples: np.ndarray) -> tuple[Segment, ...]:
+        return (Segment(9.0, 9.8),)
+
+
+@pytest.mark.parametrize(("score", "verdict"), [(0.1, "inconclusive"), (0.9, "fake")])
+def test_a_second_of_speech_is_needed_to_call_a_voice_recorded(minute: Path, score: float, verdict: str) -> None:
+    report = heard(minute, (0,), speech_activity=Briefly(), spoof=Opinion(score))
+    outcome = report.outcomes[TASK]
+    assert report.verdicts == {TASK: verdict}
+    (table,) = (one for one in outcome.evidence if isinstance(one, Table))
+    assert table.rows[0][1] == verdict and any("too little to call" in note for note in outcome.notes)
+    assert ("cannot be told" in outcome.summary) == (verdict == "inconclusive")
+
+
 def test_a_sentence_put_into_a_voice_is_placed_and_listed(minute: Path) -> None:
     report = heard(minute, (0, 1, 2, 3, 4))
     voice, piece = report.to_wire(TASK)["result"]["explanation"]
