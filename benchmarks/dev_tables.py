@@ -18,7 +18,7 @@ import pandas as pd
 import papermill
 
 from forensix import Evaluation, Manifest
-from forensix.evaluation.summary import wide
+from forensix.evaluation.tables import wide
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 MAIN = ["auc", "average_precision", "eer", "accuracy_0.5", "balanced_accuracy_threshold", "balanced_accuracy_oracle"]

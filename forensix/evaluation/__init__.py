@@ -4,7 +4,7 @@
     evaluation.summary(), evaluation.by("generator"), evaluation.robustness().plot()
 
 `runner` scores, `scoring` is what a worker does with one file, `store` keeps scores for later runs, `result` holds
-them, `summary` and `displays` turn them into tables and plots.
+them, `summary` and `displays` turn them into tables and plots, and `tables` prints.
 """
 
 from typing import TYPE_CHECKING

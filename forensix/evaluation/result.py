@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from forensix.errors import UsageError
-from forensix.evaluation import displays, output, summary
+from forensix.evaluation import displays, output, summary, tables
 from forensix.evaluation.cautions import cautions
 from forensix.evaluation.overlap import COLUMNS, files_seen
 
@@ -75,7 +75,7 @@ class Evaluation:
     def summary(self, *, component: str | None = None, level: str = "file", **options: Any) -> pd.DataFrame:
         """Return every metric with its interval, of one component or of all; ``level="frame"`` for frames of videos.
 
-        The table has a row a metric, to select from; drawn, it is `forensix.evaluation.summary.wide`. Takes the options
+        The table has a row a metric, to select from; drawn, it is `forensix.evaluation.tables.wide`. Takes the options
         of `forensix.evaluation.summary.summarise`, such as ``confidence=0.9`` for narrower intervals; thresholds are
         those of the cards.
         """
@@ -165,7 +165,7 @@ class Evaluation:
         return f"Evaluation({self.info['task']}, {n} files, {', '.join(self.components)}{failed})"
 
     def _repr_html_(self) -> str:
-        table = summary.wide(self.summary(n_bootstrap=0), _SHOWN)
+        table = tables.wide(self.summary(n_bootstrap=0), _SHOWN)
         from html import escape
 
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)

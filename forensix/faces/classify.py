@@ -93,6 +93,8 @@ class FaceClassifier(CropClassifier):
     """Scores face crops with a network whose card says how to feed it.
 
     The network maps RGB in [0, 1] to outputs (N, 1 + types), the logit of fake first, and to place logits (N, h, w).
+    The types that it learnt beside the verdict are named nowhere: on faces of other sources they are little better than
+    chance (benchmarks/results/face_types.md).
     """
 
     batch = 32
@@ -101,25 +103,6 @@ class FaceClassifier(CropClassifier):
         super().__init__(model)
         self._size_px = int(model.card.preprocessing["size_px"])
         self._inner = float(model.card.preprocessing.get("inner", 1.0))
-        self._kinds = model.card.output.labels[1:]
-
-    @property
-    def manipulation_types(self) -> tuple[str, ...]:
-        """The types that training had examples of; no other is ever named."""
-        return self._kinds
-
-    def types(self, crops: NDArray[np.uint8]) -> dict[str, float]:
-        """Return how the manipulation types share the blame if the face is fake: probabilities that sum to 1.
-
-        They are the mean over the crops of a softmax over ``manipulation_types``; they say nothing about whether the
-        face is fake. Without crops all types are equally likely.
-        """
-        if not len(crops):
-            return dict.fromkeys(self._kinds, 1 / len(self._kinds))
-        outputs = np.concatenate([out[:, 1:].double().numpy() for out in self._outputs([crops])])
-        shares = np.exp(outputs - outputs.max(axis=1, keepdims=True))
-        mean = (shares / shares.sum(axis=1, keepdims=True)).mean(axis=0)
-        return dict(zip(self._kinds, (mean / mean.sum()).tolist(), strict=True))
 
     def heatmap(self, crop: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Return where the network sees the crop changed: float (S, S) in [0, 1], higher is more likely changed there.

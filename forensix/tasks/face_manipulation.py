@@ -193,7 +193,8 @@ def _summary(faces: Sequence[JudgedFace], result: FaceResult, classifier: Any, *
         return f"{_faces(len(faces))}; {why}."
     if inconclusive:
         why = f": {component_label(classifier)} decides nothing of {mute}" if mute else ""
-        return f"{_faces(len(judged))}: whether any was manipulated is undecided{why}."
+        which = "any" if len(judged) > 1 else "it"
+        return f"{_faces(len(judged))}: whether {which} was manipulated is undecided{why}."
     n_fake = sum(class_of(face.score, classifier) == "fake" for face in judged)
     if result.class_name == "real":
         chance = (

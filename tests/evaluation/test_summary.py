@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from forensix.errors import UsageError
-from forensix.evaluation import summary
+from forensix.evaluation import summary, tables
 from forensix.evaluation.conditions import KEYS
 from forensix.metrics import auc, bootstrap_interval, eer
 
@@ -211,12 +211,12 @@ def test_paired_differences_are_narrower_than_two_intervals() -> None:
 
 def test_wide_tables_read_like_a_papers() -> None:
     frame = pd.concat([scores(), scores(degradation="mp3", strength=32.0)])
-    table = summary.wide(summary.summarise(frame, n_bootstrap=50), ["auc", "eer"], digits=2)
+    table = tables.wide(summary.summarise(frame, n_bootstrap=50), ["auc", "eer"], digits=2)
     counts = ["n_real", "n_fake", "n_unscored", "n_failed"]
     assert list(table.columns) == ["degradation", "strength", "auc", "eer", *counts], "what never differs is left out"
     assert table["degradation"].tolist() == ["none", "mp3"]
     assert table["auc"].str.fullmatch(r"0\.\d\d \[0\.\d\d, 0\.\d\d\]").all()
-    alone = summary.wide(summary.summarise(scores().query("label == 'real'"), n_bootstrap=0), ["auc", "brier"])
+    alone = tables.wide(summary.summarise(scores().query("label == 'real'"), n_bootstrap=0), ["auc", "brier"])
     assert alone["auc"].tolist() == ["–"]
 
 

@@ -49,13 +49,6 @@ def test_scores_are_the_cards_calibration_of_the_logits(crops):
 def test_no_crops_no_scores():
     empty = np.zeros((0, 160, 160, 3), np.uint8)
     assert forensix_face().score(empty).shape == (0,)
-    assert sum(forensix_face().types(empty).values()) == pytest.approx(1)
-
-
-def test_types_are_those_of_the_card_and_sum_to_one(crops):
-    types = forensix_face().types(crops)
-    assert tuple(types) == forensix_face().manipulation_types == ("faceswap", "lipsync", "face_synthesis")
-    assert sum(types.values()) == pytest.approx(1) and min(types.values()) >= 0
 
 
 @pytest.mark.parametrize("size", [64, 128, 160, 200])

@@ -13,7 +13,9 @@ import skimage.data
 from PIL import Image
 
 import forensix
-from forensix.models import DetailGap
+from forensix.calibration import Calibration
+from forensix.faces import FaceClassifier, forensix_face
+from forensix.models import DetailGap, LoadedModel
 from forensix.tasks import Options, load_task
 from forensix.tasks.evidence import Bounds, Film
 from tests.making import write_image, write_video
@@ -141,6 +143,8 @@ def test_a_heat_map_has_a_scale_beside_it_and_none_is_drawn_of_a_face_that_score
 
 def test_a_video_is_shown_with_boxes_and_the_curve_of_each_face(clip: Path) -> None:
     report = forensix.analyze(clip, [TASK], face_classifier=Opinion(0.9))
+    faces = next(item for item in report.outcomes[TASK].evidence if item.title == "The faces")
+    assert re.fullmatch(r"At \d\.\d\d s, with the scores of this frame", faces.caption)
     (film,) = (item for item in report.outcomes[TASK].evidence if isinstance(item, Film))
     assert [span.lane for span in film.timeline.spans] == ["face 0"] == [curve.title for curve in film.curves]
     assert film.curves[0].y == pytest.approx([0.9] * len(film.curves[0].x))
@@ -180,6 +184,16 @@ def test_the_shipped_classifier_scores_a_portrait(portrait: Path) -> None:
     report = forensix.analyze(portrait, [TASK])
     assert 0 <= report.scores[TASK] <= 1
     assert report.models[0]["name"] == "forensix-face"
+
+
+def test_the_shipped_classifier_names_no_type_of_manipulation(portrait: Path) -> None:
+    classifier = forensix_face()
+    always = classifier.card.model_copy(update={"calibration": Calibration(slope=1e-9, intercept=9.0)})
+    report = forensix.analyze(
+        portrait, [TASK], face_classifier=FaceClassifier(LoadedModel(always, classifier.network.module))
+    )
+    assert "manipulation_type" not in report.to_wire(TASK)["result"]
+    assert report.to_wire(TASK)["result"]["class_name"] == "fake"
 
 
 @pytest.mark.parametrize(

@@ -121,8 +121,9 @@ def make_card(
             "Its fakes are blended stills and StyleGAN2 portraits: it may miss swaps, reenactment and lip-sync of "
             "real programs, above all in small or strongly compressed faces. In videos of sources that it never saw "
             "it is little better than chance, also with the fine detail that faces lack beside their surroundings: "
-            "they are inconclusive. No score of a picture says that its faces are untouched. It never names "
-            "face_reenactment: it learnt from none. Its heat map mostly shows where faces are usually changed. "
+            "they are inconclusive. No score of a picture says that its faces are untouched. It names no type of "
+            "manipulation: what it learnt of types is little better than chance on sources that it never saw. Its heat "
+            "map mostly shows where faces are usually changed. "
             "Filters, make-up and portrait blur can raise the score."
         ),
         licence=licence,

@@ -21,9 +21,10 @@ from forensix.models.detector import Detector
 from forensix.models.ensemble import ARCHITECTURE, MEMBERS, Ensemble, listed
 from forensix.models.store import checked_weights, is_place, write_card
 from forensix.progress import Progress, display
+from forensix.training.own.card import digest_of
 from forensix.training.own.deal import Split, deal, groups_of
 from forensix.training.own.measure import judged, measured_on
-from forensix.training.own.run import RECIPES, digest_of, free_name, slot_of
+from forensix.training.own.run import RECIPES, free_name, slot_of
 
 RULES = ("mean", "linear")
 STRENGTH = 1.0

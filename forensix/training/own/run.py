@@ -1,6 +1,5 @@
 """From a manifest of your own to a model: deal, decode, train, calibrate, set the bounds, write weights and card."""
 
-import hashlib
 import os
 import re
 import shutil
@@ -23,10 +22,11 @@ from forensix.progress import Progress, display
 from forensix.tasks.catalogue import describe, task_names
 from forensix.tasks.task import check_names, load_task
 from forensix.training.loop import Plan, cosine, fit
-from forensix.training.own.deal import Split, deal, groups_of
+from forensix.training.own.card import digest_of, unmeasured
+from forensix.training.own.deal import deal, groups_of
 from forensix.training.own.faces import Faces
 from forensix.training.own.material import Material, gather
-from forensix.training.own.measure import measured_on, trained_on
+from forensix.training.own.measure import measured_on
 from forensix.training.own.pictures import Pictures, WholePictures
 from forensix.training.own.recipe import Batch, Recipe
 from forensix.training.own.voices import Voices
@@ -158,7 +158,7 @@ def train(
                 recipe.read,
                 work,
                 recipe.kind,
-                _told(tell, task, f"reading {len(part)} files {what}", len(part), *span),
+                _part_of(tell, task, f"reading {len(part)} files {what}", len(part), *span),
             )
             for part, what, span in (
                 (split.learnt, "to learn from", (0.0, 0.2)),
@@ -168,7 +168,7 @@ def train(
         digest = digest_of(listed)
         run = repr((digest, model.card.sha256, split.group, settings, forensix.__version__))
         _learn(recipe, learnt, stopping, settings, placed, work / "checkpoint.pt", run, tell, task)
-        card = _card(model.card, called, split, learnt, settings, task, digest)
+        card = unmeasured(model.card, called, split, learnt, task, digest, steps=settings.steps, seed=settings.seed)
         card = _saved(card, model.module.cpu(), work)
         card = measured_on(
             card,
@@ -269,55 +269,8 @@ def free_name(folder: Path, name: str | None) -> str:
     return called
 
 
-def digest_of(manifest: Manifest) -> str:
-    """Return the sha256 of a manifest's table as CSV."""
-    return hashlib.sha256(manifest.table.to_csv(index=False).encode()).hexdigest()
-
-
-def _told(tell: Progress, task: str, said: str, n: int, start: float, stop: float) -> Callable[[int], None]:
+def _part_of(tell: Progress, task: str, said: str, n: int, start: float, stop: float) -> Callable[[int], None]:
     return lambda at: tell(task, said, start + (stop - start) * at / n)
-
-
-def _card(
-    base: ModelCard,
-    name: str,
-    split: Split,
-    learnt: Material,
-    settings: Settings,
-    task: str,
-    digest: str,
-) -> ModelCard:
-    """Return the card before anything is measured; of the base what feeds the network stays."""
-    alone = " (every file by itself: figures flatter where files have something in common)"
-    return base.model_copy(
-        update={
-            "name": name,
-            "summary": f"{base.name}, trained further on {len(learnt)} files of a manifest of your own.",
-            "calibration": None,
-            "calibrated_on": f"{len(split.held_out)} files of groups held out, told apart by the column {split.group!r}"
-            f"{alone if split.group == 'path' else ''}; a group counts as the root of its files, classes alike",
-            "threshold": 0.5,
-            "inconclusive": None,
-            "inconclusive_video": None,
-            "detail_gap": None,
-            "trained_on": trained_on(split.learnt, groups_of(split.learnt, split.group), split.learnt.is_fake()),
-            "measured": (),
-            "limits": f"It knows what {len(set(learnt.groups.tolist()))} groups of one collection taught it, and was"
-            f" measured on groups of the same collection: on others it may do worse. {base.limits}",
-            "licence": f"{base.licence} And what the files of its training demand.",
-            "seed": settings.seed,
-            "command": f"forensix train MANIFEST --task {task} --out {name} --base {base.name} --group {split.group}"
-            f" --seed {settings.seed} --steps {settings.steps}",
-            "version": forensix.__version__,
-            "manifest_sha256": digest,
-            "weights": f"{name}.safetensors",
-            "url": None,
-            "hash_from": "file",
-            "base": None,
-            "published": None,
-            "parity": None,
-        }
-    )
 
 
 def _saved(card: ModelCard, module: nn.Module, work: Path) -> ModelCard:

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,6 +23,7 @@ from forensix.models import ModelCard, get_card, load_model
 from forensix.models.store import save_model
 from forensix.small.make import generated, photographed
 from forensix.training.own import material, run
+from forensix.training.own.card import unmeasured
 from forensix.training.own.deal import Split
 from tests.models import zoo
 
@@ -111,8 +111,8 @@ def test_what_was_fitted_on_scores_of_the_base_is_not_carried_over() -> None:
     base, files = get_card("forensix-face"), Manifest.read(small.folder("images"))
     assert all(getattr(base, name) is not None for name in fitted)
     learnt = material.Material((), np.zeros(0, dtype=bool), np.zeros(0, dtype=str), ())
-    settings = SimpleNamespace(seed=0, steps=1)
-    card = run._card(base, "own", Split(files, files, files, "path"), learnt, settings, "face_manipulation", "")
+    split = Split(files, files, files, "path")
+    card = unmeasured(base, "own", split, learnt, "face_manipulation", "", steps=1, seed=0)
     assert all(getattr(card, name) is None for name in fitted)
     assert not card.measured
 

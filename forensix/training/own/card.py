@@ -1,0 +1,59 @@
+"""The card of a model of your own before anything is measured: what it was made of, and how to make it again."""
+
+import hashlib
+
+import forensix
+from forensix.manifest import Manifest
+from forensix.models import ModelCard
+from forensix.training.own.deal import Split, groups_of
+from forensix.training.own.material import Material
+from forensix.training.own.measure import trained_on
+
+
+def unmeasured(
+    base: ModelCard,
+    name: str,
+    split: Split,
+    learnt: Material,
+    task: str,
+    digest: str,
+    *,
+    steps: int,
+    seed: int,
+) -> ModelCard:
+    """Return the card before anything is measured; of the base what feeds the network stays."""
+    alone = " (every file by itself: figures flatter where files have something in common)"
+    return base.model_copy(
+        update={
+            "name": name,
+            "summary": f"{base.name}, trained further on {len(learnt)} files of a manifest of your own.",
+            "calibration": None,
+            "calibrated_on": f"{len(split.held_out)} files of groups held out, told apart by the column {split.group!r}"
+            f"{alone if split.group == 'path' else ''}; a group counts as the root of its files, classes alike",
+            "threshold": 0.5,
+            "inconclusive": None,
+            "inconclusive_video": None,
+            "detail_gap": None,
+            "trained_on": trained_on(split.learnt, groups_of(split.learnt, split.group), split.learnt.is_fake()),
+            "measured": (),
+            "limits": f"It knows what {len(set(learnt.groups.tolist()))} groups of one collection taught it, and was"
+            f" measured on groups of the same collection: on others it may do worse. {base.limits}",
+            "licence": f"{base.licence} And what the files of its training demand.",
+            "seed": seed,
+            "command": f"forensix train MANIFEST --task {task} --out {name} --base {base.name} --group {split.group}"
+            f" --seed {seed} --steps {steps}",
+            "version": forensix.__version__,
+            "manifest_sha256": digest,
+            "weights": f"{name}.safetensors",
+            "url": None,
+            "hash_from": "file",
+            "base": None,
+            "published": None,
+            "parity": None,
+        }
+    )
+
+
+def digest_of(manifest: Manifest) -> str:
+    """Return the sha256 of a manifest's table as CSV."""
+    return hashlib.sha256(manifest.table.to_csv(index=False).encode()).hexdigest()
