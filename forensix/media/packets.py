@@ -8,6 +8,8 @@ import av
 
 # Two, whatever the machine: enough to overlap, and damaged streams decode alike everywhere.
 _THREADS = 2
+_OPPOSED = 0.03
+"""Of the louder channel's energy: with less than this in their sum, two channels cancel each other."""
 
 
 class Decoding:
@@ -74,20 +76,15 @@ class Bridge:
         samples = frame.to_ndarray()
         if np.isfinite(samples).all():
             return frame
-        packed = not frame.format.is_planar
-        rows = samples.reshape(-1, frame.layout.nb_channels).T if packed else samples
-        whole = np.isfinite(rows)
+        rows = _channels(frame, samples)
+        finite = np.isfinite(rows)
         at = np.arange(rows.shape[1])
         bridged = [
             np.interp(at, at[good], row[good]) if good.any() else np.zeros(len(row))
-            for row, good in zip(rows, whole, strict=True)
+            for row, good in zip(rows, finite, strict=True)
         ]
-        self._n_bridged += int((~whole.all(axis=0)).sum())
-        lines = np.array(bridged, samples.dtype)
-        lines = np.ascontiguousarray(lines.T).reshape(1, -1) if packed else lines
-        found = av.AudioFrame.from_ndarray(lines, format=frame.format.name, layout=frame.layout)
-        found.sample_rate, found.pts, found.time_base = frame.sample_rate, frame.pts, frame.time_base
-        return found
+        self._n_bridged += int((~finite.all(axis=0)).sum())
+        return _like(frame, np.array(bridged, samples.dtype))
 
     def warnings(self) -> list[str]:
         """Return how many samples were replaced, in a sentence, or nothing."""
@@ -99,6 +96,51 @@ class Bridge:
             f"{self._n_bridged} samples of sound are no numbers (NaN or infinite); they were bridged from those beside"
             " them"
         ]
+
+
+class Opposed:
+    """Replaces the second of two channels by the first where both cancel each other, and counts how long they do.
+
+    Speech whose one channel is inverted is heard over loudspeakers, and mixed to one channel it would be silence.
+    """
+
+    def __init__(self) -> None:
+        self._s = 0.0
+
+    def over(self, frame: Any) -> Any:
+        """Return a frame of sound whose channels can be mixed: itself where they can be."""
+        import numpy as np
+
+        if frame.layout.nb_channels != 2 or frame.format.name.startswith("u8"):
+            return frame
+        samples = frame.to_ndarray()
+        rows = _channels(frame, samples).astype(np.float64)
+        both, loudest = rows.sum(axis=0), (rows**2).sum(axis=1).max()
+        if both @ both >= _OPPOSED * loudest:
+            return frame
+        self._s += rows.shape[1] / max(1, frame.sample_rate)
+        return _like(frame, np.repeat(_channels(frame, samples)[:1], 2, axis=0))
+
+    def warnings(self) -> list[str]:
+        """Return how long the channels cancel each other, in a sentence, or nothing."""
+        if not self._s:
+            return []
+        return [f"for {self._s:.1f} s the two channels of sound cancel each other; the first alone was used there"]
+
+
+def _channels(frame: Any, samples: Any) -> Any:
+    """Return the samples of a frame as (channels, n)."""
+    return samples if frame.format.is_planar else samples.reshape(-1, frame.layout.nb_channels).T
+
+
+def _like(frame: Any, rows: Any) -> Any:
+    """Return a frame of samples (channels, n) that is like another otherwise."""
+    import numpy as np
+
+    lines = rows if frame.format.is_planar else rows.T.reshape(1, -1)
+    made = av.AudioFrame.from_ndarray(np.ascontiguousarray(lines), format=frame.format.name, layout=frame.layout)
+    made.sample_rate, made.pts, made.time_base = frame.sample_rate, frame.pts, frame.time_base
+    return made
 
 
 class Clock:

@@ -12,7 +12,7 @@ import av
 from av.video.reformatter import VideoReformatter
 
 from forensix.errors import BrokenMedia, LimitExceeded, UnsupportedMedia
-from forensix.media.packets import Bridge, Clock, Decoding
+from forensix.media.packets import Bridge, Clock, Decoding, Opposed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -125,10 +125,10 @@ def samples(source: dict[str, str], limits: dict[str, float]) -> Iterator[Any]:
         if audio is None:
             raise UnsupportedMedia(f"{name} has no sound")
         has_video = _video(container) is not None
-        decoding, bridge = Decoding(container, audio), Bridge()
+        decoding, bridge, opposed = Decoding(container, audio), Bridge(), Opposed()
         waiting: list[np.ndarray] = []
         n_waiting = 0
-        for chunk in _resampled(bridge.over(frame) for _, frame in decoding):
+        for chunk in _resampled(opposed.over(bridge.over(frame)) for _, frame in decoding):
             waiting.append(chunk)
             n_waiting += chunk.size
             n_samples += chunk.size
@@ -142,7 +142,7 @@ def samples(source: dict[str, str], limits: dict[str, float]) -> Iterator[Any]:
         if waiting:
             yield np.concatenate(waiting)
         warnings = decoding.warnings("piece of sound", _missing_s(container, audio, n_samples / SAMPLE_RATE_HZ))
-    yield warnings + bridge.warnings()
+    yield warnings + bridge.warnings() + opposed.warnings()
 
 
 def open_container(file: BinaryIO, source: dict[str, str]) -> Any:

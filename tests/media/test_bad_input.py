@@ -312,6 +312,23 @@ def test_sound_without_one_number_is_silence(tmp_path: Path) -> None:
         assert any("16000 samples of sound are no numbers" in warning for warning in media.warnings)
 
 
+@pytest.mark.parametrize("kind", [np.int16, np.float32])
+def test_channels_that_cancel_each_other_are_heard(kind: type, tmp_path: Path) -> None:
+    t = np.arange(32_000) / 16_000
+    speech = (0.5 * np.sin(2 * np.pi * 200 * t) * (t < 1) * (32767 if kind is np.int16 else 1)).astype(kind)
+    other = np.roll(speech, 9)
+    for name, second in (("alike", speech), ("inverted", -speech), ("other", other), ("alone", np.zeros_like(speech))):
+        wavfile.write(tmp_path / f"{name}.wav", 16_000, np.stack([speech, second], axis=1))
+    with open_media(tmp_path / "alike.wav") as alike, open_media(tmp_path / "inverted.wav") as inverted:
+        np.testing.assert_allclose(inverted.samples().astype(int), alike.samples(), atol=2)
+        assert not alike.warnings
+        (warning,) = inverted.warnings
+        assert float(warning.split()[1]) == pytest.approx(1, abs=0.15) and "cancel each other" in warning
+    for name in ("other", "alone"):
+        with open_media(tmp_path / f"{name}.wav") as media:
+            assert media.samples().any() and not media.warnings
+
+
 def test_a_video_without_frames(tmp_path: Path) -> None:
     path = write_video(tmp_path / "a.mp4", 5)
     data = bytearray(path.read_bytes())
