@@ -31,7 +31,7 @@ from forensix.forensics.rules import audio, video
 from forensix.manifest import Manifest
 from forensix.metadata.av import aac_grid, video_frames
 from forensix.metadata.av import streams as video_streams
-from forensix.metadata.av.collector import Found
+from forensix.metadata.av.collector import FactCollector
 from forensix.metadata.facts import Fact, Facts
 
 RESULTS = Path(__file__).parent / "results" / "forensic_signals.md"
@@ -165,7 +165,7 @@ def write(path: Path, frames: list[np.ndarray], encoder: dict[str, Any], times: 
 
 def claims_of(path: Path) -> set[str]:
     """Return which of the measured claims a video gets."""
-    found = Found()
+    found = FactCollector()
     video_streams.packets(str(path), "bmff", found)
     video_frames.read(str(path), "bmff", found)
     names = [f.claim.claim for f in video.rules(Facts("video", "mp4", tuple(found.items)))]

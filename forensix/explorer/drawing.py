@@ -15,8 +15,9 @@ from forensix.evaluation.displays import ScoreDisplay
 from forensix.explorer.selection import AS_THEY_ARE, FALSE_ALARM, MISS, OUTCOMES, Selection
 from forensix.report.page import styles
 from forensix.report.text import marked, visible
-from forensix.report.words import SYMBOLS, number_text, plural, score_text, task_title
+from forensix.report.words import SYMBOLS, number_text, plural, task_title
 from forensix.tasks.pictures import score_colour
+from forensix.tasks.verdicts import score_text
 
 MOST_SERIES = 12
 """Histograms beside each other; of more values, all rows are drawn as one."""

@@ -13,9 +13,10 @@ from forensix.report.embedded import safe_film
 from forensix.report.film import Strip, film_view
 from forensix.report.page import styles
 from forensix.report.text import marked
-from forensix.report.words import score_text, time_text
+from forensix.report.words import time_text
 from forensix.tasks.evidence import Film
 from forensix.tasks.film import pictures_of
+from forensix.tasks.verdicts import score_text
 
 
 class Scrubber:

@@ -9,9 +9,10 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from forensix.report.words import number_text, score_text, time_text
+from forensix.report.words import number_text, time_text
 from forensix.tasks.evidence import Curve, Recording, Span, Timeline
 from forensix.tasks.pictures import score_colour
+from forensix.tasks.verdicts import score_text
 
 MAX_SPANS = 1500
 MAX_POINTS = 800

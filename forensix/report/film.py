@@ -4,9 +4,10 @@ import math
 from dataclasses import dataclass
 
 from forensix.report.charts import TimelineView, percent, timeline_view
-from forensix.report.words import score_text, time_text
+from forensix.report.words import time_text
 from forensix.tasks.evidence import Curve, Film
 from forensix.tasks.pictures import score_colour
+from forensix.tasks.verdicts import score_text
 
 MAX_DOTS = 400
 

@@ -7,10 +7,11 @@ what gave nothing away.
 
 from collections.abc import Mapping, Sequence
 
-from forensix.report.words import SEVERITIES, plural, score_text, verdict_class
+from forensix.report.words import SEVERITIES, plural, verdict_class
 from forensix.schema import ForensicResult
 from forensix.tasks.catalogue import describe
 from forensix.tasks.evidence import Outcome
+from forensix.tasks.verdicts import score_text
 
 
 def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str]) -> str:

@@ -27,6 +27,7 @@ from forensix.report.embedded import Room, safe_film, safe_picture, safe_sound
 from forensix.report.sections import Section, sections
 from forensix.report.text import marked, visible
 from forensix.tasks.evidence import Bounds, Curve, Film, Lineage, Recording, StructureMap, Table, Timeline
+from forensix.tasks.verdicts import score_text
 
 if TYPE_CHECKING:
     from forensix.report.report import Report
@@ -111,7 +112,7 @@ def environment() -> Environment:
         "safe_film_uri": safe_film_uri,
         "duration": words.time_text,
         "coded": coded,
-        "score": words.score_text,
+        "score": score_text,
         "moment": words.moment_text,
         "size": words.size_text,
         "span": structure.node_span,

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from forensix.errors import UsageError
 from forensix.report.claims import facts_with_claims, numbered
 from forensix.report.headline import headline
-from forensix.report.words import FAILED, score_text, verdict, verdict_class
+from forensix.report.words import FAILED, verdict, verdict_class
 from forensix.schema import Speaker, TaskReport
 from forensix.tasks.catalogue import describe
 from forensix.tasks.evidence import Basis, Outcome
+from forensix.tasks.verdicts import score_text
 
 if TYPE_CHECKING:
     import pandas as pd

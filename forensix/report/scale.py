@@ -5,7 +5,7 @@ One model for every way of drawing it: `templates/scale.html` on a page and in a
 
 from dataclasses import dataclass
 
-from forensix.report.words import score_text
+from forensix.tasks.verdicts import score_text
 
 
 @dataclass(frozen=True)

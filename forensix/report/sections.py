@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from forensix.report.claims import FACT_COLUMNS, ClaimView, claim_views, fact_rows
 from forensix.report.scale import Scale, scale_of
-from forensix.report.words import FAILED, MANIPULATIONS, score_text, task_title, time_text, verdict
+from forensix.report.words import FAILED, MANIPULATIONS, task_title, time_text, verdict
 from forensix.schema import AudioFeatures, FaceResult, ImageResult, VoiceResult
 from forensix.tasks.catalogue import Verdict, describe
 from forensix.tasks.evidence import Basis, Bound, Bounds, Evidence, FactList, Outcome, Picture, Table
+from forensix.tasks.verdicts import score_text
 
 if TYPE_CHECKING:
     from forensix.report.report import Report

@@ -96,21 +96,6 @@ def task_title(task: str) -> str:
     return describe(task).title
 
 
-def score_text(score: float) -> str:
-    """Return a score with two decimals, and with more near the ends, where rounding would read as certainty.
-
-    Examples
-    --------
-    >>> score_text(0.834), score_text(0.9987), score_text(1.0)
-    ('0.83', '0.9987', '> 0.9999')
-    """
-    if score > 0.9999:
-        return "> 0.9999"
-    if score < 0.0001:
-        return "< 0.0001"
-    return f"{score:.4f}" if score < 0.005 or score >= 0.995 else f"{score:.2f}"
-
-
 def number_text(value: float) -> str:
     """Return a measured value with four significant digits and no exponent where it can be avoided.
 

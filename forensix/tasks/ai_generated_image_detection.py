@@ -30,7 +30,7 @@ from forensix.tasks.evidence import Curve, Evidence, Outcome, Picture, Table
 from forensix.tasks.forensic_analysis import facts_of
 from forensix.tasks.pictures import jpeg_uri
 from forensix.tasks.task import Options, component, component_label
-from forensix.tasks.verdicts import checked, class_of, is_inconclusive, probability_of, threshold_of
+from forensix.tasks.verdicts import checked, class_of, is_inconclusive, probability_of, score_text, threshold_of
 
 N_FRAMES = 16
 """Frames of a video that are looked at, spread evenly."""
@@ -223,7 +223,7 @@ def _doubts(rgb: NDArray[np.uint8], facts: Facts) -> tuple[str, ...]:
 def _notes(marks: _Marks, pixel_score: float, scored: _FrameScores, doubts: Sequence[str]) -> tuple[str, ...]:
     notes = []
     if marks.kinds:
-        notes.append(f"The pixels alone score {pixel_score:.2f}; marks of a generator outweigh them.")
+        notes.append(f"The pixels alone score {score_text(pixel_score)}; marks of a generator outweigh them.")
         notes.append("Marks can be forged as well as removed.")
     if TINY_PX <= min(scored.strongest.shape[:2]) < SMALL_PX:
         notes.append("The picture is small: pixels carry little evidence.")
@@ -244,7 +244,7 @@ def _summary(
     if marks.watermark:
         return f"The pixels carry the invisible watermark {marks.watermark.message!r} of {marks.watermark.generator}."
     if inconclusive:
-        return f"The pixels do not decide whether a camera or a generator made it (score {pixel_score:.2f})."
+        return f"The pixels do not decide whether a camera or a generator made it (score {score_text(pixel_score)})."
     if class_name == "real":
         return "The pixels look like a photograph's, and nothing in the file names a generator."
     like = ""
@@ -252,4 +252,4 @@ def _summary(
         best = attributions[0].model
         is_named = best != "unknown"
         like = f"; of the known generators it is most like {best}" if is_named else "; by which generator is unknown"
-    return f"The pixels look generated (score {pixel_score:.2f}){like}."
+    return f"The pixels look generated (score {score_text(pixel_score)}){like}."

@@ -14,6 +14,7 @@ from forensix.synthetic.overlay import draw_heatmap
 from forensix.tasks.evidence import Bound, Bounds, Curve, Evidence, Film, Picture, Span, Timeline
 from forensix.tasks.film import film_uri
 from forensix.tasks.pictures import jpeg_uri, outlined, score_colour
+from forensix.tasks.verdicts import score_text
 
 MAX_FACES_SHOWN = 12
 """Faces drawn in the report, most suspect first; the result lists all of them."""
@@ -70,7 +71,7 @@ def face_evidence(
         return
     for face in faces[:MAX_FACES_SHOWN]:
         crop, n = face.track.crops[face.strongest], len(face.track)
-        verdict = f"not judged: {face.doubt}" if face.doubt else f"score {face.score:.2f}"
+        verdict = f"not judged: {face.doubt}" if face.doubt else f"score {score_text(face.score)}"
         yield Picture(f"Face {face.track.id}", jpeg_uri(crop), f"{verdict}; in {n} frame{'s' if n > 1 else ''}")
         if (heat := heated(face, classifier, upper)) is not None:
             yield Picture(f"Face {face.track.id}: heat map", jpeg_uri(heat), "where the classifier sees a change")
@@ -145,7 +146,7 @@ def _film(stills: Sequence[Still], faces: Sequence[JudgedFace], duration_s: floa
     spans, curves = [], []
     for face in by_id:
         lane, start_s, end_s = f"face {face.track.id}", *(float(ms) / 1000 for ms in face.track.frame_ms[[0, -1]])
-        label, score = ("not judged", None) if face.doubt else (f"{face.score:.2f}", face.score)
+        label, score = ("not judged", None) if face.doubt else (f"{score_text(face.score)}", face.score)
         spans.append(Span(lane, start_s, end_s, label, score))
     duration_s = max([duration_s, *(span.end_s for span in spans)])
     for face in [face for face in faces if not face.doubt][:MAX_FACES_SHOWN]:
@@ -165,6 +166,6 @@ def _drawn(still: Still, faces: Sequence[JudgedFace]) -> NDArray[np.uint8]:
             continue
         score = face.score_at(still.ms)
         boxes.append(box / still.scale)
-        labels.append(f"face {face.track.id}" + ("" if score is None else f": {score:.2f}"))
+        labels.append(f"face {face.track.id}" + ("" if score is None else f": {score_text(score)}"))
         colours.append(score_colour(score))
     return outlined(still.rgb, np.array(boxes).reshape(-1, 4), labels, colours)

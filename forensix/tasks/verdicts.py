@@ -72,3 +72,18 @@ def checked(scores: ArrayLike, n: int, component: Any) -> NDArray[np.float64]:
 def pooled(scores: Iterable[float], weights: Iterable[float]) -> float:
     """Return the weighted mean of scores on the logit scale."""
     return float(sigmoid(np.average(logit(list(scores)), weights=list(weights))))
+
+
+def score_text(score: float) -> str:
+    """Return a score with two decimals, and with more near the ends, where rounding would read as certainty.
+
+    Examples
+    --------
+    >>> score_text(0.834), score_text(0.9987), score_text(1.0)
+    ('0.83', '0.9987', '> 0.9999')
+    """
+    if score > 0.9999:
+        return "> 0.9999"
+    if score < 0.0001:
+        return "< 0.0001"
+    return f"{score:.4f}" if score < 0.005 or score >= 0.995 else f"{score:.2f}"

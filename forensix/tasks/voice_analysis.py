@@ -20,7 +20,7 @@ from forensix.schema import Segment as WireSegment
 from forensix.tasks.catalogue import VOICE_ANALYSIS
 from forensix.tasks.evidence import Outcome, Table
 from forensix.tasks.task import Options, component, component_label
-from forensix.tasks.verdicts import checked, class_of, is_inconclusive, pooled, probability_of, threshold_of
+from forensix.tasks.verdicts import checked, class_of, is_inconclusive, pooled, probability_of, score_text, threshold_of
 from forensix.tasks.voice_evidence import HeardPhrase, recording
 from forensix.voice import Segment, SpeakerTurns, compare
 from forensix.voice.features import extract, hear
@@ -227,9 +227,9 @@ def _table(voices: Sequence[_Voice], spoof: Any, segments: Sequence[Segment], wo
     rows = []
     for voice in voices:
         verdict = "inconclusive" if _is_undecided(voice.score, spoof, segments) else class_of(voice.score, spoof)
-        sure = "" if voice.gender_probability is None else f" ({voice.gender_probability:.2f})"
+        sure = "" if voice.gender_probability is None else f" ({score_text(voice.gender_probability)})"
         text = words.of(voice.turns.segments) if words else ""
-        cells = (voice.turns.speaker, verdict, f"{voice.score:.2f}", f"{voice.gender}{sure}")
+        cells = (voice.turns.speaker, verdict, score_text(voice.score), f"{voice.gender}{sure}")
         rows.append((*cells, f"{voice.turns.duration_s:.1f} s", *([text] if words else [])))
     columns = ("speaker", "verdict", "score", "gender", "speech", *(["transcript"] if words else []))
     return Table("Speakers", columns, tuple(rows))

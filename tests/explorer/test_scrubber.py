@@ -30,11 +30,11 @@ def test_the_slider_goes_through_the_frames_and_their_scores(tmp_path: Path) -> 
     scrubber = scrub(forensix.analyze(tmp_path / "a.mp4", TASK, face_classifier=Rising()))
     n = scrubber.slider.max + 1
     assert n >= 14
-    assert "face 0" in scrubber.told.value and ">0.20<" in scrubber.told.value
+    assert "face 0" in scrubber.caption.value and ">0.20<" in scrubber.caption.value
     first = scrubber.picture.value
     scrubber.slider.value = n - 2
     assert scrubber.picture.value != first and bytes(scrubber.picture.value).startswith(b"\xff\xd8")
-    assert ">0.80<" in scrubber.told.value
+    assert ">0.80<" in scrubber.caption.value
     assert "application/vnd.jupyter.widget-view+json" in str(scrubber._repr_mimebundle_())
 
 
