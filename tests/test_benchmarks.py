@@ -1,4 +1,4 @@
-"""Benchmarks take hours and data that not every machine has: that what they use is there is seen without running them."""
+"""Benchmarks take hours, and data that not every machine has: what they import is seen to be there without running."""
 
 import ast
 import importlib
