@@ -67,7 +67,7 @@ def _face_evidence(result: FaceResult, *, inconclusive: bool) -> Iterator[Eviden
         yield Picture(f"Face {face.id}: heat map", face.face_heatmap, "where the classifier sees a change")
 
 
-def _image_evidence(result: ImageResult, *, inconclusive: bool) -> Iterator[Evidence]:
+def _image_evidence(result: ImageResult) -> Iterator[Evidence]:
     explanation = result.explanation
     if explanation:
         pictures = (
@@ -78,7 +78,7 @@ def _image_evidence(result: ImageResult, *, inconclusive: bool) -> Iterator[Evid
         for title, uri, caption in pictures:
             if uri:
                 yield Picture(title, uri, caption, is_heat=title.startswith("Heat map"))
-    if result.model_attributions and not inconclusive:
+    if result.model_attributions:
         rows = tuple((a.model, score_text(a.probability)) for a in result.model_attributions)
         yield Table("Generators, most likely first", ("generator", "probability"), rows)
 
@@ -131,7 +131,8 @@ def _from_result(outcome: Outcome) -> tuple[Evidence, ...]:
     if isinstance(result, FaceResult):
         return tuple(_face_evidence(result, inconclusive=outcome.inconclusive))
     if isinstance(result, ImageResult):
-        return tuple(_image_evidence(result, inconclusive=outcome.inconclusive))
+        # What spoke for a generator, and which one, is said of a picture that is called generated.
+        return () if outcome.inconclusive else tuple(_image_evidence(result))
     if isinstance(result, VoiceResult):
         return tuple(_voice_evidence(result, any(isinstance(e, Bounds) for e in outcome.evidence)))
     return ()

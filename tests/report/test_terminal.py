@@ -80,8 +80,9 @@ def test_empty_and_failed_reports(failed_report: Report) -> None:
 
 
 @pytest.mark.parametrize("inconclusive", [False, True])
-def test_an_undecided_picture_names_no_generator(inconclusive: bool) -> None:
+def test_an_undecided_picture_has_no_generator_and_no_heat_map(inconclusive: bool) -> None:
     outcome = replace(image_outcome(), inconclusive=inconclusive)
     report = Report(input="a", name="a", outcomes={"ai_generated_image_detection": outcome})
     assert ("some-generator" in printed(report)) is not inconclusive
-    assert ("some-generator" in report.to_html()) is not inconclusive
+    html = report.to_html()
+    assert ("some-generator" in html) is not inconclusive and ("Heat map" in html) is not inconclusive
