@@ -128,7 +128,7 @@ class VoiceAnalysis:
             result=result,
             score=score,
             evidence=(
-                (*recording(samples, phrases, threshold_of(spoof)), _table(voices, spoof, segments, words))
+                (*recording(samples, phrases, threshold_of(spoof)), _table(voices, spoof, words))
                 if options.explain
                 else ()
             ),
@@ -222,11 +222,12 @@ def _is_undecided(score: float, spoof: Any, segments: Sequence[Segment]) -> bool
     return is_inconclusive(score, spoof) or (clears and total_s(segments) < LEAST_S)
 
 
-def _table(voices: Sequence[_Voice], spoof: Any, segments: Sequence[Segment], words: Transcript | None) -> Table:
+def _table(voices: Sequence[_Voice], spoof: Any, words: Transcript | None) -> Table:
     """Return every speaker with verdict and score, which the wire's two classes cannot tell."""
     rows = []
     for voice in voices:
-        verdict = "inconclusive" if _is_undecided(voice.score, spoof, segments) else class_of(voice.score, spoof)
+        is_undecided = _is_undecided(voice.score, spoof, voice.turns.segments)
+        verdict = "inconclusive" if is_undecided else class_of(voice.score, spoof)
         sure = "" if voice.gender_probability is None else f" ({score_text(voice.gender_probability)})"
         text = words.of(voice.turns.segments) if words else ""
         cells = (voice.turns.speaker, verdict, score_text(voice.score), f"{voice.gender}{sure}")

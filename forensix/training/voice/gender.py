@@ -157,7 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         output=Output(labels=("male",)),
         calibration=calibration,
         calibrated_on="training voices, as recorded and over a telephone line, each scored by a fit that had not seen "
-        "its collection or reader",
+        "its collection or reader. Development voices were scored for two fits, which shipped one after the other.",
         threshold=threshold,
         trained_on=tuple(
             TrainingSource(
