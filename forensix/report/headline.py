@@ -28,26 +28,27 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str]) -> str:
     >>> headline({}, {"voice_analysis": "the sound is broken"})
     'The analysis of the voice failed.'
     """
-    synthetic, claims, undecided, clear = [], "", [], []
+    synthetic, claims = [], ""
+    undecided, clear = dict[str, int](), dict[str, int]()
     for task, outcome in outcomes.items():
         description, name = describe(task), verdict_class(outcome)
         if name == "inconclusive":
-            undecided.append(description.subject)
+            undecided[_subjects(description.subject, outcome.n_subjects)] = outcome.n_subjects
         elif name == "fake":
             score = "" if outcome.score is None else f" (score {score_text(outcome.score)})"
             synthetic.append(f"{description.finding}{score}")
         elif isinstance(outcome.result, ForensicResult) and name in SEVERITIES[:2]:
             claims = _claims(outcome.result)
         elif name in ("real", "benign", "no_claims"):
-            clear.append(description.subject)
+            clear[_subjects(description.subject, outcome.n_subjects)] = outcome.n_subjects
     failed = [describe(task).subject for task in errors]
     parts = [f"likely {joined(synthetic)}"] if synthetic else []
     parts += [claims] if claims else []
     if undecided:
-        parts.append(f"{joined(undecided)} {'stays' if len(undecided) == 1 else 'stay'} undecided")
+        parts.append(f"{joined([*undecided])} {'stays' if sum(undecided.values()) == 1 else 'stay'} undecided")
     if clear:
-        proof = "" if parts or failed else ", which does not prove it authentic"
-        parts.append(f"nothing in {joined(clear)} points to a fake{proof}")
+        proof = "" if parts or failed else ", which is no proof of authenticity"
+        parts.append(f"nothing in {joined([*clear])} points to a fake{proof}")
     if failed:
         parts.append(f"the analysis of {joined(failed)} failed")
     text = "; ".join(parts)
@@ -72,3 +73,7 @@ def _claims(result: ForensicResult) -> str:
     what = "holds critical evidence" if critical else "calls for an explanation"
     rest = f" and {plural(len(claims) - 1, f'more {severity} claim')}" if claims[1:] else ""
     return f'the file {what}: "{cut(claims[0].claim, MAX_CLAIM)}"{rest}'
+
+
+def _subjects(noun: str, n: int) -> str:
+    return noun if n == 1 else f"the {plural(n, noun.removeprefix('the '))}"

@@ -147,7 +147,7 @@ def test_who_speaks_when_as_rttm() -> None:
         ),
         (
             {"voice_analysis": ("real", 0.1)},
-            "Nothing in the voice points to a fake, which does not prove it authentic.",
+            "Nothing in the voice points to a fake, which is no proof of authenticity.",
         ),
         ({"voice_analysis": ("no_speech", None)}, ""),
     ],
@@ -163,6 +163,19 @@ def test_one_sentence_for_the_file_says_what_was_found_and_what_stays_open(
             told["class_probability"] = score
         outcomes[task] = Outcome(results[task].model_validate(told), score, inconclusive=name == "undecided")
     assert Report(input="a.mp4", name="a.mp4", outcomes=outcomes).headline == sentence
+
+
+@pytest.mark.parametrize(
+    ("n", "inconclusive", "sentence"),
+    [
+        (1, True, "The face stays undecided."),
+        (40, True, "The 40 faces stay undecided."),
+        (40, False, "Nothing in the 40 faces points to a fake, which is no proof of authenticity."),
+    ],
+)
+def test_the_sentence_for_the_file_counts_its_faces(n: int, inconclusive: bool, sentence: str) -> None:
+    outcome = Outcome(FaceResult(class_name="real"), 0.3, inconclusive=inconclusive, n_subjects=n)
+    assert Report(input="a.mp4", name="a.mp4", outcomes={"face_manipulation": outcome}).headline == sentence
 
 
 def test_claims_about_the_file_stand_in_its_sentence(report: Report) -> None:
