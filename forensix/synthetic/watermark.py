@@ -128,7 +128,8 @@ def _low_band(rgb: NDArray[np.uint8], *, from_bytes: bool) -> Values:
     """Return the low band of the blue difference as the writer computed it, float32 (H / 2, W / 2)."""
     if from_bytes:
         luma = np.asarray(Image.fromarray(rgb).convert("L"))
-        return _sums(_LEVELS[np.subtract(rgb[..., 2], luma, dtype=np.int16) + 255]) / np.float32(2)
+        sums = _sums(_LEVELS[np.subtract(rgb[..., 2], luma, dtype=np.int16) + 255])
+        return np.asarray(sums, np.float32) / np.float32(2)
     # Without rounding, what holds of a pixel holds of a sum.
     red, green, blue = (np.float32(weight) * _sums(rgb[..., i]) for i, weight in enumerate((-0.299, -0.587, 0.886)))
     return np.asarray(np.float32(0.246) * (red + green + blue) + np.float32(1))
@@ -164,8 +165,11 @@ def pulls(rgb: NDArray[np.uint8], *, from_bytes: bool) -> Values:
     return np.asarray(np.clip(moved - PULL * (STEP / 2 - median % STEP), -MAX_PULL, MAX_PULL), np.float32)
 
 
-def compare(pulled: Values, message: str) -> Agreement | None:
-    """Return how well pulls agree with a message of zeros and ones; ``None`` where chance explains it."""
+def compare(pulled: Values, message: str, *, gated: bool = True) -> Agreement | None:
+    """Return how well pulls agree with a message of zeros and ones; ``None`` where chance explains it.
+
+    Without the gate, ``None`` only where there is nothing to compare.
+    """
     n_bits = len(message)
     if len(pulled) < 2 * n_bits:
         return None
@@ -173,14 +177,14 @@ def compare(pulled: Values, message: str) -> Agreement | None:
     mean = np.bincount(position, pulled, n_bits) / np.bincount(position, minlength=n_bits)
     if np.ptp(mean) < 1e-3:
         return None
-    wanted = np.array([bit == "1" for bit in message])
-    correlation = float(np.corrcoef(mean, wanted)[0, 1])
+    bits = np.array([bit == "1" for bit in message])
+    correlation = float(np.corrcoef(mean, bits)[0, 1])
     t = correlation * np.sqrt((n_bits - 2) / max(1e-12, 1 - correlation**2))
-    if t < MIN_T:
+    if gated and t < MIN_T:
         return None
     # Only now: hardly any picture comes so far, and its import takes as long as all the rest.
     from scipy.special import stdtr
 
     chance = float(stdtr(n_bits - 2, -t))
-    n_right = int(((mean > mean.mean()) == wanted).sum())
-    return Agreement(n_right, correlation, chance) if chance <= MAX_CHANCE else None
+    n_right = int(((mean > mean.mean()) == bits).sum())
+    return Agreement(n_right, correlation, chance) if chance <= MAX_CHANCE or not gated else None

@@ -5,8 +5,6 @@ picture without metadata is told as such and never suspected for it.
 """
 
 import re
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 from forensix.forensics import software
@@ -58,7 +56,7 @@ SCREEN_SIZES = {
 }  # fmt: skip
 
 
-def rules(facts: Facts, traces: Mapping[str, Any] = MappingProxyType({})) -> tuple[Finding, ...]:
+def rules(facts: Facts, traces: dict[str, Any]) -> tuple[Finding, ...]:
     """Return the claims that follow from the facts and from what `image_pixels` measured."""
     programs = _programs(facts)
     working = [*_in(programs, "editor"), *_in(programs, "converter")]
