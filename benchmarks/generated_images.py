@@ -21,7 +21,7 @@ from forensix.models import Measurement, ModelCard
 from forensix.models.store import write_card
 from forensix.perturb import image as degrade
 from forensix.synthetic.attribution import forensix_attribution
-from forensix.synthetic.detector import ImageDetector, Looked, forensix_image
+from forensix.synthetic.detector import ImageDetector, Prediction, forensix_image
 from forensix.training.images import attribution as images_attribution
 from forensix.training.images.cache import decode, read
 from forensix.training.images.crops import encode, scaled
@@ -54,7 +54,7 @@ class Scored:
 
     rows: pd.DataFrame
     scores: NDArray[np.float64]
-    looked: list[Looked]
+    predictions: list[Prediction]
 
     @property
     def fake(self) -> NDArray[np.bool_]:
@@ -91,9 +91,9 @@ def alike(rgb: RGB, rng: np.random.Generator) -> RGB:
 
 def score(detector: ImageDetector, rows: pd.DataFrame, found: Iterator[RGB]) -> Scored:
     """Look at pictures with the detector."""
-    looked = list(detector.look(found))
+    predictions = list(detector.predict(found))
     assert detector.card.calibration is not None
-    return Scored(rows, detector.card.calibration.score([one.logit for one in looked]), looked)
+    return Scored(rows, detector.card.calibration.score([prediction.logit for prediction in predictions]), predictions)
 
 
 def interval(scored: Scored, part: NDArray[np.bool_] | None = None) -> str:
@@ -183,7 +183,7 @@ def naming(scored: Scored) -> None:
     """Print what the attributor says of pictures whose family it knows, and of those that it does not."""
     attributor = forensix_attribution()
     rows = scored.rows[scored.fake]
-    answers = [attributor.named(scored.looked[i])[0][0] for i in rows.index]
+    answers = [attributor.named(scored.predictions[i])[0][0] for i in rows.index]
     told = rows.assign(answer=answers, family=rows.made_by.map(images_attribution.family))
     told["known"] = told.family.isin(attributor.names)
     told["right"] = told.answer == told.family.where(told.known, images_attribution.UNKNOWN)

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from PIL import Image
 
-from forensix.synthetic.detector import BATCH, forensix_image, looked_at, normalised
+from forensix.synthetic.detector import BATCH, forensix_image, network_windows, normalised
 
 COMMAND = "python -m benchmarks.generated_speed"
 SIZES = ((512, 512), (1200, 1600), (3000, 4000))
@@ -57,7 +57,7 @@ def main() -> None:
         def decoded(files: list[bytes] = files) -> list[np.ndarray]:
             return [np.asarray(Image.open(io.BytesIO(data)).convert("RGB")) for data in files]
 
-        cut = np.concatenate([looked_at(rgb, detector.most_windows) for rgb in decoded()])
+        cut = np.concatenate([network_windows(rgb, detector.most_windows) for rgb in decoded()])
         batches = [normalised(cut[i : i + BATCH]) for i in range(0, len(cut), BATCH)]
 
         def forward(batches: list[torch.Tensor] = batches) -> None:

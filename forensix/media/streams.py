@@ -90,7 +90,8 @@ def frames(
         decoding = Decoding(container, video)
         clock = Clock(video)
         size: tuple[int, int] | None = None
-        scale, resized, next_ms, last_ms = 1.0, 0, 0.0, 0.0
+        scale, next_ms, last_ms = 1.0, 0.0, 0.0
+        looked_at, resized = 0, 0
         for index, frame in decoding:
             last_ms = clock.ms(frame, index)
             _check_duration(last_ms / 1000, True, name, limits)
@@ -105,12 +106,14 @@ def frames(
                 scale = longer / max_side_px if max_side_px and longer > max_side_px else 1.0
                 size = max(1, round(frame.width / scale)), max(1, round(frame.height / scale))
                 first = frame.width, frame.height
+            looked_at += 1
             resized += (frame.width, frame.height) != first
             yield [index, last_ms, _rgb(reformatter, frame, size), scale]
         if size is None:
             raise BrokenMedia(f"{name} holds no frame that can be decoded")
         if resized:
-            warnings.append(f"the picture size changes in {resized} frames; they are shown in the size of the first")
+            told = f"the picture size changes in {resized} of the {looked_at} frames looked at"
+            warnings.append(f"{told}; they are shown in the size of the first")
         warnings += decoding.warnings("frame", _missing_s(container, video, last_ms / 1000))
     yield warnings
 

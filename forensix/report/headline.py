@@ -24,26 +24,27 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str]) -> str:
     >>> headline({}, {"voice_analysis": "the sound is broken"})
     'The analysis of the voice failed.'
     """
-    synthetic, claims, undecided, clear = [], "", [], []
+    synthetic, claims = [], ""
+    undecided, clear = dict[str, int](), dict[str, int]()
     for task, outcome in outcomes.items():
         description, name = describe(task), verdict_class(outcome)
         if name == "inconclusive":
-            undecided.append(description.subject)
+            undecided[_subjects(description.subject, outcome.n_subjects)] = outcome.n_subjects
         elif name == "fake":
             score = "" if outcome.score is None else f" (score {score_text(outcome.score)})"
             synthetic.append(f"{description.finding}{score}")
         elif isinstance(outcome.result, ForensicResult) and name in SEVERITIES[:2]:
             claims = _claims(outcome.result)
         elif name in ("real", "benign", "no_claims"):
-            clear.append(description.subject)
+            clear[_subjects(description.subject, outcome.n_subjects)] = outcome.n_subjects
     failed = [describe(task).subject for task in errors]
     parts = [f"likely {joined(synthetic)}"] if synthetic else []
     parts += [claims] if claims else []
     if undecided:
-        parts.append(f"{joined(undecided)} {_verb(undecided, 'stays', 'stay')} undecided")
+        parts.append(f"{joined([*undecided])} {_verb(undecided, 'stays', 'stay')} undecided")
     if clear:
         rest = f"{_verb(clear, 'gives', 'give')} nothing away"
-        parts.append(f"{joined(clear)} {rest}" if parts else f"nothing in {joined(clear)} points to a fake")
+        parts.append(f"{joined([*clear])} {rest}" if parts else f"nothing in {joined([*clear])} points to a fake")
     if failed:
         parts.append(f"the analysis of {joined(failed)} failed")
     text = "; ".join(parts)
@@ -68,5 +69,9 @@ def _claims(result: ForensicResult) -> str:
     return f"the file calls for an explanation ({plural(suspect, 'suspect claim')})"
 
 
-def _verb(nouns: Sequence[str], one: str, several: str) -> str:
-    return one if len(nouns) == 1 else several
+def _subjects(noun: str, n: int) -> str:
+    return noun if n == 1 else f"the {plural(n, noun.removeprefix('the '))}"
+
+
+def _verb(counted: Mapping[str, int], one: str, several: str) -> str:
+    return one if sum(counted.values()) == 1 else several

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from forensix.models import LoadedModel, load_model
 from forensix.models.placement import Placement
 from forensix.models.registry import load_component
-from forensix.synthetic.detector import ImageDetector, Looked
+from forensix.synthetic.detector import ImageDetector, Prediction
 
 
 class Attributor:
@@ -50,12 +50,12 @@ class Attributor:
         ValueError
             Another type or shape.
         """
-        return self.named(next(self._detector.look([rgb])))
+        return self.named(next(self._detector.predict([rgb])))
 
     @torch.inference_mode()
-    def named(self, looked: Looked) -> tuple[tuple[str, float], ...]:
+    def named(self, prediction: Prediction) -> tuple[tuple[str, float], ...]:
         """Return what `attribute` does, of a picture that the detector has looked at."""
-        statistics = looked.statistics
+        statistics = prediction.statistics
         vector = np.concatenate([statistics[:-1].mean(axis=0), statistics[-1]])[None]
         probabilities = self._module(torch.from_numpy(vector))[0].double().softmax(dim=0).numpy()
         order = np.argsort(-probabilities, kind="stable")

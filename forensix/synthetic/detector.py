@@ -42,7 +42,7 @@ HEATMAP_BLUR_PX = 24
 
 
 @dataclass(frozen=True)
-class Looked:
+class Prediction:
     """What the network says of one picture."""
 
     logit: float
@@ -51,7 +51,7 @@ class Looked:
     """(n + 1, statistics): the stages' of n windows and, last, of the whole picture."""
 
 
-def looked_at(rgb: RGB, most: int) -> RGB:
+def network_windows(rgb: RGB, most: int) -> RGB:
     """Return what the network sees of a picture: its windows and, last, the whole of it, (n + 1, side, side, 3)."""
     return np.concatenate([windows(rgb, SIDE_PX, most), windows(whole(rgb), SIDE_PX, 1)])
 
@@ -97,7 +97,7 @@ class ImageDetector(PictureDetector):
         """Pictures whose windows are about a batch."""
         return self.batch_size // (self.most_windows + 1)
 
-    def look(self, pictures: Iterable[Any]) -> Iterator[Looked]:
+    def predict(self, pictures: Iterable[Any]) -> Iterator[Prediction]:
         """Yield what the network says of each picture; several go through it together.
 
         Parameters
@@ -111,15 +111,15 @@ class ImageDetector(PictureDetector):
             Another type or shape.
         """
         share = self._whole_share
-        seen = (normalised(looked_at(picture(one), self.most_windows)) for one in pictures)
-        for outputs, statistics in batches(self.network, seen):
-            of_one = outputs.double().numpy()
-            logit = (1 - share) * of_one[:-1, WINDOW].mean() + share * of_one[-1, WHOLE]
-            yield Looked(float(logit), statistics.numpy())
+        crops = (normalised(network_windows(picture(one), self.most_windows)) for one in pictures)
+        for outputs, statistics in batches(self.network, crops):
+            logits = outputs.double().numpy()
+            logit = (1 - share) * logits[:-1, WINDOW].mean() + share * logits[-1, WHOLE]
+            yield Prediction(float(logit), statistics.numpy())
 
     def logits(self, many: Iterable[Any]) -> Scores:
         """Return the raw logit of each picture, float64 (n,), higher for generated."""
-        return np.fromiter((looked.logit for looked in self.look(many)), np.float64)
+        return np.fromiter((prediction.logit for prediction in self.predict(many)), np.float64)
 
     def heatmap(self, rgb: ArrayLike) -> NDArray[np.float64]:
         """Return where the network finds its evidence, float (H, W) in [0, 1], higher is more likely generated.
@@ -152,12 +152,12 @@ def _spread(
     total, weight = np.zeros((rows, columns)), np.zeros((rows, columns))
     for grid, (top, left) in zip(grids, corners, strict=True):
         at = (slice(top // cell, top // cell + CELLS), slice(left // cell, left // cell + CELLS))
-        there = total[at].shape
-        total[at] += grid[: there[0], : there[1]]
+        n_rows, n_columns = total[at].shape
+        total[at] += grid[:n_rows, :n_columns]
         weight[at] += 1
     nearest = ndimage.distance_transform_edt(weight == 0, return_distances=False, return_indices=True)
-    known = (total / np.maximum(weight, 1))[tuple(nearest)]
-    smooth = ndimage.gaussian_filter(known, HEATMAP_BLUR_PX / cell, mode="nearest")
+    filled = (total / np.maximum(weight, 1))[tuple(nearest)]
+    smooth = ndimage.gaussian_filter(filled, HEATMAP_BLUR_PX / cell, mode="nearest")
     y, x = ((np.arange(n) + 0.5) / cell - 0.5 for n in size)
     down = _interpolated(smooth, y)
     return _interpolated(np.ascontiguousarray(down.T), x).T
@@ -198,8 +198,8 @@ class PublishedDetector(PictureDetector):
 
     def logits(self, many: Iterable[Any]) -> Scores:
         """Return the raw logit of each picture, float64 (n,), higher for generated."""
-        seen = (self._fed(picture(one)) for one in many)
-        return np.concatenate([np.zeros(0), *(self._one_logit(out) for (out,) in batches(self.network, seen))])
+        inputs = (self._fed(picture(one)) for one in many)
+        return np.concatenate([np.zeros(0), *(self._one_logit(out) for (out,) in batches(self.network, inputs))])
 
     def _fed(self, rgb: RGB) -> torch.Tensor:
         return fed(rgb, self.card.preprocessing)
@@ -216,8 +216,8 @@ class HubDetector(PublishedDetector):
 
 def detector_of(model: LoadedModel) -> PictureDetector:
     """Return the detector that a card of the slot ``image_detector`` asks for."""
-    made: dict[str, type[PictureDetector]] = {"pictures": ImageDetector, "hub": HubDetector}
-    return made.get(model.card.architecture, PublishedDetector)(model)
+    classes: dict[str, type[PictureDetector]] = {"pictures": ImageDetector, "hub": HubDetector}
+    return classes.get(model.card.architecture, PublishedDetector)(model)
 
 
 def forensix_image() -> ImageDetector:

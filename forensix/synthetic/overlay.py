@@ -149,8 +149,8 @@ def heatmap_object(rgb: RGB, heatmap: NDArray[np.float64], *, threshold: float =
 
     region = salient_region(heatmap, threshold=threshold)
     grey = np.repeat((rgb.mean(axis=2, keepdims=True) * 0.5).astype(np.uint8), 3, axis=2)
-    drawn = np.where(region[..., None], draw_heatmap(rgb, heatmap), grey)
+    drawing = np.where(region[..., None], draw_heatmap(rgb, heatmap), grey)
     thick = max(1, round(max(rgb.shape[:2]) / 400))
     border = region & ~ndimage.binary_erosion(region, iterations=thick)
-    drawn[border] = MARK
-    return drawn.astype(np.uint8)
+    drawing[border] = MARK
+    return drawing.astype(np.uint8)

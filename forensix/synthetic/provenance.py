@@ -86,6 +86,6 @@ def combine(pixel_score: float, *kinds: Kind, counts: Mapping[Kind, MarkCounts] 
         raise ValueError(f"a score must be in [0, 1], got {pixel_score}")
     if not kinds:
         return pixel_score
-    known = counts or mark_counts()
-    ratio = max(known[kind].likelihood_ratio() for kind in kinds)
+    counts = counts or mark_counts()
+    ratio = max(counts[kind].likelihood_ratio() for kind in kinds)
     return float(sigmoid(max(0.0, float(logit(pixel_score))) + np.log(ratio)))

@@ -177,8 +177,8 @@ def compare(pulled: Values, message: str, *, gated: bool = True) -> Agreement | 
     mean = np.bincount(position, pulled, n_bits) / np.bincount(position, minlength=n_bits)
     if np.ptp(mean) < 1e-3:
         return None
-    bits = np.array([bit == "1" for bit in message])
-    correlation = float(np.corrcoef(mean, bits)[0, 1])
+    ones = np.array([bit == "1" for bit in message])
+    correlation = float(np.corrcoef(mean, ones)[0, 1])
     t = correlation * np.sqrt((n_bits - 2) / max(1e-12, 1 - correlation**2))
     if gated and t < MIN_T:
         return None
@@ -186,5 +186,5 @@ def compare(pulled: Values, message: str, *, gated: bool = True) -> Agreement | 
     from scipy.special import stdtr
 
     chance = float(stdtr(n_bits - 2, -t))
-    n_right = int(((mean > mean.mean()) == bits).sum())
+    n_right = int(((mean > mean.mean()) == ones).sum())
     return Agreement(n_right, correlation, chance) if chance <= MAX_CHANCE or not gated else None

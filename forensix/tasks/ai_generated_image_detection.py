@@ -153,8 +153,8 @@ def _score_frames(media: Media, detector: Any) -> _FrameScores:
             kept, stride = kept[::2], 2 * stride
     if strongest[1] is None:
         raise BrokenMedia(f"{media.name} holds no frame that can be decoded")
-    times_ms, looked = zip(*kept, strict=True)
-    return _FrameScores(times_ms, looked, strongest[1])
+    times_ms, predictions = zip(*kept, strict=True)
+    return _FrameScores(times_ms, predictions, strongest[1])
 
 
 def _scores(detector: Any, pictures: list[NDArray[np.uint8]]) -> list[float]:

@@ -193,3 +193,5 @@ class Outcome:
     """Whether the score decides nothing. The specification's two classes follow from the threshold all the same."""
     frame_scores: tuple[tuple[float, float], ...] = ()
     """Of a video: milliseconds and score of each frame that was looked at, where the task scores frames."""
+    n_subjects: int = 1
+    """How many of what the task judges (its description's ``subject``) the medium holds."""

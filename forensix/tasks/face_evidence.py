@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 from forensix.faces import FaceTrack, Still
+from forensix.faces.verdict import odd_gap
 from forensix.models import DetailGap
 from forensix.synthetic.overlay import draw_heatmap
 from forensix.tasks.evidence import Bound, Bounds, Curve, Evidence, Film, Picture, Span, Timeline
@@ -80,18 +81,25 @@ def face_evidence(
 def detail_bounds(faces: Sequence[JudgedFace], joined: DetailGap | None) -> Iterator[Bounds]:
     """Yield the fine detail that each judged face of a video lacks beside its surroundings, over that of recorded ones.
 
-    Only a face that lacks more than 95 % of the recorded ones do is an outlier: to hold more means nothing.
+    Only a face that lacks more than nearly all recorded ones do is an outlier (`forensix.faces.verdict.odd_gap`): to
+    hold more means nothing.
     """
     judged = [face for face in faces[:MAX_FACES_SHOWN] if not face.doubt]
     if joined is None or not judged:
         return
-    least, mean, high, most = joined.recorded
+    least, mean, _, most = joined.recorded
+    high = odd_gap(joined, max(1, n_measured(faces)))
     rows = []
     for face in judged:
         value = face.detail_gap if np.isfinite(face.detail_gap) else None
         is_outlier = value is not None and value > high
         rows.append(Bound(f"face {face.track.id}", "", value, least, high, least, most, mean, None, is_outlier))
     yield Bounds("Lack of fine detail beside the surroundings", tuple(rows))
+
+
+def n_measured(faces: Sequence[JudgedFace]) -> int:
+    """Return of how many judged faces the gap of fine detail is known: so many chances for one of them to be odd."""
+    return sum(not face.doubt and bool(np.isfinite(face.detail_gap)) for face in faces)
 
 
 def heated(face: JudgedFace, classifier: Any, upper: float) -> NDArray[np.uint8] | None:

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from forensix.calibration import logit, sigmoid
 from forensix.faces import FaceTrack, stills, track
-from forensix.faces.verdict import doubt, face_logit, file_logit, gaps_at, middle_gap, with_detail
+from forensix.faces.verdict import ODD_SHARE, doubt, face_logit, file_logit, gaps_at, middle_gap, odd_gap, with_detail
 from forensix.media import Media
 from forensix.models import DetailGap, Pooling
 from forensix.schema import FaceExplanation, FaceResult, ManipulationType, Track
 from forensix.tasks.catalogue import FACE_MANIPULATION
 from forensix.tasks.evidence import Outcome
-from forensix.tasks.face_evidence import JudgedFace, detail_bounds, face_evidence, heated, preview_uri
+from forensix.tasks.face_evidence import JudgedFace, detail_bounds, face_evidence, heated, n_measured, preview_uri
 from forensix.tasks.pictures import jpeg_uri
 from forensix.tasks.task import Options, component, component_label
 from forensix.tasks.verdicts import checked, class_of, is_inconclusive, is_mute, probability_of, upper_of
@@ -101,6 +101,7 @@ class FaceManipulation:
             preview=None if options.score_only else preview_uri(frames, faces, PREVIEW_PX),
             summary=_summary(faces, result, classifier, inconclusive=inconclusive, mute=mute),
             inconclusive=inconclusive,
+            n_subjects=len(faces),
             frame_scores=_frame_scores(judged or faces) if media.kind == "video" else (),
         )
 
@@ -176,13 +177,18 @@ def _notes(faces: Sequence[JudgedFace]) -> tuple[str, ...]:
 
 def _detail_notes(faces: Sequence[JudgedFace], joined: DetailGap | None) -> Iterator[str]:
     """Yield what is said of faces with less fine detail beside their surroundings than nearly all recorded ones."""
-    for face in faces[:MAX_DOUBTS_TOLD]:
-        if joined is not None and not face.doubt and face.detail_gap > joined.recorded[2]:
-            yield (
-                f"Face {face.track.id} holds less fine detail than its surroundings, beyond 95 % of the recorded faces"
-                " measured. Faces put in by a program often do; so do beauty filters, soft light, make-up and faces"
-                " before something sharper, so it is a reason to look, not a proof."
-            )
+    n = n_measured(faces)
+    if joined is None or not n:
+        return
+    odd = [face for face in faces if not face.doubt and face.detail_gap > odd_gap(joined, n)]
+    share = f"{100 * (1 - ODD_SHARE / n):.3g} %"
+    among = f" (the last {100 * ODD_SHARE:.0f} % are shared among the {n} faces looked at)" if n > 1 else ""
+    for face in odd[:MAX_DOUBTS_TOLD]:
+        yield (
+            f"Face {face.track.id} holds less fine detail than its surroundings, beyond {share} of the recorded faces"
+            f" measured{among}. Faces put in by a program often do; so do beauty filters, soft light, make-up and faces"
+            " before something sharper, so it is a reason to look, not a proof."
+        )
 
 
 def _summary(faces: Sequence[JudgedFace], result: FaceResult, classifier: Any, *, inconclusive: bool, mute: str) -> str:

@@ -16,6 +16,8 @@ _COLOURS = ((38, 103, 172), (214, 214, 214), (190, 74, 16))
 """Of the scores 0, 0.5 and 1: people with any of the usual colour vision deficiencies tell them apart."""
 
 _NEUTRAL = (150, 156, 164)
+_RIM_PX = 2
+"""Around the letters of a label."""
 
 
 def jpeg_uri(rgb: NDArray[np.uint8], *, max_side_px: int = MAX_SIDE_PX) -> str:
@@ -51,18 +53,30 @@ def score_colour(score: float | None) -> tuple[int, int, int]:
 def outlined(
     rgb: NDArray[np.uint8], boxes: NDArray[np.floating], labels: Sequence[str], colours: Sequence[tuple[int, int, int]]
 ) -> NDArray[np.uint8]:
-    """Draw labelled boxes, float (n, 4) xyxy in pixels of the picture, each in its colour on a dark rim."""
+    """Draw labelled boxes, float (n, 4) xyxy in pixels of the picture, each in its colour on a dark rim.
+
+    A label that would lie on one of an earlier box is left out: of many faces those named first can be read.
+    """
     picture = Image.fromarray(rgb)
     draw = ImageDraw.Draw(picture)
     line_px = max(2, round(max(rgb.shape[:2]) / 200))
     size_px = max(12, round(max(rgb.shape[:2]) / 26))
     font = ImageFont.load_default(size_px)
-    for (x1, y1, x2, y2), label, colour in zip(np.asarray(boxes).tolist(), labels, colours, strict=True):
+    for (x1, y1, x2, y2), colour in zip(np.asarray(boxes).tolist(), colours, strict=True):
         draw.rectangle((x1 - 1, y1 - 1, x2 + 1, y2 + 1), outline=(0, 0, 0), width=line_px + 2)
         draw.rectangle((x1, y1, x2, y2), outline=colour, width=line_px)
+    taken: list[tuple[float, float, float, float]] = []
+    for (x1, y1, *_), label in zip(np.asarray(boxes).tolist(), labels, strict=True):
         place = x1 + line_px, max(0, y1 - 1.4 * size_px)
-        draw.text(place, label, font=font, fill=(255, 255, 255), stroke_width=2, stroke_fill=(0, 0, 0))
+        area = draw.textbbox(place, label, font=font, stroke_width=_RIM_PX)
+        if label and not any(_overlap(area, other) for other in taken):
+            draw.text(place, label, font=font, fill=(255, 255, 255), stroke_width=_RIM_PX, stroke_fill=(0, 0, 0))
+            taken.append(area)
     return np.asarray(picture)
+
+
+def _overlap(a: tuple[float, ...], b: tuple[float, ...]) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def _uri(data: bytes, kind: str) -> str:

@@ -162,6 +162,19 @@ def test_one_sentence_for_the_file_says_what_was_found_and_what_stays_open(
     assert Report(input="a.mp4", name="a.mp4", outcomes=outcomes).headline == sentence
 
 
+@pytest.mark.parametrize(
+    ("n", "inconclusive", "sentence"),
+    [
+        (1, True, "The face stays undecided."),
+        (40, True, "The 40 faces stay undecided."),
+        (40, False, "Nothing in the 40 faces points to a fake."),
+    ],
+)
+def test_the_sentence_for_the_file_counts_its_faces(n: int, inconclusive: bool, sentence: str) -> None:
+    outcome = Outcome(FaceResult(class_name="real"), 0.3, inconclusive=inconclusive, n_subjects=n)
+    assert Report(input="a.mp4", name="a.mp4", outcomes={"face_manipulation": outcome}).headline == sentence
+
+
 def test_claims_about_the_file_stand_in_its_sentence(report: Report) -> None:
     assert "the file is not what it seems (1 critical claim)" in report.headline
     assert report.headline.startswith("Likely a manipulated face")

@@ -78,7 +78,7 @@ def test_pictures_are_taken_as_they_are_needed(detector):
             taken.append(seed)
             yield picture(600, 800, seed)
 
-    next(detector.look(each()))
+    next(detector.predict(each()))
     assert len(taken) < 10
 
 

@@ -96,7 +96,8 @@ def test_frames_that_change_size_keep_one_face_and_are_told(tmp_path: Path) -> N
     assert len(face.tracks) >= 8
     widths = [track.bbox[2] - track.bbox[0] for track in face.tracks]
     assert max(widths) < 1.2 * min(widths)
-    assert any("picture size changes" in warning for warning in report.warnings)
+    (told,) = [warning for warning in report.warnings if "picture size changes" in warning]
+    assert "in 5 of the 10 frames looked at" in told, "of the twenty frames there are"
 
 
 def test_a_broken_frame_in_the_middle_does_not_end_the_face(tmp_path: Path) -> None:
@@ -115,6 +116,7 @@ def test_forty_faces_are_all_listed(tmp_path: Path) -> None:
     outcome = result(tmp_path / "a.png")
     assert len(outcome.result.explanation) == 40
     assert outcome.score == pytest.approx(0.95), "all alike: as one"
+    assert outcome.n_subjects == 40
 
 
 def test_twelve_pixels_are_no_face_or_too_few_to_judge(tmp_path: Path) -> None:

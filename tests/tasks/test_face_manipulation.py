@@ -243,6 +243,24 @@ def test_a_face_with_less_fine_detail_than_its_surroundings_is_told_of_and_score
     assert "less fine detail" in report.to_html()
 
 
+def test_among_several_faces_one_must_lack_more_fine_detail_to_be_told_of(soft_clip: Path, tmp_path: Path) -> None:
+    with av.open(str(soft_clip)) as container:
+        frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+    two = tmp_path / "two.mp4"
+    pairs = [np.concatenate([frame, frame], axis=1) for frame in frames]
+    write_video(two, len(pairs), (pairs[0].shape[1], pairs[0].shape[0]), rate=25, paint=pairs.__getitem__)
+    opinion = Opinion(0.5)
+    bounds = {}
+    for path in (soft_clip, two):
+        joined = DetailGap(network=1, weight=1, intercept=0, middle=0, reach=(-1, 1), recorded=(-0.4, 0.1, 0.25, 9.0))
+        opinion.card = SimpleNamespace(name="opinion", sha256="0", threshold=0.9, detail_gap=joined)
+        outcome = forensix.analyze(path, [TASK], face_classifier=opinion).outcomes[TASK]
+        (bounds[path],) = [item for item in outcome.evidence if isinstance(item, Bounds)]
+        assert any("less fine detail" in note for note in outcome.notes) == (path == soft_clip)
+    assert bounds[two].rows[0].value == pytest.approx(bounds[soft_clip].rows[0].value, abs=0.1)
+    assert [row.is_outlier for row in bounds[two].rows] == [False, False]
+
+
 def test_fine_detail_says_nothing_of_pictures(portrait: Path) -> None:
     opinion = Opinion(0.4)
     joined = DetailGap(network=1, weight=9, intercept=3, middle=0, reach=(-1, 1), recorded=(-1, -0.9, -0.8, -0.7))

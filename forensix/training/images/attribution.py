@@ -51,9 +51,9 @@ def named_families(table: pd.DataFrame) -> tuple[str, ...]:
     """Return the families that two repositories or more show, sorted."""
     rows = table[table.fake].assign(family=table.made_by.map(family))
     sizes = rows.groupby(["family", "repo"]).size()
-    shown = sizes[sizes >= LEAST_OF_REPOSITORY].groupby("family").size()
-    known = {name for _, name in FAMILIES}
-    return tuple(sorted(str(name) for name in shown.index[shown >= 2] if name in known))
+    n_repositories = sizes[sizes >= LEAST_OF_REPOSITORY].groupby("family").size()
+    named = {name for _, name in FAMILIES}
+    return tuple(sorted(str(name) for name in n_repositories.index[n_repositories >= 2] if name in named))
 
 
 def _vectors(statistics: NDArray[np.float16], window: int, whole: int) -> NDArray[np.float32]:
@@ -85,7 +85,7 @@ def _logits(rule: Logistic, statistics: NDArray[np.float16]) -> NDArray[np.float
 
 
 @dataclass(frozen=True)
-class Asked:
+class HeldOutAnswers:
     """What rules said of generated pictures whose repository and generator they did not see."""
 
     logits: NDArray[np.float64]
@@ -112,9 +112,9 @@ class Asked:
         return float(right.groupby(self.sources[of]).mean().mean())
 
 
-def ask(
+def held_out_answers(
     table: pd.DataFrame, statistics: NDArray[np.float16], folds: NDArray[np.int64], labels: tuple[str, ...]
-) -> Asked:
+) -> HeldOutAnswers:
     """Fit a rule without each fold and ask it of the generated pictures in the fold."""
     families = table.made_by.map(family).to_numpy(dtype=str)
     names = domains(table)
@@ -123,13 +123,13 @@ def ask(
     logits, truths, sources = [], [], []
     for fold in np.unique(folds):
         held = folds == fold
-        seen = set(families[~held])
+        trained = set(families[~held])
         weights = domain_weights(names[~held], np.ones((~held).sum(), bool))
         rule = _fit(statistics[~held], y[~held], weights, len(labels))
         logits.append(_logits(rule, statistics[held]))
-        truths.append(np.where([name in seen for name in families[held]], y[held], place[UNKNOWN]))
+        truths.append(np.where([name in trained for name in families[held]], y[held], place[UNKNOWN]))
         sources.append(names[held])
-    return Asked(np.concatenate(logits), np.concatenate(truths), np.concatenate(sources))
+    return HeldOutAnswers(np.concatenate(logits), np.concatenate(truths), np.concatenate(sources))
 
 
 def train_attribution(
@@ -148,28 +148,28 @@ def train_attribution(
     table, statistics, folds = table[fake].reset_index(drop=True), statistics[fake], folds[fake]
     labels = (*named_families(table), UNKNOWN)
     while True:
-        asked = ask(table, statistics, folds, labels)
+        answers = held_out_answers(table, statistics, folds, labels)
         unknown = len(labels) - 1
-        raised = asked.raise_of(unknown)
-        rights = {name: asked.right(asked.truth == i, raised, unknown) for i, name in enumerate(labels)}
+        raised = answers.raise_of(unknown)
+        rights = {name: answers.right(answers.truth == i, raised, unknown) for i, name in enumerate(labels)}
         log(
             f"attribution: unknown raised by {raised:.1f}; right "
             + ", ".join(f"{n} {r:.2f}" for n, r in rights.items())
         )
-        kept = tuple(name for name in labels if name == UNKNOWN or rights[name] >= LEAST_RIGHT)
-        if kept == labels:
+        named = tuple(name for name in labels if name == UNKNOWN or rights[name] >= LEAST_RIGHT)
+        if named == labels:
             break
         # A family that is hardly ever named right is better called unknown.
-        labels = kept
-    strangers = asked.truth == unknown
+        labels = named
+    strangers = answers.truth == unknown
     data = "generated training pictures, by rules without their repository and generator; every source counts alike"
     measured = []
     for name, of in (
-        *(((f"right, {label}"), asked.truth == i) for i, label in enumerate(labels)),
+        *(((f"right, {label}"), answers.truth == i) for i, label in enumerate(labels)),
         ("right, all that are to be named", ~strangers),
     ):
         if of.any():
-            value = asked.right(of, raised, unknown)
+            value = answers.right(of, raised, unknown)
             log(f"  {name}: {value:.2f} of {of.sum()}")
             measured.append(Measurement(metric=name, value=value, data=data, n_fake=int(of.sum()), command=command))
     families = table.made_by.map(family)

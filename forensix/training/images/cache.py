@@ -145,13 +145,13 @@ def load(path: Path) -> Views:
 def usable(table: pd.DataFrame, folder: Path) -> pd.DataFrame:
     """Return the rows whose picture is in the cache, with the columns ``file`` (its path) and ``hash``."""
     files = [folder / name(row) for row in _rows(table)]
-    kept = [path.exists() and path.stat().st_size > 0 for path in files]
-    there = [path for path, k in zip(files, kept, strict=True) if k]
+    decoded = [path.exists() and path.stat().st_size > 0 for path in files]
+    paths = [path for path, is_decoded in zip(files, decoded, strict=True) if is_decoded]
     hashes = []
-    for path in there:
+    for path in paths:
         with np.load(path) as stored:
             hashes.append(int(stored["hash"]))
-    return table[kept].assign(file=[str(path) for path in there], hash=hashes).reset_index(drop=True)
+    return table[decoded].assign(file=[str(path) for path in paths], hash=hashes).reset_index(drop=True)
 
 
 def near_any(hashes: ArrayLike, others: ArrayLike) -> NDArray[np.bool_]:

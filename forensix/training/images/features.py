@@ -62,14 +62,14 @@ def compute(table: pd.DataFrame, folder: Path, *, seed: int = 0, log: Callable[[
             for file, judged in part
         ]
         with torch.inference_mode():
-            told = statistics(network(normalised(np.concatenate(crops)).bfloat16())).numpy().astype(np.float16)
-        at = 0
-        for (file, _), of_one in zip(part, crops, strict=True):
+            values = statistics(network(normalised(np.concatenate(crops)).bfloat16())).numpy().astype(np.float16)
+        first = 0
+        for (file, _), of_picture in zip(part, crops, strict=True):
             partial = (folder / file.name).with_suffix(".partial")
             with partial.open("wb") as stored:
-                np.savez(stored, stats=told[at : at + len(of_one)])
+                np.savez(stored, stats=values[first : first + len(of_picture)])
             partial.replace(folder / file.name)
-            at += len(of_one)
+            first += len(of_picture)
         if done % 200 == 0:
             log(f"features: {done} of {len(todo)} in {time.monotonic() - start:.0f} s")
 

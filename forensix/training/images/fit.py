@@ -87,8 +87,8 @@ def fit_rule(
 def rule_logits(rule: Rule, statistics: NDArray[np.float16], *, same: bool = False) -> NDArray[np.float64]:
     """Return the logit of every picture by one window and the whole, as it is or encoded alike; NaN if not made."""
     window, whole = (ALIKE, ALIKE_WHOLE) if same else (AS_IS, AS_IS_WHOLE)
-    told = [rule(torch.from_numpy(statistics[:, place].astype(np.float32))) for place in (window, whole)]
-    return np.asarray((1 - WHOLE_SHARE) * told[0][:, WINDOW] + WHOLE_SHARE * told[1][:, WHOLE], dtype=np.float64)
+    outputs = [rule(torch.from_numpy(statistics[:, place].astype(np.float32))) for place in (window, whole)]
+    return np.asarray((1 - WHOLE_SHARE) * outputs[0][:, WINDOW] + WHOLE_SHARE * outputs[1][:, WHOLE], dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -122,5 +122,4 @@ def held_out(
 def fold_aucs(table: pd.DataFrame, logits: NDArray[np.float64], folds: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the weighted AUC of every fold, over the pictures that have a logit."""
     known = np.isfinite(logits)
-    at = folds
-    return np.array([weighted_auc(table[known & (at == f)], logits[known & (at == f)]) for f in np.unique(at)])
+    return np.array([weighted_auc(table[known & (folds == f)], logits[known & (folds == f)]) for f in np.unique(folds)])

@@ -68,8 +68,8 @@ def list_pictures(origin: Origin, split: str) -> pd.DataFrame:
     UsageError
         The list mixes splits or lacks a column.
     """
-    whole = read_list(origin.list_path)
-    listed = whole[(whole.split == split) & whole.label.isin(["real", "fake"])]
+    rows = read_list(origin.list_path)
+    listed = rows[(rows.split == split) & rows.label.isin(["real", "fake"])]
     montage = listed.made_by.str.extract(_MONTAGE)["generator"]
     listed = listed.assign(
         fake=listed.label == "fake",
@@ -77,11 +77,11 @@ def list_pictures(origin: Origin, split: str) -> pd.DataFrame:
         cells=montage.notna() + 1,
         licence=NOT_STATED,
     )
-    packed = pd.read_csv(origin.corpora / "images" / "manifest.csv", dtype=str)
-    pictures = _of_corpus(packed, origin, split)
+    corpus = pd.read_csv(origin.corpora / "images" / "manifest.csv", dtype=str)
+    pictures = _of_corpus(corpus, origin, split)
     if split == "train":
         pictures = pd.concat([pictures, _portraits(origin)], ignore_index=True)
-        pictures = pictures[~pictures.blob.isin(whole.blob[whole.blob != ""])]
+        pictures = pictures[~pictures.blob.isin(rows.blob[rows.blob != ""])]
     return pd.concat([listed[list(COLUMNS)], pictures[list(COLUMNS)]], ignore_index=True)
 
 
@@ -107,8 +107,8 @@ def _portraits(origin: Origin) -> pd.DataFrame:
         ]
     licence = rows.licence[rows.source_repo == PAIRED].iloc[0]
     paired = pd.DataFrame(portraits, columns=list(COLUMNS[:-1])).assign(licence=licence).drop_duplicates("blob")
-    rest = rows[rows.source_repo != PAIRED]
-    return pd.concat([_packed(root, rest, rest.label == "fake", ""), paired], ignore_index=True)
+    others = rows[rows.source_repo != PAIRED]
+    return pd.concat([_packed(root, others, others.label == "fake", ""), paired], ignore_index=True)
 
 
 def _packed(root: Path, rows: pd.DataFrame, fake: "pd.Series[bool]", made_by: "pd.Series[str] | str") -> pd.DataFrame:
@@ -132,9 +132,9 @@ def _of_corpus(packed: pd.DataFrame, origin: Origin, split: str) -> pd.DataFrame
     root = origin.corpora / "images"
     rows = packed[packed.split == split]
     fake = rows.label == "fake"
-    plain = _packed(root, rows, fake, rows.generator.where(fake, ""))
+    packed_rows = _packed(root, rows, fake, rows.generator.where(fake, ""))
     if split != "train":
-        return plain
+        return packed_rows
     judged = set(packed.source_repo[packed.split != "train"])
     licences = rows.groupby("source_repo").licence.first().to_dict()
     generators = {
@@ -148,9 +148,11 @@ def _of_corpus(packed: pd.DataFrame, origin: Origin, split: str) -> pd.DataFrame
                 continue
             table = _of_repository(repo, repositories, generators).assign(licence=licences[repo])
             photos = table[~table.fake]
-            kept = photos.sample(min(len(photos), PHOTOS_PER_REPOSITORY), random_state=0).index
-            whole.append(table[table.fake | table.index.isin(kept)])
-    return pd.concat([plain[~plain.repo.isin({t.repo.iloc[0] for t in whole if len(t)})], *whole], ignore_index=True)
+            sampled = photos.sample(min(len(photos), PHOTOS_PER_REPOSITORY), random_state=0).index
+            whole.append(table[table.fake | table.index.isin(sampled)])
+    return pd.concat(
+        [packed_rows[~packed_rows.repo.isin({t.repo.iloc[0] for t in whole if len(t)})], *whole], ignore_index=True
+    )
 
 
 def _of_repository(repo: str, repositories: Repositories, named: dict[tuple[str, str], str]) -> pd.DataFrame:

@@ -131,7 +131,7 @@ def detector_card(prepared: Prepared, held: HeldOut, *, seed: int) -> ModelCard:
     # A wrong accusation weighs more than a miss: what is called fake is what the upper bound decides.
     threshold = upper
     command = COMMAND.format(seed=seed)
-    told = decided(fake, scores, (lower, upper))
+    decisions = decided(fake, scores, (lower, upper))
     known = np.isfinite(held.same)
     alarms = pd.Series(scores[~fake] >= threshold).groupby(names[~fake]).agg(["mean", "size"])
     figures = [
@@ -143,9 +143,9 @@ def detector_card(prepared: Prepared, held: HeldOut, *, seed: int) -> ModelCard:
         ),
         ("AUC, all folds together", auc(fake, scores), fake),
         (f"true positive rate at {threshold}", (scores[fake] >= threshold).mean(), fake[fake]),
-        ("share of photographs decided by the bounds", told.real_decided, fake[~fake]),
-        ("share of generated pictures decided by the bounds", told.fake_decided, fake[fake]),
-        ("share of the decided that are wrong", told.wrong, fake),
+        ("share of photographs decided by the bounds", decisions.real_decided, fake[~fake]),
+        ("share of generated pictures decided by the bounds", decisions.fake_decided, fake[fake]),
+        ("share of the decided that are wrong", decisions.wrong, fake),
         *(
             (f"false positive rate at {threshold}, {name}", rate, np.zeros(n, bool))
             for name, rate, n in zip(alarms.index, alarms["mean"], alarms["size"], strict=True)
