@@ -10,7 +10,6 @@ ISO 32000-2:2020; C. Mainka et al., "Shadow Attacks: Hiding and Replacing Conten
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from forensix.forensics.findings import Finding, finding, place
@@ -18,15 +17,12 @@ from forensix.forensics.rules import pdf_dates, pdf_producers, pdf_signatures, p
 from forensix.forensics.software import named
 from forensix.metadata.facts import Facts
 
-if TYPE_CHECKING:
-    from forensix.media import Media
-
 SOFTWARE_KEYS = ("pdf.info.Producer", "pdf.info.Creator", "xmp.xmp.CreatorTool", "xmp.pdf.Producer")
 FORM_SCRIPT = re.compile(r"^\s*(AF(Number|Date|Time|Special|Percent|Simple|Range|Make|Extract|Merge)\w*|event\.value)")
 EXECUTABLE = re.compile(r"\.(exe|scr|bat|cmd|com|js|vbs|ps1|jar|msi|dll|hta|lnk|sh|app|apk|docm|xlsm|pptm)$", re.I)
 
 
-def rules(facts: Facts, media: "Media | None" = None) -> list[Finding]:
+def rules(facts: Facts) -> list[Finding]:
     """Return what follows from the facts of a PDF."""
     return [
         *video_tags.software(
