@@ -18,6 +18,7 @@ from forensix.forensics.software import named
 from forensix.metadata.facts import Facts
 
 SOFTWARE_KEYS = ("pdf.info.Producer", "pdf.info.Creator", "xmp.xmp.CreatorTool", "xmp.pdf.Producer")
+PLACES = (("under", "below"), ("over", "on top"))
 FORM_SCRIPT = re.compile(r"^\s*(AF(Number|Date|Time|Special|Percent|Simple|Range|Make|Extract|Merge)\w*|event\.value)")
 EXECUTABLE = re.compile(r"\.(exe|scr|bat|cmd|com|js|vbs|ps1|jar|msi|dll|hta|lnk|sh|app|apk|docm|xlsm|pptm)$", re.I)
 
@@ -242,7 +243,9 @@ def _drawing(facts: Facts) -> Iterator[Finding]:
                 "versions",
                 "editing",
                 facts=marks,
-                values=[" > ".join(text for key in ("under", "over") if (text := f.value.get(key))) for f in marks],
+                values=[
+                    "; ".join(f"{words}: {f.value[key]}" for key, words in PLACES if f.value.get(key)) for f in marks
+                ],
                 flags=("FILE_EDITED",) if severity == "suspect" else (),
             )
 
