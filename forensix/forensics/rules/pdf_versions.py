@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding
-from forensix.forensics.rules import pdf_dates, pdf_producers, pdf_signatures, video_tags
+from forensix.forensics.rules import pdf_dates, pdf_signatures, video_tags
 from forensix.metadata.facts import Fact, Facts
 
 TOLD = 20
@@ -142,4 +142,4 @@ def _identifier(facts: Facts) -> Iterator[Finding]:
 
 
 def _programs(facts: Facts) -> list[Fact]:
-    return [fact for fact in facts.items if fact.key in pdf_producers.NAMES]
+    return [fact for fact in facts.items if fact.key in video_tags.NAMES]
