@@ -141,7 +141,7 @@ class Manifest:
             A package is needed that is not installed.
         """
         if lies_elsewhere(source):
-            return cls(*_brought(source, elsewhere), labels=labels)
+            return cls(*_imported(source, elsewhere), labels=labels)
         if elsewhere:
             raise UsageError(f"{next(iter(elsewhere))} is for collections that lie elsewhere; {source} is a manifest")
         path = Path(source)
@@ -205,8 +205,8 @@ class Manifest:
         keep = np.ones(len(self), dtype=bool)
         for column, value in values.items():
             self._need(column)
-            wanted = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
-            keep &= self.table[column].isin(wanted).to_numpy()
+            allowed = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+            keep &= self.table[column].isin(allowed).to_numpy()
         return self._with(self.table[keep])
 
     def paths(self) -> list[Path]:
@@ -274,11 +274,11 @@ class Manifest:
         # Large groups first: small ones then even out what these left uneven.
         order = order[np.argsort(-counts.to_numpy()[order].sum(axis=1), kind="stable")]
         names = list(shares)
-        wanted = np.outer(list(shares.values()), counts.to_numpy().sum(axis=0)).astype(float)
-        filled, chosen = np.zeros_like(wanted), {}
+        target = np.outer(list(shares.values()), counts.to_numpy().sum(axis=0)).astype(float)
+        filled, chosen = np.zeros_like(target), {}
         for at in order:
             n = counts.to_numpy()[at]
-            lacking = np.where(wanted > 0, (wanted - filled) / np.maximum(wanted, 1), -np.inf)
+            lacking = np.where(target > 0, (target - filled) / np.maximum(target, 1), -np.inf)
             best = int(np.argmax(np.where(n > 0, lacking, 0).sum(axis=1)))
             filled[best] += n
             chosen[counts.index[at]] = names[best]
@@ -318,7 +318,7 @@ class Manifest:
         return Manifest(table.reset_index(drop=True), self.root, self.outside)
 
 
-def _brought(source: Any, options: Mapping[str, Any]) -> tuple[pd.DataFrame, Path]:
+def _imported(source: Any, options: Mapping[str, Any]) -> tuple[pd.DataFrame, Path]:
     try:
         return bring(source, **options)
     except TypeError as error:

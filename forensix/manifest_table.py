@@ -12,7 +12,7 @@ from forensix.errors import UsageError
 from forensix.labels import understood
 
 GROUP = "group_id"
-SHOWN = 5
+N_EXAMPLES = 5
 """So many rows and files are named in a sentence."""
 
 
@@ -34,17 +34,19 @@ def checked(table: pd.DataFrame, labels: Mapping[Any, str] | None, *, outside: b
     twice = sorted({name for name in columns if columns.count(name) > 1})
     if twice:
         raise UsageError(f"a manifest needs different columns; {', '.join(twice)} is there twice")
-    given, paths = table["label"], table["path"]
-    meant = understood(given, labels)
+    spelled, paths = table["label"], table["path"]
+    meant = understood(spelled, labels)
     wrong = meant.isna().to_numpy()
     if wrong.any():
-        spellings = sorted({"empty" if pd.isna(value) else repr(str(value)) for value in given[wrong].unique()})[:SHOWN]
+        spellings = sorted({"empty" if pd.isna(value) else repr(str(value)) for value in spelled[wrong].unique()})[
+            :N_EXAMPLES
+        ]
         word = next((value for value in spellings if value != "empty"), "'word'")
         raise UsageError(
             f"labels must be real or fake; also found: {', '.join(spellings)} ({_rows(wrong)}); for other words"
             f" pass labels={{{word}: 'fake', ...}}"
         )
-    if (meant != given).any():
+    if (meant != spelled).any():
         table = table.assign(label=meant.astype(str))
     wrong = (
         paths.isna()
@@ -106,5 +108,5 @@ def is_empty(values: "pd.Series[Any]") -> "pd.Series[bool]":
 
 def _rows(wrong: np.ndarray) -> str:
     at = (np.flatnonzero(wrong) + 2).tolist()
-    more = f" and {len(at) - SHOWN} more" if len(at) > SHOWN else ""
-    return f"row{'s' if len(at) > 1 else ''} {', '.join(map(str, at[:SHOWN]))}{more}"
+    more = f" and {len(at) - N_EXAMPLES} more" if len(at) > N_EXAMPLES else ""
+    return f"row{'s' if len(at) > 1 else ''} {', '.join(map(str, at[:N_EXAMPLES]))}{more}"

@@ -208,11 +208,13 @@ def _score(
                 for pair, key in enumerate(of):
                     if key in known:
                         gathered.set(gathered.place(file, pair), known[key])
-                wanted = [pair for pair, key in enumerate(of) if key not in known]
-                if wanted:
-                    expected[n] = file, of, wanted
+                missing = [pair for pair, key in enumerate(of) if key not in known]
+                if missing:
+                    expected[n] = file, of, missing
                     n += 1
-                    yield Item(paths[file], gathered.sha256[file] or "", tuple(gathered.pairs[pair] for pair in wanted))
+                    yield Item(
+                        paths[file], gathered.sha256[file] or "", tuple(gathered.pairs[pair] for pair in missing)
+                    )
             tell(gathered)
 
     chunk = max(1, _CHUNK_ROWS // len(gathered.pairs))
@@ -220,9 +222,9 @@ def _score(
     finished = executors.run(score_file, job, items(), executor=executor, chunk=chunk, apart=apart)
     try:
         for done in finished:
-            file, of, wanted = expected.pop(done.index)
-            rows = done.value if not done.lost else [_lost(done.lost)] * len(wanted)
-            for pair, row in zip(wanted, rows, strict=True):
+            file, of, missing = expected.pop(done.index)
+            rows = done.value if not done.lost else [_lost(done.lost)] * len(missing)
+            for pair, row in zip(missing, rows, strict=True):
                 gathered.set(gathered.place(file, pair), row)
                 stores.keep(of[pair], row)
             tell(gathered)
@@ -263,7 +265,9 @@ def _common(job: Job) -> list[str]:
         asdict(job.limits),
         *_device(job.placement).values(),
     ]
-    return [digest([*parts, f"unknown {i}" if one is None else one]) for i, one in enumerate(job.identities)]
+    return [
+        digest([*parts, f"unknown {i}" if identity is None else identity]) for i, identity in enumerate(job.identities)
+    ]
 
 
 def _key(common: str, content: str, seed: int, condition: Condition) -> str:

@@ -243,9 +243,9 @@ class Explorer:
         if unknown:
             fields = ", ".join(Selection.__dataclass_fields__)
             raise UsageError(f"there is nothing to select by {min(unknown)}; there are: {fields}")
-        wanted = replace(selected, **changes)
-        self._table = selection.chosen(judged, wanted)
-        self.selection = wanted
+        selection_after = replace(selected, **changes)
+        self._table = selection.chosen(judged, selection_after)
+        self.selection = selection_after
         self._changed()
         return self._table
 

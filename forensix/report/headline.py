@@ -73,5 +73,5 @@ def _subjects(noun: str, n: int) -> str:
     return noun if n == 1 else f"the {plural(n, noun.removeprefix('the '))}"
 
 
-def _verb(counted: Mapping[str, int], one: str, several: str) -> str:
-    return one if sum(counted.values()) == 1 else several
+def _verb(counted: Mapping[str, int], singular: str, plural: str) -> str:
+    return singular if sum(counted.values()) == 1 else plural

@@ -85,9 +85,9 @@ def measure(
 def clipped(rgb: np.ndarray, rows: int, columns: int) -> np.ndarray:
     """Return bool (rows, columns): blocks that touch black or white in any colour, where rounding is cut short."""
     at_end = ((rgb <= NEAR_END_LEVELS) | (rgb >= 255 - NEAR_END_LEVELS)).any(axis=2)
-    whole = np.zeros((8 * rows, 8 * columns), bool)
-    whole[: at_end.shape[0], : at_end.shape[1]] = at_end
-    return np.asarray(whole.reshape(rows, 8, columns, 8).any(axis=(1, 3)))
+    padded = np.zeros((8 * rows, 8 * columns), bool)
+    padded[: at_end.shape[0], : at_end.shape[1]] = at_end
+    return np.asarray(padded.reshape(rows, 8, columns, 8).any(axis=(1, 3)))
 
 
 def overlay(rgb: np.ndarray, place: np.ndarray, telling: np.ndarray) -> bytes:
@@ -102,6 +102,6 @@ def overlay(rgb: np.ndarray, place: np.ndarray, telling: np.ndarray) -> bytes:
     over = np.asarray(Image.fromarray(colours.astype(np.uint8)).resize(size, Image.Resampling.NEAREST), np.float32)
     share = np.asarray(Image.fromarray(weight).resize(size, Image.Resampling.NEAREST))[..., None]
     grey = np.asarray(picture.convert("L"), np.float32)[..., None]
-    kept = io.BytesIO()
-    Image.fromarray((grey * (1 - share) + over * share).astype(np.uint8)).save(kept, "JPEG", quality=85)
-    return kept.getvalue()
+    buffer = io.BytesIO()
+    Image.fromarray((grey * (1 - share) + over * share).astype(np.uint8)).save(buffer, "JPEG", quality=85)
+    return buffer.getvalue()

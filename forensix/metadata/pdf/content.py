@@ -117,7 +117,7 @@ def _draw(pdf: pikepdf.Pdf, page: Any, content: bytes, area: float) -> _Page:
         elif operator in ("Tj", "TJ", "'", '"') and values:
             if operator in ("'", '"'):
                 line = text_matrix = _product((1, 0, 0, 1, 0, -leading), line)
-            text, n = _shown(values[-1])
+            text, n = _string(values[-1])
             width = 0.5 * n * state["size"]
             drawing.n_text += n > 0
             drawing.n_hidden_text += n > 0 and state["mode"] == 3
@@ -182,7 +182,7 @@ def _content(page: Any) -> bytes:
     return out
 
 
-def _shown(value: Any) -> tuple[str, int]:
+def _string(value: Any) -> tuple[str, int]:
     """Return the text of a string or of an array of strings, as far as its bytes are letters, and its length."""
     parts = (
         [bytes(p) for p in value if isinstance(p, pikepdf.String)]
