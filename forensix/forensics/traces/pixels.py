@@ -169,7 +169,10 @@ def _size(path: str) -> tuple[int, int]:
 
 
 def thumbnail(image: Image.Image, name: str, raw: bytes, *, draw: bool = True) -> dict[str, Any] | None:
-    """Compare one embedded preview with the picture; correlations are in [-1, 1], 1 is the same picture."""
+    """Compare one embedded preview with the picture; correlations are in [-1, 1], 1 is the same picture.
+
+    ``most_changed`` says by how many grey values they differ where they differ most.
+    """
     try:
         opened = Image.open(io.BytesIO(raw))
         if opened.width * opened.height > MAX_PIXELS:
@@ -180,8 +183,9 @@ def thumbnail(image: Image.Image, name: str, raw: bytes, *, draw: bool = True) -
     if min(small.size) < 16 or min(image.size) < 16:
         return None
     bare = _without_bars(small, image.width / image.height)
-    scores = {turn: _likeness(_turned(image, *how), small, bare) for turn, how in TURNS.items()}
-    direct = scores["as it is"]
+    fits = {turn: _best_fit(_turned(image, *how), small, bare) for turn, how in TURNS.items()}
+    scores = {turn: correlation for turn, (correlation, _, _) in fits.items()}
+    direct, *pair_as_it_is = fits["as it is"]
     turn = max(scores, key=lambda key: scores[key])
     pair = b""
     if draw:
@@ -193,6 +197,7 @@ def thumbnail(image: Image.Image, name: str, raw: bytes, *, draw: bool = True) -
         "size": list(small.size),
         "spread": round(float(np.asarray(small.convert("L"), np.float32).std()), 2),
         "likeness": round(direct, 4),
+        "most_changed": round(preview_difference.most_changed(*pair_as_it_is), 1),
         "turn": turn,
         "turned_likeness": round(scores[turn], 4),
         "pair": pair,
@@ -207,8 +212,8 @@ def _turned(image: Image.Image, quarters: int, mirrored: bool) -> Image.Image:
     return small.rotate(90 * quarters, expand=True)
 
 
-def _likeness(image: Image.Image, small: Image.Image, bare: Image.Image) -> float:
-    """Return the best correlation over the ways in which cameras fit a picture into a preview."""
+def _best_fit(image: Image.Image, small: Image.Image, bare: Image.Image) -> tuple[float, Image.Image, Image.Image]:
+    """Return the best correlation over the ways in which cameras fit a picture into a preview, and both so fitted."""
     candidates = [(image, bare)]
     if bare.size != small.size:
         candidates.append((image, small))
@@ -216,7 +221,7 @@ def _likeness(image: Image.Image, small: Image.Image, bare: Image.Image) -> floa
     if abs(ratio / preview_ratio - 1) > 0.02:
         candidates.append((_cropped(image, preview_ratio), bare))
         candidates.append((image, _cropped(bare, ratio)))
-    return max(_correlation(a, b) for a, b in candidates)
+    return max(((_correlation(a, b), a, b) for a, b in candidates), key=lambda fit: fit[0])
 
 
 def _cropped(image: Image.Image, ratio: float) -> Image.Image:

@@ -311,21 +311,52 @@ def test_a_wrong_name(tmp_path: Path) -> None:
     assert named(found, "The file's name does not match its content").claim.value == (".jpg", "png")
 
 
+@pytest.mark.parametrize(
+    ("zone", "degrees", "side", "told"),
+    [("-07:00", 2, "E", True), ("-07:00", 122, "W", False), ("+08:00", 75, "E", False), ("+14:00", 157, "W", False)],
+)
+def test_a_place_where_nobody_keeps_the_time_zone(
+    zone: str, degrees: int, side: str, told: bool, tmp_path: Path
+) -> None:
+    gps = [(1, make.ASCII, "N"), (2, make.RATIONAL, [40, 0, 0])]
+    gps += [(3, make.ASCII, side), (4, make.RATIONAL, [degrees, 0, 0])]
+    block = make.tiff_block(CAMERA, exif=[*TAKEN, (0x9011, make.ASCII, zone)], gps=gps)
+    found = judge(make.jpeg(make.exif_segment(block)), tmp_path)
+    claim = [f.severity for f in found if f.claim.claim == "The place and the time zone do not fit"]
+    assert claim == (["benign"] if told else [])
+
+
+@pytest.mark.parametrize("case", ["another block", "the same again", "another's lens"])
+def test_two_cameras_in_one_file(case: str, tmp_path: Path) -> None:
+    model = "Model Two" if case == "another block" else "Model One"
+    second = make.exif_segment(make.tiff_block([(0x010F, make.ASCII, "Maker"), (0x0110, make.ASCII, model)]))
+    lens = (0xA434, make.ASCII, "iPhone 13 back camera")
+    data = with_tags(exif=[*TAKEN, lens]) if case == "another's lens" else with_tags(extra=second)
+    claimed = [f.severity for f in judge(data, tmp_path) if f.claim.claim == "The file names two cameras"]
+    assert claimed == ([] if case == "the same again" else ["suspect"])
+
+
 def preview_of(image: object, data: object) -> bytes:
     block = make.tiff_block(CAMERA, thumbnail=make.encoded(image))
     return make.jpeg(make.exif_segment(block), image=data)
 
 
-@pytest.mark.parametrize("case", ["same", "turned", "other"])
+@pytest.mark.parametrize("case", ["same", "brighter", "painted", "turned", "other"])
 def test_previews_against_the_picture(case: str, tmp_path: Path) -> None:
     image = make.gradient(256, 192)
-    small = {"same": make.gradient(80, 60), "turned": make.gradient(80, 60, turn=1), "other": make.noise(80, 60)}[case]
+    small = {"turned": make.gradient(80, 60, turn=1), "other": make.noise(80, 60)}.get(case, make.gradient(80, 60))
+    if case == "painted":
+        image.paste((250, 250, 250), (150, 20, 220, 90))
+    if case == "brighter":
+        image = image.point(lambda value: int(30 + 0.8 * value))
     path = tmp_path / "picture.jpg"
     path.write_bytes(preview_of(small, image))
     with open_media(path) as media:
         found = claims(reader.read_facts(media), media)
     wanted = {
         "same": None,
+        "brighter": None,
+        "painted": "A part of the picture is not as its preview shows it",
         "turned": "The picture was turned after its preview was made",
         "other": "An embedded preview shows another picture",
     }
