@@ -1,8 +1,11 @@
-"""What a manifest's table must hold: labels that are understood, and paths that lie in its folder, each once."""
+"""What a manifest's table must hold (labels that are understood, and paths that lie in its folder, each once), and how
+its groups are shared out to splits."""
 
 import os
 import posixpath
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +17,20 @@ from forensix.labels import understood
 GROUP = "group_id"
 N_EXAMPLES = 5
 """So many rows and files are named in a sentence."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row: a file, whether it is real or fake, and what else the manifest says of it, by column."""
+
+    path: Path
+    label: str
+    columns: Mapping[str, Any]
+
+    @property
+    def is_fake(self) -> bool:
+        """Whether the label is fake."""
+        return self.label == "fake"
 
 
 def checked(table: pd.DataFrame, labels: Mapping[Any, str] | None, *, outside: bool) -> pd.DataFrame:
@@ -56,7 +73,7 @@ def checked(table: pd.DataFrame, labels: Mapping[Any, str] | None, *, outside: b
     if wrong.any():
         raise UsageError(f"every row needs a path; empty in {_rows(wrong)}")
     _check_paths(paths, outside=outside)
-    if GROUP in table and (empty := is_empty(table[GROUP])).any():
+    if GROUP in table and (empty := _is_empty(table[GROUP])).any():
         # Parquet keeps empty text apart from nothing: all files without a group would be one group.
         groups = table[GROUP].astype(object).where(~empty, None)
         table = table.assign(**{GROUP: groups})
@@ -101,7 +118,32 @@ def inside_root(path: Any, root: str) -> Any:
     return usual[len(root) + 1 :] if path.startswith("/") and usual.startswith(f"{root}/") else path
 
 
-def is_empty(values: "pd.Series[Any]") -> "pd.Series[bool]":
+def groups_of(table: pd.DataFrame, group: str) -> "pd.Series[str]":
+    """Return the group of each row; rows without one are groups of their own."""
+    own = "p:" + table["path"].astype(str)
+    if group not in table:
+        return own
+    without = table[group].isna() | _is_empty(table[group])
+    return ("g:" + table[group].astype(str)).where(~without, own)
+
+
+def shared_out(counts: np.ndarray, shares: Mapping[str, float], seed: int) -> list[str]:
+    """Return the split of each group, by how many files of each label it has: int (groups, labels)."""
+    order = np.random.default_rng(seed).permutation(len(counts))
+    # Large groups first: small ones then even out what these left uneven.
+    order = order[np.argsort(-counts[order].sum(axis=1), kind="stable")]
+    names = list(shares)
+    target = np.outer(list(shares.values()), counts.sum(axis=0)).astype(float)
+    filled, split_of = np.zeros_like(target), [""] * len(counts)
+    for at in order:
+        lacking = np.where(target > 0, (target - filled) / np.maximum(target, 1), -np.inf)
+        best = int(np.argmax(np.where(counts[at] > 0, lacking, 0).sum(axis=1)))
+        filled[best] += counts[at]
+        split_of[at] = names[best]
+    return split_of
+
+
+def _is_empty(values: "pd.Series[Any]") -> "pd.Series[bool]":
     """Tell for each value whether it is text of nothing but spaces."""
     return values.astype(object).map(lambda value: isinstance(value, str) and not value.strip()).astype(bool)
 
