@@ -266,8 +266,8 @@ def receiver_away(folder: Path, options: argparse.Namespace) -> Iterator[str]:
 
 def _attempts(workshop: Workshop, webhook_id: str) -> list[int]:
     with workshop.database.read() as connection:
-        found = sa.select(deliveries.c.attempts).where(deliveries.c.webhook_id == webhook_id)
-        return list(connection.execute(found).scalars())
+        query = sa.select(deliveries.c.attempts).where(deliveries.c.webhook_id == webhook_id)
+        return list(connection.execute(query).scalars())
 
 
 @contextlib.contextmanager

@@ -24,8 +24,10 @@ from tests.service.running import serving, wait_until
 
 
 def children(process_id: int) -> list[int]:
-    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process_id)], capture_output=True, text=True, check=False)
-    return [int(line) for line in found.stdout.split()]
+    actual = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(process_id)], capture_output=True, text=True, check=False
+    )
+    return [int(line) for line in actual.stdout.split()]
 
 
 def alive(process_id: int) -> bool:
@@ -296,7 +298,7 @@ def chunk(data: bytes) -> bytes:
 
 def read_all(connection: socket.socket) -> bytes:
     """Read until the server closes the connection."""
-    found = b""
+    actual = b""
     while data := connection.recv(65536):
-        found += data
-    return found
+        actual += data
+    return actual
