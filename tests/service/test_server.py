@@ -17,7 +17,7 @@ import pytest
 
 from forensix.cli import main
 from forensix.errors import UsageError
-from forensix.service.server import Fleet, _listen, _shown
+from forensix.service.server import Fleet, _listen, _without_password
 from forensix.service.settings import Settings
 from tests.service.in_process import BOUNDARY, JPEG
 from tests.service.running import serving, wait_until
@@ -274,8 +274,8 @@ def test_addresses_that_cannot_be_listened_on() -> None:
 
 
 def test_what_is_shown_holds_no_password() -> None:
-    assert _shown("postgresql://anna:word@db/x") == "postgresql://db/x"
-    assert _shown("sqlite:////home/anna/x.db") == "sqlite:////home/anna/x.db"
+    assert _without_password("postgresql://anna:word@db/x") == "postgresql://db/x"
+    assert _without_password("sqlite:////home/anna/x.db") == "sqlite:////home/anna/x.db"
 
 
 @pytest.mark.parametrize(("name", "value"), [("workers", "many"), ("database_url", "mysql://anna:word@db/x")])
