@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from forensix import executors
 from forensix.analysis import analyze, check_options, examine
-from forensix.errors import InputError
+from forensix.errors import InputError, UsageError
 from forensix.media import Input, Source, as_input, is_url, open_media
 from forensix.models import Placement
 from forensix.progress import Progress, display
@@ -47,10 +47,12 @@ def analyze_many(
     Raises
     ------
     UsageError
-        Before the first input, for an unknown task, component, option or executor.
+        Before the first input, for an unknown task, component, option or executor, and for one path instead of several.
     ModelError
         A model that a task needs cannot be used: it would fail for every input.
     """
+    if isinstance(sources, str | bytes | os.PathLike):
+        raise UsageError("analyze_many takes a list of inputs: write analyze_many([...]), or analyze for one")
     keywords = set(analyze.__kwdefaults__ or ())
     check_options(tasks, {key: value for key, value in options.items() if key not in keywords})
     executors.check(executor)

@@ -7,6 +7,7 @@ import pytest
 
 import forensix
 from forensix import executors
+from forensix.errors import UsageError
 from tests.evaluation.detectors import DEADLY, Deadly, Grey, pictures
 
 TASK = "ai_generated_image_detection"
@@ -69,3 +70,9 @@ def test_on_a_cluster_reports_come_in_order(paths: list[Path], tmp_path: Path) -
         actual = [(report.input, round(1 / report.scores[TASK])) for report in reports]
     assert [name for name, _ in actual] == [os.fspath(path) for path in paths]
     assert len({pid for _, pid in actual} - {os.getpid()}) == 2
+
+
+def test_one_path_is_no_list_of_inputs(paths: list[Path]) -> None:
+    for source in (paths[0], str(paths[0]), paths[0].read_bytes()):
+        with pytest.raises(UsageError, match="takes a list of inputs"):
+            forensix.analyze_many(source)  # type: ignore[arg-type]

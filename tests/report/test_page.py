@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from forensix.errors import UsageError
 from forensix.metadata.facts import Fact, Node
 from forensix.report import Report, render_page, save_page
 from forensix.report.embedded import safe_picture
@@ -282,6 +283,13 @@ def test_fragment_styles_stay_inside_it(report: Report) -> None:
     assert len(selectors) > 80
     assert [s for s in selectors if s and ".fx" not in s] == []
     assert "<html" not in html and "<body" not in html and not re.search(r"\sid=", html)
+
+
+def test_a_page_that_cannot_be_written_is_said_in_a_sentence(report: Report, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is a folder: name a file in it"):
+        report.save_html(tmp_path)
+    with pytest.raises(UsageError, match="is not there: make it"):
+        report.save_html(tmp_path / "none" / "report.html")
 
 
 def test_page_is_written_in_one_step(report: Report, tmp_path: Path) -> None:

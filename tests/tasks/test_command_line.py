@@ -43,6 +43,7 @@ def test_a_model_of_your_own_is_found_from_another_folder(tmp_path: Path, monkey
         ("device=cuda", UsageError, "SLOT=NAME"),
         ("nose=aasist", UsageError, "no task has a component 'nose'"),
         ("spoof=nonesuch", ModelNotFound, "no spoof component named 'nonesuch'; there are: .*forensix-spoof"),
+        ("spoof=./nonesuch", ModelNotFound, "no spoof component named './nonesuch'"),
         ("spoof=forensix-image", ModelNotFound, "no spoof component named 'forensix-image'"),
         ("image_detector=commfor-384", WeightsMissing, "'forensix models pull commfor-384' fetches them"),
         ("transcript=nobody", ModelNotFound, "no transcript component named 'nobody'"),

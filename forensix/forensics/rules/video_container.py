@@ -51,6 +51,9 @@ HANDLERS = (
     (re.compile(r"bento4", re.I), "Bento4, which repackages streams"),
     (re.compile(r"twitter|facebook|instagram|tiktok|bytedance", re.I), "a social network"),
 )
+BEFORE = re.compile(r",| \(")
+"""What divides the name of what gives them from what else is said of it."""
+
 EDIT_START_S = 1.0
 EDIT_GAP_S = 0.25
 """Encoders and muxers leave out up to some frames of delay; less than this between two stretches is no cut."""
@@ -177,7 +180,7 @@ def _handlers(facts: Facts, known: list[Fact]) -> Iterator[Finding]:
     for words, handlers in by_words.items():
         yield finding(
             "benign",
-            f"The tracks bear the names that {words.partition(',')[0]} gives",
+            f"The tracks bear the names that {BEFORE.split(words)[0]} gives",
             f"{place(handlers[0])} says {str(handlers[0].value)[:80]!r}, the mark of {words}. "
             "Other programs may use it too.",
             "software",

@@ -44,6 +44,14 @@ PHONE = (
 )
 
 
+@pytest.mark.parametrize(
+    ("name", "giver"), [("VideoHandler", "FFmpeg"), ("ISO Media file produced by Google Inc.", "a server of Google")]
+)
+def test_names_of_tracks_are_told_in_a_whole_sentence(name: str, giver: str) -> None:
+    findings = claims(facts(("container.handler", name)))
+    assert pick(findings, "The tracks bear").claim.claim == f"The tracks bear the names that {giver} gives"
+
+
 def test_a_phone_recording_is_not_suspected() -> None:
     findings = claims(facts(*PHONE))
     assert [f.claim.claim for f in findings if f.severity != "benign"] == []
