@@ -102,7 +102,7 @@ FACE_MANIPULATION = TaskDescription(
     verdicts={
         "fake": Verdict("Looks manipulated", "fake", "at least one face is judged to be manipulated"),
         "real": Verdict("Looks untouched", "real", "no face is judged to be manipulated"),
-        "no_faces": Verdict("No faces", "none", "no face was found, so there is nothing to judge"),
+        "no_faces": Verdict("No faces", "none", "nothing to judge"),
     },
     slots={"face_classifier": "faces", "face_detector": "finder of faces"},
     upload="image or video",
@@ -145,7 +145,7 @@ VOICE_ANALYSIS = TaskDescription(
     verdicts={
         "fake": Verdict("Sounds synthetic", "fake", "at least one voice is judged to be synthetic"),
         "real": Verdict("Sounds recorded", "real", "no voice is judged to be synthetic"),
-        "no_speech": Verdict("No speech", "none", "no speech was found, so there is nothing to judge"),
+        "no_speech": Verdict("No speech", "none", "nothing to judge"),
     },
     slots={"spoof": "synthetic voice", "gender": "gender of a voice"},
     upload="audio",

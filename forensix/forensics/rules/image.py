@@ -67,7 +67,9 @@ def rules(facts: Facts, traces: dict[str, Any]) -> tuple[Finding, ...]:
     findings = [*_editors(programs), *_converters(programs), *image_history.versions(facts)]
     findings += [] if is_adobe else image_history.photoshop(facts)
     findings += [*image_history.digest(facts), *previews, *image_encoding.adobe_tables(facts, is_named=is_adobe)]
-    signs = [image_writer.Sign("a preview shows another picture", f.facts) for f in previews if f.severity != "benign"]
+    signs = [
+        image_writer.Sign("a preview shows the picture otherwise", f.facts) for f in previews if f.severity != "benign"
+    ]
     dated = image_dates.mismatch(facts, second_sign=any(f.severity != "benign" for f in findings))
     signs += [image_writer.Sign("its dates do not agree", f.facts) for f in dated if image_dates.is_changed_later(f)]
     twice = image_encoding.twice(traces)

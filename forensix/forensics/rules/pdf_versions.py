@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding
-from forensix.forensics.rules import pdf_dates, pdf_producers, pdf_signatures, video_tags
+from forensix.forensics.rules import pdf_dates, pdf_signatures, video_tags
 from forensix.metadata.facts import Fact, Facts
 
 MAX_NAMED = 20
@@ -77,6 +77,8 @@ def _revision(fact: Fact) -> Finding:
     parts = [f"Version {index} ends at byte {record['end_offset']}; against the one before it: {record['summary']}."]
     if fonts and content:
         parts.append(f"It adds {fonts} font {'object' if fonts == 1 else 'objects'} that no earlier version uses.")
+    if content:
+        parts.append("Stamps, page numbers and flattened forms are added so, and so are changed words.")
     if not record["in_chain"]:
         parts.append("The file's own chain of versions does not lead to it, so viewers do not see it.")
     return finding(
@@ -142,4 +144,4 @@ def _identifier(facts: Facts) -> Iterator[Finding]:
 
 
 def _programs(facts: Facts) -> list[Fact]:
-    return [fact for fact in facts.items if fact.key in pdf_producers.NAMES]
+    return [fact for fact in facts.items if fact.key in video_tags.NAMES]

@@ -79,6 +79,8 @@ def test_what_is_painted_over_text_is_found_with_the_text_below(tmp_path: Path, 
     (actual,) = covered(path)
     assert (actual["cover"], actual["under"], actual["over"]) == ("white", "Total 100.00 EUR", "Total 900.00 EUR")
     assert told(path) == [("suspect", "A white box covers text, and other text is written on the box (page 1)")]
+    (claim,) = [f.claim for f in claims(pdf.read(str(path))) if f.severity == "suspect"]
+    assert claim.value == ("below: Total 100.00 EUR; on top: Total 900.00 EUR",)
 
 
 def test_only_the_letters_below_the_box_are_told(tmp_path: Path) -> None:
