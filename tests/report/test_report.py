@@ -8,7 +8,7 @@ import pytest
 
 from forensix.errors import UsageError
 from forensix.report import Report
-from forensix.schema import FaceResult, TaskReport, VoiceResult
+from forensix.schema import Claim, ClaimLists, DocumentDetails, FaceResult, ForensicResult, TaskReport, VoiceResult
 from forensix.tasks.catalogue import SPECIFIED, describe
 from forensix.tasks.evidence import Outcome
 from tests.report.samples import voice_outcome
@@ -183,6 +183,17 @@ def test_claims_about_the_file_stand_in_its_sentence(report: Report) -> None:
     assert f'the file holds critical evidence: "{lists.critical[0].claim}"' in report.headline
     assert report.headline.startswith("Likely a manipulated face")
     assert "fx-headline" in report.to_html()
+
+
+def test_the_sentence_prefers_what_shows_editing_to_the_name_of_a_program() -> None:
+    named = Claim(claim="An editor is named", explanation="", type="software", user_category="editing", value=())
+    shown = Claim(claim="A box covers text", explanation="", type="versions", user_category="editing", value=())
+    lists = ClaimLists(critical=(), suspect=(named, shown), benign=())
+    outcome = Outcome(
+        ForensicResult(claim_lists=lists, document_details=DocumentDetails(), red_flags={}, trigger_values={}), None
+    )
+    report = Report(input="a.pdf", name="a.pdf", outcomes={"forensic_analysis": outcome})
+    assert report.headline == 'The file calls for an explanation: "A box covers text" and 1 more suspect claim.'
 
 
 def test_an_input_that_was_not_analysed_has_no_sentence(failed_report: Report) -> None:

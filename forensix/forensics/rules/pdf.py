@@ -25,6 +25,7 @@ EXECUTABLE = re.compile(r"\.(exe|scr|bat|cmd|com|js|vbs|ps1|jar|msi|dll|hta|lnk|
 def rules(facts: Facts) -> list[Finding]:
     """Return what follows from the facts of a PDF."""
     return [
+        *_drawing(facts),
         *video_tags.software(
             # One cause is told once: what says of itself that it modified the document is told so.
             (f for f in facts.items if f.key in video_tags.NAMES and f not in pdf_producers.modified(facts)),
@@ -38,7 +39,6 @@ def rules(facts: Facts) -> list[Finding]:
         *_encryption(facts),
         *_actions(facts),
         *_contents(facts),
-        *_drawing(facts),
         *_origin(facts),
     ]
 
