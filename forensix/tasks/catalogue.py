@@ -171,7 +171,7 @@ SPECIFIED = (FACE_MANIPULATION, AI_GENERATED_IMAGE_DETECTION, VOICE_ANALYSIS, FO
 def entries() -> dict[str, EntryPoint]:
     """Return what installed packages offer, by task: the specification's in its order, then those of other packages."""
     by_name = entry_points("forensix.tasks")
-    specified = [one.name for one in SPECIFIED if one.name in by_name]
+    specified = [task.name for task in SPECIFIED if task.name in by_name]
     return {name: by_name[name] for name in (*specified, *sorted(set(by_name) - set(specified)))}
 
 

@@ -72,8 +72,8 @@ def test_hostile_strings_stay_text(page: Page) -> None:
 
 def test_hidden_characters_are_shown(report: Report) -> None:
     html = report.to_html()
-    for shown in ("[U+202E]", "[U+001B]", "[U+0007]", "[U+200B]", "[U+DC80]"):
-        assert shown in html
+    for output in ("[U+202E]", "[U+001B]", "[U+0007]", "[U+200B]", "[U+DC80]"):
+        assert output in html
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\ud800-\udfff]", html)
 
 
@@ -175,9 +175,9 @@ def test_every_string_of_a_claim_is_escaped(report: Report) -> None:
 def test_only_commands_of_ours_are_set_apart() -> None:
     from markupsafe import Markup, escape
 
-    shown = coded(escape("use `forensix extract-revisions`, not `<b>rm</b>` or `forensix <i>`"))
-    assert shown == "use <code>forensix extract-revisions</code>, not `&lt;b&gt;rm&lt;/b&gt;` or `forensix &lt;i&gt;`"
-    assert isinstance(shown, Markup)
+    output = coded(escape("use `forensix extract-revisions`, not `<b>rm</b>` or `forensix <i>`"))
+    assert output == "use <code>forensix extract-revisions</code>, not `&lt;b&gt;rm&lt;/b&gt;` or `forensix &lt;i&gt;`"
+    assert isinstance(output, Markup)
 
 
 def test_many_facts_and_pieces_keep_the_page_small() -> None:

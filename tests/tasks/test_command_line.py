@@ -18,9 +18,9 @@ def said(*arguments: str) -> dict[str, object]:
 
 
 def test_what_is_said_reaches_a_worker_as_it_was() -> None:
-    found = said("--component", "spoof=aasist", "--component", "face_detector=mtcnn", "--batch-size", "4")
-    assert found == {"device": "cpu", "batch_size": 4, "spoof": "aasist", "face_detector": "mtcnn"}
-    assert said(*command_line.spelled(found)) == found
+    actual = said("--component", "spoof=aasist", "--component", "face_detector=mtcnn", "--batch-size", "4")
+    assert actual == {"device": "cpu", "batch_size": 4, "spoof": "aasist", "face_detector": "mtcnn"}
+    assert said(*command_line.spelled(actual)) == actual
     assert said() == said(*command_line.spelled(said())) == {"device": "cpu", "batch_size": None}
 
 
@@ -64,8 +64,8 @@ def test_the_service_does_not_start_with_what_is_not_there(
     monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
     wrong = {"--component=spoof=nonesuch": "no spoof component named 'nonesuch'", "--device=warp": "no device 'warp'"}
     for command in (["serve", "--port", "0"], ["worker"]):
-        for more, told in wrong.items():
+        for more, fields in wrong.items():
             with pytest.raises(SystemExit) as ended:
                 main([*command, more])
-            assert ended.value.code and told in capsys.readouterr().err
+            assert ended.value.code and fields in capsys.readouterr().err
     assert not (tmp_path / "home").exists()

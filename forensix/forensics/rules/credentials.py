@@ -255,8 +255,8 @@ def _history(facts: Facts, manifests: Sequence[Fact], failures: Sequence[Fact], 
 
 
 def _unique(facts: Iterable[Fact]) -> list[Fact]:
-    kept: list[Fact] = []
+    unique: list[Fact] = []
     for fact in facts:
-        if not any(fact is other for other in kept):
-            kept.append(fact)
-    return kept
+        if not any(fact is other for other in unique):
+            unique.append(fact)
+    return unique

@@ -85,11 +85,11 @@ def _impossible(facts: Facts, moments: list[Moment | None]) -> list[Finding]:
             sentences.append(f"{place(moment.fact)} says {moment.fact.value}, which is yet to come")
             evidence.append(moment.fact)
     by_key = {m.name: m for m in reversed(known)}
-    for made, changed in (
+    for earlier, later in (
         ("exif.DateTimeOriginal", "exif.ModifyDate"),
         ("xmp.xmp.CreateDate", "xmp.xmp.ModifyDate"),
     ):
-        first, last = by_key.get(made), by_key.get(changed)
+        first, last = by_key.get(earlier), by_key.get(later)
         if first is None or last is None or (first.local - last.local).total_seconds() <= BEFORE_S:
             continue
         sentences.append(

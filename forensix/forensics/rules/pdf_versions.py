@@ -8,7 +8,7 @@ from forensix.forensics.findings import Finding, finding
 from forensix.forensics.rules import pdf_dates, pdf_signatures, video_tags
 from forensix.metadata.facts import Fact, Facts
 
-TOLD = 20
+MAX_NAMED = 20
 PROOF = {"validation data", "catalog", "structure of the file"}
 """Roles of what is added after signing so that signatures can be proved later."""
 
@@ -33,10 +33,10 @@ def rules(facts: Facts) -> Iterator[Finding]:
             "versions",
             "versions",
             facts=saves,
-            values=[f"{f.value['index']}: {f.value['summary']}" for f in revisions[: TOLD + 1]],
+            values=[f"{f.value['index']}: {f.value['summary']}" for f in revisions[: MAX_NAMED + 1]],
             flags=() if signing else ("FILE_EDITED",),
         )
-    for fact in saves[:TOLD]:
+    for fact in saves[:MAX_NAMED]:
         yield _revision(fact)
     for fact in [f for f in later if f.value["same_save"]][:3]:
         yield finding(

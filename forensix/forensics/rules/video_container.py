@@ -26,7 +26,7 @@ WORDS = re.compile(
 LIBRARIES = re.compile(
     r"^(x264|x265|Lavc|LAME|SVT-AV1|lib(vpx|aom|opus|vorbis|FLAC)|reference libFLAC|Xiph\.Org libVorbis)", re.IGNORECASE
 )
-MADE = re.compile(
+MAKER_TEXT = re.compile(
     r"\b(made|created|generated|produced|composed|voiced|synthesi[sz]ed|powered)\b[^.\n]{0,40}\b(with|by|using|on|in)\b|"
     r"\b(suno|udio|elevenlabs|runwayml|pika|heygen|synthesia|kling|lumalabs|hailuoai)\.(com|ai|io|art)\b|"
     r"\bai[- ](generated|voice|music|video)\b|\btext[- ]to[- ](speech|video|music)\b",
@@ -102,7 +102,7 @@ def _generators(facts: Facts) -> Iterator[Finding]:
         if program is None or program.category != "generator":
             continue
         # A title may hold any word; a tag for programs, or words of making, do not.
-        if SOFTWARE_TAGS.match(fact.key) or (WORDS.match(fact.key) and MADE.search(fact.value)):
+        if SOFTWARE_TAGS.match(fact.key) or (WORDS.match(fact.key) and MAKER_TEXT.search(fact.value)):
             marks.append((fact, program))
     if marks:
         names = ", ".join(dict.fromkeys(p.name for _, p in marks))

@@ -60,7 +60,7 @@ def measure(path: str, format: str, pictures: dict[str, bytes], folder: str, dra
     if image is None:
         return traces
     # Decoded once for all that want it at its own size.
-    whole = stored(path, whole=True) if format == "jpeg" and image.size != _size(path) else image
+    full = stored(path, full_size=True) if format == "jpeg" and image.size != _size(path) else image
     if pictures:
         traces["thumbnails"] = [
             row for name, raw in pictures.items() if (row := thumbnail(image, name, raw, draw=draw)) is not None
@@ -68,15 +68,15 @@ def measure(path: str, format: str, pictures: dict[str, bytes], folder: str, dra
     if format == "jpeg":
         traces["ela"] = _jpeg(error_level(image), 85) if draw else b""
         if folder:
-            traces |= compression(path, folder, whole, draw=draw)
-        uneven = uneven_noise(path, whole, draw=draw)
+            traces |= compression(path, folder, full, draw=draw)
+        uneven = uneven_noise(path, full, draw=draw)
         if uneven is not None:
             traces["noise"] = uneven
     if format in GRID_FORMATS:
-        grid = former_grid(path, format, whole)
+        grid = former_grid(path, format, full)
         if grid is not None:
             traces["shifted"] = grid
-            traces |= consistent(path, grid, whole, draw=draw)
+            traces |= consistent(path, grid, full, draw=draw)
     if min(image.size) >= copy_move.MIN_SIDE_PX:
         result = copy_move.measure(np.asarray(image.convert("L")), draw=draw)
         if result is not None:
@@ -99,7 +99,7 @@ def compression(
     twice = double_jpeg.modes(coefficients, table)
     traces: dict[str, Any] = {"double": double_jpeg.summary(twice)}
     if twice:
-        image = image or stored(path, whole=True)
+        image = image or stored(path, full_size=True)
     if twice and image is not None:
         part = local_double_jpeg.measure(coefficients, twice, np.asarray(image), draw=draw)
         if part is not None:
@@ -109,7 +109,7 @@ def compression(
 
 def former_grid(path: str, format: str, image: Image.Image | None = None) -> dict[str, Any] | None:
     """Look for the grid of an earlier compression in the middle of the picture, at its own size."""
-    image = image or stored(path, whole=True)
+    image = image or stored(path, full_size=True)
     if image is None:
         return None
     # Cut at multiples of eight, so that places stay what they are in the whole.
@@ -124,7 +124,7 @@ def consistent(
     """Return ``consistency`` where the picture has a former grid: what does not fit it."""
     if not jpeg_grid.stands_out(grid):
         return {}
-    image = image or stored(path, whole=True)
+    image = image or stored(path, full_size=True)
     if image is None:
         return {}
     part = jpeg_consistency.measure(np.asarray(image), tuple(grid["place"]), draw=draw)
@@ -140,14 +140,14 @@ def uneven_noise(path: str, image: Image.Image | None = None, *, draw: bool = Tr
         return None
     if len(steps) != 64 or noise.band(table := np.asarray(steps).reshape(8, 8)) is None:
         return None
-    image = image or stored(path, whole=True)
+    image = image or stored(path, full_size=True)
     return noise.measure(np.asarray(image), table, draw=draw) if image is not None else None
 
 
-def stored(path: str, *, whole: bool = False) -> Image.Image | None:
+def stored(path: str, *, full_size: bool = False) -> Image.Image | None:
     """Decode the stored pixels, orientation not applied: previews are stored the same way.
 
-    A large JPEG is decoded at a fraction of its size unless the ``whole`` of it is asked for.
+    A large JPEG is decoded at a fraction of its size unless the ``full_size`` picture is asked for.
     """
     try:
         with warnings.catch_warnings():
@@ -156,7 +156,7 @@ def stored(path: str, *, whole: bool = False) -> Image.Image | None:
             # WebP's decoder holds the picture several times.
             if image.width * image.height > (MAX_WEBP_PIXELS if image.format == "WEBP" else MAX_PIXELS):
                 return None
-            if image.format == "JPEG" and not whole:
+            if image.format == "JPEG" and not full_size:
                 image.draft("RGB", (2 * ELA_SIDE, 2 * ELA_SIDE))
             return image.convert("RGB")
     except (OSError, ValueError, SyntaxError, EOFError, IndexError, KeyError, TypeError, OverflowError, MemoryError):
@@ -217,9 +217,9 @@ def _best_fit(image: Image.Image, small: Image.Image, bare: Image.Image) -> tupl
     candidates = [(image, bare)]
     if bare.size != small.size:
         candidates.append((image, small))
-    ratio, wanted = image.width / image.height, bare.width / bare.height
-    if abs(ratio / wanted - 1) > 0.02:
-        candidates.append((_cropped(image, wanted), bare))
+    ratio, preview_ratio = image.width / image.height, bare.width / bare.height
+    if abs(ratio / preview_ratio - 1) > 0.02:
+        candidates.append((_cropped(image, preview_ratio), bare))
         candidates.append((image, _cropped(bare, ratio)))
     return max(((_correlation(a, b), a, b) for a, b in candidates), key=lambda fit: fit[0])
 
@@ -272,6 +272,6 @@ def error_level(image: Image.Image) -> Image.Image:
 
 
 def _jpeg(image: Image.Image, quality: int) -> bytes:
-    kept = io.BytesIO()
-    image.convert("RGB").save(kept, "JPEG", quality=quality)
-    return kept.getvalue()
+    buffer = io.BytesIO()
+    image.convert("RGB").save(buffer, "JPEG", quality=quality)
+    return buffer.getvalue()
