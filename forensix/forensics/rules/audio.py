@@ -12,15 +12,11 @@ tried and tells too little to be claimed: the benchmark has its figures.
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from forensix.forensics.findings import Finding, finding
 from forensix.forensics.rules import video_container
 from forensix.metadata.av.audio_signal import LOSSLESS
 from forensix.metadata.facts import Facts
-
-if TYPE_CHECKING:
-    from forensix.media import Media
 
 JUMP_RATIO = 40.0
 SILENCE_S = 0.1
@@ -31,7 +27,7 @@ SAID = 4
 """Places that a sentence names; the claim's values and the time line have them all."""
 
 
-def rules(facts: Facts, media: "Media | None" = None) -> list[Finding]:
+def rules(facts: Facts) -> list[Finding]:
     """Return what follows from the facts of a recording."""
     return [*video_container.rules(facts), *_joins(facts), *_stated(facts), *signal(facts)]
 
@@ -42,9 +38,9 @@ def _joins(facts: Facts) -> Iterator[Finding]:
         yield finding(
             "suspect",
             f"The recording was put together from {len(joins) + 1} files",
-            f"{len(joins)} frames inside begin another encoding (an encoder's first frame, or another rate or number "
-            "of "
-            f"channels): the first at byte {joins[0].offset}.",
+            f"{len(joins)} {'frame inside begins' if len(joins) == 1 else 'frames inside begin'} another encoding (an "
+            f"encoder's first frame, or another rate or number of channels), the first at byte {joins[0].offset}. "
+            "Podcasts with inserted advertising and recorded web radio are joined so as well as cut recordings.",
             "encoding",
             "editing",
             facts=joins,
@@ -74,7 +70,8 @@ def _stated(facts: Facts) -> Iterator[Finding]:
             "suspect",
             "The recording is shorter than its header says" if less else "The recording is longer than its header says",
             f"The first frame states {stated.value} frames, the file holds {there.value}: frames were "
-            f"{'cut off or taken out' if less else 'added'} after it was encoded.",
+            f"{'cut off or taken out' if less else 'added'} after it was encoded. "
+            + ("A transfer that broke off does this too." if less else "Joining whole files does this too."),
             "encoding",
             "editing",
             facts=[stated, there],

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding
-from forensix.forensics.rules import pdf_dates, pdf_producers, pdf_signatures, video_tags
+from forensix.forensics.rules import pdf_dates, pdf_signatures, video_tags
 from forensix.metadata.facts import Fact, Facts
 
-TOLD = 20
+MAX_NAMED = 20
 PROOF = {"validation data", "catalog", "structure of the file"}
 """Roles of what is added after signing so that signatures can be proved later."""
 
@@ -33,10 +33,10 @@ def rules(facts: Facts) -> Iterator[Finding]:
             "versions",
             "versions",
             facts=saves,
-            values=[f"{f.value['index']}: {f.value['summary']}" for f in revisions[: TOLD + 1]],
+            values=[f"{f.value['index']}: {f.value['summary']}" for f in revisions[: MAX_NAMED + 1]],
             flags=() if signing else ("FILE_EDITED",),
         )
-    for fact in saves[:TOLD]:
+    for fact in saves[:MAX_NAMED]:
         yield _revision(fact)
     for fact in [f for f in later if f.value["same_save"]][:3]:
         yield finding(
@@ -50,9 +50,9 @@ def rules(facts: Facts) -> Iterator[Finding]:
             facts=[fact],
             values=[fact.value["summary"]],
         )
-    # One cause is told once: versions that are there need no identifier to tell of them.
-    if not saves or _only_signing(facts, saves):
-        yield from _identifier(facts, bool(saves))
+    # One cause is told once: versions that are there, signed ones too, need no identifier to tell of them.
+    if not saves:
+        yield from _identifier(facts)
 
 
 def _only_signing(facts: Facts, saves: list[Fact]) -> bool:
@@ -77,6 +77,8 @@ def _revision(fact: Fact) -> Finding:
     parts = [f"Version {index} ends at byte {record['end_offset']}; against the one before it: {record['summary']}."]
     if fonts and content:
         parts.append(f"It adds {fonts} font {'object' if fonts == 1 else 'objects'} that no earlier version uses.")
+    if content:
+        parts.append("Stamps, page numbers and flattened forms are added so, and so are changed words.")
     if not record["in_chain"]:
         parts.append("The file's own chain of versions does not lead to it, so viewers do not see it.")
     return finding(
@@ -99,7 +101,7 @@ def _short(record: dict[str, Any]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
-def _identifier(facts: Facts, several: bool) -> Iterator[Finding]:
+def _identifier(facts: Facts) -> Iterator[Finding]:
     """The first half of /ID stays as the file was made, the second changes with each save."""
     fact = facts.fact("pdf.id")
     if fact is None or len(fact.value) != 2 or fact.value[0] == fact.value[1]:
@@ -109,7 +111,7 @@ def _identifier(facts: Facts, several: bool) -> Iterator[Finding]:
         pdf_dates.parse(facts.get("pdf.info.CreationDate")),
     )
     later = modified is not None and created is not None and (modified - created).total_seconds() > pdf_dates.SAME_S
-    if not several and not later and facts.get("xmp.derived_from") is None:
+    if not later and facts.get("xmp.derived_from") is None:
         yield finding(
             "benign",
             "The document's identifier says that it was saved again",
@@ -127,7 +129,7 @@ def _identifier(facts: Facts, several: bool) -> Iterator[Finding]:
         "benign" if editors else "suspect",
         "The document was saved again after it was made",
         "The two halves of /ID differ: the first stays as the document was made, the second changes with each save"
-        + (". Its dates or its versions say so too. " if several or later else ". ")
+        + (". Its dates say so too. " if later else ". ")
         + (
             f"{editors[0]}, which the document names, explains it."
             if editors
@@ -142,4 +144,4 @@ def _identifier(facts: Facts, several: bool) -> Iterator[Finding]:
 
 
 def _programs(facts: Facts) -> list[Fact]:
-    return [fact for fact in facts.items if fact.key in pdf_producers.NAMES]
+    return [fact for fact in facts.items if fact.key in video_tags.NAMES]

@@ -38,13 +38,13 @@ MAX_FIT_SHARE = 0.4
 MAX_SIDE_PX = 4096
 
 
-def measure(rgb: np.ndarray, place: tuple[int, int]) -> dict[str, Any] | None:
+def measure(rgb: np.ndarray, place: tuple[int, int], *, draw: bool = True) -> dict[str, Any] | None:
     """Return the largest part that does not fit the former JPEG, ``None`` where nothing can be said.
 
     ``rgb`` is uint8 (H, W, 3), ``place`` where the former blocks begin (x, y). ``blocks`` counts the windows of the
     part, ``others`` those that do not fit elsewhere, ``telling`` is the share of windows that say something, ``rest``
     the median window (1 fits), ``steps`` are the former steps by mode, ``box`` is x, y, width and height in pixels and
-    ``map`` a JPEG.
+    ``map`` a JPEG, empty unless it is to ``draw``.
     """
     x, y = place
     left, top = ((max(0, side - MAX_SIDE_PX) // 16 * 8) for side in (rgb.shape[1], rgb.shape[0]))
@@ -69,29 +69,12 @@ def measure(rgb: np.ndarray, place: tuple[int, int]) -> dict[str, Any] | None:
     if not telling.any():
         return None
     score = fit / np.maximum(weight, 1e-6)
-    labels, n = ndimage.label(telling & (score < MAX_FIT_SHARE))
-    sizes = np.bincount(labels.ravel(), minlength=n + 1)
-    sizes[0] = 0
-    best = int(sizes.argmax())
-    result: dict[str, Any] = {
-        "blocks": int(sizes[best]),
-        "others": int(sizes.sum() - sizes[best]),
-        "telling": round(float(telling.mean()), 4),
-        "rest": round(float(np.median(score[telling])), 3),
-        "steps": [[*MODES[k], step] for k, (step, _) in steps.items()],
-        "box": [0, 0, 0, 0],
-        "map": b"",
-    }
-    if sizes[best]:
-        ys, xs = np.nonzero(labels == best)
-        first, last = (int(xs.min()), int(ys.min())), (int(xs.max()) + 1, int(ys.max()) + 1)
-        result["box"] = [
-            left + x + 8 * first[0],
-            top + y + 8 * first[1],
-            8 * (last[0] - first[0]),
-            8 * (last[1] - first[1]),
-        ]
-        result["map"] = local_double_jpeg.overlay(part, 1 - score, telling)
+    result = local_double_jpeg.largest(score < MAX_FIT_SHARE, telling, score)
+    result["steps"] = [[*MODES[k], step] for k, (step, _) in steps.items()]
+    if result["blocks"]:
+        result["box"][:2] = left + x + result["box"][0], top + y + result["box"][1]
+        if draw:
+            result["map"] = local_double_jpeg.overlay(part, 1 - score, telling)
     return result
 
 

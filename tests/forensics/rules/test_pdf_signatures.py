@@ -69,10 +69,10 @@ def proof(name: str, text: bytes) -> Callable[[IncrementalPdfFileWriter], None]:
     def change(writer: IncrementalPdfFileWriter) -> None:
         certificate = writer.add_object(generic.StreamObject(stream_data=text))
         entry = generic.DictionaryObject({generic.pdf_name("/Cert"): generic.ArrayObject([certificate])})
-        kept = generic.DictionaryObject(
+        remaining = generic.DictionaryObject(
             {generic.pdf_name("/VRI"): generic.DictionaryObject({generic.pdf_name(name): entry})}
         )
-        writer.root[generic.pdf_name("/DSS")] = writer.add_object(kept)
+        writer.root[generic.pdf_name("/DSS")] = writer.add_object(remaining)
         writer.update_root()
 
     return change
@@ -91,7 +91,8 @@ def test_signature_that_holds_is_benign(tmp_path: Path, signer: signers.SimpleSi
     claim = pick(findings, "Signed by Test Signer")
     assert (claim.severity, claim.claim.type) == ("benign", "signature")
     assert "own holder" in claim.claim.explanation
-    assert not [f for f in findings if f.severity == "critical"]
+    # Signing gives the document another second identifier, which is no further sign of having been saved again.
+    assert not [f.claim.claim for f in findings if f.severity != "benign"]
     assert pick(findings, "The file holds 2 versions").severity == "benign"
     assert result(findings).document_details.digital_signature_by == "Test Signer"
 
@@ -154,9 +155,9 @@ def test_validation_data_is_no_way_to_change_a_page(tmp_path: Path, signer: sign
     data = signed(path.read_bytes(), signer)
 
     def change(writer: IncrementalPdfFileWriter) -> None:
-        shown = generic.IndirectObject(number, 0, writer)
+        output = generic.IndirectObject(number, 0, writer)
         writer.root[generic.pdf_name("/DSS")] = generic.DictionaryObject(
-            {generic.pdf_name("/Certs"): generic.ArrayObject([shown])}
+            {generic.pdf_name("/Certs"): generic.ArrayObject([output])}
         )
         writer.update_root()
 
