@@ -237,10 +237,15 @@ CAPTION = (
     "picture that they leave as it is, so it is told as benign."
 )
 CONVERTER = "ImageMagick is named, and nothing else: a converter, which is told as benign."
+SIGNED = (
+    "Each later version is a signature that holds, with what it allows; signing gives the second half of /ID its new "
+    "value. It is told, as benign."
+)
 NOTES: dict[str, str] = {
     "0032_": "The preview of 160 x 120 shows the same picture between black bars (correlation 1.00 within them): there "
     "is one version.",
     "0046_": HYBRID,
+    "0095_": SIGNED,
     "0109_": "Encrypted for the holders of certificates, which qpdf cannot open; its structure is whole.",
     "0051_": CAPTION,
     "0102_": CONVERTER,
@@ -250,7 +255,10 @@ NOTES: dict[str, str] = {
     "4032 x 3024 pixels where the picture has 4030 x 2570: it was cropped and saved by another program, and the claim "
     "is right.",
     "0110_": HYBRID,
+    "0124_": SIGNED,
     "0133_": HYBRID,
+    "0142_": SIGNED,
+    "0204_": SIGNED,
     "0137_": "The lowest bits of the alpha channel hold the parameters of Stable Diffusion (stealth_pngcomp), "
     "which ExifTool does not read: the claim is right.",
     "0140_": "ExifTool's warning is about a property of the XMP; qpdf reads the file and finds only its hints for "

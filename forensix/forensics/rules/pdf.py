@@ -200,6 +200,13 @@ def _drawing(facts: Facts) -> Iterator[Finding]:
             "do forms and stamps that are laid over a page.",
         ),
         (
+            by_cover["filled", True],
+            "suspect",
+            "A filled box covers text, and other text is written on the box",
+            "The text beneath was drawn first and is still in the file. Replacing words on coloured paper leaves this; "
+            "so do forms and stamps that are laid over a page.",
+        ),
+        (
             by_cover["white", False],
             "suspect",
             "A white box hides text",

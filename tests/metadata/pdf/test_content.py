@@ -83,6 +83,11 @@ def test_what_is_painted_over_text_is_found_with_the_text_below(tmp_path: Path, 
     assert claim.value == ("below: Total 100.00 EUR; on top: Total 900.00 EUR",)
 
 
+def test_other_words_on_a_box_of_another_colour(tmp_path: Path) -> None:
+    path = drawn(tmp_path, box(95, 120, white=False), words("Total 900.00 EUR"))
+    assert told(path) == [("suspect", "A filled box covers text, and other text is written on the box (page 1)")]
+
+
 def test_only_the_letters_below_the_box_are_told(tmp_path: Path) -> None:
     path = drawn(tmp_path, box(132, 40, white=False))
     assert [(actual["cover"], actual["under"]) for actual in covered(path)] == [("filled", "100.00")]
