@@ -1,6 +1,7 @@
 """What covers the text of a page, on documents that the test makes."""
 
 import io
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -147,6 +148,20 @@ def test_letters_of_a_composite_font_are_read_by_its_table(tmp_path: Path) -> No
         page.contents_add(Stream(document, content))
         document.save(path)
     assert [actual["under"] for actual in covered(path)] == ["34\u20ac"]
+
+
+def test_fonts_without_end_are_read_within_bounds(tmp_path: Path) -> None:
+    path = drawn(tmp_path)
+    with pikepdf.open(path, allow_overwriting_input=True) as document:
+        page = document.pages[0]
+        widths = document.make_indirect(Array([1, Array([600] * 20_000)]))
+        font = Dictionary(Type=Name.Font, Subtype=Name.Type0, DescendantFonts=Array([Dictionary(W=widths)]))
+        font.ToUnicode = Stream(document, b"1 beginbfrange <0001> <ffff> <0030> endbfrange " * 20_000)
+        page.obj.Resources.Font = Dictionary(T=font)
+        page.contents_add(Stream(document, b"/T 10 Tf " * 20_000 + b"0 g 95 695 120 16 re f"))
+        document.save(path)
+    begun = time.process_time()
+    assert covered(path) and time.process_time() - begun < 10
 
 
 def test_a_form_that_draws_itself_ends(tmp_path: Path) -> None:
