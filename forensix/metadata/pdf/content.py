@@ -12,7 +12,8 @@ from typing import Any
 import pikepdf
 
 from forensix.metadata.facts import Fact, Problem
-from forensix.metadata.pdf.drawing import FAULTS, Box, Budget, Drawing, Mark, TooLong, colour, draw
+from forensix.metadata.pdf.drawing import FAULTS, Budget, Drawing, Mark, TooLong, colour, draw
+from forensix.metadata.pdf.geometry import Box
 
 PAGES = 12
 ANNOTATIONS = 200

@@ -17,6 +17,7 @@ import pikepdf
 
 from forensix.metadata.pdf import fonts
 from forensix.metadata.pdf.fonts import Font
+from forensix.metadata.pdf.geometry import UNIT, Box, Matrix, as_matrix, moved, placed, product, rectangles, strokes
 
 CONTENT_BYTES = 1 << 20
 TOTAL_BYTES = 3 << 20
@@ -25,13 +26,6 @@ MARKS = 3000
 LETTERS = 30_000
 DEPTH = 5
 FONTS = 60
-BROAD_PT = 4.0
-"""From which width on a straight stroke can cover a line of text."""
-
-Box = tuple[float, float, float, float]
-Matrix = tuple[float, float, float, float, float, float]
-UNIT: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
-
 FAULTS = (
     pikepdf.PdfError, pikepdf.DataDecodingError, zlib.error,
     ValueError, TypeError, RuntimeError, KeyError, AttributeError, OverflowError, IndexError,
@@ -141,7 +135,7 @@ class _Reader:
             elif operator == "Q" and stack:
                 state = stack.pop()
             elif operator == "cm" and len(values) == 6:
-                state["matrix"] = product(_numbers(values), state["matrix"])
+                state["matrix"] = product(as_matrix(values), state["matrix"])
             elif operator == "gs" and values:
                 state["clear"] = clear or _lets_through(_entry(resources, "/ExtGState", values[0]))
             elif operator in ("g", "rg", "k", "sc", "scn") and values:
@@ -161,10 +155,10 @@ class _Reader:
                 points.append((math.nan, math.nan))
             elif operator in ("f", "F", "f*", "b", "B", "b*", "B*", "n", "s", "S"):
                 if operator not in ("n", "s", "S"):
-                    boxes += _rectangle(points, state["matrix"])
+                    boxes += rectangles(points, state["matrix"])
                     self._add("box", boxes[:50], state["fill"], state)
                 elif operator != "n":
-                    self._add("box", _strokes(points, state["width"], state["matrix"]), state["stroke"], state)
+                    self._add("box", strokes(points, state["width"], state["matrix"]), state["stroke"], state)
                 boxes, points = [], []
             elif operator == "BT":
                 text_matrix = line = UNIT
@@ -182,7 +176,7 @@ class _Reader:
                 leading = -float(values[1]) if operator == "TD" else leading
                 line = text_matrix = product((1, 0, 0, 1, float(values[0]), float(values[1])), line)
             elif operator == "Tm" and len(values) == 6:
-                line = text_matrix = _numbers(values)
+                line = text_matrix = as_matrix(values)
             elif operator == "T*":
                 line = text_matrix = product((1, 0, 0, 1, 0, -leading), line)
             elif operator in ("Tj", "TJ", "'", '"') and values:
@@ -243,7 +237,7 @@ class _Reader:
             self.drawing.marks.append(Mark("image", box, opaque=not masked and not state["clear"]))
         elif item.get("/Subtype") == "/Form" and depth < DEPTH:
             own = item.get("/Matrix")
-            inner = product(_numbers(list(own)), state["matrix"]) if own is not None else state["matrix"]
+            inner = product(as_matrix(list(own)), state["matrix"]) if own is not None else state["matrix"]
             below = item.get("/Resources") or resources
             self.run(self.inflated([item]), below, inner, depth + 1, clear=state["clear"])
 
@@ -262,29 +256,6 @@ def _lets_through(graphics: Any) -> bool:
     return alpha < 0.9 or str(blend) not in ("/Normal", "/Compatible") or str(mask) != "/None"
 
 
-def _rectangle(points: list[tuple[float, float]], matrix: Matrix) -> list[Box]:
-    """Return the box of a path of four or five corners, if it is a rectangle along the axes of its own space."""
-    if len(points) not in (4, 5) or (len(points) == 5 and points[4] != points[0]):
-        return []
-    xs, ys = {x for x, _ in points}, {y for _, y in points}
-    if len(xs) != 2 or len(ys) != 2 or len(set(points)) != 4:
-        return []
-    return [placed(matrix, min(xs), min(ys), max(xs), max(ys))]
-
-
-def _strokes(points: list[tuple[float, float]], width: float, matrix: Matrix) -> list[Box]:
-    """Return the box of a broad straight stroke."""
-    if len(points) != 2 or width * math.sqrt(abs(matrix[0] * matrix[3] - matrix[1] * matrix[2])) < BROAD_PT:
-        return []
-    (x0, y0), (x1, y1) = points
-    if (x0 == x1) == (y0 == y1):
-        return []
-    across_x, across_y = (width / 2, 0.0) if x0 == x1 else (0.0, width / 2)
-    return [
-        placed(matrix, min(x0, x1) - across_x, min(y0, y1) - across_y, max(x0, x1) + across_x, max(y0, y1) + across_y)
-    ]
-
-
 def colour(operator: str, values: list[Any]) -> str:
     """Return ``white``, ``pattern`` or the components of a colour that an operator sets."""
     try:
@@ -295,32 +266,3 @@ def colour(operator: str, values: list[Any]) -> str:
     if operator == "k" or (operator in ("sc", "scn") and len(numbers) == 4):
         light = all(v <= 0.02 for v in numbers)
     return "white" if light else " ".join(f"{v:g}" for v in numbers)
-
-
-def _numbers(values: list[Any]) -> Matrix:
-    a, b, c, d, e, f = (float(v) for v in values)
-    return a, b, c, d, e, f
-
-
-def product(m: Matrix, n: Matrix) -> Matrix:
-    """Return the matrix that applies ``m`` first and then ``n``."""
-    return (
-        m[0] * n[0] + m[1] * n[2],
-        m[0] * n[1] + m[1] * n[3],
-        m[2] * n[0] + m[3] * n[2],
-        m[2] * n[1] + m[3] * n[3],
-        m[4] * n[0] + m[5] * n[2] + n[4],
-        m[4] * n[1] + m[5] * n[3] + n[5],
-    )
-
-
-def moved(m: Matrix, x: float, y: float) -> tuple[float, float]:
-    """Return where a matrix takes a point."""
-    return m[0] * x + m[2] * y + m[4], m[1] * x + m[3] * y + m[5]
-
-
-def placed(m: Matrix, x0: float, y0: float, x1: float, y1: float) -> Box:
-    """Return the upright box around a rectangle that a matrix moves."""
-    corners = [moved(m, x, y) for x in (x0, x1) for y in (y0, y1)]
-    xs, ys = [x for x, _ in corners], [y for _, y in corners]
-    return min(xs), min(ys), max(xs), max(ys)

@@ -1,0 +1,69 @@
+"""Matrices of a PDF's drawing, and the boxes of what they place: rectangles and broad straight strokes.
+
+References
+----------
+ISO 32000-2:2020, 8.3 (coordinate systems).
+"""
+
+import math
+from typing import Any
+
+Box = tuple[float, float, float, float]
+"""Lower left and upper right, in points."""
+Matrix = tuple[float, float, float, float, float, float]
+UNIT: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+BROAD_PT = 4.0
+"""From which width on a straight stroke can cover a line of text."""
+
+
+def as_matrix(values: list[Any]) -> Matrix:
+    """Return the matrix of an operator's or an array's six numbers."""
+    a, b, c, d, e, f = (float(v) for v in values)
+    return a, b, c, d, e, f
+
+
+def product(m: Matrix, n: Matrix) -> Matrix:
+    """Return the matrix that applies ``m`` first and then ``n``."""
+    return (
+        m[0] * n[0] + m[1] * n[2],
+        m[0] * n[1] + m[1] * n[3],
+        m[2] * n[0] + m[3] * n[2],
+        m[2] * n[1] + m[3] * n[3],
+        m[4] * n[0] + m[5] * n[2] + n[4],
+        m[4] * n[1] + m[5] * n[3] + n[5],
+    )
+
+
+def moved(m: Matrix, x: float, y: float) -> tuple[float, float]:
+    """Return where a matrix takes a point."""
+    return m[0] * x + m[2] * y + m[4], m[1] * x + m[3] * y + m[5]
+
+
+def placed(m: Matrix, x0: float, y0: float, x1: float, y1: float) -> Box:
+    """Return the upright box around a rectangle that a matrix moves."""
+    corners = [moved(m, x, y) for x in (x0, x1) for y in (y0, y1)]
+    xs, ys = [x for x, _ in corners], [y for _, y in corners]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def rectangles(points: list[tuple[float, float]], matrix: Matrix) -> list[Box]:
+    """Return the box of a path of four or five corners, if it is a rectangle along the axes of its own space."""
+    if len(points) not in (4, 5) or (len(points) == 5 and points[4] != points[0]):
+        return []
+    xs, ys = {x for x, _ in points}, {y for _, y in points}
+    if len(xs) != 2 or len(ys) != 2 or len(set(points)) != 4:
+        return []
+    return [placed(matrix, min(xs), min(ys), max(xs), max(ys))]
+
+
+def strokes(points: list[tuple[float, float]], width: float, matrix: Matrix) -> list[Box]:
+    """Return the box of a broad straight stroke."""
+    if len(points) != 2 or width * math.sqrt(abs(matrix[0] * matrix[3] - matrix[1] * matrix[2])) < BROAD_PT:
+        return []
+    (x0, y0), (x1, y1) = points
+    if (x0 == x1) == (y0 == y1):
+        return []
+    across_x, across_y = (width / 2, 0.0) if x0 == x1 else (0.0, width / 2)
+    return [
+        placed(matrix, min(x0, x1) - across_x, min(y0, y1) - across_y, max(x0, x1) + across_x, max(y0, y1) + across_y)
+    ]
