@@ -91,9 +91,10 @@ def false_alarms(arguments: argparse.Namespace) -> None:
         if rgb.shape[0] * rgb.shape[1] < MIN_PIXELS:
             continue
         mark = reader.read(rgb)
-        found = pulls(rgb, from_bytes=True)
-        chances = [agreement.chance for message in random if (agreement := compare(found, message)) is not None]
-        rows.append({"repo": repo, "alarm": mark is not None, "chance": min(chances, default=1.0)})
+        pulled = pulls(rgb, from_bytes=True)
+        agreements = [compare(pulled, message, gated=False) for message in random]
+        chance = min((agreement.chance for agreement in agreements if agreement is not None), default=1.0)
+        rows.append({"repo": repo, "alarm": mark is not None, "chance": chance})
     table = pd.DataFrame(rows)
     low, high = binomtest(int(table.alarm.sum()), len(table)).proportion_ci()
     print(f"\n## False alarms\n\n{table.alarm.sum()} of {len(table)} photographs of {table.repo.nunique()} sources "

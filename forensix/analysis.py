@@ -15,7 +15,7 @@ from forensix.media import Limits, Media, Source, as_input, open_media
 from forensix.models import ModelCard, Placement, band_of, get_card
 from forensix.progress import Progress, display
 from forensix.report import Report
-from forensix.tasks import Options, Outcome, Task, select_tasks
+from forensix.tasks import Options, Outcome, Task, load_task, select_tasks
 from forensix.tasks.catalogue import describe, descriptions
 from forensix.tasks.task import check_names, check_slots, deciding_versions
 
@@ -107,7 +107,7 @@ def analyze(
 def examine(media: Media, given: str, tasks: Collection[str] | None, options: Options, progress: Progress) -> Report:
     """Run tasks on an open medium; ``given`` is how the report names the input."""
     chosen, refused = select_tasks(tasks, media)
-    settings = {"tasks": [*(task.name for task in chosen), *refused], "explain": options.explain}
+    settings = {"tasks": [*chosen, *refused], "explain": options.explain}
     settings["transcribe"] = options.transcribe
     if options.placement.device != "cpu":
         settings["device"] = options.placement.device
@@ -117,11 +117,11 @@ def examine(media: Media, given: str, tasks: Collection[str] | None, options: Op
     errors: dict[str, ForensixError] = dict(refused)
     timings_s: dict[str, float] = {}
     for task, (outcome, seconds) in zip(chosen, _run_all(chosen, media, options, progress), strict=True):
-        timings_s[task.name] = seconds
+        timings_s[task] = seconds
         if isinstance(outcome, Outcome):
-            outcomes[task.name] = outcome
+            outcomes[task] = outcome
         else:
-            errors[task.name] = outcome
+            errors[task] = outcome
     return Report(
         input=given,
         name=media.name,
@@ -144,21 +144,22 @@ def examine(media: Media, given: str, tasks: Collection[str] | None, options: Op
 
 
 def _run_all(
-    tasks: Sequence[Task], media: Media, options: Options, progress: Progress
+    tasks: Sequence[str], media: Media, options: Options, progress: Progress
 ) -> Iterator[tuple[Outcome | ForensixError, float]]:
     """Yield what came of each task, in order, and the seconds it took.
 
     One that examines the file's structure waits for other processes most of the time, so it runs beside those that run
-    networks; it then tells nothing of its progress, which is told from the caller's thread only.
+    networks, and while they are loaded; it then tells nothing of its progress, which is told from the caller's thread
+    only.
     """
-    beside = [task for task in tasks if len(tasks) > 1 and describe(task.name).examines_broken]
+    beside = [name for name in tasks if len(tasks) > 1 and describe(name).examines_broken]
     with ThreadPoolExecutor(max(1, len(beside)), "forensix-task") as pool:
-        waiting = {task.name: pool.submit(_run, task, media, options) for task in beside}
-        for task in tasks:
-            if task.name in waiting:
-                yield waiting[task.name].result()
+        waiting = {name: pool.submit(_run, load_task(name), media, options) for name in beside}
+        for name in tasks:
+            if name in waiting:
+                yield waiting[name].result()
             else:
-                yield _run(task, media, replace(options, progress=_stage(progress, task)))
+                yield _run(load_task(name), media, replace(options, progress=_stage(progress, name)))
 
 
 def _run(task: Task, media: Media, options: Options) -> tuple[Outcome | ForensixError, float]:
@@ -173,11 +174,11 @@ def _run(task: Task, media: Media, options: Options) -> tuple[Outcome | Forensix
     return outcome, time.perf_counter() - begun
 
 
-def _of_no_file(media: Media, chosen: Collection[Task]) -> Iterator[str]:
+def _of_no_file(media: Media, chosen: Collection[str]) -> Iterator[str]:
     """Yield what has to be said of a file that forensix wrote itself, from an array or a PIL picture."""
     if media.written is None:
         return
-    examined = [task.name for task in chosen if describe(task.name).examines_broken]
+    examined = [name for name in chosen if describe(name).examines_broken]
     if examined:
         yield (
             f"the input is {media.written}, not a file: forensix wrote the {media.format} file that"
@@ -202,8 +203,8 @@ def check_options(tasks: Collection[str] | None, components: dict[str, Any]) -> 
         raise
 
 
-def _stage(progress: Progress, task: Task) -> Callable[[str, float], None]:
-    return lambda stage, done: progress(task.name, stage, done)
+def _stage(progress: Progress, task: str) -> Callable[[str, float], None]:
+    return lambda stage, done: progress(task, stage, done)
 
 
 def media_info(media: Media) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def test_the_specifications_tasks_come_first_and_accept_what_it_says() -> None:
         "forensic_analysis": {"image", "video", "pdf", "audio"},
     }
     chosen, refused = select_tasks(None, SimpleNamespace(kind="pdf", written=None))  # type: ignore[arg-type]
-    assert [task.name for task in chosen] == ["forensic_analysis"] and refused == {}
+    assert chosen == ("forensic_analysis",) and refused == {}
 
 
 def test_a_pdf_loads_no_network(tmp_path: Path) -> None:

@@ -26,17 +26,23 @@ __getattr__, _, _ = lazy_loader.attach(__name__, submod_attrs={"findings": ["Fin
 ORDER = {"critical": 0, "suspect": 1, "benign": 2}
 
 
-def claims(facts: "Facts", media: "Media | None" = None) -> "tuple[Finding, ...]":
+def claims(facts: "Facts", media: "Media | None" = None, *, draw: bool = True) -> "tuple[Finding, ...]":
     """Return what follows from the facts of one medium, most severe first.
 
-    Without ``media`` the rules that need decoded pixels or samples stay silent. What ExifTool alone read is to look at,
-    never ground for a claim: the same file gets the same claims on every machine.
+    Without ``media`` the rules that need decoded pixels stay silent; maps are empty unless they are to ``draw``.
+    What ExifTool alone read is to look at, never ground for a claim: the same file gets the same claims on every
+    machine.
     """
     facts = replace(facts, items=tuple(f for f in facts.items if not f.key.startswith("exiftool.")))
-    medium = importlib.import_module(f"forensix.forensics.rules.{facts.kind}")
     shared = importlib.import_module("forensix.forensics.rules.shared")
     plain = importlib.import_module("forensix.forensics.rules.plain")
-    findings = (*medium.rules(facts, media), *shared.rules(facts))
+    if facts.kind == "image":
+        from forensix.forensics.rules import image, image_pixels
+
+        of_kind = image.rules(facts, image_pixels.measure(facts, media, draw=draw) if media is not None else {})
+    else:
+        of_kind = importlib.import_module(f"forensix.forensics.rules.{facts.kind}").rules(facts)
+    findings = (*of_kind, *shared.rules(facts))
     findings = (*findings, *plain.rules(facts, findings))
     return tuple(sorted(findings, key=lambda finding: ORDER[finding.severity]))
 

@@ -1,17 +1,21 @@
 """One sentence for a whole file: what was found, how sure that is, and what stays open.
 
 Tasks are not added up into a score: a synthetic voice says nothing of the picture beside it. What speaks against the
-file comes first, a detector's verdict before the claims about the file; then what stays undecided, what failed, and
-what gave nothing away.
+file comes first, a detector's verdict before the claims about the file; then what stays undecided, where nothing was
+found, and what failed.
 """
 
 from collections.abc import Mapping, Sequence
 
+from forensix.report.claims import cut
 from forensix.report.words import SEVERITIES, plural, verdict_class
 from forensix.schema import ForensicResult
 from forensix.tasks.catalogue import describe
 from forensix.tasks.evidence import Outcome
 from forensix.tasks.verdicts import score_text
+
+MAX_CLAIM = 200
+"""Characters of a claim in the sentence; names of signers and programs come from the file."""
 
 
 def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str]) -> str:
@@ -41,10 +45,10 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str]) -> str:
     parts = [f"likely {joined(synthetic)}"] if synthetic else []
     parts += [claims] if claims else []
     if undecided:
-        parts.append(f"{joined([*undecided])} {_verb(undecided, 'stays', 'stay')} undecided")
+        parts.append(f"{joined([*undecided])} {'stays' if sum(undecided.values()) == 1 else 'stay'} undecided")
     if clear:
-        rest = f"{_verb(clear, 'gives', 'give')} nothing away"
-        parts.append(f"{joined([*clear])} {rest}" if parts else f"nothing in {joined([*clear])} points to a fake")
+        proof = "" if parts or failed else ", which is no proof of authenticity"
+        parts.append(f"nothing in {joined([*clear])} points to a fake{proof}")
     if failed:
         parts.append(f"the analysis of {joined(failed)} failed")
     text = "; ".join(parts)
@@ -63,15 +67,13 @@ def joined(nouns: Sequence[str]) -> str:
 
 
 def _claims(result: ForensicResult) -> str:
-    critical, suspect = (len(getattr(result.claim_lists, name)) for name in SEVERITIES[:2])
-    if critical:
-        return f"the file is not what it seems ({plural(critical, 'critical claim')})"
-    return f"the file calls for an explanation ({plural(suspect, 'suspect claim')})"
+    """Return the gravest claim in its own words, and how many there are beside it."""
+    critical, suspect = (getattr(result.claim_lists, name) for name in SEVERITIES[:2])
+    severity, claims = ("critical", critical) if critical else ("suspect", suspect)
+    what = "holds critical evidence" if critical else "calls for an explanation"
+    rest = f" and {plural(len(claims) - 1, f'more {severity} claim')}" if claims[1:] else ""
+    return f'the file {what}: "{cut(claims[0].claim, MAX_CLAIM)}"{rest}'
 
 
 def _subjects(noun: str, n: int) -> str:
     return noun if n == 1 else f"the {plural(n, noun.removeprefix('the '))}"
-
-
-def _verb(counted: Mapping[str, int], one: str, several: str) -> str:
-    return one if sum(counted.values()) == 1 else several

@@ -130,6 +130,8 @@ def _lineage(pen: _Pen, lineage: Lineage) -> Iterator[RenderableType]:
 
 
 def _grid(pen: _Pen, title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[RenderableType]:
+    if not rows:
+        return
     grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column in columns:
         grid.add_column(pen.text(column, "dim"), overflow="fold")
@@ -142,7 +144,7 @@ def _grid(pen: _Pen, title: str, columns: tuple[str, ...], rows: Sequence[tuple[
 
 
 def _bounds(pen: _Pen, bounds: Bounds) -> Iterator[RenderableType]:
-    """Outliers in full; the rest is a number."""
+    """Yield outliers in full; the rest is a number."""
     views = [strips.bound_view(row) for row in bounds.rows]
     outliers = [v for v in views if v.is_outlier]
     measured = [v for v in views if v.value_at is not None]
@@ -151,7 +153,8 @@ def _bounds(pen: _Pen, bounds: Bounds) -> Iterator[RenderableType]:
         title = f"{bounds.title}: {len(outliers)} of {len(measured)} out of bounds"
         yield from _grid(pen, title, ("feature", "value", "", "bounds"), rows)
     else:
-        yield pen.text(f"{bounds.title}: all {len(measured)} measured within bounds", "bold")
+        which = "the one measured lies" if len(measured) == 1 else f"all {len(measured)} measured lie"
+        yield pen.text(f"{bounds.title}: {which} within bounds", "bold")
 
 
 def _display(pen: _Pen, item: Evidence) -> Iterator[RenderableType]:

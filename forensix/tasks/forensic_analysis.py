@@ -44,7 +44,7 @@ class ForensicAnalysis:
         options.progress("reading facts", 0.0)
         facts = facts_of(media)
         options.progress("following rules", 0.4)
-        findings = claims(facts, media)
+        findings = claims(facts, media, draw=options.explain)
         answer = result(findings)
         page_evidence, note = pages(media, facts, findings) if options.explain else ((), "")
         return Outcome(

@@ -39,6 +39,9 @@ NEAR_PX = 6
 """Changed pixels so near to each other are one place."""
 
 MAX_PLACES = 20
+PLACED = ("pdf.covered_text", "pdf.covered_picture", "pdf.redaction")
+"""Facts that say where on a page they stand."""
+
 FRAME = 150
 """Grey of the line around a page, and of what lies between two."""
 
@@ -162,7 +165,7 @@ def _marked(findings: Iterable[Finding]) -> list[_ClaimPlaces]:
     by_claim: dict[tuple[int, Claim], list[tuple[float, ...]]] = {}
     for finding in findings:
         for fact in finding.facts:
-            if fact.key == "pdf.covered_text" and isinstance(fact.value, dict):
+            if fact.key in PLACED and isinstance(fact.value, dict):
                 place = by_claim.setdefault((int(fact.value["page"]), finding.claim), [])
                 place.append(tuple(map(float, fact.value["box_pt"])))
     return [_ClaimPlaces(page, claim, tuple(boxes)) for (page, claim), boxes in by_claim.items()][:MAX_MARKED]

@@ -89,11 +89,10 @@ def load_task(name: str) -> Task:
     return task
 
 
-def select_tasks(names: Collection[str] | None, media: Media) -> tuple[tuple[Task, ...], dict[str, UnsupportedMedia]]:
-    """Return the tasks to run on a medium, and why each named one that does not accept it is left out.
+def select_tasks(names: Collection[str] | None, media: Media) -> tuple[tuple[str, ...], dict[str, UnsupportedMedia]]:
+    """Return the names of the tasks to run on a medium, and why each named one that does not accept it is left out.
 
-    Without names these are all that accept it, but those that examine a file where forensix wrote that itself. No other
-    task is loaded.
+    Without names these are all that accept it, but those that examine a file where forensix wrote that itself.
 
     Raises
     ------
@@ -105,11 +104,11 @@ def select_tasks(names: Collection[str] | None, media: Media) -> tuple[tuple[Tas
     if names is None:
         fitting = [name for name in task_names() if media.kind in describe(name).accepts]
         written = media.written is not None
-        return tuple(load_task(name) for name in fitting if not (written and describe(name).examines_broken)), {}
+        return tuple(name for name in fitting if not (written and describe(name).examines_broken)), {}
     check_names(names)
     asked = dict.fromkeys(names)
     refused = {name: _refusal(name, media) for name in asked if media.kind not in describe(name).accepts}
-    chosen = tuple(load_task(name) for name in asked if name not in refused)
+    chosen = tuple(name for name in asked if name not in refused)
     if refused and not chosen:
         raise UnsupportedMedia(". ".join(map(str, refused.values())))
     return chosen, refused

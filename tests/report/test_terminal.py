@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from forensix.report import Report, print_report
+from forensix.tasks.evidence import Bound, Bounds, Table
 from tests.report.samples import image_outcome
 
 
@@ -77,6 +78,13 @@ def test_colour_is_only_for_terminals(report: Report) -> None:
 def test_empty_and_failed_reports(failed_report: Report) -> None:
     assert "No analysis was run" in printed(Report(input="a", name="a"))
     assert "Not analysed: this is no picture" in printed(failed_report)
+
+
+def test_a_table_without_rows_has_no_title_and_one_bound_no_plural() -> None:
+    lone = Bounds("Detail", (Bound("detail", "dB", 1.0, 0.0, 2.0, -1.0, 3.0, 1.0, 50, False),))
+    outcome = replace(image_outcome(), evidence=(Table("Faces", ("lane", "time"), ()), lone))
+    text = printed(Report(input="a", name="a", outcomes={"ai_generated_image_detection": outcome}))
+    assert "Faces" not in text and "Detail: the one measured lies within bounds" in text
 
 
 @pytest.mark.parametrize("inconclusive", [False, True])

@@ -129,7 +129,7 @@ def test_english_is_not_translated(whisper: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_best_engine_that_is_there_writes(monkeypatch: pytest.MonkeyPatch, whisper: Path) -> None:
-    monkeypatch.setattr(transcript, "_wheel", lambda: None)
+    monkeypatch.setattr(transcript.whisper_models, "wheel", lambda: None)
     assert Available().name == "pocketsphinx"
     monkeypatch.setenv(SETTING, str(whisper))
     assert Available().name == "whisper"

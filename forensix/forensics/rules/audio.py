@@ -12,15 +12,11 @@ tried and tells too little to be claimed: the benchmark has its figures.
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from forensix.forensics.findings import Finding, finding
 from forensix.forensics.rules import video_container
 from forensix.metadata.av.audio_signal import LOSSLESS
 from forensix.metadata.facts import Facts
-
-if TYPE_CHECKING:
-    from forensix.media import Media
 
 JUMP_RATIO = 40.0
 SILENCE_S = 0.1
@@ -31,7 +27,7 @@ SAID = 4
 """Places that a sentence names; the claim's values and the time line have them all."""
 
 
-def rules(facts: Facts, media: "Media | None" = None) -> list[Finding]:
+def rules(facts: Facts) -> list[Finding]:
     """Return what follows from the facts of a recording."""
     return [*video_container.rules(facts), *_joins(facts), *_stated(facts), *signal(facts)]
 

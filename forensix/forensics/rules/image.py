@@ -5,7 +5,7 @@ picture without metadata is told as such and never suspected for it.
 """
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from forensix.forensics import software
 from forensix.forensics.findings import Finding, finding, place
@@ -19,9 +19,6 @@ from forensix.forensics.rules import (
     video_tags,
 )
 from forensix.metadata.facts import Fact, Facts
-
-if TYPE_CHECKING:
-    from forensix.media import Media
 
 COMMENT_KEYS = (
     "jpeg.comment",
@@ -59,13 +56,8 @@ SCREEN_SIZES = {
 }  # fmt: skip
 
 
-def rules(facts: Facts, media: "Media | None" = None) -> tuple[Finding, ...]:
-    """Return the claims on one picture; those on decoded pixels need ``media``."""
-    return judge(facts, image_pixels.measure(facts, media) if media is not None else {})
-
-
-def judge(facts: Facts, traces: dict[str, Any]) -> tuple[Finding, ...]:
-    """Return the claims that follow from the facts and from what was measured on the pixels."""
+def rules(facts: Facts, traces: dict[str, Any]) -> tuple[Finding, ...]:
+    """Return the claims that follow from the facts and from what `image_pixels` measured."""
     programs = _programs(facts)
     working = [*_in(programs, "editor"), *_in(programs, "converter")]
     program = working[0][1].name if working else ""

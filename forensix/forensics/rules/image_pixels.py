@@ -54,8 +54,11 @@ ORIENTATIONS = {"turned left": (8,), "turned right": (6,), "upside down": (3,)}
 """Orientation tags that turn the stored picture the same way when it is shown."""
 
 
-def measure(facts: Facts, media: "Media") -> dict[str, Any]:
-    """Return the measurements on a picture; empty where it cannot be decoded."""
+def measure(facts: Facts, media: "Media", *, draw: bool = True) -> dict[str, Any]:
+    """Return the measurements on a picture; empty where it cannot be decoded.
+
+    Maps and other pictures to look at are empty unless they are to ``draw``.
+    """
     from forensix.media.sandbox import call
 
     if facts.get("image.size") is None:
@@ -71,6 +74,7 @@ def measure(facts: Facts, media: "Media") -> dict[str, Any]:
                     facts.format,
                     facts.pictures,
                     folder if reads_coefficients else "",
+                    draw,
                     timeout_s=MEASURE_S,
                     modules=("jpeglib",) if reads_coefficients else (),
                     file_bytes=media.size_bytes + SPARE_BYTES if reads_coefficients else 0,
@@ -244,7 +248,7 @@ def maps(facts: Facts, traces: dict[str, Any]) -> list[Finding]:
     """Return the maps for the report, as benign: they are for a person to read."""
     findings = _copies(traces) if _is_photograph(facts) else []
     findings += uneven_noise(traces)
-    if traces.get("ela"):
+    if "ela" in traces:
         findings.append(
             finding(
                 "benign",

@@ -10,7 +10,6 @@ ISO 32000-2:2020; C. Mainka et al., "Shadow Attacks: Hiding and Replacing Conten
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from forensix.forensics.findings import Finding, finding, place
@@ -18,15 +17,12 @@ from forensix.forensics.rules import pdf_dates, pdf_producers, pdf_signatures, p
 from forensix.forensics.software import named
 from forensix.metadata.facts import Facts
 
-if TYPE_CHECKING:
-    from forensix.media import Media
-
 SOFTWARE_KEYS = ("pdf.info.Producer", "pdf.info.Creator", "xmp.xmp.CreatorTool", "xmp.pdf.Producer")
 FORM_SCRIPT = re.compile(r"^\s*(AF(Number|Date|Time|Special|Percent|Simple|Range|Make|Extract|Merge)\w*|event\.value)")
 EXECUTABLE = re.compile(r"\.(exe|scr|bat|cmd|com|js|vbs|ps1|jar|msi|dll|hta|lnk|sh|app|apk|docm|xlsm|pptm)$", re.I)
 
 
-def rules(facts: Facts, media: "Media | None" = None) -> list[Finding]:
+def rules(facts: Facts) -> list[Finding]:
     """Return what follows from the facts of a PDF."""
     return [
         *video_tags.software(
@@ -190,29 +186,51 @@ def _host(link: str) -> str:
 
 def _drawing(facts: Facts) -> Iterator[Finding]:
     covered = [f for f in facts.all("pdf.covered_text") if isinstance(f.value, dict)]
-    replaced = [f for f in covered if f.value["white"] and f.value["over"].strip()]
-    blanked = [f for f in covered if f.value["white"] and not f.value["over"].strip()]
-    darkened = [f for f in covered if not f.value["white"] and not f.value["over"].strip()]
+    by_cover = {
+        (cover, written): [f for f in covered if f.value["cover"] == cover and bool(f.value["over"].strip()) is written]
+        for cover in ("white", "filled", "picture")
+        for written in (True, False)
+    }
     for marks, severity, claim, why in (
         (
-            replaced,
+            by_cover["white", True],
             "suspect",
             "A white box covers text, and other text is written on the box",
             "The text beneath was drawn first and is still in the file. Replacing words in an editor leaves this; so "
             "do forms and stamps that are laid over a page.",
         ),
         (
-            blanked,
+            by_cover["white", False],
             "suspect",
             "A white box hides text",
             "The text beneath was drawn first, is still in the file and can be copied. Hiding words in an editor "
             "leaves this; so do layouts that paint a page's background late.",
         ),
         (
-            darkened,
+            by_cover["filled", False],
             "benign",
             "A filled box covers text",
             "The text beneath was drawn first and can still be copied. Blackening a passage leaves this.",
+        ),
+        (
+            by_cover["picture", True] + by_cover["picture", False],
+            "suspect",
+            "A picture covers text",
+            "The text beneath was drawn first and is still in the file, though no reader sees it. Pasting a picture of "
+            "other words over it leaves this; so do stamps, and figures put together from layers.",
+        ),
+        (
+            list(facts.all("pdf.redaction")),
+            "benign",
+            "Words are marked for redaction but still there",
+            "A program was told which words to remove and did not yet do so: they are still in the file and can be "
+            "copied.",
+        ),
+        (
+            list(facts.all("pdf.covered_picture")),
+            "benign",
+            "Something is laid over a picture that fills the page",
+            "Typing or pasting over a scanned page leaves this; so do brochures, which are designed so.",
         ),
     ):
         if marks:
@@ -224,9 +242,7 @@ def _drawing(facts: Facts) -> Iterator[Finding]:
                 "versions",
                 "editing",
                 facts=marks,
-                values=[
-                    f"{f.value['under']} > {f.value['over']}" if f.value["over"] else f.value["under"] for f in marks
-                ],
+                values=[" > ".join(text for key in ("under", "over") if (text := f.value.get(key))) for f in marks],
                 flags=("FILE_EDITED",) if severity == "suspect" else (),
             )
 

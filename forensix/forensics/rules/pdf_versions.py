@@ -50,9 +50,9 @@ def rules(facts: Facts) -> Iterator[Finding]:
             facts=[fact],
             values=[fact.value["summary"]],
         )
-    # One cause is told once: versions that are there need no identifier to tell of them.
-    if not saves or _only_signing(facts, saves):
-        yield from _identifier(facts, bool(saves))
+    # One cause is told once: versions that are there, signed ones too, need no identifier to tell of them.
+    if not saves:
+        yield from _identifier(facts)
 
 
 def _only_signing(facts: Facts, saves: list[Fact]) -> bool:
@@ -99,7 +99,7 @@ def _short(record: dict[str, Any]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
-def _identifier(facts: Facts, several: bool) -> Iterator[Finding]:
+def _identifier(facts: Facts) -> Iterator[Finding]:
     """The first half of /ID stays as the file was made, the second changes with each save."""
     fact = facts.fact("pdf.id")
     if fact is None or len(fact.value) != 2 or fact.value[0] == fact.value[1]:
@@ -109,7 +109,7 @@ def _identifier(facts: Facts, several: bool) -> Iterator[Finding]:
         pdf_dates.parse(facts.get("pdf.info.CreationDate")),
     )
     later = modified is not None and created is not None and (modified - created).total_seconds() > pdf_dates.SAME_S
-    if not several and not later and facts.get("xmp.derived_from") is None:
+    if not later and facts.get("xmp.derived_from") is None:
         yield finding(
             "benign",
             "The document's identifier says that it was saved again",
@@ -127,7 +127,7 @@ def _identifier(facts: Facts, several: bool) -> Iterator[Finding]:
         "benign" if editors else "suspect",
         "The document was saved again after it was made",
         "The two halves of /ID differ: the first stays as the document was made, the second changes with each save"
-        + (". Its dates or its versions say so too. " if several or later else ". ")
+        + (". Its dates say so too. " if later else ". ")
         + (
             f"{editors[0]}, which the document names, explains it."
             if editors

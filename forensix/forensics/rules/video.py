@@ -6,14 +6,11 @@ they were probably encoded before as well: too few videos were measured to hold 
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from forensix.forensics.findings import Finding, finding, place
 from forensix.forensics.rules import audio, video_container
 from forensix.metadata.facts import Facts
-
-if TYPE_CHECKING:
-    from forensix.media import Media
 
 GAP_FRAMES = 5
 FORMER_HEIGHT = 6.0
@@ -21,7 +18,7 @@ LENGTH_S = 1.0
 LENGTH_SHARE = 0.05
 
 
-def rules(facts: Facts, media: "Media | None" = None) -> list[Finding]:
+def rules(facts: Facts) -> list[Finding]:
     """Return what follows from the facts of a video."""
     return [
         *video_container.rules(facts),

@@ -54,13 +54,14 @@ MIN_GRAIN_PX = 100
 SHOWN_SIDE_PX = 960
 
 
-def measure(grey: np.ndarray) -> dict[str, Any] | None:
+def measure(grey: np.ndarray, *, draw: bool = True) -> dict[str, Any] | None:
     """Return the best area that occurs twice, ``None`` where there is too little structure to look for one.
 
     ``grey`` is uint8 (H, W). ``area_px`` is the structured part of the area that matches, 0 where nothing does;
     ``alike`` its mean correlation, ``aside`` the highest correlation three pixels away, ``overlap`` the share of the
     area that lies in its own copy; ``grain`` is the correlation of the fine noise between the edges and
-    ``grain_aside`` the highest four pixels away; ``shift`` is in pixels of ``grey`` (x, y) and ``map`` a JPEG.
+    ``grain_aside`` the highest four pixels away; ``shift`` is in pixels of ``grey`` (x, y) and ``map`` a JPEG,
+    empty unless it is to ``draw``.
     """
     image = Image.fromarray(grey)
     scale = 1
@@ -92,7 +93,8 @@ def measure(grey: np.ndarray) -> dict[str, Any] | None:
     mask, (dy, dx) = best.pop("mask"), best.pop("shift")
     result |= best | {"area_px": best["area_px"] * scale**2, "shift": [dx * scale, dy * scale]}
     result["grain"], result["grain_aside"] = grain(small, mask, dy, dx)
-    result["map"] = _map(small, mask, dy, dx)
+    if draw:
+        result["map"] = _map(small, mask, dy, dx)
     return result
 
 

@@ -38,13 +38,13 @@ MAX_FIT_SHARE = 0.4
 MAX_SIDE_PX = 4096
 
 
-def measure(rgb: np.ndarray, place: tuple[int, int]) -> dict[str, Any] | None:
+def measure(rgb: np.ndarray, place: tuple[int, int], *, draw: bool = True) -> dict[str, Any] | None:
     """Return the largest part that does not fit the former JPEG, ``None`` where nothing can be said.
 
     ``rgb`` is uint8 (H, W, 3), ``place`` where the former blocks begin (x, y). ``blocks`` counts the windows of the
     part, ``others`` those that do not fit elsewhere, ``telling`` is the share of windows that say something, ``rest``
     the median window (1 fits), ``steps`` are the former steps by mode, ``box`` is x, y, width and height in pixels and
-    ``map`` a JPEG.
+    ``map`` a JPEG, empty unless it is to ``draw``.
     """
     x, y = place
     left, top = ((max(0, side - MAX_SIDE_PX) // 16 * 8) for side in (rgb.shape[1], rgb.shape[0]))
@@ -91,7 +91,8 @@ def measure(rgb: np.ndarray, place: tuple[int, int]) -> dict[str, Any] | None:
             8 * (last[0] - first[0]),
             8 * (last[1] - first[1]),
         ]
-        result["map"] = local_double_jpeg.overlay(part, 1 - score, telling)
+        if draw:
+            result["map"] = local_double_jpeg.overlay(part, 1 - score, telling)
     return result
 
 

@@ -30,12 +30,15 @@ NEAR_END_LEVELS = 2
 SHOWN_SIDE_PX = 960
 
 
-def measure(coefficients: np.ndarray, twice: tuple[Mode, ...], rgb: np.ndarray) -> dict[str, Any] | None:
+def measure(
+    coefficients: np.ndarray, twice: tuple[Mode, ...], rgb: np.ndarray, *, draw: bool = True
+) -> dict[str, Any] | None:
     """Return the largest part with another history, ``None`` where nothing can be said.
 
     ``coefficients`` is int (rows, columns, 8, 8), ``rgb`` the decoded uint8 (H, W, 3). ``blocks`` counts the windows of
     the part, ``others`` those like it elsewhere, ``telling`` is the share of windows that say something, ``rest`` the
-    place of the median window (0 twice, 1 once), ``box`` is x, y, width and height in pixels and ``map`` a JPEG.
+    place of the median window (0 twice, 1 once), ``box`` is x, y, width and height in pixels and ``map`` a JPEG,
+    empty unless it is to ``draw``.
     """
     from scipy import ndimage
 
@@ -74,7 +77,8 @@ def measure(coefficients: np.ndarray, twice: tuple[Mode, ...], rgb: np.ndarray) 
         ys, xs = np.nonzero(labels == best)
         left, top = int(xs.min()), int(ys.min())
         result["box"] = [8 * left, 8 * top, 8 * (int(xs.max()) + 1 - left), 8 * (int(ys.max()) + 1 - top)]
-        result["map"] = overlay(rgb, place, telling)
+        if draw:
+            result["map"] = overlay(rgb, place, telling)
     return result
 
 

@@ -44,10 +44,11 @@ TURNS: dict[str, tuple[int, bool]] = {
 }  # fmt: skip
 
 
-def measure(path: str, format: str, pictures: dict[str, bytes], folder: str) -> dict[str, Any]:
+def measure(path: str, format: str, pictures: dict[str, bytes], folder: str, draw: bool) -> dict[str, Any]:
     """Return what can be measured; what fails on a file's bytes is left out.
 
-    ``folder`` is where the coefficient reader may write; empty, coefficients are not read.
+    ``folder`` is where the coefficient reader may write; empty, coefficients are not read. Pictures to look at are
+    empty unless they are to ``draw``.
     """
     traces: dict[str, Any] = {}
     if format == "heif":
@@ -59,34 +60,37 @@ def measure(path: str, format: str, pictures: dict[str, bytes], folder: str) -> 
     if image is None:
         return traces
     # Decoded once for all that want it at its own size.
-    whole = stored(path, whole=True) if format == "jpeg" else image
+    whole = stored(path, whole=True) if format == "jpeg" and image.size != _size(path) else image
     if pictures:
         traces["thumbnails"] = [
-            row for name, raw in pictures.items() if (row := thumbnail(image, name, raw)) is not None
+            row for name, raw in pictures.items() if (row := thumbnail(image, name, raw, draw=draw)) is not None
         ]
     if format == "jpeg":
-        traces["ela"] = _jpeg(error_level(image), 85)
+        traces["ela"] = _jpeg(error_level(image), 85) if draw else b""
         if folder:
-            traces |= compression(path, folder, whole)
-        uneven = uneven_noise(path, whole)
+            traces |= compression(path, folder, whole, draw=draw)
+        uneven = uneven_noise(path, whole, draw=draw)
         if uneven is not None:
             traces["noise"] = uneven
     if format in GRID_FORMATS:
         grid = former_grid(path, format, whole)
         if grid is not None:
             traces["shifted"] = grid
-            traces |= consistent(path, grid, whole)
+            traces |= consistent(path, grid, whole, draw=draw)
     if min(image.size) >= copy_move.MIN_SIDE_PX:
-        result = copy_move.measure(np.asarray(image.convert("L")))
+        result = copy_move.measure(np.asarray(image.convert("L")), draw=draw)
         if result is not None:
             traces["copies"] = result
     return traces
 
 
-def compression(path: str, folder: str | None = None, image: Image.Image | None = None) -> dict[str, Any]:
+def compression(
+    path: str, folder: str | None = None, image: Image.Image | None = None, *, draw: bool = True
+) -> dict[str, Any]:
     """Return ``double``, and ``spliced`` where the picture was compressed twice.
 
-    ``image`` here and below is the whole picture, where it was decoded already.
+    ``image`` here and below is the whole picture, where it was decoded already; maps are empty unless they are to
+    ``draw``.
     """
     known = double_jpeg.read(path, folder)
     if known is None:
@@ -97,7 +101,7 @@ def compression(path: str, folder: str | None = None, image: Image.Image | None 
     if twice:
         image = image or stored(path, whole=True)
     if twice and image is not None:
-        part = local_double_jpeg.measure(coefficients, twice, np.asarray(image))
+        part = local_double_jpeg.measure(coefficients, twice, np.asarray(image), draw=draw)
         if part is not None:
             traces["spliced"] = part
     return traces
@@ -114,16 +118,20 @@ def former_grid(path: str, format: str, image: Image.Image | None = None) -> dic
     return jpeg_grid.measure(np.asarray(part.convert("L")), format == "jpeg")
 
 
-def consistent(path: str, grid: dict[str, Any], image: Image.Image | None = None) -> dict[str, Any]:
+def consistent(
+    path: str, grid: dict[str, Any], image: Image.Image | None = None, *, draw: bool = True
+) -> dict[str, Any]:
     """Return ``consistency`` where the picture has a former grid: what does not fit it."""
     if not jpeg_grid.stands_out(grid):
         return {}
     image = image or stored(path, whole=True)
-    part = jpeg_consistency.measure(np.asarray(image), tuple(grid["place"])) if image is not None else None
+    if image is None:
+        return {}
+    part = jpeg_consistency.measure(np.asarray(image), tuple(grid["place"]), draw=draw)
     return {} if part is None else {"consistency": part}
 
 
-def uneven_noise(path: str, image: Image.Image | None = None) -> dict[str, Any] | None:
+def uneven_noise(path: str, image: Image.Image | None = None, *, draw: bool = True) -> dict[str, Any] | None:
     """Look for an area of a JPEG with more noise than the rest explains; ``None`` where nothing can be said."""
     try:
         with Image.open(path) as opened:
@@ -133,7 +141,7 @@ def uneven_noise(path: str, image: Image.Image | None = None) -> dict[str, Any] 
     if len(steps) != 64 or noise.band(table := np.asarray(steps).reshape(8, 8)) is None:
         return None
     image = image or stored(path, whole=True)
-    return noise.measure(np.asarray(image), table) if image is not None else None
+    return noise.measure(np.asarray(image), table, draw=draw) if image is not None else None
 
 
 def stored(path: str, *, whole: bool = False) -> Image.Image | None:
@@ -155,7 +163,12 @@ def stored(path: str, *, whole: bool = False) -> Image.Image | None:
         return None
 
 
-def thumbnail(image: Image.Image, name: str, raw: bytes) -> dict[str, Any] | None:
+def _size(path: str) -> tuple[int, int]:
+    with Image.open(path) as image:
+        return image.size
+
+
+def thumbnail(image: Image.Image, name: str, raw: bytes, *, draw: bool = True) -> dict[str, Any] | None:
     """Compare one embedded preview with the picture; correlations are in [-1, 1], 1 is the same picture."""
     try:
         opened = Image.open(io.BytesIO(raw))
@@ -170,8 +183,11 @@ def thumbnail(image: Image.Image, name: str, raw: bytes) -> dict[str, Any] | Non
     scores = {turn: _likeness(_turned(image, *how), small, bare) for turn, how in TURNS.items()}
     direct = scores["as it is"]
     turn = max(scores, key=lambda key: scores[key])
-    orientation = preview_difference.orientation_of(image.getexif())
-    pair = preview_difference.side_by_side(image, small, _turned(image, *TURNS[turn]), bare, orientation)
+    pair = b""
+    if draw:
+        orientation = preview_difference.orientation_of(image.getexif())
+        panels = preview_difference.side_by_side(image, small, _turned(image, *TURNS[turn]), bare, orientation)
+        pair = _jpeg(panels, 85)
     return {
         "name": name,
         "size": list(small.size),
@@ -179,7 +195,7 @@ def thumbnail(image: Image.Image, name: str, raw: bytes) -> dict[str, Any] | Non
         "likeness": round(direct, 4),
         "turn": turn,
         "turned_likeness": round(scores[turn], 4),
-        "pair": _jpeg(pair, 85),
+        "pair": pair,
     }
 
 

@@ -8,7 +8,7 @@
     pdf.layer.* pdf.font pdf.uri pdf.pages pdf.images
     pdf.signature pdf.signature.unread pdf.signature.empty        one dict per signature (`signatures`)
     pdf.usage_rights                                              functions that Adobe unlocks in its free reader
-    pdf.covered_text pdf.scan                                     what the drawing of the first pages shows
+    pdf.covered_text pdf.covered_picture pdf.redaction pdf.scan   what the drawing of the first pages shows
     c2pa.*                                                        content credentials
 
 The bytes are walked first, by a reader that needs no intact structure; then the document is opened by qpdf (pikepdf)

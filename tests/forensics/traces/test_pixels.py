@@ -161,6 +161,17 @@ def test_claims_carry_pictures(tmp_path: Path) -> None:
     assert found["An error-level map of the picture is attached"].severity == "benign"
 
 
+def test_claims_are_the_same_without_drawing(tmp_path: Path) -> None:
+    path = tmp_path / "pasted.jpg"
+    path.write_bytes(saved(pasted(70), 90))
+    with open_media(path) as media:
+        facts = read_facts(media)
+        drawn, plain = claims(facts, media), claims(facts, media, draw=False)
+    assert [(f.claim, f.severity, f.facts) for f in drawn] == [(f.claim, f.severity, f.facts) for f in plain]
+    assert len([data for f in drawn for _, data, _ in f.pictures if data]) >= 2
+    assert not any(data for f in plain for _, data, _ in f.pictures)
+
+
 def test_double_compression_is_claimed(tmp_path: Path) -> None:
     path = tmp_path / "twice.jpg"
     path.write_bytes(saved(texture(), 60, 90))

@@ -157,7 +157,9 @@ def test_text_on_a_white_box_over_text_is_found(tmp_path: Path) -> None:
     covered = pdf.read(str(path)).fact("pdf.covered_text")
     assert covered is not None
     assert (
-        covered.value["white"] and covered.value["under"] == "Total 100.00" and covered.value["over"] == "Total 900.00"
+        covered.value["cover"] == "white"
+        and covered.value["under"] == "Total 100.00"
+        and covered.value["over"] == "Total 900.00"
     )
 
 

@@ -1,0 +1,109 @@
+"""Fonts of a PDF as far as they are needed to say which letters a string shows and how far each moves the next.
+
+Without widths of its own a letter counts as half an em; without a table of characters a byte counts as Latin-1.
+
+References
+----------
+ISO 32000-2:2020, 9.6 (simple fonts), 9.7 (composite fonts), 9.10 (extraction of text).
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import pikepdf
+
+CODES = 70_000
+TABLE_BYTES = 1 << 18
+
+_SECTION = re.compile(rb"beginbf(char|range)(.*?)endbf(?:char|range)", re.DOTALL)
+_HEX = re.compile(rb"<([0-9A-Fa-f\s]*)>")
+_RANGE = re.compile(rb"<([0-9A-Fa-f]+)>\s*<([0-9A-Fa-f]+)>\s*(<[0-9A-Fa-f]+>|\[[^\]]*\])")
+
+
+@dataclass(frozen=True)
+class Font:
+    """Widths in em and characters by code; codes are one byte or two."""
+
+    n_bytes: int = 1
+    default_em: float = 0.5
+    widths_em: dict[int, float] = field(default_factory=dict)
+    characters: dict[int, str] = field(default_factory=dict)
+
+    def letters(self, raw: bytes) -> list[tuple[str, float, bool]]:
+        """Return character, width in em and whether it is a space of one byte, of each code of a string."""
+        codes = raw if self.n_bytes == 1 else [int.from_bytes(raw[i : i + 2]) for i in range(0, len(raw) - 1, 2)]
+        plain = self.n_bytes == 1
+        return [
+            (
+                self.characters.get(code, chr(code) if plain else "\ufffd"),
+                self.widths_em.get(code, self.default_em),
+                plain and code == 32,
+            )
+            for code in codes
+        ]
+
+
+def read(font: Any, tables: dict[tuple[int, int], Font]) -> Font:
+    """Return a font of a page's resources; ``tables`` keeps those that were read."""
+    if not isinstance(font, pikepdf.Dictionary):
+        return Font()
+    if font.objgen in tables and font.objgen[0]:
+        return tables[font.objgen]
+    composite = font.get("/Subtype") == "/Type0"
+    default, widths = _composite_widths(font) if composite else (0.5, _simple_widths(font))
+    tables[font.objgen] = Font(2 if composite else 1, default, widths, _characters(font.get("/ToUnicode")))
+    return tables[font.objgen]
+
+
+def _simple_widths(font: Any) -> dict[int, float]:
+    first, widths = font.get("/FirstChar", 0), font.get("/Widths")
+    unit = 0.001
+    if font.get("/Subtype") == "/Type3" and isinstance(font.get("/FontMatrix"), pikepdf.Array):
+        unit = abs(float(font.FontMatrix[0]))
+    if not isinstance(widths, pikepdf.Array):
+        return {}
+    return {int(first) + i: float(width) * unit for i, width in enumerate(list(widths)[:256])}
+
+
+def _composite_widths(font: Any) -> tuple[float, dict[int, float]]:
+    below = font.get("/DescendantFonts")
+    inner: Any = below[0] if isinstance(below, pikepdf.Array) and len(below) else {}
+    rows, widths = list(inner.get("/W", ()))[:CODES], dict[int, float]()
+    i = 0
+    while i + 1 < len(rows) and len(widths) < CODES:
+        first, second = int(rows[i]), rows[i + 1]
+        if isinstance(second, pikepdf.Array):
+            widths.update((first + k, float(width) / 1000) for k, width in enumerate(list(second)[:CODES]))
+            i += 2
+        else:
+            if i + 2 >= len(rows):
+                break
+            widths.update(dict.fromkeys(range(first, min(int(second), first + CODES) + 1), float(rows[i + 2]) / 1000))
+            i += 3
+    return float(inner.get("/DW", 1000)) / 1000, widths
+
+
+def _characters(table: Any) -> dict[int, str]:
+    """Return the characters that a /ToUnicode table names."""
+    if not isinstance(table, pikepdf.Stream) or len(table.read_raw_bytes()) > TABLE_BYTES // 4:
+        return {}
+    found: dict[int, str] = {}
+    for kind, body in _SECTION.findall(table.read_bytes()[:TABLE_BYTES]):
+        if kind == b"char":
+            codes = _HEX.findall(body)
+            found.update((int(code, 16), _text(text)) for code, text in zip(codes[::2], codes[1::2], strict=False))
+            continue
+        for first, last, to in _RANGE.findall(body):
+            low, high = int(first, 16), int(last, 16)
+            names = [_text(text) for text in _HEX.findall(to)]
+            for k in range(min(high - low + 1, CODES - len(found))):
+                if to.startswith(b"["):
+                    found[low + k] = names[k] if k < len(names) else ""
+                elif names and names[0]:
+                    found[low + k] = names[0][:-1] + chr(min(ord(names[0][-1]) + k, 0x10FFFF))
+    return found
+
+
+def _text(digits: bytes) -> str:
+    return bytes.fromhex(b"".join(digits.split()).decode()).decode("utf-16-be", "replace")

