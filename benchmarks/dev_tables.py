@@ -59,8 +59,8 @@ def main() -> None:
         print(f"# The dev splits through the notebooks\n\n`{COMMAND}`")
         for name in options.runs:
             manifest = prepared(options.corpora / name, Path(scratch) / name)
-            found = evaluated(name, manifest, output)
-            print_tables(name, found)
+            evaluation = evaluated(name, manifest, output)
+            print_tables(name, evaluation)
 
 
 def prepared(corpus: Path, folder: Path) -> Path:
@@ -68,15 +68,15 @@ def prepared(corpus: Path, folder: Path) -> Path:
     folder.mkdir()
     (folder / "media").symlink_to(corpus.absolute(), target_is_directory=True)
     table = Manifest.read(corpus / "manifest.csv").where(split="dev").table
-    made = next(name for name in ("generator", "system", "method") if name in table)
+    maker = next(name for name in ("generator", "system", "method") if name in table)
     own = next(name for name in ("speaker", "identity", "path") if name in table)
     is_fake = table["label"] == "fake"
     origin = table["source_repo"] + "/"
     table = table.assign(
         path="media/" + table["path"],
         source=table["source_repo"],
-        generator=table[made].where(is_fake),
-        group_id=(origin + table[made]).where(
+        generator=table[maker].where(is_fake),
+        group_id=(origin + table[maker]).where(
             is_fake & (corpus.name != "faces"), origin + table[own].fillna(table["path"])
         ),
     )
@@ -112,9 +112,9 @@ def print_tables(name: str, found: Evaluation) -> None:
     if len(found.components) > 1:
         print("Paired differences:\n")
         paired = found.compare()
-        shown = paired[(paired["degradation"] == "none") & paired["metric"].isin(("auc", "eer", "cllr"))]
+        cells = paired[(paired["degradation"] == "none") & paired["metric"].isin(("auc", "eer", "cllr"))]
         columns = ["component", "baseline", "metric", "value", "baseline_value", "difference", "low", "high", "p"]
-        print(markdown(shown[columns].round(3)))
+        print(markdown(cells[columns].round(3)))
     print("Degraded:\n")
     print(markdown(wide(summary, ["auc", "eer", "balanced_accuracy_threshold"])))
     for note in found.notes:

@@ -122,9 +122,9 @@ def scaling(options: argparse.Namespace, folder: Path) -> None:
 
     @contextlib.contextmanager
     def cluster(n: int) -> Iterator[str]:
-        with tempfile.TemporaryDirectory() as place, Cluster(Path(place)) as found:
-            found.add(n)
-            yield found.address
+        with tempfile.TemporaryDirectory() as place, Cluster(Path(place)) as workers_:
+            workers_.add(n)
+            yield workers_.address
 
     for where, place in (("worker processes", processes), ("Dask cluster", cluster)):
         rounds = []
@@ -136,9 +136,9 @@ def scaling(options: argparse.Namespace, folder: Path) -> None:
                     evaluate(manifest, "voice_analysis", cache=False, executor=executor)
                     took.append(time.perf_counter() - begun)
             rounds.append(took)
-        one, two = (", ".join(f"{times[i]:.1f}" for times in rounds) for i in (0, 1))
+        single, two = (", ".join(f"{times[i]:.1f}" for times in rounds) for i in (0, 1))
         ratio = statistics.median(first / second for first, second in rounds)
-        print(f"| {where} | {len(manifest)} | {one} | {two} | {ratio:.2f} |", flush=True)
+        print(f"| {where} | {len(manifest)} | {single} | {two} | {ratio:.2f} |", flush=True)
 
 
 def cached(options: argparse.Namespace, folder: Path) -> None:
@@ -155,15 +155,15 @@ def cached(options: argparse.Namespace, folder: Path) -> None:
                 for _ in range(2)
             )
             firsts.append(first), seconds.append(second), ratios.append(first / second)
-        told = f"{statistics.median(ratios):.0f} ({min(ratios):.0f} to {max(ratios):.0f})"
+        ratio = f"{statistics.median(ratios):.0f} ({min(ratios):.0f} to {max(ratios):.0f})"
         first, second = statistics.median(firsts), statistics.median(seconds)
-        print(f"| {name} | {len(manifest)} | {megabytes:.1f} | {first:.1f} | {second:.3f} | {told} |", flush=True)
+        print(f"| {name} | {len(manifest)} | {megabytes:.1f} | {first:.1f} | {second:.3f} | {ratio} |", flush=True)
 
 
 def many(n: int) -> None:
     """Print what a manifest of ``n`` files takes whose scores are there; in a process of its own, for its memory."""
-    with tempfile.TemporaryDirectory(prefix="forensix-many-") as told:
-        folder = Path(told)
+    with tempfile.TemporaryDirectory(prefix="forensix-many-") as place:
+        folder = Path(place)
         for i in range(n):
             (folder / f"{i}.png").write_bytes(i.to_bytes(8, "big") * 16)
         table = pd.DataFrame({"path": [f"{i}.png" for i in range(n)]})
@@ -182,9 +182,11 @@ def many(n: int) -> None:
         first, _ = timed(lambda: evaluate(manifest, task, cache=folder / "cache"))
         runner.executors.run = real
         peak_first = _peak_mb()
-        found = []
-        second, _ = timed(lambda: found.append(evaluate(manifest, task, cache=folder / "cache", output=folder / "out")))
-        assert found[0].info["from_cache"] == len(found[0].scores) == n and not len(found[0].failures)
+        evaluations = []
+        second, _ = timed(
+            lambda: evaluations.append(evaluate(manifest, task, cache=folder / "cache", output=folder / "out"))
+        )
+        assert evaluations[0].info["from_cache"] == len(evaluations[0].scores) == n and not len(evaluations[0].failures)
         print(f"| fill the cache (scores made up) | {first:.1f} | {peak_first:.0f} |")
         print(f"| all from the cache, output written | {second:.1f} | {_peak_mb():.0f} |")
         print(f"\nBefore either, the process held {before:.0f} MB.")

@@ -60,10 +60,10 @@ def photographs(sources: Path, repositories: Repositories) -> Iterator[tuple[str
 def claimed(path: Path) -> Box | None:
     """Return the box of the part that is claimed not to fit the former JPEG."""
     grid = pixels.former_grid(str(path), "jpeg" if path.suffix == ".jpg" else "png")
-    found = pixels.consistent(str(path), grid) if grid is not None else {}
-    if "consistency" not in found or not image_encoding.is_foreign(found["consistency"]):
+    traces = pixels.consistent(str(path), grid) if grid is not None else {}
+    if "consistency" not in traces or not image_encoding.is_foreign(traces["consistency"]):
         return None
-    x, y, width, height = found["consistency"]["box"]
+    x, y, width, height = traces["consistency"]["box"]
     return x, y, width, height
 
 
@@ -90,12 +90,12 @@ def variants(
 
 def saved(image: Image.Image, quality: int | None = None) -> bytes:
     """Return a picture as JPEG of a quality, or as PNG."""
-    kept = io.BytesIO()
+    buffer = io.BytesIO()
     if quality is None:
-        image.save(kept, "PNG", compress_level=1)
+        image.save(buffer, "PNG", compress_level=1)
     else:
-        image.save(kept, "JPEG", quality=quality)
-    return kept.getvalue()
+        image.save(buffer, "JPEG", quality=quality)
+    return buffer.getvalue()
 
 
 def overlap(a: Box, b: Box) -> float:
@@ -123,9 +123,9 @@ def main() -> None:
             if min(image.size) < SMALLEST_PX or max(image.size) > LARGEST_PX:
                 continue
             repos[split].add(repo)
-            for name, suffix, made, square in variants(data, donor, rng):
+            for name, suffix, data_changed, square in variants(data, donor, rng):
                 trial = Path(folder) / f"trial{suffix}"
-                trial.write_bytes(made)
+                trial.write_bytes(data_changed)
                 box = claimed(trial)
                 counts[split, name].append(box is not None and (square is None or overlap(box, square) >= OVERLAP))
                 if box is not None and square is None:

@@ -87,13 +87,13 @@ def main() -> None:
     rows, raised = [], []
     with Repositories(chosen.repositories) as repositories:
         for group, repo, path, data in photographs(chosen.sources, repositories):
-            found = claimed(data)
-            if found is None:
+            flags = claimed(data)
+            if flags is None:
                 continue
-            rows.append((group, repo, *found))
-            if found[0]:
-                raised.append(f"- {repo}, {path}: {'suspect' if found[1] else 'benign'}")
-            print(len(rows), group, repo, path, *found, flush=True)
+            rows.append((group, repo, *flags))
+            if flags[0]:
+                raised.append(f"- {repo}, {path}: {'suspect' if flags[1] else 'benign'}")
+            print(len(rows), group, repo, path, *flags, flush=True)
     lines = [
         "# Copied areas: false alarms on untouched photographs",
         "",

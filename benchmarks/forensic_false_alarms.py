@@ -164,11 +164,11 @@ def judge(file: File) -> dict[str, Any]:
         try:
             with open_media(copy) as media:
                 facts = read_facts(media)
-                found = claims(facts, media)
+                findings = claims(facts, media)
         except ForensixError as refused:
             return {**row, "is_camera": False, "claims": [], "refused": str(refused)}
-    told = [(f.severity, f.claim.claim, names_editor(f), f.claim.explanation) for f in found]
-    return {**row, "is_camera": is_camera(facts), "claims": told}
+    claim_rows = [(f.severity, f.claim.claim, names_editor(f), f.claim.explanation) for f in findings]
+    return {**row, "is_camera": is_camera(facts), "claims": claim_rows}
 
 
 def is_camera(facts: Facts) -> bool:

@@ -101,15 +101,15 @@ def cases(folder: Path, n_mutations: int, seed: int) -> list[Case]:
         usable = small or sorted(paths, key=lambda p: (folder / p).stat().st_size)[:1]
         chosen[format] = rng.sample(usable, min(len(usable), PER_FORMAT))
     formats = sorted(chosen)
-    found = []
+    drawn = []
     for n in range(n_mutations):
         format = formats[n % len(formats)]
         path, other = rng.choice(chosen[format]), rng.choice(chosen[format])
-        found.append(Case(path, format, other, n, truncated=False))
+        drawn.append(Case(path, format, other, n, truncated=False))
     for format in TRUNCATED:
         path = max(sound[format])[1]
-        found += [Case(path, format, path, percent, truncated=True) for percent in range(1, 100)]
-    return found
+        drawn += [Case(path, format, path, percent, truncated=True) for percent in range(1, 100)]
+    return drawn
 
 
 def damaged(folder: Path, case: Case, seed: int) -> tuple[str, bytes]:
@@ -156,14 +156,14 @@ def _analyse(data: bytes, name: str, sender: "multiprocessing.connection.Connect
     signal.signal(signal.SIGALRM, give_up)
     signal.alarm(GIVEN_UP_S)
     start, cpu_s = time.perf_counter(), sum(os.times()[:4])
-    ended, said, told = "analysed", "", ()
+    ended, said, claim_rows = "analysed", "", ()
     try:
         report = analyze(data, tasks=["forensic_analysis"], name=name)
         if report.errors:
             ended, said = "refused", str(report.errors)
         else:
             lists = report.outcomes["forensic_analysis"].result.claim_lists
-            told = tuple(
+            claim_rows = tuple(
                 f"{severity}|{claim.type}|{claim.claim}|{claim.explanation}"
                 for severity in ("critical", "suspect", "benign")
                 for claim in getattr(lists, severity)
@@ -179,7 +179,8 @@ def _analyse(data: bytes, name: str, sender: "multiprocessing.connection.Connect
     TEMPLATE.close()
     sender.send(
         {
-            "key": "", "format": "", "truncated": False, "damage": "", "ended": ended, "said": said, "claims": told,
+            "key": "", "format": "", "truncated": False, "damage": "", "ended": ended, "said": said,
+            "claims": claim_rows,
             "wall_s": time.perf_counter() - start, "cpu_s": sum(os.times()[:4]) - cpu_s,
             "children_mb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024,
             "own_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
@@ -320,14 +321,14 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--record", type=Path, help="file of outcomes, one JSON a line, to go on from")
     parser.add_argument("--output", type=Path, default=RESULTS)
-    given = parser.parse_args()
-    folder = given.corpora / "forensics"
-    todo = [c for c in cases(folder, given.mutations, given.seed) if given.truncations or not c.truncated]
-    outcomes = go(folder, todo, given.seed, given.workers, given.record)
-    command = f"python benchmarks/{Path(__file__).name} --corpora {given.corpora} "
-    command += f"--mutations {given.mutations} --seed {given.seed}"
+    options = parser.parse_args()
+    folder = options.corpora / "forensics"
+    todo = [c for c in cases(folder, options.mutations, options.seed) if options.truncations or not c.truncated]
+    outcomes = go(folder, todo, options.seed, options.workers, options.record)
+    command = f"python benchmarks/{Path(__file__).name} --corpora {options.corpora} "
+    command += f"--mutations {options.mutations} --seed {options.seed}"
     text = table(outcomes, command)
-    given.output.write_text(text)
+    options.output.write_text(text)
     print(text)
 
 

@@ -28,8 +28,8 @@ EVERY = 8
 
 def as_it_is(path: Path) -> tuple[str, bool, str]:
     """Return the name of a file, whether a former grid is claimed, and the measurement as text."""
-    found = pixels.former_grid(str(path), "jpeg")
-    return path.name, found is not None and jpeg_grid.stands_out(found), str(found)
+    grid = pixels.former_grid(str(path), "jpeg")
+    return path.name, grid is not None and jpeg_grid.stands_out(grid), str(grid)
 
 
 def changed(path: Path) -> list[tuple[tuple[int, int | None], bool]]:
@@ -39,15 +39,15 @@ def changed(path: Path) -> list[tuple[tuple[int, int | None], bool]]:
     image = image.resize((3 * image.width // 4, 3 * image.height // 4), Image.Resampling.LANCZOS)
     with tempfile.TemporaryDirectory() as folder:
         for first, second in PAIRS:
-            kept = io.BytesIO()
-            image.save(kept, "JPEG", quality=first)
+            buffer = io.BytesIO()
+            image.save(buffer, "JPEG", quality=first)
             x, y = rng.randrange(1, 8), rng.randrange(8)
-            made = Image.open(kept).convert("RGB").crop((x, y, image.width, image.height))
+            cropped = Image.open(buffer).convert("RGB").crop((x, y, image.width, image.height))
             trial = Path(folder) / ("a.jpg" if second else "a.png")
-            made.save(trial, **({"quality": second} if second else {}))
-            found = pixels.former_grid(str(trial), "jpeg" if second else "png")
-            right = found is not None and found["place"] == [(8 - x) % 8, (8 - y) % 8]
-            rows.append(((first, second), bool(right and jpeg_grid.stands_out(found))))
+            cropped.save(trial, **({"quality": second} if second else {}))
+            grid = pixels.former_grid(str(trial), "jpeg" if second else "png")
+            right = grid is not None and grid["place"] == [(8 - x) % 8, (8 - y) % 8]
+            rows.append(((first, second), bool(right and jpeg_grid.stands_out(grid))))
     return rows
 
 
@@ -74,7 +74,7 @@ def main() -> None:
         claimed = []
         for kind, paths in (("camera files", cameras), ("photographs", photographs)):
             rows = list(pool.map(as_it_is, paths))
-            claimed += [f"{name}: {told}" for name, hit, told in rows if hit]
+            claimed += [f"{name}: {grid}" for name, hit, grid in rows if hit]
             lines.append(f"| {kind} | {interval(sum(hit for _, hit, _ in rows), len(rows))} |")
         for rows in pool.map(changed, photographs[::EVERY]):
             for pair, hit in rows:

@@ -75,9 +75,9 @@ def changed(rgb: np.ndarray, change: str, donor: np.ndarray, rng: np.random.Gene
     elif change == "pasted":
         a, b = int(rng.integers(donor.shape[1] - side)), int(rng.integers(donor.shape[0] - side))
         part = donor[b : b + side, a : a + side].astype(np.float32)
-    made = rgb.copy()
-    made[y : y + side, x : x + side] = np.clip(np.round(part), 0, 255).astype(np.uint8)
-    return made, [x + side // 2, y + side // 2]
+    copy = rgb.copy()
+    copy[y : y + side, x : x + side] = np.clip(np.round(part), 0, 255).astype(np.uint8)
+    return copy, [x + side // 2, y + side // 2]
 
 
 def main() -> None:
@@ -88,38 +88,38 @@ def main() -> None:
     parser.add_argument("--only-choosing", action="store_true", help="print the excess of the choosing half and stop")
     parser.add_argument("--output", type=Path, default=RESULTS)
     chosen = parser.parse_args()
-    raised, refused, seconds, kept = defaultdict(list), defaultdict(int), [], []
+    raised, refused, seconds, paths_measured = defaultdict(list), defaultdict(int), [], []
     for kind, side, path in paths_of(chosen.corpora, chosen.large):
         if chosen.only_choosing and side != CHOOSING:
             continue
         before = time.process_time()
-        found = pixels.uneven_noise(str(path))
-        if found is None:
+        trace = pixels.uneven_noise(str(path))
+        if trace is None:
             refused[side, kind] += 1
             continue
         seconds.append(time.process_time() - before)
-        raised[side, kind].append(image_pixels.is_noisy(found))
+        raised[side, kind].append(image_pixels.is_noisy(trace))
         if chosen.only_choosing:
-            print(found["excess"], found["share"], kind, path.parent.name, path.name)
+            print(trace["excess"], trace["share"], kind, path.parent.name, path.name)
         elif side == MEASURING:
-            kept.append(path)
+            paths_measured.append(path)
     if chosen.only_choosing:
         return
     hits = defaultdict(list)
     with tempfile.TemporaryDirectory() as folder:
         trial = Path(folder) / "trial.jpg"
-        for i, path in enumerate(kept[::EVERY]):
+        for i, path in enumerate(paths_measured[::EVERY]):
             rng = np.random.default_rng(i)
             rgb = np.asarray(Image.open(path).convert("RGB"))
-            donor = np.asarray(Image.open(kept[int(rng.integers(len(kept)))]).convert("RGB"))
+            donor = np.asarray(Image.open(paths_measured[int(rng.integers(len(paths_measured)))]).convert("RGB"))
             for change in CHANGES:
-                made, (x, y) = changed(rgb, change, donor, rng)
+                copy, (x, y) = changed(rgb, change, donor, rng)
                 for quality in QUALITIES:
-                    Image.fromarray(made).save(trial, quality=quality)
-                    found = pixels.uneven_noise(str(trial))
-                    hit = found is not None and image_pixels.is_noisy(found)
+                    Image.fromarray(copy).save(trial, quality=quality)
+                    trace = pixels.uneven_noise(str(trial))
+                    hit = trace is not None and image_pixels.is_noisy(trace)
                     if hit and change != "nothing":
-                        left, top, wide, high = found["box"]
+                        left, top, wide, high = trace["box"]
                         hit = left <= x <= left + wide and top <= y <= top + high
                     hits[change, quality].append(hit)
     lines = [
@@ -140,8 +140,8 @@ def main() -> None:
         share = interval(sum(raised[key]), len(raised[key])) if raised[key] else "none measured"
         lines.append(f"| {key[0]} | {key[1]} | {share} | {refused[key]} |")
     for side in (CHOOSING, MEASURING):
-        every = [hit for key, row in raised.items() if key[0] == side for hit in row]
-        lines.append(f"| {side} | all measured | {interval(sum(every), len(every))} | |")
+        of_side = [hit for key, row in raised.items() if key[0] == side for hit in row]
+        lines.append(f"| {side} | all measured | {interval(sum(of_side), len(of_side))} | |")
     heads = " | ".join(f"saved at {quality}" for quality in QUALITIES)
     lines += ["", "## Found where a square was changed", "", f"| change | {heads} |", "|---|" + "---|" * len(QUALITIES)]
     for change in CHANGES:

@@ -65,11 +65,11 @@ def measure(path: Path, kind: str, donor: Path | None) -> tuple[float, Counts]:
         f"{low} to {high}" if high < 10_000 else f"over {low - 1}" for low, high in CLASSES if max(image.size) <= high
     )
     before = time.process_time()
-    found = pixels.compression(str(path))
+    traces = pixels.compression(str(path))
     copied = _copied(path)
     spent = time.process_time() - before
-    counts["raised: compressed twice", kind].append(_double(found))
-    counts["raised: a part has another history", kind].append(_part(found))
+    counts["raised: compressed twice", kind].append(_double(traces))
+    counts["raised: a part has another history", kind].append(_part(traces))
     counts["raised: an area occurs twice", kind, size].append(copied is not None)
     if donor is not None:
         with tempfile.TemporaryDirectory() as folder:
@@ -79,8 +79,8 @@ def measure(path: Path, kind: str, donor: Path | None) -> tuple[float, Counts]:
 
 def _changed(image: Image.Image, size: str, donor: Path, trial: Path, rng: random.Random, counts: Counts) -> None:
     for turned in (False, True):
-        made, shift = _moved(image, rng, turned)
-        made.save(trial, quality=92)
+        copy, shift = _moved(image, rng, turned)
+        copy.save(trial, quality=92)
         hit = _copied(trial)
         right = hit is not None and (turned or all(abs(abs(a) - abs(b)) <= 6 for a, b in zip(hit, shift, strict=True)))
         counts["found: copied and turned by 20 degrees" if turned else "found: copied", size].append(right)
@@ -98,8 +98,8 @@ def _changed(image: Image.Image, size: str, donor: Path, trial: Path, rng: rando
             again = pixels.compression(str(trial))
             counts["found: compressed twice", label, str(second)].append(_double(again))
             counts["raised: part, saved again whole", label, str(second)].append(_part(again))
-            made, box = _pasted(start, Image.open(donor).convert("RGB"), rng)
-            made.save(trial, quality=second)
+            copy, box = _pasted(start, Image.open(donor).convert("RGB"), rng)
+            copy.save(trial, quality=second)
             part = pixels.compression(str(trial)).get("spliced")
             inside = part is not None and image_encoding.is_spliced(part) and _overlap(part["box"], box) > 0.3
             counts["found: part, pasted", label, str(second)].append(bool(inside))
@@ -115,8 +115,8 @@ def _part(found: dict[str, Any]) -> bool:
 
 def _copied(path: Path) -> tuple[int, int] | None:
     image = pixels.stored(str(path))
-    found = copy_move.measure(np.asarray(image.convert("L"))) if image is not None else None
-    return tuple(found["shift"]) if found is not None and image_pixels.is_copied(found) else None
+    measured = copy_move.measure(np.asarray(image.convert("L"))) if image is not None else None
+    return tuple(measured["shift"]) if measured is not None and image_pixels.is_copied(measured) else None
 
 
 def _moved(image: Image.Image, rng: random.Random, turned: bool) -> tuple[Image.Image, tuple[int, int]]:
@@ -126,12 +126,12 @@ def _moved(image: Image.Image, rng: random.Random, turned: bool) -> tuple[Image.
         x, y, x2, y2 = (rng.randrange(limit - side) for limit in (width, height, width, height))
         if max(abs(x2 - x), abs(y2 - y)) >= side:
             break
-    made, part = image.copy(), image.crop((x, y, x + side, y + side))
+    copy, part = image.copy(), image.crop((x, y, x + side, y + side))
     if turned:
         edge = round(side * 0.2)
         part = part.rotate(20, Image.Resampling.BICUBIC).crop((edge, edge, side - edge, side - edge))
-    made.paste(part, (x2, y2))
-    return made, (x2 - x, y2 - y)
+    copy.paste(part, (x2, y2))
+    return copy, (x2 - x, y2 - y)
 
 
 def _pasted(image: Image.Image, donor: Image.Image, rng: random.Random) -> tuple[Image.Image, tuple[int, ...]]:
@@ -141,9 +141,9 @@ def _pasted(image: Image.Image, donor: Image.Image, rng: random.Random) -> tuple
     side = min(side, min(donor.size) - 8)
     x, y = rng.randrange(image.width - side), rng.randrange(image.height - side)
     a, b = rng.randrange(donor.width - side), rng.randrange(donor.height - side)
-    made = image.copy()
-    made.paste(donor.crop((a, b, a + side, b + side)), (x, y))
-    return made, (x, y, side, side)
+    copy = image.copy()
+    copy.paste(donor.crop((a, b, a + side, b + side)), (x, y))
+    return copy, (x, y, side, side)
 
 
 def _overlap(a: Any, b: Any) -> float:
@@ -194,12 +194,12 @@ def tables(counts: Counts, seconds: list[float]) -> str:
     ]
     for key in pick("found: compressed twice"):
         others = [("found: part, pasted", *key[1:]), ("raised: part, saved again whole", *key[1:])]
-        shown = [interval(sum(counts[k]), len(counts[k])) for k in (key, *others)]
-        lines.append(f"| {key[1]} | {key[2]} | {' | '.join(shown)} |")
-    whole = [hit for key in pick("raised: part, saved again whole") for hit in counts[key]]
+        cells = [interval(sum(counts[k]), len(counts[k])) for k in (key, *others)]
+        lines.append(f"| {key[1]} | {key[2]} | {' | '.join(cells)} |")
+    hits = [hit for key in pick("raised: part, saved again whole") for hit in counts[key]]
     lines += [
         "",
-        f"A part was raised on {interval(sum(whole), len(whole))} of all pictures that were saved again whole. Where "
+        f"A part was raised on {interval(sum(hits), len(hits))} of all pictures that were saved again whole. Where "
         "the first quality equals the second nothing can be found.",
         "",
         f"Processor seconds of these measurements on files as they are: median {np.median(seconds):.2f}, "

@@ -56,25 +56,25 @@ FORMER: dict[str, dict[str, Any]] = {
 
 def clips(corpora: Path, split: str) -> list[tuple[str, np.ndarray]]:
     """Return collection and float32 samples of human clips of at least 2.5 s, at one loudness."""
-    found = []
+    pairs = []
     rows = Manifest.read(corpora / "voice" / "manifest.csv").where(split=split, label="real").table
     for row in rows.itertuples():
         with av.open(str(corpora / "voice" / row.path)) as opened:
             parts = [frame.to_ndarray().mean(axis=0) for frame in opened.decode(opened.streams.audio[0])]
         samples = np.concatenate(parts).astype(np.float32)
         if len(samples) >= 2.5 * RATE_HZ and samples.any():
-            found.append((row.source_repo, samples * (0.1 / np.sqrt((samples**2).mean()))))
-    return found
+            pairs.append((row.source_repo, samples * (0.1 / np.sqrt((samples**2).mean()))))
+    return pairs
 
 
 def through_aac(samples: np.ndarray, rate_bps: int, path: Path) -> np.ndarray:
     """Encode float samples as AAC and return the decoded ones, rounded to 16 bits."""
-    whole = (samples * 32767).clip(-32767, 32767).astype(np.int16)
+    pcm = (samples * 32767).clip(-32767, 32767).astype(np.int16)
     with av.open(str(path), "w") as output:
         stream = output.add_stream("aac", rate=RATE_HZ)
         stream.layout, stream.bit_rate = "mono", rate_bps
-        for at in range(0, len(whole), 1024):
-            part = (whole[at : at + 1024] / np.float32(32768))[None]
+        for at in range(0, len(pcm), 1024):
+            part = (pcm[at : at + 1024] / np.float32(32768))[None]
             frame = av.AudioFrame.from_ndarray(part, format="fltp", layout="mono")
             frame.sample_rate, frame.pts, frame.time_base = RATE_HZ, at, Fraction(1, RATE_HZ)
             output.mux(stream.encode(frame))
@@ -94,8 +94,8 @@ def told(samples: np.ndarray) -> tuple[bool, bool]:
 
 def sounds(corpora: Path, every: int) -> list[str]:
     """Return the tables of sound."""
-    kept, rng = clips(corpora, "dev")[::every], random.Random(1)
-    raised = [told(samples) for _, samples in kept]
+    chosen, rng = clips(corpora, "dev")[::every], random.Random(1)
+    raised = [told(samples) for _, samples in chosen]
     lines = [
         "## Sound that was AAC before, and joins of it",
         "",
@@ -105,20 +105,20 @@ def sounds(corpora: Path, every: int) -> list[str]:
     ]
     with tempfile.TemporaryDirectory() as folder:
         for rate in RATES_BPS:
-            once = [through_aac(s, rate, Path(folder) / "a.m4a")[rng.randrange(3000) :] for _, s in kept]
+            once = [through_aac(s, rate, Path(folder) / "a.m4a")[rng.randrange(3000) :] for _, s in chosen]
             alone = [told(s) for s in once]
             joined = [told(np.concatenate([s, rng.choice(once)[rng.randrange(1, 1024) :]])) for s in once]
             for name, row in (("one recording", alone), ("two joined", joined)):
-                shown = " | ".join(_share(r[i] for r in row) for i in (0, 1))
-                lines.append(f"| AAC at {rate // 1000} kbit/s, {name} | {shown} |")
+                cells = " | ".join(_share(r[i] for r in row) for i in (0, 1))
+                lines.append(f"| AAC at {rate // 1000} kbit/s, {name} | {cells} |")
     limit = float(np.percentile([floor_distance(s) for _, s in clips(corpora, "train")], 96))
-    pairs = [(a, rng.choice([b for name, b in kept if name != collection])) for collection, a in kept]
+    pairs = [(a, rng.choice([b for name, b in chosen if name != collection])) for collection, a in chosen]
     pasted = [np.concatenate([a[: len(a) // 2], b[len(b) // 2 :]]) for a, b in pairs]
     return [
         *lines,
         "",
         "Tried and not claimed, the distance of noise floors: raised on "
-        f"{_share(floor_distance(s) > limit for _, s in kept)} of the clips as they are, on "
+        f"{_share(floor_distance(s) > limit for _, s in chosen)} of the clips as they are, on "
         f"{_share(floor_distance(s) > limit for s in pasted)} of those that were joined from two.",
         "",
     ]
@@ -139,15 +139,15 @@ def floor_distance(samples: np.ndarray) -> float:
 
 def frames_of(path: Path, halved: bool) -> list[np.ndarray]:
     """Return the first frames as uint8 (H, W, 3) of even sides."""
-    found = []
+    frames = []
     with av.open(str(path)) as opened:
         for frame in opened.decode(opened.streams.video[0]):
             image = frame.to_image()
             image = image.reduce(2) if halved else image
-            found.append(np.asarray(image.crop((0, 0, image.width // 2 * 2, image.height // 2 * 2))))
-            if len(found) == FRAMES:
+            frames.append(np.asarray(image.crop((0, 0, image.width // 2 * 2, image.height // 2 * 2))))
+            if len(frames) == FRAMES:
                 break
-    return found
+    return frames
 
 
 def write(path: Path, frames: list[np.ndarray], encoder: dict[str, Any], times: list[int] | None = None) -> None:
@@ -165,10 +165,10 @@ def write(path: Path, frames: list[np.ndarray], encoder: dict[str, Any], times: 
 
 def claims_of(path: Path) -> set[str]:
     """Return which of the measured claims a video gets."""
-    found = FactCollector()
-    video_streams.packets(str(path), "bmff", found)
-    video_frames.read(str(path), "bmff", found)
-    names = [f.claim.claim for f in video.rules(Facts("video", "mp4", tuple(found.items)))]
+    collector = FactCollector()
+    video_streams.packets(str(path), "bmff", collector)
+    video_frames.read(str(path), "bmff", collector)
+    names = [f.claim.claim for f in video.rules(Facts("video", "mp4", tuple(collector.items)))]
     words = {"before": "encoded before", "doubled": "doubled", "near": "hardly differ", "missing": "missing"}
     return {key for key, word in words.items() if any(word in name for name in names)}
 
@@ -201,17 +201,17 @@ def videos(corpora: Path, every: int, pool: ProcessPoolExecutor) -> list[str]:
     paths = Manifest.read(corpora / "faces" / "manifest.csv").where(split="dev", kind="video").paths()[::every]
     counts: dict[tuple[str, str], list[set[str]]] = defaultdict(list)
     for part in pool.map(one_video, paths):
-        for change, encoder, found in part:
-            counts[change, encoder].append(found)
+        for change, encoder, keys_found in part:
+            counts[change, encoder].append(keys_found)
     lines = [
         "## Videos",
         "",
         "| change | present encoder | said to have been encoded before | frames doubled or nearly | frames missing |",
         "|---|---|---|---|---|",
     ]
-    for (change, encoder), found in counts.items():
-        shown = [_share(bool(f & keys) for f in found) for keys in ({"before"}, {"doubled", "near"}, {"missing"})]
-        lines.append(f"| {change} | {encoder} | {' | '.join(shown)} |")
+    for (change, encoder), keys_found in counts.items():
+        cells = [_share(bool(f & keys) for f in keys_found) for keys in ({"before"}, {"doubled", "near"}, {"missing"})]
+        lines.append(f"| {change} | {encoder} | {' | '.join(cells)} |")
     return [*lines, ""]
 
 
@@ -230,7 +230,7 @@ def main() -> None:
     chosen = parser.parse_args()
     with ProcessPoolExecutor(chosen.processes) as pool:
         sound = pool.submit(sounds, chosen.corpora, chosen.every)
-        shown = videos(chosen.corpora, chosen.every, pool)
+        cells = videos(chosen.corpora, chosen.every, pool)
         lines = [
             "# Claims on sound and on frames",
             "",
@@ -238,7 +238,7 @@ def main() -> None:
             f"--every {chosen.every}` (its docstring says what is made). Shares with 95 % Wilson intervals.",
             "",
             *sound.result(),
-            *shown,
+            *cells,
         ]
     chosen.output.write_text("\n".join(lines), encoding="utf-8")
 

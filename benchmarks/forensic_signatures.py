@@ -67,23 +67,23 @@ class Pair:
 def pdfsig(path: Path) -> dict[tuple[int, ...], tuple[str, bool]]:
     """Return for the byte range of each signature what pdfsig says, and whether it reaches the end of the file."""
     answer = subprocess.run(["pdfsig", "-nocert", path], capture_output=True, timeout=PDFSIG_S, check=False)
-    told = {}
+    by_range = {}
     for block in re.split(r"Signature #\d+:", answer.stdout.decode("utf-8", "replace"))[1:]:
         ranges = re.search(r"Signed Ranges: \[(\d+) - (\d+)\], \[(\d+) - (\d+)\]", block)
         said = re.search(r"Signature Validation: (.*)", block)
         if ranges:
             a, b, c, d = (int(g) for g in ranges.groups())
             words = said[1].strip() if said else "nothing"
-            told[a, b - a, c, d - c] = (SAYS.get(words, words), "- Total document signed" in block)
-    return told
+            by_range[a, b - a, c, d - c] = (SAYS.get(words, words), "- Total document signed" in block)
+    return by_range
 
 
 def ours(path: Path) -> tuple[dict[tuple[int, ...], tuple[str, bool]], tuple[str, ...]]:
     """Return for the byte range of each signature what is said here, and the claims on signatures."""
     with open_media(path) as media:
         facts = read_facts(media)
-        found = claims(facts, media)
-    told = {}
+        findings = claims(facts, media)
+    by_range = {}
     for fact in facts.items:
         if fact.key in ("pdf.signature", "pdf.signature.unread"):
             record = fact.value
@@ -92,8 +92,8 @@ def ours(path: Path) -> tuple[dict[tuple[int, ...], tuple[str, bool]], tuple[str
             else:
                 said = "holds" if record["intact"] and record["valid"] else "broken"
             end = abs(record["covered_to"] - path.stat().st_size) <= 2
-            told[tuple(record["byte_range"][:4])] = (said, end)
-    return told, tuple(f"{f.severity}: {f.claim.claim}" for f in found if f.claim.type == "signature")
+            by_range[tuple(record["byte_range"][:4])] = (said, end)
+    return by_range, tuple(f"{f.severity}: {f.claim.claim}" for f in findings if f.claim.type == "signature")
 
 
 def compare(path: Path) -> list[Pair]:

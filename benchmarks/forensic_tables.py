@@ -72,13 +72,13 @@ def read(path: Path, repository: str) -> list[Seen]:
     claimed = image_encoding.adobe_tables(facts, is_named=names_adobe)
 
     def seen(tables: dict[int, list[int]], maker: str, *, is_thumbnail: bool) -> Seen:
-        whole, luminance = jpeg_tables.fingerprint(tables)
+        complete, luminance = jpeg_tables.fingerprint(tables)
         is_own = jpeg_tables.describe(tables)["maker"] == "own"
         return Seen(
             path.name,
             repository,
             sha256,
-            whole,
+            complete,
             luminance,
             is_own,
             maker,
@@ -89,12 +89,12 @@ def read(path: Path, repository: str) -> list[Seen]:
             is_thumbnail,
         )
 
-    found = [seen(parts.tables, proves, is_thumbnail=False)]
+    rows = [seen(parts.tables, proves, is_thumbnail=False)]
     for name, raw, _ in parts.thumbnails:
         small = jpeg.parse(raw)
         if name == "Photoshop thumbnail" and small.tables and any(f.key == "jpeg.adobe" for f in small.facts):
-            found.append(seen(small.tables, "Adobe" if names_adobe else "", is_thumbnail=True))
-    return found
+            rows.append(seen(small.tables, "Adobe" if names_adobe else "", is_thumbnail=True))
+    return rows
 
 
 def learn(pictures: Iterable[Seen]) -> list[dict[str, str]]:
@@ -129,11 +129,11 @@ def learn(pictures: Iterable[Seen]) -> list[dict[str, str]]:
 
 def recognised(picture: Seen, rows: list[dict[str, str]], *, by_luminance: bool = True) -> str:
     """Return the maker that rows give for a picture's tables, or nothing, as the library looks them up."""
-    whole = {row["tables"]: row["maker"] for row in rows}
+    by_set = {row["tables"]: row["maker"] for row in rows}
     single = {row["luminance"]: row["maker"] for row in rows} if by_luminance else {}
     if not picture.is_own:
         return ""
-    return whole.get(picture.tables) or single.get(picture.luminance, "")
+    return by_set.get(picture.tables) or single.get(picture.luminance, "")
 
 
 def gather(corpora: Path, more: Iterable[Path]) -> list[Seen]:
@@ -144,7 +144,7 @@ def gather(corpora: Path, more: Iterable[Path]) -> list[Seen]:
         for path in sorted(folder.rglob("*")):
             if path.is_file():
                 listed.append((path, path.relative_to(folder).parts[0].replace("+", "/")))
-    found: list[Seen] = []
+    rows: list[Seen] = []
     known: set[str] = set()
     for path, repository in listed:
         if path.suffix.lower() not in SUFFIXES:
@@ -152,8 +152,8 @@ def gather(corpora: Path, more: Iterable[Path]) -> list[Seen]:
         pictures = read(path, repository)
         if pictures and pictures[0].sha256 not in known:
             known.add(pictures[0].sha256)
-            found += pictures
-    return found
+            rows += pictures
+    return rows
 
 
 def report(pictures: list[Seen], rows: list[dict[str, str]]) -> str:
@@ -182,9 +182,9 @@ def report(pictures: list[Seen], rows: list[dict[str, str]]) -> str:
         def hit(found: str) -> bool:
             return bool(found) if maker is None else found == maker
 
-        one = sum(hit(recognised(p, without_file.get(p.sha256, []), by_luminance=by_luminance)) for p in group)
+        n_hits = sum(hit(recognised(p, without_file.get(p.sha256, []), by_luminance=by_luminance)) for p in group)
         far = sum(hit(recognised(p, without_repository[p.repository], by_luminance=by_luminance)) for p in group)
-        return f"{interval(one, len(group))} | {interval(far, len(group))}"
+        return f"{interval(n_hits, len(group))} | {interval(far, len(group))}"
 
     own = [p for p in adobe if p.is_own]
     proving = [p for p in own if p.proves == "Adobe"]
@@ -210,10 +210,10 @@ def report(pictures: list[Seen], rows: list[dict[str, str]]) -> str:
         "| files that prove no maker, tables of their own | files |",
         "|---|---|",
     ]
-    given: dict[str, list[str]] = defaultdict(list)
+    by_maker: dict[str, list[str]] = defaultdict(list)
     for p in silent:
-        given[recognised(p, rows) or "not in the list"].append(p.name)
-    for name, names in sorted(given.items()):
+        by_maker[recognised(p, rows) or "not in the list"].append(p.name)
+    for name, names in sorted(by_maker.items()):
         lines.append(f"| {name}: {', '.join(names[:5])}{' ...' if len(names) > 5 else ''} | {len(names)} |")
     rest = [p for p in files if not p.names_adobe and not p.is_camera]
     lines += [
@@ -223,8 +223,8 @@ def report(pictures: list[Seen], rows: list[dict[str, str]]) -> str:
     ]
     for name, group in (("camera files", cameras), ("others that do not name Adobe", rest)):
         counts = [[p.name for p in group if p.claim == severity] for severity in ("benign", "suspect")]
-        shown = " | ".join(f"{len(n)} of {len(group)}{': ' if n else ''}{', '.join(n[:6])}" for n in counts)
-        lines.append(f"| {name} | {shown} |")
+        cells = " | ".join(f"{len(n)} of {len(group)}{': ' if n else ''}{', '.join(n[:6])}" for n in counts)
+        lines.append(f"| {name} | {cells} |")
     lines += ["", "| tables | luminance | maker | files | learnt from |", "|---|---|---|---|---|"]
     lines += ["| " + " | ".join(row.values()) + " |" for row in rows]
     shared = defaultdict(set)

@@ -87,7 +87,7 @@ class Row:
 def examine(folder: Path, entry: dict[str, str]) -> Row:
     """Run one file through facts and claims."""
     also = tuple(v for v in entry["also"].split("|") if v)
-    wanted = tuple(dict.fromkeys((entry["expect"], *also, *(("gps",) if entry["gps"] else ()))))
+    expected = tuple(dict.fromkeys((entry["expect"], *also, *(("gps",) if entry["gps"] else ()))))
     start, cpu = time.perf_counter(), _cpu_s()
     findings: tuple[Finding, ...] = ()
     error = ""
@@ -100,7 +100,7 @@ def examine(folder: Path, entry: dict[str, str]) -> Row:
     except Exception as crash:
         error = f"crash: {type(crash).__name__}: {crash}"
     seconds, cpu = time.perf_counter() - start, _cpu_s() - cpu
-    return Row(entry["path"], entry["media"], wanted, entry["expect"], entry["why"], findings, seconds, cpu, error)
+    return Row(entry["path"], entry["media"], expected, entry["expect"], entry["why"], findings, seconds, cpu, error)
 
 
 def _cpu_s() -> float:
@@ -147,9 +147,9 @@ def _found(rows: list[Row], before: str) -> list[str]:
     for value, (text, _) in MATCHES.items():
         cells = []
         for medium in [*media, None]:
-            wanted = [r for r in rows if value in r.wanted and medium in (None, r.media)]
-            hits = sum(r.found(value) for r in wanted)
-            cells.append(f"{hits}/{len(wanted)} ({100 * hits / len(wanted):.0f} %)" if wanted else "")
+            chosen = [r for r in rows if value in r.wanted and medium in (None, r.media)]
+            hits = sum(r.found(value) for r in chosen)
+            cells.append(f"{hits}/{len(chosen)} ({100 * hits / len(chosen):.0f} %)" if chosen else "")
         if any(cells):
             lines.append(f"| {value} | {text} | " + " | ".join([*cells, *([earlier[value]] if before else [])]) + " |")
     return [*lines, ""]
@@ -194,8 +194,8 @@ def _readable(rows: list[Row]) -> list[str]:
     for medium in [*dict.fromkeys(r.media for r in rows), None]:
         of = [r for r in rows if medium in (None, r.media) and not r.error]
         readable = [[f for f in r.findings if is_readable(f)] for r in of]
-        plain = [[f for f in found if f.claim.user_category == "origin"] for found in readable]
-        none = [sum(not found for found in lists) for lists in ([r.findings for r in of], readable, plain)]
+        plain = [[f for f in findings if f.claim.user_category == "origin"] for findings in readable]
+        none = [sum(not findings for findings in lists) for lists in ([r.findings for r in of], readable, plain)]
         lines.append(f"| {medium or 'all'} | {len(of)} | {none[0]} | {none[1]} | {none[2]} |")
     unread = Counter(f.claim.claim for r in rows for f in r.findings if not is_readable(f))
     lines += ["", "Claims that are not readable, by how often they are made: "]
@@ -237,10 +237,15 @@ CAPTION = (
     "picture that they leave as it is, so it is told as benign."
 )
 CONVERTER = "ImageMagick is named, and nothing else: a converter, which is told as benign."
+SIGNED = (
+    "Each later version is a signature that holds, with what it allows; signing gives the second half of /ID its new "
+    "value. It is told, as benign."
+)
 NOTES: dict[str, str] = {
     "0032_": "The preview of 160 x 120 shows the same picture between black bars (correlation 1.00 within them): there "
     "is one version.",
     "0046_": HYBRID,
+    "0095_": SIGNED,
     "0109_": "Encrypted for the holders of certificates, which qpdf cannot open; its structure is whole.",
     "0051_": CAPTION,
     "0102_": CONVERTER,
@@ -250,7 +255,10 @@ NOTES: dict[str, str] = {
     "4032 x 3024 pixels where the picture has 4030 x 2570: it was cropped and saved by another program, and the claim "
     "is right.",
     "0110_": HYBRID,
+    "0124_": SIGNED,
     "0133_": HYBRID,
+    "0142_": SIGNED,
+    "0204_": SIGNED,
     "0137_": "The lowest bits of the alpha channel hold the parameters of Stable Diffusion (stealth_pngcomp), "
     "which ExifTool does not read: the claim is right.",
     "0140_": "ExifTool's warning is about a property of the XMP; qpdf reads the file and finds only its hints for "

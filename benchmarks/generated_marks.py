@@ -74,8 +74,8 @@ def marks(data: bytes) -> tuple[str | None, str | None] | None:
         file.write(data)
         file.flush()
         # Not in a child process: the files of these lists are no attack, and there are a thousand of them.
-        found = generator_marks(image.read(file.name, kind))
-    return (generator_identifier(found) or "-") if found else None, mark.message if mark else None
+        facts = generator_marks(image.read(file.name, kind))
+    return (generator_identifier(facts) or "-") if facts else None, mark.message if mark else None
 
 
 def main() -> None:
@@ -95,15 +95,15 @@ def main() -> None:
         print(f"\n## {kind}\n")
         for (source, name), part in table[table[kind].notna()].groupby(["source", kind]):
             print(f"- {source}: {len(part)} of {(table.source == source).sum()} name {name}")
-    made, other = table[table.generated], table[~table.generated]
+    generated, other = table[table.generated], table[~table.generated]
     counts = {
         kind: MarkCounts(
-            generated=len(made),
-            generated_marked=int(made[kind].notna().sum()),
+            generated=len(generated),
+            generated_marked=int(generated[kind].notna().sum()),
             other=len(other),
             other_marked=int(other[kind].notna().sum()),
-            data=f"at most {PER_REPOSITORY} files of a repository and class: {made.source.nunique()} repositories of "
-            f"generated pictures, {other.source.nunique() - 1} of photographs, and the forensics corpus's images of "
+            data=f"at most {PER_REPOSITORY} files of a repository and class: {generated.source.nunique()} repositories "
+            f"of generated pictures, {other.source.nunique() - 1} of photographs, and the forensics corpus's images of "
             "known other origin",
             command=COMMAND,
         )
@@ -113,11 +113,9 @@ def main() -> None:
         json.dumps({k: v.model_dump() for k, v in counts.items()}, indent=1) + "\n", encoding="utf-8"
     )
     print()
-    for kind, told in counts.items():
-        print(
-            f"{kind}: {told.generated_marked} of {told.generated} generated, {told.other_marked} of {told.other} others"
-        )
-        print(f"{kind}: likelihood ratio {told.likelihood_ratio():.0f}")
+    for kind, n in counts.items():
+        print(f"{kind}: {n.generated_marked} of {n.generated} generated, {n.other_marked} of {n.other} others")
+        print(f"{kind}: likelihood ratio {n.likelihood_ratio():.0f}")
 
 
 if __name__ == "__main__":

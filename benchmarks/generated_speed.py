@@ -35,12 +35,12 @@ def jpeg_file(height: int, width: int, seed: int) -> bytes:
 
 def seconds(run: Callable[[], object]) -> float:
     """Return the CPU seconds of the quickest of some rounds."""
-    found = []
+    runs = []
     for _ in range(ROUNDS):
         start = time.process_time()
         run()
-        found.append(time.process_time() - start)
-    return min(found)
+        runs.append(time.process_time() - start)
+    return min(runs)
 
 
 def main() -> None:
@@ -66,10 +66,10 @@ def main() -> None:
                     detector.network(batch)
 
         decoding, passing = seconds(decoded), seconds(forward)
-        whole = seconds(lambda: detector.scores(decoded()))
-        cells = [f"{N} of {width} x {height}", *(f"{s / N:.3f}" for s in (decoding, passing, whole))]
-        beyond = (whole - decoding - passing) / (decoding + passing)
-        print(f"| {' | '.join(cells)} | {beyond:.0%} | {N / whole:.2f} |", flush=True)
+        scoring = seconds(lambda: detector.scores(decoded()))
+        cells = [f"{N} of {width} x {height}", *(f"{s / N:.3f}" for s in (decoding, passing, scoring))]
+        beyond = (scoring - decoding - passing) / (decoding + passing)
+        print(f"| {' | '.join(cells)} | {beyond:.0%} | {N / scoring:.2f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ def spent_s() -> float:
     # Decoders are counted once what they were forked from has ended.
     TEMPLATE.close()
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def measured(paths: list[Path], task: str, slot: str, name: str, batch: int, executor: str) -> str:

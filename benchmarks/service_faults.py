@@ -153,8 +153,8 @@ def database_away(folder: Path, options: argparse.Namespace) -> Iterator[str]:
     yield "| | |"
     yield "|---|---|"
     yield f"| tasks, finished before | {n_jobs}, {before['completed']} |"
-    yield f"| creations while it was away, by status | {_told(answers['create'])} |"
-    yield f"| /readyz while it was away, by status | {_told(answers['ready'])} |"
+    yield f"| creations while it was away, by status | {_count_text(answers['create'])} |"
+    yield f"| /readyz while it was away, by status | {_count_text(answers['ready'])} |"
     yield f"| ready again after | {ready_s:.1f} s |"
     yield f"| of {n_jobs + 1}, one created afterwards | {after['completed']} completed, {after['failed']} failed |"
     yield f"| all finished after | {seconds:.0f} s |"
@@ -209,10 +209,10 @@ def disk_full(folder: Path, options: argparse.Namespace) -> Iterator[str]:
     yield ""
     yield "| | |"
     yield "|---|---|"
-    yield f"| creations while it was full, by status | {_told(refused)} |"
+    yield f"| creations while it was full, by status | {_count_text(refused)} |"
     yield f"| files of refused uploads left behind | {left - 6} |"
-    yield f"| the 6 tasks after 10 s without space | {_told(during)} |"
-    yield f"| the 6 tasks {seconds:.0f} s after there was space again | {_told(after)} |"
+    yield f"| the 6 tasks after 10 s without space | {_count_text(during)} |"
+    yield f"| the 6 tasks {seconds:.0f} s after there was space again | {_count_text(after)} |"
     yield f"| a creation then | {again} |"
 
 
@@ -266,8 +266,8 @@ def receiver_away(folder: Path, options: argparse.Namespace) -> Iterator[str]:
 
 def _attempts(workshop: Workshop, webhook_id: str) -> list[int]:
     with workshop.database.read() as connection:
-        found = sa.select(deliveries.c.attempts).where(deliveries.c.webhook_id == webhook_id)
-        return list(connection.execute(found).scalars())
+        query = sa.select(deliveries.c.attempts).where(deliveries.c.webhook_id == webhook_id)
+        return list(connection.execute(query).scalars())
 
 
 @contextlib.contextmanager
@@ -371,7 +371,7 @@ def answering(client: httpx.Client) -> bool:
     return client.get("/readyz").status_code == 200
 
 
-def _told(counts: "collections.Counter[Any]") -> str:
+def _count_text(counts: "collections.Counter[Any]") -> str:
     return ", ".join(f"{n} x {name}" for name, n in sorted(counts.items(), key=str))
 
 

@@ -105,11 +105,11 @@ def prepared(service: Service) -> tuple[str, dict[str, list[dict[str, str]]]]:
     known: dict[str, list[dict[str, str]]] = {"/auth/tokens/{id}": [], "/webhooks/{event}/{id}": []}
     with httpx.Client(base_url=service.base_url, headers={"Authorization": f"Bearer {token}"}, timeout=60) as http:
         for task in TASKS:
-            made = http.post(f"/tasks/{task}", data={"url": "https://example.org/a"}).json()
-            known[f"/tasks/{task}/{{id}}"] = [{"id": made["report_id"]}]
+            response = http.post(f"/tasks/{task}", data={"url": "https://example.org/a"}).json()
+            known[f"/tasks/{task}/{{id}}"] = [{"id": response["report_id"]}]
         for event in EVENTS * 10:
-            made = http.post(f"/webhooks/{event}", data={"url": "https://example.org/hook"}).json()
-            known["/webhooks/{event}/{id}"].append({"event": event, "id": made["id"]})
+            response = http.post(f"/webhooks/{event}", data={"url": "https://example.org/hook"}).json()
+            known["/webhooks/{event}/{id}"].append({"event": event, "id": response["id"]})
         for _ in range(40):
             known["/auth/tokens/{id}"].append({"id": http.post("/auth/tokens", auth=ben).json()["id"]})
     return settings, known

@@ -118,8 +118,8 @@ def measured(port: int, pid: int, request: bytes, clients: int, seconds: float) 
 
 
 def row(kib: int, clients: int, ours: list[Run], theirs: list[Run]) -> str:
-    rates = [statistics.median(run.rate_hz for run in found) for found in (ours, theirs)]
-    cpu = [f"{statistics.median(run.cpu_ms for run in found):.2f}" for found in (ours, theirs)]
+    rates = [statistics.median(run.rate_hz for run in runs) for runs in (ours, theirs)]
+    cpu = [f"{statistics.median(run.cpu_ms for run in runs):.2f}" for runs in (ours, theirs)]
     refused = sum(run.refused for run in (*ours, *theirs))
     return (
         f"| {kib} | {clients} | {rates[0]:.0f} | {rates[1]:.0f} | {rates[0] / rates[1]:.2f} | {quantiles(ours)} "

@@ -49,9 +49,9 @@ def main() -> None:
             rounds = [(batch(workshop, cores[:1], options.jobs), batch(workshop, cores[:2], options.jobs))]
             for _ in range(options.rounds - 1):
                 rounds.append((batch(workshop, cores[:1], options.jobs), batch(workshop, cores[:2], options.jobs)))
-            one, two = (", ".join(f"{times[i]:.1f}" for times in rounds) for i in (0, 1))
+            single, two = (", ".join(f"{times[i]:.1f}" for times in rounds) for i in (0, 1))
             ratio = statistics.median(first / second for first, second in rounds)
-            print(f"| {name} | {one} | {two} | {ratio:.2f} |", flush=True)
+            print(f"| {name} | {single} | {two} | {ratio:.2f} |", flush=True)
             workshop.close()
 
 

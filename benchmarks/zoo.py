@@ -38,32 +38,34 @@ def chosen(corpora: Path, slot: str, n: int) -> pd.DataFrame:
     for label in ("real", "fake"):
         rows = table[table["label"] == label]
         parts.append(rows.iloc[np.unique(np.linspace(0, len(rows) - 1, min(n, len(rows))).astype(int))])
-    found = pd.concat(parts, ignore_index=True)
-    return found.assign(file=[folder / path for path in found["path"]])
+    rows = pd.concat(parts, ignore_index=True)
+    return rows.assign(file=[folder / path for path in rows["path"]])
 
 
 def scored(name: str, files: list[Path]) -> np.ndarray:
     """Return each file's score, NaN where it has none."""
     detector = forensix.load_detector(name)
-    found = []
+    scores = []
     for file in files:
         try:
-            found.append(detector.score(file))
+            scores.append(detector.score(file))
         except ForensixError:
-            found.append(np.nan)
-    return np.array(found)
+            scores.append(np.nan)
+    return np.array(scores)
 
 
 def row(card: ModelCard, table: pd.DataFrame) -> str:
     scores = scored(card.name, list(table["file"]))
-    kept = table.assign(score=scores, fake=(table["label"] == "fake").astype(int))[~np.isnan(scores)]
-    groups = list(kept["source_repo"]) if "source_repo" in kept else None
+    scored_ = table.assign(score=scores, fake=(table["label"] == "fake").astype(int))[~np.isnan(scores)]
+    groups = list(scored_["source_repo"]) if "source_repo" in scored_ else None
     cells = []
     for metric in (auc, eer):
-        value = metric(kept["fake"], kept["score"])
-        low, high = bootstrap_interval(metric, kept["fake"], kept["score"], groups=groups)
+        value = metric(scored_["fake"], scored_["score"])
+        low, high = bootstrap_interval(metric, scored_["fake"], scored_["score"], groups=groups)
         cells.append(f"{value:.3f} ({f'{low:.3f} to {high:.3f}' if np.isfinite(low) else 'too few sources'})")
-    counts = f"{int((kept.fake == 0).sum())} real, {int(kept.fake.sum())} fake, {int(np.isnan(scores).sum())} left out"
+    counts = (
+        f"{int((scored_.fake == 0).sum())} real, {int(scored_.fake.sum())} fake, {int(np.isnan(scores).sum())} left out"
+    )
     return f"| {card.name} | {counts} | {' | '.join(cells)} |"
 
 

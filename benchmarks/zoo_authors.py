@@ -150,16 +150,16 @@ def clipdet(folder: Path) -> tuple[torch.nn.Module, Run]:
 
     vision = {"layers": 2, "width": 128, "head_width": 64, "patch_size": 14, "image_size": 224}
     text = {"context_length": 8, "vocab_size": 32, "width": 64, "heads": 1, "layers": 1}
-    whole = open_clip.CLIP(96, vision, text)
+    clip = open_clip.CLIP(96, vision, text)
     with at(folder / GRIP):
         module = importlib.import_module("networks.openclipnet")
         normalised = importlib.import_module("utils.processing").make_normalize("clip")
         with (
-            mock.patch.object(open_clip, "create_model", lambda name, pretrained: whole),
+            mock.patch.object(open_clip, "create_model", lambda name, pretrained: clip),
             mock.patch("huggingface_hub.hf_hub_download"),
         ):
             network = module.OpenClipLinear(pretrain="clipL14commonpool", normalize=True, next_to_last=True)
-    network.tower = whole.visual  # the authors hide it in a list; here its keys are wanted
+    network.tower = clip.visual  # the authors hide it in a list; here its keys are wanted
     # main.py, 'Clip224'
     transform = Compose([Resize(224, interpolation=InterpolationMode.BICUBIC), CenterCrop((224, 224)), normalised])
     return network, lambda rgb: network(transform(pil(rgb))[None])
@@ -180,9 +180,9 @@ def dda(folder: Path) -> tuple[torch.nn.Module, Run]:
         )
     code = (inference / "inference.py").read_text()
     lines = code[code.index("test_transform = ") : code.index("# Load the image")]
-    told: dict[str, Any] = {"transforms": transforms}
-    exec(lines, told)  # the authors' own lines
-    return network, lambda rgb: network(told["test_transform"](pil(rgb))[None])
+    scope: dict[str, Any] = {"transforms": transforms}
+    exec(lines, scope)  # the authors' own lines
+    return network, lambda rgb: network(scope["test_transform"](pil(rgb))[None])
 
 
 def gend(folder: Path, backbone: str) -> tuple[torch.nn.Module, Run]:
@@ -274,13 +274,13 @@ def df_arena(folder: Path) -> tuple[torch.nn.Module, Run]:
     config.tie_last_hidden_states = True
     package = types.ModuleType(hub)
     package.__path__ = [str(folder / hub)]
-    told: dict[str, Any] = {"__name__": f"{hub}.backbone", "__file__": str(folder / hub / "backbone.py")}
+    scope: dict[str, Any] = {"__name__": f"{hub}.backbone", "__file__": str(folder / hub / "backbone.py")}
     with (
         standing_in({hub: package}),
         mock.patch.object(Wav2Vec2Config, "from_pretrained", lambda *given, **more: config),
     ):
-        exec((folder / hub / "backbone.py").read_text().replace("1024", "64"), told)  # their width is written out
-        network = told["DF_Arena_500M"]()
+        exec((folder / hub / "backbone.py").read_text().replace("1024", "64"), scope)  # their width is written out
+        network = scope["DF_Arena_500M"]()
         fed = importlib.import_module(f"{hub}.feature_extraction_antispoofing").AntispoofingFeatureExtractor()
     return network, lambda samples: network(fed(samples)["input_values"][None])
 
@@ -295,13 +295,13 @@ def antideepfake(folder: Path, name: str, card: str) -> tuple[torch.nn.Module, R
     packages["fairseq.models"].BaseFairseqModel = torch.nn.Module
     packages["fairseq.models"].register_model = lambda *given, **more: lambda kind: kind
     unused = ("data.data_utils", "dataclass", "dataclass.utils", "modules.transformer_sentence_encoder")
-    others = {f"fairseq.{one}": mock.MagicMock() for one in unused}
+    others = {f"fairseq.{module}": mock.MagicMock() for module in unused}
     others["fairseq.dataclass"].FairseqDataclass = object
     with standing_in(packages | others), at(folder / "AntiDeepfake"):
         modules = packages["fairseq.modules"]
         for file, names in FAIRSEQ.items():
-            made = importlib.import_module(f"fairseq.modules.{file}")
-            vars(modules).update({one: getattr(made, one) for one in names})
+            source = importlib.import_module(f"fairseq.modules.{file}")
+            vars(modules).update({module: getattr(source, module) for module in names})
         encoder = importlib.import_module("fairseq.models.wav2vec.wav2vec2")
         vars(packages["fairseq.models.wav2vec"]).update(vars(encoder))
         small = zoo.SMALL[card]

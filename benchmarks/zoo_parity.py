@@ -64,11 +64,11 @@ def give(name: str, authors: torch.nn.Module, ours: torch.nn.Module) -> None:
         marked[key] = torch.arange(total, total + value.numel(), dtype=torch.float64).reshape(value.shape)
         total += value.numel()
     files = file_of(name, marked)
-    found = adapt(*files) if adapt else files[0]
+    adapted = adapt(*files) if adapt else files[0]
     seeded = ours.state_dict()
-    assert found.keys() == seeded.keys(), found.keys() ^ seeded.keys()
+    assert adapted.keys() == seeded.keys(), adapted.keys() ^ seeded.keys()
     values = torch.zeros(total)
-    for key, where in found.items():
+    for key, where in adapted.items():
         assert where.shape == seeded[key].shape, key
         values[where.flatten().long()] = seeded[key].flatten().float()
     authors.load_state_dict({key: values[at.long()].to(state[key].dtype) for key, at in marked.items()}, strict=True)
@@ -88,7 +88,7 @@ def mesonet(folder: Path, weights: Path) -> dict[str, tuple[list[float], list[fl
     parts = ("models", "layers", "optimizers")
     stand_in = {f"tensorflow.keras.{part}": getattr(keras, part) for part in parts}
     x = np.stack([zoo.picture(256, 256, 1), np.full((256, 256, 3), 128, np.uint8)]).astype(np.float32) / 255
-    found = {}
+    rows = {}
     with standing_in(stand_in), at(folder / "MesoNet"):
         module = importlib.import_module("classifiers")
         for name in ("meso4-df", "meso4-f2f", "mesoinception-df", "mesoinception-f2f"):
@@ -98,8 +98,8 @@ def mesonet(folder: Path, weights: Path) -> dict[str, tuple[list[float], list[fl
             ours = load_model(name, folder=weights).module
             with torch.inference_mode():
                 outputs = ours(torch.from_numpy(x).permute(0, 3, 1, 2)).double().numpy().ravel()
-            found[name] = (np.log(p / (1 - p)).tolist(), outputs.tolist())
-    return found
+            rows[name] = (np.log(p / (1 - p)).tolist(), outputs.tolist())
+    return rows
 
 
 def pairs(folder: Path, weights: Path) -> Iterator[tuple[str, float, float]]:
@@ -145,17 +145,17 @@ def main() -> None:
         expected[name] = theirs
         if options.write:
             parity = Parity(error=float(f"{abs(theirs - ours):.1e}"), against=AUTHORS[name])
-            for one in (name, *(twin for twin, of in TWINS.items() if of == name)):
-                write_card(get_card(one).model_copy(update={"parity": parity}))
+            for twin_ in (name, *(twin for twin, of in TWINS.items() if of == name)):
+                write_card(get_card(twin_).model_copy(update={"parity": parity}))
     if options.mesonet:
         print("\nMesoNet with its published weights, before the sigmoid, which is higher for real:\n")
         print("| detector | authors' outputs | ours | difference |\n|---|---|---|---|")
         with redirect_stdout(sys.stderr):
-            found = mesonet(options.authors, options.mesonet)
-        for name, (theirs_all, ours_all) in found.items():
+            parities = mesonet(options.authors, options.mesonet)
+        for name, (theirs_all, ours_all) in parities.items():
             error = max(abs(a - b) for a, b in zip(theirs_all, ours_all, strict=True))
-            shown = [", ".join(f"{value:.5f}" for value in values) for values in (theirs_all, ours_all)]
-            print(f"| {name} | {shown[0]} | {shown[1]} | {error:.1e} |", flush=True)
+            cells = [", ".join(f"{value:.5f}" for value in values) for values in (theirs_all, ours_all)]
+            print(f"| {name} | {cells[0]} | {cells[1]} | {error:.1e} |", flush=True)
             expected[name] = theirs_all
             if options.write:
                 against = "classifiers.py of DariusAf/MesoNet on Keras, published weights, a crop of 256 px"

@@ -96,16 +96,18 @@ def analyze(
     placement = Placement(device, batch_size)
     placement.check()
     options = Options(explain, transcribe, additional_info, components, placement)
-    given = as_input(source, name=name, sample_rate=sample_rate, limits=limits)
+    medium_input = as_input(source, name=name, sample_rate=sample_rate, limits=limits)
     with (
         display(progress, lasting=False) as tell,
-        open_media(given, limits=limits, private_hosts=private_hosts) as media,
+        open_media(medium_input, limits=limits, private_hosts=private_hosts) as media,
     ):
-        return examine(media, given.spelled, tasks, options, tell)
+        return examine(media, medium_input.spelled, tasks, options, tell)
 
 
-def examine(media: Media, given: str, tasks: Collection[str] | None, options: Options, progress: Progress) -> Report:
-    """Run tasks on an open medium; ``given`` is how the report names the input."""
+def examine(
+    media: Media, input_name: str, tasks: Collection[str] | None, options: Options, progress: Progress
+) -> Report:
+    """Run tasks on an open medium; ``input_name`` is how the report names the input."""
     chosen, refused = select_tasks(tasks, media)
     settings = {"tasks": [*chosen, *refused], "explain": options.explain}
     settings["transcribe"] = options.transcribe
@@ -123,7 +125,7 @@ def examine(media: Media, given: str, tasks: Collection[str] | None, options: Op
         else:
             errors[task] = outcome
     return Report(
-        input=given,
+        input=input_name,
         name=media.name,
         sha256=media.sha256,
         kind=media.kind,
@@ -185,7 +187,7 @@ def _of_no_file(media: Media, chosen: Collection[str]) -> Iterator[str]:
             f" {' and '.join(examined)} examined, so claims about the file say nothing about the origin of its content"
         )
     else:
-        left_out = [one.name for one in descriptions() if one.examines_broken and media.kind in one.accepts]
+        left_out = [task.name for task in descriptions() if task.examines_broken and media.kind in task.accepts]
         yield f"the input is {media.written}, not a file: {' and '.join(left_out)} was left out"
 
 
@@ -218,7 +220,7 @@ def versions() -> dict[str, str]:
 
 
 def _models(outcomes: Iterable[Outcome], chosen: Iterable[Any], kind: str) -> tuple[dict[str, Any], ...]:
-    own = {card.name: card for one in chosen if (card := _card(one)) is not None}
+    own = {card.name: card for component in chosen if (card := _card(component)) is not None}
     names = dict.fromkeys(name for outcome in outcomes for name in outcome.models)
     described = []
     for name in names:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from forensix import executors
 from forensix.analysis import analyze, check_options, examine
-from forensix.errors import InputError
+from forensix.errors import InputError, UsageError
 from forensix.media import Input, Source, as_input, is_url, open_media
 from forensix.models import Placement
 from forensix.progress import Progress, display
@@ -47,10 +47,12 @@ def analyze_many(
     Raises
     ------
     UsageError
-        Before the first input, for an unknown task, component, option or executor.
+        Before the first input, for an unknown task, component, option or executor, and for one path instead of several.
     ModelError
         A model that a task needs cannot be used: it would fail for every input.
     """
+    if isinstance(sources, str | bytes | os.PathLike):
+        raise UsageError("analyze_many takes a list of inputs: write analyze_many([...]), or analyze for one")
     keywords = set(analyze.__kwdefaults__ or ())
     check_options(tasks, {key: value for key, value in options.items() if key not in keywords})
     executors.check(executor)
@@ -86,7 +88,7 @@ def _reports(
         for index, source in enumerate(sources):
             item: Input | InputError
             try:
-                item = _anywhere(as_input(source, **reading))
+                item = _absolute(as_input(source, **reading))
                 names[index] = item.spelled
             except InputError as error:
                 # Objects are read here, since a file that is open cannot be sent to another process.
@@ -94,10 +96,10 @@ def _reports(
             yield names[index], item
 
     apart = executor is None and _placement(options).is_apart
-    chosen, waiting = executors.choose(executor, items(), (_one, (tasks, options)), apart=apart)
+    chosen, waiting = executors.choose(executor, items(), (_report_of, (tasks, options)), apart=apart)
     elsewhere = chosen != "here"
     common = tasks, options | ({} if elsewhere else {"progress": progress})
-    for done in executors.run(_one, common, waiting, executor=chosen, ordered=True, chunk=1):
+    for done in executors.run(_report_of, common, waiting, executor=chosen, ordered=True, chunk=1):
         name = names.pop(done.index)
         report = done.value
         if done.lost:
@@ -108,17 +110,17 @@ def _reports(
         yield report
 
 
-def _one(common: tuple[Collection[str] | None, dict[str, Any]], item: tuple[str, Input | InputError]) -> Report:
+def _report_of(common: tuple[Collection[str] | None, dict[str, Any]], item: tuple[str, Input | InputError]) -> Report:
     tasks, settings = common
-    name, given = item
+    name, medium_input = item
     opening = {key: settings[key] for key in ("limits", "private_hosts") if key in settings}
     asked = {key: settings[key] for key in ("explain", "transcribe", "additional_info") if key in settings}
     other = {*opening, *asked, "name", "sample_rate", "progress", "device", "batch_size"}
     components = {key: value for key, value in settings.items() if key not in other}
     try:
-        if isinstance(given, InputError):
-            raise given
-        with open_media(given, **opening) as media:
+        if isinstance(medium_input, InputError):
+            raise medium_input
+        with open_media(medium_input, **opening) as media:
             progress = settings.get("progress", _silent)
             chosen = Options(**asked, components=components, placement=_placement(settings))
             return examine(media, name, tasks, chosen, progress)
@@ -134,8 +136,8 @@ def _silent(task: str, stage: str, done: float) -> None:
     pass
 
 
-def _anywhere(given: Input) -> Input:
+def _absolute(medium_input: Input) -> Input:
     """Return what does not depend on the working folder: paths are made absolute, all else stays."""
-    if isinstance(given.source, bytes) or is_url(given.source):
-        return given
-    return replace(given, source=os.path.abspath(given.source))
+    if isinstance(medium_input.source, bytes) or is_url(medium_input.source):
+        return medium_input
+    return replace(medium_input, source=os.path.abspath(medium_input.source))

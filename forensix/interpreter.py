@@ -24,12 +24,12 @@ def command(module: str, *arguments: str) -> list[str]:
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
-def environment(kept: Mapping[str, str] = os.environ) -> dict[str, str]:
+def environment(variables: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the environment of such an interpreter, and of those that a library may start from there."""
-    absolute = {name: os.path.abspath(os.path.expanduser(kept[name])) for name in _FOLDERS if kept.get(name)}
+    absolute = {name: os.path.abspath(os.path.expanduser(variables[name])) for name in _FOLDERS if variables.get(name)}
     # What holds the separator would be read as two folders, the second one relative.
     path = os.pathsep.join(entry for entry in import_path() if os.pathsep not in entry)
-    return {**kept, **absolute, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
+    return {**variables, **absolute, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
 
 
 def import_path() -> list[str]:

@@ -20,7 +20,7 @@ _SPELLINGS = {
              "aigenerated", "manipulated", "forged", "tampered"),
 }  # fmt: skip
 _MEANT = {spelling: label for label, spellings in _SPELLINGS.items() for spelling in spellings}
-_EITHER = {"true", "false", "yes", "no", "positive", "negative", "pos", "neg", "-1", "0", "1", "2"}
+_AMBIGUOUS = {"true", "false", "yes", "no", "positive", "negative", "pos", "neg", "-1", "0", "1", "2"}
 
 
 def understood(values: "pd.Series[Any]", meanings: Mapping[Any, str] | None = None) -> "pd.Series[Any]":
@@ -41,11 +41,11 @@ def understood(values: "pd.Series[Any]", meanings: Mapping[Any, str] | None = No
         raise UsageError(f"labels says which of a dataset's words is real and which is fake, not {wrong[0]!r}")
     own = {_plain(word): label for word, label in (meanings or {}).items()}
     plain = {value: _plain(value) for value in values.dropna().unique()}
-    either = sorted({word for word in plain.values() if word in _EITHER and word not in own})
-    if either:
+    ambiguous = sorted({word for word in plain.values() if word in _AMBIGUOUS and word not in own})
+    if ambiguous:
         raise UsageError(
-            f"the label {either[0]!r} does not say whether it means real or fake: pass"
-            f" labels={{{either[0]!r}: 'fake', ...}}, or 'real'"
+            f"the label {ambiguous[0]!r} does not say whether it means real or fake: pass"
+            f" labels={{{ambiguous[0]!r}: 'fake', ...}}, or 'real'"
         )
     meant = _MEANT | own
     return values.map({value: meant.get(word) for value, word in plain.items()}).astype(object)

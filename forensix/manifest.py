@@ -34,27 +34,13 @@ from forensix.errors import UsageError
 from forensix.importers.elsewhere import bring, lies_elsewhere
 from forensix.importers.tables import need_pyarrow, read_table
 from forensix.labels import LABELS
-from forensix.manifest_table import GROUP, checked, inside_root, is_empty, windows_hint
+from forensix.manifest_table import GROUP, Entry, checked, groups_of, inside_root, shared_out, windows_hint
 
 if TYPE_CHECKING:
     from forensix.torch_data import MediaDataset
 
 _NAMES = ("manifest.csv", "manifest.parquet")
 _MAX_BYTES = 1 << 30
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One row: a file, whether it is real or fake, and what else the manifest says of it, by column."""
-
-    path: Path
-    label: str
-    columns: Mapping[str, Any]
-
-    @property
-    def is_fake(self) -> bool:
-        """Whether the label is fake."""
-        return self.label == "fake"
 
 
 @dataclass(frozen=True)
@@ -141,7 +127,7 @@ class Manifest:
             A package is needed that is not installed.
         """
         if lies_elsewhere(source):
-            return cls(*_brought(source, elsewhere), labels=labels)
+            return cls(*_imported(source, elsewhere), labels=labels)
         if elsewhere:
             raise UsageError(f"{next(iter(elsewhere))} is for collections that lie elsewhere; {source} is a manifest")
         path = Path(source)
@@ -205,8 +191,8 @@ class Manifest:
         keep = np.ones(len(self), dtype=bool)
         for column, value in values.items():
             self._need(column)
-            wanted = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
-            keep &= self.table[column].isin(wanted).to_numpy()
+            allowed = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+            keep &= self.table[column].isin(allowed).to_numpy()
         return self._with(self.table[keep])
 
     def paths(self) -> list[Path]:
@@ -268,21 +254,10 @@ class Manifest:
         """
         if not shares or min(shares.values()) < 0 or abs(sum(shares.values()) - 1) > 1e-6:
             raise UsageError(f"shares must not be negative and must add up to 1: got {dict(shares)}")
-        groups = self._groups(group)
+        groups = groups_of(self.table, group)
         counts = pd.crosstab(groups, self.table["label"]).reindex(columns=list(LABELS), fill_value=0).sort_index()
-        order = np.random.default_rng(seed).permutation(len(counts))
-        # Large groups first: small ones then even out what these left uneven.
-        order = order[np.argsort(-counts.to_numpy()[order].sum(axis=1), kind="stable")]
-        names = list(shares)
-        wanted = np.outer(list(shares.values()), counts.to_numpy().sum(axis=0)).astype(float)
-        filled, chosen = np.zeros_like(wanted), {}
-        for at in order:
-            n = counts.to_numpy()[at]
-            lacking = np.where(wanted > 0, (wanted - filled) / np.maximum(wanted, 1), -np.inf)
-            best = int(np.argmax(np.where(n > 0, lacking, 0).sum(axis=1)))
-            filled[best] += n
-            chosen[counts.index[at]] = names[best]
-        return self._with(self.table.assign(split=groups.map(chosen).to_numpy()))
+        split_of = dict(zip(counts.index, shared_out(counts.to_numpy(), shares, seed), strict=True))
+        return self._with(self.table.assign(split=groups.map(split_of).to_numpy()))
 
     def leaks(self, *, group: str = GROUP) -> list[str]:
         """Return the groups that are in more than one split: a detector may know their test files from training."""
@@ -301,13 +276,6 @@ class Manifest:
         shuffled = self.table.reset_index(drop=True).iloc[order]
         return self._with(shuffled.groupby(columns, dropna=False, sort=False).head(n).sort_index())
 
-    def _groups(self, group: str) -> "pd.Series[str]":
-        own = "p:" + self.table["path"].astype(str)
-        if group not in self.table:
-            return own
-        without = self.table[group].isna() | is_empty(self.table[group])
-        return ("g:" + self.table[group].astype(str)).where(~without, own)
-
     def _need(self, column: str) -> None:
         if column not in self.table.columns:
             raise UsageError(
@@ -318,7 +286,7 @@ class Manifest:
         return Manifest(table.reset_index(drop=True), self.root, self.outside)
 
 
-def _brought(source: Any, options: Mapping[str, Any]) -> tuple[pd.DataFrame, Path]:
+def _imported(source: Any, options: Mapping[str, Any]) -> tuple[pd.DataFrame, Path]:
     try:
         return bring(source, **options)
     except TypeError as error:

@@ -1,8 +1,11 @@
-"""What a manifest's table must hold: labels that are understood, and paths that lie in its folder, each once."""
+"""What a manifest's table must hold (labels that are understood, and paths that lie in its folder, each once), and how
+its groups are shared out to splits."""
 
 import os
 import posixpath
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +15,22 @@ from forensix.errors import UsageError
 from forensix.labels import understood
 
 GROUP = "group_id"
-SHOWN = 5
+N_EXAMPLES = 5
 """So many rows and files are named in a sentence."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row: a file, whether it is real or fake, and what else the manifest says of it, by column."""
+
+    path: Path
+    label: str
+    columns: Mapping[str, Any]
+
+    @property
+    def is_fake(self) -> bool:
+        """Whether the label is fake."""
+        return self.label == "fake"
 
 
 def checked(table: pd.DataFrame, labels: Mapping[Any, str] | None, *, outside: bool) -> pd.DataFrame:
@@ -34,17 +51,19 @@ def checked(table: pd.DataFrame, labels: Mapping[Any, str] | None, *, outside: b
     twice = sorted({name for name in columns if columns.count(name) > 1})
     if twice:
         raise UsageError(f"a manifest needs different columns; {', '.join(twice)} is there twice")
-    given, paths = table["label"], table["path"]
-    meant = understood(given, labels)
+    spelled, paths = table["label"], table["path"]
+    meant = understood(spelled, labels)
     wrong = meant.isna().to_numpy()
     if wrong.any():
-        spellings = sorted({"empty" if pd.isna(value) else repr(str(value)) for value in given[wrong].unique()})[:SHOWN]
+        spellings = sorted({"empty" if pd.isna(value) else repr(str(value)) for value in spelled[wrong].unique()})[
+            :N_EXAMPLES
+        ]
         word = next((value for value in spellings if value != "empty"), "'word'")
         raise UsageError(
             f"labels must be real or fake; also found: {', '.join(spellings)} ({_rows(wrong)}); for other words"
             f" pass labels={{{word}: 'fake', ...}}"
         )
-    if (meant != given).any():
+    if (meant != spelled).any():
         table = table.assign(label=meant.astype(str))
     wrong = (
         paths.isna()
@@ -54,7 +73,7 @@ def checked(table: pd.DataFrame, labels: Mapping[Any, str] | None, *, outside: b
     if wrong.any():
         raise UsageError(f"every row needs a path; empty in {_rows(wrong)}")
     _check_paths(paths, outside=outside)
-    if GROUP in table and (empty := is_empty(table[GROUP])).any():
+    if GROUP in table and (empty := _is_empty(table[GROUP])).any():
         # Parquet keeps empty text apart from nothing: all files without a group would be one group.
         groups = table[GROUP].astype(object).where(~empty, None)
         table = table.assign(**{GROUP: groups})
@@ -99,12 +118,37 @@ def inside_root(path: Any, root: str) -> Any:
     return usual[len(root) + 1 :] if path.startswith("/") and usual.startswith(f"{root}/") else path
 
 
-def is_empty(values: "pd.Series[Any]") -> "pd.Series[bool]":
+def groups_of(table: pd.DataFrame, group: str) -> "pd.Series[str]":
+    """Return the group of each row; rows without one are groups of their own."""
+    own = "p:" + table["path"].astype(str)
+    if group not in table:
+        return own
+    without = table[group].isna() | _is_empty(table[group])
+    return ("g:" + table[group].astype(str)).where(~without, own)
+
+
+def shared_out(counts: np.ndarray, shares: Mapping[str, float], seed: int) -> list[str]:
+    """Return the split of each group, by how many files of each label it has: int (groups, labels)."""
+    order = np.random.default_rng(seed).permutation(len(counts))
+    # Large groups first: small ones then even out what these left uneven.
+    order = order[np.argsort(-counts[order].sum(axis=1), kind="stable")]
+    names = list(shares)
+    target = np.outer(list(shares.values()), counts.sum(axis=0)).astype(float)
+    filled, split_of = np.zeros_like(target), [""] * len(counts)
+    for at in order:
+        lacking = np.where(target > 0, (target - filled) / np.maximum(target, 1), -np.inf)
+        best = int(np.argmax(np.where(counts[at] > 0, lacking, 0).sum(axis=1)))
+        filled[best] += counts[at]
+        split_of[at] = names[best]
+    return split_of
+
+
+def _is_empty(values: "pd.Series[Any]") -> "pd.Series[bool]":
     """Tell for each value whether it is text of nothing but spaces."""
     return values.astype(object).map(lambda value: isinstance(value, str) and not value.strip()).astype(bool)
 
 
 def _rows(wrong: np.ndarray) -> str:
     at = (np.flatnonzero(wrong) + 2).tolist()
-    more = f" and {len(at) - SHOWN} more" if len(at) > SHOWN else ""
-    return f"row{'s' if len(at) > 1 else ''} {', '.join(map(str, at[:SHOWN]))}{more}"
+    more = f" and {len(at) - N_EXAMPLES} more" if len(at) > N_EXAMPLES else ""
+    return f"row{'s' if len(at) > 1 else ''} {', '.join(map(str, at[:N_EXAMPLES]))}{more}"

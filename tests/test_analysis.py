@@ -102,11 +102,11 @@ def test_a_picture_is_decoded_once_for_all_tasks(picture: Path, monkeypatch: pyt
 
 
 def test_a_task_of_another_package_runs_like_the_others(picture: Path, always: None) -> None:
-    seen = []
-    report = forensix.analyze(picture, ["always"], progress=lambda *update: seen.append(update))
+    observed = []
+    report = forensix.analyze(picture, ["always"], progress=lambda *update: observed.append(update))
     assert report.scores == {"always": 0.25}
     assert report.to_wire("always")["result"] == {"class_name": "real"}
-    assert seen == [("always", "looking", 0.5)]
+    assert observed == [("always", "looking", 0.5)]
 
 
 def test_one_task_that_fails_leaves_the_others(picture: Path, always: None) -> None:
@@ -162,19 +162,19 @@ def test_a_bar_is_drawn_where_it_is_asked_for(
 def test_in_a_notebook_a_bar_comes_and_goes(picture: Path, always: None, monkeypatch: pytest.MonkeyPatch) -> None:
     from forensix import progress
 
-    shown: list[object] = []
+    output: list[object] = []
 
     class Handle:
         def update(self, what: object, raw: bool = False) -> None:
-            shown.append(what)
+            output.append(what)
 
     monkeypatch.setattr(progress, "_kernel", lambda: True)
-    monkeypatch.setattr("IPython.display.display", lambda first, **_: shown.append(first) or Handle())
+    monkeypatch.setattr("IPython.display.display", lambda first, **_: output.append(first) or Handle())
     forensix.analyze(picture, ["always"])
-    assert "always: looking" in shown[1].data and shown[-1] == {}  # type: ignore[attr-defined]
-    shown.clear()
+    assert "always: looking" in output[1].data and output[-1] == {}  # type: ignore[attr-defined]
+    output.clear()
     forensix.analyze(picture, ["always"], progress=False)
-    assert shown == []
+    assert output == []
 
 
 def test_analyze_raises_and_analyze_many_reports(tmp_path: Path, picture: Path) -> None:
@@ -199,10 +199,16 @@ def test_a_picture_in_memory_is_analysed_like_the_file_that_holds_it(picture: Pa
     with Image.open(picture) as opened, picture.open("rb") as file:
         rgb = np.asarray(opened.convert("RGB"))
         sources = [picture, opened, rgb, file, io.BytesIO(picture.read_bytes())]
-        found = list(forensix.analyze_many(sources, [task], explain=False, executor="here"))
-    assert len({report.scores[task] for report in found}) == 1
-    assert [report.input for report in found] == [str(picture), "picture", "picture", "picture.png", "the file object"]
-    assert found[3].sha256 == found[4].sha256 == found[0].sha256
+        reports = list(forensix.analyze_many(sources, [task], explain=False, executor="here"))
+    assert len({report.scores[task] for report in reports}) == 1
+    assert [report.input for report in reports] == [
+        str(picture),
+        "picture",
+        "picture",
+        "picture.png",
+        "the file object",
+    ]
+    assert reports[3].sha256 == reports[4].sha256 == reports[0].sha256
 
 
 def test_no_claim_is_made_of_a_file_that_forensix_wrote_itself_unless_it_is_asked_for(picture: Path) -> None:
@@ -232,10 +238,10 @@ def test_sound_in_memory_is_analysed_like_the_file_that_holds_it(tmp_path: Path)
 
 def test_what_cannot_be_taken_gets_its_sentence_and_the_others_their_reports(picture: Path) -> None:
     sources = [np.zeros((8, 8, 3)), io.StringIO("text"), picture, np.full((64, 64), 128, np.uint8)]
-    found = list(forensix.analyze_many(sources, ["forensic_analysis"], explain=False, executor=2))
-    assert [report.input for report in found] == ["input 1", "input 2", str(picture), "picture"]
-    assert "float64" in str(found[0].error) and "mode 'rb'" in str(found[1].error)
-    assert not found[2].failed and not found[3].failed
+    reports = list(forensix.analyze_many(sources, ["forensic_analysis"], explain=False, executor=2))
+    assert [report.input for report in reports] == ["input 1", "input 2", str(picture), "picture"]
+    assert "float64" in str(reports[0].error) and "mode 'rb'" in str(reports[1].error)
+    assert not reports[2].failed and not reports[3].failed
 
 
 def test_additional_info_is_echoed_by_the_forensic_task_only(picture: Path) -> None:

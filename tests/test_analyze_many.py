@@ -7,6 +7,7 @@ import pytest
 
 import forensix
 from forensix import executors
+from forensix.errors import UsageError
 from tests.evaluation.detectors import DEADLY, Deadly, Grey, pictures
 
 TASK = "ai_generated_image_detection"
@@ -25,25 +26,25 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def test_a_file_that_ends_its_workers_has_a_report_that_says_so_and_the_others_are_in_order(paths: list[Path]) -> None:
-    told: list[str] = []
+    fields: list[str] = []
     sources = [*paths, paths[0].with_name("absent.png")]
-    found = list(
+    reports = list(
         forensix.analyze_many(
             sources,
             [TASK],
             explain=False,
             executor=2,
             image_detector=Deadly(),
-            progress=lambda *s: told.append(f"{s[0]} is {s[1]}"),
+            progress=lambda *s: fields.append(f"{s[0]} is {s[1]}"),
         )
     )
-    assert [report.input for report in found] == [os.fspath(path) for path in sources]
-    assert "ended 2 worker processes" in found[3].error and found[3].codes == {"input": "crashed"}
-    assert "absent.png" in found[7].error
+    assert [report.input for report in reports] == [os.fspath(path) for path in sources]
+    assert "ended 2 worker processes" in reports[3].error and reports[3].codes == {"input": "crashed"}
+    assert "absent.png" in reports[7].error
     here = list(forensix.analyze_many([*paths[:3], *paths[4:]], [TASK], explain=False, executor="here",
                                       image_detector=Grey()))  # fmt: skip
-    assert [found[i].scores[TASK] for i in (0, 1, 2, 4, 5, 6)] == [report.scores[TASK] for report in here]
-    assert told == [f"{path} is done" for path in sources]
+    assert [reports[i].scores[TASK] for i in (0, 1, 2, 4, 5, 6)] == [report.scores[TASK] for report in here]
+    assert fields == [f"{path} is done" for path in sources]
 
 
 @pytest.mark.parametrize(("enough", "elsewhere"), [(8, False), (7, True)])
@@ -66,6 +67,12 @@ def test_on_a_cluster_reports_come_in_order(paths: list[Path], tmp_path: Path) -
         reports = forensix.analyze_many(
             paths, [TASK], explain=False, executor=cluster.address, image_detector=_Telling()
         )
-        found = [(report.input, round(1 / report.scores[TASK])) for report in reports]
-    assert [name for name, _ in found] == [os.fspath(path) for path in paths]
-    assert len({pid for _, pid in found} - {os.getpid()}) == 2
+        actual = [(report.input, round(1 / report.scores[TASK])) for report in reports]
+    assert [name for name, _ in actual] == [os.fspath(path) for path in paths]
+    assert len({pid for _, pid in actual} - {os.getpid()}) == 2
+
+
+def test_one_path_is_no_list_of_inputs(paths: list[Path]) -> None:
+    for source in (paths[0], str(paths[0]), paths[0].read_bytes()):
+        with pytest.raises(UsageError, match="takes a list of inputs"):
+            forensix.analyze_many(source)  # type: ignore[arg-type]

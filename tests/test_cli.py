@@ -60,14 +60,14 @@ def bad_inputs(folder: Path) -> dict[str, str]:
     (folder / "list.m3u8").write_text("#EXTM3U\n#EXTINF:1,\nhttp://127.0.0.1:9/a.ts\n")
     (folder / "list.mp4").write_text("#EXTM3U\n#EXTINF:1,\nhttp://127.0.0.1:9/a.ts\n")
     huge_png(folder / "huge.png")
-    found = {
+    actual = {
         "empty.mp4": "empty",
         "text.mp4": "",
         "list.m3u8": "playlist",
         "list.mp4": "playlist",
         "huge.png": "pixels",
     }
-    return {str(folder / name): word for name, word in found.items()} | {str(folder / "absent.jpg"): "absent.jpg"}
+    return {str(folder / name): word for name, word in actual.items()} | {str(folder / "absent.jpg"): "absent.jpg"}
 
 
 def test_every_bad_input_gets_one_sentence_and_the_batch_goes_on(
@@ -91,9 +91,9 @@ def test_every_bad_input_gets_one_sentence_and_the_batch_goes_on(
 
 def test_errors_go_to_standard_error_without_a_traceback(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("analyze", str(tmp_path / "absent.jpg")) == 1
-    shown = capsys.readouterr()
-    assert "absent.jpg" in shown.err
-    assert "Traceback" not in shown.err + shown.out
+    printed = capsys.readouterr()
+    assert "absent.jpg" in printed.err
+    assert "Traceback" not in printed.err + printed.out
 
 
 def test_a_truncated_video_is_an_error_for_its_frames_and_a_claim_for_its_structure(
@@ -101,10 +101,10 @@ def test_a_truncated_video_is_an_error_for_its_frames_and_a_claim_for_its_struct
 ) -> None:
     from tests.making import write_video
 
-    whole = tmp_path / "whole.mp4"
-    write_video(whole)
+    complete = tmp_path / "whole.mp4"
+    write_video(complete)
     cut = tmp_path / "cut.mp4"
-    cut.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
+    cut.write_bytes(complete.read_bytes()[: complete.stat().st_size // 2])
     assert run("analyze", "--json", str(cut)) == 1
     (line,) = lines(capsys.readouterr().out)
     assert line["error"]
@@ -133,8 +133,8 @@ def test_a_page_that_cannot_be_written_is_refused_before_anything_is_analysed(
     tmp_path: Path, tone: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run("analyze", str(tone), "--html", str(tmp_path)) == 2
-    shown = capsys.readouterr()
-    assert f"{tmp_path} is a folder: write {tmp_path / 'report.html'}" in shown.err and shown.out == ""
+    printed = capsys.readouterr()
+    assert f"{tmp_path} is a folder: write {tmp_path / 'report.html'}" in printed.err and printed.out == ""
 
 
 def test_a_relative_path_is_told_as_it_was_typed(
@@ -144,9 +144,9 @@ def test_a_relative_path_is_told_as_it_was_typed(
     Path("case").mkdir()
     Path("case/letter.txt").write_text("Dear")
     assert run("analyze", "case/nothing.flac", "case/letter.txt", "case") == 1
-    told = capsys.readouterr().err.splitlines()
+    printed = capsys.readouterr().err.splitlines()
     for name, line in zip(
-        ("case/nothing.flac is not there", "case/letter.txt is text", "case is a directory"), told, strict=True
+        ("case/nothing.flac is not there", "case/letter.txt is text", "case is a directory"), printed, strict=True
     ):
         assert name in line
 
@@ -174,12 +174,12 @@ def test_each_of_two_tasks_gives_its_result_or_its_reason(tone: Path, capsys: py
 
 def test_without_explanations_there_are_verdicts_only(tone: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("analyze", str(tone), "--task", "forensic_analysis") == 0
-    whole = capsys.readouterr().out
+    printed = capsys.readouterr().out
     assert run("analyze", str(tone), "--task", "forensic_analysis", "--no-explain") == 0
     verdict = capsys.readouterr().out
-    told = [line for line in whole.splitlines() if "File forensics:" in line]
-    assert told and told[0] in verdict
-    assert "Written by" not in verdict and len(verdict.splitlines()) <= 10 < len(whole.splitlines())
+    fields = [line for line in printed.splitlines() if "File forensics:" in line]
+    assert fields and fields[0] in verdict
+    assert "Written by" not in verdict and len(verdict.splitlines()) <= 10 < len(printed.splitlines())
 
 
 def test_an_unknown_model_is_an_error_that_lists_the_known(tone: Path, capsys: pytest.CaptureFixture[str]) -> None:

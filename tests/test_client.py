@@ -62,8 +62,8 @@ def script() -> Iterator[Script]:
 
         def answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
-            told = {name.lower(): value for name, value in self.headers.items()}
-            script.requests.append({"method": self.command, "path": self.path, "headers": told, "body": body})
+            fields = {name.lower(): value for name, value in self.headers.items()}
+            script.requests.append({"method": self.command, "path": self.path, "headers": fields, "body": body})
             answer = script.answers.pop(0)
             if answer is None:
                 self.close_connection = True
@@ -100,11 +100,11 @@ def client(script: Script) -> Iterator[Client]:
 def parts(request: dict[str, Any]) -> dict[str, tuple[bytes, bytes]]:
     """Return the head and the content of each part of a multipart body, in order."""
     boundary = request["headers"]["content-type"].partition("boundary=")[2].encode()
-    found = {}
+    actual = {}
     for part in request["body"].split(b"--" + boundary)[1:-1]:
         head, _, content = part.strip(b"\r\n").partition(b"\r\n\r\n")
-        found[head.split(b'name="')[1].split(b'"')[0].decode()] = (head, content)
-    return found
+        actual[head.split(b'name="')[1].split(b'"')[0].decode()] = (head, content)
+    return actual
 
 
 def test_importing_the_client_is_cheap() -> None:
@@ -221,15 +221,15 @@ def test_polling_goes_on_until_the_end(script: Script, client: Client) -> None:
     for _ in range(2):
         script.task("face_manipulation", "in_progress")
     script.task("face_manipulation", "completed", result={"class_name": "no_faces"}, preview="data:,")
-    found = client.analyze("face_manipulation", b"x")
-    assert found.result == FaceResult(class_name="no_faces") and found.preview == "data:,"
+    report = client.analyze("face_manipulation", b"x")
+    assert report.result == FaceResult(class_name="no_faces") and report.preview == "data:,"
     assert [r["path"] for r in script.requests[1:]] == ["/tasks/face_manipulation/r1"] * 3
 
 
 def test_a_failed_task_is_an_answer(script: Script, client: Client) -> None:
     script.task("voice_analysis", "failed", error="the file is cut short")
-    found = client.wait("voice_analysis", "r1")
-    assert (found.status, found.error, found.result) == ("failed", "the file is cut short", None)
+    actual = client.wait("voice_analysis", "r1")
+    assert (actual.status, actual.error, actual.result) == ("failed", "the file is cut short", None)
 
 
 @pytest.mark.parametrize(
@@ -243,17 +243,17 @@ def test_results_are_typed_by_their_task(script: Script, client: Client, task: s
 
 def test_an_answer_of_another_version_is_told(script: Script, client: Client) -> None:
     script.task("face_manipulation", "completed", result={"class_name": "perhaps"})
-    with pytest.raises(ServiceError, match=r"2\.40\.6") as told:
+    with pytest.raises(ServiceError, match=r"2\.40\.6") as error:
         client.get("face_manipulation", "r1")
-    assert told.value.code == "unexpected_answer"
+    assert error.value.code == "unexpected_answer"
 
 
 def test_waiting_ends(script: Script, client: Client) -> None:
     for _ in range(2):
         script.task("voice_analysis", "in_progress")
-    with pytest.raises(ServiceError, match="not finished after") as told:
+    with pytest.raises(ServiceError, match="not finished after") as error:
         client.wait("voice_analysis", "r1", timeout_s=0.05, poll_s=1)
-    assert told.value.code == "still_in_progress"
+    assert error.value.code == "still_in_progress"
 
 
 @pytest.mark.parametrize("status", [429, 503])

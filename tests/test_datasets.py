@@ -32,9 +32,9 @@ def test_it_is_small() -> None:
 
 
 def test_the_wheel_holds_it() -> None:
-    told = tomllib.loads((DATASETS.parent / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
+    fields = tomllib.loads((DATASETS.parent / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
     package = Path(small.__file__).parents[1]
-    packed = {path for pattern in told["forensix"] for path in package.glob(pattern)}
+    packed = {path for pattern in fields["forensix"] for path in package.glob(pattern)}
     assert {path for kind in small.KINDS for path in small.folder(kind).iterdir()} <= packed
 
 
@@ -51,9 +51,9 @@ def test_the_script_makes_it_again(tmp_path: Path) -> None:
     for path in again.paths():
         assert path.stat().st_size == (small.folder("voices") / path.name).stat().st_size
     for path in sorted((tmp_path / "images").glob("*.jpg")):
-        made, kept = (np.asarray(Image.open(p), dtype=float) for p in (path, small.folder("images") / path.name))
+        measured, values = (np.asarray(Image.open(p), dtype=float) for p in (path, small.folder("images") / path.name))
         # Libraries may round differently from one release to the next.
-        assert np.abs(made - kept).mean() < 2
+        assert np.abs(measured - values).mean() < 2
 
 
 @pytest.mark.parametrize("name", importers.BUILT_IN)

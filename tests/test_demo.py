@@ -20,18 +20,18 @@ def test_the_demo_runs_every_analysis_without_network(
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
     folder = tmp_path / "demo [bold]"
     assert demo.run(folder) == 0
-    shown = capsys.readouterr().out
-    for name in demo.MADE:
+    printed = capsys.readouterr().out
+    for name in demo.FILES:
         assert (folder / name).stat().st_size > 1000
-        assert name in shown
-    table = shown[shown.index("The truth beside the verdicts") :]
+        assert name in printed
+    table = printed[printed.index("The truth beside the verdicts") :]
     assert table.count("(found)") >= 3, "a voice, a generated picture and a document"
     for name in re.findall(r"^  (\S+): ", table[table.index("Not found, and why") :], re.MULTILINE):
-        assert demo.MADE[name].missed
+        assert demo.FILES[name].missed
     for title in ("Face manipulation:", "AI-generated picture:", "Voice:", "File forensics:"):
-        assert title in shown
-    assert "100.00" in shown, "the amount that was painted over"
-    assert "report.html" in shown
+        assert title in printed
+    assert "100.00" in printed, "the amount that was painted over"
+    assert "report.html" in printed
     assert (folder / "report.html").read_text(encoding="utf-8").count("data:image/jpeg") > 5
 
 

@@ -32,38 +32,42 @@ class Slow(nn.Module):
 
 def slow(name: str, enough: int) -> tuple[Detector, Slow]:
     detector = forensix.load_detector(name, batch_size=1000)
-    detector.network.module = made = Slow(detector, enough)
-    return detector, made
+    detector.network.module = built = Slow(detector, enough)
+    return detector, built
 
 
 def test_the_files_of_analyze_many_share_passes_through_the_network():
     paths = sorted(small.folder("images").glob("*.jpg"))
     detector, network = slow("forensix-image", 3)
-    told = []
-    found = list(
+    fields = []
+    reports = list(
         forensix.analyze_many(
             paths,
             [PICTURES],
             explain=False,
             executor="threads:4",
             image_detector=detector,
-            progress=lambda name, stage, done: told.append((name, stage, done)),
+            progress=lambda name, stage, done: fields.append((name, stage, done)),
         )
     )
     alone = list(forensix.analyze_many(paths, [PICTURES], explain=False, executor="here"))
-    assert [report.input for report in found] == [str(path) for path in paths]
-    assert [one.scores[PICTURES] for one in found] == pytest.approx([one.scores[PICTURES] for one in alone], abs=1e-6)
+    assert [report.input for report in reports] == [str(path) for path in paths]
+    assert [item.scores[PICTURES] for item in reports] == pytest.approx(
+        [item.scores[PICTURES] for item in alone], abs=1e-6
+    )
     assert network.passes <= len(paths) - 2
-    assert told == [(str(path), "done", (n + 1) / len(paths)) for n, path in enumerate(paths)]
+    assert fields == [(str(path), "done", (n + 1) / len(paths)) for n, path in enumerate(paths)]
 
 
 def test_the_files_of_evaluate_share_passes_through_the_network():
     folder = small.folder("images")
     detector, network = slow("forensix-image", 2)
-    found = forensix.evaluate(folder / "manifest.csv", PICTURES, component=detector, executor="threads:3", cache=False)
+    evaluation = forensix.evaluate(
+        folder / "manifest.csv", PICTURES, component=detector, executor="threads:3", cache=False
+    )
     alone = forensix.evaluate(folder / "manifest.csv", PICTURES, executor="here", cache=False)
-    assert list(found.scores["path"]) == list(alone.scores["path"])
-    assert list(found.scores["score"]) == pytest.approx(list(alone.scores["score"]), abs=1e-6)
+    assert list(evaluation.scores["path"]) == list(alone.scores["path"])
+    assert list(evaluation.scores["score"]) == pytest.approx(list(alone.scores["score"]), abs=1e-6)
     assert network.passes <= len(alone.scores) - 1
 
 
@@ -100,15 +104,15 @@ def test_files_beside_the_processor_are_in_flight_together(monkeypatch: pytest.M
 
 def everything(report: forensix.Report) -> dict[str, Any]:
     wire = json.dumps({task: report.to_wire(task) for task in report.outcomes}, default=lambda one: one.model_dump())
-    told = {"errors": report.errors, "error": report.error}
-    return {"wire": rounded(json.loads(wire)), "scores": rounded(report.scores), **told}
+    fields = {"errors": report.errors, "error": report.error}
+    return {"wire": rounded(json.loads(wire)), "scores": rounded(report.scores), **fields}
 
 
 def rounded(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: rounded(one) for key, one in value.items()}
+        return {key: rounded(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [rounded(one) for one in value]
+        return [rounded(item) for item in value]
     return round(value, 4) if isinstance(value, float) else value
 
 
@@ -123,5 +127,5 @@ def test_real_files_of_every_kind_give_the_same_reports(corpora: Path):
     ]
     alone = [everything(report) for report in forensix.analyze_many(paths, executor="here")]
     together = [everything(report) for report in forensix.analyze_many(paths, executor="threads:4")]
-    for path, one, other in zip(paths, alone, together, strict=True):
-        assert one == other, path
+    for path, first, other in zip(paths, alone, together, strict=True):
+        assert first == other, path

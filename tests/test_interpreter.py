@@ -64,10 +64,10 @@ def test_a_batch_in_worker_processes(evidence: Path, tmp_path: Path) -> None:
     texts = [f"{n}.txt" for n in range(TEXTS)]
     names = ["picture.jpg", "edited.pdf", "synthetic-speech.wav"]
     done = run(evidence, [*INSTALLED, "analyze", "--json", "--task", "forensic_analysis", *texts, *names], tmp_path)
-    found = results(done.stdout)
-    assert list(found) == [*texts, *names], done.stderr
-    assert all("text" in str(found[name]["error"]) for name in texts)
-    assert all(found[name]["results"]["forensic_analysis"]["status"] == "completed" for name in names)
+    actual = results(done.stdout)
+    assert list(actual) == [*texts, *names], done.stderr
+    assert all("text" in str(actual[name]["error"]) for name in texts)
+    assert all(actual[name]["results"]["forensic_analysis"]["status"] == "completed" for name in names)
 
 
 COMMANDS = {
@@ -200,9 +200,9 @@ def test_the_path_of_children_holds_no_current_folder(tmp_path: Path, monkeypatc
     monkeypatch.chdir(tmp_path)
     (tmp_path / "with:colon").mkdir()
     monkeypatch.setenv("FORENSIX_HOME", "home")
-    kept = [entry for entry in sys.path if os.path.isabs(entry)]
-    monkeypatch.setattr(sys, "path", ["", ".", "sub", str(tmp_path), str(tmp_path / "with:colon"), *kept])
-    assert interpreter.import_path() == [str(tmp_path / "with:colon"), *kept]
-    made = interpreter.environment()
-    assert made["PYTHONPATH"] == os.pathsep.join(kept) and made["PYTHONSAFEPATH"] == "1"
-    assert made["FORENSIX_HOME"] == str(tmp_path / "home")
+    remaining = [entry for entry in sys.path if os.path.isabs(entry)]
+    monkeypatch.setattr(sys, "path", ["", ".", "sub", str(tmp_path), str(tmp_path / "with:colon"), *remaining])
+    assert interpreter.import_path() == [str(tmp_path / "with:colon"), *remaining]
+    built = interpreter.environment()
+    assert built["PYTHONPATH"] == os.pathsep.join(remaining) and built["PYTHONSAFEPATH"] == "1"
+    assert built["FORENSIX_HOME"] == str(tmp_path / "home")

@@ -81,8 +81,8 @@ def imports(path: Path, *, types: bool = True) -> Iterator[tuple[str, str]]:
             elif isinstance(child, ast.ImportFrom):
                 assert child.level == 0, f"{path} imports relatively"
                 for alias in child.names:
-                    whole = f"{child.module}.{alias.name}"
-                    yield (whole, "") if whole in KNOWN else (str(child.module), alias.name)
+                    complete = f"{child.module}.{alias.name}"
+                    yield (complete, "") if complete in KNOWN else (str(child.module), alias.name)
             yield from walk(child)
 
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -155,19 +155,19 @@ def test_circles_are_found() -> None:
 def circles(graph: Mapping[str, set[str]]) -> Iterator[frozenset[str]]:
     """Yield the sets of modules that reach each other."""
     reach = {start: reachable(graph, start) for start in graph}
-    found = {frozenset(b for b in reach[a] if a in reach.get(b, ())) for a in graph if a in reach[a]}
-    return iter(found)
+    response = {frozenset(b for b in reach[a] if a in reach.get(b, ())) for a in graph if a in reach[a]}
+    return iter(response)
 
 
 def reachable(graph: Mapping[str, set[str]], start: str) -> set[str]:
-    seen: set[str] = set()
+    observed: set[str] = set()
     waiting = list(graph[start])
     while waiting:
-        one = waiting.pop()
-        if one not in seen:
-            seen.add(one)
-            waiting += graph.get(one, ())
-    return seen
+        item = waiting.pop()
+        if item not in observed:
+            observed.add(item)
+            waiting += graph.get(item, ())
+    return observed
 
 
 def test_every_room_has_a_layer_and_every_wing_says_what_lives_there() -> None:

@@ -163,30 +163,32 @@ def test_the_fast_path_is_the_plain_metric_on_repeated_files(name: str, levels: 
     y = np.r_[0, 1, (rng.random(60) < 0.6).astype(int)]
     s = rng.random(62) if levels is None else rng.integers(0, levels + 1, 62) / levels
     g = rng.integers(0, 12, 62).astype(str)
-    found = measure(Sample.of(s[y == 0], g[y == 0]), [Sample.of(s[y == 1], g[y == 1])], threshold=0.3, n=60, seed=2)[0]
-    assert found.values[name] == pytest.approx(PLAIN[name](y, s))
+    measured = measure(Sample.of(s[y == 0], g[y == 0]), [Sample.of(s[y == 1], g[y == 1])], threshold=0.3, n=60, seed=2)[
+        0
+    ]
+    assert measured.values[name] == pytest.approx(PLAIN[name](y, s))
     slow = bootstrap_interval(PLAIN[name], y, s, groups=g, n=60, seed=2)
-    assert found.interval(name) == pytest.approx(slow)
+    assert measured.interval(name) == pytest.approx(slow)
 
 
 def test_many_sets_share_the_reals_and_equal_groups_are_drawn_alike() -> None:
     rng = np.random.default_rng(5)
     reals = Sample.of(rng.random(40))
     scores, groups = rng.random(30), np.repeat(np.arange(10), 3)
-    one = Sample.of(scores, groups)
+    first = Sample.of(scores, groups)
     other = Sample.of(rng.random(20), np.arange(20) + 100)
-    same, again, apart = measure(reals, [one, one, other], n=50)
-    alone = measure(reals, [one], n=50)[0]
+    same, again, apart = measure(reals, [first, first, other], n=50)
+    alone = measure(reals, [first], n=50)[0]
     assert np.array_equal(same.draws["auc"], again.draws["auc"])
     assert same.values == alone.values
     assert not np.array_equal(same.draws["auc"], apart.draws["auc"])
 
 
 def test_a_lone_class_has_accuracy_and_no_auc() -> None:
-    found = measure(Sample.of([0.1, 0.6]), [Sample.of([])], n=20)[0]
-    assert found.values["accuracy_0.5"] == 0.5
-    assert math.isnan(found.values["auc"]) and math.isnan(found.interval("auc")[0])
-    assert math.isnan(found.values["balanced_accuracy_0.5"])
+    measured = measure(Sample.of([0.1, 0.6]), [Sample.of([])], n=20)[0]
+    assert measured.values["accuracy_0.5"] == 0.5
+    assert math.isnan(measured.values["auc"]) and math.isnan(measured.interval("auc")[0])
+    assert math.isnan(measured.values["balanced_accuracy_0.5"])
 
 
 def test_bootstrap_resamples_groups_not_examples() -> None:
@@ -249,8 +251,8 @@ def test_examples_in_the_documentation_run(name: str) -> None:
 
 def test_a_class_of_one_group_has_no_interval() -> None:
     labels, scores = [0, 0, 0, 1, 1, 1], [0.1, 0.2, 0.6, 0.4, 0.8, 0.9]
-    one = ["a", "b", "c", "vits", "vits", "vits"]
-    assert all(np.isnan(bootstrap_interval(auc, labels, scores, groups=one, n=20)))
+    item = ["a", "b", "c", "vits", "vits", "vits"]
+    assert all(np.isnan(bootstrap_interval(auc, labels, scores, groups=item, n=20)))
     two = ["a", "b", "c", "vits", "vits", "bark"]
     low, high = bootstrap_interval(auc, labels, scores, groups=two, n=200)
     assert low < high
@@ -290,7 +292,7 @@ def test_a_file_that_fails_leaves_the_mean_over_generators_its_interval() -> Non
     fewer = [Sample.of(part.scores[k != groups], groups[k != groups]) for k, part in enumerate(sets)]
     widths = []
     for parts in (sets, fewer):
-        mean = np.mean([found.draws["auc"] for found in measure(reals, parts, n=400)], axis=0)
+        mean = np.mean([measured.draws["auc"] for measured in measure(reals, parts, n=400)], axis=0)
         widths.append(np.subtract(*np.quantile(mean, [0.975, 0.025])))
     assert widths[1] == pytest.approx(widths[0], rel=0.15)
 
@@ -301,7 +303,7 @@ def test_a_draw_without_a_class_has_no_value_and_is_passed_over() -> None:
     low, high = bootstrap_interval(auc, labels, scores, groups=groups, n=200)
     assert 0 <= low < high <= 1
     y, s, g = np.array(labels), np.array(scores), np.array(groups)
-    found = measure(Sample.of(s[y == 0], g[y == 0]), [Sample.of(s[y == 1], g[y == 1])], n=200)[0]
-    assert 0 < np.isnan(found.draws["auc"]).sum() < 40
-    assert np.isnan(found.draws["accuracy_0.5"]).sum() == np.isnan(found.draws["auc"]).sum()
-    assert found.interval("auc") == pytest.approx((low, high))
+    measured = measure(Sample.of(s[y == 0], g[y == 0]), [Sample.of(s[y == 1], g[y == 1])], n=200)[0]
+    assert 0 < np.isnan(measured.draws["auc"]).sum() < 40
+    assert np.isnan(measured.draws["accuracy_0.5"]).sum() == np.isnan(measured.draws["auc"]).sum()
+    assert measured.interval("auc") == pytest.approx((low, high))

@@ -26,10 +26,10 @@ def outputs(name: str, folder: Path, **parameters: object) -> list[dict[str, obj
     done = papermill.execute_notebook(
         FOLDER / f"{name}.ipynb", folder / "out.ipynb", parameters=parameters, cwd=folder, progress_bar=False
     )
-    if shown := os.environ.get("FORENSIX_NOTEBOOKS"):
+    if response := os.environ.get("FORENSIX_NOTEBOOKS"):
         page = nbconvert.HTMLExporter().from_notebook_node(done)[0]
-        Path(shown).mkdir(parents=True, exist_ok=True)
-        (Path(shown) / f"{name}.html").write_text(page, encoding="utf-8")
+        Path(response).mkdir(parents=True, exist_ok=True)
+        (Path(response) / f"{name}.html").write_text(page, encoding="utf-8")
     return [output for cell in done.cells if cell.cell_type == "code" for output in cell.outputs]
 
 
@@ -69,9 +69,9 @@ def pages(shown: list[dict[str, object]]) -> list[str]:
 
 @pytest.mark.slow
 def test_quickstart_draws_reports(tmp_path: Path) -> None:
-    found = pages(outputs("quickstart", tmp_path))
-    assert any("Face manipulation" in page and "portrait.jpg" in page for page in found)
-    assert any("absent.jpg" in page for page in found)
+    actual = pages(outputs("quickstart", tmp_path))
+    assert any("Face manipulation" in page and "portrait.jpg" in page for page in actual)
+    assert any("absent.jpg" in page for page in actual)
 
 
 @pytest.mark.slow
@@ -84,31 +84,31 @@ def test_quickstart_takes_a_file_of_the_users_own(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_face_manipulation_leads_from_frames_to_a_verdict(tmp_path: Path) -> None:
-    shown = outputs("face_manipulation", tmp_path)
-    report = pages(shown)[0]
+    drawn = outputs("face_manipulation", tmp_path)
+    report = pages(drawn)[0]
     assert "data:video/mp4;base64," in report and "face 0" in report
-    tables = [page for page in pages(shown) if "highest quarter" in page or "as sharp as a face" in page]
+    tables = [page for page in pages(drawn) if "highest quarter" in page or "as sharp as a face" in page]
     assert len(tables) == 2
-    assert any("application/vnd.jupyter.widget-view+json" in output.get("data", {}) for output in shown)
-    assert sum("image/png" in output.get("data", {}) for output in shown) >= 2
+    assert any("application/vnd.jupyter.widget-view+json" in output.get("data", {}) for output in drawn)
+    assert sum("image/png" in output.get("data", {}) for output in drawn) >= 2
 
 
 @pytest.mark.slow
 def test_forensic_analysis_leads_from_claims_to_bytes(tmp_path: Path) -> None:
-    shown = outputs("forensic_analysis", tmp_path)
-    found = pages(shown)
-    report = found[0]
+    drawn = outputs("forensic_analysis", tmp_path)
+    actual = pages(drawn)
+    report = actual[0]
     for words in (
         "An embedded preview shows another picture",
         "An area of the picture occurs twice",
         "Map of the file",
     ):
         assert words in report
-    printed = "".join(output["text"] for output in shown if output["output_type"] == "stream")
+    printed = "".join(output["text"] for output in drawn if output["output_type"] == "stream")
     assert "exif.Software = GIMP 2.10.36" in printed and "47 49 4d 50" in printed
-    assert any("bytes written" in page and "the first version" in page for page in found)
+    assert any("bytes written" in page and "the first version" in page for page in actual)
     for words in ("Amount due: 100.00", "Digital silence inside the recording", "Damaged: "):
-        assert any(words in page for page in found), words
+        assert any(words in page for page in actual), words
     assert "report.html" in printed and "4 inputs" in printed
 
 
@@ -116,8 +116,8 @@ def test_forensic_analysis_leads_from_claims_to_bytes(tmp_path: Path) -> None:
 def test_forensic_analysis_takes_a_file_of_the_users_own(tmp_path: Path) -> None:
     path = tmp_path / "cut.wav"
     path.write_bytes(b"RIFF\xff\xff\x00\x00WAVEfmt ")
-    shown = pages(outputs("forensic_analysis", tmp_path, source=str(path), additional_info="case 17"))
-    assert "cut.wav" in shown[0] and "case 17" in shown[0]
+    output = pages(outputs("forensic_analysis", tmp_path, source=str(path), additional_info="case 17"))
+    assert "cut.wav" in output[0] and "case 17" in output[0]
 
 
 @pytest.mark.slow
@@ -125,33 +125,33 @@ def test_generated_images_sets_marked_and_unmarked_files_side_by_side(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
-    shown = outputs("generated_images", tmp_path, manifest=str(small.folder("images")), degradations="jpeg")
-    table, attributions, *rest = pages(shown)
+    drawn = outputs("generated_images", tmp_path, manifest=str(small.folder("images")), degradations="jpeg")
+    table, attributions, *rest = pages(drawn)
     assert all(name in table for name in ("portrait.jpg", "credentials.png", "comfyui.png", "unmarked.png"))
     assert "(firefly) made it" in table and "(sdxl) made it" in table
     assert "firefly" in attributions and "sdxl" in attributions
     assert any("What the file says of a generator" in page for page in rest)
-    assert any("image/png" in output.get("data", {}) for output in shown), "the grid"
+    assert any("image/png" in output.get("data", {}) for output in drawn), "the grid"
 
 
 @pytest.mark.slow
 def test_voice_analysis_shows_phrases_features_and_components(tmp_path: Path) -> None:
-    shown = outputs("voice_analysis", tmp_path, transcribe=False)
-    found = pages(shown)
+    drawn = outputs("voice_analysis", tmp_path, transcribe=False)
+    actual = pages(drawn)
     for words in ("Who speaks when", "<audio", "Waveform", "What weighed most"):
-        assert words in found[0], words
-    assert any("background_noise" in page and "percentile_rank" in page for page in found)
-    printed = "".join(output["text"] for output in shown if output["output_type"] == "stream")
+        assert words in actual[0], words
+    assert any("background_noise" in page and "percentile_rank" in page for page in actual)
+    printed = "".join(output["text"] for output in drawn if output["output_type"] == "stream")
     assert "forensix-diarisation" in printed and "pocketsphinx" in printed and "report.html" in printed
 
 
 @pytest.mark.slow
 def test_service_client_walks_the_whole_flow(tmp_path: Path) -> None:
-    shown = outputs("service_client", tmp_path)
-    text = "".join(output["data"].get("text/plain", "") for output in shown if "data" in output)
+    drawn = outputs("service_client", tmp_path)
+    text = "".join(output["data"].get("text/plain", "") for output in drawn if "data" in output)
     for task in ("face_manipulation", "ai_generated_image_detection", "voice_analysis", "forensic_analysis"):
         assert f"'{task}': ('completed'" in text.replace("\n", " ")
-    assert any("Voice" in page for page in pages(shown))
+    assert any("Voice" in page for page in pages(drawn))
 
 
 @pytest.mark.slow
@@ -161,12 +161,12 @@ def test_evaluate_and_compare_take_what_papermill_passes_and_keep_what_they_foun
     monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
     run = tmp_path / "runs" / "pictures"
     manifest = str(small.folder("images") / "manifest.csv")
-    shown = outputs("evaluate", tmp_path, manifest=manifest, degradations="jpeg, blur", output=str(run))
-    text = "".join(pages(shown))
+    drawn = outputs("evaluate", tmp_path, manifest=manifest, degradations="jpeg, blur", output=str(run))
+    text = "".join(pages(drawn))
     assert "balanced_accuracy_threshold" in text and "Evaluation(ai_generated_image_detection, 8 files" in text
-    assert sum("image/png" in output.get("data", {}) for output in shown) == 4, "curves, scores, decisions, robustness"
-    told = json.loads((run / "result.json").read_text())
-    assert told["versions"]["forensix"] and len(told["manifest"]["sha256"]) == len(told["code"]) == 64
+    assert sum("image/png" in output.get("data", {}) for output in drawn) == 4, "curves, scores, decisions, robustness"
+    fields = json.loads((run / "result.json").read_text())
+    assert fields["versions"]["forensix"] and len(fields["manifest"]["sha256"]) == len(fields["code"]) == 64
     scores, summary = (pd.read_parquet(run / f"{name}.parquet") for name in ("scores", "summary"))
     assert set(scores["degradation"]) == {"none", "jpeg", "blur"} and len(scores["path"].unique()) == 8
     assert {"auc", "eer", "brier"} <= set(summary["metric"])
@@ -182,8 +182,8 @@ def test_evaluate_and_compare_take_what_papermill_passes_and_keep_what_they_foun
     assert "forensix-image (pictures)" in text and "p_holm" in text
     paired = pd.read_parquet(tmp_path / "both" / "paired.parquet")
     assert set(paired["n_left_out"]) == {0}, "found by content"
-    told = json.loads((tmp_path / "both" / "compare.json").read_text())
-    assert {run["manifest"] for run in told["runs"]} == {
+    fields = json.loads((tmp_path / "both" / "compare.json").read_text())
+    assert {run["manifest"] for run in fields["runs"]} == {
         json.loads((place / "result.json").read_text())["manifest"]["sha256"] for place in (run, again)
     }
 
@@ -202,8 +202,8 @@ def test_train_your_own_learns_what_the_shipped_detector_has_the_other_way_round
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
-    shown = pages(outputs("train_your_own", tmp_path, out=str(tmp_path / "own")))
-    (summary,) = [pd.read_html(io.StringIO(page))[0] for page in shown if "<th>metric</th>" in page and "low" in page]
+    output = pages(outputs("train_your_own", tmp_path, out=str(tmp_path / "own")))
+    (summary,) = [pd.read_html(io.StringIO(page))[0] for page in output if "<th>metric</th>" in page and "low" in page]
     rank = summary[summary["metric"] == "auc"].set_index("component")["value"]
     assert rank["shipped"] < 0.3 and rank["own"] > 0.9
     assert (tmp_path / "own" / "own.json").is_file()
@@ -218,13 +218,13 @@ def test_an_unknown_parameter_is_an_error(name: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_explore_shows_files_and_an_evaluation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
-    shown = outputs("explore", tmp_path)
-    assert sum("application/vnd.jupyter.widget-view+json" in output.get("data", {}) for output in shown) == 2
-    found = [page for page in pages(shown) if not page.startswith("<progress")]
-    assert "edited.pdf" in found[0] and "Claims" in found[0]
-    assert "wrong_by" in found[1] and "miss" in found[1]
-    assert "face-swap-sharp.jpg" in found[2] and "Face manipulation" in found[2]
-    assert not [output for output in shown if output["output_type"] == "stream"]
+    drawn = outputs("explore", tmp_path)
+    assert sum("application/vnd.jupyter.widget-view+json" in output.get("data", {}) for output in drawn) == 2
+    actual = [page for page in pages(drawn) if not page.startswith("<progress")]
+    assert "edited.pdf" in actual[0] and "Claims" in actual[0]
+    assert "wrong_by" in actual[1] and "miss" in actual[1]
+    assert "face-swap-sharp.jpg" in actual[2] and "Face manipulation" in actual[2]
+    assert not [output for output in drawn if output["output_type"] == "stream"]
 
 
 @pytest.mark.slow

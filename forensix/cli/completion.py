@@ -15,8 +15,8 @@ _EPILOG = """to have it in every shell:
 """
 
 
-def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", whole: argparse.ArgumentParser) -> None:
-    """Add the command to the ``whole`` parser of ``forensix``."""
+def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", parser: argparse.ArgumentParser) -> None:
+    """Add the command to the ``parser`` of ``forensix``."""
     completion = commands.add_parser(
         "completion",
         help="print a script that completes commands and options in a shell",
@@ -24,14 +24,14 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", wh
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     completion.add_argument("shell", choices=SHELLS)
-    completion.set_defaults(run=partial(_completion, whole))
+    completion.set_defaults(run=partial(_completion, parser))
 
 
-def _completion(whole: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+def _completion(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     import shtab
 
-    _describe(whole)
-    print(shtab.complete(whole, shell=options.shell))
+    _describe(parser)
+    print(shtab.complete(parser, shell=options.shell))
     return 0
 
 

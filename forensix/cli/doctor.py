@@ -75,14 +75,14 @@ def extras() -> Iterator[Part]:
     """Yield the package's extras."""
     from packaging.requirements import Requirement
 
-    wanted = [Requirement(text) for text in requires("forensix") or ()]
+    named = [Requirement(text) for text in requires("forensix") or ()]
     for extra, brings in EXTRAS.items():
         needed = [
-            one
-            for one in wanted
-            if one.marker and not one.marker.evaluate({"extra": ""}) and one.marker.evaluate({"extra": extra})
+            need
+            for need in named
+            if need.marker and not need.marker.evaluate({"extra": ""}) and need.marker.evaluate({"extra": extra})
         ]
-        missing = [one.name for one in needed if not _installed(one.name, str(one.specifier))]
+        missing = [need.name for need in needed if not _installed(need.name, str(need.specifier))]
         if not needed:
             yield Part(extra, brings, False, "the installed forensix is older and does not have it", "install it again")
         elif missing:
@@ -105,7 +105,7 @@ def models() -> Iterator[Part]:
     from forensix.models import checked_weights, list_models
 
     shipped = [card for card in list_models() if not card.url]
-    damaged = [card.name for card in shipped if not _whole(card.name)]
+    damaged = [card.name for card in shipped if not _has_weights(card.name)]
     yield Part(
         "shipped models",
         ", ".join(card.name for card in shipped),
@@ -116,7 +116,7 @@ def models() -> Iterator[Part]:
     for card in list_models():
         if not card.url:
             continue
-        if not _whole(card.name):
+        if not _has_weights(card.name):
             yield Part(card.name, card.summary, False, "no weights", f"forensix models pull {card.name}")
         elif card.architecture == "onnx" and not _installed("onnxruntime", ""):
             yield Part(card.name, card.summary, False, "no onnxruntime, which runs it", "pip install onnxruntime")
@@ -124,7 +124,7 @@ def models() -> Iterator[Part]:
             yield Part(card.name, card.summary, True, str(checked_weights(card.name).parent))
 
 
-def _whole(name: str) -> bool:
+def _has_weights(name: str) -> bool:
     from forensix.models import checked_weights
 
     try:

@@ -94,9 +94,9 @@ def _combine(options: argparse.Namespace) -> int:
 
 
 def _show(card: "ModelCard", options: argparse.Namespace) -> None:
-    for one in card.measured:
-        interval = f" ({one.interval[0]:.3f} to {one.interval[1]:.3f})" if one.interval else ""
-        print(f"{one.metric}: {one.value:.3f}{interval}, {one.n_real} real, {one.n_fake} fake, {one.data}")
+    for row in card.measured:
+        interval = f" ({row.interval[0]:.3f} to {row.interval[1]:.3f})" if row.interval else ""
+        print(f"{row.metric}: {row.value:.3f}{interval}, {row.n_real} real, {row.n_fake} fake, {row.data}")
     place = options.out if options.out.is_absolute() else f"./{options.out}"
     lower, upper = card.inconclusive or (card.threshold, card.threshold)
     undecided = f"inconclusive between {lower} and {upper}" if lower < upper else "nothing inconclusive"

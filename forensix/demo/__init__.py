@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from forensix.report import Report
 
 __all__ = [
-    "MADE",
+    "FILES",
     "RATE_HZ",
     "SPEECH",
-    "Made",
+    "DemoFile",
     "make_cut_recording",
     "make_document",
     "make_edited_picture",
@@ -53,7 +53,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Made:
+class DemoFile:
     """What one of the media is."""
 
     text: str
@@ -72,28 +72,28 @@ _SWAP = (
     " none is found (python benchmarks/demo_media.py)."
 )
 
-MADE: Mapping[str, Made] = {
-    "portrait.jpg": Made("a photograph, as it came", _REAL),
-    "scene.jpg": Made("a photograph, as it came", {_PICTURE: False}),
-    "face-swap.jpg": Made(
+FILES: Mapping[str, DemoFile] = {
+    "portrait.jpg": DemoFile("a photograph, as it came", _REAL),
+    "scene.jpg": DemoFile("a photograph, as it came", {_PICTURE: False}),
+    "face-swap.jpg": DemoFile(
         "the portrait with another person's face, at the resolution of a swapping program",
         {_FACE: True, _PICTURE: False}, _SWAP,
     ),
-    "face-swap-sharp.jpg": Made(
+    "face-swap-sharp.jpg": DemoFile(
         "the same swap with the new face in all its detail", {_FACE: True, _PICTURE: False}, _SWAP,
     ),
-    "moving-face.mp4": Made(
+    "moving-face.mp4": DemoFile(
         "a photograph moved over another, with computed speech", {_FACE: False, _VOICE: True},
         "the speech is a formant synthesiser's, as in formant-speech.wav.",
     ),
-    "credentials.png": Made("computed noise, with content credentials that name a generator", {_PICTURE: True}),
-    "rebuilt-speech.wav": Made("computed speech, rebuilt from its mel spectrogram as early neural TTS did",
+    "credentials.png": DemoFile("computed noise, with content credentials that name a generator", {_PICTURE: True}),
+    "rebuilt-speech.wav": DemoFile("computed speech, rebuilt from its mel spectrogram as early neural TTS did",
                                {_VOICE: True}),
-    "formant-speech.wav": Made(
+    "formant-speech.wav": DemoFile(
         "the same speech as the formant synthesiser computed it", {_VOICE: True},
         "forensix-spoof learnt what vocoders and neural networks leave in a voice. A formant synthesiser uses neither.",
     ),
-    "edited.pdf": Made("an invoice whose amount was painted over in a second version", {_FILE: True}),
+    "edited.pdf": DemoFile("an invoice whose amount was painted over in a second version", {_FILE: True}),
 }  # fmt: skip
 
 
@@ -109,8 +109,8 @@ def run(folder: Path) -> int:
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is a file: name a folder with --folder")
     folder.mkdir(parents=True, exist_ok=True)
-    console.print(f"making {len(MADE)} pictures, videos, recordings and documents ...", style="dim")
-    paths = [path for make in _MAKERS for path in make(folder) if path.name in MADE]
+    console.print(f"making {len(FILES)} pictures, videos, recordings and documents ...", style="dim")
+    paths = [path for make in _MAKERS for path in make(folder) if path.name in FILES]
     reports = []
     for report in analyze_many([str(path) for path in paths]):
         print_report(report, console)
@@ -158,7 +158,7 @@ def _compare(reports: "Sequence[Report]", console: "Console") -> None:
     table = Table("input", "what it is", said_column, title="The truth beside the verdicts", title_justify="left")
     why = []
     for report in reports:
-        medium = MADE[report.name]
+        medium = FILES[report.name]
         outcomes = {task: outcome(verdict, medium.fake.get(task)) for task, verdict in report.verdicts.items()}
         lines = [
             f"{describe(task).title}: {report.verdicts[task].replace('_', ' ')}"

@@ -16,7 +16,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 SIDE_PX = 384
-MADE = "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia"
+SOURCE_TYPE = "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia"
 WORKFLOW = {
     "3": {"class_type": "KSampler", "inputs": {"seed": 7, "steps": 20, "cfg": 7.0, "model": ["4", 0]}},
     "4": {"class_type": "CheckpointLoaderSimple", "inputs": {"ckpt_name": "sd_xl_base_1.0.safetensors"}},
@@ -50,7 +50,7 @@ def _signed(png: bytes) -> bytes:
     """Return a PNG with credentials that say that a generator made it."""
     import c2pa
 
-    created = {"action": "c2pa.created", "digitalSourceType": MADE, "softwareAgent": "Adobe Firefly"}
+    created = {"action": "c2pa.created", "digitalSourceType": SOURCE_TYPE, "softwareAgent": "Adobe Firefly"}
     manifest = {
         "claim_generator_info": [{"name": "forensix demo", "version": "1"}],
         "assertions": [{"label": "c2pa.actions", "data": {"actions": [created]}}],

@@ -35,8 +35,8 @@ def _few(scored: pd.DataFrame) -> list[str]:
             " narrow, and [1, 1] does not mean that nothing else is possible."
         )
     n_real = int((scored["label"] == "real").sum())
-    wanted = {name: round(1 / float(name.removeprefix(_AT_FPR))) for name in DIRECTION if name.startswith(_AT_FPR)}
-    short = {name: n for name, n in wanted.items() if n_real < n}
+    least_reals = {name: round(1 / float(name.removeprefix(_AT_FPR))) for name in DIRECTION if name.startswith(_AT_FPR)}
+    short = {name: n for name, n in least_reals.items() if n_real < n}
     if short and n_groups["fake"] and n_real:
         needed = " and ".join(f"{name} takes {n}" for name, n in short.items())
         sentences.append(f"{needed} reals, and there are {n_real}: here it is the share of fakes above every real.")
@@ -51,10 +51,10 @@ def _repeated(files: pd.DataFrame) -> list[str]:
     if not again.any():
         return []
     first = known.drop_duplicates("sha256").set_index("sha256")["path"]
-    n, one = int(again.sum()), known[again].iloc[0]
+    n, repeated = int(again.sum()), known[again].iloc[0]
     sentences = [
         f"{n} of {len(files)} files {'has' if n == 1 else 'have'} the same content as another, and each counts as if it"
-        f" were another one: the first is {one['path']}, which is {first[one['sha256']]}."
+        f" were another one: the first is {repeated['path']}, which is {first[repeated['sha256']]}."
     ]
     both = known["sha256"].map(known.groupby("sha256")["label"].nunique()) > 1
     if both.any():

@@ -97,10 +97,10 @@ class Collation:
                 rows.append(summary.compare(part, "component", baseline=first, **self._options(options)))
         if not rows or not any(map(len, rows)):
             raise UsageError("there is nothing to compare: it takes two runs of one task")
-        whole = pd.concat(rows, ignore_index=True).rename(columns={"component": "run"})
-        keys = [name for name in ("task", "degradation", "strength", "metric") if name in whole]
-        whole["p_holm"] = whole.groupby(keys, dropna=False, sort=False)["p"].transform(_holm)
-        return whole
+        joined = pd.concat(rows, ignore_index=True).rename(columns={"component": "run"})
+        keys = [name for name in ("task", "degradation", "strength", "metric") if name in joined]
+        joined["p_holm"] = joined.groupby(keys, dropna=False, sort=False)["p"].transform(_holm)
+        return joined
 
     def roc(self, **options: Any) -> displays.RocDisplay:
         """Return ROC curves by run."""

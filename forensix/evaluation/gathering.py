@@ -87,10 +87,10 @@ class Gathered:
         scores["class_name"] = _text(classes[code] for code in self._class[at])
         scores["error"] = _text(self._errors.get(int(place)) for place in at)
         scores["seconds"] = self._seconds[at].astype(np.float64)
-        seen = sorted(self._frames)
-        sizes = [len(self._frames[place]) for place in seen]
-        frames = self._described(table, task, np.repeat(np.array(seen, dtype=np.int64), sizes), "frame")
-        values = np.concatenate([self._frames[place] for place in seen]) if seen else np.zeros((0, 2))
+        videos = sorted(self._frames)
+        sizes = [len(self._frames[place]) for place in videos]
+        frames = self._described(table, task, np.repeat(np.array(videos, dtype=np.int64), sizes), "frame")
+        values = np.concatenate([self._frames[place] for place in videos]) if videos else np.zeros((0, 2))
         frames["frame_ms"], frames["score"] = values[:, 0], values[:, 1]
         return scores, frames
 

@@ -87,13 +87,13 @@ def _made_with(chosen: Any) -> str | None:
     if type(chosen).__init__ is object.__init__:
         return ""
     versions = {}
-    for one in inspect.signature(type(chosen)).parameters.values():
-        if one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD):
+    for parameter in inspect.signature(type(chosen)).parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             return None
-        value = getattr(chosen, one.name, getattr(chosen, f"_{one.name}", _UNSEEN))
+        value = getattr(chosen, parameter.name, getattr(chosen, f"_{parameter.name}", _UNSEEN))
         if not _is_plain(value):
             return None
-        versions[one.name] = value
+        versions[parameter.name] = value
     return f":{digest(versions)}" if versions else ""
 
 

@@ -101,9 +101,9 @@ def _check_same(folder: Path, info: Mapping[str, Any]) -> None:
         there = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         raise UsageError(f"{path} is no result of an evaluation: name another folder") from None
-    wanted = json.loads(json.dumps({**info, "components": sorted(info["components"])}))
+    expected = json.loads(json.dumps({**info, "components": sorted(info["components"])}))
     there = {**there, "components": sorted(there.get("components", ()))}
-    other = [key for key in (*_SAME, "components") if there.get(key) != wanted[key]]
+    other = [key for key in (*_SAME, "components") if there.get(key) != expected[key]]
     if other:
         raise UsageError(
             f"{folder} holds an evaluation with another {' and '.join(other)}: name another folder, or delete it"

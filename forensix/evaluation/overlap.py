@@ -45,11 +45,11 @@ def find_overlap(table: pd.DataFrame, cards: Mapping[str, Any]) -> pd.DataFrame:
 
 def files_seen(table: pd.DataFrame, overlap: pd.DataFrame, component: str) -> "pd.Series[bool]":
     """Return which rows of the manifest are from a source that a component was trained on."""
-    seen = pd.Series(False, index=table.index)
+    trained_on = pd.Series(False, index=table.index)
     rows = overlap[overlap["component"] == component]
     for column, part in rows.groupby("column"):
-        seen |= table[column].astype(str).isin(set(part["value"]))
-    return seen
+        trained_on |= table[column].astype(str).isin(set(part["value"]))
+    return trained_on
 
 
 def _names(text: str) -> set[str]:

@@ -19,8 +19,8 @@ from forensix.perturb import find, grid, names
 from forensix.tasks import Task, describe, load_task
 from forensix.tasks.catalogue import SPECIFIED
 
-MADE = ("sha256", "task", "component", "degradation", "strength", "level", "score", "class_name", "error", "seconds",
-        "frame_ms")  # fmt: skip
+RESULT_COLUMNS = ("sha256", "task", "component", "degradation", "strength", "level", "score", "class_name", "error",
+                  "seconds", "frame_ms")  # fmt: skip
 """Columns that an evaluation adds to those of the manifest."""
 
 # Of slots that other packages define nobody here knows the verb.
@@ -50,7 +50,7 @@ def read_manifest(source: "Manifest | pd.DataFrame | str | os.PathLike[str]") ->
 def carried(manifest: Manifest) -> pd.DataFrame:
     """Return the manifest's table, ``path`` and ``label`` first; columns that scores have too are renamed."""
     table = manifest.table.reset_index(drop=True)
-    table = table.rename(columns={name: f"manifest_{name}" for name in table.columns if name in MADE})
+    table = table.rename(columns={name: f"manifest_{name}" for name in table.columns if name in RESULT_COLUMNS})
     first = ["path", "label"]
     return table[[*first, *(name for name in table.columns if name not in first)]]
 
@@ -91,31 +91,32 @@ def choose_components(task: Task, slot: str | None, chosen: Any) -> dict[str, An
     if chosen is None:
         chosen = task.components[slot]
     if isinstance(chosen, Mapping):
-        components = {str(name): one for name, one in chosen.items()}
+        components = {str(name): component for name, component in chosen.items()}
     else:
         many = list(chosen) if isinstance(chosen, list | tuple) else [chosen]
-        components = {component_name(one): one for one in many}
+        components = {component_name(component): component for component in many}
         if len(components) < len(many):
             raise UsageError(
                 "components are told apart by name, and two have the same: write component={'one': ..., 'other': ...}"
             )
     if not components:
         raise UsageError("component is an empty list: name at least one, or leave it out for the task's own")
-    for one in components.values():
-        if isinstance(one, str):
-            if one not in component_names(slot):
-                load_component(slot, one)  # of a path, or it says what names there are
+    for component in components.values():
+        if isinstance(component, str):
+            if component not in component_names(slot):
+                load_component(slot, component)  # of a path, or it says what names there are
         elif slot in _SCORING:
-            _check_verb(slot, "score", one)
+            _check_verb(slot, "score", component)
     return components
 
 
-def _check_verb(slot: str, verb: str, one: Any) -> None:
-    if isinstance(one, type):
-        raise UsageError(f"component is an object, and {one.__name__} is a class: write {one.__name__}()")
-    if not callable(getattr(one, verb, None)):
+def _check_verb(slot: str, verb: str, component: Any) -> None:
+    if isinstance(component, type):
+        raise UsageError(f"component is an object, and {component.__name__} is a class: write {component.__name__}()")
+    if not callable(getattr(component, verb, None)):
         raise UsageError(
-            f"a {slot} component is a name or an object with the method {verb}; this {type(one).__name__} has none"
+            f"a {slot} component is a name or an object with the method {verb};"
+            f" this {type(component).__name__} has none"
         )
 
 
@@ -158,17 +159,17 @@ def choose_conditions(
         if kind is None:
             find(kinds[0], name)
             raise UsageError(f"{name} changes nothing that {task.name} looks at")
-        one = {name: _strengths(name, chosen[name])} if isinstance(chosen, Mapping) else [name]
-        for _, strength, _ in grid(kind, one):
+        strengths = {name: _strengths(name, chosen[name])} if isinstance(chosen, Mapping) else [name]
+        for _, strength, _ in grid(kind, strengths):
             conditions.append(Condition(name, None if strength is None else float(strength)))
     return list(dict.fromkeys(conditions))
 
 
-def _strengths(name: str, given: Any) -> list[float | None]:
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise UsageError(f"strengths of {name} are a list: write {{{name!r}: [{given!r}]}}")
-    strengths = list(given)
-    wrong = [one for one in strengths if one is not None and (isinstance(one, bool) or not isinstance(one, Real))]
+def _strengths(name: str, chosen: Any) -> list[float | None]:
+    if isinstance(chosen, str) or not isinstance(chosen, Iterable):
+        raise UsageError(f"strengths of {name} are a list: write {{{name!r}: [{chosen!r}]}}")
+    strengths = list(chosen)
+    wrong = [x for x in strengths if x is not None and (isinstance(x, bool) or not isinstance(x, Real))]
     if wrong:
         raise UsageError(f"strengths of {name} are numbers, not {wrong[0]!r}")
     return strengths

@@ -13,7 +13,7 @@ from forensix.evaluation import displays, output, summary, tables
 from forensix.evaluation.cautions import cautions
 from forensix.evaluation.overlap import COLUMNS, files_seen
 
-_SHOWN = ("auc", "eer", "accuracy_threshold", "balanced_accuracy_threshold")
+_METRICS = ("auc", "eer", "accuracy_threshold", "balanced_accuracy_threshold")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,10 +64,10 @@ class Evaluation:
         names = self.components if component is None else (self._known(component),)
         tables = []
         for table in (self.scores, self.frames):
-            seen = pd.Series(False, index=table.index)
+            trained_on = pd.Series(False, index=table.index)
             for name in names:
-                seen |= files_seen(table, self.overlap, name)
-            tables.append(table[~seen].reset_index(drop=True))
+                trained_on |= files_seen(table, self.overlap, name)
+            tables.append(table[~trained_on].reset_index(drop=True))
         note = f"Files from sources that {' or '.join(names)} was trained on are left out."
         info = {**self.info, "notes": [*self.info.get("notes", ()), note]}
         return Evaluation(tables[0], tables[1], info, self.overlap[~self.overlap["component"].isin(names)])
@@ -127,7 +127,7 @@ class Evaluation:
         self, column: str | None = None, *, component: str | None = None, **options: Any
     ) -> displays.ScoreDisplay:
         """Return histograms of one component's scores by source, generator, or any column."""
-        name = self._one(component)
+        name = self._only(component)
         options = {"threshold": self.thresholds[name]} | options
         return displays.ScoreDisplay.from_frame(self._of(name), column, **options)
 
@@ -138,7 +138,7 @@ class Evaluation:
 
     def confusion(self, *, component: str | None = None, **options: Any) -> displays.ConfusionDisplay:
         """Return what one component called what at its card's threshold."""
-        name = self._one(component)
+        name = self._only(component)
         options = {"threshold": self.thresholds[name]} | options
         return displays.ConfusionDisplay.from_frame(self._of(name), **options)
 
@@ -165,7 +165,7 @@ class Evaluation:
         return f"Evaluation({self.info['task']}, {n} files, {', '.join(self.components)}{failed})"
 
     def _repr_html_(self) -> str:
-        table = tables.wide(self.summary(n_bootstrap=0), _SHOWN)
+        table = tables.wide(self.summary(n_bootstrap=0), _METRICS)
         from html import escape
 
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
@@ -174,8 +174,8 @@ class Evaluation:
     def _warnings(self) -> list[str]:
         sentences = []
         for name in self.components:
-            seen = files_seen(self.scores, self.overlap, name) & (self.scores["component"] == name)
-            if n := self.scores.loc[seen, "path"].nunique():
+            trained_on = files_seen(self.scores, self.overlap, name) & (self.scores["component"] == name)
+            if n := self.scores.loc[trained_on, "path"].nunique():
                 sources = list(dict.fromkeys(self.overlap.loc[self.overlap["component"] == name, "trained_on"]))
                 more = f" and {len(sources) - 3} more" if len(sources) > 3 else ""
                 sentences.append(
@@ -195,7 +195,7 @@ class Evaluation:
         table = self.scores if level == "file" else self.frames
         return table if component is None else table[table["component"] == self._known(component)]
 
-    def _one(self, component: str | None) -> str:
+    def _only(self, component: str | None) -> str:
         if component is not None:
             return self._known(component)
         if len(self.components) > 1:

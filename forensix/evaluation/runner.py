@@ -14,7 +14,8 @@ from forensix import executors
 from forensix.analysis import versions
 from forensix.errors import InputNotFound
 from forensix.evaluation.gathering import Gathered
-from forensix.evaluation.identity import card_of, code_identity, component_identity, digest
+from forensix.evaluation.identity import card_of, code_identity, component_identity
+from forensix.evaluation.keys import cache_file, common_parts, content_hash, device_setting, row_key
 from forensix.evaluation.output import Output
 from forensix.evaluation.overlap import find_overlap
 from forensix.evaluation.plan import (
@@ -27,7 +28,7 @@ from forensix.evaluation.plan import (
     read_manifest,
 )
 from forensix.evaluation.result import Evaluation
-from forensix.evaluation.scoring import NONE, Condition, Item, Job, Row, score_file
+from forensix.evaluation.scoring import Item, Job, Row, score_file
 from forensix.evaluation.store import Stores
 from forensix.manifest import Manifest
 from forensix.media import Limits
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 _LOOK_UP = 200
 # About a second of work: what the last worker has left when the others are done stays short.
 _CHUNK_ROWS = 4
-_CACHE = "scores.db"
 
 
 def evaluate(
@@ -146,7 +146,7 @@ def evaluate(
             for name, identity in zip(components, identities, strict=True)
         },
         "conditions": [asdict(condition) for condition in conditions],
-        "settings": {"metadata": metadata, "seed": seed, "limits": asdict(limits), **_device(placement)},
+        "settings": {"metadata": metadata, "seed": seed, "limits": asdict(limits), **device_setting(placement)},
         "manifest": {
             "rows": len(table),
             "root": os.fspath(listed.root),
@@ -159,7 +159,7 @@ def evaluate(
     begun = time.perf_counter()
     with contextlib.ExitStack() as stack:
         target = stack.enter_context(Output(output, info)) if output is not None else None
-        stores = Stores(stack, target.store if target is not None else None, _cache(cache, identities))
+        stores = Stores(stack, target.store if target is not None else None, cache_file(cache, identities))
         tell = stack.enter_context(_telling(task, len(table), progress))
         gathered = Gathered(len(table), list(components), conditions)
         _score(job, absolute(listed), gathered, stores, executor, tell)
@@ -183,7 +183,7 @@ def _score(
     """Fill ``gathered``: from the stores what is there, from the workers what is not."""
     expected: dict[int, tuple[int, list[str], list[int]]] = {}
     """By the number of the item: the file, and key and pair of each row that is wanted of it."""
-    common = _common(job)
+    common = common_parts(job)
 
     def items() -> Iterator[Item]:
         n = 0
@@ -192,7 +192,7 @@ def _score(
             keys: dict[int, list[str]] = {}
             for file in range(at, min(at + _LOOK_UP, len(paths))):
                 try:
-                    sha256 = gathered.sha256[file] = _content(paths[file])
+                    sha256 = gathered.sha256[file] = content_hash(paths[file])
                 except InputNotFound as error:
                     gathered.fail_file(file, error)
                     continue
@@ -202,17 +202,19 @@ def _score(
                     gathered.twin(file, first[content])
                     continue
                 first[content] = file
-                keys[file] = [_key(common[c], content, job.seed, condition) for c, condition in gathered.pairs]
+                keys[file] = [row_key(common[c], content, job.seed, condition) for c, condition in gathered.pairs]
             known = stores.get(key for of in keys.values() for key in of)
             for file, of in keys.items():
                 for pair, key in enumerate(of):
                     if key in known:
                         gathered.set(gathered.place(file, pair), known[key])
-                wanted = [pair for pair, key in enumerate(of) if key not in known]
-                if wanted:
-                    expected[n] = file, of, wanted
+                missing = [pair for pair, key in enumerate(of) if key not in known]
+                if missing:
+                    expected[n] = file, of, missing
                     n += 1
-                    yield Item(paths[file], gathered.sha256[file] or "", tuple(gathered.pairs[pair] for pair in wanted))
+                    yield Item(
+                        paths[file], gathered.sha256[file] or "", tuple(gathered.pairs[pair] for pair in missing)
+                    )
             tell(gathered)
 
     chunk = max(1, _CHUNK_ROWS // len(gathered.pairs))
@@ -220,57 +222,15 @@ def _score(
     finished = executors.run(score_file, job, items(), executor=executor, chunk=chunk, apart=apart)
     try:
         for done in finished:
-            file, of, wanted = expected.pop(done.index)
-            rows = done.value if not done.lost else [_lost(done.lost)] * len(wanted)
-            for pair, row in zip(wanted, rows, strict=True):
+            file, of, missing = expected.pop(done.index)
+            rows = done.value if not done.lost else [_lost(done.lost)] * len(missing)
+            for pair, row in zip(missing, rows, strict=True):
                 gathered.set(gathered.place(file, pair), row)
                 stores.keep(of[pair], row)
             tell(gathered)
     finally:
         finished.close()  # type: ignore[attr-defined]
         stores.flush()
-
-
-def _cache(cache: str | os.PathLike[str] | bool | None, identities: tuple[str | None, ...]) -> Path | None:
-    # Nobody could tell when a component changed that does not say what it is.
-    if cache is False or None in identities:
-        return None
-    if cache is None or cache is True:
-        cache = Path(os.environ.get("FORENSIX_HOME") or Path.home() / ".forensix") / "cache"
-    return Path(cache) / _CACHE
-
-
-def _content(path: str) -> str:
-    try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise InputNotFound(f"{Path(path).name} cannot be read: {error.strerror or error}") from None
-
-
-def _device(placement: Placement) -> dict[str, str]:
-    """Return what of a placement moves scores beyond rounding, empty for the processor."""
-    return {} if placement.device == "cpu" else {"device": placement.device}
-
-
-def _common(job: Job) -> list[str]:
-    """Return what the keys of each component's rows have in common."""
-    parts: list[Any] = [
-        job.task,
-        job.code,
-        job.slot,
-        job.metadata,
-        asdict(job.limits),
-        *_device(job.placement).values(),
-    ]
-    return [digest([*parts, f"unknown {i}" if one is None else one]) for i, one in enumerate(job.identities)]
-
-
-def _key(common: str, content: str, seed: int, condition: Condition) -> str:
-    spelled = f"{common}/{content}"
-    if condition.degradation != NONE:
-        spelled += f"/{condition.degradation}/{condition.strength}/{seed}"
-    return hashlib.sha256(spelled.encode()).hexdigest()
 
 
 def _lost(workers: int) -> Row:

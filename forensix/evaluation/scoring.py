@@ -61,7 +61,7 @@ class Item:
 
     path: str
     sha256: str
-    wanted: tuple[tuple[int, Condition], ...]
+    pairs: tuple[tuple[int, Condition], ...]
 
 
 def score_file(job: Job, item: Item) -> list[Row]:
@@ -86,15 +86,15 @@ def score_file(job: Job, item: Item) -> list[Row]:
             if media.sha256 != item.sha256:
                 raise UsageError(f"{media.name} was changed while it was evaluated")
         except (InputError, UsageError) as error:
-            return [_failed(error) for _ in item.wanted]
+            return [_failed(error) for _ in item.pairs]
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="forensix-")))
-        for condition in dict.fromkeys(condition for _, condition in item.wanted):
-            places = [i for i, (_, other) in enumerate(item.wanted) if other == condition]
+        for condition in dict.fromkeys(condition for _, condition in item.pairs):
+            places = [i for i, (_, other) in enumerate(item.pairs) if other == condition]
             for place, row in zip(places, _condition_rows(job, task, media, condition, folder, [
-                components[item.wanted[i][0]] for i in places
+                components[item.pairs[i][0]] for i in places
             ]), strict=True):  # fmt: skip
                 rows[place] = row
-    return [rows[place] for place in range(len(item.wanted))]
+    return [rows[place] for place in range(len(item.pairs))]
 
 
 def degradable(task: Task) -> tuple[str, ...]:

@@ -59,10 +59,10 @@ class Store:
 
     def get(self, keys: Iterable[str]) -> dict[str, Row]:
         """Return the rows that there are of these keys."""
-        wanted = list(dict.fromkeys(keys))
+        distinct = list(dict.fromkeys(keys))
         rows: dict[str, Row] = {}
-        for at in range(0, len(wanted), _AT_ONCE):
-            some = wanted[at : at + _AT_ONCE]
+        for at in range(0, len(distinct), _AT_ONCE):
+            some = distinct[at : at + _AT_ONCE]
             marks = ",".join("?" * len(some))
             for key, row in self._execute(f"SELECT key, row FROM scores WHERE key IN ({marks})", some):
                 rows[key] = json.loads(row)
@@ -131,10 +131,10 @@ class Stores:
 
     def get(self, keys: Iterable[str]) -> dict[str, Row]:
         """Return the rows that there are of these keys."""
-        wanted = list(keys)
+        asked_for = list(keys)
         rows: dict[str, Row] = {}
         for store in self._read:
-            rows |= store.get(key for key in wanted if key not in rows)
+            rows |= store.get(key for key in asked_for if key not in rows)
         self.n_cached += len(rows)
         return rows
 

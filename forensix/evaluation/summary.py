@@ -95,8 +95,8 @@ def by(
     """
     need(frame, [column])
     rows: list[dict[str, Any]] = []
-    for key, whole in conditions(frame):
-        part = whole.assign(**{column: text(whole[column])})
+    for key, rows_of_key in conditions(frame):
+        part = rows_of_key.assign(**{column: text(rows_of_key[column])})
         real, fake = classes(part)
         names = sorted(part.loc[part["label"] == "fake", column].unique())
         fakes = [fake[fake[column] == name] for name in names]
@@ -139,11 +139,11 @@ def subgroups(
     columns = [columns] if isinstance(columns, str) else columns
     need(frame, columns)
     rows: list[dict[str, Any]] = []
-    for key, whole in conditions(frame):
+    for key, rows_of_key in conditions(frame):
         for column in columns:
-            values = text(whole[column])
+            values = text(rows_of_key[column])
             for member in sorted(values.unique()):
-                part = whole[values == member]
+                part = rows_of_key[values == member]
                 real, fake = classes(part)
                 measures = measured(real, [fake], key, group, n_bootstrap, seed, threshold)[0]
                 place = {**key, "subgroup": column, "member": member}
@@ -216,17 +216,17 @@ def compare(
 
 def _alike(both: Sequence[pd.DataFrame], group: str | None) -> list[pd.DataFrame]:
     """Return two sides of the same files with the same groups, those of the baseline where they are known."""
-    one, base = both
-    other = one["label"].to_numpy() != base["label"].to_numpy()
+    side, base = both
+    other = side["label"].to_numpy() != base["label"].to_numpy()
     if other.any():
         raise UsageError(
             f"{int(other.sum())} files are real for one side and fake for the other, so they cannot be compared; the"
             f" first is {base.loc[other, 'path'].iloc[0]}: evaluate both with the same labels"
         )
     if group is None or group not in base:
-        return [one, base]
-    known = base[group].astype(object).where(base[group].notna(), one[group].astype(object))
-    return [one.assign(**{group: known}), base.assign(**{group: known})]
+        return [side, base]
+    known = base[group].astype(object).where(base[group].notna(), side[group].astype(object))
+    return [side.assign(**{group: known}), base.assign(**{group: known})]
 
 
 def _named(key: Mapping[str, Any], task: str | None) -> list[str]:
@@ -259,13 +259,13 @@ def _rows(
     return rows
 
 
-def _pair(one: Measures, other: Measures, metric: str, confidence: float) -> dict[str, float]:
-    gaps = one.draws[metric] - other.draws[metric]
+def _pair(measures: Measures, baseline: Measures, metric: str, confidence: float) -> dict[str, float]:
+    gaps = measures.draws[metric] - baseline.draws[metric]
     low, high = percentile(gaps, confidence)
     gaps = gaps[np.isfinite(gaps)]
     against = min((gaps <= 0).sum(), (gaps >= 0).sum())
     p = min(1.0, 2 * (against + 1) / (gaps.size + 1)) if np.isfinite(low) else float("nan")
-    value, base = one.values[metric], other.values[metric]
+    value, base = measures.values[metric], baseline.values[metric]
     return {"value": value, "baseline_value": base, "difference": value - base, "low": low, "high": high, "p": p}
 
 

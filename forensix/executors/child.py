@@ -13,7 +13,7 @@ import threading
 from multiprocessing.connection import Connection
 from typing import Any
 
-from forensix.executors.lent import Lent
+from forensix.executors.caller_modules import CallerModules
 
 
 def main() -> None:
@@ -21,7 +21,7 @@ def main() -> None:
     wire = Connection(int(sys.argv[1]))
     try:
         places, work = wire.recv()
-        sys.meta_path.insert(0, Lent(places))
+        sys.meta_path.insert(0, CallerModules(places))
         function, common = pickle.loads(work)
     except Exception as error:
         wire.send(("refused", None, f"{type(error).__name__}: {error}"))

@@ -1,7 +1,7 @@
 """Worker processes on this machine: fresh interpreters, so that scripts without a main guard and notebooks work.
 
-Nothing beside the evidence runs in them: see `forensix.interpreter`, and `forensix.executors.lent` for what may. Each
-has an empty working folder of its own, so give what is to be run absolute paths.
+Nothing beside the evidence runs in them: see `forensix.interpreter`, and `forensix.executors.caller_modules` for what
+may. Each has an empty working folder of its own, so give what is to be run absolute paths.
 
 Each holds the function and what it loads for as long as the run lasts, and has one item at work and one waiting. They
 answer item by item, so when one dies it is known which item it was at.
@@ -21,7 +21,7 @@ from typing import Any
 
 from forensix import interpreter
 from forensix.errors import ForensixError, UsageError
-from forensix.executors import lent
+from forensix.executors import caller_modules
 from forensix.executors.gate import Done, Gate
 
 MOST_DEATHS = 2
@@ -35,7 +35,7 @@ HINT = "name components by entry point, or pass executor='here'"
 def run_in_processes(function: Callable[[Any, Any], Any], common: Any, gate: Gate, n: int) -> Iterator[Done]:
     """Yield results as they come; see `forensix.executors.run`. Leaving the iteration ends the processes."""
     work = packed((function, common))
-    message = pickle.dumps((lent.needed(work), work))
+    message = pickle.dumps((caller_modules.needed(work), work))
     again: deque[tuple[int, Any]] = deque()
     deaths: dict[int, int] = {}
     in_a_row = 0
@@ -159,11 +159,11 @@ def _feed(workers: list[_Worker], again: deque[tuple[int, Any]], gate: Gate, mes
     """Give every worker what it has room for, and start those that are missing."""
     for depth in range(1, _AT_ONCE + 1):
         for worker in workers:
-            if len(worker.held) < depth and (given := _next(again, gate)):
-                worker.give(*given)
-        while depth == 1 and len(workers) < n and (given := _next(again, gate)):
+            if len(worker.held) < depth and (item := _next(again, gate)):
+                worker.give(*item)
+        while depth == 1 and len(workers) < n and (item := _next(again, gate)):
             workers.append(_Worker(message, max(1, (os.cpu_count() or 1) // n)))
-            workers[-1].give(*given)
+            workers[-1].give(*item)
 
 
 def _next(again: deque[tuple[int, Any]], gate: Gate) -> tuple[int, Any] | None:

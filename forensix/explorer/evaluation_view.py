@@ -28,7 +28,7 @@ class EvaluationView:
         names = [(_AS_THEY_ARE.get(name, name), name) for name in selection.conditions(judged)]
         self.component = self._menu("Component", explorer.evaluation.components, "component")
         self.condition = self._menu("Degradation", [*names, _ALL], "degradation")
-        self.outcome = self._menu("Outcome", selection.SHOWN, "outcome")
+        self.outcome = self._menu("Outcome", selection.OUTCOME_FILTERS, "outcome")
         self.order = self._menu("Order", selection.ORDERS, "order")
         columns = selection.columns(judged)
         self.column = w.Dropdown(options=[_ANY, *((visible(name), name) for name in columns)], description="Only where")
@@ -51,9 +51,9 @@ class EvaluationView:
             self.most,
         ]
         filters += [self.order, self.reset]
-        for one in filters[:-1]:
-            one.style.description_width = "6rem"
-            one.layout.width = "21rem"
+        for control in filters[:-1]:
+            control.style.description_width = "6rem"
+            control.layout.width = "21rem"
         bar = w.HBox(filters)
         bar.add_class("fx-explorer-bar")
         self.counts, self.plot, self.rows = w.HTML(), w.HTML(), w.HTML()

@@ -11,10 +11,9 @@ import pandas as pd
 from forensix.errors import ForensixError, InputNotFound, UsageError
 from forensix.evaluation import Evaluation
 from forensix.explorer import looking, selection
-from forensix.explorer.files import MAX_FILES, files_in
+from forensix.explorer.opening import Choice, resolve
 from forensix.explorer.running import Running
 from forensix.explorer.selection import Selection
-from forensix.media import sniff
 from forensix.report import Report
 from forensix.report.folder import safe_name
 from forensix.report.text import visible
@@ -23,8 +22,6 @@ from forensix.tasks.task import check_names, check_slots
 
 if TYPE_CHECKING:
     import ipywidgets
-
-_SAVED = ("result.json", "scores.parquet")
 
 
 class Explorer:
@@ -97,54 +94,17 @@ class Explorer:
         self.running = Running(self._advance)
         self._message, self.row = "", None
         try:
-            self._open(source, name)
+            self._take(resolve(source, name, self.folder, self.files))
         except ForensixError as error:
             self.source, self.name, self._message = None, None, str(error)
         self._changed()
 
-    def _open(self, source: "str | os.PathLike[str] | bytes | Evaluation", name: str | None) -> None:
-        if isinstance(source, Evaluation):
-            self._browse(source)
-            return
-        if isinstance(source, bytes | bytearray | memoryview):
-            self.source, self.name, self.evaluation = bytes(source), name or "upload", None
-            return
-        text = os.fspath(source)
-        if not isinstance(text, str):
-            raise UsageError("a path is text, or pathlib's Path")
-        if not text.strip():
-            raise InputNotFound("Name a file, a folder, or a URL.")
-        if looking.is_url(text):
-            self.source, self.name, self.evaluation = text.strip(), None, None
-            return
-        inside = None if self.folder is None else self.folder / text
-        path = inside if inside is not None and inside.is_file() else Path(text).expanduser()
-        if path.is_dir():
-            if all((path / part).is_file() for part in _SAVED):
-                self._browse(Evaluation.load(path))
-            else:
-                self._list(path)
-            return
-        if not path.exists():
-            raise InputNotFound(f"{sniff.shorten(text)} is not there: name a file, a folder, or a URL")
-        if self.folder is None or not path.is_relative_to(self.folder):
-            self.folder, self.files = None, ()
-        self.source, self.name, self.evaluation = str(path), None, None
-
-    def _list(self, folder: Path) -> None:
-        files, more = files_in(folder)
-        if not files:
-            raise InputNotFound(f"there are no files in {sniff.shorten(str(folder))}")
-        self.folder, self.files, self.source, self.name, self.evaluation = folder, files, None, None, None
-        if more:
-            self._message = f"The first {MAX_FILES:,} files are listed: name the path of any other."
-
-    def _browse(self, evaluation: Evaluation) -> None:
-        if evaluation.scores.empty:
-            raise InputNotFound("the evaluation has no rows: there is nothing to browse")
-        self._judged = selection.judged(evaluation.scores, evaluation.thresholds)
-        self.evaluation, self.source, self.name = evaluation, None, None
-        self.selection, self._table = Selection(evaluation.components[0]), None
+    def _take(self, choice: Choice) -> None:
+        if choice.evaluation is not None:
+            self._judged = selection.judged(choice.evaluation.scores, choice.evaluation.thresholds)
+            self.selection, self._table = Selection(choice.evaluation.components[0]), None
+        self.source, self.name, self.evaluation = choice.source, choice.name, choice.evaluation
+        self.folder, self.files, self._message = choice.folder, choice.files, choice.message
 
     def run(self, timeout_s: float | None = None) -> Report | None:
         """Analyse what is chosen and wait for it; return the report, or None where `message` says why not."""
@@ -243,9 +203,9 @@ class Explorer:
         if unknown:
             fields = ", ".join(Selection.__dataclass_fields__)
             raise UsageError(f"there is nothing to select by {min(unknown)}; there are: {fields}")
-        wanted = replace(selected, **changes)
-        self._table = selection.chosen(judged, wanted)
-        self.selection = wanted
+        selection_after = replace(selected, **changes)
+        self._table = selection.chosen(judged, selection_after)
+        self.selection = selection_after
         self._changed()
         return self._table
 

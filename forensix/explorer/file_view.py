@@ -43,7 +43,7 @@ class FileView:
         bars.append(self._bar("Show", [self.explain, self.transcribe]))
         self.box = w.VBox([self.folder, self.chosen, *bars, w.HBox([self.run])], layout=w.Layout(overflow="visible"))
         self._listed: tuple[str, ...] | None = None
-        self._shown: tuple[str, ...] = ()
+        self._matches: tuple[str, ...] = ()
         self._quiet = False
         self.find.observe(lambda _: self._list(), "value")
         self.files.observe(self._pick, "index")
@@ -83,11 +83,11 @@ class FileView:
         return f"Chosen: {source}"
 
     def _list(self) -> None:
-        wanted = self.find.value.strip().lower()
-        self._shown = tuple(file for file in self.explorer.files if wanted in file.lower())
+        part = self.find.value.strip().lower()
+        self._matches = tuple(file for file in self.explorer.files if part in file.lower())
         quiet, self._quiet = self._quiet, True
         # Names, not values: a name may hold what no message can carry.
-        self.files.options = [(visible(file, limit=200), i) for i, file in enumerate(self._shown)]
+        self.files.options = [(visible(file, limit=200), i) for i, file in enumerate(self._matches)]
         self.files.index = None
         self.files.description = "Files"
         self.find.placeholder = f"part of a name, among {plural(len(self.explorer.files), 'file')}"
@@ -95,7 +95,7 @@ class FileView:
 
     def _pick(self, change: dict[str, Any]) -> None:
         if not self._quiet and change["new"] is not None and self.explorer.folder is not None:
-            self.explorer.open(self.explorer.folder / self._shown[change["new"]])
+            self.explorer.open(self.explorer.folder / self._matches[change["new"]])
 
     def _ticked(self) -> None:
         if not self._quiet:

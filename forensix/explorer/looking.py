@@ -42,12 +42,12 @@ def analysing(
 
     def work(progress: Callable[[str, str, float], None]) -> Report:
         try:
-            wanted = _accepting(source, name, tasks)
-            running.expect(tuple(wanted or ()))
-            return analyze(source, wanted, name=name, progress=progress, **options, **components)
+            accepting = _accepting(source, name, tasks)
+            running.expect(tuple(accepting or ()))
+            return analyze(source, accepting, name=name, progress=progress, **options, **components)
         except InputError as error:
-            given = name or ("upload" if isinstance(source, bytes) else source)
-            return Report(input=given, name=Path(given).name, error=str(error), codes={"input": error.code})
+            input_name = name or ("upload" if isinstance(source, bytes) else source)
+            return Report(input=input_name, name=Path(input_name).name, error=str(error), codes={"input": error.code})
 
     return work
 

@@ -73,11 +73,11 @@ class Panel:
         alone = f"Show reports without {visible(explorer.kept.name, limit=60)}" if explorer.kept else ""
         self.compare.tooltip = alone or "Keep this report, and compare what follows with it"
         # Sent once: reports hold pictures.
-        if report is not self._shown[0] or explorer.kept is not self._shown[1]:
-            if report is not self._shown[0]:
+        if report is not self._drawn[0] or explorer.kept is not self._drawn[1]:
+            if report is not self._drawn[0]:
                 self.report.value = "" if report is None else report._repr_html_()
                 self.path.value = explorer.report_name
-            self._shown = (report, explorer.kept)
+            self._drawn = (report, explorer.kept)
             self.said.value, self.comparison.value = "", ""
             if explorer.kept is not None and report is not None and report is not explorer.kept:
                 self.comparison.value = render_comparison(explorer.kept, report)
@@ -95,4 +95,4 @@ class Panel:
             reason = str(error)
             self.said.value = drawing.sentence(f"{reason[:1].upper()}{reason[1:]}.", wrong=True)
 
-    _shown: tuple[object, object] = (None, None)
+    _drawn: tuple[object, object] = (None, None)

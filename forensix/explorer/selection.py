@@ -13,11 +13,11 @@ import pandas as pd
 
 from forensix.errors import UsageError
 from forensix.evaluation.conditions import UNKNOWN
-from forensix.evaluation.plan import MADE
+from forensix.evaluation.plan import RESULT_COLUMNS
 
 FALSE_ALARM, MISS = "false alarm", "miss"
 OUTCOMES = ("right", FALSE_ALARM, MISS, "failed", "nothing to score")
-SHOWN = ("all", "errors", *OUTCOMES)
+OUTCOME_FILTERS = ("all", "errors", *OUTCOMES)
 ORDERS = ("most wrong first", "highest score first", "lowest score first", "as listed")
 AS_THEY_ARE = "none"
 MAX_VALUES = 200
@@ -32,7 +32,7 @@ class Selection:
     degradation: str | None = AS_THEY_ARE
     """A degradation as `conditions` names it, ``"jpeg 70"``; None for all of them."""
     outcome: str = "all"
-    """One of `SHOWN`; ``"errors"`` are false alarms and misses."""
+    """One of `OUTCOME_FILTERS`; ``"errors"`` are false alarms and misses."""
     where: Mapping[str, str] = field(default_factory=dict)
     """Values by column, as text; ``"unknown"`` where there is none."""
     contains: str = ""
@@ -73,7 +73,7 @@ def conditions(frame: pd.DataFrame) -> tuple[str, ...]:
 
 def columns(frame: pd.DataFrame) -> tuple[str, ...]:
     """Return the columns of the manifest that tell rows apart, and those of the label and the verdict's class."""
-    own = [name for name in frame.columns if name not in (*MADE, "path", "condition", "outcome", "wrong_by")]
+    own = [name for name in frame.columns if name not in (*RESULT_COLUMNS, "path", "condition", "outcome", "wrong_by")]
     return tuple(str(name) for name in (*own, "class_name") if frame[name].nunique(dropna=False) > 1)
 
 
@@ -92,7 +92,7 @@ def check(frame: pd.DataFrame, selection: Selection) -> None:
     known = {
         "component": (selection.component, tuple(map(str, frame["component"].unique()))),
         "degradation": (selection.degradation or AS_THEY_ARE, (*conditions(frame), AS_THEY_ARE)),
-        "outcome": (selection.outcome, SHOWN),
+        "outcome": (selection.outcome, OUTCOME_FILTERS),
         "order": (selection.order, ORDERS),
     }
     for name, (value, there) in known.items():
@@ -113,8 +113,8 @@ def chosen(frame: pd.DataFrame, selection: Selection) -> pd.DataFrame:
     if selection.degradation is not None:
         keep = keep & (frame["condition"] == selection.degradation).to_numpy()
     if selection.outcome != "all":
-        wanted = (FALSE_ALARM, MISS) if selection.outcome == "errors" else (selection.outcome,)
-        keep = keep & frame["outcome"].isin(wanted).to_numpy()
+        outcomes = (FALSE_ALARM, MISS) if selection.outcome == "errors" else (selection.outcome,)
+        keep = keep & frame["outcome"].isin(outcomes).to_numpy()
     for name, value in selection.where.items():
         keep = keep & (_text(frame[name]) == str(value)).to_numpy()
     if selection.contains:

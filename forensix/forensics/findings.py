@@ -103,13 +103,13 @@ def result(findings: Iterable[Finding]) -> schema.ForensicResult:
         for severity in ("critical", "suspect", "benign")
     }
     triggers: dict[schema.RedFlag, tuple[str, ...]] = {}
-    for one in findings:
-        for flag in one.flags:
-            values = one.claim.value or (one.claim.claim,)
+    for item in findings:
+        for flag in item.flags:
+            values = item.claim.value or (item.claim.claim,)
             triggers[flag] = tuple(dict.fromkeys((*triggers.get(flag, ()), *values)))
     details: dict[str, Any] = {}
-    for one in findings:
-        for key, value in one.details:
+    for item in findings:
+        for key, value in item.details:
             if key != "source":
                 details.setdefault(key, value)
     return schema.ForensicResult(
@@ -125,5 +125,5 @@ SOURCES: tuple[schema.Source, ...] = ("ai_generated", "screenshot", "software", 
 
 def _source(findings: tuple[Finding, ...]) -> schema.Source:
     """Return the kind of origin that the claims name; the one that says most about the content wins."""
-    named = {value for one in findings for key, value in one.details if key == "source"}
+    named = {value for item in findings for key, value in item.details if key == "source"}
     return next((source for source in SOURCES if source in named), "unknown")

@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 
 MAX_TEXT = 2000
-WHOLE = r"(?<![^\W\d_])(?:{})(?![^\W\d_])"
+WORD = r"(?<![^\W\d_])(?:{})(?![^\W\d_])"
 """Around a pattern: what it matches is no part of a longer word."""
 
 
@@ -45,7 +45,7 @@ def generators() -> tuple[Generator, ...]:
                 row["identifier"],
                 row["name"],
                 row["media"],
-                _pattern(WHOLE.format(row["program"]) if row["program"] else ""),
+                _pattern(WORD.format(row["program"]) if row["program"] else ""),
                 _pattern(row["model"]),
                 _pattern(row["signer"]),
             )

@@ -26,7 +26,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal, get_args
 
-from forensix.forensics.generators import WHOLE, by_program
+from forensix.forensics.generators import WORD, by_program
 from forensix.metadata.facts import Fact
 
 Category = Literal["editor", "screenshot", "converter", "camera", "transfer", "messenger", "generator", "writer"]
@@ -51,7 +51,7 @@ def _table() -> tuple[tuple[re.Pattern[str], Program], ...]:
     table = []
     for row in rows:
         program = Program(row["name"], row["category"])  # type: ignore[arg-type]
-        table.append((re.compile(WHOLE.format(row["pattern"]), re.IGNORECASE), program))
+        table.append((re.compile(WORD.format(row["pattern"]), re.IGNORECASE), program))
     return tuple(table)
 
 

@@ -41,14 +41,14 @@ def copy_all(examples: Iterable[Example], folder: Path, most: int | None) -> Ite
         The disk is full, or may not be written.
     """
     taken: dict[tuple[str, str], int] = {}
-    for one in examples:
-        kind = str(one.label), str(one.columns.get("split"))
+    for example in examples:
+        kind = str(example.label), str(example.columns.get("split"))
         taken[kind] = taken.get(kind, 0) + 1
         if most is not None and taken[kind] > most:
             continue
-        path = inside(one.name)
-        _copy(one, folder / path)
-        yield {"path": path, "label": one.label, **one.columns}
+        path = inside(example.name)
+        _copy(example, folder / path)
+        yield {"path": path, "label": example.label, **example.columns}
 
 
 def inside(name: str) -> str:
@@ -72,14 +72,14 @@ def inside(name: str) -> str:
     return path.as_posix()
 
 
-def _copy(one: Example, target: Path) -> None:
-    if one.size is not None and target.is_file() and target.stat().st_size == one.size:
+def _copy(example: Example, target: Path) -> None:
+    if example.size is not None and target.is_file() and target.stat().st_size == example.size:
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f"{target.name}.partial")
     try:
-        with one.open() as source, partial.open("wb") as file:
-            shutil.copyfileobj(_Bounded(source, one.name), file)
+        with example.open() as source, partial.open("wb") as file:
+            shutil.copyfileobj(_Bounded(source, example.name), file)
         partial.replace(target)
     except BaseException:
         with contextlib.suppress(OSError):

@@ -85,13 +85,13 @@ def _examples(source: Any, target: Path, media: str | None, label: str | None, s
         examples = shards.examples([(name, partial(_opened, name)) for name in _names(place)], media, label)
     else:
         examples = remote.examples(place, target)
-    yield from (one for one in examples if split is None or one.columns.get("split") == split)
+    yield from (example for example in examples if split is None or example.columns.get("split") == split)
 
 
 def _names(pattern: str) -> list[str]:
     names = shards.expanded(pattern)
     if not remote.is_url(pattern):
-        names = [name for one in names for name in (sorted(glob.glob(one)) or [one])]
+        names = [name for pattern in names for name in (sorted(glob.glob(pattern)) or [pattern])]
     return names
 
 

@@ -64,13 +64,13 @@ def _pairs(root: Path) -> tuple[dict[str, str], dict[str, str]]:
         for pair in layout.json_list(path):
             if not isinstance(pair, list) or len(pair) != 2:
                 raise UsageError(f"{path.name} must hold pairs of video names")
-            one, other = map(str, pair)
-            splits |= {one: split, other: split}
-            partner |= {one: other, other: one}
+            source, target = map(str, pair)
+            splits |= {source: split, target: split}
+            partner |= {source: target, target: source}
     if not partner:
         # The names of the fakes tell the pairs as well.
         for path in layout.files(root / "manipulated_sequences", layout.VIDEOS):
-            one, _, other = path.stem.partition("_")
-            if one.isdecimal() and other.isdecimal():
-                partner.setdefault(one, other)
+            source, _, target = path.stem.partition("_")
+            if source.isdecimal() and target.isdecimal():
+                partner.setdefault(source, target)
     return splits, partner

@@ -31,7 +31,7 @@ def rows(root: Path, *, modality: str = "any") -> Iterator[dict[str, Any]]:
         raise UsageError(f"modality must be any, video or audio, not {modality!r}")
     listing = layout.need(root, "meta_data.csv", what=_WHAT)
     layout.need(root, *_TYPES, what=_WHAT)
-    seen = set()
+    paths = set()
     for row in layout.records(listing, "source", "method", "type", "race", "gender", "path"):
         if row["type"] not in _TYPES:
             raise UsageError(f"{listing.name} has the types {', '.join(_TYPES)}, but one is {row['type'][:40]!r}")
@@ -41,9 +41,9 @@ def rows(root: Path, *, modality: str = "any") -> Iterator[dict[str, Any]]:
             raise UsageError(f"{listing.name} names a folder that is none: {row['race'][:40]}/{row['gender'][:40]}")
         path = root / row["type"] / row["race"] / row["gender"] / row["source"] / PurePosixPath(row["path"]).name
         # The folder of the type says the label, so a path that comes again has the same one.
-        if path in seen or not path.is_file():
+        if path in paths or not path.is_file():
             continue
-        seen.add(path)
+        paths.add(path)
         yield {
             "path": layout.relative(path, root),
             "label": "fake" if fake else "real",

@@ -37,7 +37,7 @@ def rows(root: Path) -> Iterator[dict[str, Any]]:
     missing = [label for label in _LABELS if label not in {name for _, name, _ in classes}]
     if len(missing) == 2:
         raise UsageError(f"{root} holds neither a manifest.csv nor the folders real and fake")
-    for split, label, folder in sorted(classes, key=lambda one: (one[0] or "", _LABELS.index(one[1]))):
+    for split, label, folder in sorted(classes, key=lambda row: (row[0] or "", _LABELS.index(row[1]))):
         for path in layout.files(folder):
             inside = path.relative_to(folder).parts
             kind = inside[0] if len(inside) > 1 else None

@@ -85,11 +85,11 @@ def _of_split(split: str, rows: Any, media: str | None, label: str | None, sourc
     named = feature.int2str if hasattr(feature, "int2str") else None
     allowed = [Path(file["filename"]).resolve().parent for file in getattr(rows, "cache_files", ())]
     for at, row in enumerate(rows):
-        stored, given = row[medium], row[labelled]
+        stored, value = row[medium], row[labelled]
         if not isinstance(stored, dict) or not (stored.get("bytes") or stored.get("path")):
             raise UsageError(f"row {at} of the dataset holds no {kinds[medium].lower()} in the column {medium!r}")
-        if named is not None and given is not None and given >= 0:
-            given = named(given)
+        if named is not None and value is not None and value >= 0:
+            value = named(value)
         columns = {
             name: value
             for name, value in row.items()
@@ -98,7 +98,7 @@ def _of_split(split: str, rows: Any, media: str | None, label: str | None, sourc
         data, name = _content(stored, allowed, at)
         yield Example(
             name=f"{split or 'all'}/{at:07d}{_ending(data, name)}",
-            label=given,
+            label=value,
             size=len(data) if isinstance(data, bytes) else data.stat().st_size,
             open=lambda data=data: _opened(data),  # type: ignore[misc]
             columns=columns | ({"split": split} if split else {}),

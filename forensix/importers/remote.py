@@ -73,13 +73,13 @@ def examples(url: str, folder: Path) -> Iterator[Example]:
 
 def _table(system: Any, path: str, folder: Path) -> pd.DataFrame:
     folder.mkdir(parents=True, exist_ok=True)
-    kept = folder / f"listed{posixpath.splitext(path)[1].lower()}"
-    kept.write_bytes(system.cat_file(path))
-    return read_table(kept)
+    copy = folder / f"listed{posixpath.splitext(path)[1].lower()}"
+    copy.write_bytes(system.cat_file(path))
+    return read_table(copy)
 
 
 def _of_folders(system: Any, path: str, url: str) -> Iterator[Example]:
-    names = sorted(str(one) for one in system.find(path))
+    names = sorted(str(path) for path in system.find(path))
     listed = [name[len(path) :].lstrip("/") for name in names if name.lower().endswith(MEDIA)]
     n = 0
     for name in listed:

@@ -47,7 +47,7 @@ def expanded(pattern: str) -> list[str]:
         within = [f"{n:0{len(count[1])}}" for n in range(first, last + 1)]
     else:
         within = match[1].split(",")
-    return [name for one in within for name in expanded(pattern[: match.start()] + one + pattern[match.end() :])]
+    return [name for part in within for name in expanded(pattern[: match.start()] + part + pattern[match.end() :])]
 
 
 def examples(shards: list[tuple[str, Opener]], media: str | None, label: str | None) -> Iterator[Example]:
@@ -67,7 +67,7 @@ def examples(shards: list[tuple[str, Opener]], media: str | None, label: str | N
             with opener() as file, tarfile.open(fileobj=file, mode="r:") as tar:
                 files = (member for member in tar if member.isreg() and not member.issparse())
                 for key, parts in itertools.groupby(files, lambda member: _split(member.name)[0]):
-                    yield _example(tar, stem, key, {_split(one.name)[1]: one for one in parts}, media, label)
+                    yield _example(tar, stem, key, {_split(member.name)[1]: member for member in parts}, media, label)
         except tarfile.TarError as error:
             raise UsageError(f"{name} is no tar file that can be read: {error}") from None
 
@@ -94,8 +94,8 @@ def _example(
         )
     columns = _columns(tar, parts)
     text = next((parts[name] for name in ([label] if label else LABEL_PARTS) if name in parts), None)
-    given = _text(tar, text).strip() if text is not None else columns.pop(label or "label", None)
-    if given is None:
+    text_label = _text(tar, text).strip() if text is not None else columns.pop(label or "label", None)
+    if text_label is None:
         raise UsageError(
             f"{shard}.tar: the example {key[:80]!r} has no label, neither a part {', '.join(LABEL_PARTS)} nor a field"
             " label of its json: say which it is with label="
@@ -103,7 +103,7 @@ def _example(
     member = parts[endings[0]]
     return Example(
         name=f"{shard}/{inside(f'{key}.{endings[0]}')}",
-        label=given,
+        label=text_label,
         size=member.size,
         open=lambda: contextlib.closing(_opened(tar, member)),
         columns={name: value for name, value in columns.items() if name not in ("path", "label")},

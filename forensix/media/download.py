@@ -73,27 +73,29 @@ def _fetch_direct(
                     if got.status not in _REDIRECTS:
                         return _name(target), _receive(got, target, path, limits)
                     target = _redirected(target, got)
-            raise FetchError(f"{_shown(target)} lies behind more than {MAX_REDIRECTS} redirects; give the final link")
+            raise FetchError(
+                f"{_printable(target)} lies behind more than {MAX_REDIRECTS} redirects; give the final link"
+            )
     except httpcore.TimeoutException:
         raise FetchError(
-            f"{_shown(target)} did not answer within {limits.download_s:g} s; try again, or download it yourself"
+            f"{_printable(target)} did not answer within {limits.download_s:g} s; try again, or download it yourself"
         ) from None
     except httpcore.ConnectError as error:
-        raise FetchError(f"{_shown(target)} cannot be reached: {_reason(error)}") from None
+        raise FetchError(f"{_printable(target)} cannot be reached: {_reason(error)}") from None
     except (httpcore.NetworkError, httpcore.ProtocolError) as error:
-        raise FetchError(f"{_shown(target)} broke off the answer: {_reason(error)}") from None
+        raise FetchError(f"{_printable(target)} broke off the answer: {_reason(error)}") from None
 
 
 def _receive(response: httpcore.Response, target: httpx.URL, path: Path, limits: "Limits") -> FetchError | None:
     headers = {key.lower(): value for key, value in response.headers}
     if response.status != 200:
-        refusal = FetchError(f"{_shown(target)} answered with HTTP status {response.status}; check the link")
+        refusal = FetchError(f"{_printable(target)} answered with HTTP status {response.status}; check the link")
         # Platforms turn simple clients away from their pages; whether this is one, yt-dlp knows.
         if response.status in (401, 403, 429) and _may_be_page(headers):
             return refusal
         raise refusal
     if headers.get(b"content-encoding", b"identity").lower() != b"identity":
-        raise FetchError(f"{_shown(target)} sent compressed data, which was not asked for")
+        raise FetchError(f"{_printable(target)} sent compressed data, which was not asked for")
     stated = headers.get(b"content-length", b"0")
     if stated.isdigit() and int(stated) > limits.max_bytes:
         raise _too_large(target, f"{int(stated) / 1024**2:.1f} MB", limits)
@@ -111,7 +113,7 @@ def _receive(response: httpcore.Response, target: httpx.URL, path: Path, limits:
     if not (_may_be_page(headers) and start.startswith((b"<!doctype html", b"<html", b"<!--"))):
         return None
     return FetchError(
-        f"{_shown(target)} is a web page, and of no platform that is known; give the direct link to the media file"
+        f"{_printable(target)} is a web page, and of no platform that is known; give the direct link to the media file"
     )
 
 
@@ -125,18 +127,18 @@ def _parse(url: str) -> httpx.URL:
     if not target.host:
         raise FetchError(f"{shorten(url)} names no host; give a link such as https://example.org/clip.mp4")
     if target.userinfo:
-        raise FetchError(f"{_shown(target)} carries a user name or password, which are not sent")
+        raise FetchError(f"{_printable(target)} carries a user name or password, which are not sent")
     return target
 
 
 def _redirected(target: httpx.URL, response: httpcore.Response) -> httpx.URL:
     where = next((value for key, value in response.headers if key.lower() == b"location"), b"")
     if not where:
-        raise FetchError(f"{_shown(target)} redirects to nowhere")
+        raise FetchError(f"{_printable(target)} redirects to nowhere")
     try:
         return _parse(str(target.join(where.decode("utf-8", "replace"))))
     except (httpx.InvalidURL, ValueError):
-        raise FetchError(f"{_shown(target)} redirects to a malformed address") from None
+        raise FetchError(f"{_printable(target)} redirects to a malformed address") from None
 
 
 def _core_url(target: httpx.URL) -> httpcore.URL:
@@ -156,10 +158,12 @@ def _may_be_page(headers: dict[bytes, bytes]) -> bool:
 
 
 def _too_large(target: httpx.URL, came: str, limits: "Limits") -> LimitExceeded:
-    return LimitExceeded(f"{_shown(target)} has {came}; the limit for a download is {limits.max_bytes / 1024**2:g} MB")
+    return LimitExceeded(
+        f"{_printable(target)} has {came}; the limit for a download is {limits.max_bytes / 1024**2:g} MB"
+    )
 
 
-def _shown(target: httpx.URL) -> str:
+def _printable(target: httpx.URL) -> str:
     # Query strings may hold secrets.
     return shorten(str(target.copy_with(query=None, fragment=None, userinfo=b"")))
 

@@ -99,7 +99,7 @@ class Media:
             When it cannot be decoded in full.
         """
         if self.kind != "image":
-            raise UnsupportedMedia(f"{self._shown} is {_article(self.kind)}, not an image")
+            raise UnsupportedMedia(f"{self._short_name} is {_article(self.kind)}, not an image")
         rgb: np.ndarray = self.memo("media.image", lambda: self._decode_image(None))
         # A copy each, so that one task cannot paint into what another will see.
         return rgb.copy()
@@ -126,7 +126,7 @@ class Media:
         if self.kind == "image":
             return self._image_frame(max_side_px)
         if self.kind != "video":
-            raise UnsupportedMedia(f"{self._shown} is {_article(self.kind)} and has no pictures to analyse")
+            raise UnsupportedMedia(f"{self._short_name} is {_article(self.kind)} and has no pictures to analyse")
         return self._video_frames(rate_hz, max_side_px)
 
     def pages(self, jobs: Sequence[PageJob], *, max_side_px: int) -> Iterator[DrawnPage]:
@@ -142,7 +142,7 @@ class Media:
         import numpy as np
 
         if self.kind != "pdf":
-            raise UnsupportedMedia(f"{self._shown} is {_article(self.kind)} and has no pages")
+            raise UnsupportedMedia(f"{self._short_name} is {_article(self.kind)} and has no pages")
         asked = [{"page": job.number, "end": job.end_offset, "boxes": [list(box) for box in job.boxes]} for job in jobs]
         items = stream("forensix.media.paper:draw", self.for_decoder(), asked, max_side_px, timeout_s=_PAGES_S)
         with contextlib.closing(items):  # type: ignore[type-var]
@@ -165,7 +165,7 @@ class Media:
             When it turns out to be longer than its header said.
         """
         if self.kind not in ("audio", "video"):
-            raise UnsupportedMedia(f"{self._shown} is {_article(self.kind)} and has no sound")
+            raise UnsupportedMedia(f"{self._short_name} is {_article(self.kind)} and has no sound")
         samples: np.ndarray = self.memo("media.samples", self._decode_samples)
         return samples
 
@@ -183,7 +183,7 @@ class Media:
             return value
 
     @property
-    def _shown(self) -> str:
+    def _short_name(self) -> str:
         return sniff.shorten(self.name)
 
     def for_decoder(self) -> dict[str, str]:
@@ -197,7 +197,7 @@ class Media:
             It holds nothing to decode.
         """
         if not self._finalizer.alive:
-            raise ValueError(f"{self._shown} is closed; open it again")
+            raise ValueError(f"{self._short_name} is closed; open it again")
         if self.broken:
             raise BrokenMedia(self.broken)
         return described(self.path, self.format, self.mime, self.name)

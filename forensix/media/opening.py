@@ -58,11 +58,13 @@ def open_media(
     >>> with open_media("photo.jpg") as media:  # doctest: +SKIP
     ...     media.kind, media.info.width_px, media.image().shape
     """
-    given = source if isinstance(source, Input) else as_input(source, name=name, sample_rate=sample_rate, limits=limits)
-    source, name = given.source, given.name
-    if given.written is not None:
+    medium_input = (
+        source if isinstance(source, Input) else as_input(source, name=name, sample_rate=sample_rate, limits=limits)
+    )
+    source, name = medium_input.source, medium_input.name
+    if medium_input.written is not None:
         # Its pixels and seconds are within the limits: without a codec's help they take more bytes than a file may.
-        limits = replace(limits, max_bytes=max(limits.max_bytes, len(given.source)))  # type: ignore[arg-type]
+        limits = replace(limits, max_bytes=max(limits.max_bytes, len(medium_input.source)))  # type: ignore[arg-type]
     with contextlib.ExitStack() as resources:
         if isinstance(source, bytes):
             shown_source = name = name or "upload"
@@ -77,16 +79,16 @@ def open_media(
             path, found_name = fetch(str(source), _private_folder(resources), limits, frozenset(private_hosts))
             shown_name = name = name or found_name
         else:
-            shown_source = given.spelled
+            shown_source = medium_input.spelled
             path = Path(source)
             shown_name = name or shown_source
             name = name or path.name or shown_source
         with sniff.open_regular(path, shown_name) as file:
             size_bytes = os.fstat(file.fileno()).st_size
             _check_bytes(size_bytes, shown_name, limits)
-            sniffed = sniff.sniff(file.read(sniff.HEAD_BYTES), shown_name)
+            file_format = sniff.sniff(file.read(sniff.HEAD_BYTES), shown_name)
             sha256 = _sha256(file)
-        slug, mime, info, broken = sniffed.format, sniffed.mime, MediaInfo(), sniffed.broken
+        slug, mime, info, broken = file_format.format, file_format.mime, MediaInfo(), file_format.broken
         if not broken:
             info, broken = _probe(path, slug, mime, name, limits)
         kind = _kind(slug, info, broken)
@@ -103,9 +105,9 @@ def open_media(
             sha256=sha256,
             info=info,
             broken=broken,
-            only_named=sniffed.broken is not None,
+            only_named=file_format.broken is not None,
             limits=limits,
-            written=given.written,
+            written=medium_input.written,
             resources=resources.pop_all(),
         )
 

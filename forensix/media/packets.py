@@ -138,9 +138,9 @@ def _like(frame: Any, rows: Any) -> Any:
     import numpy as np
 
     lines = rows if frame.format.is_planar else rows.T.reshape(1, -1)
-    made = av.AudioFrame.from_ndarray(np.ascontiguousarray(lines), format=frame.format.name, layout=frame.layout)
-    made.sample_rate, made.pts, made.time_base = frame.sample_rate, frame.pts, frame.time_base
-    return made
+    audio_frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(lines), format=frame.format.name, layout=frame.layout)
+    audio_frame.sample_rate, audio_frame.pts, audio_frame.time_base = frame.sample_rate, frame.pts, frame.time_base
+    return audio_frame
 
 
 class Clock:

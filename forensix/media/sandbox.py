@@ -257,8 +257,8 @@ class _Fresh(subprocess.Popen[bytes]):
 
 def _start(settings: dict[str, Any]) -> Forked | _Fresh:
     """Return a child that waits for its request."""
-    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
-    environment = {**_ENVIRONMENT, **kept}
+    variables = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+    environment = {**_ENVIRONMENT, **variables}
     # The template has no network, so a child that needs one cannot come from there.
     if not settings["network"] and (forked := TEMPLATE.fork(settings, environment)) is not None:
         return forked

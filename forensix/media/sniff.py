@@ -127,7 +127,7 @@ def open_regular(path: str | os.PathLike[str], name: str) -> BufferedReader:
 
 
 @dataclass(frozen=True, slots=True)
-class Sniffed:
+class FileFormat:
     """What a file is, as far as its first bytes tell.
 
     ``broken`` is a sentence where no format's first bytes were found and only the name says ``format``: such a file can
@@ -141,7 +141,7 @@ class Sniffed:
     broken: str | None = None
 
 
-def sniff(head: bytes, name: str) -> Sniffed:
+def sniff(head: bytes, name: str) -> FileFormat:
     """Tell the format from the first ``HEAD_BYTES`` bytes of a file.
 
     Raises
@@ -168,13 +168,13 @@ def sniff(head: bytes, name: str) -> Sniffed:
         slug = "pcm"
     if slug:
         mime = "image/avif" if slug == "heif" and head[8:12] in (b"avif", b"avis") else MIME[slug]
-        return Sniffed(slug, mime, _kinds(slug))
+        return FileFormat(slug, mime, _kinds(slug))
     what = foreign.name(head)
     slug = _named(extension)
     # A PDF is text to a great extent; one that lost its header is told by its objects.
     if slug and (what is None or (slug == "pdf" and what == foreign.TEXT and _PDF_PARTS.search(head))):
         broken = f"{label} does not begin as the {slug} that its name says, but with the bytes {head[:8].hex(' ')}"
-        return Sniffed(slug, MIME[slug], _kinds(slug), broken)
+        return FileFormat(slug, MIME[slug], _kinds(slug), broken)
     raise UnsupportedMedia(f"{label} is {what or 'not in a format that is known here'}; forensix reads {_READABLE}")
 
 

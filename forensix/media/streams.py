@@ -112,8 +112,8 @@ def frames(
         if size is None:
             raise BrokenMedia(f"{name} holds no frame that can be decoded")
         if resized:
-            told = f"the picture size changes in {resized} of the {looked_at} frames looked at"
-            warnings.append(f"{told}; they are shown in the size of the first")
+            warning = f"the picture size changes in {resized} of the {looked_at} frames looked at"
+            warnings.append(f"{warning}; they are shown in the size of the first")
         warnings += decoding.warnings("frame", _missing_s(container, video, last_ms / 1000))
     yield warnings
 

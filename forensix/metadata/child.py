@@ -29,8 +29,8 @@ def read(path: str, kind: str, format: str, name: str, only_named: bool = False)
         facts = Facts(kind, format, problems=(Problem(f"It cannot be read to the end: {_said(error)}", "file", 0),))
     common = common_facts(Path(path), format, name, only_named)
     pictures = {title: bytes(data) for title, data in facts.pictures.items()}
-    whole = Facts(kind, format, (*common, *facts.items), facts.problems, facts.structure, pictures)
-    values: dict[str, Any] = plain(to_values(whole))
+    facts_of_file = Facts(kind, format, (*common, *facts.items), facts.problems, facts.structure, pictures)
+    values: dict[str, Any] = plain(to_values(facts_of_file))
     return values
 
 

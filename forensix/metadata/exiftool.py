@@ -51,12 +51,12 @@ DERIVED = frozenset({"SourceFile", "File:FileType", "File:FileTypeExtension", "F
 
 def installed() -> str | None:
     """Return the absolute path of the program, or ``None`` where there is none or it is switched off."""
-    wanted = os.environ.get(VARIABLE, "exiftool")
-    if not wanted or wanted.lower() in ("off", "0", "no", "false"):
+    program = os.environ.get(VARIABLE, "exiftool")
+    if not program or program.lower() in ("off", "0", "no", "false"):
         return None
-    path = shutil.which(wanted)
+    path = shutil.which(program)
     # A relative part of PATH would let a program that lies beside the evidence stand in for it.
-    return os.path.abspath(path) if path and (os.path.isabs(path) or os.sep in wanted) else None
+    return os.path.abspath(path) if path and (os.path.isabs(path) or os.sep in program) else None
 
 
 def answers(path: Path) -> dict[str, Any]:

@@ -57,7 +57,7 @@ class Detector(ABC):
         self.network.move(placement)
         return self
 
-    def score(self, given: Any) -> Any:
+    def score(self, inputs: Any) -> Any:
         """Return how likely it is fake: a float in [0, 1] for one, float64 (n,) for many.
 
         The score is calibrated where the card has a calibration, else the probability that the authors' outputs give.
@@ -76,9 +76,9 @@ class Detector(ABC):
         UsageError
             Another type or shape.
         """
-        if self._is_one(given):
-            return float(self.scores([given])[0])
-        return self.scores(given)
+        if self._is_one(inputs):
+            return float(self.scores([inputs])[0])
+        return self.scores(inputs)
 
     def scores(self, many: Iterable[Any]) -> Scores:
         """Return the score of each of many inputs, float64 (n,); see `score`."""
@@ -88,14 +88,14 @@ class Detector(ABC):
     def logits(self, many: Iterable[Any]) -> Scores:
         """Return the raw logit of each of many inputs, float64 (n,), higher for fake."""
 
-    def _is_one(self, given: Any) -> bool:
+    def _is_one(self, inputs: Any) -> bool:
         """Return whether it is one input: a file, anything but an iterable, or an array of as many axes as one has."""
-        if isinstance(given, np.ndarray | Tensor):
-            return self._is_one_array(given)
-        return is_file(given) or not isinstance(given, Iterable)
+        if isinstance(inputs, np.ndarray | Tensor):
+            return self._is_one_array(inputs)
+        return is_file(inputs) or not isinstance(inputs, Iterable)
 
     @abstractmethod
-    def _is_one_array(self, given: "NDArray[Any] | Tensor") -> bool: ...
+    def _is_one_array(self, inputs: "NDArray[Any] | Tensor") -> bool: ...
 
     def _calibrated(self, logits: Any) -> Scores:
         return (self.card.calibration or _UNCALIBRATED).score(logits)

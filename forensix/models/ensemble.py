@@ -55,17 +55,17 @@ class Ensemble(Detector):
             outputs.append(self._together(part))
         return np.concatenate(outputs) if outputs else np.zeros(0)
 
-    def logit(self, given: Any) -> float:
+    def logit(self, inputs: Any) -> float:
         """Return the logit of one input; see `logits`."""
-        return float(self.logits([given])[0])
+        return float(self.logits([inputs])[0])
 
     def _together(self, many: Any) -> Scores:
         each = np.stack([logit(member.scores(many)) for member in self.members], axis=1)
         with torch.inference_mode():
             return np.asarray(self.network.module(torch.from_numpy(each)).numpy(), dtype=np.float64)
 
-    def _is_one_array(self, given: "NDArray[Any] | Tensor") -> bool:
-        return self.members[0]._is_one_array(given)
+    def _is_one_array(self, inputs: "NDArray[Any] | Tensor") -> bool:
+        return self.members[0]._is_one_array(inputs)
 
 
 def ensemble_of(model: LoadedModel, folder: Path, load: Callable[[str], Detector]) -> Ensemble:
@@ -94,4 +94,4 @@ def ensemble_of(model: LoadedModel, folder: Path, load: Callable[[str], Detector
 
 def listed(members: Sequence[tuple[ModelCard, bool]]) -> list[dict[str, Any]]:
     """Return members, each with whether it is kept beside the card, as an ensemble's ``config`` lists them."""
-    return [{"name": card.name, "sha256": card.sha256, "kept": kept} for card, kept in members]
+    return [{"name": card.name, "sha256": card.sha256, "kept": is_kept} for card, is_kept in members]

@@ -18,7 +18,6 @@ from torch import Tensor
 from forensix.models.inputs import RGB
 
 KEYS = {"area", "resize", "rounded", "filter", "crop", "mean", "std"}
-FILTERS = ("bilinear", "bicubic", "nearest")
 
 
 def fed(rgb: RGB, plan: Mapping[str, Any]) -> Tensor:

@@ -14,9 +14,9 @@ from forensix.media import open_media
 RGB = NDArray[np.uint8]
 
 
-def is_file(given: Any) -> bool:
+def is_file(source: Any) -> bool:
     """Return whether it names or holds a file."""
-    return isinstance(given, str | bytes | bytearray | os.PathLike)
+    return isinstance(source, str | bytes | bytearray | os.PathLike)
 
 
 def checked(rgb: ArrayLike) -> RGB:
@@ -33,7 +33,7 @@ def checked(rgb: ArrayLike) -> RGB:
     return picture
 
 
-def picture(given: Any) -> RGB:
+def picture(source: Any) -> RGB:
     """Return a picture as uint8 (H, W, 3) RGB: of a path, the bytes of a file, a PIL picture, an array or a tensor.
 
     Arrays are uint8 (H, W, 3); tensors (3, H, W), uint8 or floats in [0, 1], on any device. Both are RGB. Files are
@@ -46,23 +46,23 @@ def picture(given: Any) -> RGB:
     UsageError
         Another type or shape.
     """
-    if is_file(given):
-        with open_media(given) as media:
+    if is_file(source):
+        with open_media(source) as media:
             return media.image()
-    if isinstance(given, Image.Image):
-        return np.asarray(ImageOps.exif_transpose(given).convert("RGB"))
-    if isinstance(given, Tensor):
-        if given.ndim != 3 or given.shape[0] != 3:
-            raise UsageError(f"a picture as a tensor must be (3, H, W), RGB, got {tuple(given.shape)}")
-        if given.is_floating_point():
-            if not bool(((given >= 0) & (given <= 1)).all()):
+    if isinstance(source, Image.Image):
+        return np.asarray(ImageOps.exif_transpose(source).convert("RGB"))
+    if isinstance(source, Tensor):
+        if source.ndim != 3 or source.shape[0] != 3:
+            raise UsageError(f"a picture as a tensor must be (3, H, W), RGB, got {tuple(source.shape)}")
+        if source.is_floating_point():
+            if not bool(((source >= 0) & (source <= 1)).all()):
                 raise UsageError("a picture as a tensor of floats must lie in [0, 1], before any normalisation")
-            given = (given.float() * 255).round().to(uint8)
-        given = given.permute(1, 2, 0).cpu().numpy()
-    return checked(given)
+            source = (source.float() * 255).round().to(uint8)
+        source = source.permute(1, 2, 0).cpu().numpy()
+    return checked(source)
 
 
-def recording(given: Any) -> NDArray[np.float32]:
+def recording(source: Any) -> NDArray[np.float32]:
     """Return sound as float32 (n,) mono at 16 kHz: of a path, the bytes of a file, an array or a tensor.
 
     Arrays and tensors are mono at 16 kHz already, one axis, float32 in [-1, 1]. Files, videos among them, are decoded
@@ -75,16 +75,16 @@ def recording(given: Any) -> NDArray[np.float32]:
     UsageError
         Another type or shape, no samples, or not all finite.
     """
-    if is_file(given):
-        with open_media(given) as media:
+    if is_file(source):
+        with open_media(source) as media:
             return (media.samples() / np.float32(32768)).astype(np.float32)
-    if isinstance(given, Tensor):
-        given = given.detach().cpu().numpy()
-    if not isinstance(given, np.ndarray) or given.ndim != 1 or given.dtype != np.float32:
-        what = f"{given.dtype} of shape {given.shape}" if isinstance(given, np.ndarray) else type(given).__name__
+    if isinstance(source, Tensor):
+        source = source.detach().cpu().numpy()
+    if not isinstance(source, np.ndarray) or source.ndim != 1 or source.dtype != np.float32:
+        what = f"{source.dtype} of shape {source.shape}" if isinstance(source, np.ndarray) else type(source).__name__
         raise UsageError(f"speech must be a file or a one-dimensional float32 array at 16 kHz, not {what}")
-    if not given.size:
+    if not source.size:
         raise UsageError("speech must hold at least one sample, not none")
-    if not np.isfinite(given).all():
+    if not np.isfinite(source).all():
         raise UsageError("speech must hold finite samples only, but some are infinite or not a number")
-    return given
+    return source

@@ -40,22 +40,22 @@ class Joiner:
             if own.done():
                 return own.result()
             self._busy = True
-            alike = [(given, answer) for of, given, answer in self._waiting if of == kind]
-            self._waiting = [one for one in self._waiting if one[0] != kind]
+            alike = [(tensor, answer) for of, tensor, answer in self._waiting if of == kind]
+            self._waiting = [entry for entry in self._waiting if entry[0] != kind]
         try:
             _answer(alike, run)
         finally:
             with self._changed:
                 self._busy = False
                 # After an interrupt: the others are still there, and one of them takes the next turn.
-                left = [(kind, given, answer) for given, answer in alike if not answer.done() and answer is not own]
+                left = [(kind, tensor, answer) for tensor, answer in alike if not answer.done() and answer is not own]
                 self._waiting += left
                 self._changed.notify_all()
         return own.result()
 
 
 def _answer(alike: Sequence[tuple[Tensor, "Future[Rows]"]], run: Callable[[Tensor], Rows]) -> None:
-    inputs = [given for given, _ in alike]
+    inputs = [tensor for tensor, _ in alike]
     try:
         joint = run(inputs[0] if len(inputs) == 1 else torch.cat(inputs))
     except Exception as error:
@@ -64,11 +64,11 @@ def _answer(alike: Sequence[tuple[Tensor, "Future[Rows]"]], run: Callable[[Tenso
         failed = True
     else:
         failed = False
-        counts = [len(given) for given in inputs]
+        counts = [len(tensor) for tensor in inputs]
         each = zip(*(torch.split(part, counts) for part in joint), strict=True)
         for (_, answer), rows in zip(alike, each, strict=True):
             answer.set_result(rows)
     # Out of the block, so that what the error holds on to is freed first.
     if failed and len(alike) > 1:
-        for one in alike:
-            _answer([one], run)
+        for entry in alike:
+            _answer([entry], run)

@@ -42,7 +42,7 @@ READERS = {
 _building = threading.RLock()
 """Two threads share one network; a component may load others while it is built."""
 
-_ID = re.compile(r"[\w.-]+/[\w.-]+")
+_ID = re.compile(r"\w[\w.-]*/\w[\w.-]*")
 
 
 @cache

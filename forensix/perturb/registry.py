@@ -21,7 +21,7 @@ KINDS: tuple[Kind, ...] = ("image", "audio", "video")
 #: Degradations without a strength are given as this one.
 Strength = float | None
 # Units of what is counted: 70.5 would be done as 70 and shown as 70.5.
-_WHOLE = ("quality", "kbit/s", "times")
+_INTEGER_UNITS = ("quality", "kbit/s", "times")
 Apply = Callable[[Any, Any, np.random.Generator], Any]
 
 
@@ -69,10 +69,10 @@ class Degradation:
         if isinstance(strength, bool) or not isinstance(strength, Real) or not np.isfinite(strength):
             raise UsageError(f"a strength of {self.name} must be a number, not {strength!r}")
         low, high = self.bounds
-        whole = self.unit in _WHOLE
-        if not low <= strength <= high or (whole and strength != round(strength)):
+        is_integer = self.unit in _INTEGER_UNITS
+        if not low <= strength <= high or (is_integer and strength != round(strength)):
             raise UsageError(
-                f"a strength of {self.name} is a {'whole ' if whole else ''}number from {low:g} to {high:g}"
+                f"a strength of {self.name} is a {'whole ' if is_integer else ''}number from {low:g} to {high:g}"
                 f" ({self.unit}), not {strength:g}"
             )
 
@@ -273,9 +273,9 @@ def grid(
     >>> [(name, strength) for name, strength, _ in grid("audio", {"mp3": [48], "telephone": [None]})]
     [('mp3', 48), ('telephone', None)]
     """
-    wanted = dict.fromkeys(names(kind) if chosen is None else chosen)
+    distinct = dict.fromkeys(names(kind) if chosen is None else chosen)
     cells = []
-    for name in wanted:
+    for name in distinct:
         if name == "none":
             continue
         entry = find(kind, name)

@@ -167,12 +167,12 @@ def _thin(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     if len(points) <= MAX_POINTS:
         return list(points)
     size = math.ceil(len(points) / (MAX_POINTS // 2))
-    kept: list[tuple[float, float]] = []
+    extremes: list[tuple[float, float]] = []
     for i in range(0, len(points), size):
         bucket = points[i : i + size]
         ends = {min(bucket, key=lambda p: p[1]), max(bucket, key=lambda p: p[1])}
-        kept += sorted(ends)
-    return kept
+        extremes += sorted(ends)
+    return extremes
 
 
 def _runs(curve: Curve) -> list[list[tuple[float, float]]]:
@@ -187,8 +187,8 @@ def _runs(curve: Curve) -> list[list[tuple[float, float]]]:
 
 
 def _range(values: Iterable[float]) -> tuple[float, float]:
-    seen = list(values)
-    low, high = min(seen), max(seen)
+    numbers = list(values)
+    low, high = min(numbers), max(numbers)
     if low == high:
         pad = abs(low) * 0.1 or 0.5
         return low - pad, high + pad

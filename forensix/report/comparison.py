@@ -52,7 +52,7 @@ def compare(first: "Report", second: "Report") -> Comparison:
         medium=_joined(_medium(first), _medium(second)),
         tasks=tuple((task_title(task), by_task[0].get(task), by_task[1].get(task)) for task in tasks),
         claims=_claims(first, second),
-        facts=tuple((key, cut(one), cut(other)) for key, one, other in differing[:MAX_FACTS]),
+        facts=tuple((key, cut(a), cut(b)) for key, a, b in differing[:MAX_FACTS]),
         n_same=len(rows) - len(differing),
         n_left_out=max(0, len(differing) - MAX_FACTS),
     )
@@ -71,20 +71,20 @@ def _medium(report: "Report") -> dict[str, str]:
     return {name: text for name, text in (*rows.items(), *info_rows(dict(report.info))) if text}
 
 
-def _joined(one: dict[str, str], other: dict[str, str]) -> tuple[tuple[str, str, str], ...]:
-    return tuple((name, one.get(name, ABSENT), other.get(name, ABSENT)) for name in dict.fromkeys((*one, *other)))
+def _joined(a: dict[str, str], b: dict[str, str]) -> tuple[tuple[str, str, str], ...]:
+    return tuple((name, a.get(name, ABSENT), b.get(name, ABSENT)) for name in dict.fromkeys((*a, *b)))
 
 
 def _claims(first: "Report", second: "Report") -> tuple[tuple[str, str, str], ...]:
-    one, other = ([(severity, claim.claim) for severity, claim in _made(report)] for report in (first, second))
-    claims = dict.fromkeys((*one, *other))
+    a, b = ([(severity, claim.claim) for severity, claim in _claim_rows(report)] for report in (first, second))
+    claims = dict.fromkeys((*a, *b))
     order = {"critical": 0, "suspect": 1, "benign": 2}
-    whose = {row: "both" if row in one and row in other else "first" if row in one else "second" for row in claims}
+    whose = {row: "both" if row in a and row in b else "first" if row in a else "second" for row in claims}
     ordered = sorted(claims, key=lambda row: order[row[0]])
     return tuple((severity, claim, whose[severity, claim]) for severity, claim in ordered)
 
 
-def _made(report: "Report") -> Iterable[tuple[str, Any]]:
+def _claim_rows(report: "Report") -> Iterable[tuple[str, Any]]:
     for outcome in report.outcomes.values():
         for _, severity, claim in numbered(outcome.result):
             yield severity, claim

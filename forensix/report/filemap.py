@@ -148,13 +148,13 @@ def _same_kind(a: _Run, b: _Run) -> bool:
 
 
 def _joined(runs: list[_Run], same: Callable[[_Run, _Run], bool]) -> list[_Run]:
-    kept: list[_Run] = []
+    joined: list[_Run] = []
     for run in runs:
-        if kept and same(kept[-1], run):
-            kept[-1] = _join([kept[-1], run])
+        if joined and same(joined[-1], run):
+            joined[-1] = _join([joined[-1], run])
         else:
-            kept.append(run)
-    return kept
+            joined.append(run)
+    return joined
 
 
 def _join(runs: Sequence[_Run]) -> _Run:

@@ -67,12 +67,18 @@ def joined(nouns: Sequence[str]) -> str:
 
 
 def _claims(result: ForensicResult) -> str:
-    """Return the gravest claim in its own words, and how many there are beside it."""
+    """Return the gravest claim in its own words, and how many there are beside it.
+
+    Of several, one that shows editing comes before names of programs and what else is there.
+    """
     critical, suspect = (getattr(result.claim_lists, name) for name in SEVERITIES[:2])
     severity, claims = ("critical", critical) if critical else ("suspect", suspect)
     what = "holds critical evidence" if critical else "calls for an explanation"
+    shows = next(
+        (claim for claim in claims if claim.user_category == "editing" and claim.type != "software"), claims[0]
+    )
     rest = f" and {plural(len(claims) - 1, f'more {severity} claim')}" if claims[1:] else ""
-    return f'the file {what}: "{cut(claims[0].claim, MAX_CLAIM)}"{rest}'
+    return f'the file {what}: "{cut(shows.claim, MAX_CLAIM)}"{rest}'
 
 
 def _subjects(noun: str, n: int) -> str:

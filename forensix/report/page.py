@@ -21,6 +21,7 @@ from urllib.parse import quote
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from forensix.errors import UsageError
 from forensix.report import charts, filemap, film, strips, structure, words
 from forensix.report.claims import ClaimView, cut
 from forensix.report.embedded import Room, safe_film, safe_picture, safe_sound
@@ -229,7 +230,17 @@ def save_page(reports: "Iterable[Report]", path: str | Path, *, title: str | Non
 
 
 def write_whole(path: Path, text: str) -> Path:
-    """Write a text file in one step, and return its path."""
+    """Write a text file in one step, and return its path.
+
+    Raises
+    ------
+    UsageError
+        The path is a folder, or its folder is not there.
+    """
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder: name a file in it")
+    if not path.parent.is_dir():
+        raise UsageError(f"the folder of {path} is not there: make it, or name another")
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         part.write_text(text, encoding="utf-8")

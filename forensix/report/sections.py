@@ -104,8 +104,8 @@ def _voice_evidence(result: VoiceResult, has_bounds: bool) -> Iterator[Evidence]
         speech_s = sum(segment.end - segment.start for segment in s.segments)
         rows.append((s.speaker, s.class_name, score, gender, time_text(speech_s), s.transcript or ""))
     columns = ("speaker", "class", "score", "gender", "speech", "transcript")
-    kept = [i for i in range(len(columns)) if any(row[i] for row in rows)]
-    yield Table("Speakers", tuple(columns[i] for i in kept), tuple(tuple(row[i] for i in kept) for row in rows))
+    filled = [i for i in range(len(columns)) if any(row[i] for row in rows)]
+    yield Table("Speakers", tuple(columns[i] for i in filled), tuple(tuple(row[i] for i in filled) for row in rows))
     if not has_bounds:
         for s in speakers:
             if s.audio_features:
@@ -172,7 +172,7 @@ def _scale(score: float | None, task: str, deciding: Sequence[Mapping[str, Any]]
         describe(task).scale,
         bounds=card.get("inconclusive"),
         threshold=float(card["threshold"]) if card else None,
-        calibrated=all(one.get("calibrated", True) for one in deciding),
+        calibrated=all(card.get("calibrated", True) for card in deciding),
     )
 
 

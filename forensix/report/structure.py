@@ -90,13 +90,13 @@ def node_span(node: Node) -> str:
 
 def listed(nodes: Sequence[Node], damage: tuple[tuple[int, str], ...]) -> tuple[tuple[ShownNode, ...], int]:
     """Return the pieces with kinds and damage, and how many were too many or too deep to be listed."""
-    kept, _, n_left_out = _pruned(nodes, MAX_NODES, 0)
-    return tuple(_shown(node, "frame", damage) for node in kept), n_left_out
+    pruned, _, n_left_out = _pruned(nodes, MAX_NODES, 0)
+    return tuple(_node_row(node, "frame", damage) for node in pruned), n_left_out
 
 
-def _shown(node: Node, inside: str, damage: tuple[tuple[int, str], ...]) -> ShownNode:
+def _node_row(node: Node, inside: str, damage: tuple[tuple[int, str], ...]) -> ShownNode:
     kind = kind_of(node, inside)
-    children = tuple(_shown(child, kind, damage) for child in node.children)
+    children = tuple(_node_row(child, kind, damage) for child in node.children)
     here = [
         text
         for at, text in damage
@@ -110,7 +110,7 @@ def _shown(node: Node, inside: str, damage: tuple[tuple[int, str], ...]) -> Show
 
 def _pruned(nodes: Sequence[Node], budget: int, depth: int) -> tuple[tuple[Node, ...], int, int]:
     """Return the nodes that fit, what is left of the budget, and how many were dropped."""
-    kept: list[Node] = []
+    remaining: list[Node] = []
     dropped = 0
     for node in nodes:
         if budget <= 0 or depth > MAX_DEPTH:
@@ -118,8 +118,8 @@ def _pruned(nodes: Sequence[Node], budget: int, depth: int) -> tuple[tuple[Node,
             continue
         children, budget, below = _pruned(node.children, budget - 1, depth + 1)
         dropped += below
-        kept.append(Node(node.name, node.offset, node.size, node.note, children))
-    return tuple(kept), budget, dropped
+        remaining.append(Node(node.name, node.offset, node.size, node.note, children))
+    return tuple(remaining), budget, dropped
 
 
 def _count(node: Node) -> int:

@@ -139,8 +139,8 @@ def time_text(seconds: float) -> str:
     """
     if seconds < 60:
         return f"{number_text(round(seconds, 2))} s"
-    whole, rest = divmod(round(seconds, 1), 1)
-    minutes, secs = divmod(int(whole), 60)
+    integer, rest = divmod(round(seconds, 1), 1)
+    minutes, secs = divmod(int(integer), 60)
     hours, minutes = divmod(minutes, 60)
     tail = f"{secs:02d}" + (f".{round(rest * 10)}" if round(rest * 10) else "")
     return f"{hours}:{minutes:02d}:{tail}" if hours else f"{minutes}:{tail}"

@@ -203,12 +203,12 @@ def _greeting(settings: Settings, listening: socket.socket) -> str:
     workers = f"{settings.workers} worker{'' if settings.workers == 1 else 's'}" if settings.workers else "no workers"
     return (
         f"forensix serves http://{name}:{port} with {workers}; Ctrl+C ends it\n"
-        f"database {_shown(settings.database_url)}\n"
-        f"uploads  {_shown(settings.storage_url)}"
+        f"database {_without_password(settings.database_url)}\n"
+        f"uploads  {_without_password(settings.storage_url)}"
     )
 
 
-def _shown(url: str) -> str:
+def _without_password(url: str) -> str:
     return re.sub(r"//[^/@]*@", "//", url)
 
 

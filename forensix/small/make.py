@@ -45,13 +45,13 @@ def scene(rng: np.random.Generator, side_px: int) -> NDArray[Any]:
 
 def photographed(rng: np.random.Generator) -> NDArray[Any]:
     """Return a scene as a camera gives it: a lens, one colour a pixel filled in from its neighbours, shot noise."""
-    seen = gaussian_filter(scene(rng, SIDE_PX), (0.7, 0.7, 0))
-    seen = np.clip(seen + rng.normal(size=seen.shape) * 0.02 * np.sqrt(seen + 0.05), 0, 1)
+    light = gaussian_filter(scene(rng, SIDE_PX), (0.7, 0.7, 0))
+    light = np.clip(light + rng.normal(size=light.shape) * 0.02 * np.sqrt(light + 0.05), 0, 1)
     mosaic = np.zeros((3, 2, 2))
     mosaic[0, 0, 0] = mosaic[1, 0, 1] = mosaic[1, 1, 0] = mosaic[2, 1, 1] = 1
     masks = np.tile(mosaic, (1, SIDE_PX // 2, SIDE_PX // 2)).transpose(1, 2, 0)
-    filled = gaussian_filter(seen * masks, (1, 1, 0)) / np.maximum(gaussian_filter(masks, (1, 1, 0)), 1e-6)
-    return np.asarray(np.where(masks > 0, seen, filled))
+    filled = gaussian_filter(light * masks, (1, 1, 0)) / np.maximum(gaussian_filter(masks, (1, 1, 0)), 1e-6)
+    return np.asarray(np.where(masks > 0, light, filled))
 
 
 def generated(rng: np.random.Generator) -> NDArray[Any]:

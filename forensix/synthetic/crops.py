@@ -41,7 +41,7 @@ def windows(rgb: RGB, side_px: int, most: int) -> NDArray[np.uint8]:
     return np.stack([rgb[top : top + side_px, left : left + side_px] for top, left in corners])
 
 
-def whole(rgb: RGB) -> RGB:
+def whole_picture(rgb: RGB) -> RGB:
     """Return the picture scaled to a short side of `WHOLE_SIDE_PX`; the middle of one that is long and narrow."""
     height, width = rgb.shape[:2]
     short = min(height, width)

@@ -33,7 +33,7 @@ from forensix.models.architectures.pictures import CELLS, WHOLE, WINDOW
 from forensix.models.detector import Detector, Scores, batches
 from forensix.models.feeding import fed
 from forensix.models.inputs import checked, picture
-from forensix.synthetic.crops import RGB, SIDE_PX, at_least, positions, whole, windows
+from forensix.synthetic.crops import RGB, SIDE_PX, at_least, positions, whole_picture, windows
 
 BATCH = 30
 """Windows that go through the network at once: those of three large pictures."""
@@ -53,7 +53,7 @@ class Prediction:
 
 def network_windows(rgb: RGB, most: int) -> RGB:
     """Return what the network sees of a picture: its windows and, last, the whole of it, (n + 1, side, side, 3)."""
-    return np.concatenate([windows(rgb, SIDE_PX, most), windows(whole(rgb), SIDE_PX, 1)])
+    return np.concatenate([windows(rgb, SIDE_PX, most), windows(whole_picture(rgb), SIDE_PX, 1)])
 
 
 def normalised(cut: RGB) -> torch.Tensor:
@@ -73,12 +73,12 @@ class PictureDetector(Detector):
         """Pictures that go through the network together."""
         return self.batch_size
 
-    def logit(self, given: Any) -> float:
+    def logit(self, inputs: Any) -> float:
         """Return the raw logit of one picture of any size, higher for generated."""
-        return float(self.logits([given])[0])
+        return float(self.logits([inputs])[0])
 
-    def _is_one_array(self, given: "NDArray[Any] | torch.Tensor") -> bool:
-        return given.ndim != 4
+    def _is_one_array(self, inputs: "NDArray[Any] | torch.Tensor") -> bool:
+        return inputs.ndim != 4
 
 
 class ImageDetector(PictureDetector):
@@ -111,7 +111,7 @@ class ImageDetector(PictureDetector):
             Another type or shape.
         """
         share = self._whole_share
-        crops = (normalised(network_windows(picture(one), self.most_windows)) for one in pictures)
+        crops = (normalised(network_windows(picture(source), self.most_windows)) for source in pictures)
         for outputs, statistics in batches(self.network, crops):
             logits = outputs.double().numpy()
             logit = (1 - share) * logits[:-1, WINDOW].mean() + share * logits[-1, WHOLE]
@@ -198,7 +198,7 @@ class PublishedDetector(PictureDetector):
 
     def logits(self, many: Iterable[Any]) -> Scores:
         """Return the raw logit of each picture, float64 (n,), higher for generated."""
-        inputs = (self._fed(picture(one)) for one in many)
+        inputs = (self._fed(picture(source)) for source in many)
         return np.concatenate([np.zeros(0), *(self._one_logit(out) for (out,) in batches(self.network, inputs))])
 
     def _fed(self, rgb: RGB) -> torch.Tensor:

@@ -125,7 +125,7 @@ class GeneratedImageDetection:
             score=score,
             evidence=_evidence(scored, detector, marks) if options.explain else (),
             notes=_notes(marks, pixel_score, scored, doubts),
-            models=tuple(component_label(one) for one in used),
+            models=tuple(component_label(part) for part in used),
             summary=_summary(class_name, marks, pixel_score, attributions, inconclusive),
             inconclusive=inconclusive,
             frame_scores=tuple(zip(scored.times_ms, scored.scores, strict=True)) if media.kind == "video" else (),
@@ -137,7 +137,7 @@ def _score_frames(media: Media, detector: Any) -> _FrameScores:
     rate_hz = None
     if media.kind == "video":
         rate_hz = N_FRAMES / media.info.duration_s if media.info.duration_s else 1.0
-    kept: list[tuple[float, float]] = []
+    rows: list[tuple[float, float]] = []
     strongest: tuple[float, NDArray[np.uint8] | None] = (-1.0, None)
     stride, frames = 1, media.frames(rate_hz=rate_hz)
     sampled = (frame for index, frame in enumerate(frames) if index % stride == 0)
@@ -145,15 +145,15 @@ def _score_frames(media: Media, detector: Any) -> _FrameScores:
     while batch := tuple(itertools.islice(sampled, at_once)):
         scores = _scores(detector, [frame.rgb for frame in batch])
         for frame, score in zip(batch, scores, strict=True):
-            kept.append((frame.ms, score))
+            rows.append((frame.ms, score))
             if score > strongest[0]:
                 strongest = (score, frame.rgb)
-        if len(kept) >= 2 * N_FRAMES:
+        if len(rows) >= 2 * N_FRAMES:
             # Longer than its header said: from here on every second one, and of those before as well.
-            kept, stride = kept[::2], 2 * stride
+            rows, stride = rows[::2], 2 * stride
     if strongest[1] is None:
         raise BrokenMedia(f"{media.name} holds no frame that can be decoded")
-    times_ms, predictions = zip(*kept, strict=True)
+    times_ms, predictions = zip(*rows, strict=True)
     return _FrameScores(times_ms, predictions, strongest[1])
 
 

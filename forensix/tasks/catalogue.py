@@ -102,7 +102,7 @@ FACE_MANIPULATION = TaskDescription(
     verdicts={
         "fake": Verdict("Looks manipulated", "fake", "at least one face is judged to be manipulated"),
         "real": Verdict("Looks untouched", "real", "no face is judged to be manipulated"),
-        "no_faces": Verdict("No faces", "none", "no face was found, so there is nothing to judge"),
+        "no_faces": Verdict("No faces", "none", "nothing to judge"),
     },
     slots={"face_classifier": "faces", "face_detector": "finder of faces"},
     upload="image or video",
@@ -145,7 +145,7 @@ VOICE_ANALYSIS = TaskDescription(
     verdicts={
         "fake": Verdict("Sounds synthetic", "fake", "at least one voice is judged to be synthetic"),
         "real": Verdict("Sounds recorded", "real", "no voice is judged to be synthetic"),
-        "no_speech": Verdict("No speech", "none", "no speech was found, so there is nothing to judge"),
+        "no_speech": Verdict("No speech", "none", "nothing to judge"),
     },
     slots={"spoof": "synthetic voice", "gender": "gender of a voice"},
     upload="audio",
@@ -171,7 +171,7 @@ SPECIFIED = (FACE_MANIPULATION, AI_GENERATED_IMAGE_DETECTION, VOICE_ANALYSIS, FO
 def entries() -> dict[str, EntryPoint]:
     """Return what installed packages offer, by task: the specification's in its order, then those of other packages."""
     by_name = entry_points("forensix.tasks")
-    specified = [one.name for one in SPECIFIED if one.name in by_name]
+    specified = [task.name for task in SPECIFIED if task.name in by_name]
     return {name: by_name[name] for name in (*specified, *sorted(set(by_name) - set(specified)))}
 
 

@@ -136,9 +136,9 @@ def _most_telling(stills: Sequence[Still], faces: Sequence[JudgedFace]) -> Pictu
     still = next((still for still in near if first.box_at(still.index) is not None), None)
     if still is None:
         return None
-    shown = jpeg_uri(_drawn(still, faces))
+    uri = jpeg_uri(_drawn(still, faces))
     is_video = first.track.frame_rate_hz > 0
-    return Picture("The faces", shown, f"At {still.ms / 1000:.2f} s, with the scores of this frame" if is_video else "")
+    return Picture("The faces", uri, f"At {still.ms / 1000:.2f} s, with the scores of this frame" if is_video else "")
 
 
 def preview_uri(stills: Sequence[Still], faces: Sequence[JudgedFace], max_side_px: int) -> str | None:

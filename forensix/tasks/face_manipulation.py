@@ -115,12 +115,12 @@ def _judged(
     judged = []
     for face, own in zip(tracks, np.split(scores, np.cumsum([len(face.crops) for face in tracks])[:-1]), strict=True):
         gap = middle_gap(face.detail_gaps)
-        frames, whole = logit(own), face_logit(logit(own), pooling)
+        frames, of_face = logit(own), face_logit(logit(own), pooling)
         if joined is not None:
             frames = with_detail(frames, gaps_at(face.detail_gaps, face.crop_ms), joined)
-            whole = float(with_detail(whole, gap, joined))
+            of_face = float(with_detail(of_face, gap, joined))
         reason = doubt(face, pooling, is_video=is_video)
-        judged.append(JudgedFace(face, sigmoid(frames), float(sigmoid(whole)), gap, reason))
+        judged.append(JudgedFace(face, sigmoid(frames), float(sigmoid(of_face)), gap, reason))
     return judged
 
 
@@ -141,23 +141,23 @@ def _type(face: JudgedFace, classifier: Any) -> ManipulationType | None:
 
 
 def _explained(face: JudgedFace, classifier: Any, upper: float) -> FaceExplanation:
-    one, at = face.track, face.strongest
-    row = int(one.kept[at])
+    track, at = face.track, face.strongest
+    row = int(track.kept[at])
     class_name = class_of(face.score, classifier)
-    crop, heat = one.crops[at], heated(face, classifier, upper)
+    crop, heat = track.crops[at], heated(face, classifier, upper)
     return FaceExplanation(
-        bbox=_bbox(one.boxes[row]),
-        bbox_average_size=one.mean_size_px,
+        bbox=_bbox(track.boxes[row]),
+        bbox_average_size=track.mean_size_px,
         class_name=class_name,
         class_probability=probability_of(face.score, class_name),
         face=jpeg_uri(crop),
         face_heatmap=jpeg_uri(crop if heat is None else heat),
-        frame_idx=int(one.frame_idx[row]),
-        frame_ms=float(one.frame_ms[row]),
-        id=one.id,
+        frame_idx=int(track.frame_idx[row]),
+        frame_ms=float(track.frame_ms[row]),
+        id=track.id,
         tracks=tuple(
-            Track(bbox=_bbox(box), frame_idx=int(index), frame_ms=float(ms), frame_rate=one.frame_rate_hz)
-            for box, index, ms in zip(one.boxes, one.frame_idx, one.frame_ms, strict=True)
+            Track(bbox=_bbox(box), frame_idx=int(index), frame_ms=float(ms), frame_rate=track.frame_rate_hz)
+            for box, index, ms in zip(track.boxes, track.frame_idx, track.frame_ms, strict=True)
         ),
     )
 

@@ -23,7 +23,7 @@ from forensix.tasks.task import Options
 SHOWN_BYTES = 32
 """How many bytes are shown at the place of a fact."""
 
-TOLD = 3
+MAX_NAMED = 3
 """How many claims the summary names."""
 
 MAX_SHOWN_PIXELS = 60_000_000
@@ -65,8 +65,8 @@ def _summary(answer: ForensicResult, facts: Facts) -> str:
     lists = answer.claim_lists
     for severity, of_severity in (("critical", lists.critical), ("suspect", lists.suspect)):
         if of_severity:
-            names = "; ".join(claim.claim for claim in of_severity[:TOLD])
-            more = f"; and {len(of_severity) - TOLD} more" if len(of_severity) > TOLD else ""
+            names = "; ".join(claim.claim for claim in of_severity[:MAX_NAMED])
+            more = f"; and {len(of_severity) - MAX_NAMED} more" if len(of_severity) > MAX_NAMED else ""
             return f"{severity.capitalize()}: {names}{more}."
     n = len(lists.benign)
     benign = f" {n} benign claim{'s describe' if n > 1 else ' describes'} the file." if n else ""
@@ -134,11 +134,11 @@ def _bases(media: Media, facts: Facts, findings: tuple[Finding, ...]) -> Iterato
     place = _placer(facts)
     facts_of_claim: dict[Claim, list[Fact]] = {}
     for finding in findings:
-        kept = facts_of_claim.setdefault(finding.claim, [])
-        kept += [fact for fact in map(place, finding.facts) if fact not in kept]
+        rests_on = facts_of_claim.setdefault(finding.claim, [])
+        rests_on += [fact for fact in map(place, finding.facts) if fact not in rests_on]
     with media.path.open("rb") as file:
-        for claim, kept in facts_of_claim.items():
-            yield Basis(claim, tuple((fact, _bytes_at(file, fact.offset)) for fact in kept))
+        for claim, rests_on in facts_of_claim.items():
+            yield Basis(claim, tuple((fact, _bytes_at(file, fact.offset)) for fact in rests_on))
 
 
 def _bytes_at(file: BinaryIO, offset: int | None) -> bytes:

@@ -192,9 +192,9 @@ def _saves(facts: Facts) -> Table:
                 if isinstance(step, dict)
             ]
     columns = ("step", "when", "program", "changed", "how")
-    kept = [i for i in range(len(columns)) if any(row[i] for row in rows)]
-    table = tuple(tuple(row[i] for i in kept) for row in rows)
-    return Table("Editing history in the XMP, oldest first", tuple(columns[i] for i in kept), table)
+    filled = [i for i in range(len(columns)) if any(row[i] for row in rows)]
+    table = tuple(tuple(row[i] for i in filled) for row in rows)
+    return Table("Editing history in the XMP, oldest first", tuple(columns[i] for i in filled), table)
 
 
 def _rows(*rows: tuple[str, object]) -> tuple[tuple[str, str], ...]:

@@ -91,7 +91,7 @@ def pages(media: Media, facts: Facts, findings: Sequence[Finding]) -> tuple[tupl
     marked = _marked(findings)
     versions = _versions(facts)
     plain = [page for page in range(1, MAX_PLAIN + 1) if page <= (media.info.n_pages or 1)]
-    jobs = [PageJob(one.page, boxes=one.boxes) for one in marked] + [PageJob(page) for page in plain]
+    jobs = [PageJob(change.page, boxes=change.boxes) for change in marked] + [PageJob(page) for page in plain]
     jobs += [
         PageJob(page, end) for version in versions for page in version.pages for end in (version.before, version.end)
     ]
@@ -105,25 +105,25 @@ def pages(media: Media, facts: Facts, findings: Sequence[Finding]) -> tuple[tupl
     if not by_job:
         return (), note or "The pages could not be drawn."
     evidence: list[Evidence] = []
-    seen = set()
-    for i, one in enumerate(marked):
+    outlined = set()
+    for i, change in enumerate(marked):
         if (at_claim := by_job.get(i)) and at_claim.rgb is not None:
-            seen.add(one.page)
+            outlined.add(change.page)
             caption = "As a viewer draws it; the places that the claim rests on are outlined."
             evidence.append(
-                Picture(f"Page {one.page}", _uri(_outlined(at_claim.rgb, at_claim.boxes)), caption, one.claim)
+                Picture(f"Page {change.page}", _uri(_outlined(at_claim.rgb, at_claim.boxes)), caption, change.claim)
             )
     for i, number in enumerate(plain, len(marked)):
-        if number not in seen and (whole := by_job.get(i)) and whole.rgb is not None:
-            evidence.append(Picture(f"Page {number}", _uri(whole.rgb), "As a viewer draws it."))
+        if number not in outlined and (drawn := by_job.get(i)) and drawn.rgb is not None:
+            evidence.append(Picture(f"Page {number}", _uri(drawn.rgb), "As a viewer draws it."))
     pairs = iter([(by_job.get(i), by_job.get(i + 1)) for i in range(len(marked) + len(plain), len(jobs), 2)])
     rows = []
     for version in versions:
         compared = [
             _compare(version, number, *next(pairs), _claim_of(version.fact, findings)) for number in version.pages
         ]
-        evidence += [one.picture for one in compared if one and one.picture]
-        rows.append(_row(version, [one for one in compared if one]))
+        evidence += [change.picture for change in compared if change and change.picture]
+        rows.append(_row(version, [change for change in compared if change]))
     if rows:
         columns = ("version", "pages compared with the version before", "pages that look different")
         evidence.append(Table("What the later versions change to the eye", columns, tuple(rows)))
@@ -153,8 +153,8 @@ def difference(old: NDArray[np.uint8], new: NDArray[np.uint8]) -> tuple[NDArray[
     boxes = boxes.reshape(-1, 4)
     area = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
     largest = boxes[np.argsort(-area, kind="stable")][:MAX_PLACES]
-    kept = [box for i, box in enumerate(largest) if not any(_inside(box, other) for other in largest[:i])]
-    return np.array(kept).reshape(-1, 4), float(changed.mean())
+    outer = [box for i, box in enumerate(largest) if not any(_inside(box, other) for other in largest[:i])]
+    return np.array(outer).reshape(-1, 4), float(changed.mean())
 
 
 def _inside(box: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
@@ -213,8 +213,8 @@ def _compare(
 def _row(version: _Version, compared: Sequence[_PageChange]) -> tuple[str, ...]:
     if not compared:
         return version.name, "none: they could not be drawn", "–"
-    pages = ", ".join(str(one.page) for one in compared)
-    return version.name, pages, ", ".join(one.change for one in compared if one.change) or "none"
+    pages = ", ".join(str(part.page) for part in compared)
+    return version.name, pages, ", ".join(part.change for part in compared if part.change) or "none"
 
 
 def _framed(rgb: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -91,9 +91,9 @@ class VoiceAnalysis:
             used["gender"] = component(self, "gender", options)
         used["voice_watermark"] = component(self, "voice_watermark", options)
         voices: list[_Voice] = []
-        for i, one in enumerate(turns):
-            options.progress(f"listening to {one.speaker}", 0.2 + 0.4 * i / len(turns))
-            voices += [_described(voice, samples, used) for voice in _listen(one, samples, used["spoof"])]
+        for i, speaker in enumerate(turns):
+            options.progress(f"listening to {speaker.speaker}", 0.2 + 0.4 * i / len(turns))
+            voices += [_described(voice, samples, used) for voice in _listen(speaker, samples, used["spoof"])]
         words = None
         if options.transcribe:
             options.progress("writing down what is said", 0.6)
@@ -133,7 +133,7 @@ class VoiceAnalysis:
                 else ()
             ),
             notes=_notes(samples, segments, voices, words),
-            models=tuple(component_label(one) for one in used.values()),
+            models=tuple(component_label(part) for part in used.values()),
             summary=_summary(voices, spoof, segments),
             inconclusive=_is_undecided(score, spoof, segments),
         )
@@ -170,11 +170,11 @@ def _listen(turns: SpeakerTurns, samples: NDArray[Any], spoof: Any) -> tuple[_Vo
     voices = []
     for is_inserted in (False, True):
         chosen = [i for i in range(len(pieces)) if (i in inside) is is_inserted]
-        kept = tuple(part for s in turns.segments for part in _parts(s, start_s, end_s, inside=is_inserted))
+        segments = tuple(part for s in turns.segments for part in _parts(s, start_s, end_s, inside=is_inserted))
         name = f"{turns.speaker} (inserted)" if is_inserted else turns.speaker
         score = pooled(scores[chosen], [durations_s[i] for i in chosen])
         part = tuple(pieces[i] for i in chosen), tuple(scores[chosen].tolist())
-        voices.append(_Voice(SpeakerTurns(name, kept), *part, score, is_inserted))
+        voices.append(_Voice(SpeakerTurns(name, segments), *part, score, is_inserted))
     return tuple(voices)
 
 

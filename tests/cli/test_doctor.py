@@ -28,11 +28,11 @@ def test_a_missing_package_is_named_with_the_line_that_brings_it(monkeypatch: py
         return "0.0.1" if name == "resemble-perth" else real(name)
 
     monkeypatch.setattr(doctor, "version", version)
-    found = {part.name: part for part in doctor.extras()}
-    assert not found["s3"].there and "s3fs" in found["s3"].detail
-    assert found["s3"].remedy == "pip install 'forensix[s3]'"
-    assert not found["watermark"].there, "another release than the one that was measured"
-    assert found["service"].there and not found["service"].remedy
+    actual = {part.name: part for part in doctor.extras()}
+    assert not actual["s3"].there and "s3fs" in actual["s3"].detail
+    assert actual["s3"].remedy == "pip install 'forensix[s3]'"
+    assert not actual["watermark"].there, "another release than the one that was measured"
+    assert actual["service"].there and not actual["service"].remedy
 
 
 def test_shipped_weights_are_checked_and_others_are_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

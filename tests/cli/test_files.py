@@ -48,16 +48,16 @@ def test_what_is_there_already_is_kept_unless_it_may_be_replaced(
     path = tone(tmp_path / "talk.wav")
     out, table, page = tmp_path / "out", tmp_path / "all.csv", tmp_path / "all.html"
     out.mkdir()
-    for kept in (out / "notes.txt", out / "index.html", table, page):
-        kept.write_text("mine")
+    for remaining in (out / "notes.txt", out / "index.html", table, page):
+        remaining.write_text("mine")
     for option, place in (("--output", out), ("--csv", table), ("--html", page)):
         assert run("analyze", path, *ONLY, option, place) == 2
-        shown = capsys.readouterr()
-        assert "--overwrite" in shown.err and shown.out == ""
-    assert {kept.read_text() for kept in (out / "notes.txt", out / "index.html", table, page)} == {"mine"}
+        printed = capsys.readouterr()
+        assert "--overwrite" in printed.err and printed.out == ""
+    assert {remaining.read_text() for remaining in (out / "notes.txt", out / "index.html", table, page)} == {"mine"}
     assert run("analyze", path, *ONLY, "--output", out, "--csv", table, "--html", page, "--overwrite") == 0
     assert (out / "notes.txt").read_text() == "mine"
-    assert all("talk.wav" in kept.read_text(encoding="utf-8") for kept in (out / "index.html", table, page))
+    assert all("talk.wav" in remaining.read_text(encoding="utf-8") for remaining in (out / "index.html", table, page))
 
 
 def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,10 +86,10 @@ def test_quiet_prints_errors_only(tmp_path: Path, capsys: pytest.CaptureFixture[
     path = tone(tmp_path / "talk.wav")
     tasks = ("--task", "forensic_analysis", "--task", "face_manipulation")
     assert run("analyze", path, tmp_path / "absent.wav", *tasks, "--quiet") == 1
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert [line.partition(": ")[0] for line in shown.err.splitlines()] == ["forensix"] * 2
-    assert "face_manipulation analyses" in shown.err and "absent.wav is not there" in shown.err
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert [line.partition(": ")[0] for line in printed.err.splitlines()] == ["forensix"] * 2
+    assert "face_manipulation analyses" in printed.err and "absent.wav is not there" in printed.err
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])

@@ -79,8 +79,8 @@ def pictures(folder: Path, n: int, *, first: dict[int, tuple[int, int, int]] | N
         rgb[0, 0] = (first or {}).get(i, (9, 9, 9))
         name = f"{i:03}.png"
         write_image(folder / name, rgb)
-        told = {"source": f"set {i % 3}", "generator": None if i % 2 == 0 else f"maker {i % 5}"}
-        rows.append({"path": name, "label": "fake" if i % 2 else "real", "group_id": f"g{i // 4}", **told})
+        fields = {"source": f"set {i % 3}", "generator": None if i % 2 == 0 else f"maker {i % 5}"}
+        rows.append({"path": name, "label": "fake" if i % 2 else "real", "group_id": f"g{i // 4}", **fields})
     return Manifest(pd.DataFrame(rows), root=folder)
 
 

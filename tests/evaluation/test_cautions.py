@@ -73,9 +73,9 @@ def test_the_same_content_under_several_rows_is_counted_and_two_labels_of_it_are
     assert any("1 of 7 files has the same content" in n and "first is twin.png, which is 000.png" in n for n in notes)
     assert not any("both real and fake" in note for note in notes)
     table = pd.concat([table, more.assign(path="wrong.png")], ignore_index=True)
-    found = evaluate(Manifest(table, root=tmp_path), "quick", component=Grey(), cache=False)
-    assert any("2 of 8 files have the same content" in note for note in found.notes)
+    evaluation = evaluate(Manifest(table, root=tmp_path), "quick", component=Grey(), cache=False)
+    assert any("2 of 8 files have the same content" in note for note in evaluation.notes)
     assert any(
-        "2 files have content that is labelled both real and fake: the first is 003.png" in n for n in found.notes
+        "2 files have content that is labelled both real and fake: the first is 003.png" in n for n in evaluation.notes
     )
-    assert "labelled both real and fake" in found._repr_html_()
+    assert "labelled both real and fake" in evaluation._repr_html_()

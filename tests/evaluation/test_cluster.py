@@ -19,12 +19,12 @@ TASK = "quick"
 def test_a_worker_killed_midway_changes_nothing(tmp_path: Path) -> None:
     listed = pictures(tmp_path, 24)
     here = evaluate(listed, TASK, component=Grey(), cache=False, executor="here")
-    told: list[str] = []
+    fields: list[str] = []
     with Cluster(tmp_path) as cluster:
         cluster.add(2)
 
         def kill_midway(task: str, said: str, done: float) -> None:
-            told.append(said)
+            fields.append(said)
             if done > 0.1 and len(cluster.workers) == 2 and cluster.workers[0].poll() is None:
                 cluster.workers[0].kill()
 
@@ -39,15 +39,15 @@ def test_a_worker_killed_midway_changes_nothing(tmp_path: Path) -> None:
         assert cluster.workers[0].wait(5) == -9 and cluster.workers[1].poll() is None
     pd.testing.assert_frame_equal(plain(there.scores), plain(here.scores))
     assert there.info["scored"] == 24 and there.failures.empty
-    assert told[-1] == "24 of 24 files"
-    kept = evaluate(listed, TASK, component=Grey(), cache=tmp_path / "cache")
-    assert kept.info["from_cache"] == 24
+    assert fields[-1] == "24 of 24 files"
+    evaluation = evaluate(listed, TASK, component=Grey(), cache=tmp_path / "cache")
+    assert evaluation.info["from_cache"] == 24
 
 
 def test_what_a_dead_scheduler_leaves_is_gone_on_with(tmp_path: Path) -> None:
     listed = pictures(tmp_path, 14, first={7: DEADLY})
     again = {"cache": False, "output": tmp_path / "output"}
-    whole = evaluate(listed, TASK, component={"detector": Grey()}, cache=False, executor="here")
+    evaluation = evaluate(listed, TASK, component={"detector": Grey()}, cache=False, executor="here")
     with Cluster(tmp_path) as cluster:
         cluster.add(1)
 
@@ -64,9 +64,9 @@ def test_what_a_dead_scheduler_leaves_is_gone_on_with(tmp_path: Path) -> None:
                 **again,
             )
     detector = Grey()
-    found = evaluate(listed, TASK, component={"detector": detector}, executor="here", **again)
-    assert 0 < detector.calls <= 10 and found.info["from_cache"] == 14 - detector.calls
-    pd.testing.assert_frame_equal(plain(found.scores), plain(whole.scores))
+    actual = evaluate(listed, TASK, component={"detector": detector}, executor="here", **again)
+    assert 0 < detector.calls <= 10 and actual.info["from_cache"] == 14 - detector.calls
+    pd.testing.assert_frame_equal(plain(actual.scores), plain(evaluation.scores))
 
 
 @pytest.mark.slow
@@ -74,10 +74,10 @@ def test_a_file_that_ends_its_workers_is_a_failure_and_the_others_are_not(tmp_pa
     listed = pictures(tmp_path, 8, first={5: DEADLY})
     with Cluster(tmp_path, allowed_failures=0) as cluster:
         cluster.add(2, nanny=True)
-        found = evaluate(listed, TASK, component=Deadly(), cache=False, executor=cluster.address)
-    assert found.failures["path"].tolist() == ["005.png"]
-    assert "was given up" in found.failures["error"].iloc[0]
-    assert found.scores["score"].notna().sum() == 7
+        evaluation = evaluate(listed, TASK, component=Deadly(), cache=False, executor=cluster.address)
+    assert evaluation.failures["path"].tolist() == ["005.png"]
+    assert "was given up" in evaluation.failures["error"].iloc[0]
+    assert evaluation.scores["score"].notna().sum() == 7
 
 
 def test_a_worker_that_runs_other_code_is_told(tmp_path: Path) -> None:

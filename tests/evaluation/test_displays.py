@@ -88,11 +88,11 @@ MADE = {
 
 @pytest.mark.parametrize("name", MADE)
 def test_no_words_overlap_or_leave_the_picture(name: str) -> None:
-    shown = MADE[name]()
-    shown.figure_.canvas.draw()
-    canvas = shown.figure_.bbox
+    output = MADE[name]()
+    output.figure_.canvas.draw()
+    canvas = output.figure_.bbox
     boxes = []
-    for ax in [shown.ax_, *shown.ax_.child_axes]:
+    for ax in [output.ax_, *output.ax_.child_axes]:
         words = [*ax.get_xticklabels(), *ax.get_yticklabels(), ax.xaxis.label, ax.yaxis.label, *ax.texts]
         low, high = sorted(ax.get_xlim()), sorted(ax.get_ylim())
         for text in words:
@@ -105,17 +105,17 @@ def test_no_words_overlap_or_leave_the_picture(name: str) -> None:
     for text, box in boxes:
         assert canvas.x0 - 1 <= box.x0 and box.x1 <= canvas.x1 + 1, f"{text!r} is cut off"
         assert canvas.y0 - 1 <= box.y0 and box.y1 <= canvas.y1 + 1, f"{text!r} is cut off"
-    for (one, a), (other, b) in itertools.combinations(boxes, 2):
+    for (first, a), (other, b) in itertools.combinations(boxes, 2):
         overlap = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
-        assert min(overlap) <= 1, f"{one!r} and {other!r} overlap"
+        assert min(overlap) <= 1, f"{first!r} and {other!r} overlap"
 
 
 @pytest.mark.parametrize("name", MADE)
 def test_nothing_is_cut_off_when_a_figure_is_saved_as_it_is(name: str) -> None:
     import matplotlib.pyplot as plt
 
-    shown = MADE[name]()
-    for figure in (shown.figure_, shown.plot(ax=plt.subplots()[1]).figure_):
+    output = MADE[name]()
+    for figure in (output.figure_, output.plot(ax=plt.subplots()[1]).figure_):
         figure.canvas.draw()
         drawn, (width_in, height_in) = figure.get_tightbbox(), figure.get_size_inches()
         assert drawn.x0 >= 0 and drawn.y0 >= 0 and drawn.x1 <= width_in and drawn.y1 <= height_in
@@ -180,12 +180,12 @@ def test_calibration_is_scikit_learns_and_can_weigh_the_classes_alike() -> None:
     frame = scores(n=2000)
     y, s = (frame["label"] == "fake").to_numpy(), frame["score"].to_numpy()
     assert CalibrationDisplay.from_predictions(y, s).curves[0].ece == pytest.approx(ece(y, s)), "the tables' own"
-    found = CalibrationDisplay.from_predictions(y, s, n_bins=10).curves[0]
+    display = CalibrationDisplay.from_predictions(y, s, n_bins=10).curves[0]
     share, mean = calibration_curve(y, s, n_bins=10)
-    np.testing.assert_allclose(found.share_fake, share)
-    np.testing.assert_allclose(found.mean_score, mean)
-    assert (found.low < found.share_fake + 1e-9).all() and (found.high > found.share_fake - 1e-9).all()
-    assert found.n.sum() == 2000
+    np.testing.assert_allclose(display.share_fake, share)
+    np.testing.assert_allclose(display.mean_score, mean)
+    assert (display.low < display.share_fake + 1e-9).all() and (display.high > display.share_fake - 1e-9).all()
+    assert display.n.sum() == 2000
     # A logit of (2 x) for unit normals two apart is right under equal priors, whatever the mix.
     rng = np.random.default_rng(3)
     labels = rng.random(20_000) < 0.1
@@ -250,13 +250,13 @@ def test_an_axes_that_is_given_is_drawn_in_and_arrays_are_reused() -> None:
 def test_an_axes_that_is_given_looks_like_one_that_is_made() -> None:
     import matplotlib.pyplot as plt
 
-    given = RocDisplay.from_frame(scores()).plot(plt.subplots()[1]).ax_
-    made = RocDisplay.from_frame(scores()).plot().ax_
-    for ax in (given, made):
+    display = RocDisplay.from_frame(scores()).plot(plt.subplots()[1]).ax_
+    built = RocDisplay.from_frame(scores()).plot().ax_
+    for ax in (display, built):
         assert not ax.spines["top"].get_visible() and not ax.spines["right"].get_visible()
         assert all(line.get_visible() and line.get_color() == "#e6e6e6" for line in ax.get_xgridlines())
-    assert given.xaxis.label.get_size() == made.xaxis.label.get_size()
-    assert given.get_xticklabels()[0].get_size() == made.get_xticklabels()[0].get_size()
+    assert display.xaxis.label.get_size() == built.xaxis.label.get_size()
+    assert display.get_xticklabels()[0].get_size() == built.get_xticklabels()[0].get_size()
 
 
 LONG = ["wav2vec2_xlsr_aasist_distilled_2024_multilingual", "voice_outliers_reference_population_librispeech_clean"]
@@ -275,26 +275,26 @@ def test_legends_cover_no_curve_and_are_saved_whole(display: Any, given: bool) -
     import matplotlib.pyplot as plt
 
     two = pd.concat([scores(LONG[0]), scores(LONG[1], 1)])
-    for shown in (display.from_frame(two), *(display.from_frame(generated(n), "generator") for n in (14, 60))):
+    for output in (display.from_frame(two), *(display.from_frame(generated(n), "generator") for n in (14, 60))):
         ax = plt.subplots(figsize=(6, 6), layout="constrained")[1] if given else None
-        shown.plot(ax).figure_.canvas.draw()
-        legend = shown.ax_.get_legend()
-        box, canvas, below = legend.get_window_extent(), shown.figure_.bbox, shown.ax_.xaxis.label.get_window_extent()
-        assert len(legend.get_texts()) == len(shown.curves)
+        output.plot(ax).figure_.canvas.draw()
+        legend = output.ax_.get_legend()
+        box, canvas, below = legend.get_window_extent(), output.figure_.bbox, output.ax_.xaxis.label.get_window_extent()
+        assert len(legend.get_texts()) == len(output.curves)
         assert box.y1 <= below.y0 + 1, "the legend lies on the axes"
         assert canvas.x0 - 1 <= box.x0 and box.x1 <= canvas.x1 + 1 and canvas.y0 - 1 <= box.y0
         if not given:
-            assert shown.ax_.bbox.height > 0.6 * 3.2 * shown.figure_.dpi, "the legend takes the curves' room"
+            assert output.ax_.bbox.height > 0.6 * 3.2 * output.figure_.dpi, "the legend takes the curves' room"
 
 
 @pytest.mark.parametrize("n", [14, 60])
 def test_names_of_many_sources_do_not_touch(n: int) -> None:
     import matplotlib.pyplot as plt
 
-    shown = ScoreDisplay.from_frame(generated(n))
+    display = ScoreDisplay.from_frame(generated(n))
     for ax in (None, plt.subplots(figsize=(6, 3.6), layout="constrained")[1]):
-        shown.plot(ax).figure_.canvas.draw()
-        boxes = [text.get_window_extent() for text in shown.ax_.get_yticklabels()]
+        display.plot(ax).figure_.canvas.draw()
+        boxes = [text.get_window_extent() for text in display.ax_.get_yticklabels()]
         assert len(boxes) == n + 1
         assert all(upper.y0 >= lower.y1 - 1 for upper, lower in itertools.pairwise(boxes))
 
@@ -311,17 +311,17 @@ def test_words_of_a_narrow_confusion_do_not_touch() -> None:
 @pytest.mark.filterwarnings("error")
 def test_robustness_of_what_cannot_be_measured_has_empty_cells() -> None:
     frame = degraded().query("label == 'fake'")
-    shown = RobustnessDisplay.from_frame(frame, metric="min_dcf").plot()
-    assert np.isnan(shown.values).all() and not shown.ax_.texts
-    shown.figure_.canvas.draw()
+    display = RobustnessDisplay.from_frame(frame, metric="min_dcf").plot()
+    assert np.isnan(display.values).all() and not display.ax_.texts
+    display.figure_.canvas.draw()
 
 
 def test_robustness_rows_go_from_mild_to_severe() -> None:
-    shown = RobustnessDisplay.from_frame(degraded())
-    assert shown.rows == ("mp3", "noise", "telephone")
-    assert shown.strengths == (("none", "64", "32", "16"), ("none", "2", "8"), ("none", ""))
-    assert np.isnan(shown.values[2, 2:]).all() and np.isfinite(shown.values[2, :2]).all()
-    assert len(set(shown.values[:, 0])) == 1
+    display = RobustnessDisplay.from_frame(degraded())
+    assert display.rows == ("mp3", "noise", "telephone")
+    assert display.strengths == (("none", "64", "32", "16"), ("none", "2", "8"), ("none", ""))
+    assert np.isnan(display.values[2, 2:]).all() and np.isfinite(display.values[2, :2]).all()
+    assert len(set(display.values[:, 0])) == 1
     two = pd.concat([degraded(), degraded().assign(component="theirs")])
     assert RobustnessDisplay.from_frame(two).rows[3] == "theirs: mp3"
     with pytest.raises(UsageError, match="no degraded"):
@@ -331,14 +331,14 @@ def test_robustness_rows_go_from_mild_to_severe() -> None:
 
 
 def test_confusion_counts_what_has_no_score() -> None:
-    shown = ConfusionDisplay.from_predictions([0, 0, 0, 1, 1], [0.1, 0.7, np.nan, 0.5, 0.2])
-    assert shown.counts.tolist() == [[1, 1, 1], [1, 1, 0]]
+    display = ConfusionDisplay.from_predictions([0, 0, 0, 1, 1], [0.1, 0.7, np.nan, 0.5, 0.2])
+    assert display.counts.tolist() == [[1, 1, 1], [1, 1, 0]]
 
 
 def test_histograms_say_what_is_called_right() -> None:
-    shown = ScoreDisplay.from_frame(scores(), threshold=0.4)
-    assert [h.label for h in shown.histograms[:2]] == ["real", "real"]
-    for histogram in shown.histograms:
+    display = ScoreDisplay.from_frame(scores(), threshold=0.4)
+    assert [h.label for h in display.histograms[:2]] == ["real", "real"]
+    for histogram in display.histograms:
         part = scores().query("source == @histogram.name")
         right = ((part["score"] >= 0.4) == (part["label"] == "fake")).mean()
         assert (histogram.n, histogram.right) == (len(part), pytest.approx(right))

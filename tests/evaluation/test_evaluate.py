@@ -33,7 +33,7 @@ def few(tmp_path_factory: pytest.TempPathFactory) -> Manifest:
 
 def test_a_row_for_each_file_component_and_condition_in_the_order_of_the_manifest(few: Manifest) -> None:
     steps: list[tuple[str, str, float]] = []
-    found = evaluate(
+    evaluation = evaluate(
         few,
         TASK,
         component={"light": Grey(), "again": Grey()},
@@ -41,7 +41,7 @@ def test_a_row_for_each_file_component_and_condition_in_the_order_of_the_manifes
         cache=False,
         progress=lambda *step: steps.append(step),
     )
-    table = found.scores
+    table = evaluation.scores
     assert list(table.columns) == [
         *("path", "label", "group_id", "source", "generator"),
         *("sha256", "task", "component", "degradation", "strength", "level"),
@@ -49,15 +49,15 @@ def test_a_row_for_each_file_component_and_condition_in_the_order_of_the_manifes
     ]
     assert len(table) == 8 * 2 * 4
     assert table["path"].drop_duplicates().tolist() == few.table["path"].tolist()
-    one = table[table["path"] == "003.png"]
-    assert one["component"].tolist() == ["light"] * 4 + ["again"] * 4
-    assert one["degradation"].tolist() == ["none", "jpeg", "jpeg", "blur"] * 2
-    assert one["strength"].fillna(-1).tolist() == [-1, 30, 90, 2] * 2
-    assert set(one["generator"]) == {"maker 3"} and set(one["level"]) == {"file"}
+    item = table[table["path"] == "003.png"]
+    assert item["component"].tolist() == ["light"] * 4 + ["again"] * 4
+    assert item["degradation"].tolist() == ["none", "jpeg", "jpeg", "blur"] * 2
+    assert item["strength"].fillna(-1).tolist() == [-1, 30, 90, 2] * 2
+    assert set(item["generator"]) == {"maker 3"} and set(item["level"]) == {"file"}
     image = np.asarray(Image.open(few.paths()[3]))
-    assert one["score"].iloc[0] == pytest.approx(image.mean() / 255)
-    assert one["class_name"].iloc[0] == ("fake" if image.mean() >= 127.5 else "real")
-    assert one["score"].nunique() == 4, "each condition is another picture"
+    assert item["score"].iloc[0] == pytest.approx(image.mean() / 255)
+    assert item["class_name"].iloc[0] == ("fake" if image.mean() >= 127.5 else "real")
+    assert item["score"].nunique() == 4, "each condition is another picture"
     assert steps[-1] == (TASK, "8 of 8 files", 1.0)
     shares = [done for _, _, done in steps]
     assert shares == sorted(shares)
@@ -74,10 +74,10 @@ def test_worker_processes_give_the_same_table_also_when_one_dies(tmp_path: Path)
 
 def test_a_file_that_ends_its_workers_is_a_failure_and_the_others_are_not(tmp_path: Path) -> None:
     listed = pictures(tmp_path, 6, first={2: DEADLY})
-    found = evaluate(listed, TASK, component=Deadly(), cache=False, executor=2)
-    assert found.failures["path"].tolist() == ["002.png"]
-    assert "ended 2 worker processes" in found.failures["error"].iloc[0]
-    assert found.scores["score"].notna().sum() == 5
+    evaluation = evaluate(listed, TASK, component=Deadly(), cache=False, executor=2)
+    assert evaluation.failures["path"].tolist() == ["002.png"]
+    assert "ended 2 worker processes" in evaluation.failures["error"].iloc[0]
+    assert evaluation.scores["score"].notna().sum() == 5
 
 
 def test_failures_are_counted_and_listed_and_get_no_score(tmp_path: Path) -> None:
@@ -86,41 +86,43 @@ def test_failures_are_counted_and_listed_and_get_no_score(tmp_path: Path) -> Non
     (tmp_path / "005.png").write_text("not a picture")
     (tmp_path / "006.png").unlink()
     write_audio(tmp_path / "007.png", tone(0.5), container="wav")
-    found = evaluate(listed, TASK, component=Odd(), cache=False)
-    told = dict(zip(found.failures["path"], found.failures["error"], strict=True))
-    assert list(told) == [f"{i:03}.png" for i in range(1, 8)]
-    assert told["001.png"] == "RuntimeError: the network said no"
-    assert "1.5 is not in [0, 1]" in told["002.png"] and "nan is not in [0, 1]" in told["003.png"]
-    assert "006.png cannot be read: No such file" in told["006.png"]
-    assert "this is audio" in told["007.png"]
-    assert found.failures["score"].isna().all()
-    summary = found.summary(n_bootstrap=0)
+    evaluation = evaluate(listed, TASK, component=Odd(), cache=False)
+    fields = dict(zip(evaluation.failures["path"], evaluation.failures["error"], strict=True))
+    assert list(fields) == [f"{i:03}.png" for i in range(1, 8)]
+    assert fields["001.png"] == "RuntimeError: the network said no"
+    assert "1.5 is not in [0, 1]" in fields["002.png"] and "nan is not in [0, 1]" in fields["003.png"]
+    assert "006.png cannot be read: No such file" in fields["006.png"]
+    assert "this is audio" in fields["007.png"]
+    assert evaluation.failures["score"].isna().all()
+    summary = evaluation.summary(n_bootstrap=0)
     assert set(summary["n_failed"]) == {7} and set(summary["n_unscored"]) == {0}
-    assert "7 rows failed" in repr(found)
+    assert "7 rows failed" in repr(evaluation)
 
 
 def test_a_component_that_wants_to_end_the_program_fails_on_that_file(tmp_path: Path) -> None:
     listed = pictures(tmp_path, 4, first={1: (4, 0, 0)})
     for executor in ("here", 2):
-        found = evaluate(listed, TASK, component=Odd(), cache=False, executor=executor)
-        assert found.failures["path"].tolist() == ["001.png"]
-        assert found.failures["error"].tolist() == ["SystemExit: no licence"]
+        evaluation = evaluate(listed, TASK, component=Odd(), cache=False, executor=executor)
+        assert evaluation.failures["path"].tolist() == ["001.png"]
+        assert evaluation.failures["error"].tolist() == ["SystemExit: no licence"]
 
 
 def test_nothing_to_score_is_no_failure(tmp_path: Path) -> None:
     write_audio(tmp_path / "a.wav", tone(1.0, level=0.0))
     table = pd.DataFrame({"path": ["a.wav"], "label": ["real"]})
-    found = evaluate(Manifest(table, root=tmp_path), "voice_analysis", cache=False)
-    assert found.unscored["class_name"].tolist() == ["no_speech"]
-    assert found.failures.empty
-    assert set(found.summary(n_bootstrap=0)["n_unscored"]) == {1}
+    evaluation = evaluate(Manifest(table, root=tmp_path), "voice_analysis", cache=False)
+    assert evaluation.unscored["class_name"].tolist() == ["no_speech"]
+    assert evaluation.failures.empty
+    assert set(evaluation.summary(n_bootstrap=0)["n_unscored"]) == {1}
 
 
 def test_degraded_copies_score_as_the_degraded_files_do(tmp_path: Path) -> None:
     listed = pictures(tmp_path, 1)
     detector = Grey()
-    found = evaluate(listed, REAL, component=detector, degradations={"jpeg": [50], "noise": [8]}, cache=False, seed=3)
-    for row in found.scores.iloc[1:].itertuples():
+    evaluation = evaluate(
+        listed, REAL, component=detector, degradations={"jpeg": [50], "noise": [8]}, cache=False, seed=3
+    )
+    for row in evaluation.scores.iloc[1:].itertuples():
         path = degrade_file(tmp_path / "000.png", row.degradation, row.strength, tmp_path, seed=3)
         assert analyze(path, [REAL], explain=False, image_detector=detector).scores[REAL] == row.score
 
@@ -128,31 +130,31 @@ def test_degraded_copies_score_as_the_degraded_files_do(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_degraded_sound_and_videos_score_as_the_degraded_files_do(tmp_path: Path, small_voices: Path) -> None:
     table = pd.DataFrame({"path": ["synthetic-0.wav"], "label": ["fake"]})
-    found = evaluate(Manifest(table, root=small_voices), "voice_analysis", degradations={"mp3": [16]}, cache=False)
+    evaluation = evaluate(Manifest(table, root=small_voices), "voice_analysis", degradations={"mp3": [16]}, cache=False)
     path = degrade_file(small_voices / "synthetic-0.wav", "mp3", 16, tmp_path)
-    told = analyze(path, ["voice_analysis"], explain=False, transcribe=False).scores
-    assert found.scores["score"].iloc[1] == told["voice_analysis"] != found.scores["score"].iloc[0]
+    report = analyze(path, ["voice_analysis"], explain=False, transcribe=False).scores
+    assert evaluation.scores["score"].iloc[1] == report["voice_analysis"] != evaluation.scores["score"].iloc[0]
 
     write_video(tmp_path / "a.mp4", 12)
     table = pd.DataFrame({"path": ["a.mp4"], "label": ["fake"]})
     video = Manifest(table, root=tmp_path)
-    found = evaluate(video, REAL, component=Grey(), degradations={"crf": [40], "jpeg": [50]}, cache=False)
+    evaluation = evaluate(video, REAL, component=Grey(), degradations={"crf": [40], "jpeg": [50]}, cache=False)
     path = degrade_file(tmp_path / "a.mp4", "crf", 40, tmp_path)
-    told = analyze(path, [REAL], explain=False, image_detector=Grey()).scores
-    assert found.scores["degradation"].tolist() == ["none", "crf"], "jpeg is for pictures"
-    assert found.scores["score"].iloc[1] == told[REAL] != found.scores["score"].iloc[0]
-    assert "jpeg is no degradation of 1 of the files, which have no row for it." in found.notes
-    frames = found.frames[found.frames["degradation"] == "none"]
+    report = analyze(path, [REAL], explain=False, image_detector=Grey()).scores
+    assert evaluation.scores["degradation"].tolist() == ["none", "crf"], "jpeg is for pictures"
+    assert evaluation.scores["score"].iloc[1] == report[REAL] != evaluation.scores["score"].iloc[0]
+    assert "jpeg is no degradation of 1 of the files, which have no row for it." in evaluation.notes
+    frames = evaluation.frames[evaluation.frames["degradation"] == "none"]
     assert len(frames) >= 4 and frames["frame_ms"].is_monotonic_increasing
     assert set(frames["level"]) == {"frame"} and set(frames["label"]) == {"fake"}
-    assert set(found.summary(level="frame", n_bootstrap=0)["n_fake"]) >= {len(frames)}
+    assert set(evaluation.summary(level="frame", n_bootstrap=0)["n_fake"]) >= {len(frames)}
 
 
 def test_what_a_file_says_of_itself_counts_unless_it_is_left_aside(tmp_path: Path) -> None:
-    told = PngInfo()
-    told.add_text("parameters", "a cat\nSteps: 20, Sampler: Euler a, CFG scale: 7, Seed: 1, Size: 64x48, Model: sd15")
+    fields = PngInfo()
+    fields.add_text("parameters", "a cat\nSteps: 20, Sampler: Euler a, CFG scale: 7, Seed: 1, Size: 64x48, Model: sd15")
     rgb = np.full((48, 64, 3), 60, np.uint8)
-    Image.fromarray(rgb).save(tmp_path / "marked.png", pnginfo=told)
+    Image.fromarray(rgb).save(tmp_path / "marked.png", pnginfo=fields)
     table = pd.DataFrame({"path": ["marked.png"], "label": ["fake"]})
     listed = Manifest(table, root=tmp_path)
     scores = [
@@ -188,28 +190,28 @@ def test_a_file_is_scored_once_whatever_it_is_called_and_however_often_it_is_ask
 
 def test_failures_are_tried_again(tmp_path: Path) -> None:
     listed = pictures(tmp_path, 2)
-    whole = (tmp_path / "001.png").read_bytes()
+    complete = (tmp_path / "001.png").read_bytes()
     (tmp_path / "001.png").unlink()
     assert len(evaluate(listed, TASK, component=Grey(), cache=tmp_path / "cache").failures) == 1
-    (tmp_path / "001.png").write_bytes(whole)
+    (tmp_path / "001.png").write_bytes(complete)
     assert evaluate(listed, TASK, component=Grey(), cache=tmp_path / "cache").failures.empty
 
 
 def test_a_component_that_does_not_say_what_it_is_is_not_kept(few: Manifest, tmp_path: Path) -> None:
     detector = Grey(version=None)
     for times in (1, 2):
-        found = evaluate(few, TASK, component=detector, cache=tmp_path)
+        evaluation = evaluate(few, TASK, component=detector, cache=tmp_path)
         assert detector.calls == 8 * times
-    assert any("neither a card nor a version" in note for note in found.notes)
+    assert any("neither a card nor a version" in note for note in evaluation.notes)
     card = get_card("forensix-image")
-    kept = Grey(version=None, card=card)
+    remaining = Grey(version=None, card=card)
     for _ in range(2):
-        found = evaluate(few, TASK, component=kept, cache=tmp_path)
-    assert kept.calls == 8
-    assert found.components == ("forensix-image",) and found.thresholds == {"forensix-image": card.threshold}
-    told = Grey(version=None, card=card.model_copy(update={"summary": "other words"}))
-    evaluate(few, TASK, component=told, cache=tmp_path)
-    assert told.calls == 0, "words of a card change no score"
+        evaluation = evaluate(few, TASK, component=remaining, cache=tmp_path)
+    assert remaining.calls == 8
+    assert evaluation.components == ("forensix-image",) and evaluation.thresholds == {"forensix-image": card.threshold}
+    fields = Grey(version=None, card=card.model_copy(update={"summary": "other words"}))
+    evaluate(few, TASK, component=fields, cache=tmp_path)
+    assert fields.calls == 0, "words of a card change no score"
     moved = Grey(version=None, card=card.model_copy(update={"threshold": 0.9}))
     evaluate(few, TASK, component=moved, cache=tmp_path)
     assert moved.calls == 8
@@ -221,41 +223,43 @@ def test_objects_of_one_class_are_told_apart_by_what_they_were_made_with(
 ) -> None:
     sweep = {"whole": Scaled(1.0, hidden), "half": Scaled(0.5, hidden)}
     for _ in range(2):
-        found = evaluate(few, TASK, component=sweep, cache=tmp_path)
-        whole, half = (found.scores.loc[found.scores["component"] == name, "score"].to_numpy() for name in sweep)
-        np.testing.assert_allclose(half, whole / 2)
-    assert found.info["from_cache"] == (0 if hidden else 16)
+        evaluation = evaluate(few, TASK, component=sweep, cache=tmp_path)
+        complete, half = (
+            evaluation.scores.loc[evaluation.scores["component"] == name, "score"].to_numpy() for name in sweep
+        )
+        np.testing.assert_allclose(half, complete / 2)
+    assert evaluation.info["from_cache"] == (0 if hidden else 16)
 
 
 def test_sources_that_a_model_was_trained_on_are_flagged(few: Manifest) -> None:
     card: ModelCard = get_card("forensix-image")
-    seen = card.trained_on[0].model_copy(update={"source": "Some-Lab/Set 1"})
-    detector = Grey(card=card.model_copy(update={"trained_on": (seen,)}))
-    found = evaluate(few, TASK, component={"seen": detector, "other": Grey()}, cache=False)
-    assert found.overlap[["component", "trained_on", "column", "value"]].drop_duplicates().to_numpy().tolist() == [
+    observed = card.trained_on[0].model_copy(update={"source": "Some-Lab/Set 1"})
+    detector = Grey(card=card.model_copy(update={"trained_on": (observed,)}))
+    evaluation = evaluate(few, TASK, component={"seen": detector, "other": Grey()}, cache=False)
+    assert evaluation.overlap[["component", "trained_on", "column", "value"]].drop_duplicates().to_numpy().tolist() == [
         ["seen", "Some-Lab/Set 1", "source", "set 1"]
     ]
-    assert found.overlap["n_files"].sum() == (few.table["source"] == "set 1").sum()
-    assert any("seen was trained on the sources of 3 of these files" in note for note in found.notes)
-    rest = found.unseen()
+    assert evaluation.overlap["n_files"].sum() == (few.table["source"] == "set 1").sum()
+    assert any("seen was trained on the sources of 3 of these files" in note for note in evaluation.notes)
+    rest = evaluation.unseen()
     assert set(rest.scores["source"]) == {"set 0", "set 2"}
     assert not any("trained on the sources" in note for note in rest.notes)
 
 
 def test_an_output_is_whole_and_holds_what_made_it(few: Manifest, tmp_path: Path) -> None:
     folder = tmp_path / "output"
-    found = evaluate(few, TASK, component=Grey(), cache=False, output=folder)
+    evaluation = evaluate(few, TASK, component=Grey(), cache=False, output=folder)
     assert sorted(path.name for path in folder.iterdir()) == ["frames.parquet", "result.json", "scores.parquet"]
-    told = json.loads((folder / "result.json").read_text())
-    assert told["versions"]["forensix"] == forensix.__version__
-    assert told["components"]["Grey"]["identity"].endswith("Grey:1")
-    assert len(told["manifest"]["sha256"]) == len(told["code"]) == 64
+    fields = json.loads((folder / "result.json").read_text())
+    assert fields["versions"]["forensix"] == forensix.__version__
+    assert fields["components"]["Grey"]["identity"].endswith("Grey:1")
+    assert len(fields["manifest"]["sha256"]) == len(fields["code"]) == 64
     loaded = Evaluation.load(folder)
-    pd.testing.assert_frame_equal(loaded.scores, found.scores)
-    assert loaded.info == json.loads(json.dumps(found.info))
+    pd.testing.assert_frame_equal(loaded.scores, evaluation.scores)
+    assert loaded.info == json.loads(json.dumps(evaluation.info))
     assert loaded.thresholds == {"Grey": 0.5}
     again = evaluate(few, TASK, component=Grey(), cache=False, output=folder)
-    pd.testing.assert_frame_equal(plain(again.scores), plain(found.scores))
+    pd.testing.assert_frame_equal(plain(again.scores), plain(evaluation.scores))
     with pytest.raises(UsageError, match="another conditions"):
         evaluate(few, TASK, component=Grey(), cache=False, output=folder, degradations=["jpeg"])
     with pytest.raises(UsageError, match="another manifest"):
@@ -286,14 +290,14 @@ def test_a_run_that_is_killed_goes_on_where_it_stopped(tmp_path: Path, executor:
     with pytest.raises(UsageError, match="not finished: call evaluate again"):
         Evaluation.load(folder)
     with Store(folder / "scores.partial.db") as store:
-        kept = len(store)
-    assert 4 <= kept < 24
+        remaining = len(store)
+    assert 4 <= remaining < 24
     detector = Grey()
-    found = evaluate(tmp_path / "manifest.csv", TASK, component=detector, cache=False, output=folder)
-    assert detector.calls == 24 - kept
-    assert found.info["from_cache"] == kept
-    whole = evaluate(tmp_path / "manifest.csv", TASK, component=Grey(), cache=False)
-    pd.testing.assert_frame_equal(plain(found.scores), plain(whole.scores))
+    evaluation = evaluate(tmp_path / "manifest.csv", TASK, component=detector, cache=False, output=folder)
+    assert detector.calls == 24 - remaining
+    assert evaluation.info["from_cache"] == remaining
+    complete = evaluate(tmp_path / "manifest.csv", TASK, component=Grey(), cache=False)
+    pd.testing.assert_frame_equal(plain(evaluation.scores), plain(complete.scores))
 
 
 def _wait_for_rows(path: Path, n: int) -> None:
@@ -308,29 +312,29 @@ def _wait_for_rows(path: Path, n: int) -> None:
 
 
 def test_tables_and_displays_come_from_the_scores(few: Manifest) -> None:
-    found = evaluate(
+    evaluation = evaluate(
         few, TASK, component={"a": Grey(), "b": Grey()}, degradations={"jpeg": [90, 30], "blur": [1]}, cache=False
     )
-    summary = found.summary(n_bootstrap=20)
+    summary = evaluation.summary(n_bootstrap=20)
     assert summary.query("component == 'a' and degradation == 'none' and metric == 'auc'")["value"].item() == 1.0
-    assert "AVG" in set(found.by("generator", n_bootstrap=0)["generator"])
-    assert set(found.compare(n_bootstrap=20)["baseline"]) == {"a"}
-    assert [curve.name for curve in found.roc().curves] == ["a", "b"]
-    assert {curve.n_real for curve in found.roc("generator", component="a").curves} == {4}
-    heat = found.robustness("auc", component="a")
+    assert "AVG" in set(evaluation.by("generator", n_bootstrap=0)["generator"])
+    assert set(evaluation.compare(n_bootstrap=20)["baseline"]) == {"a"}
+    assert [curve.name for curve in evaluation.roc().curves] == ["a", "b"]
+    assert {curve.n_real for curve in evaluation.roc("generator", component="a").curves} == {4}
+    heat = evaluation.robustness("auc", component="a")
     assert heat.rows == ("jpeg", "blur") and heat.strengths[0] == ("none", "90", "30")
-    assert found.confusion(component="a").counts.sum() == 8
-    assert found.histogram(component="a").threshold == 0.5
-    assert found.det().curves and found.precision_recall().curves and found.calibration().curves
+    assert evaluation.confusion(component="a").counts.sum() == 8
+    assert evaluation.histogram(component="a").threshold == 0.5
+    assert evaluation.det().curves and evaluation.precision_recall().curves and evaluation.calibration().curves
     with pytest.raises(UsageError, match="choose one of a, b"):
-        found.confusion()
-    html = found._repr_html_()
+        evaluation.confusion()
+    html = evaluation._repr_html_()
     assert "<table" in html and "Evaluation(quick, 8 files, a, b)" in html
     with pytest.raises(UsageError, match="no frames were scored"):
-        found.summary(level="frame")
-    assert len(found.summary(confidence=0.9, n_bootstrap=10)) == len(found.summary(n_bootstrap=0))
+        evaluation.summary(level="frame")
+    assert len(evaluation.summary(confidence=0.9, n_bootstrap=10)) == len(evaluation.summary(n_bootstrap=0))
     with pytest.raises(UsageError, match="intervals are set by confidence"):
-        found.summary(level=0.9)  # type: ignore[arg-type]
+        evaluation.summary(level=0.9)  # type: ignore[arg-type]
 
 
 def test_columns_of_the_manifest_that_scores_have_too_are_kept_under_another_name(few: Manifest) -> None:
@@ -348,13 +352,13 @@ def test_columns_of_any_kind_are_taken(few: Manifest) -> None:
         gender=pd.array([True, None] * 4, dtype="boolean"),
         quality=pd.array([1, 2, None, 3] * 2, dtype="Int64"),
     )
-    found = evaluate(Manifest(table, root=few.root), TASK, component=Grey(), cache=False)
+    evaluation = evaluate(Manifest(table, root=few.root), TASK, component=Grey(), cache=False)
     plain_table = table.astype({name: object for name in ("generator", "language", "gender", "quality", "source")})
     same = evaluate(Manifest(plain_table, root=few.root), TASK, component=Grey(), cache=False)
-    pd.testing.assert_frame_equal(found.by("generator", n_bootstrap=10), same.by("generator", n_bootstrap=10))
-    pd.testing.assert_frame_equal(found.subgroups(n_bootstrap=10), same.subgroups(n_bootstrap=10))
+    pd.testing.assert_frame_equal(evaluation.by("generator", n_bootstrap=10), same.by("generator", n_bootstrap=10))
+    pd.testing.assert_frame_equal(evaluation.subgroups(n_bootstrap=10), same.subgroups(n_bootstrap=10))
     for column in ("source", "generator", "quality"):
-        assert repr(found.histogram(column)) == repr(same.histogram(column))
+        assert repr(evaluation.histogram(column)) == repr(same.histogram(column))
 
 
 def test_wrong_calls_stop_before_any_work(few: Manifest, tmp_path: Path) -> None:
@@ -405,9 +409,9 @@ def test_a_cache_that_can_only_be_read_is_read(few: Manifest, tmp_path: Path, mo
     evaluate(part, TASK, component=Grey(), cache=tmp_path)
     monkeypatch.setattr("forensix.evaluation.store.Store.takes", lambda self: False)
     detector = Grey()
-    found = evaluate(few, TASK, component=detector, cache=tmp_path)
-    assert detector.calls == 5 and found.info["from_cache"] == 3
-    assert any("can only be read" in note for note in found.notes)
+    evaluation = evaluate(few, TASK, component=detector, cache=tmp_path)
+    assert detector.calls == 5 and evaluation.info["from_cache"] == 3
+    assert any("can only be read" in note for note in evaluation.notes)
     with Store(tmp_path / "scores.db") as store:
         assert len(store) == 3
 
@@ -423,8 +427,8 @@ def test_a_store_without_room_says_so_and_keeps_what_it_had(tmp_path: Path) -> N
 
 def test_the_whole_grid_in_one_call(tmp_path: Path) -> None:
     listed = pictures(tmp_path, 2)
-    found = evaluate(listed, TASK, component=Grey(), degradations="all", cache=False)
+    evaluation = evaluate(listed, TASK, component=Grey(), degradations="all", cache=False)
     from forensix.perturb import names
 
-    assert list(found.scores["degradation"].unique()) == ["none", *names("image")]
-    assert found.robustness("accuracy_0.5").values.shape[0] == len(names("image"))
+    assert list(evaluation.scores["degradation"].unique()) == ["none", *names("image")]
+    assert evaluation.robustness("accuracy_0.5").values.shape[0] == len(names("image"))

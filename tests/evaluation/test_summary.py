@@ -40,11 +40,11 @@ def scores(n: int = 120, seed: int = 0, **columns: object) -> pd.DataFrame:
 
 
 def value(table: pd.DataFrame, metric: str, **where: object) -> pd.Series:
-    for column, wanted in where.items():
-        table = table[table[column] == wanted]
-    found = table[table["metric"] == metric]
-    assert len(found) == 1
-    return found.iloc[0]
+    for column, expected in where.items():
+        table = table[table[column] == expected]
+    actual = table[table["metric"] == metric]
+    assert len(actual) == 1
+    return actual.iloc[0]
 
 
 def test_values_and_intervals_are_those_of_the_metrics() -> None:
@@ -129,9 +129,9 @@ def test_a_generator_without_scores_has_a_row_and_is_left_out_of_the_mean(shared
         True,
     )
     for metric in ("auc", "accuracy_0.5"):
-        one, other = (value(table, metric, source="AVG") for table in (with_it, without))
-        assert one[["value", "low", "high"]].tolist() == other[["value", "low", "high"]].tolist()
-        assert not np.isnan(one["low"])
+        first, other = (value(table, metric, source="AVG") for table in (with_it, without))
+        assert first[["value", "low", "high"]].tolist() == other[["value", "low", "high"]].tolist()
+        assert not np.isnan(first["low"])
 
 
 def test_reals_can_be_each_values_own() -> None:
@@ -194,18 +194,18 @@ def test_costs_are_for_voices_and_thresholds_for_components() -> None:
 
 
 def test_paired_differences_are_narrower_than_two_intervals() -> None:
-    one = scores(400)
+    item = scores(400)
     rng = np.random.default_rng(9)
-    noisy = 1 / (1 + np.exp(-(np.log(one["score"] / (1 - one["score"])) + rng.normal(0, 1.5, len(one)))))
-    frame = pd.concat([one, one.assign(component="noisy", score=noisy).iloc[10:]])
+    noisy = 1 / (1 + np.exp(-(np.log(item["score"] / (1 - item["score"])) + rng.normal(0, 1.5, len(item)))))
+    frame = pd.concat([item, item.assign(component="noisy", score=noisy).iloc[10:]])
     table = summary.compare(frame, n_bootstrap=DRAWS)
     row = value(table, "auc", component="noisy")
     assert row["baseline"] == "test"
     assert row["difference"] < 0 and row["high"] < 0 and row["p"] < 0.05
     assert (row["n_real"] + row["n_fake"], row["n_left_out"]) == (390, 10)
-    single = value(summary.summarise(one, n_bootstrap=DRAWS), "auc")
+    single = value(summary.summarise(item, n_bootstrap=DRAWS), "auc")
     assert row["high"] - row["low"] < 2 * (single["high"] - single["low"])
-    same = summary.compare(pd.concat([one, one.assign(component="twin")]), n_bootstrap=50)
+    same = summary.compare(pd.concat([item, item.assign(component="twin")]), n_bootstrap=50)
     assert (value(same, "auc")["difference"], value(same, "auc")["p"]) == (0, 1)
 
 
@@ -235,8 +235,8 @@ def test_frames_that_are_none_are_refused(change: dict[str, object], sentence: s
 
 
 def test_the_share_that_intervals_hold_is_chosen_as_confidence() -> None:
-    found = [value(summary.summarise(scores(), n_bootstrap=DRAWS, confidence=c), "auc") for c in (0.5, 0.9, 0.99)]
-    widths = [row["high"] - row["low"] for row in found]
+    actual = [value(summary.summarise(scores(), n_bootstrap=DRAWS, confidence=c), "auc") for c in (0.5, 0.9, 0.99)]
+    widths = [row["high"] - row["low"] for row in actual]
     assert widths == sorted(widths) and widths[0] < widths[-1]
     for table in (summary.by, summary.subgroups):
         assert len(table(scores(), n_bootstrap=20, confidence=0.9))

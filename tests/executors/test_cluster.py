@@ -21,11 +21,11 @@ distributed = pytest.importorskip("distributed")
 @pytest.fixture(scope="module")
 def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Two workers that nothing happens to."""
-    with Cluster(tmp_path_factory.mktemp("cluster")) as found:
-        found.add(2)
-        with distributed.Client(found.address, set_as_default=False) as client:
-            found.wait(client, 2)
-        yield found
+    with Cluster(tmp_path_factory.mktemp("cluster")) as actual:
+        actual.add(2)
+        with distributed.Client(actual.address, set_as_default=False) as client:
+            actual.wait(client, 2)
+        yield actual
 
 
 def test_the_same_results_by_address_and_by_client_and_both_workers_take_part(two: Cluster) -> None:
@@ -48,24 +48,24 @@ def test_results_in_order_and_an_endless_input_is_read_as_far_as_needed(two: Clu
             taken.append(len(taken))
             yield taken[-1]
 
-    found = run(acts.slow_first, 1.0, items(), executor=two.address, ordered=True, chunk=4)
-    assert [next(found).value for _ in range(100)] == list(range(100))
+    results = run(acts.slow_first, 1.0, items(), executor=two.address, ordered=True, chunk=4)
+    assert [next(results).value for _ in range(100)] == list(range(100))
     assert len(taken) <= 100 + 2 * 4 * 4
-    found.close()
+    results.close()
     taken.clear()
-    found = run(acts.slow_first, 0.0, items(), executor=two.address, chunk=4)
+    results = run(acts.slow_first, 0.0, items(), executor=two.address, chunk=4)
     for n in range(1, 101):
-        next(found)
+        next(results)
         # Two chunks a worker, and what came with the last one.
         assert len(taken) <= n + 4 * 4 + 4
-    found.close()
+    results.close()
 
 
 @pytest.mark.parametrize("n_bytes", [10, 3 << 20])
 def test_what_is_common_is_unpacked_once_a_worker(two: Cluster, tmp_path: Path, n_bytes: int) -> None:
     common = acts.Loaded(str(tmp_path), n_bytes)
-    found = sorted(done.value for done in run(acts.loaded, common, range(60), executor=two.address, chunk=2))
-    assert found == list(range(n_bytes, n_bytes + 60))
+    results = sorted(done.value for done in run(acts.loaded, common, range(60), executor=two.address, chunk=2))
+    assert results == list(range(n_bytes, n_bytes + 60))
     pids = [path.name.partition("-")[0] for path in tmp_path.iterdir()]
     assert len(pids) == len(set(pids)) == 2
 
@@ -78,9 +78,9 @@ def test_an_exception_ends_the_run_with_what_it_was(two: Cluster, tmp_path: Path
 
 
 def test_leaving_or_interrupting_frees_the_cluster(two: Cluster, tmp_path: Path) -> None:
-    found = run(acts.noted, str(tmp_path), iter(range(10_000)), executor=two.address, chunk=1)
-    next(found)
-    found.close()
+    results = run(acts.noted, str(tmp_path), iter(range(10_000)), executor=two.address, chunk=1)
+    next(results)
+    results.close()
     _quiet(tmp_path)
     # What a shell starts in the background ignores interrupts, and tests are started there too.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -108,13 +108,13 @@ def _quiet(folder: Path) -> None:
 
 def test_addresses_at_which_nothing_is_are_told_at_once() -> None:
     begun = time.monotonic()
-    for address, told in [
+    for address, fields in [
         ("tcp://127.0.0.1:1", "Connection refused"),
         ("tcp://no-such-host.invalid:8786", ""),
         ("tcp://127.0.0.1:99999", "out of range"),
         ("tcp://127.0.0.1", "the port is missing"),
     ]:
-        with pytest.raises(UsageError, match=f"no Dask scheduler answers at {address}: .*{told}"):
+        with pytest.raises(UsageError, match=f"no Dask scheduler answers at {address}: .*{fields}"):
             list(run(acts.add, 0, [1], executor=address))
     assert time.monotonic() - begun < 30
 
@@ -136,11 +136,11 @@ def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_scheduler_that_dies_ends_the_run(tmp_path: Path) -> None:
-    with Cluster(tmp_path) as found:
-        found.add(1)
-        results = run(acts.act, str(tmp_path), ["sleep:0.05"] * 400, executor=found.address, chunk=2)
+    with Cluster(tmp_path) as actual:
+        actual.add(1)
+        results = run(acts.act, str(tmp_path), ["sleep:0.05"] * 400, executor=actual.address, chunk=2)
         values = [next(results).value for _ in range(10)]
-        found.scheduler.kill()
+        actual.scheduler.kill()
         begun = time.monotonic()
         with pytest.raises(ForensixError, match=r"scheduler is gone.*what was finished is kept"):
             for done in results:
@@ -161,8 +161,8 @@ def test_a_client_that_is_closed_ends_the_run_in_a_sentence(two: Cluster, tmp_pa
 
 def test_a_cluster_without_workers_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "NO_WORKERS_S", 1)
-    with Cluster(tmp_path) as found, pytest.raises(ForensixError, match="no worker for 1 s"):
-        list(run(acts.add, 0, [1], executor=found.address))
+    with Cluster(tmp_path) as actual, pytest.raises(ForensixError, match="no worker for 1 s"):
+        list(run(acts.add, 0, [1], executor=actual.address))
 
 
 @pytest.mark.slow
@@ -170,12 +170,15 @@ def test_items_that_end_their_workers_are_given_up_and_those_beside_them_are_not
     folder = tmp_path / "marks"
     folder.mkdir()
     items = [0, "once:a", 1, "die:1", *range(2, 20)]
-    with Cluster(tmp_path, allowed_failures=1) as found:
-        found.add(2, nanny=True)
+    with Cluster(tmp_path, allowed_failures=1) as actual:
+        actual.add(2, nanny=True)
         # A nanny whose worker dies while both are starting gives up, which is not what this is about.
-        done = {one.index: one for one in run(acts.act_late, str(folder), items, executor=found.address, chunk=4)}
+        done = {
+            results.index: results
+            for results in run(acts.act_late, str(folder), items, executor=actual.address, chunk=4)
+        }
     assert sorted(done) == list(range(len(items)))
-    assert {index: one.lost for index, one in done.items() if one.lost} == {3: 2}
+    assert {index: results.lost for index, results in done.items() if results.lost} == {3: 2}
     assert [done[i].value for i in range(len(items)) if i != 3] == [item for item in items if item != "die:1"]
 
 
@@ -194,15 +197,15 @@ def test_a_result_that_gets_lost_between_client_and_scheduler_is_made_again(
 
     monkeypatch.setattr(distributed.Future, "result", lose)
     monkeypatch.setattr(cluster, "IDLE_S", 1)
-    found = list(run(acts.add, 1, range(20), executor=two.address, chunk=4))
+    results = list(run(acts.add, 1, range(20), executor=two.address, chunk=4))
     assert lost
-    assert sorted(done.index for done in found) == list(range(20))
-    assert sorted(done.value[0] for done in found) == list(range(1, 21))
+    assert sorted(done.index for done in results) == list(range(20))
+    assert sorted(done.value[0] for done in results) == list(range(1, 21))
 
 
 def test_workers_of_another_release_are_told(tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text("import forensix\nforensix.__version__ = '0.0.1'\n")
-    with Cluster(tmp_path) as found:
-        found.add(1, path=[str(tmp_path)])
+    with Cluster(tmp_path) as actual:
+        actual.add(1, path=[str(tmp_path)])
         with pytest.raises(UsageError, match=r"runs forensix 0\.0\.1, and the caller"):
-            list(run(acts.add, 0, [1], executor=found.address))
+            list(run(acts.add, 0, [1], executor=actual.address))

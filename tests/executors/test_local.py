@@ -40,10 +40,10 @@ def test_results_in_order_and_no_more_taken_than_fits() -> None:
             taken.append(item)
             yield item
 
-    found = run(acts.slow_first, 1.0, items(), executor=2, ordered=True)
-    assert [next(found).value for _ in range(50)] == list(range(50))
+    results = run(acts.slow_first, 1.0, items(), executor=2, ordered=True)
+    assert [next(results).value for _ in range(50)] == list(range(50))
     assert len(taken) < 200
-    found.close()
+    results.close()
 
 
 def test_a_worker_that_dies_once_costs_nothing(tmp_path: Path) -> None:
@@ -53,20 +53,20 @@ def test_a_worker_that_dies_once_costs_nothing(tmp_path: Path) -> None:
 
 def test_an_item_that_kills_two_workers_is_given_up_and_the_others_are_not(tmp_path: Path) -> None:
     items = [0, "die:1", 1, 2, "die:2", *range(3, 12)]
-    found = {done.index: done for done in run(acts.act, str(tmp_path), items, executor=2, ordered=True)}
-    assert list(found) == list(range(len(items)))
-    assert {index: done.lost for index, done in found.items() if done.lost} == {1: 2, 4: 2}
-    assert [found[i].value for i in (0, 2, 3, 5)] == [0, 1, 2, 3]
+    results = {done.index: done for done in run(acts.act, str(tmp_path), items, executor=2, ordered=True)}
+    assert list(results) == list(range(len(items)))
+    assert {index: done.lost for index, done in results.items() if done.lost} == {1: 2, 4: 2}
+    assert [results[i].value for i in (0, 2, 3, 5)] == [0, 1, 2, 3]
 
 
 def test_workers_killed_from_outside_are_replaced(tmp_path: Path) -> None:
-    found, pids = [], set()
+    actual, pids = [], set()
     for done in run(acts.add, 0, range(400), executor=2):
-        found.append(done.value[0])
-        if len(found) in (20, 200) and done.value[1] not in pids:
+        actual.append(done.value[0])
+        if len(actual) in (20, 200) and done.value[1] not in pids:
             pids.add(done.value[1])
             os.kill(done.value[1], signal.SIGKILL)
-    assert sorted(found) == list(range(400))
+    assert sorted(actual) == list(range(400))
     assert pids
 
 
@@ -124,7 +124,7 @@ def test_workers_end_with_their_parent(tmp_path: Path) -> None:
 
 
 def test_leaving_early_ends_the_workers() -> None:
-    found = run(acts.add, 0, iter(int, 1), executor=2)
-    pids = sorted({next(found).value[1] for _ in range(50)})
-    found.close()
+    results = run(acts.add, 0, iter(int, 1), executor=2)
+    pids = sorted({next(results).value[1] for _ in range(50)})
+    results.close()
     assert not _living(pids)

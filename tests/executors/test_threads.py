@@ -12,17 +12,17 @@ from tests.executors import acts
 
 
 def test_the_same_results_in_order_from_several_threads():
-    seen = set()
+    observed = set()
 
     def slow(common: int, item: int) -> int:
-        seen.add(threading.current_thread().name)
+        observed.add(threading.current_thread().name)
         time.sleep(0.01 * (item % 3))
         return common + item
 
-    found = list(run(slow, 10, range(40), executor="threads:4", ordered=True))
-    assert [done.index for done in found] == list(range(40))
-    assert [done.value for done in found] == list(range(10, 50))
-    assert 2 <= len(seen) <= 4 and threading.current_thread().name not in seen
+    actual = list(run(slow, 10, range(40), executor="threads:4", ordered=True))
+    assert [done.index for done in actual] == list(range(40))
+    assert [done.value for done in actual] == list(range(10, 50))
+    assert 2 <= len(observed) <= 4 and threading.current_thread().name not in observed
 
 
 def test_no_more_is_taken_than_fits():
@@ -33,18 +33,18 @@ def test_no_more_is_taken_than_fits():
             taken.append(item)
             yield item
 
-    found = run(acts.slow_first, 0.5, items(), executor="threads:2", ordered=True)
-    assert [next(found).value for _ in range(50)] == list(range(50))
+    results = run(acts.slow_first, 0.5, items(), executor="threads:2", ordered=True)
+    assert [next(results).value for _ in range(50)] == list(range(50))
     assert len(taken) < 200
-    found.close()
+    results.close()
 
 
 def test_an_exception_ends_the_run_and_leaving_ends_the_threads(tmp_path):
     with pytest.raises(ValueError, match="told"):
         list(run(acts.act, str(tmp_path), [1, "raise:told", *range(50)], executor="threads:2"))
-    found = run(acts.add, 0, iter(int, 1), executor="threads")
-    next(found)
-    found.close()
+    results = run(acts.add, 0, iter(int, 1), executor="threads")
+    next(results)
+    results.close()
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("forensix_")]
 
 

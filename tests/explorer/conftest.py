@@ -59,10 +59,10 @@ def scores(names: list[str]) -> pd.DataFrame:
 
 def info(root: Path) -> dict[str, object]:
     """Return what an evaluation knows of itself."""
-    told = {"slot": "image_detector", "identity": "1", "threshold": 0.6}
+    fields = {"slot": "image_detector", "identity": "1", "threshold": 0.6}
     return {
         "task": "ai_generated_image_detection",
-        "components": {"forensix-image": told, "theirs": told | {"threshold": 0.3}},
+        "components": {"forensix-image": fields, "theirs": fields | {"threshold": 0.3}},
         "manifest": {"root": str(root), "rows": N_FILES},
         "settings": {"seed": 0, "metadata": True},
         "notes": [],

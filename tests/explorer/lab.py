@@ -106,12 +106,12 @@ def _descendants(pid: int) -> list[int]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                told = (entry / "stat").read_text()
+                fields = (entry / "stat").read_text()
             except OSError:
                 continue
-            parents[int(entry.name)] = int(told.rpartition(")")[2].split()[1])
-    found, wave = [], [pid]
+            parents[int(entry.name)] = int(fields.rpartition(")")[2].split()[1])
+    actual, wave = [], [pid]
     while wave:
         wave = [child for child, parent in parents.items() if parent in wave]
-        found += wave
-    return found
+        actual += wave
+    return actual

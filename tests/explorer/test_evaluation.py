@@ -20,16 +20,16 @@ from tests.explorer.test_explorer import click, named, shown, widgets
 
 
 def test_outcomes_are_those_of_the_cards_threshold(evaluation: Evaluation) -> None:
-    found = selection.judged(evaluation.scores, evaluation.thresholds)
-    threshold = found["component"].map(evaluation.thresholds)
-    real, scored = found["label"] == "real", found["score"].notna()
-    alarm = real & (found["score"] >= threshold)
-    miss = ~real & (found["score"] < threshold)
-    assert (found["outcome"] == "false alarm").equals(alarm)
-    assert (found["outcome"] == "miss").equals(miss)
-    assert (found["outcome"] == "failed").equals(found["error"].notna())
-    assert (found["outcome"] == "nothing to score").sum() == 1
-    wrong = found["wrong_by"]
+    actual = selection.judged(evaluation.scores, evaluation.thresholds)
+    threshold = actual["component"].map(evaluation.thresholds)
+    real, scored = actual["label"] == "real", actual["score"].notna()
+    alarm = real & (actual["score"] >= threshold)
+    miss = ~real & (actual["score"] < threshold)
+    assert (actual["outcome"] == "false alarm").equals(alarm)
+    assert (actual["outcome"] == "miss").equals(miss)
+    assert (actual["outcome"] == "failed").equals(actual["error"].notna())
+    assert (actual["outcome"] == "nothing to score").sum() == 1
+    wrong = actual["wrong_by"]
     assert (wrong[alarm | miss] >= 0).all() and (wrong[scored & ~alarm & ~miss] <= 0).all()
     assert wrong[scored].between(-1, 1).all() and wrong[~scored].isna().all()
 
@@ -91,7 +91,10 @@ def test_a_saved_evaluation_is_opened_by_its_folder(evaluation: Evaluation, tmp_
 def test_menus_filter_and_pages_turn(evaluation: Evaluation) -> None:
     explorer = forensix.explore(evaluation)
     assert f"{N_FILES} rows of {2 * N_FILES}" in shown(explorer)
-    assert sum((one.tooltip or "").startswith("look at") for one in widgets(explorer, ipywidgets.Button)) == PAGE_ROWS
+    assert (
+        sum((controls.tooltip or "").startswith("look at") for controls in widgets(explorer, ipywidgets.Button))
+        == PAGE_ROWS
+    )
     first = shown(explorer)
     click(explorer, "Next page")
     assert named(explorer, ipywidgets.BoundedIntText, "Page").value == 2 and shown(explorer) != first
@@ -130,15 +133,15 @@ def test_a_row_is_looked_at_as_it_was_scored(evaluation: Evaluation) -> None:
     explorer.select(order="as listed", contains="00.png")
     report = explorer.look(0)
     assert report is not None and report.tasks == ("ai_generated_image_detection",)
-    told = " ".join(report.warnings)
-    assert "content has changed since" in told and "In the evaluation it scored" in told
+    fields = " ".join(report.warnings)
+    assert "content has changed since" in fields and "In the evaluation it scored" in fields
     assert "labelled real" in shown(explorer) and "AI-generated picture" in shown(explorer)
     assert "fx-looked" in shown(explorer)
     explorer.select(degradation="jpeg 70", component="theirs")
     report = explorer.look(0)
     assert report is not None and report.format == "png" and report.name == "00.png"
-    told = " ".join(report.warnings)
-    assert "A copy degraded by jpeg 70 was analysed" in told and "theirs is not installed here" in told
+    fields = " ".join(report.warnings)
+    assert "A copy degraded by jpeg 70 was analysed" in fields and "theirs is not installed here" in fields
     path = evaluation.info["manifest"]["root"] + "/00.png"
     assert report.command is not None and f"degrade_file({path!r}, 'jpeg', 70.0, FOLDER, seed=0)" in report.command
     with pytest.raises(UsageError, match="1 rows"):
@@ -177,4 +180,7 @@ def test_a_hundred_thousand_rows_stay_quick() -> None:
     # Two seconds on a busy machine; a widget a row would take minutes.
     assert time.perf_counter() - begun < 20
     assert len(list(widgets(explorer, ipywidgets.Widget))) == n_widgets
-    assert len(explorer.table) == n and max(len(one.value) for one in widgets(explorer, ipywidgets.HTML)) < 200_000
+    assert (
+        len(explorer.table) == n
+        and max(len(controls.value) for controls in widgets(explorer, ipywidgets.HTML)) < 200_000
+    )

@@ -25,21 +25,23 @@ def widgets(explorer: Explorer, kind: type) -> Iterator[Any]:
     """Yield the widgets of a kind that are shown, in order."""
     waiting: list[Any] = [explorer.widget]
     while waiting:
-        one = waiting.pop(0)
-        if one.layout.display == "none":
+        item = waiting.pop(0)
+        if item.layout.display == "none":
             continue
-        if isinstance(one, kind):
-            yield one
-        waiting = [*getattr(one, "children", ()), *waiting]
+        if isinstance(item, kind):
+            yield item
+        waiting = [*getattr(item, "children", ()), *waiting]
 
 
 def named(explorer: Explorer, kind: type, description: str) -> Any:
-    return next(one for one in widgets(explorer, kind) if one.description == description)
+    return next(controls for controls in widgets(explorer, kind) if controls.description == description)
 
 
 def shown(explorer: Explorer) -> str:
     """Return the HTML that the widget shows, styles aside."""
-    return "".join(one.value for one in widgets(explorer, ipywidgets.HTML) if not one.value.startswith("<style>"))
+    return "".join(
+        controls.value for controls in widgets(explorer, ipywidgets.HTML) if not controls.value.startswith("<style>")
+    )
 
 
 def click(explorer: Explorer, description: str) -> None:
@@ -194,20 +196,20 @@ def test_a_component_that_breaks_is_one_sentence(media: Path, capfd: pytest.Capt
 
 
 def test_progress_is_of_the_whole() -> None:
-    seen: list[float] = []
-    running = Running(lambda: seen.append(running.share))
-    told = threading.Event()
+    observed: list[float] = []
+    running = Running(lambda: observed.append(running.share))
+    event = threading.Event()
 
     def work(progress: Any) -> Any:
         running.expect(("voice_analysis", "forensic_analysis"))
         progress("forensic_analysis", "reading", 0.5)
         assert running.stage == "File forensics: reading"
-        told.set()
+        event.set()
         time.sleep(0.01)
 
     running.start(work)
-    assert running.wait(10) and told.is_set()
-    assert 0.75 in seen
+    assert running.wait(10) and event.is_set()
+    assert 0.75 in observed
 
 
 def test_wrong_calls_are_refused() -> None:

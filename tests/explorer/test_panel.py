@@ -38,7 +38,9 @@ def test_without_a_name_it_lies_here(media: Path, tmp_path: Path, monkeypatch: p
 
 def test_two_files_are_compared(media: Path) -> None:
     explorer = forensix.explore(media / "tone.wav", QUICK)
-    assert not [one for one in widgets(explorer, ipywidgets.Button) if one.description == "Compare with the next"]
+    assert not [
+        controls for controls in widgets(explorer, ipywidgets.Button) if controls.description == "Compare with the next"
+    ]
     explorer.run()
     click(explorer, "Compare with the next")
     assert "Kept: tone.wav. Choose another file and run." in shown(explorer)
@@ -63,5 +65,5 @@ def test_whatever_takes_a_key_has_a_name(media: Path) -> None:
     explorer.open("tone.wav")
     explorer.run()
     for kind in (ipywidgets.Text, ipywidgets.Select, ipywidgets.Dropdown, ipywidgets.Checkbox, ipywidgets.Button):
-        found = list(widgets(explorer, kind))
-        assert found and all(one.description.strip() for one in found), kind
+        controls = list(widgets(explorer, kind))
+        assert controls and all(item.description.strip() for item in controls), kind

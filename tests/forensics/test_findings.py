@@ -16,15 +16,15 @@ def test_nothing_found_is_an_empty_result() -> None:
 
 
 def test_flags_carry_the_values_that_raised_them() -> None:
-    found = [
+    actual = [
         make("suspect", values=["Editor 1"], flags=["SUSPECT_SOFTWARE", "FILE_EDITED"]),
         make("suspect", values=["Editor 2", "Editor 1"], flags=["FILE_EDITED"]),
         make("benign", values=["quiet"]),
     ]
-    shown = result(found)
-    assert set(shown.red_flags) == {"SUSPECT_SOFTWARE", "FILE_EDITED"}
-    assert shown.trigger_values["FILE_EDITED"] == ("Editor 1", "Editor 2")
-    assert len(shown.claim_lists.suspect) == 2 and len(shown.claim_lists.benign) == 1
+    output = result(actual)
+    assert set(output.red_flags) == {"SUSPECT_SOFTWARE", "FILE_EDITED"}
+    assert output.trigger_values["FILE_EDITED"] == ("Editor 1", "Editor 2")
+    assert len(output.claim_lists.suspect) == 2 and len(output.claim_lists.benign) == 1
 
 
 def test_the_origin_that_says_most_wins() -> None:
@@ -37,9 +37,9 @@ def test_the_origin_that_says_most_wins() -> None:
 
 
 def test_details_are_taken_over() -> None:
-    shown = result([make("benign", details=[("GPS_location", "1.0, 2.0"), ("password_protected", True)])])
-    assert shown.document_details.GPS_location == "1.0, 2.0"
-    assert shown.document_details.password_protected is True
+    output = result([make("benign", details=[("GPS_location", "1.0, 2.0"), ("password_protected", True)])])
+    assert output.document_details.GPS_location == "1.0, 2.0"
+    assert output.document_details.password_protected is True
 
 
 def test_values_are_literal_printable_and_bounded() -> None:

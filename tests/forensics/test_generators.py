@@ -147,8 +147,14 @@ def test_a_marked_file_is_put_down_to_what_its_marks_name(key: str, value: objec
 
 
 def source(**more: object) -> Fact:
-    told = {"source": "trainedAlgorithmicMedia", "action": "c2pa.created", "agent": "", "generator": "", "issuer": None}
-    return Fact("c2pa.source", told | more, "C2PA")
+    fields = {
+        "source": "trainedAlgorithmicMedia",
+        "action": "c2pa.created",
+        "agent": "",
+        "generator": "",
+        "issuer": None,
+    }
+    return Fact("c2pa.source", fields | more, "C2PA")
 
 
 def test_credentials_are_put_down_to_the_agent_before_the_program_before_the_signer():

@@ -101,7 +101,7 @@ def test_links_and_what_is_no_tar_are_not_followed(tmp_path: Path) -> None:
 
 def test_a_full_disk_leaves_what_was_brought_and_nothing_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shard = packed(tmp_path / "s.tar", example(REAL[0], "a", label="real") | example(FAKE[0], "b", label="fake"))
-    whole = copied.shutil.copyfileobj
+    complete = copied.shutil.copyfileobj
     copies = 0
 
     def full(source: object, target: object) -> None:
@@ -110,7 +110,7 @@ def test_a_full_disk_leaves_what_was_brought_and_nothing_half(tmp_path: Path, mo
         if copies == 2:
             target.write(b"half")
             raise OSError(errno.ENOSPC, "No space left on device", str(tmp_path))
-        whole(source, target)
+        complete(source, target)
 
     monkeypatch.setattr(copied.shutil, "copyfileobj", full)
     with pytest.raises(OSError, match="No space left"):

@@ -72,12 +72,12 @@ def test_celeb_df_follows_the_list_of_testing_videos(tmp_path: Path) -> None:
 def test_dfdc_groups_fakes_with_their_original(tmp_path: Path) -> None:
     part = tmp_path / "dfdc_train_part_0"
     touch(part, "a.mp4", "b.mp4")
-    told = {
+    fields = {
         "a.mp4": {"label": "FAKE", "split": "train", "original": "b.mp4"},
         "b.mp4": {"label": "REAL", "split": "train"},
         "gone.mp4": {"label": "REAL", "split": "train"},
     }
-    (part / "metadata.json").write_text(json.dumps(told))
+    (part / "metadata.json").write_text(json.dumps(fields))
     rows = by_path(Manifest.import_("dfdc", tmp_path))
     assert {path: row["label"] for path, row in rows.items()} == {
         "dfdc_train_part_0/a.mp4": "fake",
@@ -130,15 +130,15 @@ def test_deepfakebench_counts_a_frame_once_and_for_test(tmp_path: Path) -> None:
 def test_deepfakebench_leaves_out_frames_that_are_not_there(tmp_path: Path) -> None:
     names = [f"D/Fake/frames/v/{i:03d}.png" for i in range(6)]
     touch(tmp_path, *names[3:])
-    told = {"D": {"D_Fake": {"test": {"v": {"label": "D_Fake", "frames": [f"rgb/{name}" for name in names]}}}}}
-    (tmp_path / "D.json").write_text(json.dumps(told))
+    fields = {"D": {"D_Fake": {"test": {"v": {"label": "D_Fake", "frames": [f"rgb/{name}" for name in names]}}}}}
+    (tmp_path / "D.json").write_text(json.dumps(fields))
     assert Manifest.import_("deepfakebench", tmp_path, n_frames=3).table["path"].tolist() == names[3:]
 
 
 @pytest.mark.parametrize("frame", ["../../secret.png", "rgb/absent/000.png"])
 def test_deepfakebench_frames_that_are_not_there_are_named(tmp_path: Path, frame: str) -> None:
-    told = {"D": {"D_Fake": {"test": {"v": {"label": "D_Fake", "frames": [frame]}}}}}
-    (tmp_path / "D.json").write_text(json.dumps(told))
+    fields = {"D": {"D_Fake": {"test": {"v": {"label": "D_Fake", "frames": [frame]}}}}}
+    (tmp_path / "D.json").write_text(json.dumps(fields))
     with pytest.raises(UsageError, match=r"lists .*\.png"):
         Manifest.import_("deepfakebench", tmp_path)
 
@@ -175,9 +175,9 @@ def test_the_page_of_community_forensics_lays_its_shards_out(tmp_path: Path, mon
     code = page.read_text(encoding="utf-8").split("```python\n")[1].split("```")[0]
     data = tmp_path / "CommunityForensics" / "data" / "manual"
     data.mkdir(parents=True)
-    told = {"image_name": "00000162.png", "image_data": b"png", "prompt": "a dog"}
+    fields = {"image_name": "00000162.png", "image_data": b"png", "prompt": "a dog"}
     named = [("stabilityai/stable-diffusion-2", "1"), ("stabilityai/stable-diffusion-2", "1"), (None, "0")]
-    shard = pd.DataFrame([told | {"model_name": model, "label": label} for model, label in named])
+    shard = pd.DataFrame([fields | {"model_name": model, "label": label} for model, label in named])
     shard.to_parquet(data / "manual-00000.parquet")
     shard[:1].assign(label=1).to_parquet(data / "manual-00001.parquet")
     monkeypatch.chdir(tmp_path)

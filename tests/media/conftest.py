@@ -31,6 +31,6 @@ class Listener:
 
 @pytest.fixture
 def listener() -> Iterator[Listener]:
-    found = Listener()
-    yield found
-    found.close()
+    actual = Listener()
+    yield actual
+    actual.close()

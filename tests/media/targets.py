@@ -63,9 +63,9 @@ def flood_stderr() -> None:
 
 
 def swell() -> int:
-    kept = []
+    remaining = []
     while True:
-        kept.append(b"x" * (16 << 20))
+        remaining.append(b"x" * (16 << 20))
 
 
 def crash() -> None:
@@ -118,9 +118,9 @@ def write_file(path: str) -> int:
 
 
 def open_many(path: str) -> int:
-    kept = []
+    remaining = []
     while True:
-        kept.append(os.open(path, os.O_RDONLY))
+        remaining.append(os.open(path, os.O_RDONLY))
 
 
 def connect(host: str, port: int) -> str:

@@ -19,11 +19,11 @@ def counted(n: int, seen: list[int], closed: threading.Event) -> Iterator[int]:
 
 
 def test_items_come_in_order_and_no_more_than_allowed_are_fetched() -> None:
-    seen: list[int] = []
-    items = read_ahead(counted(20, seen, threading.Event()), 3)
+    observed: list[int] = []
+    items = read_ahead(counted(20, observed, threading.Event()), 3)
     assert next(items) == 0
     time.sleep(0.3)
-    assert 3 <= len(seen) <= 5
+    assert 3 <= len(observed) <= 5
     assert list(items) == list(range(1, 20))
 
 

@@ -113,12 +113,12 @@ def test_unknown_bytes_that_no_name_claims(content: bytes, name: str | None) -> 
 )
 def test_a_name_is_a_claim_that_unknown_bytes_fail(name: str, kind: str, format: str) -> None:
     for content in UNKNOWN:
-        found = sniff(content, name)
-        assert found.broken is not None
-        assert kind in found.kinds
+        file_format = sniff(content, name)
+        assert file_format.broken is not None
+        assert kind in file_format.kinds
         with open_media(content, name=name) as media:
             assert (media.kind, media.format, media.only_named) == (kind, format, True)
-            assert media.broken == found.broken
+            assert media.broken == file_format.broken
             assert media.info.duration_s is None
             first = content[:8].hex(" ")
             words = f"{name} does not begin as the {format} that its name says, but with the bytes {first}"
@@ -140,8 +140,13 @@ def test_a_pdf_that_lost_its_header_is_no_plain_text() -> None:
 
 def test_content_goes_before_any_name(tmp_path: Path) -> None:
     data = write_image(tmp_path / "a.png").read_bytes()
-    found = sniff(data, "a.mp3")
-    assert (found.format, found.mime, found.kinds, found.broken) == ("png", "image/png", {"image"}, None)
+    file_format = sniff(data, "a.mp3")
+    assert (file_format.format, file_format.mime, file_format.kinds, file_format.broken) == (
+        "png",
+        "image/png",
+        {"image"},
+        None,
+    )
 
 
 PLAYLISTS: dict[str, str] = {
@@ -248,15 +253,15 @@ def test_truncated_images(suffix: str, tmp_path: Path) -> None:
 
 
 def test_a_header_that_cannot_be_read_still_opens(tmp_path: Path) -> None:
-    for made, cut in (
+    for built, cut in (
         (write_video(tmp_path / "a.mp4", 5), 400),
         (write_image(tmp_path / "a.png"), 12),
         (write_audio(tmp_path / "a.flac"), 10),
         (write_pdf(tmp_path / "a.pdf"), 60),
     ):
-        with open_media(made.read_bytes()[:cut], name=f"cut{made.suffix}") as media:
+        with open_media(built.read_bytes()[:cut], name=f"cut{built.suffix}") as media:
             assert media.broken is not None
-            assert media.broken.startswith(f"cut{made.suffix} is damaged")
+            assert media.broken.startswith(f"cut{built.suffix} is damaged")
             assert media.info.width_px is None
             if media.kind != "pdf":
                 with pytest.raises(BrokenMedia, match="is damaged"):
@@ -299,9 +304,9 @@ def test_samples_that_are_no_numbers_are_bridged_and_counted(kind: str, n_channe
     wavfile.write(tmp_path / "whole.wav", 16_000, slope)
     slope[500], slope[700:703, 0] = np.nan, -np.inf
     wavfile.write(tmp_path / "holed.wav", 16_000, slope)
-    with open_media(tmp_path / "whole.wav") as whole, open_media(tmp_path / "holed.wav") as holed:
-        np.testing.assert_allclose(holed.samples().astype(int), whole.samples(), atol=2)
-        assert not whole.warnings
+    with open_media(tmp_path / "whole.wav") as complete, open_media(tmp_path / "holed.wav") as holed:
+        np.testing.assert_allclose(holed.samples().astype(int), complete.samples(), atol=2)
+        assert not complete.warnings
         assert [warning.split(" (")[0] for warning in holed.warnings] == ["4 samples of sound are no numbers"]
 
 
@@ -406,9 +411,9 @@ def test_sniffing_never_fails_on_any_bytes() -> None:
     for start in starts:
         for size in (1, 3, 9, 40, 3000):
             try:
-                found = sniff(start + rng.bytes(size), "x")
+                file_format = sniff(start + rng.bytes(size), "x")
             except UnsupportedMedia:
                 continue
-            assert found.format
-            assert "/" in found.mime
-            assert found.broken is None
+            assert file_format.format
+            assert "/" in file_format.mime
+            assert file_format.broken is None

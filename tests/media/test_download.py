@@ -65,9 +65,9 @@ class Site:
 
 @pytest.fixture
 def site() -> Iterator[Site]:
-    found = Site()
-    yield found
-    found.close()
+    actual = Site()
+    yield actual
+    actual.close()
 
 
 @pytest.fixture
@@ -130,8 +130,8 @@ def test_redirects_leave_http_for_nothing_and_end(site: Site) -> None:
 
 def test_every_answer_of_the_name_server_counts(monkeypatch: pytest.MonkeyPatch, listener) -> None:
     def answer(*addresses: str) -> None:
-        found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, listener.port)) for address in addresses]
-        monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: found)
+        actual = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, listener.port)) for address in addresses]
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: actual)
 
     for addresses in (("127.0.0.1",), ("93.184.216.34", "127.0.0.1"), ("169.254.169.254",), ("10.0.0.1",)):
         answer(*addresses)

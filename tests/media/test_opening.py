@@ -221,13 +221,13 @@ def test_identity_and_json(tmp_path: Path) -> None:
 
 
 def test_memo_and_copies(tmp_path: Path) -> None:
-    made = []
+    built = []
     with open_media(write_image(tmp_path / "a.png")) as media:
         for _ in range(3):
-            assert media.memo("key", lambda: made.append(1) or "value") == "value"
+            assert media.memo("key", lambda: built.append(1) or "value") == "value"
         media.image()[:] = 0
         assert media.image().any()
-    assert made == [1]
+    assert built == [1]
     with pytest.raises(ValueError, match="closed"):
         media.image()
 
@@ -295,10 +295,10 @@ def test_the_corpus_opens_or_says_why(corpora: Path) -> None:
 def test_threads_make_different_things_at_once_and_the_same_one_once(tmp_path: Path) -> None:
     path = tmp_path / "picture.png"
     Image.new("RGB", (8, 8)).save(path)
-    made, first, second = list[str](), threading.Event(), threading.Event()
+    event, first, second = list[str](), threading.Event(), threading.Event()
 
     def slowly() -> int:
-        made.append("slow")
+        event.append("slow")
         first.set()
         assert second.wait(30)
         return 1
@@ -308,5 +308,5 @@ def test_threads_make_different_things_at_once_and_the_same_one_once(tmp_path: P
         assert first.wait(30)
         assert media.memo("other", lambda: 2) == 2
         second.set()
-        assert [one.result(30) for one in waiting] == [1, 1]
-    assert made == ["slow"]
+        assert [item.result(30) for item in waiting] == [1, 1]
+    assert event == ["slow"]

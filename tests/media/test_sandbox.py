@@ -162,9 +162,9 @@ def test_the_downloader_reaches_no_private_address(listener) -> None:
 def test_environment_is_clean(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy.invalid")
     monkeypatch.setenv("SOME_SECRET", "hunter2")
-    found = call(TARGETS + "environment")
-    assert not {"HTTPS_PROXY", "SOME_SECRET", "HOME", "FORENSIX_CHILD"} & set(found["variables"])
-    assert "torch" not in found["modules"]
+    actual = call(TARGETS + "environment")
+    assert not {"HTTPS_PROXY", "SOME_SECRET", "HOME", "FORENSIX_CHILD"} & set(actual["variables"])
+    assert "torch" not in actual["modules"]
 
 
 def test_the_child_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:

@@ -29,9 +29,9 @@ def gradient(width: int = 64, height: int = 48, turn: int = 0) -> Image.Image:
 
 def encoded(image: Image.Image, format: str = "JPEG", **options: object) -> bytes:
     """Return a picture's file."""
-    kept = io.BytesIO()
-    image.save(kept, format, **options)
-    return kept.getvalue()
+    buffer = io.BytesIO()
+    image.save(buffer, format, **options)
+    return buffer.getvalue()
 
 
 Tag = tuple[int, int, object]

@@ -137,16 +137,16 @@ def test_only_what_nobody_else_found_is_added() -> None:
         "Big:Number": 10**400,
         "XMP:Empty": "",
     }
-    found = {f.key: f.value for f in exiftool.beyond(row, own)}
-    assert found["exiftool.version"] == "12.57"
-    assert found["exiftool.Apple.RunTimeFlags"] == "Valid"
-    assert found["exiftool.Odd_Group.Tag_..._"] == '{"a": [1, 2]}'
-    assert "exiftool.IFD0.Make" not in found
-    assert "exiftool.IFD0.Artist" not in found
-    assert found["exiftool.Big.Number"] == "1" + 400 * "0"
-    assert "exiftool.XMP.Empty" not in found
+    by_key = {f.key: f.value for f in exiftool.beyond(row, own)}
+    assert by_key["exiftool.version"] == "12.57"
+    assert by_key["exiftool.Apple.RunTimeFlags"] == "Valid"
+    assert by_key["exiftool.Odd_Group.Tag_..._"] == '{"a": [1, 2]}'
+    assert "exiftool.IFD0.Make" not in by_key
+    assert "exiftool.IFD0.Artist" not in by_key
+    assert by_key["exiftool.Big.Number"] == "1" + 400 * "0"
+    assert "exiftool.XMP.Empty" not in by_key
     assert len(exiftool.beyond({"A:B": "x" * 9000}, ())[0].value) == exiftool.VALUE_LENGTH
-    json.dumps(list(found.values()), allow_nan=False)
+    json.dumps(list(by_key.values()), allow_nan=False)
     many = {f"A:Tag{i}": i for i in range(5000)}
     assert len(exiftool.beyond(many, ())) <= exiftool.FACTS + 1
 

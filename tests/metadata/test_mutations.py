@@ -38,10 +38,10 @@ def _paint(index: int) -> np.ndarray:
 @pytest.fixture(scope="module")
 def sound_files(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], bytes]:
     folder = tmp_path_factory.mktemp("sound")
-    made: dict[str, bytes] = {}
+    built: dict[str, bytes] = {}
 
     def get(format: str) -> bytes:
-        if format not in made:
+        if format not in built:
             path = folder / f"a.{format}"
             if format in IMAGES:
                 noise = np.random.default_rng(1).integers(0, 60, (48, 64, 3), np.uint8)
@@ -54,8 +54,8 @@ def sound_files(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], byt
                 write_pdf(path, 3, info={"Title": "Three pages"})
             else:
                 write_audio(path, tone(0.5))
-            made[format] = path.read_bytes()
-        return made[format]
+            built[format] = path.read_bytes()
+        return built[format]
 
     return get
 
@@ -65,15 +65,15 @@ def _findings(data: bytes, name: str, folder: Path) -> tuple[Finding, ...] | Non
     path = folder / name
     path.write_bytes(data)
     try:
-        found = sniff(data[:HEAD_BYTES], name)
+        file_format = sniff(data[:HEAD_BYTES], name)
     except InputError as refused:
         assert "\n" not in str(refused)
         return None
-    kind = "image" if "image" in found.kinds else "pdf" if "pdf" in found.kinds else "audio"
-    if kind == "audio" and found.format in ("mp4", "mov", "m4v", "3gp", "mkv", "webm", "avi", "flv"):
+    kind = "image" if "image" in file_format.kinds else "pdf" if "pdf" in file_format.kinds else "audio"
+    if kind == "audio" and file_format.format in ("mp4", "mov", "m4v", "3gp", "mkv", "webm", "avi", "flv"):
         kind = "video"
     start = time.perf_counter()
-    facts = from_values(child.read(str(path), kind, found.format, name, found.broken is not None))
+    facts = from_values(child.read(str(path), kind, file_format.format, name, file_format.broken is not None))
     assert time.perf_counter() - start < LIMIT_S
     return claims(facts)
 
@@ -88,9 +88,9 @@ def _damage(findings: tuple[Finding, ...]) -> list[str]:
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_the_file_before_the_damage_is_sound(format: str, sound_files: Callable[[str], bytes], tmp_path: Path) -> None:
-    found = _findings(sound_files(format), f"a.{format}", tmp_path)
-    assert found is not None
-    assert _damage(found) == []
+    findings = _findings(sound_files(format), f"a.{format}", tmp_path)
+    assert findings is not None
+    assert _damage(findings) == []
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -107,8 +107,8 @@ def test_a_cut_is_told(format: str, sound_files: Callable[[str], bytes], tmp_pat
     silent = []
     cuts = truncations(sound_files(format), CUTS)
     for size, cut in cuts:
-        found = _findings(cut, f"a.{format}", tmp_path)
-        if found is not None and not _damage(found):
+        findings = _findings(cut, f"a.{format}", tmp_path)
+        if findings is not None and not _damage(findings):
             silent.append(size)
     assert len(silent) <= (len(cuts) // 10 if format in ENDLESS else 0), f"cut at {silent} of {cuts[-1][0]}"
 

@@ -54,11 +54,11 @@ def held(fact: Fact, data: bytes) -> bool:
     """Tell whether the bytes at a fact's offset hold its value, in one of the usual encodings."""
     if fact.key.startswith("pdf.") and fact.key != "pdf.version":
         return in_pdf(data[fact.offset :])[: len(fact.value)] == fact.value.removeprefix("/")
-    shown = [t.strip() for t in texts(fact.value) if len(t.strip()) > 2 and "\ufffd" not in t]
+    output = [t.strip() for t in texts(fact.value) if len(t.strip()) > 2 and "\ufffd" not in t]
     # Structures and lists write the names of their fields between the values.
-    room = 12 * sum(len(t) for t in shown) if isinstance(fact.value, list | dict) else 0
+    room = 12 * sum(len(t) for t in output) if isinstance(fact.value, list | dict) else 0
     assert fact.offset is not None
-    window = data[fact.offset : fact.offset + NEAR_BYTES + room + 2 * max(map(len, shown), default=0)]
+    window = data[fact.offset : fact.offset + NEAR_BYTES + room + 2 * max(map(len, output), default=0)]
 
     def written(text: str) -> Iterator[bytes]:
         start = text[:40]
@@ -68,7 +68,7 @@ def held(fact: Fact, data: bytes) -> bool:
         yield escaped.encode()
         yield escaped.replace("'", "&apos;").replace('"', "&quot;").encode()
 
-    return all(any(form in window for form in written(text)) for text in shown)
+    return all(any(form in window for form in written(text)) for text in output)
 
 
 @pytest.mark.slow
@@ -104,8 +104,8 @@ def test_the_same_property_twice_points_at_each() -> None:
     )
     facts, problems = xmp.parse(packet, "packet", 1000)
     assert problems == []
-    shown = {f.key + str(f.value): packet[f.offset - 1000 :] for f in facts if f.offset is not None}
-    assert shown["xmp.tiff.XResolution72/1"].startswith(b"<tiff:XResolution")
-    assert shown["xmp.exif.FocalPlaneXResolution5"].startswith(b'FocalPlaneXResolution="5"')
-    assert shown["xmp.xmp.Labelone"].startswith(b"<xmp:Label>one")
-    assert shown["xmp.xmp.Labeltwo"].startswith(b"<xmp:Label>two")
+    by_key = {f.key + str(f.value): packet[f.offset - 1000 :] for f in facts if f.offset is not None}
+    assert by_key["xmp.tiff.XResolution72/1"].startswith(b"<tiff:XResolution")
+    assert by_key["xmp.exif.FocalPlaneXResolution5"].startswith(b'FocalPlaneXResolution="5"')
+    assert by_key["xmp.xmp.Labelone"].startswith(b"<xmp:Label>one")
+    assert by_key["xmp.xmp.Labeltwo"].startswith(b"<xmp:Label>two")

@@ -80,17 +80,17 @@ def test_a_turned_photograph_is_looked_at_upright(pictures):
     exif = Image.Exif()
     exif[0x0112] = 6
     Image.fromarray(upright).rotate(90, expand=True).save(file, "PNG", exif=exif)
-    given = Image.open(io.BytesIO(file.getvalue()))
-    assert pictures.score(given) == pictures.score(file.getvalue()) == pictures.score(upright)
+    buffer = Image.open(io.BytesIO(file.getvalue()))
+    assert pictures.score(buffer) == pictures.score(file.getvalue()) == pictures.score(upright)
 
 
 def test_a_recording_scores_alike_however_it_is_handed_over(voices, tmp_path: Path):
     samples = (np.sin(np.arange(40_000) / 15) * 8_000).astype(np.int16)
     path = tmp_path / "hum.wav"
     path.write_bytes(wav(samples))
-    heard = (samples / 32768).astype(np.float32)
-    forms = [path, path.read_bytes(), heard, torch.from_numpy(heard)]
-    assert voices.score(forms) == pytest.approx([voices.score(heard)] * 4, abs=1e-5)
+    measured = (samples / 32768).astype(np.float32)
+    forms = [path, path.read_bytes(), measured, torch.from_numpy(measured)]
+    assert voices.score(forms) == pytest.approx([voices.score(measured)] * 4, abs=1e-5)
 
 
 def test_faces_of_a_picture_are_found_and_an_array_is_a_crop(faces, astronaut):
@@ -168,8 +168,8 @@ class Tight(torch.nn.Module):
 def test_out_of_memory_halves_the_batch_and_goes_on():
     network = Network(Tight(3), batch_size=16)
     x = torch.arange(40.0).reshape(20, 2)
-    (found,) = network(x)
-    assert found.tolist() == x.sum(1).tolist()
+    (actual,) = network(x)
+    assert actual.tolist() == x.sum(1).tolist()
     assert network.module.seen == [16, 8, 4, 2, *[2] * 9] and network.batch_size == 2
     network(x)
     assert set(network.module.seen[-10:]) == {2}
@@ -254,5 +254,5 @@ def test_nothing_of_a_network_that_learns_stays_behind_either(name: str, shape: 
     with FakeTensorMode() as mode:
         network = moved(module, mode).train()
         outputs = network(mode.from_tensor(torch.zeros(shape)).to("cuda"))
-        every = outputs if isinstance(outputs, tuple) else (outputs,)
-        assert all(len(out) == 5 and out.device.type == "cuda" for out in every)
+        all_of_them = outputs if isinstance(outputs, tuple) else (outputs,)
+        assert all(len(out) == 5 and out.device.type == "cuda" for out in all_of_them)

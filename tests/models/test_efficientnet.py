@@ -22,6 +22,6 @@ def test_every_stage_says_what_timms_says(variant, shape):
     backbone.load_state_dict({key: x for key, x in reference.state_dict().items() if not key.startswith(head)})
     x = torch.randn(2, 3, *shape)
     expected = reference.bn1(reference.conv_stem(x))
-    for stage, given in zip(reference.blocks, backbone(x), strict=True):
+    for stage, inputs in zip(reference.blocks, backbone(x), strict=True):
         expected = stage(expected)
-        assert torch.equal(given, expected)
+        assert torch.equal(inputs, expected)

@@ -17,8 +17,15 @@ from forensix.models.placement import Placement
 
 
 def card(name: str, **more: Any) -> ModelCard:
-    told = {"summary": "", "architecture": "ensemble", "limits": "", "licence": "", "weights": "w", "sha256": name * 3}
-    return ModelCard(name=name, component="spoof", output=Output(labels=("fake",), fake=0), **told | more)
+    fields = {
+        "summary": "",
+        "architecture": "ensemble",
+        "limits": "",
+        "licence": "",
+        "weights": "w",
+        "sha256": name * 3,
+    }
+    return ModelCard(name=name, component="spoof", output=Output(labels=("fake",), fake=0), **fields | more)
 
 
 class Level(Detector):
@@ -31,7 +38,7 @@ class Level(Detector):
         self.factor = factor
 
     def logits(self, many: Any) -> np.ndarray:
-        return self.factor * np.array([float(np.sum(one)) for one in many])
+        return self.factor * np.array([float(np.sum(item)) for item in many])
 
     def _is_one_array(self, given: Any) -> bool:
         return given.ndim == 1
@@ -49,8 +56,8 @@ def test_the_mean_of_calibrated_logits() -> None:
 
 
 def test_members_must_be_those_that_it_was_made_of() -> None:
-    known = {one.card.name: one for one in (Level("a", 1.0), Level("b", 3.0))}
-    config = {"members": listed([(one.card, False) for one in known.values()])}
+    known = {item.card.name: item for item in (Level("a", 1.0), Level("b", 3.0))}
+    config = {"members": listed([(item.card, False) for item in known.values()])}
     model = LoadedModel(card("both", config=config), build(config["members"]))
     assert ensemble_of(model, Path(), known.__getitem__).members == tuple(known.values())
     known["b"].card = card("b", sha256="other")

@@ -87,7 +87,7 @@ def test_a_disk_that_fills_up_leaves_nothing_and_what_was_there_stays(card: Any,
     path.with_name(f"w.pth.{os.getpid()}.partial").symlink_to("/dev/full")
     with pytest.raises(WeightsMissing, match=r"could not be written to .*No space left on device"):
         pull_model("published")
-    assert [one.name for one in path.parent.iterdir()] == ["w.pth"] and path.read_bytes() == b"weights"
+    assert [item.name for item in path.parent.iterdir()] == ["w.pth"] and path.read_bytes() == b"weights"
 
 
 def test_another_file_is_refused_and_what_was_there_stays(card: Any, server: str) -> None:
@@ -122,10 +122,10 @@ def test_a_person_at_a_terminal_is_asked(
     for status, printed in ((1, ""), (0, "w.pth\n")):
         with pytest.raises(SystemExit) as ended:
             main(["models", "pull", "published"])
-        told = capsys.readouterr()
-        assert ended.value.code == status and told.out.endswith(printed) and bool(told.out) == bool(printed)
-        assert "only third parties tell the hash" in told.err
-    assert Path(told.out.strip()).read_bytes() == b"weights"
+        fields = capsys.readouterr()
+        assert ended.value.code == status and fields.out.endswith(printed) and bool(fields.out) == bool(printed)
+        assert "only third parties tell the hash" in fields.err
+    assert Path(fields.out.strip()).read_bytes() == b"weights"
 
 
 def test_a_folder_may_hold_what_several_models_share_by_another_name(

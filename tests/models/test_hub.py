@@ -26,8 +26,8 @@ transformers = pytest.importorskip("transformers")
     ],
 )
 def test_labels_are_told_by_name(labels: tuple[str, str], fake: int) -> None:
-    found = outputs_of(dict(enumerate(labels)), "a/b")
-    assert (found.fake, found.real, found.labels) == (fake, 1 - fake, labels)
+    actual = outputs_of(dict(enumerate(labels)), "a/b")
+    assert (actual.fake, actual.real, actual.labels) == (fake, 1 - fake, labels)
 
 
 @pytest.mark.parametrize(

@@ -42,21 +42,24 @@ def asked(network: Network, many: list[Callable[[], tuple[Tensor, ...]]]) -> lis
     with ThreadPoolExecutor(len(many) + 1) as pool:
         first = pool.submit(network, torch.zeros(1, 3))
         assert gated.begun.wait(60)
-        found = []
+        actual = []
         for n, ask in enumerate(many):
-            found.append(pool.submit(ask))
-            while len(network._joiner._waiting) <= n and not found[-1].done():
+            actual.append(pool.submit(ask))
+            while len(network._joiner._waiting) <= n and not actual[-1].done():
                 time.sleep(0.001)
         gated.let_go.set()
         first.result(60)
-    return found
+    return actual
 
 
 def test_what_waits_goes_through_together_and_each_gets_its_own_rows():
     network = Network(Gated(), 8)
-    given = [torch.full((n, 3), float(n)) for n in (1, 2, 5, 3)] + [torch.ones(2, 4), torch.ones(1, 3, dtype=torch.int)]
-    found = asked(network, [lambda x=x: network(x) for x in given])
-    for x, answer in zip(given, found, strict=True):
+    inputs = [torch.full((n, 3), float(n)) for n in (1, 2, 5, 3)] + [
+        torch.ones(2, 4),
+        torch.ones(1, 3, dtype=torch.int),
+    ]
+    actual = asked(network, [lambda x=x: network(x) for x in inputs])
+    for x, answer in zip(inputs, actual, strict=True):
         assert torch.equal(answer.result()[0], 2.0 * x)
     shapes = network.module.sizes
     assert sorted(shapes[1:]) == sorted([(8, 3), (3, 3), (2, 4), (1, 3)])  # eleven rows of one kind, eight at a time
@@ -65,18 +68,18 @@ def test_what_waits_goes_through_together_and_each_gets_its_own_rows():
 def test_other_methods_and_arguments_do_not_mix():
     network = Network(Gated(), 8)
     x = torch.ones(1, 3)
-    found = asked(network, [lambda: network(x), lambda: network(x, "twice", 3.0), lambda: network(x, "twice", 4.0),
+    actual = asked(network, [lambda: network(x), lambda: network(x, "twice", 3.0), lambda: network(x, "twice", 4.0),
                             lambda: network(2 * x, "twice", 3.0)])  # fmt: skip
-    assert [float(answer.result()[0][0, 0]) for answer in found] == [2, 3, 4, 6]
+    assert [float(answer.result()[0][0, 0]) for answer in actual] == [2, 3, 4, 6]
     assert sorted(network.module.sizes[1:]) == [(-1, 1, 3), (-1, 2, 3), (1, 3)]
 
 
 def test_an_error_comes_to_the_one_who_caused_it():
     network = Network(Gated(), 8)
-    found = asked(network, [lambda n=n: network(torch.full((1, 3), n)) for n in (1.0, 13.0, 2.0)])
-    assert [float(found[i].result()[0][0, 0]) for i in (0, 2)] == [2, 4]
+    actual = asked(network, [lambda n=n: network(torch.full((1, 3), n)) for n in (1.0, 13.0, 2.0)])
+    assert [float(actual[i].result()[0][0, 0]) for i in (0, 2)] == [2, 4]
     with pytest.raises(ValueError, match="13 is refused"):
-        found[1].result()
+        actual[1].result()
     assert float(network(torch.ones(1, 3))[0][0, 0]) == 2
 
 
@@ -88,8 +91,8 @@ def test_a_joint_batch_that_does_not_fit_is_halved():
             return super().forward(x)
 
     network = Network(Small(), 8)
-    found = asked(network, [lambda: network(torch.ones(2, 3))] * 4)
-    assert all(torch.equal(answer.result()[0], torch.full((2, 3), 2.0)) for answer in found)
+    actual = asked(network, [lambda: network(torch.ones(2, 3))] * 4)
+    assert all(torch.equal(answer.result()[0], torch.full((2, 3), 2.0)) for answer in actual)
     assert network.batch_size == 2
 
 
@@ -101,10 +104,10 @@ def test_only_what_alone_is_too_large_is_refused():
             return super().forward(x)
 
     network = Network(Picky(), 8)
-    found = asked(network, [lambda n=n: network(torch.full((1, 3), n)) for n in (1.0, 9.0)])
-    assert float(found[0].result()[0][0, 0]) == 2
+    actual = asked(network, [lambda n=n: network(torch.full((1, 3), n)) for n in (1.0, 9.0)])
+    assert float(actual[0].result()[0][0, 0]) == 2
     with pytest.raises(LimitExceeded, match="one input alone"):
-        found[1].result()
+        actual[1].result()
 
 
 def test_who_waits_is_not_lost_where_the_one_at_work_is_interrupted():
@@ -116,8 +119,8 @@ def test_who_waits_is_not_lost_where_the_one_at_work_is_interrupted():
             return out
 
     network = Network(Interrupted(), 8)
-    found = asked(network, [lambda: network(torch.ones(1, 3))] * 3)
-    ends = [type(answer.exception()) for answer in found]
+    actual = asked(network, [lambda: network(torch.ones(1, 3))] * 3)
+    ends = [type(answer.exception()) for answer in actual]
     assert sorted(ends, key=str) == sorted([KeyboardInterrupt, type(None), type(None)], key=str)
 
 

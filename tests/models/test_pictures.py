@@ -40,5 +40,5 @@ def test_fused_networks_say_the_same():
     x = torch.randn(1, 3, 96, 128)
     faster = fused(backbone)
     assert not any(isinstance(module, torch.nn.BatchNorm2d) for module in faster.modules())
-    for one, other in zip(backbone(x), faster(x), strict=True):
-        assert torch.allclose(one, other, atol=1e-4 * float(one.abs().max()))
+    for first, other in zip(backbone(x), faster(x), strict=True):
+        assert torch.allclose(first, other, atol=1e-4 * float(first.abs().max()))

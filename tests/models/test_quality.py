@@ -75,7 +75,7 @@ def test_the_logit_is_the_weighted_mean_of_both_kinds() -> None:
     both = build(share=0.25, n_layers=1, **LIGHT).eval()
     waves = torch.randn(2, 8_000)
     with torch.inference_mode():
-        apart = [one(waves) for one in (*both.light.members, both.quality)]
+        apart = [item(waves) for item in (*both.light.members, both.quality)]
         torch.testing.assert_close(both(waves), 0.375 * (apart[0] + apart[1]) + 0.25 * apart[2])
 
 

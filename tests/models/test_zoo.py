@@ -22,9 +22,9 @@ def test_a_port_gives_the_logit_of_the_authors_code(name: str) -> None:
 
 
 def test_every_parity_on_a_card_is_tested() -> None:
-    shown = {card.name for card in PUBLISHED if card.parity}
+    output = {card.name for card in PUBLISHED if card.parity}
     same = {(get_card(name).architecture, str(get_card(name).preprocessing)) for name in zoo.SMALL}
-    for name in shown - set(zoo.SMALL) - {n for n in shown if n.startswith("meso")}:
+    for name in output - set(zoo.SMALL) - {n for n in output if n.startswith("meso")}:
         assert (get_card(name).architecture, str(get_card(name).preprocessing)) in same, name
     assert all(card.parity.error <= 1e-4 for card in PUBLISHED if card.parity)
 
@@ -48,8 +48,8 @@ def test_a_checkpoint_with_another_key_is_refused(name: str, tmp_path, monkeypat
     state = zoo.network(name).state_dict()
     small = card.model_copy(update={"config": card.config | zoo.SMALL[name], "weights": "w.pth", "name": "small"})
     for extra, missing in (({"spare.weight": torch.zeros(1)}, None), ({}, next(iter(state)))):
-        kept = {key: value for key, value in state.items() if key != missing} | extra
-        torch.save({"model": kept} if wrapped else kept, tmp_path / "w.pth")
+        remaining = {key: value for key, value in state.items() if key != missing} | extra
+        torch.save({"model": remaining} if wrapped else remaining, tmp_path / "w.pth")
         right = small.model_copy(update={"sha256": store.sha256_of(tmp_path / "w.pth")})
         store.write_card(right, tmp_path)
         with pytest.raises(WeightsMismatch, match="does not fit"):
@@ -83,6 +83,6 @@ def test_mesonet_gives_its_authors_outputs_and_calls_the_forged_fake(checkpoints
     # They are higher for real, a score is higher for fake.
     detector = detector_of(model)
     crops = np.stack([zoo.crop(), np.full((224, 224, 3), 128, np.uint8)])
-    seen = torch.cat([fed(crop, model.card.preprocessing) for crop in crops])
+    observed = torch.cat([fed(crop, model.card.preprocessing) for crop in crops])
     with torch.inference_mode():
-        assert detector.logits(crops) == pytest.approx((-model.module(seen)).flatten().numpy(), abs=1e-5)
+        assert detector.logits(crops) == pytest.approx((-model.module(observed)).flatten().numpy(), abs=1e-5)

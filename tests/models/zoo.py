@@ -44,10 +44,10 @@ SMALL: dict[str, dict[str, Any]] = {
 
 def seeded(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """Return weights of the same names and shapes, each drawn by the seed and its name."""
-    found = {}
+    actual = {}
     for key, value in state.items():
         if not value.is_floating_point():
-            found[key] = value
+            actual[key] = value
             continue
         draw = np.random.default_rng([SEED, zlib.crc32(key.encode())]).standard_normal(tuple(value.shape))
         if key.endswith("running_var"):
@@ -58,17 +58,17 @@ def seeded(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
             drawn = 0.1 * draw + (1 if key.endswith(("weight", "gamma")) else 0)
         else:
             drawn = draw / np.sqrt(np.prod(value.shape[1:]))
-        found[key] = torch.from_numpy(np.asarray(drawn)).to(value.dtype)
-    return found
+        actual[key] = torch.from_numpy(np.asarray(drawn)).to(value.dtype)
+    return actual
 
 
 def network(name: str) -> torch.nn.Module:
     """Return the small network of a card with seeded weights."""
     card = get_card(name)
     module = import_module(f"forensix.models.architectures.{card.architecture}")
-    made: torch.nn.Module = module.build(**(card.config | SMALL[name])).eval()
-    made.load_state_dict(seeded(made.state_dict()), strict=True)
-    return made
+    built: torch.nn.Module = module.build(**(card.config | SMALL[name])).eval()
+    built.load_state_dict(seeded(built.state_dict()), strict=True)
+    return built
 
 
 def detector(name: str) -> Detector:
@@ -76,8 +76,8 @@ def detector(name: str) -> Detector:
     from forensix.models.registry import READERS
 
     module, _, maker = READERS[get_card(name).component].partition(":")
-    made: Detector = getattr(import_module(module), maker)(LoadedModel(get_card(name), network(name)))
-    return made
+    built: Detector = getattr(import_module(module), maker)(LoadedModel(get_card(name), network(name)))
+    return built
 
 
 def picture(height: int = 500, width: int = 460, seed: int = 0) -> np.ndarray:
@@ -108,5 +108,5 @@ def given(name: str) -> np.ndarray:
 
 def expected() -> dict[str, Any]:
     """Return the logit of each small detector as the authors' code gives it; of MesoNet's published ones, outputs."""
-    found: dict[str, Any] = json.loads(EXPECTED.read_text())
-    return found
+    fields: dict[str, Any] = json.loads(EXPECTED.read_text())
+    return fields

@@ -13,16 +13,17 @@ def install(folder: Path) -> Path:
     for package in Path(__file__).parent.iterdir():
         if not (package / "pyproject.toml").is_file():
             continue
-        told = tomllib.loads((package / "pyproject.toml").read_text())["project"]
+        fields = tomllib.loads((package / "pyproject.toml").read_text())["project"]
         for module in package.glob("*.py"):
             shutil.copy(module, folder)
-        metadata = folder / f"{told['name']}-{told['version']}.dist-info"
+        metadata = folder / f"{fields['name']}-{fields['version']}.dist-info"
         metadata.mkdir()
         (metadata / "METADATA").write_text(
-            f"Metadata-Version: 2.1\nName: {told['name']}\nVersion: {told['version']}\nSummary: {told['description']}\n"
+            f"Metadata-Version: 2.1\nName: {fields['name']}\nVersion: {fields['version']}\n"
+            f"Summary: {fields['description']}\n"
         )
         lines = []
-        for group, entries in told["entry-points"].items():
+        for group, entries in fields["entry-points"].items():
             lines += [f"[{group}]", *(f"{name} = {value}" for name, value in entries.items())]
         (metadata / "entry_points.txt").write_text("\n".join(lines) + "\n")
     return folder

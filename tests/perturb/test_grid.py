@@ -51,21 +51,35 @@ def test_severe_strengths_of_pictures_lose_more(name: str, data: dict[str, np.nd
 @pytest.mark.parametrize("name", [name for name in names("audio") if name not in ("telephone", "g722")])
 def test_severe_strengths_of_sound_lose_more(name: str, data: dict[str, np.ndarray]) -> None:
     sound = data["audio"]
-    kept = []
+    remaining = []
     for _, _, function in grid("audio", [name]):
         spectra = [np.log10(np.abs(np.fft.rfft(x * np.hanning(x.size))) ** 2 + 1e-3) for x in (sound, function(sound))]
-        kept.append(np.abs(spectra[0] - spectra[1]).mean())
-    assert kept[0] < kept[-1]
+        remaining.append(np.abs(spectra[0] - spectra[1]).mean())
+    assert remaining[0] < remaining[-1]
 
 
 def test_no_two_share_a_name_and_each_says_what_it_does() -> None:
-    every = [name for kind in KINDS for name in names(kind)]
-    assert len(every) == len(set(every))
+    all_of_them = [name for kind in KINDS for name in names(kind)]
+    assert len(all_of_them) == len(set(all_of_them))
     for kind in KINDS:
         for name in names(kind):
             assert find(kind, name).summary and find(kind, name).kind == kind
-    wanted = {"jpeg", "resize", "blur", "noise", "crop", "screenshot", "mp3", "aac", "opus", "telephone", "pink_noise"}
-    assert wanted | {"reverberation", "convolutive", "impulsive", "coloured", "rawboost", "crf", "scale"} <= set(every)
+    expected = {
+        "jpeg",
+        "resize",
+        "blur",
+        "noise",
+        "crop",
+        "screenshot",
+        "mp3",
+        "aac",
+        "opus",
+        "telephone",
+        "pink_noise",
+    }
+    assert expected | {"reverberation", "convolutive", "impulsive", "coloured", "rawboost", "crf", "scale"} <= set(
+        all_of_them
+    )
 
 
 def test_strengths_are_chosen_and_ordered_by_severity() -> None:
@@ -132,9 +146,9 @@ def test_at_its_bounds_each_degradation_changes_what_it_is_given(data: dict[str,
             for strength in bounds or ():
                 if name == "enlarge" and strength > 2:
                     continue
-                made = find(kind, name).at(strength)(data[kind])
-                assert made.size and np.isfinite(made).all(), (name, strength)
-                assert made.shape != data[kind].shape or not np.array_equal(made, data[kind]), (name, strength)
+                built = find(kind, name).at(strength)(data[kind])
+                assert built.size and np.isfinite(built).all(), (name, strength)
+                assert built.shape != data[kind].shape or not np.array_equal(built, data[kind]), (name, strength)
 
 
 def test_a_picture_is_not_enlarged_without_bound(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,8 +193,8 @@ def test_coloured_noise_has_the_asked_ratio_and_notches() -> None:
 @pytest.mark.parametrize("function", [rawboost.convolutive, rawboost.impulsive, rawboost.coloured, rawboost.series])
 @pytest.mark.parametrize("size", [0, 1, 400])
 def test_silence_and_very_short_sound_pass_the_distortions(function: object, size: int) -> None:
-    found = function(np.zeros(size, np.float32), np.random.default_rng(0))  # type: ignore[operator]
-    assert found.shape == (size,) and np.isfinite(found).all()
+    measured = function(np.zeros(size, np.float32), np.random.default_rng(0))  # type: ignore[operator]
+    assert measured.shape == (size,) and np.isfinite(measured).all()
 
 
 def test_a_picture_and_a_recording_are_degraded_from_file_to_file(tmp_path: Path) -> None:
@@ -231,8 +245,8 @@ def test_examples_in_the_documentation_run() -> None:
 
 def test_a_video_is_encoded_alike_every_time(tmp_path: Path) -> None:
     making.write_video(tmp_path / "a.mp4", 12)
-    found = set()
+    actual = set()
     for i in range(8):
         (tmp_path / str(i)).mkdir()
-        found.add(degrade_file(tmp_path / "a.mp4", "crf", 40, tmp_path / str(i)).read_bytes())
-    assert len(found) == 1
+        actual.add(degrade_file(tmp_path / "a.mp4", "crf", 40, tmp_path / str(i)).read_bytes())
+    assert len(actual) == 1

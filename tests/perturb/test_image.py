@@ -17,8 +17,8 @@ def picture() -> np.ndarray:
 @pytest.mark.parametrize("name", names("image"))
 def test_every_degradation_is_pure_and_repeatable(name, picture):
     before = picture.copy()
-    found = find("image", name)
-    first, second = (found.at(found.strengths[0])(picture, seed=1) for _ in range(2))
+    actual = find("image", name)
+    first, second = (actual.at(actual.strengths[0])(picture, seed=1) for _ in range(2))
     assert first.dtype == np.uint8 and first.ndim == 3 and first.shape[2] == 3
     assert np.array_equal(first, second)
     assert np.array_equal(picture, before)

@@ -26,9 +26,9 @@ def forensic(name: str, lists: ClaimLists, *facts: Fact) -> Report:
 
 
 def test_claims_are_of_both_or_of_one() -> None:
-    one = forensic("a", ClaimLists(suspect=(claim("edited"),), benign=(claim("camera"),)))
+    first = forensic("a", ClaimLists(suspect=(claim("edited"),), benign=(claim("camera"),)))
     other = forensic("b", ClaimLists(critical=(claim("broken"),), benign=(claim("camera"),)))
-    assert compare(one, other).claims == (
+    assert compare(first, other).claims == (
         ("critical", "broken", "second"),
         ("suspect", "edited", "first"),
         ("benign", "camera", "both"),
@@ -37,18 +37,18 @@ def test_claims_are_of_both_or_of_one() -> None:
 
 def test_facts_that_differ_are_listed_and_the_others_counted() -> None:
     shared, lists = Fact("exif.Make", "Canon", "IFD0"), ClaimLists()
-    one = forensic("a", lists, shared, Fact("exif.Model", "R5", "IFD0"), Fact("exif.ISO", 100, "Exif"))
+    first = forensic("a", lists, shared, Fact("exif.Model", "R5", "IFD0"), Fact("exif.ISO", 100, "Exif"))
     other = forensic("b", lists, shared, Fact("exif.Model", "R6", "IFD0"))
-    found = compare(one, other)
-    assert found.facts == (("exif.Model", "R5", "R6"), ("exif.ISO", "100", ABSENT)) and found.n_same == 1
+    comparison = compare(first, other)
+    assert comparison.facts == (("exif.Model", "R5", "R6"), ("exif.ISO", "100", ABSENT)) and comparison.n_same == 1
     many = forensic("c", lists, *(Fact(f"key.{i}", i, "x") for i in range(MAX_FACTS + 7)))
     assert len(compare(many, other).facts) == MAX_FACTS and compare(many, other).n_left_out == 9
 
 
 def test_two_files_as_a_person_compares_them(tmp_path: Path) -> None:
     paths = [write_image(tmp_path / f"{side}.png", picture(side, 64)) for side in (64, 96)]
-    one, other = (forensix.analyze(path, ["forensic_analysis"]) for path in paths)
-    text = Page(render_comparison(one, other)).text
+    first, other = (forensix.analyze(path, ["forensic_analysis"]) for path in paths)
+    text = Page(render_comparison(first, other)).text
     assert "First: 64.png" in text and "Second: 96.png" in text and "64 × 64 px" in text and "96 × 64 px" in text
     assert "the first only" not in text.split("facts that differ")[1]
 
@@ -67,7 +67,7 @@ def test_hostile_strings_stay_text(report: Report) -> None:
 
 @pytest.mark.parametrize("scheme", ["real_report", "report"])
 def test_a_report_is_the_same_as_itself(scheme: str, request: pytest.FixtureRequest) -> None:
-    one = request.getfixturevalue(scheme)
-    found = compare(one, one)
-    assert found.facts == () and all(whose == "both" for _, _, whose in found.claims)
-    assert all(row[1] == row[2] for row in found.medium)
+    item = request.getfixturevalue(scheme)
+    comparison = compare(item, item)
+    assert comparison.facts == () and all(whose == "both" for _, _, whose in comparison.claims)
+    assert all(row[1] == row[2] for row in comparison.medium)

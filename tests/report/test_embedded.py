@@ -47,8 +47,8 @@ def test_a_page_without_players_has_no_script() -> None:
 def test_what_goes_beyond_the_limit_is_left_out_and_the_page_says_so(
     sound: Evidence, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = len(film().clip)
-    monkeypatch.setattr(Room, "__init__", lambda self: setattr(self, "left", one + 10))
+    item = len(film().clip)
+    monkeypatch.setattr(Room, "__init__", lambda self: setattr(self, "left", item + 10))
     html = render_page([report(film()), report(film(), sound, name="b")])
     assert html.count("<video") == 1 and "<audio" not in html
     assert html.count(f"already holds {MAX_PAGE_BYTES / 1e6:g} MB of media") == 2

@@ -36,8 +36,8 @@ def test_a_piece_of_a_few_bytes_stays_visible_beside_a_large_one() -> None:
 def test_parts_lie_below_the_whole() -> None:
     moov = Node("moov", 10, 90, "", (Node("mvhd", 18, 30), Node("udta", 48, 52, "", (Node("meta", 56, 44),))))
     first, second, third = file_map(StructureMap("s", 100, (Node("ftyp", 0, 10), moov))).rows
-    whole = next(p for p in first if p.start == 10)
-    assert all(whole.x <= p.x and p.x + p.width <= whole.x + whole.width + 0.01 for p in second)
+    complete = next(p for p in first if p.start == 10)
+    assert all(complete.x <= p.x and p.x + p.width <= complete.x + complete.width + 0.01 for p in second)
     assert {p.kind for p in third} == {"metadata"}
     assert [(p.start, p.end) for p in second] == [(10, 18), (18, 48), (48, 100)]
 

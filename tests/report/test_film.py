@@ -33,10 +33,10 @@ def test_pictures_come_back_at_their_times() -> None:
     pictures = [(ms, np.full((41, 61, 3), grey, np.uint8)) for ms, grey in ((0.0, 30), (0.2, 90), (400.0, 200))]
     uri = film_uri(pictures, 1000.0)
     assert safe_film(uri)
-    found = list(pictures_of(uri))
-    assert [ms for ms, _ in found] == pytest.approx([0, 1, 400, 999], abs=1)
-    assert [round(float(rgb.mean())) for _, rgb in found] == pytest.approx([30, 90, 200, 200], abs=4)
-    assert found[0][1].shape == (40, 60, 3)
+    actual = list(pictures_of(uri))
+    assert [ms for ms, _ in actual] == pytest.approx([0, 1, 400, 999], abs=1)
+    assert [round(float(rgb.mean())) for _, rgb in actual] == pytest.approx([30, 90, 200, 200], abs=4)
+    assert actual[0][1].shape == (40, 60, 3)
     assert film_uri([], 1000.0) == ""
 
 

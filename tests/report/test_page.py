@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from forensix.errors import UsageError
 from forensix.metadata.facts import Fact, Node
 from forensix.report import Report, render_page, save_page
 from forensix.report.embedded import safe_picture
@@ -71,8 +72,8 @@ def test_hostile_strings_stay_text(page: Page) -> None:
 
 def test_hidden_characters_are_shown(report: Report) -> None:
     html = report.to_html()
-    for shown in ("[U+202E]", "[U+001B]", "[U+0007]", "[U+200B]", "[U+DC80]"):
-        assert shown in html
+    for output in ("[U+202E]", "[U+001B]", "[U+0007]", "[U+200B]", "[U+DC80]"):
+        assert output in html
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069\ud800-\udfff]", html)
 
 
@@ -174,9 +175,9 @@ def test_every_string_of_a_claim_is_escaped(report: Report) -> None:
 def test_only_commands_of_ours_are_set_apart() -> None:
     from markupsafe import Markup, escape
 
-    shown = coded(escape("use `forensix extract-revisions`, not `<b>rm</b>` or `forensix <i>`"))
-    assert shown == "use <code>forensix extract-revisions</code>, not `&lt;b&gt;rm&lt;/b&gt;` or `forensix &lt;i&gt;`"
-    assert isinstance(shown, Markup)
+    output = coded(escape("use `forensix extract-revisions`, not `<b>rm</b>` or `forensix <i>`"))
+    assert output == "use <code>forensix extract-revisions</code>, not `&lt;b&gt;rm&lt;/b&gt;` or `forensix &lt;i&gt;`"
+    assert isinstance(output, Markup)
 
 
 def test_many_facts_and_pieces_keep_the_page_small() -> None:
@@ -282,6 +283,13 @@ def test_fragment_styles_stay_inside_it(report: Report) -> None:
     assert len(selectors) > 80
     assert [s for s in selectors if s and ".fx" not in s] == []
     assert "<html" not in html and "<body" not in html and not re.search(r"\sid=", html)
+
+
+def test_a_page_that_cannot_be_written_is_said_in_a_sentence(report: Report, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is a folder: name a file in it"):
+        report.save_html(tmp_path)
+    with pytest.raises(UsageError, match="is not there: make it"):
+        report.save_html(tmp_path / "none" / "report.html")
 
 
 def test_page_is_written_in_one_step(report: Report, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from forensix.errors import UsageError
 from forensix.report import Report
-from forensix.schema import FaceResult, TaskReport, VoiceResult
+from forensix.schema import Claim, ClaimLists, DocumentDetails, FaceResult, ForensicResult, TaskReport, VoiceResult
 from forensix.tasks.catalogue import SPECIFIED, describe
 from forensix.tasks.evidence import Outcome
 from tests.report.samples import voice_outcome
@@ -60,16 +60,16 @@ def test_a_task_that_was_not_run_is_refused_with_those_that_were(real_report: Re
 
 
 def test_json_has_exactly_its_keys_and_survives_a_round_trip(report: Report) -> None:
-    found = report.to_dict()
-    assert list(found) == ["input", "sha256", "results", "scores", "error"]
-    assert found["scores"] == {
+    fields = report.to_dict()
+    assert list(fields) == ["input", "sha256", "results", "scores", "error"]
+    assert fields["scores"] == {
         "face_manipulation": 0.87,
         "ai_generated_image_detection": 0.7,
         "voice_analysis": 0.9987,
         "forensic_analysis": None,
         "other_task": None,
     }
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert json.loads(json.dumps(fields, allow_nan=False)) == fields
 
 
 def test_identifiers_depend_on_content_task_settings_and_models(report: Report) -> None:
@@ -158,10 +158,10 @@ def test_one_sentence_for_the_file_says_what_was_found_and_what_stays_open(
     results = {"face_manipulation": FaceResult, "voice_analysis": VoiceResult}
     outcomes = {}
     for task, (name, score) in scores.items():
-        told = {"class_name": "real" if name == "undecided" else name}
+        fields = {"class_name": "real" if name == "undecided" else name}
         if name == "fake":
-            told["class_probability"] = score
-        outcomes[task] = Outcome(results[task].model_validate(told), score, inconclusive=name == "undecided")
+            fields["class_probability"] = score
+        outcomes[task] = Outcome(results[task].model_validate(fields), score, inconclusive=name == "undecided")
     assert Report(input="a.mp4", name="a.mp4", outcomes=outcomes).headline == sentence
 
 
@@ -183,6 +183,17 @@ def test_claims_about_the_file_stand_in_its_sentence(report: Report) -> None:
     assert f'the file holds critical evidence: "{lists.critical[0].claim}"' in report.headline
     assert report.headline.startswith("Likely a manipulated face")
     assert "fx-headline" in report.to_html()
+
+
+def test_the_sentence_prefers_what_shows_editing_to_the_name_of_a_program() -> None:
+    named = Claim(claim="An editor is named", explanation="", type="software", user_category="editing", value=())
+    shown = Claim(claim="A box covers text", explanation="", type="versions", user_category="editing", value=())
+    lists = ClaimLists(critical=(), suspect=(named, shown), benign=())
+    outcome = Outcome(
+        ForensicResult(claim_lists=lists, document_details=DocumentDetails(), red_flags={}, trigger_values={}), None
+    )
+    report = Report(input="a.pdf", name="a.pdf", outcomes={"forensic_analysis": outcome})
+    assert report.headline == 'The file calls for an explanation: "A box covers text" and 1 more suspect claim.'
 
 
 def test_an_input_that_was_not_analysed_has_no_sentence(failed_report: Report) -> None:

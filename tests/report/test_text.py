@@ -19,12 +19,12 @@ def test_examples(module: object) -> None:
 
 @given(st.text())
 def test_nothing_hidden_is_left_and_all_else_stays(value: str) -> None:
-    shown = visible(value)
-    hidden = {c for c in shown if unicodedata.category(c) in {"Cc", "Cf", "Cs", "Zl", "Zp"}} - set("\u200c\u200d")
+    output = visible(value)
+    hidden = {c for c in output if unicodedata.category(c) in {"Cc", "Cf", "Cs", "Zl", "Zp"}} - set("\u200c\u200d")
     assert not hidden
-    shown.encode("utf-8")
+    output.encode("utf-8")
     if value.isprintable() and len(value) < 4000:
-        assert shown == value
+        assert output == value
 
 
 @given(st.text(alphabet=st.sampled_from("<>&\"'/ab\x00\u202e")))

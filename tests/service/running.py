@@ -70,10 +70,10 @@ class Service:
 
 def environment(home: Path, **settings: object) -> dict[str, str]:
     """Return the environment of a service whose everything lies under ``home``; ``settings`` as ``workers=0``."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("FORENSIX_", "PYTEST_"))}
-    made = {f"FORENSIX_{name.upper()}": str(value) for name, value in settings.items()}
-    path = os.pathsep.join(filter(None, (str(REPOSITORY), kept.get("PYTHONPATH", ""))))
-    return kept | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "FORENSIX_HOME": str(home)} | made
+    remaining = {key: value for key, value in os.environ.items() if not key.startswith(("FORENSIX_", "PYTEST_"))}
+    built = {f"FORENSIX_{name.upper()}": str(value) for name, value in settings.items()}
+    path = os.pathsep.join(filter(None, (str(REPOSITORY), remaining.get("PYTHONPATH", ""))))
+    return remaining | {"PYTHONPATH": path, "OMP_NUM_THREADS": "1", "FORENSIX_HOME": str(home)} | built
 
 
 def free_port() -> int:

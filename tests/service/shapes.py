@@ -25,13 +25,13 @@ def differences(expected: Json, found: Json, document: Json, where: str = "$", *
         case "array":
             yield from differences(expected["items"], items(found), document, f"{where}[]", nulls=nulls)
         case "object" if expected.get("properties"):
-            wanted, there = expected["properties"], properties(found)
-            yield from (f"{where}.{name} is missing" for name in wanted.keys() - there.keys())
-            yield from (f"{where}.{name} is not in the specification" for name in there.keys() - wanted.keys())
+            target, there = expected["properties"], properties(found)
+            yield from (f"{where}.{name} is missing" for name in target.keys() - there.keys())
+            yield from (f"{where}.{name} is not in the specification" for name in there.keys() - target.keys())
             if found.get("additionalProperties") is not False and "propertyNames" not in found:
                 yield f"{where} lets other fields through"
-            for name in wanted.keys() & there.keys():
-                yield from differences(wanted[name], there[name], document, f"{where}.{name}", nulls=nulls)
+            for name in target.keys() & there.keys():
+                yield from differences(target[name], there[name], document, f"{where}.{name}", nulls=nulls)
         case "object":
             inner = found.get("additionalProperties")
             if not isinstance(inner, dict):

@@ -22,6 +22,6 @@ def run(folder: Path, **parameters: str) -> str:
 @pytest.mark.slow
 def test_it_takes_a_service_that_runs(service: Service, tmp_path: Path) -> None:
     name, password = service.account("emma")
-    shown = run(tmp_path, base_url=service.base_url, name=name, password=password)
-    assert shown.count("('completed'") == 4
-    assert service.process.poll() is None and "the service ended" not in shown
+    output = run(tmp_path, base_url=service.base_url, name=name, password=password)
+    assert output.count("('completed'") == 4
+    assert service.process.poll() is None and "the service ended" not in output

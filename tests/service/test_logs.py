@@ -98,8 +98,8 @@ def test_line_breaks_do_not_make_lines() -> None:
 
 
 def test_no_secret_and_no_media_in_the_log(api: Api, account: Account, log: pytest.LogCaptureFixture) -> None:
-    made = account.tokens().json()
-    account.tokens("GET", f"/{made['id']}")
+    built = account.tokens().json()
+    account.tokens("GET", f"/{built['id']}")
     account.create(file=("private-name.jpg", JPEG), explain="true")
     account.create("forensic_analysis", None, url="https://example.org/x?signature=secret-signature")
     account.create("forensic_analysis", additional_info="private-words")
@@ -111,7 +111,7 @@ def test_no_secret_and_no_media_in_the_log(api: Api, account: Account, log: pyte
     with api.context.database.read() as connection:
         secrets = [row.value for row in connection.execute(sa.text("SELECT value FROM keys"))]
         secrets += [row.webhook_secret for row in connection.execute(sa.text("SELECT webhook_secret FROM accounts"))]
-    secrets += [made["token"], account.token, account.token[-40:], account.auth[1], "wrong-password"]
+    secrets += [built["token"], account.token, account.token[-40:], account.auth[1], "wrong-password"]
     secrets += [base64.b64encode(":".join(account.auth).encode()).decode()]
     secrets += ["private-name", "secret-signature", "private-words", "secret-path", "hook-with", "\\u00ff\\u00d8"]
     text = log.text

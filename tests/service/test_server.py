@@ -17,15 +17,17 @@ import pytest
 
 from forensix.cli import main
 from forensix.errors import UsageError
-from forensix.service.server import Fleet, _listen, _shown
+from forensix.service.server import Fleet, _listen, _without_password
 from forensix.service.settings import Settings
 from tests.service.in_process import BOUNDARY, JPEG
 from tests.service.running import serving, wait_until
 
 
 def children(process_id: int) -> list[int]:
-    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process_id)], capture_output=True, text=True, check=False)
-    return [int(line) for line in found.stdout.split()]
+    actual = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(process_id)], capture_output=True, text=True, check=False
+    )
+    return [int(line) for line in actual.stdout.split()]
 
 
 def alive(process_id: int) -> bool:
@@ -272,8 +274,8 @@ def test_addresses_that_cannot_be_listened_on() -> None:
 
 
 def test_what_is_shown_holds_no_password() -> None:
-    assert _shown("postgresql://anna:word@db/x") == "postgresql://db/x"
-    assert _shown("sqlite:////home/anna/x.db") == "sqlite:////home/anna/x.db"
+    assert _without_password("postgresql://anna:word@db/x") == "postgresql://db/x"
+    assert _without_password("sqlite:////home/anna/x.db") == "sqlite:////home/anna/x.db"
 
 
 @pytest.mark.parametrize(("name", "value"), [("workers", "many"), ("database_url", "mysql://anna:word@db/x")])
@@ -296,7 +298,7 @@ def chunk(data: bytes) -> bytes:
 
 def read_all(connection: socket.socket) -> bytes:
     """Read until the server closes the connection."""
-    found = b""
+    actual = b""
     while data := connection.recv(65536):
-        found += data
-    return found
+        actual += data
+    return actual

@@ -170,8 +170,8 @@ def test_what_the_specification_forbids_passes_neither(rule: str) -> None:
 
 @pytest.mark.parametrize("task", spec.TASKS)
 def test_results_have_the_fields_and_types_of_the_specification(task: str) -> None:
-    found = MODELS[task].model_json_schema(mode="serialization")
-    assert list(differences(spec.RESULTS[task], found, found, nulls=True)) == []
+    actual = MODELS[task].model_json_schema(mode="serialization")
+    assert list(differences(spec.RESULTS[task], actual, actual, nulls=True)) == []
 
 
 @pytest.mark.parametrize("task", spec.TASKS)

@@ -128,8 +128,8 @@ class Workshop:
         """Return how far a delivery is."""
         mine = sa.and_(deliveries.c.task_id == task_id, deliveries.c.webhook_id == webhook_id)
         with self.database.read() as connection:
-            found = connection.execute(sa.select(deliveries).where(mine)).mappings().one_or_none()
-            return None if found is None else dict(found)
+            actual = connection.execute(sa.select(deliveries).where(mine)).mappings().one_or_none()
+            return None if actual is None else dict(actual)
 
     def wait(self, *task_ids: str, timeout_s: float = DONE_S) -> list[Mapping[str, Any]]:
         """Return the rows of tasks as soon as all are finished."""
@@ -197,12 +197,12 @@ class Gate:
 @contextlib.contextmanager
 def gate() -> Iterator[Gate]:
     """Run a site that is shut at first: a task with its URL is being analysed for as long as a test likes."""
-    found, data = Gate(), png()
+    actual, data = Gate(), png()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            found.n_asked += 1
-            found.open.wait(60)
+            actual.n_asked += 1
+            actual.open.wait(60)
             with contextlib.suppress(ConnectionError):
                 self.send_response(200)
                 self.send_header("content-length", str(len(data)))
@@ -214,12 +214,12 @@ def gate() -> Iterator[Gate]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    found.port = server.server_address[1]
+    actual.port = server.server_address[1]
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     try:
-        yield found
+        yield actual
     finally:
-        found.open.set()
+        actual.open.set()
         server.shutdown()
         server.server_close()
 

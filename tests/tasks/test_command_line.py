@@ -18,9 +18,9 @@ def said(*arguments: str) -> dict[str, object]:
 
 
 def test_what_is_said_reaches_a_worker_as_it_was() -> None:
-    found = said("--component", "spoof=aasist", "--component", "face_detector=mtcnn", "--batch-size", "4")
-    assert found == {"device": "cpu", "batch_size": 4, "spoof": "aasist", "face_detector": "mtcnn"}
-    assert said(*command_line.spelled(found)) == found
+    actual = said("--component", "spoof=aasist", "--component", "face_detector=mtcnn", "--batch-size", "4")
+    assert actual == {"device": "cpu", "batch_size": 4, "spoof": "aasist", "face_detector": "mtcnn"}
+    assert said(*command_line.spelled(actual)) == actual
     assert said() == said(*command_line.spelled(said())) == {"device": "cpu", "batch_size": None}
 
 
@@ -43,6 +43,7 @@ def test_a_model_of_your_own_is_found_from_another_folder(tmp_path: Path, monkey
         ("device=cuda", UsageError, "SLOT=NAME"),
         ("nose=aasist", UsageError, "no task has a component 'nose'"),
         ("spoof=nonesuch", ModelNotFound, "no spoof component named 'nonesuch'; there are: .*forensix-spoof"),
+        ("spoof=./nonesuch", ModelNotFound, "no spoof component named './nonesuch'"),
         ("spoof=forensix-image", ModelNotFound, "no spoof component named 'forensix-image'"),
         ("image_detector=commfor-384", WeightsMissing, "'forensix models pull commfor-384' fetches them"),
         ("transcript=nobody", ModelNotFound, "no transcript component named 'nobody'"),
@@ -63,8 +64,8 @@ def test_the_service_does_not_start_with_what_is_not_there(
     monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
     wrong = {"--component=spoof=nonesuch": "no spoof component named 'nonesuch'", "--device=warp": "no device 'warp'"}
     for command in (["serve", "--port", "0"], ["worker"]):
-        for more, told in wrong.items():
+        for more, fields in wrong.items():
             with pytest.raises(SystemExit) as ended:
                 main([*command, more])
-            assert ended.value.code and told in capsys.readouterr().err
+            assert ended.value.code and fields in capsys.readouterr().err
     assert not (tmp_path / "home").exists()

@@ -96,8 +96,8 @@ def test_frames_that_change_size_keep_one_face_and_are_told(tmp_path: Path) -> N
     assert len(face.tracks) >= 8
     widths = [track.bbox[2] - track.bbox[0] for track in face.tracks]
     assert max(widths) < 1.2 * min(widths)
-    (told,) = [warning for warning in report.warnings if "picture size changes" in warning]
-    assert "in 5 of the 10 frames looked at" in told, "of the twenty frames there are"
+    (fields,) = [warning for warning in report.warnings if "picture size changes" in warning]
+    assert "in 5 of the 10 frames looked at" in fields, "of the twenty frames there are"
 
 
 def test_a_broken_frame_in_the_middle_does_not_end_the_face(tmp_path: Path) -> None:

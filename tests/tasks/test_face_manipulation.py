@@ -67,11 +67,11 @@ def result(path: Path, score: float, **options: object) -> dict:
 
 
 def test_a_fake_face_is_explained_with_every_field(portrait: Path) -> None:
-    found = result(portrait, 0.9)
-    assert found["class_name"] == "fake"
-    assert found["class_probability"] == pytest.approx(0.9)
-    assert found["manipulation_type"] == "faceswap"
-    (face,) = found["explanation"]
+    actual = result(portrait, 0.9)
+    assert actual["class_name"] == "fake"
+    assert actual["class_probability"] == pytest.approx(0.9)
+    assert actual["manipulation_type"] == "faceswap"
+    (face,) = actual["explanation"]
     assert face["class_name"] == "fake"
     for key in ("face", "face_heatmap"):
         assert face[key].startswith("data:image/jpeg;base64,")
@@ -129,8 +129,8 @@ def test_faces_are_shown_to_a_person_also_when_real(portrait: Path) -> None:
 def test_a_heat_map_has_a_scale_beside_it_and_none_is_drawn_of_a_face_that_scores_as_real(portrait: Path) -> None:
     def pictures(score: float) -> dict[str, str]:
         report = forensix.analyze(portrait, [TASK], face_classifier=Opinion(score))
-        shown = {item.title: item.data_uri for item in report.outcomes[TASK].evidence}
-        return shown | {
+        output = {item.title: item.data_uri for item in report.outcomes[TASK].evidence}
+        return output | {
             key: getattr(face, key) for face in report.outcomes[TASK].result.explanation or () for key in KEYS
         }
 
@@ -168,14 +168,14 @@ def test_small_and_short_faces_are_inconclusive_and_the_size_is_said(path: str, 
         canvas = np.full((240, 320, 3), 127, np.uint8)
         canvas[60:180, 100:220] = np.asarray(Image.fromarray(face).resize((120, 120)))
         Image.fromarray(canvas).save(tmp_path / "a.png")
-        told = forensix.analyze(tmp_path / "a.png", [TASK], face_classifier=Opinion(0.99))
+        report = forensix.analyze(tmp_path / "a.png", [TASK], face_classifier=Opinion(0.99))
     else:
         frames = np.full((7, 360, 640, 3), 127, dtype=np.uint8)
         frames[:, 30:330, 100:400] = face
         write_video(tmp_path / "a.mp4", len(frames), (640, 360), rate=25, paint=frames.__getitem__)
-        told = forensix.analyze(tmp_path / "a.mp4", [TASK], face_classifier=Opinion(0.99))
-    outcome = told.outcomes[TASK]
-    assert told.verdicts == {TASK: "inconclusive"} and outcome.inconclusive
+        report = forensix.analyze(tmp_path / "a.mp4", [TASK], face_classifier=Opinion(0.99))
+    outcome = report.outcomes[TASK]
+    assert report.verdicts == {TASK: "inconclusive"} and outcome.inconclusive
     assert outcome.result.class_name == "fake", "the wire keeps the two classes by the score"
     assert re.search(said, outcome.summary) and re.search(said, " ".join(outcome.notes))
 

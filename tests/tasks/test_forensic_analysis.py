@@ -31,22 +31,22 @@ def result(path: Path) -> dict:
 
 
 def test_claims_stand_in_three_lists_with_five_fields(edited: Path) -> None:
-    found = result(edited)
-    assert set(found) == {"claim_lists", "document_details", "red_flags", "trigger_values"}
-    assert set(found["claim_lists"]) == {"critical", "suspect", "benign"}
-    claims = [claim for claims in found["claim_lists"].values() for claim in claims]
+    actual = result(edited)
+    assert set(actual) == {"claim_lists", "document_details", "red_flags", "trigger_values"}
+    assert set(actual["claim_lists"]) == {"critical", "suspect", "benign"}
+    claims = [claim for claims in actual["claim_lists"].values() for claim in claims]
     for claim in claims:
         assert set(claim) == {"claim", "explanation", "type", "user_category", "value"}
         assert all(isinstance(value, str) for value in claim["value"])
-    (software,) = [claim for claim in found["claim_lists"]["suspect"] if claim["type"] == "software"]
+    (software,) = [claim for claim in actual["claim_lists"]["suspect"] if claim["type"] == "software"]
     assert software["value"] == ["Adobe Photoshop 25.0 (Windows)"]
 
 
 def test_deprecated_blocks_follow_from_the_claims(edited: Path) -> None:
-    found = result(edited)
-    assert set(found["red_flags"]) == set(found["trigger_values"]) >= {"SUSPECT_SOFTWARE"}
-    assert "Adobe Photoshop 25.0 (Windows)" in found["trigger_values"]["SUSPECT_SOFTWARE"]
-    latitude, longitude = map(float, found["document_details"]["GPS_location"].split(","))
+    actual = result(edited)
+    assert set(actual["red_flags"]) == set(actual["trigger_values"]) >= {"SUSPECT_SOFTWARE"}
+    assert "Adobe Photoshop 25.0 (Windows)" in actual["trigger_values"]["SUSPECT_SOFTWARE"]
+    latitude, longitude = map(float, actual["document_details"]["GPS_location"].split(","))
     assert latitude == pytest.approx(48.8583, abs=1e-3)
     assert longitude == pytest.approx(2.2944, abs=1e-3)
 
@@ -54,10 +54,10 @@ def test_deprecated_blocks_follow_from_the_claims(edited: Path) -> None:
 def test_keys_are_absent_when_not_triggered(tmp_path: Path) -> None:
     path = tmp_path / "plain.png"
     Image.new("RGB", (60, 40)).save(path)
-    found = result(path)
-    assert found["red_flags"] == found["trigger_values"] == {}
-    assert set(found["document_details"]) <= {"source"}
-    assert found["claim_lists"]["critical"] == found["claim_lists"]["suspect"] == []
+    actual = result(path)
+    assert actual["red_flags"] == actual["trigger_values"] == {}
+    assert set(actual["document_details"]) <= {"source"}
+    assert actual["claim_lists"]["critical"] == actual["claim_lists"]["suspect"] == []
 
 
 def test_a_pdf_with_a_password_is_an_answer(tmp_path: Path) -> None:
@@ -100,8 +100,8 @@ def test_the_evidence_leads_back_to_the_bytes(edited: Path) -> None:
         if isinstance(item, Basis) and item.claim.claim.startswith("The file names the editing program")
     ]
     assert (facts["fact"] == basis.facts[0][0].key).any()
-    assert all(shown == data[fact.offset : fact.offset + len(shown)] for fact, shown in basis.facts if shown)
-    assert any(shown for _, shown in basis.facts)
+    assert all(output == data[fact.offset : fact.offset + len(output)] for fact, output in basis.facts if output)
+    assert any(output for _, output in basis.facts)
     page = report.to_html()
     assert basis.facts[0][1][:16].hex(" ") in page
 

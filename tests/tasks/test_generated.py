@@ -56,23 +56,23 @@ def portrait(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_real_picture_has_a_class_and_nothing_else(portrait: Path) -> None:
     assert result(portrait, 0.2) == {"class_name": "real"}
-    found = report(portrait, 0.2)
-    assert found.scores == {TASK: pytest.approx(0.2)}
-    assert [item.title for item in found.outcomes[TASK].evidence] == ["Looked at"], "a map of nothing shows something"
+    actual = report(portrait, 0.2)
+    assert actual.scores == {TASK: pytest.approx(0.2)}
+    assert [item.title for item in actual.outcomes[TASK].evidence] == ["Looked at"], "a map of nothing shows something"
 
 
 def test_a_fake_picture_is_attributed_and_explained(portrait: Path) -> None:
-    found = result(portrait, 0.9)
-    assert found["class_name"] == "fake"
-    assert found["class_probability"] == pytest.approx(0.9)
-    assert found["model_attribution"] == "sdxl"
-    assert found["model_attribution_probability"] == pytest.approx(0.6)
-    assert [(one["model"], one["probability"]) for one in found["model_attributions"]] == [
+    actual = result(portrait, 0.9)
+    assert actual["class_name"] == "fake"
+    assert actual["class_probability"] == pytest.approx(0.9)
+    assert actual["model_attribution"] == "sdxl"
+    assert actual["model_attribution_probability"] == pytest.approx(0.6)
+    assert [(item["model"], item["probability"]) for item in actual["model_attributions"]] == [
         ("sdxl", pytest.approx(0.6)),
         ("unknown", pytest.approx(0.4)),
     ]
-    assert set(found["explanation"]) == {"heatmap", "heatmap_object", "eye_mouth_overlays_image"}
-    assert all(picture.startswith("data:image/") for picture in found["explanation"].values())
+    assert set(actual["explanation"]) == {"heatmap", "heatmap_object", "eye_mouth_overlays_image"}
+    assert all(picture.startswith("data:image/") for picture in actual["explanation"].values())
 
 
 def test_without_explain_there_is_no_explanation(portrait: Path) -> None:
@@ -90,13 +90,13 @@ def test_a_generators_mark_raises_the_score_and_names_it(tmp_path: Path, portrai
     tags = PngInfo()
     tags.add_text("parameters", "a portrait\nSteps: 20, Sampler: Euler a, CFG scale: 7, Seed: 1, Size: 512x512")
     Image.fromarray(skimage.data.astronaut()).save(marked, pnginfo=tags)
-    found = report(marked, 0.3)
-    assert found.scores[TASK] > 0.9
-    wire = found.to_wire(TASK)["result"]
+    actual = report(marked, 0.3)
+    assert actual.scores[TASK] > 0.9
+    wire = actual.to_wire(TASK)["result"]
     assert wire["class_name"] == "fake"
     assert wire["model_attribution"] == "stable-diffusion"
-    assert sum(one["probability"] for one in wire["model_attributions"]) == pytest.approx(1)
-    assert any("pixels alone score 0.30" in note for note in found.outcomes[TASK].notes)
+    assert sum(item["probability"] for item in wire["model_attributions"]) == pytest.approx(1)
+    assert any("pixels alone score 0.30" in note for note in actual.outcomes[TASK].notes)
     assert report(portrait, 0.3).scores[TASK] == pytest.approx(0.3), "absence of a mark proves nothing"
 
 
@@ -105,18 +105,18 @@ def test_a_mark_outweighs_pixels_that_look_like_a_camera(tmp_path: Path) -> None
     tags = PngInfo()
     tags.add_text("Software", "Midjourney v6")
     Image.fromarray(skimage.data.astronaut()).save(path, pnginfo=tags)
-    found = report(path, 0.001)
-    assert found.verdicts == {TASK: "fake"} and found.scores[TASK] > 0.9
-    assert "midjourney" in found.outcomes[TASK].summary
+    actual = report(path, 0.001)
+    assert actual.verdicts == {TASK: "fake"} and actual.scores[TASK] > 0.9
+    assert "midjourney" in actual.outcomes[TASK].summary
 
 
 def test_a_watermark_in_the_pixels_is_read_and_names_the_generator(tmp_path: Path) -> None:
     path = tmp_path / "watermarked.png"
     Image.fromarray(embed(skimage.data.astronaut(), MESSAGES["SDXL"][0], from_bytes=False)).save(path)
-    found = report(path, 0.02)
-    wire = found.to_wire(TASK)["result"]
+    actual = report(path, 0.02)
+    wire = actual.to_wire(TASK)["result"]
     assert wire["class_name"] == "fake" and wire["class_probability"] > 0.9 and wire["model_attribution"] == "sdxl"
-    outcome = found.outcomes[TASK]
+    outcome = actual.outcomes[TASK]
     assert "'SDXL'" in outcome.summary and not outcome.inconclusive
     assert any("48 of 48" in str(item) for item in outcome.evidence)
 
@@ -134,14 +134,14 @@ def test_the_reader_of_watermarks_is_a_slot(portrait: Path) -> None:
 def test_a_video_is_scored_on_frames_spread_over_it(tmp_path: Path) -> None:
     path = tmp_path / "clip.mp4"
     write_video(path, n_frames=60, rate=20)
-    found = report(path, 0.9)
-    (curve,) = [item for item in found.outcomes[TASK].evidence if item.title == "Score by frame"]
+    actual = report(path, 0.9)
+    (curve,) = [item for item in actual.outcomes[TASK].evidence if item.title == "Score by frame"]
     assert 8 <= len(curve.x) <= 20
     assert curve.x[-1] > 2
-    assert found.to_wire(TASK)["result"]["class_name"] == "fake"
+    assert actual.to_wire(TASK)["result"]["class_name"] == "fake"
 
 
 def test_the_shipped_detector_scores_a_portrait(portrait: Path) -> None:
-    found = forensix.analyze(portrait, [TASK])
-    assert 0 <= found.scores[TASK] <= 1
-    assert found.models[0]["name"] == "forensix-image"
+    actual = forensix.analyze(portrait, [TASK])
+    assert 0 <= actual.scores[TASK] <= 1
+    assert actual.models[0]["name"] == "forensix-image"

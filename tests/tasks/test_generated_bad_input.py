@@ -77,9 +77,9 @@ def deep() -> bytes:
 def test_every_way_of_storing_a_picture_has_a_verdict(name: str, write, tmp_path: Path) -> None:
     path = tmp_path / name
     write(path)
-    found = report(path)
-    assert found.verdicts == {TASK: "fake"} and not found.outcomes[TASK].inconclusive
-    explanation = found.to_wire(TASK)["result"]["explanation"]
+    actual = report(path)
+    assert actual.verdicts == {TASK: "fake"} and not actual.outcomes[TASK].inconclusive
+    explanation = actual.to_wire(TASK)["result"]["explanation"]
     assert {"heatmap", "heatmap_object"} <= set(explanation)
 
 
@@ -120,10 +120,10 @@ def test_what_holds_too_little_to_judge_is_inconclusive_and_says_why(
 ) -> None:
     path = tmp_path / name
     write(path)
-    found = report(path)
-    assert found.verdicts == {TASK: "inconclusive"}
-    assert any(words in note for note in found.outcomes[TASK].notes)
-    assert found.to_wire(TASK)["result"]["class_name"] == "fake", "the wire keeps the two classes by the score"
+    actual = report(path)
+    assert actual.verdicts == {TASK: "inconclusive"}
+    assert any(words in note for note in actual.outcomes[TASK].notes)
+    assert actual.to_wire(TASK)["result"]["class_name"] == "fake", "the wire keeps the two classes by the score"
 
 
 def test_a_picture_of_half_a_gigapixel_is_refused_with_its_size(tmp_path: Path) -> None:

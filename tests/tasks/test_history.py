@@ -31,9 +31,9 @@ def test_credentials_are_a_tree_from_the_file_to_its_sources() -> None:
         _manifest("new", "old", "gone", active=True, signer="Ann", issuer="Org", actions=[step]),
         _manifest("stray"),
     )
-    (shown,) = history(facts)
-    assert isinstance(shown, Lineage)
-    new, stray = shown.stages
+    (output,) = history(facts)
+    assert isinstance(output, Lineage)
+    new, stray = output.stages
     assert new.title == "NEW (this file)" and ("hashes and signature hold", "benign") in new.marks
     assert ("signed by", "Ann (Org)") in new.rows
     assert new.steps == ("color adjustments: by Editor 1, at 2026-01-02 03:04:05+00:00",)
@@ -52,8 +52,8 @@ def test_credentials_are_a_tree_from_the_file_to_its_sources() -> None:
 def test_the_state_is_that_of_the_claims(code: str, mark: tuple[str, str]) -> None:
     failure = {"code": code, "explanation": "said so", "url": "self#jumbf=/c2pa/new/c2pa.signature", "active": True}
     facts = _facts("image", ("c2pa.state", "Invalid"), _manifest("new", active=True), ("c2pa.failure", failure))
-    (shown,) = history(facts)
-    assert mark in shown.stages[0].marks and ("the check found", f"{code} (said so)") in shown.stages[0].rows
+    (output,) = history(facts)
+    assert mark in output.stages[0].marks and ("the check found", f"{code} (said so)") in output.stages[0].rows
 
 
 def test_manifests_that_name_each_other_end() -> None:
@@ -61,23 +61,23 @@ def test_manifests_that_name_each_other_end() -> None:
     assert _count(circle.stages) == 3
     assert circle.stages[0].parts[0].parts[0].marks[0] == ("its manifest is shown elsewhere", "none")
     chain = [_manifest(f"m{i:03}", f"m{i + 1:03}", active=i == 0) for i in range(300)]
-    shown = history(_facts("image", *chain))[0]
-    assert _count(shown.stages) <= 2 * MAX_STAGES
-    depth, stages = 0, shown.stages
+    facts = history(_facts("image", *chain))[0]
+    assert _count(facts.stages) <= 2 * MAX_STAGES
+    depth, stages = 0, facts.stages
     while stages:
         depth, stages = depth + 1, stages[0].parts
     assert depth <= MAX_DEPTH + 2
 
 
 def _revision(index: int, start: int, end: int, **more: Any) -> tuple[str, dict[str, Any]]:
-    told = {
+    fields = {
         "index": index,
         "start_offset": start,
         "end_offset": end,
         "summary": f"s{index}",
         "named": [f"page {index}"],
     }
-    return "pdf.revision", told | more
+    return "pdf.revision", fields | more
 
 
 def _signature(field: str, covered_to: int, **more: Any) -> tuple[str, dict[str, Any]]:
@@ -91,8 +91,8 @@ def test_document_versions_tell_what_came_after_signing() -> None:
         _revision(2, 100, 250, content_changed=True),
         _signature("Sig1", 100, modification="other", modification_words="a page was replaced", allowed_kept=False),
     )
-    (shown,) = history(facts)
-    first, second = shown.stages
+    (output,) = history(facts)
+    first, second = output.stages
     assert ("bytes", "100 to 250 (0x64 to 0xfa), 150 bytes") in second.rows
     assert second.marks == (
         ("changes what the pages show", "suspect"),
@@ -105,9 +105,9 @@ def test_document_versions_tell_what_came_after_signing() -> None:
 
 def test_a_signature_that_allows_what_came_is_no_alarm() -> None:
     signed = _signature("Sig1", 100, modification="form_filling", changed_fields=["Name"], allowed_kept=True)
-    (shown,) = history(_facts("pdf", _revision(1, 0, 100), _revision(2, 100, 250), signed))
-    assert shown.stages[1].marks == (("added after signing", "none"),)
-    assert ("after Sig1 signed", "form filling; fields Name; the signature allows it") in shown.stages[0].rows
+    (facts,) = history(_facts("pdf", _revision(1, 0, 100), _revision(2, 100, 250), signed))
+    assert facts.stages[1].marks == (("added after signing", "none"),)
+    assert ("after Sig1 signed", "form filling; fields Name; the signature allows it") in facts.stages[0].rows
 
 
 def test_one_version_without_signature_has_no_history() -> None:

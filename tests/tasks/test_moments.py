@@ -43,10 +43,10 @@ def test_each_kind_of_fact_has_its_stretch(
     key: str, value: object, spans: list[tuple[float, float]], tmp_path: Path
 ) -> None:
     wavfile.write(tmp_path / "a.wav", 8000, np.zeros(800, np.int16))
-    found = finding("benign", "c", "e", "encoding", "integrity", facts=[Fact(key, value, "where")])
+    actual = finding("benign", "c", "e", "encoding", "integrity", facts=[Fact(key, value, "where")])
     with open_media(tmp_path / "a.wav") as media:
-        shown = [item for item in moments(media, [found]) if isinstance(item, Timeline)]
-    assert [(s.start_s, s.end_s) for item in shown for s in item.spans] == spans
+        output = [item for item in moments(media, [actual]) if isinstance(item, Timeline)]
+    assert [(s.start_s, s.end_s) for item in output for s in item.spans] == spans
 
 
 def test_a_recording_that_cannot_be_decoded_has_no_curve(tmp_path: Path) -> None:

@@ -58,11 +58,11 @@ def drawn(media: Media, *jobs: PageJob) -> list:
 def test_a_covered_text_is_marked_where_it_stands(tmp_path: Path) -> None:
     (path,) = make_document(tmp_path)
     outcome = analysed(path)
-    shown = pictures(outcome)["Page 1"]
-    assert shown.claim is not None and "white box covers text" in shown.claim.claim
-    where = np.argwhere(orange(pixels(shown)))
+    output = pictures(outcome)["Page 1"]
+    assert output.claim is not None and "white box covers text" in output.claim.claim
+    where = np.argwhere(orange(pixels(output)))
     # The box is 30 to 280 of 360 points from the left, and 95 to 125 of 216 points from below.
-    height, width = pixels(shown).shape[:2]
+    height, width = pixels(output).shape[:2]
     assert where[:, 1].min() / width == pytest.approx(30 / 360, abs=0.02)
     assert where[:, 1].max() / width == pytest.approx(280 / 360, abs=0.02)
     assert where[:, 0].min() / height == pytest.approx(1 - 125 / 216, abs=0.03)
@@ -70,12 +70,12 @@ def test_a_covered_text_is_marked_where_it_stands(tmp_path: Path) -> None:
 
 def test_what_a_later_version_changes_is_shown_beside_the_one_before(versions: Path) -> None:
     outcome = analysed(versions)
-    found = pictures(outcome)
-    assert set(found) == {"Page 1", "Page 1 in version 2"}
-    shown = found["Page 1 in version 2"]
-    assert shown.is_wide and shown.claim is not None and shown.claim.claim.startswith("Version 2")
-    where = np.argwhere(orange(pixels(shown)))
-    assert len(where) and where[:, 1].min() > pixels(shown).shape[1] / 2, "only the later version is marked"
+    actual = pictures(outcome)
+    assert set(actual) == {"Page 1", "Page 1 in version 2"}
+    output = actual["Page 1 in version 2"]
+    assert output.is_wide and output.claim is not None and output.claim.claim.startswith("Version 2")
+    where = np.argwhere(orange(pixels(output)))
+    assert len(where) and where[:, 1].min() > pixels(output).shape[1] / 2, "only the later version is marked"
     (table,) = [e for e in outcome.evidence if isinstance(e, Table) and "to the eye" in e.title]
     assert [row[0] for row in table.rows] == ["version 2", "version 3"]
     assert table.rows[0][2].startswith("page 1 (") and table.rows[1][2] == "none"
@@ -98,11 +98,11 @@ def test_places_turn_with_the_page(tmp_path: Path) -> None:
         document.pages[0].rotate(90, relative=False)
         document.save(path)
     with open_media(path) as media:
-        (found,) = drawn(media, PageJob(1, boxes=((0, 742, 100, 842),)))
+        (actual,) = drawn(media, PageJob(1, boxes=((0, 742, 100, 842),)))
     # The upper left corner of the page comes to the upper right.
-    height, width = found.rgb.shape[:2]
+    height, width = actual.rgb.shape[:2]
     assert (width, height) == (400, 283)
-    assert found.boxes[0] == pytest.approx([width - 47.5, 0, width, 47.5], abs=2)
+    assert actual.boxes[0] == pytest.approx([width - 47.5, 0, width, 47.5], abs=2)
 
 
 def test_a_page_that_is_not_there_is_told_and_hostile_sizes_are_bounded(tmp_path: Path) -> None:
@@ -113,9 +113,9 @@ def test_a_page_that_is_not_there_is_told_and_hostile_sizes_are_bounded(tmp_path
             document.pages[-1].obj.MediaBox = pikepdf.Array([0, 0, side_pt, other_pt])
         document.save(path)
     with open_media(path) as media:
-        found = {one.job: one for one in drawn(media, *(PageJob(number) for number in (1, 2, 3, 4, 9)))}
-    assert found[4].rgb is None and 0 in found
-    assert all(max(one.rgb.shape) <= 401 for one in found.values() if one.rgb is not None)
+        actual = {item.job: item for item in drawn(media, *(PageJob(number) for number in (1, 2, 3, 4, 9)))}
+    assert actual[4].rgb is None and 0 in actual
+    assert all(max(item.rgb.shape) <= 401 for item in actual.values() if item.rgb is not None)
 
 
 def test_only_a_document_has_pages(tmp_path: Path) -> None:

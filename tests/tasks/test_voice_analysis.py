@@ -47,12 +47,12 @@ def result(path: Path, score: float, **options: object) -> dict:
 
 
 def test_a_fake_voice_is_explained_with_every_field(speech: Path) -> None:
-    found = result(speech, 0.9)
-    assert found["class_name"] == "fake"
-    assert found["class_probability"] == pytest.approx(0.9)
-    assert isinstance(found["transcript"], str)
-    assert found["transcript"]
-    (speaker,) = found["explanation"]
+    actual = result(speech, 0.9)
+    assert actual["class_name"] == "fake"
+    assert actual["class_probability"] == pytest.approx(0.9)
+    assert isinstance(actual["transcript"], str)
+    assert actual["transcript"]
+    (speaker,) = actual["explanation"]
     assert speaker["class_name"] == "fake"
     assert speaker["class_probability"] == pytest.approx(0.9)
     assert speaker["gender"] in {"male", "female", "unknown"}
@@ -68,10 +68,10 @@ def test_a_fake_voice_is_explained_with_every_field(speech: Path) -> None:
 
 
 def test_a_real_voice_has_speakers_but_no_probability(speech: Path) -> None:
-    found = result(speech, 0.1)
-    assert found["class_name"] == "real"
-    assert "class_probability" not in found
-    assert all("class_probability" not in speaker for speaker in found["explanation"])
+    actual = result(speech, 0.1)
+    assert actual["class_name"] == "real"
+    assert "class_probability" not in actual
+    assert all("class_probability" not in speaker for speaker in actual["explanation"])
 
 
 def test_without_explain_and_transcribe_only_the_verdict_is_sent(speech: Path) -> None:
@@ -83,32 +83,32 @@ def test_without_explain_and_transcribe_only_the_verdict_is_sent(speech: Path) -
 def test_no_speech_is_an_answer_without_score(tmp_path: Path) -> None:
     path = tmp_path / "silence.wav"
     wavfile.write(path, 16000, np.zeros(32000, dtype=np.int16))
-    found = report(path, 0.9)
-    assert found.to_wire(TASK)["result"] == {"class_name": "no_speech", "transcript": ""}
-    assert found.scores == {TASK: None}
-    assert not found.failed
+    actual = report(path, 0.9)
+    assert actual.to_wire(TASK)["result"] == {"class_name": "no_speech", "transcript": ""}
+    assert actual.scores == {TASK: None}
+    assert not actual.failed
 
 
 def test_a_video_without_sound_has_no_speech(tmp_path: Path) -> None:
     path = tmp_path / "mute.mp4"
     write_video(path)
-    found = report(path, 0.9)
-    assert found.to_wire(TASK)["result"]["class_name"] == "no_speech"
-    assert "no sound" in found.outcomes[TASK].summary
+    actual = report(path, 0.9)
+    assert actual.to_wire(TASK)["result"]["class_name"] == "no_speech"
+    assert "no sound" in actual.outcomes[TASK].summary
 
 
 def test_a_speaker_between_the_bounds_is_called_inconclusive_with_his_score(speech: Path) -> None:
     card = SimpleNamespace(name="unsure", version="", threshold=0.9, inconclusive=(0.2, 0.9), sha256="", limits="")
-    told = {}
+    fields = {}
     for score in (0.1, 0.5, 0.95):
         opinion = Opinion(score)
         opinion.card = card
-        found = forensix.analyze(speech, [TASK], spoof=opinion, transcribe=False)
-        (table,) = (e for e in found.outcomes[TASK].evidence if isinstance(e, Table))
-        told[score] = dict(zip(table.columns, table.rows[0], strict=True))
-        assert found.to_html().count(">Speakers<") == 1
-    assert [told[score]["verdict"] for score in told] == ["real", "inconclusive", "fake"]
-    assert [told[score]["score"] for score in told] == ["0.10", "0.50", "0.95"]
+        actual = forensix.analyze(speech, [TASK], spoof=opinion, transcribe=False)
+        (table,) = (e for e in actual.outcomes[TASK].evidence if isinstance(e, Table))
+        fields[score] = dict(zip(table.columns, table.rows[0], strict=True))
+        assert actual.to_html().count(">Speakers<") == 1
+    assert [fields[score]["verdict"] for score in fields] == ["real", "inconclusive", "fake"]
+    assert [fields[score]["score"] for score in fields] == ["0.10", "0.50", "0.95"]
 
 
 def test_the_event_is_named_as_the_specification_names_it(speech: Path) -> None:
@@ -116,9 +116,9 @@ def test_the_event_is_named_as_the_specification_names_it(speech: Path) -> None:
 
 
 def test_the_shipped_detector_scores_speech(speech: Path) -> None:
-    found = forensix.analyze(speech, [TASK], transcribe=False)
-    assert 0 <= found.scores[TASK] <= 1
-    assert found.models[0]["name"] == "forensix-spoof"
+    actual = forensix.analyze(speech, [TASK], transcribe=False)
+    assert 0 <= actual.scores[TASK] <= 1
+    assert actual.models[0]["name"] == "forensix-spoof"
 
 
 @pytest.mark.parametrize("score", [5.2, -3.0, float("nan")])
@@ -131,10 +131,10 @@ def test_scores_that_are_none_are_refused_and_not_squashed(speech: Path, score: 
 def test_a_voice_between_the_bounds_is_inconclusive(speech: Path) -> None:
     opinion = Opinion(0.7)
     opinion.card = SimpleNamespace(name="opinion", sha256="0", threshold=0.5, inconclusive=(0.3, 0.8))
-    found = forensix.analyze(speech, [TASK], spoof=opinion, transcribe=False)
-    assert found.verdicts == {TASK: "inconclusive"}
-    assert found.to_wire(TASK)["result"]["class_name"] == "fake"
-    assert "cannot be told" in found.outcomes[TASK].summary
+    actual = forensix.analyze(speech, [TASK], spoof=opinion, transcribe=False)
+    assert actual.verdicts == {TASK: "inconclusive"}
+    assert actual.to_wire(TASK)["result"]["class_name"] == "fake"
+    assert "cannot be told" in actual.outcomes[TASK].summary
 
 
 RATE = 16000
@@ -183,9 +183,9 @@ def heard(path: Path, *speakers: tuple[int, ...], **more: object) -> forensix.Re
 
 
 def test_a_real_and_a_fake_speaker_get_two_verdicts(minute: Path) -> None:
-    found = heard(minute, (0, 1, 3, 4), (2,)).to_wire(TASK)["result"]
-    assert found["class_name"] == "fake"
-    assert [(s["speaker"], s["class_name"]) for s in found["explanation"]] == [
+    actual = heard(minute, (0, 1, 3, 4), (2,)).to_wire(TASK)["result"]
+    assert actual["class_name"] == "fake"
+    assert [(s["speaker"], s["class_name"]) for s in actual["explanation"]] == [
         ("speaker_1", "real"),
         ("speaker_2", "fake"),
     ]
@@ -203,7 +203,7 @@ def test_a_second_of_speech_is_needed_to_call_a_voice_recorded(minute: Path, sco
     report = heard(minute, (0,), speech_activity=Briefly(), spoof=Opinion(score))
     outcome = report.outcomes[TASK]
     assert report.verdicts == {TASK: verdict}
-    (table,) = (one for one in outcome.evidence if isinstance(one, Table))
+    (table,) = (item for item in outcome.evidence if isinstance(item, Table))
     assert table.rows[0][1] == verdict and any("too little to call" in note for note in outcome.notes)
     assert ("cannot be told" in outcome.summary) == (verdict == "inconclusive")
 
@@ -232,11 +232,11 @@ def test_a_watermark_decides(minute: Path) -> None:
 
 
 def test_the_recording_is_shown_with_its_phrases_and_its_sound(minute: Path) -> None:
-    (shown,) = (e for e in heard(minute, (0, 1, 2, 3, 4)).outcomes[TASK].evidence if isinstance(e, Recording))
-    assert [span.lane for span in shown.timeline.spans] == ["speaker_1"] * 4 + ["speaker_1 (inserted)"]
-    assert max(shown.highs) == pytest.approx(8000 / 32768, abs=0.001)
-    assert shown.heaviest[0].start_s == pytest.approx(8.1) and shown.heaviest[0].label == "100 %"
-    assert shown.sound.startswith("data:audio/mpeg;base64,") and shown.sound_s == 20
+    (output,) = (e for e in heard(minute, (0, 1, 2, 3, 4)).outcomes[TASK].evidence if isinstance(e, Recording))
+    assert [span.lane for span in output.timeline.spans] == ["speaker_1"] * 4 + ["speaker_1 (inserted)"]
+    assert max(output.highs) == pytest.approx(8000 / 32768, abs=0.001)
+    assert output.heaviest[0].start_s == pytest.approx(8.1) and output.heaviest[0].label == "100 %"
+    assert output.sound.startswith("data:audio/mpeg;base64,") and output.sound_s == 20
     page = html.unescape(heard(minute, (0, 1)).to_html())
     assert "<audio" in page and page.count("<script>") == 1 and "script-src 'sha256-" in page
 

@@ -69,16 +69,16 @@ def test_a_damaged_voice_is_judged(rate_hz: int, change: object, voice: np.ndarr
 def test_samples_that_are_no_numbers_are_told_and_hardly_move_the_score(voice: np.ndarray, tmp_path: Path) -> None:
     holed = voice.copy()
     holed[::1000], holed[1::1000] = np.nan, np.inf
-    whole, mended = analysed(tmp_path, voice), analysed(tmp_path, holed)
-    assert abs(mended.scores[TASK] - whole.scores[TASK]) < 0.1
-    assert not whole.warnings and any("are no numbers" in warning for warning in mended.warnings)
+    complete, mended = analysed(tmp_path, voice), analysed(tmp_path, holed)
+    assert abs(mended.scores[TASK] - complete.scores[TASK]) < 0.1
+    assert not complete.warnings and any("are no numbers" in warning for warning in mended.warnings)
 
 
 def test_two_channels_are_heard_as_one_recording(voice: np.ndarray, tmp_path: Path) -> None:
     pause = np.zeros_like(voice)
     both = np.stack([np.r_[voice, pause], np.r_[pause, voice]], axis=1)
-    shown = analysed(tmp_path, both).outcomes[TASK].result.explanation
-    segments = [segment for speaker in shown for segment in speaker.segments]
+    output = analysed(tmp_path, both).outcomes[TASK].result.explanation
+    segments = [segment for speaker in output for segment in speaker.segments]
     assert min(s.start for s in segments) < 1 and max(s.end for s in segments) > 1.5 * len(voice) / RATE
 
 

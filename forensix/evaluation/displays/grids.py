@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-_SHOWN = {
+_TITLES = {
     "auc": "AUC",
     "average_precision": "Average precision",
     "eer": "EER",
@@ -114,7 +114,7 @@ class RobustnessDisplay:
             figure = axes.get_figure()
             if figure is not None:
                 better = DIRECTION[self.metric]
-                figure.colorbar(image, ax=axes, label=f"{_SHOWN.get(self.metric, self.metric)} ({better} is better)")
+                figure.colorbar(image, ax=axes, label=f"{_TITLES.get(self.metric, self.metric)} ({better} is better)")
             self.ax_, self.figure_ = axes, figure
         return self
 

@@ -82,17 +82,17 @@ def _make_room(ax: "Axes") -> None:
     if figure is None or figure.get_layout_engine() is not None:
         return
     for _ in range(2):  # other ticks, and with them other labels, may come with another size
-        box, whole, place = ax.get_tightbbox(), figure.bbox, ax.get_position()
+        box, page, place = ax.get_tightbbox(), figure.bbox, ax.get_position()
         if box is None:
             return
         pad = _PAD_IN / 3 * figure.dpi
         left, below = (max(0.0, pad - at) for at in (box.x0, box.y0))
-        right, above = max(0.0, box.x1 + pad - whole.width), max(0.0, box.y1 + pad - whole.height)
+        right, above = max(0.0, box.x1 + pad - page.width), max(0.0, box.y1 + pad - page.height)
         if not (left or right or below or above):
             return
-        width, height = place.width - (left + right) / whole.width, place.height - (below + above) / whole.height
+        width, height = place.width - (left + right) / page.width, place.height - (below + above) / page.height
         if width > 0 and height > 0:
-            ax.set_position((place.x0 + left / whole.width, place.y0 + below / whole.height, width, height))
+            ax.set_position((place.x0 + left / page.width, place.y0 + below / page.height, width, height))
 
 
 def look(index: int) -> dict[str, Any]:

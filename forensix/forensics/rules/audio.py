@@ -38,9 +38,9 @@ def _joins(facts: Facts) -> Iterator[Finding]:
         yield finding(
             "suspect",
             f"The recording was put together from {len(joins) + 1} files",
-            f"{len(joins)} frames inside begin another encoding (an encoder's first frame, or another rate or number "
-            "of "
-            f"channels): the first at byte {joins[0].offset}.",
+            f"{len(joins)} {'frame inside begins' if len(joins) == 1 else 'frames inside begin'} another encoding (an "
+            f"encoder's first frame, or another rate or number of channels), the first at byte {joins[0].offset}. "
+            "Podcasts with inserted advertising and recorded web radio are joined so as well as cut recordings.",
             "encoding",
             "editing",
             facts=joins,
@@ -70,7 +70,8 @@ def _stated(facts: Facts) -> Iterator[Finding]:
             "suspect",
             "The recording is shorter than its header says" if less else "The recording is longer than its header says",
             f"The first frame states {stated.value} frames, the file holds {there.value}: frames were "
-            f"{'cut off or taken out' if less else 'added'} after it was encoded.",
+            f"{'cut off or taken out' if less else 'added'} after it was encoded. "
+            + ("A transfer that broke off does this too." if less else "Joining whole files does this too."),
             "encoding",
             "editing",
             facts=[stated, there],

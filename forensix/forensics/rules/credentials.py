@@ -100,8 +100,8 @@ def _credentials(facts: Facts) -> list[Finding]:
                 "suspect",
                 "Content credentials describe several versions",
                 f"{place(manifests[0])}: the store holds {len(manifests)} manifests, one for each version or "
-                f"ingredient "
-                "that this file was made from.",
+                "ingredient that this file was made from. Cropping and developing are recorded so, and so is a "
+                "montage.",
                 "versions",
                 "versions",
                 facts=manifests,
@@ -177,7 +177,8 @@ def _validity(manifests: Sequence[Fact], failures: Sequence[Fact]) -> list[Findi
                 "critical",
                 "Content credentials are broken",
                 f"{place(broken[0])}: {_codes(broken)}. Hash or signature no longer match, so the content or its "
-                "history was changed after signing.",
+                "history was changed after signing. A website that makes a picture smaller and keeps the credentials "
+                "breaks them as well as a change of what is shown.",
                 "content_credentials",
                 "integrity",
                 facts=broken,
@@ -254,8 +255,8 @@ def _history(facts: Facts, manifests: Sequence[Fact], failures: Sequence[Fact], 
 
 
 def _unique(facts: Iterable[Fact]) -> list[Fact]:
-    kept: list[Fact] = []
+    unique: list[Fact] = []
     for fact in facts:
-        if not any(fact is other for other in kept):
-            kept.append(fact)
-    return kept
+        if not any(fact is other for other in unique):
+            unique.append(fact)
+    return unique

@@ -26,6 +26,9 @@ DAY_S = 86_400.0
 BEFORE_S = 2 * DAY_S
 """How long before it was made a picture may have been changed by the clocks of two devices in two places."""
 
+FARTHEST_H = 4.5
+"""No country keeps a time this many hours from the sun's own."""
+
 TOOLKIT = re.compile(r"\b(?:19|20)\d\d/\d\d/\d\d\b")
 """The day on which Adobe's XMP library was built, as it writes it of itself."""
 
@@ -52,7 +55,7 @@ def is_changed_later(claim: Finding) -> bool:
 def rules(facts: Facts) -> list[Finding]:
     """Return the claims on dates that cannot be, on a clock's defaults, and on when the file says it was made."""
     moments = [_moment(facts, key, offset) for key, offset in EXIF]
-    findings = [*_defaults(facts), *_impossible(facts, moments), *_toolkit(facts)]
+    findings = [*_defaults(facts), *_impossible(facts, moments), *_toolkit(facts), *_zone(facts)]
     entries = [m for m in moments if m is not None and not dates.default_name(m)]
     if entries:
         values = [f"{m.name.removeprefix('exif.')} {m.fact.value}" for m in entries]
@@ -82,11 +85,11 @@ def _impossible(facts: Facts, moments: list[Moment | None]) -> list[Finding]:
             sentences.append(f"{place(moment.fact)} says {moment.fact.value}, which is yet to come")
             evidence.append(moment.fact)
     by_key = {m.name: m for m in reversed(known)}
-    for made, changed in (
+    for earlier, later in (
         ("exif.DateTimeOriginal", "exif.ModifyDate"),
         ("xmp.xmp.CreateDate", "xmp.xmp.ModifyDate"),
     ):
-        first, last = by_key.get(made), by_key.get(changed)
+        first, last = by_key.get(earlier), by_key.get(later)
         if first is None or last is None or (first.local - last.local).total_seconds() <= BEFORE_S:
             continue
         sentences.append(
@@ -136,6 +139,33 @@ def _toolkit(facts: Facts) -> list[Finding]:
             facts=[toolkit, last.fact],
             values=[built[0], last.fact.value],
             flags=["METADATA_ERROR"],
+        )
+    ]
+
+
+def _zone(facts: Facts) -> list[Finding]:
+    """Return the claim that the time zone is none that is kept at the position."""
+    zone, position = facts.fact("exif.OffsetTimeOriginal"), facts.fact("gps.longitude")
+    match = re.fullmatch(r"([+-])(\d\d):(\d\d)", str(zone.value).strip()) if zone is not None else None
+    if zone is None or position is None or match is None:
+        return []
+    stated_h = (int(match[2]) + int(match[3]) / 60) * (-1 if match[1] == "-" else 1)
+    sun_h = position.value / 15
+    gap_h = abs((stated_h - sun_h + 12) % 24 - 12)
+    if gap_h < FARTHEST_H:
+        return []
+    return [
+        finding(
+            "benign",
+            "The place and the time zone do not fit",
+            f"{place(zone)} says {zone.value}, but at {abs(position.value):.1f} degrees "
+            f"{'west' if position.value < 0 else 'east'} the sun keeps UTC{sun_h:+.1f} h, and no country is "
+            f"{gap_h:.0f} hours off it. Cameras that keep the zone of home on a journey do this, and telephones in an "
+            "aeroplane; so does a place or a zone that was written in.",
+            "dates",
+            "dates",
+            facts=[zone, position],
+            values=[str(zone.value), f"{position.value:.4f}"],
         )
     ]
 

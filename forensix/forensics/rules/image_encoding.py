@@ -142,10 +142,12 @@ def adobe_tables(facts: Facts, *, is_named: bool) -> list[Finding]:
     if block is not None:
         signs.append((block, "a Photoshop block"))
     is_camera = facts.get("exif.Make") is not None and facts.get("exif.MakerNote") is not None
-    wanted = 1 + is_camera + (not maker.value["whole"])
-    is_enough = len(signs) >= wanted
+    n_needed = 1 + is_camera + (not maker.value["whole"])
+    is_enough = len(signs) >= n_needed
     is_suspect = is_enough and image_writer.is_camera(facts)
-    seen = f"With them stands {' and '.join(name for _, name in signs)}" if signs else "No other sign of Adobe is there"
+    others = (
+        f"With them stands {' and '.join(name for _, name in signs)}" if signs else "No other sign of Adobe is there"
+    )
     words = (
         "an Adobe program saved the picture last, though no tag names one; what was changed, if anything, is not said"
         if is_enough
@@ -157,7 +159,7 @@ def adobe_tables(facts: Facts, *, is_named: bool) -> list[Finding]:
             "The JPEG has tables that Adobe's programs write",
             f"{place(maker)}: the quantisation tables were learnt from files that prove Adobe's encoder otherwise "
             f"({maker.value['files']} of them{'' if maker.value['whole'] else ', the luminance table only'}), and no "
-            f"quality of the usual library gives them. {seen}: {words}.",
+            f"quality of the usual library gives them. {others}: {words}.",
             "encoding",
             "editing" if is_suspect else "origin",
             facts=[maker, *(fact for fact, _ in signs)],

@@ -19,6 +19,10 @@ SPARE_BYTES = 1 << 20
 SAME_PICTURE_CORRELATION = 0.75
 OTHER_PICTURE_CORRELATION = 0.55
 TURNED_CORRELATION = 0.8
+PART_CHANGED = 20.0
+"""Grey values by which a 64th of the picture is off its preview. Of 150 previews of pictures in which nobody is known
+to have painted none reaches it: all but one stay below 6.3, and that one, of a picture 134 pixels wide, at 12.5."""
+
 MIN_SIDE_RATIO = 1.1
 COPIED_PX, COPIED_LARGE_PX = 300, 2500
 COPIED_CORRELATION, COPIED_LARGE_CORRELATION = 0.975, 0.935
@@ -96,10 +100,29 @@ def thumbnails(facts: Facts, traces: dict[str, Any]) -> list[Finding]:
             continue
         pictures = [("Picture and preview", row["pair"], PAIR_CAPTION.format(name=row["name"]))]
         values = [f"likeness {row['likeness']:.2f}"]
+        is_turned = row["turned_likeness"] >= TURNED_CORRELATION and row["turned_likeness"] > row["likeness"] + 0.15
+        if row["likeness"] >= OTHER_PICTURE_CORRELATION and row["most_changed"] >= PART_CHANGED and not is_turned:
+            findings.append(
+                finding(
+                    "suspect",
+                    "A part of the picture is not as its preview shows it",
+                    f"{fact.where} at byte {fact.offset}: the rest fits (correlation {row['likeness']:.2f}), and where "
+                    f"they differ most they are {row['most_changed']:.0f} of 255 grey values apart. Painting, pasting "
+                    "and removing leave this where a program keeps the old preview; so does a date that a camera "
+                    "prints into the picture alone.",
+                    "versions",
+                    "editing",
+                    facts=[fact],
+                    values=values,
+                    pictures=pictures,
+                    flags=["FILE_EDITED"],
+                )
+            )
+            continue
         if row["likeness"] >= SAME_PICTURE_CORRELATION:
             alike.append((fact, values[0], pictures[0]))
             continue
-        if row["turned_likeness"] >= TURNED_CORRELATION and row["turned_likeness"] > row["likeness"] + 0.15:
+        if is_turned:
             explained = orientation in ORIENTATIONS.get(row["turn"], ())
             findings.append(
                 finding(

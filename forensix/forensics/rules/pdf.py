@@ -17,7 +17,7 @@ from forensix.forensics.rules import pdf_dates, pdf_producers, pdf_signatures, p
 from forensix.forensics.software import named
 from forensix.metadata.facts import Facts
 
-SOFTWARE_KEYS = ("pdf.info.Producer", "pdf.info.Creator", "xmp.xmp.CreatorTool", "xmp.pdf.Producer")
+PLACES = (("under", "below"), ("over", "on top"))
 FORM_SCRIPT = re.compile(r"^\s*(AF(Number|Date|Time|Special|Percent|Simple|Range|Make|Extract|Merge)\w*|event\.value)")
 EXECUTABLE = re.compile(r"\.(exe|scr|bat|cmd|com|js|vbs|ps1|jar|msi|dll|hta|lnk|sh|app|apk|docm|xlsm|pptm)$", re.I)
 
@@ -25,9 +25,10 @@ EXECUTABLE = re.compile(r"\.(exe|scr|bat|cmd|com|js|vbs|ps1|jar|msi|dll|hta|lnk|
 def rules(facts: Facts) -> list[Finding]:
     """Return what follows from the facts of a PDF."""
     return [
+        *_drawing(facts),
         *video_tags.software(
             # One cause is told once: what says of itself that it modified the document is told so.
-            (f for f in facts.items if f.key in SOFTWARE_KEYS and f not in pdf_producers.modified(facts)),
+            (f for f in facts.items if f.key in video_tags.NAMES and f not in pdf_producers.modified(facts)),
             screen_type=False,
         ),
         *video_tags.history(facts),
@@ -38,7 +39,6 @@ def rules(facts: Facts) -> list[Finding]:
         *_encryption(facts),
         *_actions(facts),
         *_contents(facts),
-        *_drawing(facts),
         *_origin(facts),
     ]
 
@@ -200,6 +200,13 @@ def _drawing(facts: Facts) -> Iterator[Finding]:
             "do forms and stamps that are laid over a page.",
         ),
         (
+            by_cover["filled", True],
+            "suspect",
+            "A filled box covers text, and other text is written on the box",
+            "The text beneath was drawn first and is still in the file. Replacing words on coloured paper leaves this; "
+            "so do forms and stamps that are laid over a page.",
+        ),
+        (
             by_cover["white", False],
             "suspect",
             "A white box hides text",
@@ -242,14 +249,16 @@ def _drawing(facts: Facts) -> Iterator[Finding]:
                 "versions",
                 "editing",
                 facts=marks,
-                values=[" > ".join(text for key in ("under", "over") if (text := f.value.get(key))) for f in marks],
+                values=[
+                    "; ".join(f"{words}: {f.value[key]}" for key, words in PLACES if f.value.get(key)) for f in marks
+                ],
                 flags=("FILE_EDITED",) if severity == "suspect" else (),
             )
 
 
 def _origin(facts: Facts) -> Iterator[Finding]:
     scan = facts.fact("pdf.scan")
-    named_scanner = [f for f, p in named(f for f in facts.items if f.key in SOFTWARE_KEYS) if p.name == "Scanner"]
+    named_scanner = [f for f, p in named(f for f in facts.items if f.key in video_tags.NAMES) if p.name == "Scanner"]
     if named_scanner or (scan and not facts.get("pdf.text_pages")):
         sure = (
             "names a scanner" if named_scanner else "holds pages that are one picture each, without text of their own"
@@ -263,7 +272,7 @@ def _origin(facts: Facts) -> Iterator[Finding]:
             facts=[*named_scanner, *([scan] if scan else [])],
             details=(("source", "physical"),) if named_scanner else (),
         )
-    if not any(facts.get(k) for k in SOFTWARE_KEYS) and not facts.get("pdf.encryption.locked"):
+    if not any(facts.get(k) for k in video_tags.NAMES) and not facts.get("pdf.encryption.locked"):
         yield finding(
             "benign",
             "The document does not say which program wrote it",

@@ -57,27 +57,27 @@ def parse(text: object) -> datetime | None:
 def rules(facts: Facts) -> Iterator[Finding]:
     """Yield the claims about dates."""
     created, modified = facts.fact("pdf.info.CreationDate"), facts.fact("pdf.info.ModDate")
-    made, changed = parse(created.value) if created else None, parse(modified.value) if modified else None
+    creation, change = parse(created.value) if created else None, parse(modified.value) if modified else None
     for fact in (created, modified):
         if fact is not None and str(fact.value).strip():
             yield from _plausible(fact)
-    if created and modified and made and changed:
-        yield from _order(created, modified, made, changed)
+    if created and modified and creation and change:
+        yield from _order(created, modified, creation, change)
     for info_key, xmp_key in PAIRS:
         yield from _against_xmp(facts.fact(info_key), facts.fact(xmp_key))
     signed = [f for f in facts.all("pdf.signature") if isinstance(f.value, dict) and f.value.get("signed_at")]
     for fact in signed:
         when = parse(fact.value["signed_at"])
-        if when and made and (made - when) > timedelta(days=1):
+        if when and creation and (creation - when) > timedelta(days=1):
             yield finding(
                 "suspect",
                 "The document was signed before it was made, by its own dates",
                 f"The signature of {fact.value.get('signer')} says {when.isoformat()}, but the document says it was "
-                f"made at {made.isoformat()}. One of the two clocks was wrong, or a date was written in.",
+                f"made at {creation.isoformat()}. One of the two clocks was wrong, or a date was written in.",
                 "dates",
                 "dates",
                 facts=[fact, *([created] if created else [])],
-                values=[when.isoformat(), made.isoformat()],
+                values=[when.isoformat(), creation.isoformat()],
                 flags=("METADATA_ERROR",),
             )
 
@@ -112,17 +112,17 @@ def _date(fact: Fact, severity: str, claim: str, why: str) -> Finding:
     return finding(severity, claim, why, "dates", "dates", facts=[fact], flags=("METADATA_ERROR",))  # type: ignore[arg-type]
 
 
-def _order(created: Fact, modified: Fact, made: datetime, changed: datetime) -> Iterator[Finding]:
-    gap = changed - made
+def _order(created: Fact, modified: Fact, creation: datetime, change: datetime) -> Iterator[Finding]:
+    gap = change - creation
     if abs(gap.total_seconds()) <= SAME_S:
         return
-    values = [f"CreationDate {made.isoformat()}", f"ModDate {changed.isoformat()}"]
+    values = [f"CreationDate {creation.isoformat()}", f"ModDate {change.isoformat()}"]
     zones = _zone_only(gap)
     if gap > timedelta(0):
         yield finding(
             "benign",
             "The document was changed after it was made, by its own dates",
-            f"{modified.where} says {changed.isoformat()}, {_span(gap)} after the document was made. Any later save "
+            f"{modified.where} says {change.isoformat()}, {_span(gap)} after the document was made. Any later save "
             "leaves this behind, so by itself it shows no manipulation.",
             "dates",
             "dates",
@@ -134,7 +134,7 @@ def _order(created: Fact, modified: Fact, made: datetime, changed: datetime) -> 
     yield finding(
         "suspect" if -gap > IMPOSSIBLE else "benign",
         "The document was changed before it was made, by its own dates",
-        f"{modified.where} says {changed.isoformat()}, {_span(-gap)} before the document was made, which is impossible"
+        f"{modified.where} says {change.isoformat()}, {_span(-gap)} before the document was made, which is impossible"
         + (
             "; the difference is a whole number of hours, so a time zone was probably mishandled."
             if zones

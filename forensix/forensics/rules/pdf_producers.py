@@ -13,11 +13,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from forensix.forensics.findings import Finding, finding, place
-from forensix.forensics.rules import pdf_dates
+from forensix.forensics.rules import pdf_dates, video_tags
 from forensix.forensics.software import identify
 from forensix.metadata.facts import Fact, Facts
 
-NAMES = ("pdf.info.Producer", "pdf.info.Creator", "xmp.xmp.CreatorTool", "xmp.pdf.Producer")
 DATES = (
     "pdf.info.CreationDate",
     "pdf.info.ModDate",
@@ -57,7 +56,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
 
 def modified(facts: Facts) -> list[Fact]:
     """Return the facts that say in words that a program modified the document."""
-    return [f for f in facts.items if f.key in NAMES and STATED.search(str(f.value))]
+    return [f for f in facts.items if f.key in video_tags.NAMES and STATED.search(str(f.value))]
 
 
 def _too_young(facts: Facts) -> Iterator[Finding]:
@@ -65,7 +64,7 @@ def _too_young(facts: Facts) -> Iterator[Finding]:
     if not stated:
         return
     latest, dated = max(stated, key=lambda row: row[0])
-    for fact in (f for f in facts.items if f.key in NAMES):
+    for fact in (f for f in facts.items if f.key in video_tags.NAMES):
         known = [(year, name) for pattern, year, name in years() if pattern.search(str(fact.value))]
         year, name = max(known, default=(0, ""))
         if latest.year < year:

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding
-from forensix.forensics.rules import pdf_dates, pdf_producers, pdf_signatures, video_tags
+from forensix.forensics.rules import pdf_dates, pdf_signatures, video_tags
 from forensix.metadata.facts import Fact, Facts
 
-TOLD = 20
+MAX_NAMED = 20
 PROOF = {"validation data", "catalog", "structure of the file"}
 """Roles of what is added after signing so that signatures can be proved later."""
 
@@ -33,10 +33,10 @@ def rules(facts: Facts) -> Iterator[Finding]:
             "versions",
             "versions",
             facts=saves,
-            values=[f"{f.value['index']}: {f.value['summary']}" for f in revisions[: TOLD + 1]],
+            values=[f"{f.value['index']}: {f.value['summary']}" for f in revisions[: MAX_NAMED + 1]],
             flags=() if signing else ("FILE_EDITED",),
         )
-    for fact in saves[:TOLD]:
+    for fact in saves[:MAX_NAMED]:
         yield _revision(fact)
     for fact in [f for f in later if f.value["same_save"]][:3]:
         yield finding(
@@ -77,6 +77,8 @@ def _revision(fact: Fact) -> Finding:
     parts = [f"Version {index} ends at byte {record['end_offset']}; against the one before it: {record['summary']}."]
     if fonts and content:
         parts.append(f"It adds {fonts} font {'object' if fonts == 1 else 'objects'} that no earlier version uses.")
+    if content:
+        parts.append("Stamps, page numbers and flattened forms are added so, and so are changed words.")
     if not record["in_chain"]:
         parts.append("The file's own chain of versions does not lead to it, so viewers do not see it.")
     return finding(
@@ -142,4 +144,4 @@ def _identifier(facts: Facts) -> Iterator[Finding]:
 
 
 def _programs(facts: Facts) -> list[Fact]:
-    return [fact for fact in facts.items if fact.key in pdf_producers.NAMES]
+    return [fact for fact in facts.items if fact.key in video_tags.NAMES]

@@ -26,7 +26,7 @@ WORDS = re.compile(
 LIBRARIES = re.compile(
     r"^(x264|x265|Lavc|LAME|SVT-AV1|lib(vpx|aom|opus|vorbis|FLAC)|reference libFLAC|Xiph\.Org libVorbis)", re.IGNORECASE
 )
-MADE = re.compile(
+MAKER_TEXT = re.compile(
     r"\b(made|created|generated|produced|composed|voiced|synthesi[sz]ed|powered)\b[^.\n]{0,40}\b(with|by|using|on|in)\b|"
     r"\b(suno|udio|elevenlabs|runwayml|pika|heygen|synthesia|kling|lumalabs|hailuoai)\.(com|ai|io|art)\b|"
     r"\bai[- ](generated|voice|music|video)\b|\btext[- ]to[- ](speech|video|music)\b",
@@ -51,6 +51,9 @@ HANDLERS = (
     (re.compile(r"bento4", re.I), "Bento4, which repackages streams"),
     (re.compile(r"twitter|facebook|instagram|tiktok|bytedance", re.I), "a social network"),
 )
+BEFORE = re.compile(r",| \(")
+"""What divides the name of what gives them from what else is said of it."""
+
 EDIT_START_S = 1.0
 EDIT_GAP_S = 0.25
 """Encoders and muxers leave out up to some frames of delay; less than this between two stretches is no cut."""
@@ -99,7 +102,7 @@ def _generators(facts: Facts) -> Iterator[Finding]:
         if program is None or program.category != "generator":
             continue
         # A title may hold any word; a tag for programs, or words of making, do not.
-        if SOFTWARE_TAGS.match(fact.key) or (WORDS.match(fact.key) and MADE.search(fact.value)):
+        if SOFTWARE_TAGS.match(fact.key) or (WORDS.match(fact.key) and MAKER_TEXT.search(fact.value)):
             marks.append((fact, program))
     if marks:
         names = ", ".join(dict.fromkeys(p.name for _, p in marks))
@@ -177,7 +180,7 @@ def _handlers(facts: Facts, known: list[Fact]) -> Iterator[Finding]:
     for words, handlers in by_words.items():
         yield finding(
             "benign",
-            f"The tracks bear the names that {words.partition(',')[0]} gives",
+            f"The tracks bear the names that {BEFORE.split(words)[0]} gives",
             f"{place(handlers[0])} says {str(handlers[0].value)[:80]!r}, the mark of {words}. "
             "Other programs may use it too.",
             "software",

@@ -33,12 +33,12 @@ def date_rules(facts: Facts) -> Iterator[Finding]:
     real = {k: m for k, m in moments.items() if not dates.default_name(m)}
     groups = sorted({k.rsplit(".", 1)[0] for k in real}, key=lambda g: g != "container.movie")
     for group in groups:
-        made, changed = real.get(f"{group}.created"), real.get(f"{group}.modified")
-        if made and changed:
-            gap = (changed.local - made.local).total_seconds()
+        creation, change = real.get(f"{group}.created"), real.get(f"{group}.modified")
+        if creation and change:
+            gap = (change.local - creation.local).total_seconds()
             # Recorders set the second date when recording ends.
             if not -2 <= gap <= length_s + 60:
-                yield _gap(made, changed, gap)
+                yield _gap(creation, change, gap)
                 break
     yield from _between(real)
     tags = [f for f in facts.items if re.search(r"creationdate|creation_?time$|\.IDIT$|DateTimeOriginal$", f.key, re.I)]
@@ -73,8 +73,8 @@ def date_rules(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _gap(made: dates.Moment, changed: dates.Moment, gap: float) -> Finding:
-    values = f"{place(made.fact)} says {made.fact.value}, {place(changed.fact)} says {changed.fact.value}"
+def _gap(creation: dates.Moment, change: dates.Moment, gap: float) -> Finding:
+    values = f"{place(creation.fact)} says {creation.fact.value}, {place(change.fact)} says {change.fact.value}"
     if gap > 0:
         return finding(
             "benign",
@@ -83,7 +83,7 @@ def _gap(made: dates.Moment, changed: dates.Moment, gap: float) -> Finding:
             "leave this behind.",
             "dates",
             "dates",
-            facts=[made.fact, changed.fact],
+            facts=[creation.fact, change.fact],
             flags=("FILE_EDITED",),
         )
     return finding(
@@ -93,17 +93,17 @@ def _gap(made: dates.Moment, changed: dates.Moment, gap: float) -> Finding:
         "dates that were written in.",
         "dates",
         "dates",
-        facts=[made.fact, changed.fact],
+        facts=[creation.fact, change.fact],
         flags=("METADATA_ERROR",),
     )
 
 
 def _between(real: dict[str, dates.Moment]) -> Iterator[Finding]:
     """Compare the creation dates of movie, tracks and media."""
-    made = [m for k, m in real.items() if k.endswith(".created")]
-    if len(made) < 2:
+    creations = [m for k, m in real.items() if k.endswith(".created")]
+    if len(creations) < 2:
         return
-    first, last = min(made, key=lambda m: m.local), max(made, key=lambda m: m.local)
+    first, last = min(creations, key=lambda m: m.local), max(creations, key=lambda m: m.local)
     gap = (last.local - first.local).total_seconds()
     if gap <= 60:
         return

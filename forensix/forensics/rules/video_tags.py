@@ -15,7 +15,8 @@ WHAT: dict[str, str] = {
     "to files every day, so it says that the file is not the first one, and nothing of its content",
     "messenger": "which re-encodes what it sends on and strips most of its metadata",
     "camera": "which writes a recording as it is made. A name is easily written and proves nothing by itself",
-    "transfer": "which copies captures from a camera or a card. A name is easily written and proves nothing by itself",
+    "transfer": "which copies captures from a camera, sorts and captions them. A name is easily written and proves "
+    "nothing by itself",
     "writer": "which makes files of its own. A name is easily written and proves nothing by itself",
     "screenshot": "which records what a screen shows. What the screen showed, it does not say",
 }
@@ -24,7 +25,7 @@ CLAIMS: dict[str, str] = {
     "converter": "The file was converted or rewritten by {}",
     "messenger": "The file was sent through {}",
     "camera": "The file names {} as what recorded it",
-    "transfer": "The file was copied from a camera by {}",
+    "transfer": "The file was copied or captioned by {}",
     "writer": "The file was written by {}",
     "screenshot": "The file was recorded from a screen by {}",
 }
@@ -33,6 +34,9 @@ OWN_CONVERTERS = re.compile(r"^(QuickTime\b|Google$)")
 
 OWN_LIBRARIES = re.compile(r"\b(dji|insta360|parrot|yuneec|hover)\b", re.IGNORECASE)
 """Makers whose devices write with FFmpeg themselves."""
+
+NAMES = ("pdf.info.Producer", "pdf.info.Creator", "xmp.xmp.CreatorTool", "xmp.pdf.Producer")
+"""What a document or a packet of XMP says that it was made with."""
 
 SAVES = ("saved", "converted")
 
@@ -135,6 +139,8 @@ def against_device(facts: Facts, rewritten: Iterable[Fact]) -> Iterator[Finding]
 
 def history(facts: Facts) -> Iterator[Finding]:
     """Yield the claims that follow from the editing history in XMP."""
+    # One cause is told once: an editor that the file names as what made it is told of by itself.
+    told = {program.name for program in programs(f for f in facts.items if f.key in NAMES)}
     for fact in (f for f in facts.items if f.key == "xmp.history" and isinstance(f.value, list)):
         steps = [row for row in fact.value if isinstance(row, dict) and row.get("action")]
         # Programs write two entries for one save, one for the content and one for what is said of it.
@@ -142,7 +148,7 @@ def history(facts: Facts) -> Iterator[Finding]:
         agents = {
             str(row["softwareAgent"]): identify(row["softwareAgent"]) for row in steps if row.get("softwareAgent")
         }
-        editors = [a for a, p in agents.items() if p and p.category == "editor"]
+        editors = [a for a, p in agents.items() if p and p.category == "editor" and p.name not in told]
         lines = [" ".join(str(row[k]) for k in ("when", "action", "softwareAgent") if row.get(k)) for row in steps]
         if steps:
             yield finding(

@@ -108,8 +108,8 @@ def corners(smooth: np.ndarray) -> np.ndarray:
     reach = np.arange(-6, 7)
     around = smooth[(ys[:, None] + reach)[:, :, None], (xs[:, None] + reach)[:, None, :]]
     down, across = around[:, 2:, 1:-1] - around[:, :-2, 1:-1], around[:, 1:-1, 2:] - around[:, 1:-1, :-2]
-    least, whole = _structure(*((a * b).mean((1, 2)) for a, b in ((down, down), (across, across), (down, across))))
-    keep = least > np.maximum(MIN_CORNER_SHARE * whole, 0.5)
+    least, total = _structure(*((a * b).mean((1, 2)) for a, b in ((down, down), (across, across), (down, across))))
+    keep = least > np.maximum(MIN_CORNER_SHARE * total, 0.5)
     ys, xs = ys[keep], xs[keep]
     cell = (ys // CELL_PX) * (width // CELL_PX + 1) + xs // CELL_PX
     order = np.lexsort((-response[ys, xs], cell))
@@ -195,16 +195,16 @@ def _verified(band: np.ndarray, at: np.ndarray, shift: tuple[int, int]) -> dict[
     part = mask & lively
     moved = [(a, b) for a in (-ASIDE_PX, 0, ASIDE_PX) for b in (-ASIDE_PX, 0, ASIDE_PX) if a or b]
     aside = max(float(_correlation(here, np.roll(there, step, (0, 1)))[part].mean()) for step in moved)
-    whole = np.zeros(band.shape, bool)
-    whole[top:bottom, left:right] = mask
-    copy = np.roll(whole, (dy, dx), (0, 1))
+    area = np.zeros(band.shape, bool)
+    area[top:bottom, left:right] = mask
+    copy = np.roll(area, (dy, dx), (0, 1))
     return {
         "area_px": int(counts[best]),
         "alike": round(float(alike[part].mean()), 4),
         "aside": round(aside, 4),
-        "overlap": round(float((whole & copy).sum() / whole.sum()), 4),
+        "overlap": round(float((area & copy).sum() / area.sum()), 4),
         "shift": (dy, dx),
-        "mask": whole,
+        "mask": area,
     }
 
 
@@ -250,10 +250,10 @@ def _lively(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Tell where both have structure, and structure that is not all in one direction."""
     strength = np.minimum(*(ndimage.uniform_filter(x * x, WINDOW_PX) for x in (a, b)))
     down, across = np.gradient(a)
-    least, whole = _structure(
+    least, total = _structure(
         *(ndimage.uniform_filter(x, WINDOW_PX) for x in (down * down, across * across, down * across))
     )
-    return np.asarray((strength > MIN_SPREAD_LEVELS) & (least > MIN_CORNER_SHARE * whole))
+    return np.asarray((strength > MIN_SPREAD_LEVELS) & (least > MIN_CORNER_SHARE * total))
 
 
 def _map(grey: np.ndarray, mask: np.ndarray, dy: int, dx: int) -> bytes:
@@ -262,6 +262,6 @@ def _map(grey: np.ndarray, mask: np.ndarray, dy: int, dx: int) -> bytes:
         canvas[area] = 0.5 * canvas[area] + 0.5 * np.array(colour)
     picture = Image.fromarray(canvas.clip(0, 255).astype(np.uint8))
     picture.thumbnail((SHOWN_SIDE_PX, SHOWN_SIDE_PX))
-    kept = io.BytesIO()
-    picture.save(kept, "JPEG", quality=85)
-    return kept.getvalue()
+    buffer = io.BytesIO()
+    picture.save(buffer, "JPEG", quality=85)
+    return buffer.getvalue()

@@ -114,21 +114,21 @@ def calibrated(coefficients: np.ndarray, table: np.ndarray) -> np.ndarray:
 def _mode(
     at: tuple[int, int], values: np.ndarray, free: np.ndarray, second: int, rng: np.random.Generator
 ) -> Mode | None:
-    seen = _counts(values)
+    histogram = _counts(values)
     # How many zeros there are tells of texture rather than of steps.
-    seen[MAX_BIN] = 0
-    n = float(seen.sum())
+    histogram[MAX_BIN] = 0
+    n = float(histogram.sum())
     if n < MIN_COEFFICIENTS or second < 1:
         return None
     noise = rng.normal(0, ROUNDING_LEVELS, len(free)).astype(np.float32)
     once = _shares(np.rint(free / second))
-    plain = float((seen * np.log(once)).sum())
+    plain = float((histogram * np.log(once)).sum())
     best, step, twice = -np.inf, 0, once
     for first in range(2, LARGEST_STEP + 1):
         if first == second:
             continue
         tried = _shares(np.rint((np.rint(free / first) * first + noise) / second))
-        likelihood = max(float((seen * np.log(share * tried + (1 - share) * once)).sum()) for share in SHARES)
+        likelihood = max(float((histogram * np.log(share * tried + (1 - share) * once)).sum()) for share in SHARES)
         if likelihood > best:
             best, step, twice = likelihood, first, tried
     if best - plain < max(MIN_TOTAL_NATS, MIN_GAIN_NATS * n):

@@ -69,28 +69,10 @@ def measure(rgb: np.ndarray, place: tuple[int, int], *, draw: bool = True) -> di
     if not telling.any():
         return None
     score = fit / np.maximum(weight, 1e-6)
-    labels, n = ndimage.label(telling & (score < MAX_FIT_SHARE))
-    sizes = np.bincount(labels.ravel(), minlength=n + 1)
-    sizes[0] = 0
-    best = int(sizes.argmax())
-    result: dict[str, Any] = {
-        "blocks": int(sizes[best]),
-        "others": int(sizes.sum() - sizes[best]),
-        "telling": round(float(telling.mean()), 4),
-        "rest": round(float(np.median(score[telling])), 3),
-        "steps": [[*MODES[k], step] for k, (step, _) in steps.items()],
-        "box": [0, 0, 0, 0],
-        "map": b"",
-    }
-    if sizes[best]:
-        ys, xs = np.nonzero(labels == best)
-        first, last = (int(xs.min()), int(ys.min())), (int(xs.max()) + 1, int(ys.max()) + 1)
-        result["box"] = [
-            left + x + 8 * first[0],
-            top + y + 8 * first[1],
-            8 * (last[0] - first[0]),
-            8 * (last[1] - first[1]),
-        ]
+    result = local_double_jpeg.largest(score < MAX_FIT_SHARE, telling, score)
+    result["steps"] = [[*MODES[k], step] for k, (step, _) in steps.items()]
+    if result["blocks"]:
+        result["box"][:2] = left + x + result["box"][0], top + y + result["box"][1]
         if draw:
             result["map"] = local_double_jpeg.overlay(part, 1 - score, telling)
     return result

@@ -61,33 +61,38 @@ def measure(
     if not telling.any():
         return None
     place = (high - total) / np.maximum(between, 1e-6)
-    labels, n = ndimage.label(telling & (place > MIN_PLACE_ONCE))
+    result = largest(place > MIN_PLACE_ONCE, telling, place)
+    if draw and result["blocks"]:
+        result["map"] = overlay(rgb, place, telling)
+    return result
+
+
+def largest(odd: np.ndarray, telling: np.ndarray, values: np.ndarray) -> dict[str, Any]:
+    """Return the largest connected part of ``telling`` blocks that are ``odd``, as `measure` does, without a map."""
+    from scipy import ndimage
+
+    labels, n = ndimage.label(telling & odd)
     sizes = np.bincount(labels.ravel(), minlength=n + 1)
     sizes[0] = 0
     best = int(sizes.argmax())
-    result: dict[str, Any] = {
+    ys, xs = np.nonzero(labels == best)
+    left, top = int(xs.min()), int(ys.min())
+    return {
         "blocks": int(sizes[best]),
         "others": int(sizes.sum() - sizes[best]),
         "telling": round(float(telling.mean()), 4),
-        "rest": round(float(np.median(place[telling])), 3),
-        "box": [0, 0, 0, 0],
+        "rest": round(float(np.median(values[telling])), 3),
+        "box": [8 * left, 8 * top, 8 * int(np.ptp(xs) + 1), 8 * int(np.ptp(ys) + 1)] if sizes[best] else [0, 0, 0, 0],
         "map": b"",
     }
-    if sizes[best]:
-        ys, xs = np.nonzero(labels == best)
-        left, top = int(xs.min()), int(ys.min())
-        result["box"] = [8 * left, 8 * top, 8 * (int(xs.max()) + 1 - left), 8 * (int(ys.max()) + 1 - top)]
-        if draw:
-            result["map"] = overlay(rgb, place, telling)
-    return result
 
 
 def clipped(rgb: np.ndarray, rows: int, columns: int) -> np.ndarray:
     """Return bool (rows, columns): blocks that touch black or white in any colour, where rounding is cut short."""
     at_end = ((rgb <= NEAR_END_LEVELS) | (rgb >= 255 - NEAR_END_LEVELS)).any(axis=2)
-    whole = np.zeros((8 * rows, 8 * columns), bool)
-    whole[: at_end.shape[0], : at_end.shape[1]] = at_end
-    return np.asarray(whole.reshape(rows, 8, columns, 8).any(axis=(1, 3)))
+    padded = np.zeros((8 * rows, 8 * columns), bool)
+    padded[: at_end.shape[0], : at_end.shape[1]] = at_end
+    return np.asarray(padded.reshape(rows, 8, columns, 8).any(axis=(1, 3)))
 
 
 def overlay(rgb: np.ndarray, place: np.ndarray, telling: np.ndarray) -> bytes:
@@ -102,6 +107,6 @@ def overlay(rgb: np.ndarray, place: np.ndarray, telling: np.ndarray) -> bytes:
     over = np.asarray(Image.fromarray(colours.astype(np.uint8)).resize(size, Image.Resampling.NEAREST), np.float32)
     share = np.asarray(Image.fromarray(weight).resize(size, Image.Resampling.NEAREST))[..., None]
     grey = np.asarray(picture.convert("L"), np.float32)[..., None]
-    kept = io.BytesIO()
-    Image.fromarray((grey * (1 - share) + over * share).astype(np.uint8)).save(kept, "JPEG", quality=85)
-    return kept.getvalue()
+    buffer = io.BytesIO()
+    Image.fromarray((grey * (1 - share) + over * share).astype(np.uint8)).save(buffer, "JPEG", quality=85)
+    return buffer.getvalue()

@@ -46,10 +46,10 @@ SHOWN_EXCESS = 1.5
 def band(table: np.ndarray) -> np.ndarray | None:
     """Return bool (8, 8): the highest frequencies that ``table`` (8, 8) keeps, ``None`` where it keeps too few."""
     order = np.add.outer(np.arange(8), np.arange(8))
-    kept = np.argwhere((table >= 1) & (table <= MAX_STEP) & (order >= LOWEST_FREQUENCY))
-    if len(kept) < N_FREQUENCIES:
+    fine = np.argwhere((table >= 1) & (table <= MAX_STEP) & (order >= LOWEST_FREQUENCY))
+    if len(fine) < N_FREQUENCIES:
         return None
-    ranked = sorted(kept.tolist(), key=lambda at: (-(at[0] + at[1]), table[at[0], at[1]], at[0]))
+    ranked = sorted(fine.tolist(), key=lambda at: (-(at[0] + at[1]), table[at[0], at[1]], at[0]))
     chosen = np.zeros((8, 8), bool)
     chosen[tuple(np.array(ranked[:N_FREQUENCIES]).T)] = True
     return chosen

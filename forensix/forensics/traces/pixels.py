@@ -60,7 +60,7 @@ def measure(path: str, format: str, pictures: dict[str, bytes], folder: str, dra
     if image is None:
         return traces
     # Decoded once for all that want it at its own size.
-    whole = stored(path, whole=True) if format == "jpeg" and image.size != _size(path) else image
+    full = stored(path, full_size=True) if format == "jpeg" and image.size != _size(path) else image
     if pictures:
         traces["thumbnails"] = [
             row for name, raw in pictures.items() if (row := thumbnail(image, name, raw, draw=draw)) is not None
@@ -68,15 +68,15 @@ def measure(path: str, format: str, pictures: dict[str, bytes], folder: str, dra
     if format == "jpeg":
         traces["ela"] = _jpeg(error_level(image), 85) if draw else b""
         if folder:
-            traces |= compression(path, folder, whole, draw=draw)
-        uneven = uneven_noise(path, whole, draw=draw)
+            traces |= compression(path, folder, full, draw=draw)
+        uneven = uneven_noise(path, full, draw=draw)
         if uneven is not None:
             traces["noise"] = uneven
     if format in GRID_FORMATS:
-        grid = former_grid(path, format, whole)
+        grid = former_grid(path, format, full)
         if grid is not None:
             traces["shifted"] = grid
-            traces |= consistent(path, grid, whole, draw=draw)
+            traces |= consistent(path, grid, full, draw=draw)
     if min(image.size) >= copy_move.MIN_SIDE_PX:
         result = copy_move.measure(np.asarray(image.convert("L")), draw=draw)
         if result is not None:
@@ -99,7 +99,7 @@ def compression(
     twice = double_jpeg.modes(coefficients, table)
     traces: dict[str, Any] = {"double": double_jpeg.summary(twice)}
     if twice:
-        image = image or stored(path, whole=True)
+        image = image or stored(path, full_size=True)
     if twice and image is not None:
         part = local_double_jpeg.measure(coefficients, twice, np.asarray(image), draw=draw)
         if part is not None:
@@ -109,7 +109,7 @@ def compression(
 
 def former_grid(path: str, format: str, image: Image.Image | None = None) -> dict[str, Any] | None:
     """Look for the grid of an earlier compression in the middle of the picture, at its own size."""
-    image = image or stored(path, whole=True)
+    image = image or stored(path, full_size=True)
     if image is None:
         return None
     # Cut at multiples of eight, so that places stay what they are in the whole.
@@ -124,7 +124,7 @@ def consistent(
     """Return ``consistency`` where the picture has a former grid: what does not fit it."""
     if not jpeg_grid.stands_out(grid):
         return {}
-    image = image or stored(path, whole=True)
+    image = image or stored(path, full_size=True)
     if image is None:
         return {}
     part = jpeg_consistency.measure(np.asarray(image), tuple(grid["place"]), draw=draw)
@@ -140,14 +140,14 @@ def uneven_noise(path: str, image: Image.Image | None = None, *, draw: bool = Tr
         return None
     if len(steps) != 64 or noise.band(table := np.asarray(steps).reshape(8, 8)) is None:
         return None
-    image = image or stored(path, whole=True)
+    image = image or stored(path, full_size=True)
     return noise.measure(np.asarray(image), table, draw=draw) if image is not None else None
 
 
-def stored(path: str, *, whole: bool = False) -> Image.Image | None:
+def stored(path: str, *, full_size: bool = False) -> Image.Image | None:
     """Decode the stored pixels, orientation not applied: previews are stored the same way.
 
-    A large JPEG is decoded at a fraction of its size unless the ``whole`` of it is asked for.
+    A large JPEG is decoded at a fraction of its size unless the ``full_size`` picture is asked for.
     """
     try:
         with warnings.catch_warnings():
@@ -156,7 +156,7 @@ def stored(path: str, *, whole: bool = False) -> Image.Image | None:
             # WebP's decoder holds the picture several times.
             if image.width * image.height > (MAX_WEBP_PIXELS if image.format == "WEBP" else MAX_PIXELS):
                 return None
-            if image.format == "JPEG" and not whole:
+            if image.format == "JPEG" and not full_size:
                 image.draft("RGB", (2 * ELA_SIDE, 2 * ELA_SIDE))
             return image.convert("RGB")
     except (OSError, ValueError, SyntaxError, EOFError, IndexError, KeyError, TypeError, OverflowError, MemoryError):
@@ -169,7 +169,10 @@ def _size(path: str) -> tuple[int, int]:
 
 
 def thumbnail(image: Image.Image, name: str, raw: bytes, *, draw: bool = True) -> dict[str, Any] | None:
-    """Compare one embedded preview with the picture; correlations are in [-1, 1], 1 is the same picture."""
+    """Compare one embedded preview with the picture; correlations are in [-1, 1], 1 is the same picture.
+
+    ``most_changed`` says by how many grey values they differ where they differ most.
+    """
     try:
         opened = Image.open(io.BytesIO(raw))
         if opened.width * opened.height > MAX_PIXELS:
@@ -180,8 +183,9 @@ def thumbnail(image: Image.Image, name: str, raw: bytes, *, draw: bool = True) -
     if min(small.size) < 16 or min(image.size) < 16:
         return None
     bare = _without_bars(small, image.width / image.height)
-    scores = {turn: _likeness(_turned(image, *how), small, bare) for turn, how in TURNS.items()}
-    direct = scores["as it is"]
+    fits = {turn: _best_fit(_turned(image, *how), small, bare) for turn, how in TURNS.items()}
+    scores = {turn: correlation for turn, (correlation, _, _) in fits.items()}
+    direct, *pair_as_it_is = fits["as it is"]
     turn = max(scores, key=lambda key: scores[key])
     pair = b""
     if draw:
@@ -193,6 +197,7 @@ def thumbnail(image: Image.Image, name: str, raw: bytes, *, draw: bool = True) -
         "size": list(small.size),
         "spread": round(float(np.asarray(small.convert("L"), np.float32).std()), 2),
         "likeness": round(direct, 4),
+        "most_changed": round(preview_difference.most_changed(*pair_as_it_is), 1),
         "turn": turn,
         "turned_likeness": round(scores[turn], 4),
         "pair": pair,
@@ -207,16 +212,16 @@ def _turned(image: Image.Image, quarters: int, mirrored: bool) -> Image.Image:
     return small.rotate(90 * quarters, expand=True)
 
 
-def _likeness(image: Image.Image, small: Image.Image, bare: Image.Image) -> float:
-    """Return the best correlation over the ways in which cameras fit a picture into a preview."""
+def _best_fit(image: Image.Image, small: Image.Image, bare: Image.Image) -> tuple[float, Image.Image, Image.Image]:
+    """Return the best correlation over the ways in which cameras fit a picture into a preview, and both so fitted."""
     candidates = [(image, bare)]
     if bare.size != small.size:
         candidates.append((image, small))
-    ratio, wanted = image.width / image.height, bare.width / bare.height
-    if abs(ratio / wanted - 1) > 0.02:
-        candidates.append((_cropped(image, wanted), bare))
+    ratio, preview_ratio = image.width / image.height, bare.width / bare.height
+    if abs(ratio / preview_ratio - 1) > 0.02:
+        candidates.append((_cropped(image, preview_ratio), bare))
         candidates.append((image, _cropped(bare, ratio)))
-    return max(_correlation(a, b) for a, b in candidates)
+    return max(((_correlation(a, b), a, b) for a, b in candidates), key=lambda fit: fit[0])
 
 
 def _cropped(image: Image.Image, ratio: float) -> Image.Image:
@@ -267,6 +272,6 @@ def error_level(image: Image.Image) -> Image.Image:
 
 
 def _jpeg(image: Image.Image, quality: int) -> bytes:
-    kept = io.BytesIO()
-    image.convert("RGB").save(kept, "JPEG", quality=quality)
-    return kept.getvalue()
+    buffer = io.BytesIO()
+    image.convert("RGB").save(buffer, "JPEG", quality=quality)
+    return buffer.getvalue()

@@ -1,4 +1,4 @@
-"""A picture beside an embedded preview, and where the two differ: a picture to look at, made in the child process.
+"""A picture beside an embedded preview, and where the two differ: a number, and a picture to look at.
 
 Both are shown turned as the orientation tag says. The difference is taken after the picture was turned and cut as fits
 the preview best, so that bars and a turn made later do not hide it.
@@ -16,6 +16,15 @@ QUIET, LOUD = 14.0, 70.0
 """Differences of grey values (0 to 255) from which red sets in, and from which it is full: a preview is compressed
 and sharpened on its own, so small differences mean nothing."""
 
+SIDE, CELL, NEAR = 64, 8, 5
+"""Both are compared at this size in cells of this size; the third is how far apart the same thing may lie."""
+
+FITTING = 0.7
+"""Share of the picture that brightness and contrast are fitted to, whatever was changed in the rest."""
+
+EVEN = 5.0
+"""Spread of grey values below which an area is too even for that."""
+
 EXIF_TURNS: dict[int, Image.Transpose] = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -25,6 +34,28 @@ EXIF_TURNS: dict[int, Image.Transpose] = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
+
+
+def most_changed(image: Image.Image, small: Image.Image) -> float:
+    """Return by how many grey values (0 to 255) a picture is off its preview where they differ most.
+
+    That is the mean of a cell of an eighth of width and height. Brightness and contrast are fitted first, and what the
+    preview shows close by counts as the same, since previews are shifted, cut and sharpened a little.
+    """
+    from scipy import ndimage
+
+    x, y = (np.asarray(i.convert("L").resize((SIDE, SIDE), Image.Resampling.BOX), np.float64) for i in (image, small))
+    fits, gain = np.ones_like(x, bool), 1.0
+    for _ in range(6):
+        a, b = x[fits], y[fits]
+        # An even area tells nothing of contrast.
+        gain = float(((a - a.mean()) * (b - b.mean())).mean() / b.var()) if b.std() >= EVEN else gain
+        fitted = gain * (y - b.mean()) + a.mean()
+        off = np.abs(x - fitted)
+        fits = off <= np.quantile(off, FITTING)
+    low, high = ndimage.minimum_filter(fitted, NEAR), ndimage.maximum_filter(fitted, NEAR)
+    beyond = np.maximum(0.0, np.maximum(x - high, low - x))
+    return float(beyond.reshape(SIDE // CELL, CELL, SIDE // CELL, CELL).mean(axis=(1, 3)).max())
 
 
 def side_by_side(

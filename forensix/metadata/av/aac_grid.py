@@ -68,18 +68,18 @@ def offset(samples: np.ndarray) -> tuple[int, float] | None:
 
 def nearness(samples: np.ndarray, window: np.ndarray) -> np.ndarray | None:
     """Return float (1024 + 2 * EDGE,): how near to nought coefficients are for frames that begin at -EDGE and on."""
-    whole = np.rint(np.asarray(samples, np.float32) * FULL_SCALE)
-    n = len(whole) // FRAME - 4
+    levels = np.rint(np.asarray(samples, np.float32) * FULL_SCALE)
+    n = len(levels) // FRAME - 4
     if n < 2:
         return None
     starts = FRAME * np.arange(1, n + 1)
-    power = np.array([float((whole[s : s + 2 * FRAME] ** 2).sum()) for s in starts])
+    power = np.array([float((levels[s : s + 2 * FRAME] ** 2).sum()) for s in starts])
     chosen = starts[np.argsort(power)[::-1][:FRAMES]]
     if power.max() < 2 * FRAME:
         return None
     total = np.zeros(FRAME + 2 * EDGE)
     for start in chosen:
-        part = whole[start - EDGE : start + 3 * FRAME + EDGE]
+        part = levels[start - EDGE : start + 3 * FRAME + EDGE]
         blocks = np.lib.stride_tricks.sliding_window_view(part, 2 * FRAME)[: len(total)]
         total -= np.log1p(np.abs(transform(blocks, window)[:, LOW:HIGH])).mean(axis=1)
     mean: np.ndarray = total / len(chosen)

@@ -134,16 +134,16 @@ def _ftyp(data: Any, body: int, stop: int, where: str, facts: FactCollector, sta
 def _times(data: Any, body: int) -> tuple[int, int, int]:
     """Return creation, modification, and the offset behind them."""
     if data[body] == 1:
-        made, changed = struct.unpack_from(">QQ", data, body + 4)
-        return made, changed, body + 20
-    made, changed = struct.unpack_from(">II", data, body + 4)
-    return made, changed, body + 12
+        creation, change = struct.unpack_from(">QQ", data, body + 4)
+        return creation, change, body + 20
+    creation, change = struct.unpack_from(">II", data, body + 4)
+    return creation, change, body + 12
 
 
 def _mvhd(data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:
-    made, changed, at = _times(data, body)
-    facts.fact("container.movie.created", moment(made), where, body + 4)
-    facts.fact("container.movie.modified", moment(changed), where, body + (12 if data[body] == 1 else 8))
+    creation, change, at = _times(data, body)
+    facts.fact("container.movie.created", moment(creation), where, body + 4)
+    facts.fact("container.movie.modified", moment(change), where, body + (12 if data[body] == 1 else 8))
     scale, length = struct.unpack_from(">IQ" if data[body] == 1 else ">II", data, at)
     state["scale"] = scale
     if scale and length not in (0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF):
@@ -151,10 +151,10 @@ def _mvhd(data: Any, body: int, stop: int, where: str, facts: FactCollector, sta
 
 
 def _tkhd(data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:
-    made, changed, at = _times(data, body)
+    creation, change, at = _times(data, body)
     key = f"container.track.{state['track']}"
-    facts.fact(f"{key}.created", moment(made), where, body + 4)
-    facts.fact(f"{key}.modified", moment(changed), where, body + (12 if data[body] == 1 else 8))
+    facts.fact(f"{key}.created", moment(creation), where, body + 4)
+    facts.fact(f"{key}.modified", moment(change), where, body + (12 if data[body] == 1 else 8))
     identifier = struct.unpack_from(">I", data, at)[0]
     facts.fact(f"{key}.id", identifier, where, at)
     length_at = at + 8
@@ -172,10 +172,10 @@ def _tkhd(data: Any, body: int, stop: int, where: str, facts: FactCollector, sta
 
 
 def _mdhd(data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:
-    made, changed, at = _times(data, body)
+    creation, change, at = _times(data, body)
     key = f"container.media.{state['track']}"
-    facts.fact(f"{key}.created", moment(made), where, body + 4)
-    facts.fact(f"{key}.modified", moment(changed), where, body + (12 if data[body] == 1 else 8))
+    facts.fact(f"{key}.created", moment(creation), where, body + 4)
+    facts.fact(f"{key}.modified", moment(change), where, body + (12 if data[body] == 1 else 8))
     scale, length = struct.unpack_from(">IQ" if data[body] == 1 else ">II", data, at)
     if scale and length not in (0xFFFFFFFF, 0xFFFFFFFFFFFFFFFF):
         facts.fact(f"{key}.duration_s", round(length / scale, 3), where, at)

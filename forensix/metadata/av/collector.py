@@ -81,11 +81,11 @@ def iso6709(value: str) -> tuple[float, float] | None:
 
     def degrees(part: str, width: int) -> float:
         sign, digits = (-1 if part[0] == "-" else 1), part[1:]
-        whole = digits.split(".")[0]
-        if len(whole) <= width:
+        integer = digits.split(".")[0]
+        if len(integer) <= width:
             return sign * float(digits)
         rest = digits[width:]
-        minutes = float(rest) if len(whole) == width + 2 else float(rest[:2]) + float(rest[2:]) / 60
+        minutes = float(rest) if len(integer) == width + 2 else float(rest[:2]) + float(rest[2:]) / 60
         return sign * (int(digits[:width]) + minutes / 60)
 
     return degrees(match.group(1), 2), degrees(match.group(2), 3)

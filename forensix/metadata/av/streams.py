@@ -24,7 +24,7 @@ MARKS = (
     ("HandBrake", re.compile(rb"HandBrake \d+\.\d+[\x20-\x7e]{0,40}")),
     ("GoPro", re.compile(rb"GoPro (?:AVC|H265|AAC|MET|TCD)[\x20-\x7e]{0,20}")),
 )
-SHOWN = 8
+MAX_LISTED = 8
 DEMUXERS = {
     "bmff": "mov",
     "matroska": "matroska",
@@ -42,15 +42,15 @@ DEMUXERS = {
 def marks(data: Any, facts: FactCollector) -> None:
     """Find the names that encoders leave inside the stream (``stream.encoder``), each once with its settings."""
     for name, pattern in MARKS:
-        seen: dict[str, int] = {}
+        places: dict[str, int] = {}
         for counted, match in enumerate(pattern.finditer(data)):
             encoder = text(match.group())
             # Padding cuts the name off where it ends: LAME3.10 is LAME3.100.
-            if not any(other.startswith(encoder) for other in seen):
-                seen[encoder] = match.start()
-            if len(seen) > SHOWN or counted > 2000:
+            if not any(other.startswith(encoder) for other in places):
+                places[encoder] = match.start()
+            if len(places) > MAX_LISTED or counted > 2000:
                 break
-        for encoder, at in seen.items():
+        for encoder, at in places.items():
             facts.fact("stream.encoder", encoder, f"encoder's text in the stream ({name})", at)
 
 

@@ -47,8 +47,8 @@ def period(sizes: list[int], kinds: list[int]) -> dict[str, Any] | None:
     if uneven > UNEVEN:
         return None
     rest = np.clip(rest / (uneven + 1e-3), CLIP_LOW, CLIP_HIGH)
-    whole = np.full(len(kind), np.nan)
-    whole[at] = rest
+    by_frame = np.full(len(kind), np.nan)
+    by_frame[at] = rest
     spread = float(rest.std()) + 1e-6
     now = np.diff(np.flatnonzero(kind == KEY))
     usual_now = int(np.median(now)) if len(now) else 0
@@ -57,7 +57,7 @@ def period(sizes: list[int], kinds: list[int]) -> dict[str, Any] | None:
         if usual_now and (length % usual_now == 0 or usual_now % length == 0):
             continue
         for first in range(length):
-            values = whole[first::length]
+            values = by_frame[first::length]
             values = values[~np.isnan(values)]
             if len(values) < 3 or np.median(values) < USUAL:
                 continue

@@ -60,7 +60,7 @@ class _Walker:
     def __init__(self, data: bytes, where: str, offset: int, tiff: Tiff, is_file: bool) -> None:
         self.data, self.where, self.offset, self.tiff, self.is_file = data, where, offset, tiff, is_file
         self.order, self.big = "<", False
-        self.seen: set[int] = set()
+        self.visited: set[int] = set()
         self.left = MAX_TOTAL_BYTES
 
     def start(self) -> None:
@@ -95,13 +95,13 @@ class _Walker:
 
     def directory(self, position: int, name: str, top: bool = False) -> int:
         """Read one directory and those it points to; return where the next one stands, 0 at the end."""
-        if position in self.seen:
+        if position in self.visited:
             self.problem(f"{name} points back to a directory that was read already.", position, name)
             return 0
-        if len(self.seen) >= MAX_DIRECTORIES:
+        if len(self.visited) >= MAX_DIRECTORIES:
             self.problem(f"There are more than {MAX_DIRECTORIES} directories.", position, name)
             return 0
-        self.seen.add(position)
+        self.visited.add(position)
         count_letter, count_size, entry_size = ("Q", 8, 20) if self.big else ("H", 2, 12)
         if position + count_size > len(self.data):
             self.problem(f"{name} should stand at byte {self.offset + position}, past the end.", position, name)

@@ -37,7 +37,7 @@ def parse(data: bytes) -> Parts:
             break
         if mark == 0x21 and at + 2 <= len(data):
             label = data[at + 1] if at + 1 < len(data) else 0
-            body, at, whole = _sub_blocks(data, at + 2)
+            body, at, complete = _sub_blocks(data, at + 2)
             _extension(label, body, data, start, at, parts)
             parts.nodes.append(Node(f"extension {label:02X}", start, at - start))
         elif mark == 0x2C and at + 10 <= len(data):
@@ -52,14 +52,14 @@ def parse(data: bytes) -> Parts:
                 parts.problems.append(
                     Problem(f"The LZW code size of frame {frames - 1} is {code_size}.", "image", inner)
                 )
-            body, at, whole = _sub_blocks(data, inner + 1)
+            body, at, complete = _sub_blocks(data, inner + 1)
             if not body:
                 parts.problems.append(Problem(f"Frame {frames - 1} holds no data.", "image", start))
             parts.nodes.append(Node("image", start, at - start, f"{w} x {h}"))
         else:
             parts.problems.append(Problem(f"Byte {mark:02X} begins no block.", "block", at))
             break
-        if not whole:
+        if not complete:
             parts.problems.append(Problem("The last block is cut short.", "block", start))
             break
     if not frames:

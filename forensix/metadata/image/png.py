@@ -94,8 +94,8 @@ def _image_data(data: bytes, parts: Parts) -> None:
         return
     channels = {"grey": 1, "RGB": 3, "palette": 1, "grey with alpha": 2, "RGB with alpha": 4}.get(header["colour"], 1)
     row = (header["width"] * header["bits"] * channels + 7) // 8 + 1
-    wanted = row * header["height"] if not header["interlaced"] else 0
-    if wanted > 400 << 20:
+    n_bytes = row * header["height"] if not header["interlaced"] else 0
+    if n_bytes > 400 << 20:
         return
     unpacker, got = zlib.decompressobj(), 0
     first = next(node.offset for node in parts.nodes if node.name == "IDAT")
@@ -109,8 +109,8 @@ def _image_data(data: bytes, parts: Parts) -> None:
     except zlib.error as error:
         parts.problems.append(Problem(f"The image data cannot be inflated ({error}).", "IDAT", first))
         return
-    if got < wanted:
-        message = f"The image data inflates to {got} bytes where {wanted} are needed."
+    if got < n_bytes:
+        message = f"The image data inflates to {got} bytes where {n_bytes} are needed."
         parts.problems.append(Problem(message, "IDAT", first))
 
 

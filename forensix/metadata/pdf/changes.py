@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 from forensix.metadata.pdf.history import History, Revision
-from forensix.metadata.pdf.objects import DESCRIBED, ROLES, TOLD, View, own_role, roles
+from forensix.metadata.pdf.objects import DESCRIBED, MAX_LISTED, ROLES, View, own_role, roles
 from forensix.metadata.pdf.sections import Entry
 
 SAME_SAVE = "a second cross-reference section for the same objects, written in the same go"
@@ -20,7 +20,7 @@ def changes(data: bytes, history: History) -> list[dict[str, Any]]:
     entries: dict[int, Entry] = {}
     trailer: dict[str, Any] = {}
     for revision in history.revisions:
-        if revision.index > TOLD:
+        if revision.index > MAX_LISTED:
             # Revisions without end are no history; they are counted and their bytes told.
             records.append(_untold(revision))
             continue
@@ -41,17 +41,17 @@ def changes(data: bytes, history: History) -> list[dict[str, Any]]:
             if role == "structure of the file" and not name:
                 continue
             freed = revision.entries[number][0] == "free"
-            kept = before is not None and not freed and number in known
+            is_kept = before is not None and not freed and number in known
             if (
                 before is not None
-                and kept
+                and is_kept
                 and view.get(number) == before.get(number)
                 and _same_bytes(view, before, number)
             ):
                 continue
             if (
                 role == "page"
-                and kept
+                and is_kept
                 and before is not None
                 and _only_annotations(view.get(number), before.get(number))
             ):

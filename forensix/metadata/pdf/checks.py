@@ -81,16 +81,16 @@ def _tree(view: View) -> list[Problem]:
             Problem("the page tree cannot be read", f"catalog /Pages, object {_number(catalog.get('Pages'))}")
         )
         return problems
-    seen, leaves, circle, twice = set[int](), 0, False, False
+    visited, leaves, circle, twice = set[int](), 0, False, False
     stack: list[tuple[Any, tuple[int, ...]]] = [(catalog.get("Pages"), ())]
-    while stack and len(seen) < CHECKED:
+    while stack and len(visited) < CHECKED:
         node, above = stack.pop()
         if isinstance(node, Ref):
-            if node.number in seen:
+            if node.number in visited:
                 circle = circle or node.number in above or len(above) > DEPTH
                 twice = True
                 continue
-            seen.add(node.number)
+            visited.add(node.number)
             above = (*above, node.number)
         item = view.resolve(node)
         if not isinstance(item, dict) and not _hidden(view, node):
@@ -136,10 +136,10 @@ def _dictionaries(data: bytes, view: View) -> list[Problem]:
         try:
             reference, _, end = syntax.indirect(data, where)
             after = syntax.skip_space(data, end)
-            whole = data[after : after + 6] in (b"stream", b"endobj")
+            complete = data[after : after + 6] in (b"stream", b"endobj")
         except (SyntaxFault, ValueError, RecursionError):
-            reference, whole = Ref(number, 0), False
-        if not whole and reference.number == number:
+            reference, complete = Ref(number, 0), False
+        if not complete and reference.number == number:
             bad.append(Problem(f"object {number} is not well formed", f"object {number}", where))
     for number, (kind, _, _) in list(view.entries.items())[:CHECKED]:
         if kind == "in" and not view.encrypted and view.get(number) is None and not view.present(number):

@@ -16,8 +16,8 @@ from forensix.metadata.pdf.drawing import FAULTS, Box, Budget, Drawing, Mark, To
 
 PAGES = 12
 ANNOTATIONS = 200
-COVERS = 500
-"""Boxes and pictures of a page that are looked at."""
+COVERS = 300
+"""Boxes and pictures of a page that are looked at, the last ones, since what covers is drawn late."""
 
 TOLD = 20
 """Places of a page that are told."""
@@ -99,7 +99,7 @@ def _covers(marks: list[Mark], area: float) -> list[tuple[int, Mark]]:
         and 4 <= mark.box[3] - mark.box[1] <= 150
         and mark.box[2] - mark.box[0] >= 4
         and (mark.kind != "image" or _area(mark.box) <= MOST_PICTURE * area)
-    ][:COVERS]
+    ][-COVERS:]
 
 
 def _kind(mark: Mark) -> str:

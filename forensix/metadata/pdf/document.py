@@ -14,7 +14,7 @@ import pikepdf
 from forensix.metadata.facts import Fact, Problem
 
 OBJECTS = 50_000
-SHOWN = 60
+MAX_LISTED = 60
 TEXT = 2000
 
 HARMLESS = re.compile(
@@ -90,7 +90,7 @@ def _info(pdf: pikepdf.Pdf) -> Iterator[Fact]:
     if not isinstance(info, pikepdf.Dictionary):
         return
     where = f"document information, object {info.objgen[0]}" if info.objgen[0] else "document information"
-    for key, value in list(info.items())[:SHOWN]:
+    for key, value in list(info.items())[:MAX_LISTED]:
         if isinstance(value, pikepdf.String | pikepdf.Name | int | float | bool):
             yield Fact(f"pdf.info.{key.lstrip('/')}", str(value)[:TEXT], f"{where}, {key}")
 
@@ -132,7 +132,7 @@ def _layers(pdf: pikepdf.Pdf) -> Iterator[Fact]:
     off = default.get("/OFF") if isinstance(default, pikepdf.Dictionary) else None
     hidden = {o.objgen for o in list(off)[:1000]} if isinstance(off, pikepdf.Array) else set()
     groups = layers.get("/OCGs")
-    for group in list(groups)[:SHOWN] if isinstance(groups, pikepdf.Array) else ():
+    for group in list(groups)[:MAX_LISTED] if isinstance(groups, pikepdf.Array) else ():
         if isinstance(group, pikepdf.Dictionary):
             kind = "hidden" if group.objgen in hidden else "shown"
             yield Fact(f"pdf.layer.{kind}", str(group.get("/Name", "")), f"optional content, object {group.objgen[0]}")
@@ -166,10 +166,10 @@ def _objects(pdf: pikepdf.Pdf) -> Iterator[Fact]:
                     links.setdefault(text, number)
                 else:
                     items.append(Fact(f"pdf.action.{kind}", text, f"action, object {number}"))
-    yield from items[: 20 * SHOWN]
-    for link, number in list(links.items())[:SHOWN]:
+    yield from items[: 20 * MAX_LISTED]
+    for link, number in list(links.items())[:MAX_LISTED]:
         yield Fact("pdf.uri", link, f"link, object {number}")
-    for font, number in list(fonts.items())[:SHOWN]:
+    for font, number in list(fonts.items())[:MAX_LISTED]:
         yield Fact("pdf.font", font, f"font, object {number}")
     yield Fact("pdf.images", n_images, "image objects")
     if filters:

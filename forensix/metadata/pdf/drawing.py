@@ -24,6 +24,7 @@ OPERATORS = 60_000
 MARKS = 3000
 LETTERS = 30_000
 DEPTH = 5
+FONTS = 60
 BROAD_PT = 4.0
 """From which width on a straight stroke can cover a line of text."""
 
@@ -69,7 +70,8 @@ class Budget:
     """What may still be read of a document, and the fonts that were."""
 
     n_bytes: int = TOTAL_BYTES
-    tables: dict[tuple[int, int], Font] = field(default_factory=dict)
+    n_fonts: int = FONTS
+    fonts: dict[tuple[int, int], Font] = field(default_factory=dict)
 
 
 def draw(pdf: pikepdf.Pdf, page: pikepdf.Page, budget: Budget) -> Drawing:
@@ -196,10 +198,20 @@ class _Reader:
         self.drawing.marks += [Mark(kind, box, filled, opaque) for box in boxes]
 
     def _font(self, item: Any) -> Font:
-        try:
-            return fonts.read(item, self.budget.tables)
-        except FAULTS:
+        """Return a font; what is read over and over, because it has no number, counts each time."""
+        if not isinstance(item, pikepdf.Dictionary):
             return Font()
+        if item.objgen[0] and item.objgen in self.budget.fonts:
+            return self.budget.fonts[item.objgen]
+        self.budget.n_fonts -= 1
+        if self.budget.n_fonts < 0:
+            return Font()
+        try:
+            font = fonts.read(item)
+        except FAULTS:
+            font = Font()
+        self.budget.fonts[item.objgen] = font
+        return font
 
     def _text(self, value: Any, state: dict[str, Any], text_matrix: Matrix) -> float:
         """Add a string, or an array of strings and shifts; return how far it moves the next one."""

@@ -8,13 +8,14 @@ ISO 32000-2:2020, 9.6 (simple fonts), 9.7 (composite fonts), 9.10 (extraction of
 """
 
 import re
+import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
 import pikepdf
 
-CODES = 70_000
-TABLE_BYTES = 1 << 18
+CODES = 5000
+TABLE_BYTES = 1 << 17
 
 _SECTION = re.compile(rb"beginbf(char|range)(.*?)endbf(?:char|range)", re.DOTALL)
 _HEX = re.compile(rb"<([0-9A-Fa-f\s]*)>")
@@ -44,16 +45,11 @@ class Font:
         ]
 
 
-def read(font: Any, tables: dict[tuple[int, int], Font]) -> Font:
-    """Return a font of a page's resources; ``tables`` keeps those that were read."""
-    if not isinstance(font, pikepdf.Dictionary):
-        return Font()
-    if font.objgen in tables and font.objgen[0]:
-        return tables[font.objgen]
+def read(font: pikepdf.Dictionary) -> Font:
+    """Return a font of a page's resources."""
     composite = font.get("/Subtype") == "/Type0"
     default, widths = _composite_widths(font) if composite else (0.5, _simple_widths(font))
-    tables[font.objgen] = Font(2 if composite else 1, default, widths, _characters(font.get("/ToUnicode")))
-    return tables[font.objgen]
+    return Font(2 if composite else 1, default, widths, _characters(font.get("/ToUnicode")))
 
 
 def _simple_widths(font: Any) -> dict[int, float]:
@@ -69,12 +65,14 @@ def _simple_widths(font: Any) -> dict[int, float]:
 def _composite_widths(font: Any) -> tuple[float, dict[int, float]]:
     below = font.get("/DescendantFonts")
     inner: Any = below[0] if isinstance(below, pikepdf.Array) and len(below) else {}
-    rows, widths = list(inner.get("/W", ()))[:CODES], dict[int, float]()
+    stated = inner.get("/W")
+    rows = [stated[i] for i in range(min(len(stated), CODES))] if isinstance(stated, pikepdf.Array) else []
+    widths: dict[int, float] = {}
     i = 0
     while i + 1 < len(rows) and len(widths) < CODES:
         first, second = int(rows[i]), rows[i + 1]
         if isinstance(second, pikepdf.Array):
-            widths.update((first + k, float(width) / 1000) for k, width in enumerate(list(second)[:CODES]))
+            widths.update((first + k, float(second[k]) / 1000) for k in range(min(len(second), CODES)))
             i += 2
         else:
             if i + 2 >= len(rows):
@@ -86,10 +84,15 @@ def _composite_widths(font: Any) -> tuple[float, dict[int, float]]:
 
 def _characters(table: Any) -> dict[int, str]:
     """Return the characters that a /ToUnicode table names."""
-    if not isinstance(table, pikepdf.Stream) or len(table.read_raw_bytes()) > TABLE_BYTES // 4:
+    if not isinstance(table, pikepdf.Stream) or "/DecodeParms" in table:
         return {}
+    raw = table.read_raw_bytes()
+    if table.get("/Filter") is not None:
+        if str(table.get("/Filter")) != "/FlateDecode":
+            return {}
+        raw = zlib.decompressobj().decompress(raw, TABLE_BYTES)
     found: dict[int, str] = {}
-    for kind, body in _SECTION.findall(table.read_bytes()[:TABLE_BYTES]):
+    for kind, body in _SECTION.findall(raw[:TABLE_BYTES]):
         if kind == b"char":
             codes = _HEX.findall(body)
             found.update((int(code, 16), _text(text)) for code, text in zip(codes[::2], codes[1::2], strict=False))

@@ -12,7 +12,7 @@ from forensix.metadata.pdf.syntax import Name, Ref, SyntaxFault
 
 DESCRIBED = 2000
 PAGES = 1000
-TOLD = 40
+MAX_LISTED = 40
 INFLATED_BYTES = 96 << 20
 APPEARANCE_DEPTH = 6
 VALIDATION_DEPTH = 5
@@ -217,13 +217,13 @@ def _fields(view: View, kids: Any, by_number: dict[int, tuple[str, str]], prefix
 
 def _pages(view: View, catalog: dict[str, Any]) -> list[Any]:
     pages: list[Any] = []
-    stack, seen = [catalog.get("Pages")], set[int]()
-    while stack and len(pages) < PAGES and len(seen) < 8 * PAGES:
+    stack, visited = [catalog.get("Pages")], set[int]()
+    while stack and len(pages) < PAGES and len(visited) < 8 * PAGES:
         node = stack.pop()
         if isinstance(node, Ref):
-            if node.number in seen:
+            if node.number in visited:
                 continue
-            seen.add(node.number)
+            visited.add(node.number)
         item = view.dictionary(node)
         if "Kids" in item:
             stack.extend(reversed(view.array(item["Kids"])[: 8 * PAGES]))

@@ -72,7 +72,7 @@ def checked(data: bytes, record: dict[str, Any]) -> dict[str, Any]:
     certificate = next(c.chosen for c in content["certificates"] if _made_by(signer, c.chosen))
     algorithm = signer["digest_algorithm"]["algorithm"].native
     covered = b"".join(data[a : a + n] for a, n in zip(ranges[::2], ranges[1::2], strict=False))
-    whole = ranges[0] == 0 and all(a + n <= len(data) for a, n in zip(ranges[::2], ranges[1::2], strict=False))
+    covers_file = ranges[0] == 0 and all(a + n <= len(data) for a, n in zip(ranges[::2], ranges[1::2], strict=False))
     kind, intact = content["encap_content_info"]["content_type"].native, True
     if record["subfilter"] == "adbe.pkcs7.sha1":
         signed = bytes(content["encap_content_info"]["content"].native or b"")
@@ -80,7 +80,7 @@ def checked(data: bytes, record: dict[str, Any]) -> dict[str, Any]:
     else:
         signed = covered
     fits, valid = validate_sig_integrity(signer, certificate, kind, hashlib.new(algorithm, signed).digest())
-    return {**record, "intact": intact and fits and whole, "valid": bool(valid), "certificate": certificate}
+    return {**record, "intact": intact and fits and covers_file, "valid": bool(valid), "certificate": certificate}
 
 
 def _made_by(signer: Any, certificate: Any) -> bool:

@@ -58,12 +58,12 @@ def _from_bytes(data: bytes, raw: dict[str, Any]) -> Fact:
         )
     if checked.get("empty"):
         return Fact("pdf.signature.empty", checked, where, raw["offset"])
-    whole = _only_its_value_is_left_out(raw["byte_range"], data)
+    covers_file = _only_its_value_is_left_out(raw["byte_range"], data)
     record = {
         **_blank(raw["byte_range"]),
         **_certificate(checked.pop("certificate")),
         **checked,
-        "coverage": "entire_file" if whole else None,
+        "coverage": "entire_file" if covers_file else None,
         "from_bytes": True,
     }
     return Fact("pdf.signature", record, where, raw["offset"])

@@ -66,19 +66,19 @@ def parse(data: bytes, at: int, depth: int = 0) -> tuple[Any, int]:
     if depth > DEPTH:
         raise SyntaxFault(f"objects are nested more than {DEPTH} deep at byte {at}")
     at = skip_space(data, at)
-    two, one = data[at : at + 2], data[at : at + 1]
-    if two == b"<<":
+    pair, byte = data[at : at + 2], data[at : at + 1]
+    if pair == b"<<":
         return _dictionary(data, at + 2, depth)
-    if one == b"[":
+    if byte == b"[":
         return _array(data, at + 1, depth)
-    if one == b"/":
+    if byte == b"/":
         match = _REGULAR.match(data, at + 1)
         raw = match.group() if match else b""
         raw = _HEX_NAME.sub(lambda m: bytes([int(m.group(1), 16)]), raw)
         return Name(raw.decode("utf-8", "replace")), match.end() if match else at + 1
-    if one == b"(":
+    if byte == b"(":
         return _string(data, at + 1)
-    if one == b"<":
+    if byte == b"<":
         end = data.find(b">", at, at + OBJECT_BYTES)
         if end < 0:
             raise SyntaxFault(f"a hexadecimal string is not closed at byte {at}")

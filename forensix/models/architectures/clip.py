@@ -59,8 +59,8 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return tokens (batch, n, width)."""
-        seen = self.ln_1(x)
-        x = x + self.attn(seen, seen, seen, need_weights=False)[0]
+        normed = self.ln_1(x)
+        x = x + self.attn(normed, normed, normed, need_weights=False)[0]
         out: Tensor = x + self.mlp(self.ln_2(x))
         return out
 
@@ -132,10 +132,10 @@ def adapt(state: dict[str, Any], base: dict[str, Tensor] | None = None) -> dict[
         return _from_hub(state)
     head = state.get("model", state)
     head = {f"fc.{re.sub('^(module[.])?(fc[.])?', '', key)}": value for key, value in head.items()}
-    kept = {key: value for key, value in base.items() if not key.startswith(_TEXT)}
-    if len(kept["visual.proj"]) == head["fc.weight"].shape[1]:
-        del kept["visual.proj"]
-    return kept | head
+    visual = {key: value for key, value in base.items() if not key.startswith(_TEXT)}
+    if len(visual["visual.proj"]) == head["fc.weight"].shape[1]:
+        del visual["visual.proj"]
+    return visual | head
 
 
 def _from_hub(state: dict[str, Tensor]) -> dict[str, Tensor]:

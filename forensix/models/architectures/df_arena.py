@@ -53,8 +53,8 @@ class Attention(nn.Module):
         q, k, v = joined.permute(2, 0, 3, 1, 4)
         weights = (q @ k.transpose(-2, -1) * (width // HEADS) ** -0.5).softmax(-1)
         out = self.proj((weights @ v).transpose(1, 2).reshape(batch, n + HEADS, width))
-        whole, frames, of_heads = torch.split(out, [1, n - 1, HEADS], dim=1)
-        return torch.cat([whole + of_heads.mean(1, keepdim=True) + frames.mean(1, keepdim=True), frames], dim=1)
+        cls, frames, of_heads = torch.split(out, [1, n - 1, HEADS], dim=1)
+        return torch.cat([cls + of_heads.mean(1, keepdim=True) + frames.mean(1, keepdim=True), frames], dim=1)
 
 
 def _bent(width: int) -> nn.Sequential:

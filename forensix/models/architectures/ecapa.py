@@ -33,13 +33,13 @@ class Step(nn.Module):
     def __init__(self, channels: int, dilation: int) -> None:
         super().__init__()
         self.width = channels // PARTS
-        whole = self.width * PARTS
-        self.conv1, self.bn1 = nn.Conv1d(channels, whole, 1), nn.BatchNorm1d(whole)
+        n = self.width * PARTS
+        self.conv1, self.bn1 = nn.Conv1d(channels, n, 1), nn.BatchNorm1d(n)
         self.convs = nn.ModuleList(
             nn.Conv1d(self.width, self.width, 3, padding=dilation, dilation=dilation) for _ in range(PARTS - 1)
         )
         self.bns = nn.ModuleList(nn.BatchNorm1d(self.width) for _ in range(PARTS - 1))
-        self.conv3, self.bn3 = nn.Conv1d(whole, channels, 1), nn.BatchNorm1d(channels)
+        self.conv3, self.bn3 = nn.Conv1d(n, channels, 1), nn.BatchNorm1d(channels)
         self.se = Squeeze(channels)
 
     def forward(self, x: Tensor) -> Tensor:

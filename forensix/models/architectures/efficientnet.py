@@ -132,7 +132,7 @@ def fused(network: Network) -> Network:
 def statistics(maps: Sequence[Tensor]) -> Tensor:
     """Return means and standard deviations over space of every map, joined: (batch, 2 * channels of all maps)."""
     rows = []
-    for one in maps:
-        x = one.flatten(2).float()
+    for stage in maps:
+        x = stage.flatten(2).float()
         rows += [x.mean(2), (x.var(2, unbiased=False) + _LEAST_VARIANCE).sqrt()]
     return torch.cat(rows, 1)

@@ -86,9 +86,9 @@ def _in_order(layers: dict[int, dict[str, Tensor]]) -> list[dict[str, Tensor]]:
     return [layers[number] for number in sorted(layers)]
 
 
-_ONE = ("plain", "mix.0", "wide.0", "mix.1", "wide.1", "mix.2", "wide.2")
+_BRANCHES = ("plain", "mix.0", "wide.0", "mix.1", "wide.1", "mix.2", "wide.2")
 _CONVOLUTIONS = {
     4: [f"steps.{i}" for i in range(4)],
-    16: [*(f"steps.{i}.{name}" for i in range(2) for name in _ONE), "steps.2", "steps.3"],
+    16: [*(f"steps.{i}.{name}" for i in range(2) for name in _BRANCHES), "steps.2", "steps.3"],
 }
 """Names here in the order of the files' layers, by how many there are."""

@@ -76,13 +76,13 @@ def placed(maps: list[Tensor], rule: Rule, output: int) -> Tensor:
     weight = rule.linear.weight[output] / rule.scale
     logits: Tensor = rule(statistics(maps))[:, output, None, None].expand(-1, CELLS, CELLS)
     at = 0
-    for one in maps:
-        x = one.float()
+    for stage in maps:
+        x = stage.float()
         n = x.shape[1]
         for_mean, for_deviation = weight[at : at + n], weight[at + n : at + 2 * n]
         at += 2 * n
         centred = x - x.mean((2, 3), keepdim=True)
-        deviation = statistics([one])[:, n:, None, None]
+        deviation = statistics([stage])[:, n:, None, None]
         # A deviation is the mean over space of squared distance by itself; what is left of both sums to nothing.
         spread = centred.square() / deviation
         added = (for_mean[:, None, None] * centred).sum(1)

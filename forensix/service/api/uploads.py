@@ -60,7 +60,7 @@ class Upload:
         self._store, self._task, self._max_bytes = store, task, max_bytes
         self._pieces: list[bytes] = []
         self._held_bytes = 0
-        self._sniffed = self._stored = self._visible = self._discarded = False
+        self._has_format = self._stored = self._visible = self._discarded = False
         self._lock = threading.RLock()
         self._writer: Writer | None = None
 
@@ -77,7 +77,7 @@ class Upload:
             raise file_too_large(self._max_bytes)
         self._pieces.append(data)
         self._held_bytes += len(data)
-        if not self._sniffed and self.size_bytes >= HEAD_BYTES:
+        if not self._has_format and self.size_bytes >= HEAD_BYTES:
             self._sniff()
 
     @property
@@ -93,7 +93,7 @@ class Upload:
         Refusal
             400: it is empty; 415: it is of nothing that the task takes.
         """
-        if not self._sniffed:
+        if not self._has_format:
             self._sniff()
 
     def write(self) -> None:
@@ -146,20 +146,22 @@ class Upload:
             self._stored, self._visible, self._writer = False, False, None
 
     def _sniff(self) -> None:
-        self._sniffed = True
+        self._has_format = True
         head = b"".join(self._pieces)[:HEAD_BYTES]
         try:
-            sniffed = sniff(head, self.name or "the upload")
+            file_format = sniff(head, self.name or "the upload")
         except BrokenMedia as error:
             raise Refusal(400, error.code, str(error)) from None
         except UnsupportedMedia as error:
             raise Refusal(415, error.code, str(error)) from None
-        if not sniffed.kinds & self._task.accepts:
+        if not file_format.kinds & self._task.accepts:
             taken = ", ".join(sorted(self._task.accepts))
-            raise Refusal(415, "unsupported_media", f"{self._task.name} takes {taken}; this file is {sniffed.format}")
-        if sniffed.broken and not self._task.examines_broken:
-            examiners = " or ".join(one.name for one in descriptions() if one.examines_broken)
-            raise Refusal(415, "unsupported_media", f"{sniffed.broken}; only {examiners} can examine such a file")
+            raise Refusal(
+                415, "unsupported_media", f"{self._task.name} takes {taken}; this file is {file_format.format}"
+            )
+        if file_format.broken and not self._task.examines_broken:
+            examiners = " or ".join(task.name for task in descriptions() if task.examines_broken)
+            raise Refusal(415, "unsupported_media", f"{file_format.broken}; only {examiners} can examine such a file")
 
 
 def display_name(raw: bytes) -> str | None:

@@ -275,8 +275,8 @@ def _out_of_memory(memory_bytes: int) -> tuple[str, str]:
 
 
 def _environment(scratch: Path, data_bytes: int, threads: int) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(_WITHHELD)}
-    kept = interpreter.environment(kept)
-    kept.setdefault("OMP_NUM_THREADS", str(threads))
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(_WITHHELD)}
+    variables = interpreter.environment(variables)
+    variables.setdefault("OMP_NUM_THREADS", str(threads))
     limits = {"parent": os.getpid(), "data_bytes": data_bytes}
-    return kept | {"TMPDIR": str(scratch), SETTINGS: json.dumps(limits)}
+    return variables | {"TMPDIR": str(scratch), SETTINGS: json.dumps(limits)}

@@ -65,10 +65,10 @@ class Deliveries:
     def _look_up(self, task_id: str, webhook_id: str, attempt: int) -> Mapping[str, Any] | None:
         """Return the task with its receiver's URL, None when there is nothing to do; start what was not met before."""
         columns = (*tasks.c, accounts.c.webhook_secret)
-        one = sa.select(*columns).join(accounts, accounts.c.id == tasks.c.account_id).where(tasks.c.id == task_id)
+        query = sa.select(*columns).join(accounts, accounts.c.id == tasks.c.account_id).where(tasks.c.id == task_id)
         with self._database.write() as connection:
             # Locked, so that two attempts do not both take a new URL for theirs to start.
-            row = connection.execute(one.with_for_update(of=tasks)).mappings().one_or_none()
+            row = connection.execute(query.with_for_update(of=tasks)).mappings().one_or_none()
             if row is None or row["status"] == "in_progress":
                 return None
             task = dict(row)

@@ -93,7 +93,7 @@ class Watch:
 
     def __init__(self, database: Database, jobs: Jobs, lease: Lease, *, silent_s: float = SILENT_S) -> None:
         self._database, self._jobs, self._lease, self._silent_s = database, jobs, lease, silent_s
-        self._seen: dict[str, tuple[float, float]] = {}
+        self._heartbeats: dict[str, tuple[float, float]] = {}
 
     def beat(self) -> None:
         """Write a sign of life.
@@ -113,22 +113,22 @@ class Watch:
         now = time.monotonic()
         with self._database.read() as connection:
             rows = _rows(connection, workers.c.id != self._lease.id)
-        self._seen = {
+        self._heartbeats = {
             row["id"]: (row["heartbeat_at"], now)
-            if self._seen.get(row["id"], (None,))[0] != row["heartbeat_at"]
-            else self._seen[row["id"]]
+            if self._heartbeats.get(row["id"], (None,))[0] != row["heartbeat_at"]
+            else self._heartbeats[row["id"]]
             for row in rows
         }
         gone = [
             row
             for row in rows
-            if now - self._seen[row["id"]][1] > self._silent_s or _has_no_process(row, self._lease.host)
+            if now - self._heartbeats[row["id"]][1] > self._silent_s or _has_no_process(row, self._lease.host)
         ]
         return [row["id"] for row in gone if self._take_over(row)]
 
     def forget(self) -> None:
         """Start observing anew: the database was away, and silence says nothing."""
-        self._seen.clear()
+        self._heartbeats.clear()
 
     def _take_over(self, row: Mapping[str, Any]) -> bool:
         # Under our process while it lasts: should we die over it, it falls silent once more.

@@ -62,7 +62,7 @@ class Worker:
         self._deliveries = Deliveries(settings, self._database, self._jobs, self._retry)
         self._watch = leases.Watch(self._database, self._jobs, self._lease)
         self._running: set[str] = set()
-        self._told = threading.Event()
+        self._stopping = threading.Event()
 
     def run(self) -> None:
         """Work until told to stop."""
@@ -73,7 +73,7 @@ class Worker:
         threading.Thread(target=self._retain, name="forensix-retention", daemon=True).start()
         threading.Thread(target=self._analyst.warm, name="forensix-warm", daemon=True).start()
         _LOG.info("worker started", extra={"fields": {"worker": self._lease.id}})
-        self._told.wait()
+        self._stopping.wait()
         self._wind_down()
 
     def _launch(self) -> None:
@@ -149,7 +149,7 @@ class Worker:
                 _LOG.warning("no retention: %s", type(error).__name__)
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
-        self._told.set()
+        self._stopping.set()
 
     def _wind_down(self) -> None:
         """Take nothing more on, finish or give back what is there, and end the process."""

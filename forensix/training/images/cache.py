@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from PIL import Image
 
 from forensix.errors import InputNotFound
-from forensix.synthetic.crops import RGB, whole
+from forensix.synthetic.crops import RGB, whole_picture
 from forensix.training.sources import Repositories
 
 NATIVE_SIDE_PX = 448
@@ -66,7 +66,7 @@ def cut_views(rgb: RGB, rng: np.random.Generator, *, cells: int = 1) -> Views:
             top, left = int(rng.integers(height - h + 1)), int(rng.integers(width - w + 1))
             view = piece[top : top + h, left : left + w]
         native.append(np.ascontiguousarray(view))
-    return Views(tuple(native), whole(rgb[:height, :width]), difference_hash(rgb))
+    return Views(tuple(native), whole_picture(rgb[:height, :width]), difference_hash(rgb))
 
 
 def decode(data: bytes) -> RGB | None:

@@ -19,10 +19,10 @@ def test_fewer_than_one_in_twenty(corpora: Path) -> None:
     real = sorted(Manifest.read(corpora / "voice" / "manifest.csv").where(label="real").paths())[::EVERY]
     raised = 0
     for path in real:
-        found = FactCollector()
-        found.fact("stream.audio", {"codec": "flac"}, "stream 0")
-        audio_signal.read(str(path), "flac", found)
-        facts = Facts("audio", "flac", tuple(found.items))
+        collector = FactCollector()
+        collector.fact("stream.audio", {"codec": "flac"}, "stream 0")
+        audio_signal.read(str(path), "flac", collector)
+        facts = Facts("audio", "flac", tuple(collector.items))
         raised += any(f.severity != "benign" for f in audio.signal(facts))
     assert len(real) > 50
     assert raised / len(real) < ALLOWED

@@ -45,24 +45,24 @@ def test_the_places_counted_are_the_places_marked(tmp_path: Path) -> None:
     path = wav(tmp_path / "a.wav", tone)
     read = container.read(str(path), "wav")
     assert len(read.get("signal.jumps")) > 1
-    found = pick(claims(read), "The waveform jumps at")
-    assert found.claim.claim == "The waveform jumps at 1 place"
-    assert len(found.claim.value) == 1
+    findings = pick(claims(read), "The waveform jumps at")
+    assert findings.claim.claim == "The waveform jumps at 1 place"
+    assert len(findings.claim.value) == 1
     with open_media(path) as media:
-        (timeline,) = [item for item in moments(media, [found]) if isinstance(item, Timeline)]
+        (timeline,) = [item for item in moments(media, [findings]) if isinstance(item, Timeline)]
     assert [span.start_s for span in timeline.spans] == pytest.approx([2.5], abs=0.01)
 
 
 @pytest.mark.parametrize("n", [1, 4, 5, 6, 12])
 def test_a_sentence_counts_the_places_that_it_leaves_out(n: int) -> None:
     jumps = [[1.0 + i, 50.0] for i in range(n)] + [[40.0 + i, 39.0] for i in range(3)]
-    found = pick(
+    findings = pick(
         claims(facts(("signal.seconds", 60.0), ("signal.rate_hz", 16000), ("signal.jumps", jumps))), "waveform jumps"
     )
-    assert found.claim.claim == f"The waveform jumps at {n} {'place' if n == 1 else 'places'}"
-    assert [len(fact.value) for fact in found.facts] == [n] == [len(found.claim.value)]
-    left_out = re.search(r"and (\d+) more places", found.claim.explanation)
-    assert found.claim.explanation.count("times the usual") + (int(left_out[1]) if left_out else 0) == n
+    assert findings.claim.claim == f"The waveform jumps at {n} {'place' if n == 1 else 'places'}"
+    assert [len(fact.value) for fact in findings.facts] == [n] == [len(findings.claim.value)]
+    left_out = re.search(r"and (\d+) more places", findings.claim.explanation)
+    assert findings.claim.explanation.count("times the usual") + (int(left_out[1]) if left_out else 0) == n
 
 
 def test_weaker_silences_and_steps_are_not_marked() -> None:
@@ -72,9 +72,9 @@ def test_weaker_silences_and_steps_are_not_marked() -> None:
         ("signal.silences", [[0.1, 0.2], [5.0, 0.06], [9.0, 0.5]]),
         ("signal.floor_steps", [[12.0, 30.0], [30.0, 7.0]]),
     )
-    found = claims(items)
-    assert pick(found, "Digital silence inside the recording (1)").facts[0].value == [[9.0, 0.5]]
-    assert pick(found, "The background noise changes").facts[0].value == [[12.0, 30.0]]
+    findings = claims(items)
+    assert pick(findings, "Digital silence inside the recording (1)").facts[0].value == [[9.0, 0.5]]
+    assert pick(findings, "The background noise changes").facts[0].value == [[12.0, 30.0]]
 
 
 def test_joined_mp3(tmp_path: Path) -> None:
@@ -170,9 +170,9 @@ def through_aac(path: Path, seed: int) -> np.ndarray:
 
 def test_sound_that_was_aac_and_a_join_of_it(tmp_path: Path) -> None:
     first, second = through_aac(tmp_path / "a.m4a", 1), through_aac(tmp_path / "b.m4a", 2)
-    whole = claims(container.read(str(wav(tmp_path / "a.wav", first[700:])), "wav"))
-    assert pick(whole, "sound was AAC before").severity == "benign"
-    assert not [f for f in whole if "cut or joined" in f.claim.claim]
+    findings = claims(container.read(str(wav(tmp_path / "a.wav", first[700:])), "wav"))
+    assert pick(findings, "sound was AAC before").severity == "benign"
+    assert not [f for f in findings if "cut or joined" in f.claim.claim]
     joined = np.concatenate([first[700:60000], second[321:]])
     claim = pick(claims(container.read(str(wav(tmp_path / "b.wav", joined)), "wav")), "cut or joined")
     assert claim.severity == "suspect" and "FILE_EDITED" in claim.flags

@@ -7,9 +7,9 @@ from forensix.metadata.facts import Fact
 
 
 def moment(text: str, offset: str | None = None) -> dates.Moment:
-    found = dates.parse(Fact("d", text, "x"), offset=offset)
-    assert found is not None
-    return found
+    actual = dates.parse(Fact("d", text, "x"), offset=offset)
+    assert actual is not None
+    return actual
 
 
 @pytest.mark.parametrize(
@@ -23,9 +23,9 @@ def moment(text: str, offset: str | None = None) -> dates.Moment:
     ],
 )
 def test_spellings(text: str, local: str, hours: float | None) -> None:
-    found = moment(text)
-    assert found.local.isoformat() == local
-    assert (found.offset.total_seconds() / 3600 if found.offset is not None else None) == hours
+    actual = moment(text)
+    assert actual.local.isoformat() == local
+    assert (actual.offset.total_seconds() / 3600 if actual.offset is not None else None) == hours
 
 
 @pytest.mark.parametrize("text", ["", "0000:00:00 00:00:00", "    :  :     :  :  ", "2008:13:45 00:00:00", "yesterday"])

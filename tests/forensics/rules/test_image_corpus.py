@@ -29,5 +29,5 @@ def test_two_files_of_each_kind(expect: str, corpora: Path) -> None:
         rows = [r for r in csv.DictReader(file) if r["media"] == "image" and r["expect"] == expect]
     for row in rows[:: max(1, len(rows) // 2)][:2]:
         with open_media(folder / row["path"]) as media:
-            found = claims(read_facts(media), media)
-        assert WANTED[expect](found), (row["path"], [f.claim.claim for f in found])
+            findings = claims(read_facts(media), media)
+        assert WANTED[expect](findings), (row["path"], [f.claim.claim for f in findings])

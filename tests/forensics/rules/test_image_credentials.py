@@ -80,12 +80,12 @@ def signed(parts: tuple[bytes, bytes], *actions: dict[str, object], edits: bytes
         "assertions": [{"label": "c2pa.actions", "data": {"actions": list(actions)}}],
     }
     info = c2pa.C2paSignerInfo(c2pa.C2paSigningAlg.ES256, parts[0], parts[1], None)
-    kept = io.BytesIO()
+    buffer = io.BytesIO()
     with c2pa.Signer.from_info(info) as signer, c2pa.Builder(json.dumps(manifest)) as builder:
         if edits is not None:
             builder.set_intent(c2pa.C2paBuilderIntent.EDIT)
-        builder.sign(signer, "image/jpeg", io.BytesIO(edits or make.jpeg(image=make.gradient(128, 96))), kept)
-    return kept.getvalue()
+        builder.sign(signer, "image/jpeg", io.BytesIO(edits or make.jpeg(image=make.gradient(128, 96))), buffer)
+    return buffer.getvalue()
 
 
 def facts_of(data: bytes, folder: Path) -> Facts:
@@ -100,56 +100,56 @@ def titles(found: tuple[Finding, ...]) -> dict[str, str]:
 
 def test_intact_credentials_are_told_with_their_history(signer_parts: tuple[bytes, bytes], tmp_path: Path) -> None:
     data = signed(signer_parts, CREATED)
-    found = claims(facts_of(data, tmp_path))
-    assert titles(found)["Content credentials are intact"] == "benign"
-    assert not any(s != "benign" for s in titles(found).values())
-    assert result(found).document_details.digital_signature_by == "Test Leaf"
+    findings = claims(facts_of(data, tmp_path))
+    assert titles(findings)["Content credentials are intact"] == "benign"
+    assert not any(s != "benign" for s in titles(findings).values())
+    assert result(findings).document_details.digital_signature_by == "Test Leaf"
 
 
 def test_valid_is_not_trusted(signer_parts: tuple[bytes, bytes], tmp_path: Path) -> None:
-    found = claims(facts_of(signed(signer_parts, CREATED), tmp_path))
-    assert titles(found)["The signer of the content credentials is not verified"] == "benign"
+    findings = claims(facts_of(signed(signer_parts, CREATED), tmp_path))
+    assert titles(findings)["The signer of the content credentials is not verified"] == "benign"
 
 
 @pytest.mark.parametrize("source", ["trainedAlgorithmicMedia", "compositeWithTrainedAlgorithmicMedia"])
 def test_generated_by_source_type(source: str, signer_parts: tuple[bytes, bytes], tmp_path: Path) -> None:
     action = {"action": "c2pa.created", "digitalSourceType": SOURCE + source, "softwareAgent": "Adobe Firefly"}
     facts = facts_of(signed(signer_parts, action), tmp_path)
-    found = claims(facts)
-    assert titles(found)["The file says that it was made by artificial intelligence"] == "critical"
+    findings = claims(facts)
+    assert titles(findings)["The file says that it was made by artificial intelligence"] == "critical"
     assert provenance.generator_identifier(provenance.generator_marks(facts)) == "firefly"
 
 
 def test_a_mark_in_an_ingredient_counts(signer_parts: tuple[bytes, bytes], tmp_path: Path) -> None:
     parent = signed(signer_parts, {"action": "c2pa.created", "digitalSourceType": SOURCE + "trainedAlgorithmicMedia"})
     data = signed(signer_parts, {"action": "c2pa.resized"}, edits=parent)
-    found = titles(claims(facts_of(data, tmp_path)))
-    assert found["The file says that it was made by artificial intelligence"] == "critical"
-    assert found["Content credentials describe several versions"] == "suspect"
-    assert found["Content credentials record editing"] == "suspect"
+    findings = titles(claims(facts_of(data, tmp_path)))
+    assert findings["The file says that it was made by artificial intelligence"] == "critical"
+    assert findings["Content credentials describe several versions"] == "suspect"
+    assert findings["Content credentials record editing"] == "suspect"
 
 
 def test_a_changed_picture_breaks_the_hash(signer_parts: tuple[bytes, bytes], tmp_path: Path) -> None:
     data = bytearray(signed(signer_parts, CREATED))
     data[-20] ^= 0x55
-    found = titles(claims(facts_of(bytes(data), tmp_path)))
-    assert found["Content credentials are broken"] == "critical"
-    assert "Content credentials are intact" not in found
+    findings = titles(claims(facts_of(bytes(data), tmp_path)))
+    assert findings["Content credentials are broken"] == "critical"
+    assert "Content credentials are intact" not in findings
 
 
 def test_a_changed_manifest_breaks_the_signature(signer_parts: tuple[bytes, bytes], tmp_path: Path) -> None:
     data = signed(signer_parts, CREATED)
     changed = data.replace(b"Test program", b"Best program")
-    found = titles(claims(facts_of(changed, tmp_path)))
-    assert found.get("Content credentials are broken") == "critical"
+    findings = titles(claims(facts_of(changed, tmp_path)))
+    assert findings.get("Content credentials are broken") == "critical"
 
 
 def test_a_cut_store_is_told(signer_parts: tuple[bytes, bytes], tmp_path: Path) -> None:
     data = signed(signer_parts, CREATED)
     at = data.index(b"c2pa.signature")
     cut = data[:at] + bytes(200) + data[at + 200 :]
-    found = titles(claims(facts_of(cut, tmp_path)))
-    assert any(s != "benign" for t, s in found.items() if t.startswith("Content credentials"))
+    findings = titles(claims(facts_of(cut, tmp_path)))
+    assert any(s != "benign" for t, s in findings.items() if t.startswith("Content credentials"))
 
 
 def test_files_without_a_marker_are_not_parsed(tmp_path: Path) -> None:
@@ -169,16 +169,16 @@ def test_an_identity_that_is_not_proved_is_no_change_of_the_content() -> None:
         "manifests": {"a": manifest},
         "validation_results": {"activeManifest": {"failure": failures}},
     }
-    found = titles(claims(Facts("image", "jpeg", tuple(reader_c2pa.facts_of(store, "APP11", 2)))))
-    assert found["The person or organisation that the content credentials name is not verified"] == "suspect"
-    assert found["Content credentials are intact"] == "benign"
-    assert "critical" not in found.values()
+    findings = titles(claims(Facts("image", "jpeg", tuple(reader_c2pa.facts_of(store, "APP11", 2)))))
+    assert findings["The person or organisation that the content credentials name is not verified"] == "suspect"
+    assert findings["Content credentials are intact"] == "benign"
+    assert "critical" not in findings.values()
 
 
 def test_the_head_of_a_stream_in_fragments_is_not_called_changed(corpora: Path) -> None:
     path = corpora / "forensics" / "video" / "0321_dashinit.mp4"
     facts = reader.from_values(child.read(str(path), "video", "mp4", path.name))
-    found = titles(claims(facts))
-    assert found["Content credentials cannot be checked without the rest of the stream"] == "benign"
-    assert "critical" not in found.values()
-    assert "Content credentials are intact" not in found
+    findings = titles(claims(facts))
+    assert findings["Content credentials cannot be checked without the rest of the stream"] == "benign"
+    assert "critical" not in findings.values()
+    assert "Content credentials are intact" not in findings

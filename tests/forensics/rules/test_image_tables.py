@@ -30,21 +30,21 @@ def camera(*notes: make.Tag) -> bytes:
 
 
 def test_the_tables_alone_are_benign(tmp_path: Path) -> None:
-    found = judge(picture(), tmp_path)
-    assert named(found, CLAIM).severity == "benign"
-    assert noted(found) == []
-    assert result(found).red_flags == {}
-    assert "learnt from" in named(found, "The JPEG was compressed with tables that Adobe writes").claim.explanation
+    actual = judge(picture(), tmp_path)
+    assert named(actual, CLAIM).severity == "benign"
+    assert noted(actual) == []
+    assert result(actual).red_flags == {}
+    assert "learnt from" in named(actual, "The JPEG was compressed with tables that Adobe writes").claim.explanation
 
 
 @pytest.mark.parametrize("sign", [MARKER, profile(b"ADBE")])
 def test_a_second_sign_makes_them_suspect_beside_a_camera(sign: bytes, tmp_path: Path) -> None:
     assert named(judge(picture(sign), tmp_path), CLAIM).severity == "benign"
-    found = judge(picture(camera(), sign), tmp_path)
-    claim = named(found, CLAIM)
+    actual = judge(picture(camera(), sign), tmp_path)
+    claim = named(actual, CLAIM)
     assert claim.severity == "suspect" and len(claim.facts) == 2
-    assert result(found).document_details.source == "software"
-    assert set(result(found).red_flags) == {"FILE_EDITED"}
+    assert result(actual).document_details.source == "software"
+    assert set(result(actual).red_flags) == {"FILE_EDITED"}
 
 
 def test_a_profile_of_another_maker_is_no_sign(tmp_path: Path) -> None:
@@ -52,8 +52,8 @@ def test_a_profile_of_another_maker_is_no_sign(tmp_path: Path) -> None:
 
 
 def test_a_whole_camera_record_wants_two_more_signs(tmp_path: Path) -> None:
-    one = judge(picture(camera(NOTES), MARKER), tmp_path)
-    assert named(one, CLAIM).severity == "benign"
+    item = judge(picture(camera(NOTES), MARKER), tmp_path)
+    assert named(item, CLAIM).severity == "benign"
     both = judge(picture(camera(NOTES), MARKER, profile(b"ADBE")), tmp_path)
     assert named(both, CLAIM).severity == "suspect"
     without_notes = judge(picture(camera(), MARKER), tmp_path)

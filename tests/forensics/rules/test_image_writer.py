@@ -26,9 +26,9 @@ def claim_of(data: bytes, folder: Path) -> Finding:
 
 
 def test_a_lone_resave_is_benign(tmp_path: Path) -> None:
-    found = claim_of(resaved(), tmp_path)
-    assert found.severity == "benign"
-    assert "begins with JFIF" in found.claim.explanation and "quality 75" in found.claim.explanation
+    actual = claim_of(resaved(), tmp_path)
+    assert actual.severity == "benign"
+    assert "begins with JFIF" in actual.claim.explanation and "quality 75" in actual.claim.explanation
 
 
 def test_the_order_of_a_camera_is_not_claimed(tmp_path: Path) -> None:
@@ -80,5 +80,5 @@ def test_a_later_change_beside_it_is_suspect(tmp_path: Path) -> None:
 
 def test_a_program_that_is_named_explains_it(tmp_path: Path) -> None:
     data = resaved(CAPTION).replace(b"Ver.1.00", b"GIMP 2.8")
-    found = claim_of(data, tmp_path)
-    assert found.severity == "benign" and "GIMP, which the file names, explains this" in found.claim.explanation
+    actual = claim_of(data, tmp_path)
+    assert actual.severity == "benign" and "GIMP, which the file names, explains this" in actual.claim.explanation

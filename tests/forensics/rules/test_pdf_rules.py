@@ -231,8 +231,8 @@ def test_versions_can_be_listed_and_taken_out(tmp_path: Path) -> None:
 )
 def test_no_program_writes_before_it_exists(tmp_path: Path, producer: str, date: str, young: bool) -> None:
     path = dated(page(tmp_path / "a.pdf"), CreationDate=date, ModDate=date, Producer=producer)
-    told = [f for f in found(path) if "is younger than the document" in f.claim.claim]
-    assert [f.severity for f in told] == (["suspect"] if young else [])
+    fields = [f for f in found(path) if "is younger than the document" in f.claim.claim]
+    assert [f.severity for f in fields] == (["suspect"] if young else [])
 
 
 def test_two_producers_contradict_each_other(tmp_path: Path) -> None:

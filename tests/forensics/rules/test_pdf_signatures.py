@@ -69,10 +69,10 @@ def proof(name: str, text: bytes) -> Callable[[IncrementalPdfFileWriter], None]:
     def change(writer: IncrementalPdfFileWriter) -> None:
         certificate = writer.add_object(generic.StreamObject(stream_data=text))
         entry = generic.DictionaryObject({generic.pdf_name("/Cert"): generic.ArrayObject([certificate])})
-        kept = generic.DictionaryObject(
+        remaining = generic.DictionaryObject(
             {generic.pdf_name("/VRI"): generic.DictionaryObject({generic.pdf_name(name): entry})}
         )
-        writer.root[generic.pdf_name("/DSS")] = writer.add_object(kept)
+        writer.root[generic.pdf_name("/DSS")] = writer.add_object(remaining)
         writer.update_root()
 
     return change
@@ -155,9 +155,9 @@ def test_validation_data_is_no_way_to_change_a_page(tmp_path: Path, signer: sign
     data = signed(path.read_bytes(), signer)
 
     def change(writer: IncrementalPdfFileWriter) -> None:
-        shown = generic.IndirectObject(number, 0, writer)
+        output = generic.IndirectObject(number, 0, writer)
         writer.root[generic.pdf_name("/DSS")] = generic.DictionaryObject(
-            {generic.pdf_name("/Certs"): generic.ArrayObject([shown])}
+            {generic.pdf_name("/Certs"): generic.ArrayObject([output])}
         )
         writer.update_root()
 

@@ -51,6 +51,6 @@ def test_a_file_that_names_its_camera_is_not_described_as_well(tmp_path: Path) -
     exif = Image.Exif()
     exif[0x010F], exif[0x0110] = "Canon", "Canon EOS 5D"
     Image.new("RGB", (64, 48)).save(tmp_path / "a.jpg", exif=exif)
-    found = [f.claim.claim for f in judged(tmp_path / "a.jpg")]
-    assert "The file names the device that made it" in found
-    assert not [claim for claim in found if claim.startswith("The file has the format")]
+    actual = [f.claim.claim for f in judged(tmp_path / "a.jpg")]
+    assert "The file names the device that made it" in actual
+    assert not [claim for claim in actual if claim.startswith("The file has the format")]

@@ -16,10 +16,10 @@ def test_a_reader_that_ran_out_of_time_is_no_fault_of_the_file(tmp_path: Path, m
     monkeypatch.setattr(reader, "READ_S", 0.001)
     with open_media(tmp_path / "a.wav") as media:
         facts = reader.read_facts(media)
-        found = claims(facts, media)
+        findings = claims(facts, media)
     assert [p.unread for p in facts.problems] == [True]
-    assert "A part of the file was not read" in [f.claim.claim for f in found]
-    assert {f.severity for f in found} == {"benign"}
-    said = " ".join(f"{f.claim.claim} {f.claim.explanation}" for f in found)
+    assert "A part of the file was not read" in [f.claim.claim for f in findings]
+    assert {f.severity for f in findings} == {"benign"}
+    said = " ".join(f"{f.claim.claim} {f.claim.explanation}" for f in findings)
     assert "Honest devices" not in said and "says nothing about its origin" not in said
     assert reader.from_values(reader.to_values(facts)).problems == facts.problems

@@ -43,13 +43,13 @@ def test_what_the_bytes_are_is_told(content: bytes, name: str, words: str) -> No
 
 def test_a_sound_file_gets_no_such_claim() -> None:
     facts = Facts("audio", "mp3")
-    found: tuple[Finding, ...] = rules(facts)
-    assert not [f for f in found if f.claim.type == "format"]
+    findings: tuple[Finding, ...] = rules(facts)
+    assert not [f for f in findings if f.claim.type == "format"]
 
 
 def test_marks_are_found_where_they_stand_first() -> None:
     data = b"\x01\x02\x03" + b"moov" + bytes(20) + b"moov" + b"OggS"
-    found = describe(data, "mp4", len(data))
-    assert found["inside"] == [[3, "an MP4 or QuickTime file (index box)"], [31, "an Ogg file"]]
-    assert found["distinct"] == len(set(data))
-    assert found["start"] == ""
+    actual = describe(data, "mp4", len(data))
+    assert actual["inside"] == [[3, "an MP4 or QuickTime file (index box)"], [31, "an Ogg file"]]
+    assert actual["distinct"] == len(set(data))
+    assert actual["start"] == ""

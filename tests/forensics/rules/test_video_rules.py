@@ -44,6 +44,14 @@ PHONE = (
 )
 
 
+@pytest.mark.parametrize(
+    ("name", "giver"), [("VideoHandler", "FFmpeg"), ("ISO Media file produced by Google Inc.", "a server of Google")]
+)
+def test_names_of_tracks_are_told_in_a_whole_sentence(name: str, giver: str) -> None:
+    findings = claims(facts(("container.handler", name)))
+    assert pick(findings, "The tracks bear").claim.claim == f"The tracks bear the names that {giver} gives"
+
+
 def test_a_phone_recording_is_not_suspected() -> None:
     findings = claims(facts(*PHONE))
     assert [f.claim.claim for f in findings if f.severity != "benign"] == []
@@ -69,9 +77,9 @@ def test_the_writing_program(value: str, severity: str, flag: str | None) -> Non
 def test_real_file_by_ffmpeg_and_x264(tmp_path: Path) -> None:
     findings = claims(container.read(str(video(tmp_path / "a.mp4", codec="libx264")), "mp4"))
     assert [f.claim.claim for f in findings if f.severity != "benign"] == []
-    told = pick(findings, "converted or rewritten by FFmpeg")
+    fields = pick(findings, "converted or rewritten by FFmpeg")
     # One cause is told once: the muxer's tag, the encoder's settings and the names of the tracks.
-    assert {f.key for f in told.facts} >= {"container.tag.©too", "stream.encoder", "container.handler"}
+    assert {f.key for f in fields.facts} >= {"container.tag.©too", "stream.encoder", "container.handler"}
     assert not [f for f in findings if "encoded in software" in f.claim.claim or "tracks bear" in f.claim.claim]
     assert pick(findings, "Dates were never set").severity == "benign"
     assert pick(findings, "index comes").severity == "benign"
@@ -88,13 +96,13 @@ def test_a_converter_speaks_against_a_phone_that_is_named(item: tuple[str, str])
 def test_what_phones_and_drones_write_themselves_does_not_speak_against_them() -> None:
     own = facts(*PHONE, ("container.tag.©swr", "QuickTime 7.7"))
     drone = facts(("device.make", "DJI"), ("container.tag.©too", "Lavf56.15.102"))
-    for told in (own, drone):
-        assert [f.claim.claim for f in claims(told) if f.severity != "benign"] == []
+    for fields in (own, drone):
+        assert [f.claim.claim for f in claims(fields) if f.severity != "benign"] == []
 
 
 def test_two_encodings_joined() -> None:
-    one = "x264 - core 164 r3095 - options: cabac=1 crf=23.0"
-    findings = claims(facts(("stream.encoder", one), ("stream.encoder", one.replace("23.0", "18.0"))))
+    item = "x264 - core 164 r3095 - options: cabac=1 crf=23.0"
+    findings = claims(facts(("stream.encoder", item), ("stream.encoder", item.replace("23.0", "18.0"))))
     assert pick(findings, "More than one encoding").severity == "suspect"
 
 
@@ -162,8 +170,8 @@ def test_repeated_stretch_is_suspect_and_doubled_frames_are_told() -> None:
 
 
 def test_a_bare_version_under_androids_key_names_android() -> None:
-    told = pick(claims(facts(("container.tag.com.android.version", "6.0.1"))), "names Android as what recorded it")
-    assert told.severity == "benign" and told.claim.value == ("6.0.1",)
+    findings = pick(claims(facts(("container.tag.com.android.version", "6.0.1"))), "names Android as what recorded it")
+    assert findings.severity == "benign" and findings.claim.value == ("6.0.1",)
 
 
 def test_data_behind_the_last_box(tmp_path: Path) -> None:
@@ -232,8 +240,8 @@ def test_frames_doubled_before_encoding(tmp_path: Path) -> None:
         tmp_path / "a.mp4", len(order), (128, 96), codec="mpeg4", paint=lambda i: moving(order[i]), options=ONCE
     )
     findings = claims(container.read(str(path), "mp4"))
-    told = [f for f in findings if "doubled" in f.claim.claim or "hardly differ" in f.claim.claim]
-    assert [f.severity for f in told] == ["benign"] and told[0].claim.claim.startswith("2 frames")
+    fields = [f for f in findings if "doubled" in f.claim.claim or "hardly differ" in f.claim.claim]
+    assert [f.severity for f in fields] == ["benign"] and fields[0].claim.claim.startswith("2 frames")
 
 
 def test_two_entries_of_one_save_are_one() -> None:
@@ -242,3 +250,10 @@ def test_two_entries_of_one_save_are_one() -> None:
     assert pick(once, "history tells of 1 save").severity == "benign"
     again = claims(facts(("xmp.history", [row, {**row, "when": "2024-01-03T03:04:05Z"}])))
     assert pick(again, "history tells of 2 saves").severity == "suspect"
+
+
+@pytest.mark.parametrize(("tool", "n"), [("Adobe After Effects 2020", 1), ("Adobe Premiere Pro 2020", 2)])
+def test_an_editor_in_the_history_that_made_the_file_is_told_once(tool: str, n: int) -> None:
+    row = {"action": "saved", "when": "2024-01-02T03:04:05Z", "softwareAgent": "Adobe After Effects 2020 (Macintosh)"}
+    told = claims(facts(("xmp.xmp.CreatorTool", tool), ("xmp.history", [row])))
+    assert len([f for f in told if "SUSPECT_SOFTWARE" in f.flags]) == n

@@ -32,18 +32,18 @@ def measured(path: Path, rgb: np.ndarray, quality: int) -> dict | None:
 
 
 def test_noise_added_to_an_area_is_found_at_its_place(tmp_path: Path) -> None:
-    found = measured(tmp_path / "a.jpg", grained(1.0, 4.0), 95)
-    assert found is not None and image_pixels.is_noisy(found)
-    left, top, wide, high = found["box"]
+    values = measured(tmp_path / "a.jpg", grained(1.0, 4.0), 95)
+    assert values is not None and image_pixels.is_noisy(values)
+    left, top, wide, high = values["box"]
     assert abs(left - 240) <= 32 and abs(top - 160) <= 32 and abs(wide - 160) <= 64 and abs(high - 160) <= 64
-    assert Image.open(io.BytesIO(found["map"])).size == (640, 512)
+    assert Image.open(io.BytesIO(values["map"])).size == (640, 512)
 
 
 @pytest.mark.parametrize("sigma", [0.0, 2.0, 6.0])
 @pytest.mark.parametrize("quality", [90, 95])
 def test_even_noise_is_not_raised(sigma: float, quality: int, tmp_path: Path) -> None:
-    found = measured(tmp_path / "a.jpg", grained(sigma), quality)
-    assert found is not None and not image_pixels.is_noisy(found)
+    values = measured(tmp_path / "a.jpg", grained(sigma), quality)
+    assert values is not None and not image_pixels.is_noisy(values)
 
 
 def test_an_area_with_noise_has_the_larger_excess(tmp_path: Path) -> None:
@@ -79,9 +79,9 @@ def test_large_pictures_are_measured_in_their_middle_on_the_blocks_of_the_file()
 
 def test_the_claim_needs_a_large_excess_in_a_part() -> None:
     base = {"excess": image_pixels.NOISE_EXCESS, "share": 0.05, "box": [8, 16, 96, 104], "map": b"jpeg"}
-    (found,) = image_pixels.uneven_noise({"noise": base})
-    assert found.claim.claim == "An area of the picture holds more noise than the rest"
-    assert "8, 16 (96 x 104 pixels)" in found.claim.explanation
+    (actual,) = image_pixels.uneven_noise({"noise": base})
+    assert actual.claim.claim == "An area of the picture holds more noise than the rest"
+    assert "8, 16 (96 x 104 pixels)" in actual.claim.explanation
     assert image_pixels.uneven_noise({"noise": base | {"excess": image_pixels.NOISE_EXCESS - 0.01}}) == []
     assert image_pixels.uneven_noise({"noise": base | {"share": 0.5}}) == []
     assert image_pixels.uneven_noise({}) == []

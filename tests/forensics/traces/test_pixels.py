@@ -81,11 +81,11 @@ def test_no_part_is_told_in_a_picture_saved_again_whole(tmp_path: Path) -> None:
 def test_a_crop_leaves_its_former_grid() -> None:
     first = np.asarray(Image.open(io.BytesIO(saved(texture(), 70))).convert("RGB"))
     again = np.asarray(Image.open(io.BytesIO(saved(first[3:, 5:], 92))).convert("L"))
-    found = jpeg_grid.measure(again, True)
-    assert jpeg_grid.stands_out(found) and found["place"] == [3, 5]
-    kept = np.asarray(Image.fromarray(first).convert("L"))
-    assert jpeg_grid.measure(kept, False)["place"] == [0, 0]
-    assert not jpeg_grid.stands_out(jpeg_grid.measure(kept, True))
+    measured = jpeg_grid.measure(again, True)
+    assert jpeg_grid.stands_out(measured) and measured["place"] == [3, 5]
+    values = np.asarray(Image.fromarray(first).convert("L"))
+    assert jpeg_grid.measure(values, False)["place"] == [0, 0]
+    assert not jpeg_grid.stands_out(jpeg_grid.measure(values, True))
     assert not jpeg_grid.stands_out(jpeg_grid.measure(texture()[..., 0], False))
     assert jpeg_grid.measure(np.full((256, 256), 127, np.uint8), False) is None
 
@@ -94,10 +94,10 @@ def test_a_crop_leaves_its_former_grid() -> None:
 def test_a_copied_area_is_found_with_its_displacement(side: int) -> None:
     grey = texture(side, side)[..., 0].copy()
     grey[300:420, 340:460] = grey[60:180, 90:210]
-    found = copy_move.measure(grey)
-    assert image_pixels.is_copied(found)
-    assert found["shift"] == [250, 240]
-    assert found["map"][:2] == b"\xff\xd8"
+    measured = copy_move.measure(grey)
+    assert image_pixels.is_copied(measured)
+    assert measured["shift"] == [250, 240]
+    assert measured["map"][:2] == b"\xff\xd8"
 
 
 def test_nothing_is_copied_in_plain_texture_or_a_pattern() -> None:
@@ -107,8 +107,8 @@ def test_nothing_is_copied_in_plain_texture_or_a_pattern() -> None:
     tile = texture(48, 48)[..., 0]
     rng = np.random.default_rng(0)
     fence = np.clip(np.tile(tile, (9, 12)) + rng.normal(0, 2, (432, 576)), 0, 255).astype(np.uint8)
-    found = copy_move.measure(fence)
-    assert found is None or not image_pixels.is_copied(found)
+    measured = copy_move.measure(fence)
+    assert measured is None or not image_pixels.is_copied(measured)
 
 
 def test_print_that_repeats_is_no_copy(tmp_path: Path) -> None:
@@ -125,22 +125,22 @@ def test_print_that_repeats_is_no_copy(tmp_path: Path) -> None:
     copied = print_.copy()
     copied[250:345, 381:551] = print_[47:142, 30:200]
     for grey, is_copied in ((print_, False), (copied, True)):
-        found = copy_move.measure(np.clip(grey, 0, 255).astype(np.uint8))
-        assert found is not None and image_pixels.is_repeated(found)
-        assert image_pixels.is_copied(found) is is_copied
+        measured = copy_move.measure(np.clip(grey, 0, 255).astype(np.uint8))
+        assert measured is not None and image_pixels.is_repeated(measured)
+        assert image_pixels.is_copied(measured) is is_copied
 
 
 def test_a_part_that_does_not_fit_the_former_jpeg_is_placed(tmp_path: Path) -> None:
-    whole = Image.open(io.BytesIO(saved(texture(), 75))).convert("RGB")
-    edited = whole.copy()
+    buffer = Image.open(io.BytesIO(saved(texture(), 75))).convert("RGB")
+    edited = buffer.copy()
     edited.paste(Image.fromarray(texture()).crop((203, 101, 323, 221)).rotate(90), (90, 60))
     boxes = {}
-    for name, image in (("whole", whole), ("edited", edited)):
+    for name, image in (("whole", buffer), ("edited", edited)):
         path = tmp_path / f"{name}.png"
         image.save(path)
         with open_media(path) as media:
-            found = {f.claim.claim: f for f in claims(read_facts(media), media)}
-        part = found.get("A part of the picture does not fit the JPEG that the rest was")
+            by_claim = {f.claim.claim: f for f in claims(read_facts(media), media)}
+        part = by_claim.get("A part of the picture does not fit the JPEG that the rest was")
         boxes[name] = part and part.facts[0].value["box"]
         assert part is None or (part.severity == "suspect" and part.pictures)
     assert boxes["whole"] is None
@@ -154,11 +154,11 @@ def test_claims_carry_pictures(tmp_path: Path) -> None:
     path = tmp_path / "copied.jpg"
     path.write_bytes(saved(rgb, 95))
     with open_media(path) as media:
-        found = {f.claim.claim: f for f in claims(read_facts(media), media)}
-    copied = found["An area of the picture occurs twice"]
+        by_claim = {f.claim.claim: f for f in claims(read_facts(media), media)}
+    copied = by_claim["An area of the picture occurs twice"]
     assert copied.severity == "suspect" and copied.claim.type == "pixels"
     assert Image.open(io.BytesIO(copied.pictures[0][1])).size[0] > 100
-    assert found["An error-level map of the picture is attached"].severity == "benign"
+    assert by_claim["An error-level map of the picture is attached"].severity == "benign"
 
 
 def test_claims_are_the_same_without_drawing(tmp_path: Path) -> None:
@@ -176,30 +176,30 @@ def test_double_compression_is_claimed(tmp_path: Path) -> None:
     path = tmp_path / "twice.jpg"
     path.write_bytes(saved(texture(), 60, 90))
     with open_media(path) as media:
-        found = {f.claim.claim: f for f in claims(read_facts(media), media)}
+        by_claim = {f.claim.claim: f for f in claims(read_facts(media), media)}
     # Services do that to most pictures; only a camera's own file contradicts it.
-    assert found["The JPEG was compressed twice"].severity == "benign"
+    assert by_claim["The JPEG was compressed twice"].severity == "benign"
     camera = make.exif_segment(make.tiff_block([(0x010F, make.ASCII, "Maker"), (0x0110, make.ASCII, "Model One")]))
     data = path.read_bytes()
     path.write_bytes(data[:2] + camera + data[2:])
     with open_media(path) as media:
-        found = {f.claim.claim: f for f in claims(read_facts(media), media)}
-    assert found["The JPEG was compressed twice"].severity == "suspect"
+        by_claim = {f.claim.claim: f for f in claims(read_facts(media), media)}
+    assert by_claim["The JPEG was compressed twice"].severity == "suspect"
 
 
 def test_claims_on_parts_and_former_grids(tmp_path: Path) -> None:
     path = tmp_path / "pasted.jpg"
     path.write_bytes(saved(pasted(70), 90))
     with open_media(path) as media:
-        found = {f.claim.claim: f for f in claims(read_facts(media), media)}
-    part = found["A part of the picture has another compression history"]
+        by_claim = {f.claim.claim: f for f in claims(read_facts(media), media)}
+    part = by_claim["A part of the picture has another compression history"]
     assert part.severity == "suspect" and part.pictures[0][0] == "Compression history"
     decoded = Image.open(io.BytesIO(saved(texture(), 70)))
     path = tmp_path / "kept.png"
     decoded.save(path)
     with open_media(path) as media:
-        found = {f.claim.claim: f for f in claims(read_facts(media), media)}
-    assert found["The picture was a JPEG before"].severity == "benign"
+        by_claim = {f.claim.claim: f for f in claims(read_facts(media), media)}
+    assert by_claim["The picture was a JPEG before"].severity == "benign"
 
 
 @pytest.mark.parametrize("turn", [1, 2, 3])

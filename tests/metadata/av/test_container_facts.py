@@ -163,13 +163,13 @@ def test_wav_sizes_and_info(tmp_path: Path) -> None:
     path = wav(tmp_path / "a.wav", np.zeros(16000))
     data = path.read_bytes()
     info = b"LIST" + struct.pack("<I", 4 + 8 + 10) + b"INFO" + b"ISFT" + struct.pack("<I", 10) + b"Recorder1\0"
-    whole = data[:4] + struct.pack("<I", len(data) + len(info) - 8) + data[8:] + info
-    path.write_bytes(whole)
+    complete = data[:4] + struct.pack("<I", len(data) + len(info) - 8) + data[8:] + info
+    path.write_bytes(complete)
     facts = container.read(str(path), "wav")
     assert facts.problems == () and facts.get("container.tag.ISFT") == "Recorder1"
-    path.write_bytes(whole[:-2000])
+    path.write_bytes(complete[:-2000])
     assert "cut off" in said(container.read(str(path), "wav"))
-    path.write_bytes(whole + b"PK\x03\x04hidden bytes")
+    path.write_bytes(complete + b"PK\x03\x04hidden bytes")
     assert container.read(str(path), "wav").get("container.after_end")["size"] == 16
 
 
@@ -252,9 +252,9 @@ def test_playlist_inside_is_never_followed(tmp_path: Path) -> None:
 
 def test_an_mp3_that_is_shorter_than_its_first_frame_says_was_cut(tmp_path: Path) -> None:
     data = sound(tmp_path / "a.mp3", "libmp3lame").read_bytes()
-    whole = container.read(str(tmp_path / "a.mp3"), "mp3")
-    assert whole.get("mpeg.stated_bytes")
-    assert not whole.problems
+    complete = container.read(str(tmp_path / "a.mp3"), "mp3")
+    assert complete.get("mpeg.stated_bytes")
+    assert not complete.problems
     for missing in (1, 40, len(data) // 2):
         (tmp_path / "b.mp3").write_bytes(data[:-missing])
         cut = container.read(str(tmp_path / "b.mp3"), "mp3")

@@ -23,11 +23,11 @@ def test_values_and_offsets() -> None:
     )
     tiff = read(block)
     assert not tiff.problems
-    found = values(tiff)
-    assert found["exif.Make"] == "Maker"
-    assert found["exif.Orientation"] == 6
-    assert found["exif.DateTimeOriginal"] == "2020:01:02 03:04:05"
-    assert found["device.serial"] == "SN-77"
+    by_key = values(tiff)
+    assert by_key["exif.Make"] == "Maker"
+    assert by_key["exif.Orientation"] == 6
+    assert by_key["exif.DateTimeOriginal"] == "2020:01:02 03:04:05"
+    assert by_key["device.serial"] == "SN-77"
     fact = next(f for f in tiff.facts if f.key == "exif.Model")
     assert block[fact.offset - 100 :].startswith(b"Model One\0")
 
@@ -43,9 +43,9 @@ def test_position(marks: tuple[str, str], signs: tuple[int, int]) -> None:
             (4, make.RATIONAL, [7, 15, 0]),
         ],
     )
-    found = values(read(block))
-    assert found["gps.latitude"] == pytest.approx(signs[0] * 46.51)
-    assert found["gps.longitude"] == pytest.approx(signs[1] * 7.25)
+    by_key = values(read(block))
+    assert by_key["gps.latitude"] == pytest.approx(signs[0] * 46.51)
+    assert by_key["gps.longitude"] == pytest.approx(signs[1] * 7.25)
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,9 @@ def test_own_tables_are_told_apart() -> None:
     table = list(jpeg_tables.standard(80, False))
     table[20] += 1
     image = make.encoded(make.gradient(), qtables=[table, list(jpeg_tables.standard(80, True))])
-    found = values(jpeg.parse(image))["jpeg.maker"]
-    assert found["maker"] == "own"
-    assert abs(found["nearest"] - 80) <= 1
+    by_key = values(jpeg.parse(image))["jpeg.maker"]
+    assert by_key["maker"] == "own"
+    assert abs(by_key["nearest"] - 80) <= 1
 
 
 def test_segments_tile_the_file() -> None:
@@ -30,9 +30,9 @@ def test_segments_tile_the_file() -> None:
     parts = jpeg.parse(data)
     assert not parts.problems
     assert sum(node.size for node in parts.nodes) == len(data)
-    found = values(parts)
-    assert found["jpeg.comment"] == "hello"
-    assert found["jpeg.ducky"] == 60
+    by_key = values(parts)
+    assert by_key["jpeg.comment"] == "hello"
+    assert by_key["jpeg.ducky"] == 60
 
 
 def test_comment_offset_points_at_its_text() -> None:
@@ -43,10 +43,10 @@ def test_comment_offset_points_at_its_text() -> None:
 
 def test_progressive_and_sampling() -> None:
     data = make.encoded(make.gradient(), progressive=True, subsampling=0)
-    found = values(jpeg.parse(data))
-    assert found["jpeg.frame"]["process"] == "progressive"
-    assert found["jpeg.frame"]["sampling"] == ["1x1", "1x1", "1x1"]
-    assert found["jpeg.scans"] > 1
+    by_key = values(jpeg.parse(data))
+    assert by_key["jpeg.frame"]["process"] == "progressive"
+    assert by_key["jpeg.frame"]["sampling"] == ["1x1", "1x1", "1x1"]
+    assert by_key["jpeg.scans"] > 1
 
 
 def test_truncation_is_told() -> None:
@@ -70,17 +70,17 @@ def test_data_after_the_end(tail: bytes, kind: str) -> None:
 
 
 def test_padding_is_no_trailer() -> None:
-    found = values(jpeg.parse(make.jpeg(tail=bytes(500))))
-    assert "file.trailer" not in found
-    assert found["jpeg.padding"] == 500
+    by_key = values(jpeg.parse(make.jpeg(tail=bytes(500))))
+    assert "file.trailer" not in by_key
+    assert by_key["jpeg.padding"] == 500
 
 
 def test_iptc_digest() -> None:
     record = b"\x1c\x02\x78" + (5).to_bytes(2, "big") + b"title"
     data = make.jpeg(make.photoshop_segment(make.resource(0x0404, record), make.resource(0x0425, bytes(16))))
-    found = values(jpeg.parse(data))
-    assert found["iptc.Caption"] == "title"
-    assert found["iptc.digest"] != found["iptc.digest_now"]
+    by_key = values(jpeg.parse(data))
+    assert by_key["iptc.Caption"] == "title"
+    assert by_key["iptc.digest"] != by_key["iptc.digest_now"]
 
 
 def test_xmp_in_two_parts() -> None:
@@ -91,6 +91,6 @@ def test_xmp_in_two_parts() -> None:
         + (0).to_bytes(4, "big") * 2
         + make.xmp_packet('photoshop:Credit="Somebody"').encode()
     )
-    found = values(jpeg.parse(make.jpeg(make.xmp_segment(packet), make.segment(0xE1, extension))))
-    assert found["xmp.xmp.CreatorTool"] == "Program 1"
-    assert found["xmp.photoshop.Credit"] == "Somebody"
+    by_key = values(jpeg.parse(make.jpeg(make.xmp_segment(packet), make.segment(0xE1, extension))))
+    assert by_key["xmp.xmp.CreatorTool"] == "Program 1"
+    assert by_key["xmp.photoshop.Credit"] == "Somebody"

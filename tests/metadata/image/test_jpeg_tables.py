@@ -40,11 +40,11 @@ def test_no_quality_of_the_standard_is_in_the_list() -> None:
 
 def test_a_set_is_known() -> None:
     tables = tables_of(make.encoded(make.gradient(), quality="medium"))
-    whole, luminance = jpeg_tables.fingerprint(tables)
-    found = jpeg_tables.describe(tables)
-    assert (found["maker"], found["by"], found["whole"]) == ("own", "Adobe", True)
-    row = next(r for r in rows() if r["tables"] == whole)
-    assert (row["luminance"], int(row["files"])) == (luminance, found["files"])
+    complete, luminance = jpeg_tables.fingerprint(tables)
+    actual = jpeg_tables.describe(tables)
+    assert (actual["maker"], actual["by"], actual["whole"]) == ("own", "Adobe", True)
+    row = next(r for r in rows() if r["tables"] == complete)
+    assert (row["luminance"], int(row["files"])) == (luminance, actual["files"])
 
 
 def test_a_luminance_table_alone_is_told_as_such() -> None:
@@ -72,11 +72,11 @@ def test_fingerprints_hold_wide_steps_and_any_order() -> None:
 def test_camera_originals_are_never_taken_for_adobe(corpora: Path) -> None:
     with (corpora / "forensics" / "manifest.csv").open(encoding="utf-8", newline="") as file:
         originals = [r["path"] for r in csv.DictReader(file) if r["expect"] == "camera_original"]
-    seen = 0
+    observed = 0
     for path in originals:
         parts = jpeg.parse((corpora / "forensics" / path).read_bytes())
         if parts.tables:
-            seen += 1
+            observed += 1
             assert jpeg_tables.describe(parts.tables).get("by") != "Adobe", path
-    if not seen:
+    if not observed:
         pytest.skip("the corpus holds no JPEG of a camera")

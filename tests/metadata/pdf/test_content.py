@@ -1,6 +1,7 @@
 """What covers the text of a page, on documents that the test makes."""
 
 import io
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -76,14 +77,21 @@ def told(path: Path) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("cover", [box(95, 120), in_form(box(95, 120)), stroke], ids=["box", "form", "stroke"])
 def test_what_is_painted_over_text_is_found_with_the_text_below(tmp_path: Path, cover: Draw) -> None:
     path = drawn(tmp_path, cover, words("Total 900.00 EUR"))
-    (found,) = covered(path)
-    assert (found["cover"], found["under"], found["over"]) == ("white", "Total 100.00 EUR", "Total 900.00 EUR")
+    (actual,) = covered(path)
+    assert (actual["cover"], actual["under"], actual["over"]) == ("white", "Total 100.00 EUR", "Total 900.00 EUR")
     assert told(path) == [("suspect", "A white box covers text, and other text is written on the box (page 1)")]
+    (claim,) = [f.claim for f in claims(pdf.read(str(path))) if f.severity == "suspect"]
+    assert claim.value == ("below: Total 100.00 EUR; on top: Total 900.00 EUR",)
+
+
+def test_other_words_on_a_box_of_another_colour(tmp_path: Path) -> None:
+    path = drawn(tmp_path, box(95, 120, white=False), words("Total 900.00 EUR"))
+    assert told(path) == [("suspect", "A filled box covers text, and other text is written on the box (page 1)")]
 
 
 def test_only_the_letters_below_the_box_are_told(tmp_path: Path) -> None:
     path = drawn(tmp_path, box(132, 40, white=False))
-    assert [(found["cover"], found["under"]) for found in covered(path)] == [("filled", "100.00")]
+    assert [(actual["cover"], actual["under"]) for actual in covered(path)] == [("filled", "100.00")]
     assert told(path) == [("benign", "A filled box covers text (page 1)")]
 
 
@@ -139,7 +147,21 @@ def test_letters_of_a_composite_font_are_read_by_its_table(tmp_path: Path) -> No
         content = b"BT /T 10 Tf 100 500 Td <00020003000400050020> Tj ET 0 g 112 495 40 16 re f"
         page.contents_add(Stream(document, content))
         document.save(path)
-    assert [found["under"] for found in covered(path)] == ["34\u20ac"]
+    assert [actual["under"] for actual in covered(path)] == ["34\u20ac"]
+
+
+def test_fonts_without_end_are_read_within_bounds(tmp_path: Path) -> None:
+    path = drawn(tmp_path)
+    with pikepdf.open(path, allow_overwriting_input=True) as document:
+        page = document.pages[0]
+        widths = document.make_indirect(Array([1, Array([600] * 20_000)]))
+        font = Dictionary(Type=Name.Font, Subtype=Name.Type0, DescendantFonts=Array([Dictionary(W=widths)]))
+        font.ToUnicode = Stream(document, b"1 beginbfrange <0001> <ffff> <0030> endbfrange " * 20_000)
+        page.obj.Resources.Font = Dictionary(T=font)
+        page.contents_add(Stream(document, b"/T 10 Tf " * 20_000 + b"0 g 95 695 120 16 re f"))
+        document.save(path)
+    begun = time.process_time()
+    assert covered(path) and time.process_time() - begun < 10
 
 
 def test_a_form_that_draws_itself_ends(tmp_path: Path) -> None:

@@ -9,12 +9,12 @@ from forensix.metadata.pdf import reader as pdf
 
 
 def document(path: Path, mode: pikepdf.ObjectStreamMode) -> bytes:
-    with pikepdf.new() as made:
-        made.add_blank_page()
-        made.docinfo["/Title"] = "Rechnung (zwei) für Łódź"
-        made.docinfo["/Producer"] = r"A \ B"
-        made.Root.Lang = pikepdf.String("de-AT")
-        made.save(path, object_stream_mode=mode, static_id=True)
+    with pikepdf.new() as built:
+        built.add_blank_page()
+        built.docinfo["/Title"] = "Rechnung (zwei) für Łódź"
+        built.docinfo["/Producer"] = r"A \ B"
+        built.Root.Lang = pikepdf.String("de-AT")
+        built.save(path, object_stream_mode=mode, static_id=True)
     return path.read_bytes()
 
 

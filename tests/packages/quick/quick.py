@@ -32,8 +32,8 @@ class Quick:
         result = QuickResult(
             class_name="fake" if fake else "real", class_probability=min(score, 1.0) if fake else None, smoothness=score
         )
-        shown = (Table("Smoothness", ("measured",), ((f"{score:.2f}",),)),) if options.explain else ()
-        return Outcome(result, score, evidence=shown, models=(component_label(chosen),))
+        measured = (Table("Smoothness", ("measured",), ((f"{score:.2f}",),)),) if options.explain else ()
+        return Outcome(result, score, evidence=measured, models=(component_label(chosen),))
 
 
 QUICK = TaskDescription(

@@ -38,12 +38,12 @@ def account(api: Api) -> Account:
 @pytest.mark.parametrize("trick", TRICKS)
 def test_tricks_in_ids(api: Api, account: Account, trick: str) -> None:
     api.client.cookies.clear()
-    kept = account.created()
+    report_id = account.created()
     account.webhooks("POST", url="https://example.org/hook")
     with api.leaves_nothing():
         for answer in (
             account.get(f"/tasks/face_manipulation/{trick}"),
-            account.get(f"/tasks/{trick}/{kept}"),
+            account.get(f"/tasks/{trick}/{report_id}"),
             account.tokens("GET", f"/{trick}"),
             account.tokens("DELETE", f"/{trick}"),
             account.webhooks("DELETE", path=f"/{trick}"),
@@ -53,7 +53,7 @@ def test_tricks_in_ids(api: Api, account: Account, trick: str) -> None:
             refused(answer, answer.status_code, answer.json()["code"])
             assert "x-injected" not in answer.headers
             assert "root:" not in answer.text
-    assert account.get(f"/tasks/face_manipulation/{kept}").status_code == 200
+    assert account.get(f"/tasks/face_manipulation/{report_id}").status_code == 200
     assert len(account.webhooks().json()["urls"]) == 1
 
 

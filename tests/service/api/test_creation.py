@@ -127,5 +127,5 @@ def test_of_tasks_that_come_together_only_the_one_whose_upload_fails_is_refused(
         kind, body = multipart((FILE, JPEG))
         answers = asyncio.run(send(api, account.headers | kind, body))
         assert sorted(answer.status_code for answer in answers) == [200, 200, 503]
-        made = sorted(answer.json()["report_id"] for answer in answers if answer.status_code == 200)
-        assert api.stored() == (2, made)
+        report_ids = sorted(answer.json()["report_id"] for answer in answers if answer.status_code == 200)
+        assert api.stored() == (2, report_ids)

@@ -35,24 +35,24 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
 def document(api: Api) -> dict[str, Any]:
     answer = api.client.get("/openapi.json")
     assert answer.status_code == 200
-    found: dict[str, Any] = answer.json()
-    return found
+    actual: dict[str, Any] = answer.json()
+    return actual
 
 
 def test_the_operations_and_how_each_is_authenticated(document: dict[str, Any]) -> None:
     assert document["info"]["version"] == SPEC_VERSION
-    found = {
+    actual = {
         (method, path): operation
         for path, methods in document["paths"].items()
         for method, operation in methods.items()
     }
-    assert {key: list(operation["security"][0]) for key, operation in found.items()} == {
+    assert {key: list(operation["security"][0]) for key, operation in actual.items()} == {
         key: [scheme] for key, scheme in OPERATIONS.items()
     }
     schemes = document["components"]["securitySchemes"]
     assert schemes["basic"]["scheme"] == "basic"
     assert (schemes["bearer"]["scheme"], schemes["bearer"]["bearerFormat"]) == ("bearer", "JWT")
-    names = [operation["operationId"] for operation in found.values()]
+    names = [operation["operationId"] for operation in actual.values()]
     assert len(set(names)) == len(names)
 
 

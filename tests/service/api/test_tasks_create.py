@@ -218,9 +218,9 @@ def test_polling_a_failure_and_a_preview(api: Api, account: Account) -> None:
     body = account.get(f"/tasks/face_manipulation/{failed}").json()
     event = "face_manipulation_analysis_complete"
     assert body == {"id": failed, "status": "failed", "event_type": event, "error": "the video is longer than 30 min"}
-    shown = account.created()
-    finish(api, shown, {"class_name": "no_faces"}, preview="data:image/jpeg;base64,AA==")
-    body = account.get(f"/tasks/face_manipulation/{shown}").json()
+    report_id = account.created()
+    finish(api, report_id, {"class_name": "no_faces"}, preview="data:image/jpeg;base64,AA==")
+    body = account.get(f"/tasks/face_manipulation/{report_id}").json()
     assert body["preview"] == "data:image/jpeg;base64,AA=="
     assert schema.TaskReport(**body).to_wire() == body
 

@@ -70,31 +70,31 @@ def test_a_new_token(account: Account) -> None:
 
 
 def test_tokens_are_listed_by_id_without_themselves(account: Account) -> None:
-    made = [account.tokens().json() for _ in range(2)]
+    issued = [account.tokens().json() for _ in range(2)]
     listed = account.tokens("GET")
     assert listed.status_code == 200
     body = listed.json()
     assert set(body) == {"claims", "success"}
     # The account was made with a first one.
     assert len(body["claims"]) == 3
-    for each in made:
+    for each in issued:
         assert body["claims"][each["id"]] == each["claims"]
-        one = account.tokens("GET", f"/{each['id']}").json()
-        assert one == {"claims": {each["id"]: each["claims"]}, "success": True}
+        item = account.tokens("GET", f"/{each['id']}").json()
+        assert item == {"claims": {each["id"]: each["claims"]}, "success": True}
         assert each["token"] not in listed.text
 
 
 def test_deleting_one_ends_it_at_once_everywhere(api: Api, account: Account) -> None:
-    made, kept = account.tokens().json(), account.tokens().json()
+    issued, second = account.tokens().json(), account.tokens().json()
     # Another process on the same database, which has seen the token.
     elsewhere = Api(other := create_app(api.settings), type(api.client)(other))
-    assert is_taken(elsewhere, f"Bearer {made['token']}")
-    assert account.tokens("DELETE", f"/{made['id']}").json() == {"deleted_tokens": [made["id"]], "success": True}
+    assert is_taken(elsewhere, f"Bearer {issued['token']}")
+    assert account.tokens("DELETE", f"/{issued['id']}").json() == {"deleted_tokens": [issued["id"]], "success": True}
     for each in (api, elsewhere):
-        assert not is_taken(each, f"Bearer {made['token']}")
-        assert is_taken(each, f"Bearer {kept['token']}")
-    refused(account.tokens("DELETE", f"/{made['id']}"), 404, "not_found")
-    refused(account.tokens("GET", f"/{made['id']}"), 404, "not_found")
+        assert not is_taken(each, f"Bearer {issued['token']}")
+        assert is_taken(each, f"Bearer {second['token']}")
+    refused(account.tokens("DELETE", f"/{issued['id']}"), 404, "not_found")
+    refused(account.tokens("GET", f"/{issued['id']}"), 404, "not_found")
     other.state.context.close()
 
 

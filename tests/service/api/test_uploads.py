@@ -94,10 +94,10 @@ def test_bodies_in_small_chunks(api: Api, account: Account, size: int) -> None:
 
 
 def test_the_limit_itself_is_allowed_and_a_byte_more_is_not(api: Api, account: Account) -> None:
-    whole = JPEG + bytes(LIMIT - len(JPEG))
-    assert len(content_of(api, post(account, ('name="file"; filename="a.jpg"', whole)))) == LIMIT
+    complete = JPEG + bytes(LIMIT - len(JPEG))
+    assert len(content_of(api, post(account, ('name="file"; filename="a.jpg"', complete)))) == LIMIT
     with api.leaves_nothing():
-        refused(post(account, ('name="file"; filename="a.jpg"', whole + b"\0")), 413, "too_large")
+        refused(post(account, ('name="file"; filename="a.jpg"', complete + b"\0")), 413, "too_large")
 
 
 def test_past_the_limit_the_rest_is_not_read(api: Api, account: Account) -> None:
@@ -253,8 +253,8 @@ def test_what_is_not_the_file_is_bounded(api: Api, account: Account, field: str)
 
 
 def test_what_follows_the_end_is_bounded(api: Api, account: Account) -> None:
-    _, whole = multipart(('name="file"; filename="a.jpg"', JPEG))
-    body = Pieces(whole, b"x" * 32 * 1024, 1000)
+    _, complete = multipart(('name="file"; filename="a.jpg"', JPEG))
+    body = Pieces(complete, b"x" * 32 * 1024, 1000)
     with api.leaves_nothing():
         refused(stream(account, body.__aiter__()), 413, "too_large")
     assert body.asked <= 12

@@ -44,9 +44,9 @@ def test_the_events() -> None:
 
 @pytest.mark.parametrize("event", EVENTS)
 def test_the_four_operations(account: Account, event: str) -> None:
-    made = account.webhooks("POST", event, url=URL)
-    assert made.status_code == 200, made.text
-    body = made.json()
+    response = account.webhooks("POST", event, url=URL)
+    assert response.status_code == 200, response.text
+    body = response.json()
     assert set(body) == {"id", "success"}
     other = account.webhooks("POST", event, url="https://example.org/other").json()["id"]
     listed = account.webhooks("GET", event).json()

@@ -12,43 +12,43 @@ TYPES = {"boolean": {"type": "boolean"}, "string": {"type": "string"}, "binary":
 def _(live: Live) -> None:
     assert live.document["openapi"].startswith("3.")
     assert live.document["info"]["version"] == spec.VERSION
-    found = {
+    actual = {
         f"{method.upper()} {path}"
         for path, item in live.document["paths"].items()
         for method in item
         if path.startswith(("/auth", "/tasks", "/webhooks"))
     }
-    assert found == {operation.name for operation in spec.OPERATIONS}
+    assert actual == {operation.name for operation in spec.OPERATIONS}
 
 
 def same(expected: Json, found: Json, document: Json) -> None:
     """Check that two schemas let the same through."""
-    told = list(differences(expected, found, document))
-    assert not told, "; ".join(told)
+    fields = list(differences(expected, found, document))
+    assert not fields, "; ".join(fields)
 
 
 def _operation(operation: spec.Operation) -> None:
     @rows.add("4", f"OpenAPI: {operation.name}: authentication, path, form, fields, defaults, response")
     def _(live: Live) -> None:
         document = live.document
-        found = document["paths"][operation.path][operation.method.lower()]
-        _check_authentication(operation, found, document)
-        _check_parameters(operation, found, document)
-        _check_form(operation, found, document)
-        response = found["responses"]["200"]["content"]["application/json"]["schema"]
+        actual = document["paths"][operation.path][operation.method.lower()]
+        _check_authentication(operation, actual, document)
+        _check_parameters(operation, actual, document)
+        _check_form(operation, actual, document)
+        response = actual["responses"]["200"]["content"]["application/json"]["schema"]
         same(operation.response, response, document)
         assert set(operation.response["required"]) <= set(plain(response, document).get("required", ()))
-        assert {int(status) for status in found["responses"] if status.isdigit()} <= {200, *spec.REJECTIONS}
-        assert "401" in found["responses"]
-        for status, refusal in found["responses"].items():
+        assert {int(status) for status in actual["responses"] if status.isdigit()} <= {200, *spec.REJECTIONS}
+        assert "401" in actual["responses"]
+        for status, refusal in actual["responses"].items():
             if status != "200":
                 shape = refusal["content"]["application/json"]["schema"]
                 same(spec.REJECTED, shape, document)
 
 
 def _check_authentication(operation: spec.Operation, found: Json, document: Json) -> None:
-    wanted = found.get("security", document.get("security"))
-    schemes = [document["components"]["securitySchemes"][name] for choice in wanted for name in choice]
+    response = found.get("security", document.get("security"))
+    schemes = [document["components"]["securitySchemes"][name] for choice in response for name in choice]
     assert {scheme["scheme"] for scheme in schemes if scheme["type"] == "http"} == {operation.auth}
 
 

@@ -83,8 +83,8 @@ class Live:
     def hooked(self) -> tuple[str, str]:
         """Token and webhook secret of an account without tasks that still look for a webhook."""
         auth = self.service.account("dora")
-        told = self.service.command("account", "secret", auth[0]).split()
-        return self.service.token(auth), next(word for word in told if word.startswith("whsec_"))
+        fields = self.service.command("account", "secret", auth[0]).split()
+        return self.service.token(auth), next(word for word in fields if word.startswith("whsec_"))
 
     @cached_property
     def document(self) -> Json:
@@ -108,14 +108,14 @@ class Live:
 
     def finish(self, task: str, report_id: str, *, token: str | None = None) -> Json:
         """Return a task once it is finished; every answer on the way is checked."""
-        found: Json = {}
+        actual: Json = {}
 
         def done() -> bool:
-            found.update(self.poll(task, report_id, token=token))
-            return found["status"] != "in_progress"
+            actual.update(self.poll(task, report_id, token=token))
+            return actual["status"] != "in_progress"
 
         wait_until(done, ANALYSIS_S, f"{task} to finish", every_s=0.1)
-        return found
+        return actual
 
     def analysed(self, task: str, **fields: str) -> Json:
         """Return the finished task on the medium of `media`, of the first time it was asked for."""
@@ -164,24 +164,24 @@ def good(answer: httpx.Response, schema: Json) -> Json:
     """Check that an answer is 200 with an object of a schema, and return the object."""
     assert answer.status_code == 200, f"status {answer.status_code}: {answer.text[:300]}"
     assert answer.headers["content-type"].partition(";")[0] == "application/json"
-    found = answer.json()
-    jsonschema.validate(found, schema, jsonschema.Draft202012Validator)
-    return dict(found)
+    actual = answer.json()
+    jsonschema.validate(actual, schema, jsonschema.Draft202012Validator)
+    return dict(actual)
 
 
 def refused(answer: httpx.Response, status: int, *codes: str) -> Json:
     """Check that an answer refuses with a status, in the shape that refusals have, and return its object."""
     assert answer.status_code == status, f"status {answer.status_code}, not {status}: {answer.text[:300]}"
     assert answer.headers["content-type"].partition(";")[0] == "application/json"
-    found = dict(answer.json())
-    jsonschema.validate(found, spec.REJECTED)
-    assert found["error"].strip() and "\n" not in found["error"]
-    assert not codes or found["code"] in codes, found
+    actual = dict(answer.json())
+    jsonschema.validate(actual, spec.REJECTED)
+    assert actual["error"].strip() and "\n" not in actual["error"]
+    assert not codes or actual["code"] in codes, actual
     if status == 401:
         assert answer.headers["www-authenticate"].split()[0] in {"Basic", "Bearer"}
     if status in {429, 503}:
         assert int(answer.headers["retry-after"]) > 0
-    return found
+    return actual
 
 
 def stays(check: Callable[[], bool], seconds: float) -> bool:
@@ -213,9 +213,9 @@ def _make(path: Path) -> None:
     elif path.name == "silence.wav":
         making.write_audio(path, np.zeros(16_000, np.int16))
     elif path.name == "cut.png":
-        whole = path.with_name("whole.png")
-        making.write_image(whole)
-        path.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
+        complete = path.with_name("whole.png")
+        making.write_image(complete)
+        path.write_bytes(complete.read_bytes()[: complete.stat().st_size // 2])
     elif path.name == "text.txt":
         path.write_text("not a medium\n" * 100)
     elif path.suffix == ".pdf":

@@ -36,8 +36,8 @@ def _operations(task: str) -> None:
     @rows.add("4.2", f"POST /tasks/{task}: report_id, success; the task is in a state of section 3")
     def _(live: Live) -> None:
         report_id = live.begin(task)
-        found = live.poll(task, report_id)
-        assert found["id"] == report_id and found["event_type"] == spec.EMITTED[task]
+        report = live.poll(task, report_id)
+        assert report["id"] == report_id and report["event_type"] == spec.EMITTED[task]
 
     @rows.add("2.1", f"GET /tasks/{task}/{{id}}: completed, with a result of its section; every answer valid")
     def _(live: Live) -> None:
@@ -52,9 +52,9 @@ def _operations(task: str) -> None:
     @rows.add("4.2", f"{task}: a url in place of a file gives the same result")
     def _(live: Live) -> None:
         with serving(live.folder) as base:
-            found = live.finish(task, live.create(task, url=f"{base}/{live.media(task).name}"))
-        assert found["status"] == "completed", found
-        assert found["result"].get("class_name") == live.analysed(task)["result"].get("class_name")
+            report = live.finish(task, live.create(task, url=f"{base}/{live.media(task).name}"))
+        assert report["status"] == "completed", report
+        assert report["result"].get("class_name") == live.analysed(task)["result"].get("class_name")
 
     @rows.add("4.2", f"{task}: decided: neither or both of file and url are 400")
     def _(live: Live) -> None:
@@ -96,16 +96,16 @@ for _task in spec.TASKS:
 def _(live: Live) -> None:
     with serving(live.folder) as base:
         fields = {"url": f"{base}/{live.media('voice_analysis').name}", "transcribe": "false"}
-        made = good(live.ask("POST", "/tasks/voice_analysis", data=fields), spec.CREATED_TASK)
-        found = live.finish("voice_analysis", made["report_id"])
-    assert found["status"] == "completed" and "transcript" not in found["result"]
+        body = good(live.ask("POST", "/tasks/voice_analysis", data=fields), spec.CREATED_TASK)
+        report = live.finish("voice_analysis", body["report_id"])
+    assert report["status"] == "completed" and "transcript" not in report["result"]
 
 
 @rows.add("4.2", "voice_analysis: transcribe is true by default; false leaves transcripts out")
 def _(live: Live) -> None:
     assert "transcript" in live.analysed("voice_analysis")["result"]
-    found = live.analysed("voice_analysis", transcribe="false", explain="true")["result"]
-    assert "transcript" not in found and all("transcript" not in s for s in found["explanation"])
+    report = live.analysed("voice_analysis", transcribe="false", explain="true")["result"]
+    assert "transcript" not in report and all("transcript" not in s for s in report["explanation"])
 
 
 @rows.add("2.4", "voice_analysis: explain brings speakers with segments and ten features")
@@ -120,8 +120,8 @@ def _(live: Live) -> None:
 
 @rows.add("2.4", "decided: voice_analysis of silence is no_speech, without probability and speakers")
 def _(live: Live) -> None:
-    found = live.finish("voice_analysis", live.create("voice_analysis", live.made("silence.wav"), explain="true"))
-    assert found["result"]["class_name"] == "no_speech"
+    report = live.finish("voice_analysis", live.create("voice_analysis", live.made("silence.wav"), explain="true"))
+    assert report["result"]["class_name"] == "no_speech"
 
 
 @rows.add("2.3", "ai_generated_image_detection: a fake has probability and attributions; explain brings pictures")
@@ -138,16 +138,16 @@ def _(live: Live) -> None:
 
 @rows.add("2.2", "face_manipulation: no face is no_faces, without explanation; the preview is there all the same")
 def _(live: Live) -> None:
-    found = live.analysed("face_manipulation", explain="true")
-    assert found["result"] == {"class_name": "no_faces"}
-    assert found["preview"].startswith("data:image/")
+    report = live.analysed("face_manipulation", explain="true")
+    assert report["result"] == {"class_name": "no_faces"}
+    assert report["preview"].startswith("data:image/")
 
 
 @rows.add("2.2", "face_manipulation: a real face carries neither probability nor explanation, and a preview")
 def _(live: Live) -> None:
-    found = live.finish("face_manipulation", live.create("face_manipulation", live.made("face.jpg")))
-    assert found["result"] == {"class_name": "real"}
-    assert found["preview"].startswith("data:image/")
+    report = live.finish("face_manipulation", live.create("face_manipulation", live.made("face.jpg")))
+    assert report["result"] == {"class_name": "real"}
+    assert report["preview"].startswith("data:image/")
 
 
 @rows.add("2.1", "forensic_analysis: additional_info is echoed as it came")
@@ -158,23 +158,23 @@ def _(live: Live) -> None:
 
 @rows.add("2.5", "forensic_analysis: three claim lists, and the deprecated blocks agree on their keys")
 def _(live: Live) -> None:
-    found = live.finish("forensic_analysis", live.create("forensic_analysis", live.made("picture.png")))["result"]
-    assert any("artificial" in claim["claim"] for claim in found["claim_lists"]["critical"])
-    assert set(found["red_flags"]) == set(found["trigger_values"]) >= {"AI_GENERATED"}
+    report = live.finish("forensic_analysis", live.create("forensic_analysis", live.made("picture.png")))["result"]
+    assert any("artificial" in claim["claim"] for claim in report["claim_lists"]["critical"])
+    assert set(report["red_flags"]) == set(report["trigger_values"]) >= {"AI_GENERATED"}
 
 
 @rows.add("3", "a finished task does not change")
 def _(live: Live) -> None:
-    found = live.analysed("forensic_analysis")
-    assert all(live.poll("forensic_analysis", found["id"]) == found for _ in range(3))
+    report = live.analysed("forensic_analysis")
+    assert all(live.poll("forensic_analysis", report["id"]) == report for _ in range(3))
 
 
 @rows.add("7", "what fails on decoding is failed, with a sentence and without a result")
 def _(live: Live) -> None:
-    found = live.finish(
+    report = live.finish(
         "ai_generated_image_detection", live.create("ai_generated_image_detection", live.made("cut.png"))
     )
-    assert found["status"] == "failed" and found["error"].strip() and "Traceback" not in found["error"]
+    assert report["status"] == "failed" and report["error"].strip() and "Traceback" not in report["error"]
 
 
 @rows.add("8", "decided: a url that gives nothing fails the task; one of a private address is never fetched")

@@ -23,46 +23,46 @@ def create(live: Live, auth: tuple[str, str] | None = None) -> Json:
 
 @rows.add("4.1", "POST /auth/tokens: claims, id, success, token")
 def _(live: Live) -> None:
-    made = create(live)
-    inside = payload(made["token"])
-    assert made["token"].count(".") == 2
-    assert inside["aud"] == made["claims"]["audience"] and inside["iss"] == made["claims"]["issuer"]
-    assert inside["exp"] == made["claims"]["expiresAt"] and inside["sub"] == made["claims"]["subject"]
+    issued = create(live)
+    inside = payload(issued["token"])
+    assert issued["token"].count(".") == 2
+    assert inside["aud"] == issued["claims"]["audience"] and inside["iss"] == issued["claims"]["issuer"]
+    assert inside["exp"] == issued["claims"]["expiresAt"] and inside["sub"] == issued["claims"]["subject"]
 
 
 @rows.add("4.1", "GET /auth/tokens: a map of claims by token id, without the tokens")
 def _(live: Live) -> None:
-    made = create(live)
+    issued = create(live)
     answer = live.ask("GET", "/auth/tokens", auth=live.anna)
-    assert good(answer, spec.LISTED_TOKENS)["claims"][made["id"]] == made["claims"]
-    assert made["token"] not in answer.text
+    assert good(answer, spec.LISTED_TOKENS)["claims"][issued["id"]] == issued["claims"]
+    assert issued["token"] not in answer.text
 
 
 @rows.add("4.1", "GET /auth/tokens/{id}: the map with this one")
 def _(live: Live) -> None:
-    made = create(live)
-    found = good(live.ask("GET", f"/auth/tokens/{made['id']}", auth=live.anna), spec.LISTED_TOKENS)
-    assert found["claims"] == {made["id"]: made["claims"]}
+    issued = create(live)
+    actual = good(live.ask("GET", f"/auth/tokens/{issued['id']}", auth=live.anna), spec.LISTED_TOKENS)
+    assert actual["claims"] == {issued["id"]: issued["claims"]}
 
 
 @rows.add("4.1", "DELETE /auth/tokens/{id}: deleted_tokens; the token ends at once")
 def _(live: Live) -> None:
-    made, kept = create(live), create(live)
-    assert live.ask("GET", f"/webhooks/{spec.EVENTS[0]}", token=made["token"]).status_code == 200
-    found = good(live.ask("DELETE", f"/auth/tokens/{made['id']}", auth=live.anna), spec.DELETED_TOKENS)
-    assert found["deleted_tokens"] == [made["id"]]
-    refused(live.ask("GET", f"/webhooks/{spec.EVENTS[0]}", token=made["token"]), 401)
-    refused(live.ask("GET", f"/auth/tokens/{made['id']}", auth=live.anna), 404)
-    refused(live.ask("DELETE", f"/auth/tokens/{made['id']}", auth=live.anna), 404)
-    assert live.ask("GET", f"/webhooks/{spec.EVENTS[0]}", token=kept["token"]).status_code == 200
+    issued, other = create(live), create(live)
+    assert live.ask("GET", f"/webhooks/{spec.EVENTS[0]}", token=issued["token"]).status_code == 200
+    actual = good(live.ask("DELETE", f"/auth/tokens/{issued['id']}", auth=live.anna), spec.DELETED_TOKENS)
+    assert actual["deleted_tokens"] == [issued["id"]]
+    refused(live.ask("GET", f"/webhooks/{spec.EVENTS[0]}", token=issued["token"]), 401)
+    refused(live.ask("GET", f"/auth/tokens/{issued['id']}", auth=live.anna), 404)
+    refused(live.ask("DELETE", f"/auth/tokens/{issued['id']}", auth=live.anna), 404)
+    assert live.ask("GET", f"/webhooks/{spec.EVENTS[0]}", token=other["token"]).status_code == 200
 
 
 @rows.add("4.1", "DELETE /auth/tokens: all of the user, and of nobody else")
 def _(live: Live) -> None:
     carol = live.service.account("carol")
-    made = [create(live, carol) for _ in range(2)]
-    found = good(live.ask("DELETE", "/auth/tokens", auth=carol), spec.DELETED_TOKENS)
-    assert sorted(found["deleted_tokens"]) == sorted(token["id"] for token in made)
+    issued = [create(live, carol) for _ in range(2)]
+    actual = good(live.ask("DELETE", "/auth/tokens", auth=carol), spec.DELETED_TOKENS)
+    assert sorted(actual["deleted_tokens"]) == sorted(token["id"] for token in issued)
     assert good(live.ask("GET", "/auth/tokens", auth=carol), spec.LISTED_TOKENS)["claims"] == {}
     assert good(live.ask("DELETE", "/auth/tokens", auth=carol), spec.DELETED_TOKENS)["deleted_tokens"] == []
     assert live.ask("GET", f"/webhooks/{spec.EVENTS[0]}").status_code == 200
@@ -70,9 +70,9 @@ def _(live: Live) -> None:
 
 @rows.add("2.6", "decided: endsWith is the last six characters; times in Unix seconds, 30 days apart")
 def _(live: Live) -> None:
-    made = create(live)
-    claims = made["claims"]
-    assert claims["endsWith"] == made["token"][-6:]
+    issued = create(live)
+    claims = issued["claims"]
+    assert claims["endsWith"] == issued["token"][-6:]
     assert claims["expiresAt"] - claims["issuedAt"] == 30 * DAY_S
 
 

@@ -18,8 +18,8 @@ def register(live: Live, event: str, url: str, token: str | None = None) -> str:
 
 
 def listed(live: Live, event: str, token: str | None = None) -> dict[str, str]:
-    found = good(live.ask("GET", f"/webhooks/{event}", token=token), spec.LISTED_WEBHOOKS)
-    return {item["id"]: item["url"] for item in found["urls"]}
+    actual = good(live.ask("GET", f"/webhooks/{event}", token=token), spec.LISTED_WEBHOOKS)
+    return {item["id"]: item["url"] for item in actual["urls"]}
 
 
 def clear(live: Live, event: str, token: str | None = None) -> None:
@@ -97,8 +97,8 @@ def _(live: Live) -> None:
     token, _ = live.hooked
     register(live, spec.EMITTED["ai_generated_image_detection"], live.receiver.url("/failed"), token)
     report_id = live.create("ai_generated_image_detection", live.made("cut.png"), token=token)
-    found = json.loads(live.receiver.wait(path="/failed")[0].body)
-    assert (found["id"], found["status"]) == (report_id, "failed") and "result" not in found
+    fields = json.loads(live.receiver.wait(path="/failed")[0].body)
+    assert (fields["id"], fields["status"]) == (report_id, "failed") and "result" not in fields
     clear(live, spec.EMITTED["ai_generated_image_detection"], token)
 
 
@@ -109,9 +109,9 @@ def _(live: Live) -> None:
     register(live, event, live.receiver.url("/again"), token)
     live.receiver.answers[:] = [500, 302]
     live.create("forensic_analysis", live.media("forensic_analysis"), token=token)
-    found = live.receiver.wait(3, path="/again")
-    assert len({delivery.headers["webhook-id"] for delivery in found}) == 1
-    assert len({delivery.body for delivery in found}) == 1
+    actual = live.receiver.wait(3, path="/again")
+    assert len({delivery.headers["webhook-id"] for delivery in actual}) == 1
+    assert len({delivery.body for delivery in actual}) == 1
     assert stays(lambda: len(live.receiver.to("/again")) == 3, QUIET_S)
     assert live.receiver.to("/redirected") == []
     clear(live, event, token)

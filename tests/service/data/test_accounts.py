@@ -73,14 +73,14 @@ def test_an_account_by_the_commands(
 def test_removing_an_account_removes_what_it_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with running_api(tmp_path) as api:
         mine, other = api.account(), api.account()
-        gone, kept = mine.created(), other.created()
+        gone, remaining = mine.created(), other.created()
         mine.webhooks("POST", url="https://example.org/hook")
-        assert api.stored() == (2, sorted([gone, kept]))
+        assert api.stored() == (2, sorted([gone, remaining]))
         monkeypatch.setenv("FORENSIX_HOME", str(tmp_path))
         assert run(monkeypatch, "remove", mine.auth[0]) == 0
-        assert api.stored() == (1, [kept])
+        assert api.stored() == (1, [remaining])
         assert mine.get(f"/tasks/face_manipulation/{gone}").status_code == 401
-        assert other.get(f"/tasks/face_manipulation/{kept}").status_code == 200
+        assert other.get(f"/tasks/face_manipulation/{remaining}").status_code == 200
 
 
 def test_a_password_that_is_no_text(

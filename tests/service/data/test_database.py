@@ -18,9 +18,9 @@ def test_connections_give_up_a_host_that_vanished(tmp_path: Path) -> None:
         names = ("TCP_KEEPIDLE", "TCP_KEEPINTVL", "TCP_KEEPCNT", "TCP_USER_TIMEOUT")
         with engine.connect() as connection:
             descriptor = os.dup(connection.connection.dbapi_connection.pgconn.socket)  # type: ignore[union-attr]
-            with socket.socket(fileno=descriptor) as found:
-                assert found.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
-                return {name: found.getsockopt(socket.IPPROTO_TCP, getattr(socket, name)) for name in names}
+            with socket.socket(fileno=descriptor) as actual:
+                assert actual.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+                return {name: actual.getsockopt(socket.IPPROTO_TCP, getattr(socket, name)) for name in names}
 
     with postgres() as server:
         for url, idle_s in ((server.url, 10), (f"{server.url}?keepalives_idle=20", 20)):

@@ -27,15 +27,15 @@ from tests.service.workshop import Gate, Workshop, gate, kill
 
 @pytest.fixture
 def workshop(tmp_path: Path) -> Iterator[Workshop]:
-    found = Workshop(tmp_path)
-    yield found
-    found.close()
+    actual = Workshop(tmp_path)
+    yield actual
+    actual.close()
 
 
 @pytest.fixture
 def shut() -> Iterator[Gate]:
-    with gate() as found:
-        yield found
+    with gate() as actual:
+        yield actual
 
 
 def write_log(workshop: Workshop) -> None:
@@ -241,7 +241,7 @@ def test_components_and_device_go_with_every_analysis(workshop: Workshop) -> Non
     chosen, ready = {"device": "cpu", "batch_size": 4, "spoof": "aasist"}, _Ready()
     shared = workshop.settings, workshop.database, workshop.jobs, workshop.storage
     Analyses(*shared, ready, Retry(), workshop.home, chosen).run(workshop.task())  # type: ignore[arg-type]
-    assert [{name: one[name] for name in chosen} for one in ready.asked] == [chosen]
+    assert [{name: item[name] for name in chosen} for item in ready.asked] == [chosen]
 
 
 def test_places_are_numbered_and_used_again(workshop: Workshop) -> None:

@@ -97,9 +97,9 @@ def test_an_object_store_that_is_away_is_no_missing_file(objects: ObjectStore, t
     objects.stop()
     try:
         for use in (lambda: put(storage, "two", b""), lambda: keys(storage), lambda: storage.delete("one")):
-            with pytest.raises(OSError, match="storage cannot be used") as told:
+            with pytest.raises(OSError, match="storage cannot be used") as error:
                 use()
-            assert not isinstance(told.value, FileNotFoundError)
+            assert not isinstance(error.value, FileNotFoundError)
         with pytest.raises(OSError, match="storage cannot be used"), storage.local("one", tmp_path):
             pass
         assert not storage.ready()
@@ -113,9 +113,9 @@ def test_a_folder_that_is_away_is_no_missing_file(tmp_path: Path) -> None:
     storage = Storage(f"file://{tmp_path}/files")
     put(storage, "one", b"data")
     (tmp_path / "files").rename(tmp_path / "away")
-    with pytest.raises(OSError, match="not there") as told, storage.local("one", tmp_path):
+    with pytest.raises(OSError, match="not there") as error, storage.local("one", tmp_path):
         pass
-    assert not isinstance(told.value, FileNotFoundError)
+    assert not isinstance(error.value, FileNotFoundError)
 
 
 def test_deleting_twice_is_harmless(storage: Storage) -> None:

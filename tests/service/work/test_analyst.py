@@ -22,9 +22,9 @@ GB = 1 << 30
 
 @pytest.fixture(scope="module")
 def analyst(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Analyst]:
-    found = Analyst(tmp_path_factory.mktemp("scratch"), time_s=60, memory_bytes=4 * GB)
-    yield found
-    found.close()
+    actual = Analyst(tmp_path_factory.mktemp("scratch"), time_s=60, memory_bytes=4 * GB)
+    yield actual
+    actual.close()
 
 
 def ask(source: Path | str, **changes: Any) -> dict[str, Any]:
@@ -80,8 +80,8 @@ def test_the_child_knows_nothing_of_the_database(analyst: Analyst, monkeypatch: 
 
 @pytest.fixture
 def shut() -> Iterator[Gate]:
-    with gate() as found:
-        yield found
+    with gate() as actual:
+        yield actual
 
 
 def test_time_runs_out(tmp_path: Path, shut: Gate) -> None:
@@ -118,49 +118,49 @@ def test_memory_of_descendants_counts(analyst: Analyst) -> None:
 
 
 def in_thread(analyst: Analyst, request: dict[str, Any]) -> tuple[threading.Thread, list[Answer | BaseException]]:
-    found: list[Answer | BaseException] = []
+    actual: list[Answer | BaseException] = []
 
     def run() -> None:
         try:
-            found.append(analyst.analyse(request))
+            actual.append(analyst.analyse(request))
         except BaseException as error:
-            found.append(error)
+            actual.append(error)
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    return thread, found
+    return thread, actual
 
 
 def test_a_fresh_child_that_crashes_fails_its_job(tmp_path: Path, shut: Gate) -> None:
     analyst = Analyst(tmp_path, time_s=60, memory_bytes=4 * GB)
-    thread, found = in_thread(analyst, ask(shut.url))
+    thread, actual = in_thread(analyst, ask(shut.url))
     shut.wait()
     os.kill(child(analyst), signal.SIGSEGV)
     thread.join(20)
-    assert isinstance(found[0], Answer) and found[0].code == "crashed"
+    assert isinstance(actual[0], Answer) and actual[0].code == "crashed"
     analyst.close()
 
 
 def test_a_used_child_that_crashes_is_given_the_benefit_of_the_doubt(tmp_path: Path, picture: Path, shut: Gate) -> None:
     analyst = Analyst(tmp_path / "scratch", time_s=60, memory_bytes=4 * GB)
     analyst.analyse(ask(picture))
-    thread, found = in_thread(analyst, ask(shut.url))
+    thread, actual = in_thread(analyst, ask(shut.url))
     shut.wait(1)
     os.kill(child(analyst), signal.SIGKILL)
     shut.wait(2)
     shut.open.set()
     thread.join(60)
-    assert isinstance(found[0], Answer) and found[0].result is not None
+    assert isinstance(actual[0], Answer) and actual[0].result is not None
     analyst.close()
 
 
 def test_stopping_hands_the_job_back(tmp_path: Path, shut: Gate) -> None:
     analyst = Analyst(tmp_path, time_s=60, memory_bytes=4 * GB)
-    thread, found = in_thread(analyst, ask(shut.url))
+    thread, actual = in_thread(analyst, ask(shut.url))
     shut.wait()
     analyst.stop()
     thread.join(5)
-    assert isinstance(found[0], Stopped)
+    assert isinstance(actual[0], Stopped)
     with pytest.raises(Stopped):
         analyst.analyse(ask(shut.url))
 

@@ -28,15 +28,15 @@ EXAMPLE = "v1,T49pOLi9Y59Pd0W8q5zvP9qTIc61pr4XaCUOi3i6Wj4="
 
 @pytest.fixture
 def workshop(tmp_path: Path) -> Iterator[Workshop]:
-    found = Workshop(tmp_path, webhook_backoff_s=100, webhook_timeout_s=1)
-    yield found
-    found.close()
+    actual = Workshop(tmp_path, webhook_backoff_s=100, webhook_timeout_s=1)
+    yield actual
+    actual.close()
 
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    with receiving() as found:
-        yield found
+    with receiving() as actual:
+        yield actual
 
 
 def attempts(workshop: Workshop) -> list[tuple[str, int, str, str]]:
@@ -356,8 +356,8 @@ def test_deliveries_by_a_worker(tmp_path: Path) -> None:
             workshop.webhook(late.url("/late"), account="berta")
             flaky.wait(3)
             wait_until(lambda: delivered(workshop, first, flaky_id), 10, "the delivery to be noted", told=workshop.log)
-            (told,) = late.wait(1)
-            assert json.loads(told.body)["id"] == unheard
+            (fields,) = late.wait(1)
+            assert json.loads(fields.body)["id"] == unheard
             slow.wait(1)
     ids = {got.headers["webhook-id"] for r in (flaky, slow, quick) for got in r.deliveries}
     assert ids == {f"msg_{first}"}

@@ -18,9 +18,9 @@ HOUR_S = 3600
 
 @pytest.fixture
 def workshop(tmp_path: Path) -> Iterator[Workshop]:
-    found = Workshop(tmp_path, retention_uploads_h=2, retention_results_h=10)
-    yield found
-    found.close()
+    actual = Workshop(tmp_path, retention_uploads_h=2, retention_results_h=10)
+    yield actual
+    actual.close()
 
 
 def aged(workshop: Workshop, hours: float, *, finished: bool = True) -> str:

@@ -43,7 +43,7 @@ def _origin(name: str) -> Origin | None:
     return origin, None if folders is None else [os.path.abspath(str(folder)) for folder in folders]
 
 
-class Lent(MetaPathFinder):
+class CallerModules(MetaPathFinder):
     """In a worker: finds the modules that it was told of, before others of their names."""
 
     def __init__(self, places: Mapping[str, Origin]) -> None:
