@@ -23,7 +23,7 @@ from PIL import Image, ImageOps
 from forensix.faces.crop import cut, square
 from forensix.faces.detail_gap import detail_gap
 from forensix.faces.detect import Detections, detect
-from forensix.synthetic.crops import whole
+from forensix.synthetic.crops import whole_picture
 from forensix.training.images.cache import read
 from forensix.training.sources import Repositories
 
@@ -208,7 +208,7 @@ def _fill_file(rows: pd.DataFrame, folder: Path, opened: Repositories, log: Call
 
 def _shows_a_face(rgb: RGB) -> bool:
     """Tell by a small version, which costs a tenth of looking at the picture itself."""
-    small = whole(rgb)
+    small = whole_picture(rgb)
     (found,) = detect([small])
     sides = (found.boxes[:, 2:] - found.boxes[:, :2]).max(axis=1)
     return bool((sides * min(rgb.shape[:2]) / min(small.shape[:2]) >= SCREENED_PX).any())
