@@ -28,7 +28,6 @@ from forensix.training.sources import Repositories
 from forensix.training.voice import lists, measure
 from forensix.training.voice.clips import Clips, build_clips, load_clips
 from forensix.training.voice.kinds import SINGING
-from forensix.training.voice.spoof import measurements
 from forensix.voice.spoof import SpoofDetector
 
 COMMAND = "python benchmarks/voice_spoof.py --list voice.csv --corpora DIR --repositories DIR --cache DIR"
@@ -152,7 +151,7 @@ def update_card(table: pd.DataFrame, rows: pd.DataFrame) -> None:
     assert card.inconclusive is not None
     scored = pd.concat([table, rows[rows["condition"] != measure.CLEAN]], ignore_index=True)
     kept = [one for one in card.measured if one.command != COMMAND]
-    measured = (*kept, *measurements(scored, card.inconclusive, DEV, COMMAND))
+    measured = (*kept, *measure.measurements(scored, card.inconclusive, DEV, COMMAND))
     write_card(card.model_copy(update={"measured": measured}))
 
 

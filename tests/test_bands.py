@@ -39,6 +39,18 @@ def test_one_bad_source_moves_the_upper_bound_and_small_ones_count_together():
     assert inconclusive_band(np.append(fake, [0, 0, 0]), strays, alone)[1] == pytest.approx(1.0)
 
 
+def test_one_kind_of_fakes_that_is_hard_to_find_moves_the_lower_bound():
+    fake, values, sources = scores()
+    lower, upper = inconclusive_band(fake, values, sources)
+    hard = np.where(sources == "s9", "copies", "")
+    missed = np.where(hard == "copies", values / 4, values)
+    by_kind = inconclusive_band(fake, missed, sources, kinds=hard.tolist())
+    assert by_kind[0] < inconclusive_band(fake, missed, sources)[0] <= lower and by_kind[1] == upper
+    assert (missed[hard == "copies"] <= by_kind[0]).mean() <= 0.10
+    # People's own kind says nothing, and one kind is as none.
+    assert inconclusive_band(fake, values, sources, kinds=np.where(fake, "", sources).tolist()) == (lower, upper)
+
+
 def test_bounds_that_would_cross_meet():
     fake = np.repeat([0, 1], 100)
     values = np.concatenate([np.linspace(0, 0.2, 100), np.linspace(0.8, 1, 100)])

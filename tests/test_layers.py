@@ -155,19 +155,19 @@ def test_circles_are_found() -> None:
 def circles(graph: Mapping[str, set[str]]) -> Iterator[frozenset[str]]:
     """Yield the sets of modules that reach each other."""
     reach = {start: reachable(graph, start) for start in graph}
-    response = {frozenset(b for b in reach[a] if a in reach.get(b, ())) for a in graph if a in reach[a]}
-    return iter(response)
+    groups = {frozenset(b for b in reach[a] if a in reach.get(b, ())) for a in graph if a in reach[a]}
+    return iter(groups)
 
 
 def reachable(graph: Mapping[str, set[str]], start: str) -> set[str]:
-    observed: set[str] = set()
+    reached: set[str] = set()
     waiting = list(graph[start])
     while waiting:
-        item = waiting.pop()
-        if item not in observed:
-            observed.add(item)
-            waiting += graph.get(item, ())
-    return observed
+        module = waiting.pop()
+        if module not in reached:
+            reached.add(module)
+            waiting += graph.get(module, ())
+    return reached
 
 
 def test_every_room_has_a_layer_and_every_wing_says_what_lives_there() -> None:

@@ -26,10 +26,10 @@ def outputs(name: str, folder: Path, **parameters: object) -> list[dict[str, obj
     done = papermill.execute_notebook(
         FOLDER / f"{name}.ipynb", folder / "out.ipynb", parameters=parameters, cwd=folder, progress_bar=False
     )
-    if response := os.environ.get("FORENSIX_NOTEBOOKS"):
+    if pages := os.environ.get("FORENSIX_NOTEBOOKS"):
         page = nbconvert.HTMLExporter().from_notebook_node(done)[0]
-        Path(response).mkdir(parents=True, exist_ok=True)
-        (Path(response) / f"{name}.html").write_text(page, encoding="utf-8")
+        Path(pages).mkdir(parents=True, exist_ok=True)
+        (Path(pages) / f"{name}.html").write_text(page, encoding="utf-8")
     return [output for cell in done.cells if cell.cell_type == "code" for output in cell.outputs]
 
 

@@ -125,7 +125,7 @@ def evaluate(
     chosen, slot = choose_task(task)
     components = choose_components(chosen, slot, component)
     conditions = choose_conditions(chosen, degradations)
-    identities = tuple(component_identity(slot, one) if slot else "" for one in components.values())
+    identities = tuple(component_identity(slot, choice) if slot else "" for choice in components.values())
     job = Job(
         task=task,
         slot=slot,
@@ -138,7 +138,7 @@ def evaluate(
         placement=placement,
     )
     table = carried(listed)
-    cards = {name: card_of(slot, one) for name, one in components.items()}
+    cards = {name: card_of(slot, choice) for name, choice in components.items()}
     info: dict[str, Any] = {
         "task": task,
         "components": {

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,6 +34,7 @@ def inconclusive_band(
     scores: ArrayLike,
     sources: Sequence[str],
     *,
+    kinds: Sequence[str] | None = None,
     real_above: float = REAL_ABOVE,
     fake_below: float = FAKE_BELOW,
     least: int = LEAST_OF_SOURCE,
@@ -47,10 +49,12 @@ def inconclusive_band(
         Shape (n,), in [0, 1], higher is more likely fake: of files whose sources the model never saw.
     sources
         The source of each file. Real files of sources with fewer than ``least`` of them count together as one.
+    kinds
+        The kind of each file, likewise for fakes; without it they are all of one kind.
     real_above
         At most this share of the real files of *every* source lies at or above the upper bound.
     fake_below
-        At most this share of the fakes lies at or below the lower bound.
+        At most this share of the fakes of *every* kind lies at or below the lower bound.
 
     Returns
     -------
@@ -61,16 +65,12 @@ def inconclusive_band(
     ValueError
         One class is missing.
     """
-    table = pd.DataFrame({"fake": np.asarray(fake, dtype=bool), "score": np.asarray(scores, dtype=float)})
-    table["source"] = np.asarray(sources, dtype=object)
-    real, fakes = table[~table.fake], table[table.fake]
-    if real.empty or fakes.empty:
+    is_fake, scored = np.asarray(fake, dtype=bool), np.asarray(scores, dtype=np.float64)
+    if is_fake.all() or not is_fake.any():
         raise ValueError("a band needs both real and fake files")
-    sizes = real.groupby("source")["score"].transform("size")
-    named = real["source"].where(sizes >= least, "the rest")
-    # The least bound that leaves no more than the share at or above it, for the worst of the sources.
-    upper = max(_above(group.to_numpy(), real_above) for _, group in real.groupby(named)["score"])
-    lower = 1 - _above(1 - fakes["score"].to_numpy(), fake_below)
+    upper = _worst(scored[~is_fake], np.asarray(sources, dtype=object)[~is_fake], real_above, least)
+    kind_of = np.zeros(scored.size) if kinds is None else np.asarray(kinds, dtype=object)
+    lower = 1 - _worst(1 - scored[is_fake], kind_of[is_fake], fake_below, least)
     lower, upper = np.floor(lower * 1000) / 1000, np.ceil(upper * 1000) / 1000
     if lower > upper:
         lower = upper = round((lower + upper) / 2, 3)
@@ -110,6 +110,14 @@ def supported(
 
     low = band[0] if stands(~y, s <= band[0]) else 0.0
     return low, band[1] if stands(y, s >= band[1]) else 1.0
+
+
+def _worst(scores: NDArray[np.float64], groups: NDArray[Any], share: float, least: int) -> float:
+    """Return the least value that no more than a share of any group reaches; small groups count together as one."""
+    table = pd.DataFrame({"score": scores, "group": groups})
+    sizes = table.groupby("group")["score"].transform("size")
+    groups_of = table.groupby(table["group"].where(sizes >= least, "the rest"))["score"]
+    return max(_above(group.to_numpy(), share) for _, group in groups_of)
 
 
 def _above(scores: "np.ndarray[tuple[int], np.dtype[np.float64]]", share: float) -> float:

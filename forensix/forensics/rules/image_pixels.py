@@ -101,7 +101,10 @@ def thumbnails(facts: Facts, traces: dict[str, Any]) -> list[Finding]:
         pictures = [("Picture and preview", row["pair"], PAIR_CAPTION.format(name=row["name"]))]
         values = [f"likeness {row['likeness']:.2f}"]
         is_turned = row["turned_likeness"] >= TURNED_CORRELATION and row["turned_likeness"] > row["likeness"] + 0.15
-        if row["likeness"] >= OTHER_PICTURE_CORRELATION and row["most_changed"] >= PART_CHANGED and not is_turned:
+        is_part = row["likeness"] >= OTHER_PICTURE_CORRELATION and row["most_changed"] >= PART_CHANGED
+        # Of other embedded pictures some are maps of light or depth, which follow the picture and are none.
+        is_thumbnail = row["name"].endswith("thumbnail")
+        if is_part and is_thumbnail and not is_turned and not _is_other_shape(facts, row):
             findings.append(
                 finding(
                     "suspect",

@@ -140,7 +140,7 @@ def against_device(facts: Facts, rewritten: Iterable[Fact]) -> Iterator[Finding]
 def history(facts: Facts) -> Iterator[Finding]:
     """Yield the claims that follow from the editing history in XMP."""
     # One cause is told once: an editor that the file names as what made it is told of by itself.
-    told = {program.name for program in programs(f for f in facts.items if f.key in NAMES)}
+    by_name = {program.name for program in programs(f for f in facts.items if f.key in NAMES)}
     for fact in (f for f in facts.items if f.key == "xmp.history" and isinstance(f.value, list)):
         steps = [row for row in fact.value if isinstance(row, dict) and row.get("action")]
         # Programs write two entries for one save, one for the content and one for what is said of it.
@@ -148,7 +148,7 @@ def history(facts: Facts) -> Iterator[Finding]:
         agents = {
             str(row["softwareAgent"]): identify(row["softwareAgent"]) for row in steps if row.get("softwareAgent")
         }
-        editors = [a for a, p in agents.items() if p and p.category == "editor" and p.name not in told]
+        editors = [a for a, p in agents.items() if p and p.category == "editor" and p.name not in by_name]
         lines = [" ".join(str(row[k]) for k in ("when", "action", "softwareAgent") if row.get(k)) for row in steps]
         if steps:
             yield finding(

@@ -1,7 +1,8 @@
 """How well voices are told apart: pooled, within each source, by kind of system and after each degradation.
 
 Within a source its fakes are ranked against its own human speech, so that the channel cannot help; the mean is over
-sources with at least `LEAST` of either. Singing is counted apart.
+sources with at least `LEAST` of either. Singing is counted apart. The band that decides nothing is set on the same
+clips.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,7 +10,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pandas as pd
 
-from forensix.metrics import auc, eer
+from forensix.metrics import auc, decided, eer, inconclusive_band
+from forensix.models import Measurement
 from forensix.perturb import find
 from forensix.training.voice.clips import Samples
 from forensix.training.voice.kinds import SINGING, kind_of
@@ -105,3 +107,45 @@ def conditions_of(table: pd.DataFrame) -> pd.DataFrame:
     clean = clean.assign(clip=clean.index, condition=CLEAN)
     few = thinned(clean, fakes=1, reals=10)
     return pd.concat([clean, *(few.assign(condition=name) for name in CONDITIONS)], ignore_index=True)
+
+
+def band(scored: pd.DataFrame) -> tuple[float, float]:
+    """Return the bounds: an upper one for every source as it is and every condition, a lower one for every kind."""
+    speech = scored[scored["kind"] != SINGING]
+    sources = speech["repo"].where(speech["condition"] == CLEAN, speech["condition"])
+    return inconclusive_band(speech["fake"], speech["score"], sources.tolist(), kinds=speech["kind"].tolist())
+
+
+def measurements(
+    scored: pd.DataFrame, bounds: tuple[float, float], about: str, command: str
+) -> tuple[Measurement, ...]:
+    """Return what a detector did on sources it never saw: pooled, within, by kind, and after each degradation.
+
+    ``scored`` has a row for each clip and ``condition``, with ``score``, ``fake``, ``repo`` and ``kind``. Of what lies
+    outside the bounds it is said how much is decided and how much of it wrongly.
+    """
+    measured = []
+
+    def add(metric: str, value: float, data: str, rows: pd.DataFrame) -> None:
+        n_real, n_fake = (int((rows["fake"] == label).sum()) for label in (0, 1))
+        value, data = round(float(value), 4), f"{about}, {data}"
+        measured.append(
+            Measurement(metric=metric, value=value, data=data, n_real=n_real, n_fake=n_fake, command=command)
+        )
+
+    clean = scored[scored["condition"] == CLEAN]
+    speech = scored[scored["kind"] != SINGING]
+    for name, value in figures(clean, "score").items():
+        add(name, value, CLEAN, clean[clean["kind"] != SINGING])
+    for kind, row in by_kind(clean, "score").iterrows():
+        against = SINGING if kind == SINGING else ""
+        add("AUC", row["AUC"], f"{CLEAN}, {kind}", clean[clean["kind"].isin([kind, against])])
+    for condition, rows in speech.groupby("condition", sort=False):
+        if condition != CLEAN:
+            add("AUC", auc(rows["fake"], rows["score"]), str(condition), rows)
+        counted = decided(rows["fake"], rows["score"], bounds)
+        add("real files decided", counted.real_decided, str(condition), rows)
+        add("fake files decided", counted.fake_decided, str(condition), rows)
+        add("real files called fake", counted.real_called_fake, str(condition), rows)
+        add("fake files called real", counted.fake_called_real, str(condition), rows)
+    return tuple(measured)

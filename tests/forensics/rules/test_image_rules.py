@@ -7,10 +7,10 @@ import pytest
 
 from forensix.forensics import claims, result
 from forensix.forensics.findings import Finding
-from forensix.forensics.rules import provenance
+from forensix.forensics.rules import image_pixels, provenance
 from forensix.media import open_media
 from forensix.metadata import child, reader
-from forensix.metadata.facts import Facts
+from forensix.metadata.facts import Fact, Facts
 from tests.metadata import making_images as make
 
 CAMERA = [(0x010F, make.ASCII, "Maker"), (0x0110, make.ASCII, "Model One"), (0x0131, make.ASCII, "Ver.1.00")]
@@ -369,3 +369,12 @@ def test_grok_signs_in_the_description(tmp_path: Path) -> None:
     block = make.tiff_block([(0x010E, make.ASCII, "Signature: " + "Ab3/" * 20)])
     facts = facts_of(make.jpeg(make.exif_segment(block)), tmp_path)
     assert provenance.generator_identifier(provenance.generator_marks(facts)) == "grok"
+
+
+@pytest.mark.parametrize(("name", "told"), [("EXIF IFD1 thumbnail", True), ("MPF picture 1", False)])
+def test_a_map_of_light_beside_the_picture_is_no_changed_preview(name: str, told: bool) -> None:
+    size, there = Fact("image.size", [400, 300], "", 0), Fact("embedded.picture", {"name": name}, "", 9)
+    row = {"name": name, "size": [80, 60], "spread": 40.0, "likeness": 0.9, "most_changed": 55.0, "turn": "as it is"}
+    measured = {"thumbnails": [{**row, "turned_likeness": 0.9, "pair": b""}]}
+    found = image_pixels.thumbnails(Facts("image", "jpeg", (size, there)), measured)
+    assert [f.severity for f in found] == (["suspect"] if told else ["benign"])

@@ -47,8 +47,8 @@ def _operation(operation: spec.Operation) -> None:
 
 
 def _check_authentication(operation: spec.Operation, found: Json, document: Json) -> None:
-    response = found.get("security", document.get("security"))
-    schemes = [document["components"]["securitySchemes"][name] for choice in response for name in choice]
+    required = found.get("security", document.get("security"))
+    schemes = [document["components"]["securitySchemes"][name] for choice in required for name in choice]
     assert {scheme["scheme"] for scheme in schemes if scheme["type"] == "http"} == {operation.auth}
 
 

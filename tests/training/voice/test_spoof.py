@@ -237,18 +237,20 @@ def test_a_second_cycle_starts_from_the_first_and_an_interrupted_run_goes_on(cli
     short = Settings(batch=4, crops_s=(0.4,), average=0.9, steps=3)
     folds = spoof.folds_of(clips.table, seed=0, n_folds=2)
 
-    def trained(name: str, *cycles: Settings) -> torch.Tensor:
+    def trained(name: str, *cycles: Settings, last: int = 1) -> torch.Tensor:
         (tmp_path / name).mkdir(exist_ok=True)
         (tmp_path / name / "fold-0-4.csv").write_text("logit\n")
-        network, _ = spoof.train_member(clips, folds, spoof.Member(0, (4, 4), cycles), 1, tmp_path / name)
+        network, _ = spoof.train_member(clips, folds, spoof.Member(0, (4, 4), cycles, last=last), 1, tmp_path / name)
         return torch.cat([parameter.detach().flatten() for parameter in network.parameters()])
 
     first, both = trained("interrupted", short), trained("interrupted", short, short)
     assert torch.equal(both, trained("at once", short, short))
     assert 0 < float((both - first).abs().max()) < 0.1
+    assert torch.allclose(trained("interrupted", short, short, last=2), (first + both) / 2)
 
 
 def test_half_precision_gives_nearly_the_same_gradients() -> None:
+    torch.manual_seed(0)
     network = build(channels=((8, 8),), n_bands=40, n_hidden=8, dropout=0.0).members[0].eval()
     waves = 0.05 * torch.randn(4, 8_000, generator=torch.Generator().manual_seed(0))
     with torch.autocast("cpu", torch.bfloat16):
@@ -359,12 +361,23 @@ def test_the_band_keeps_its_promise_in_the_worst_condition() -> None:
     clean = scored().assign(score=lambda t: 1 / (1 + np.exp(-t["logit"] + 4)))
     noisy = clean.assign(condition="telephone", score=np.minimum(1.0, clean["score"] + 0.1))
     both = pd.concat([clean, noisy])
-    lower, upper = spoof.band(both)
+    lower, upper = measure.band(both)
     told = measure.alarms(both, upper)
     assert lower < upper
     assert told["called fake"].max() <= 0.05
-    assert spoof.band(clean)[1] <= upper
+    assert measure.band(clean)[1] <= upper
     assert told.loc["telephone", "called fake"] >= told.loc["clean", "called fake"]
+
+
+def test_the_band_keeps_its_promise_of_the_kind_that_is_missed_most() -> None:
+    table = scored().assign(score=lambda t: 1 / (1 + np.exp(-t["logit"])))
+    hard = (table["fake"] == 1) & (table.index % 10 < 5)
+    table = table.assign(kind=np.where(hard, "voice conversion", table["kind"]))
+    table["score"] = table["score"].where(~hard, table["score"] / 2)
+    lower, _ = measure.band(table)
+    below = (table["score"] <= lower)[table["fake"] == 1].groupby(table["kind"]).mean()
+    assert 0 < below["voice conversion"] <= 0.10
+    assert below["neural TTS to 2022"] < below["voice conversion"]
 
 
 def test_calibration_lets_every_source_count_alike() -> None:
