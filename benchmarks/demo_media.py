@@ -3,8 +3,7 @@
     python benchmarks/demo_media.py
 
 The two portraits are matplotlib's Grace Hopper and scikit-image's astronaut, each with the other's face, by
-`forensix.training.faces.blend.swap` with the random seeds 0 to 11. Training made its swaps the same way from other
-people, so these figures say what kind of swap is found, not how often swaps of real programs are.
+`forensix.demo.swap.swap` with the random seeds 0 to 11.
 """
 
 import os
@@ -24,8 +23,8 @@ VOICES = ("Female1", "Female5", "Male1", "Male5", "Croak")
 
 
 READ_WITH = (
-    "Training made its swaps and some of its synthetic voices by the same functions from other people, so this says "
-    "what kind is found, not how often: both sets are of a few faces and voices."
+    "Training made some of its synthetic voices by the same functions from other people, so this says what kind is "
+    "found, not how often: both sets are of a few faces and voices."
 )
 
 

@@ -67,16 +67,20 @@ _FACE, _PICTURE, _VOICE, _FILE = (
     "face_manipulation", "ai_generated_image_detection", "voice_analysis", "forensic_analysis",
 )  # fmt: skip
 _REAL = {_FACE: False, _PICTURE: False}
+_SWAP = (
+    "forensix-face learnt what generated faces look like, and either face of a swap was photographed: of 48 such swaps"
+    " none is found (python benchmarks/demo_media.py)."
+)
 
 FILES: Mapping[str, DemoFile] = {
     "portrait.jpg": DemoFile("a photograph, as it came", _REAL),
     "scene.jpg": DemoFile("a photograph, as it came", {_PICTURE: False}),
-    "face-swap.jpg": DemoFile("the portrait with another person's face, at the resolution of a swapping program",
-                          {_FACE: True, _PICTURE: False}),
+    "face-swap.jpg": DemoFile(
+        "the portrait with another person's face, at the resolution of a swapping program",
+        {_FACE: True, _PICTURE: False}, _SWAP,
+    ),
     "face-swap-sharp.jpg": DemoFile(
-        "the same swap with the new face in all its detail", {_FACE: True, _PICTURE: False},
-        "forensix-face finds faces that are softer than what surrounds them. This one is as sharp: of 24 such swaps"
-        " none is found (python benchmarks/demo_media.py).",
+        "the same swap with the new face in all its detail", {_FACE: True, _PICTURE: False}, _SWAP,
     ),
     "moving-face.mp4": DemoFile(
         "a photograph moved over another, with computed speech", {_FACE: False, _VOICE: True},

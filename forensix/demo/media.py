@@ -204,8 +204,8 @@ def swapped(seed: int = SWAP_SEED, *, keep_detail: bool = False, back: bool = Fa
     """
     import matplotlib.cbook
 
+    from forensix.demo.swap import Face, swap
     from forensix.faces.detect import detect
-    from forensix.training.faces.blend import Face, swap
 
     def face(rgb: np.ndarray) -> Face:
         faces = detect([rgb])[0]

@@ -1,14 +1,14 @@
-"""Was this face manipulated? A small network of our own on crops, and where on the crop it sees the change.
+"""Was this face made by a program? A pretrained network on crops, and where on the crop it finds its evidence.
 
-Looks for seams: one side of a face's outline, or of its mouth, that differs from the other in colour, sharpness, noise
-or geometry, and for the texture of generated portraits. Assumes crops as `forensix.faces.align` cuts them. A score near
-1 means that the pixels look blended or generated. Blind to forgeries that leave neither, and to what strong compression
-wiped out; make-up, filters and portrait-mode blur can raise the score. The card says what it was trained on and how it
-was measured.
+It learnt what faces of many generators, and of programs that drive or swap faces, look like at fine and coarse scales,
+beside recorded ones that were scaled and encoded anew alike. Assumes crops as `forensix.faces.align` cuts them. A score
+near 1 means that the pixels look generated. It is best on faces that were generated whole; of swaps it sees little, as
+most of a swapped face's crop is recorded. What it says of kinds of pictures that training lacked is a guess. The card
+says what it was trained on and how it was measured.
 
 References
 ----------
-Shiohara and Yamasaki, Detecting deepfakes with self-blended images, CVPR 2022 (how its training fakes are made).
+M. Tan and Q. Le, "EfficientNet: rethinking model scaling for convolutional neural networks", ICML 2019.
 """
 
 from abc import abstractmethod
@@ -28,11 +28,13 @@ from forensix.faces.align import aligned
 from forensix.faces.detect import landmarks
 from forensix.faces.verdict import file_logit
 from forensix.models import LoadedModel, load_model
+from forensix.models.architectures.efficientnet import DEVIATION, MEAN, fused
 from forensix.models.detector import Detector, Scores, batches
 from forensix.models.feeding import fed
 from forensix.models.inputs import RGB, is_file, picture
 
 NAME = "forensix-face"
+HEATMAP_BLUR_CELLS = 1.5
 
 
 class CropClassifier(Detector):
@@ -90,45 +92,41 @@ def _faces_of(given: Any) -> RGB:
 
 
 class FaceClassifier(CropClassifier):
-    """Scores face crops with a network whose card says how to feed it.
+    """Scores face crops with the network `forensix.models.architectures.faces`.
 
-    The network maps RGB in [0, 1] to outputs (N, 1 + types), the logit of fake first, and to place logits (N, h, w).
-    The types that it learnt beside the verdict are named nowhere: on faces of other sources they are little better than
-    chance (benchmarks/results/face_types.md).
+    It takes crops of any size; they are scaled to that of its card.
     """
 
     batch = 32
 
     def __init__(self, model: LoadedModel) -> None:
-        super().__init__(model)
+        network: Any = fused(model.module)
+        super().__init__(LoadedModel(model.card, network.to(memory_format=torch.channels_last)))
         self._size_px = int(model.card.preprocessing["size_px"])
-        self._inner = float(model.card.preprocessing.get("inner", 1.0))
 
     def heatmap(self, crop: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Return where the network sees the crop changed: float (S, S) in [0, 1], higher is more likely changed there.
+        """Return where the network finds its evidence: float (S, S) in [0, 1], higher is more likely made there.
 
-        It comes from an output that training taught with the true masks of its fakes; a cell is a tenth of the crop. It
-        follows where faces are usually changed more than what is odd about this one, so it illustrates a verdict and
-        proves nothing.
+        A logit is the mean of what its places add; a value is the score that a crop would have that is everywhere like
+        that place, smoothed. A place is a fourteenth of the crop, and what it adds depends on all that surrounds it.
         """
+        from scipy.ndimage import gaussian_filter
+
         crops = np.asarray(crop)[None]
         _check_crops(crops)
-        rim = _rim_px(crop.shape[0], self._inner)
-        size = crop.shape[0] - 2 * rim
-        place = torch.sigmoid(self.network(network_input(crops, self._size_px, self._inner))[1])[:, None]
-        full = nn.functional.interpolate(place, size=(size, size), mode="bilinear", align_corners=False)
-        return np.pad(full[0, 0].clamp(0, 1).double().numpy(), rim)
+        (evidence,) = self.network(network_input(crops, self._size_px), "evidence")
+        smooth = torch.from_numpy(gaussian_filter(evidence[0].numpy(), HEATMAP_BLUR_CELLS, mode="nearest"))
+        size = crop.shape[:2]
+        full = nn.functional.interpolate(smooth[None, None], size=size, mode="bilinear", align_corners=False)
+        return self._calibrated(full[0, 0].double().numpy())
 
     def _outputs(self, faces: Iterable[RGB]) -> Iterator[Tensor]:
         def views() -> Iterator[Tensor]:
             for crops in faces:
                 _check_crops(crops)
-                seen = network_input(crops, self._size_px, self._inner)
-                yield torch.cat([seen, seen.flip(3)])
+                yield network_input(crops, self._size_px)
 
-        for outputs, _ in batches(self.network, views()):
-            # A face and its mirror image deserve the same score.
-            yield torch.stack(outputs.chunk(2)).mean(0)
+        return (outputs for (outputs,) in batches(self.network, views()))
 
 
 class PublishedClassifier(CropClassifier):
@@ -156,26 +154,17 @@ def _check_crops(crops: RGB) -> None:
         raise UsageError("crops must not be empty pictures")
 
 
-def network_input(crops: NDArray[np.uint8], size_px: int, inner: float = 1.0) -> Tensor:
-    """Return crops uint8 (N, S, S, 3) as the network takes them: float RGB in [0, 1], (N, 3, size_px, size_px).
-
-    ``inner`` is the share of the side, around the middle, that it is shown.
-    """
-    rim = _rim_px(crops.shape[1], inner)
-    crops = crops[:, rim : crops.shape[1] - rim, rim : crops.shape[2] - rim]
-    x = torch.from_numpy(np.ascontiguousarray(crops)).permute(0, 3, 1, 2)
+def network_input(crops: NDArray[np.uint8], size_px: int) -> Tensor:
+    """Return crops uint8 (N, S, S, 3) as the network takes them: float RGB in [-1, 1], (N, 3, size_px, size_px)."""
+    x = torch.from_numpy(np.require(crops, requirements=("C", "W"))).permute(0, 3, 1, 2)
     if x.shape[2] != size_px:
         x = nn.functional.interpolate(x, size=(size_px, size_px), mode="bilinear", antialias=True)
-    return x.float() / 255
-
-
-def _rim_px(side_px: int, inner: float) -> int:
-    return round(side_px * (1 - inner) / 2)
+    return ((x.float() / 255 - MEAN) / DEVIATION).contiguous(memory_format=torch.channels_last)
 
 
 def detector_of(model: LoadedModel) -> CropClassifier:
     """Return the detector that a card of the slot ``face_classifier`` asks for."""
-    return FaceClassifier(model) if model.card.architecture == "face_cnn" else PublishedClassifier(model)
+    return FaceClassifier(model) if model.card.architecture == "faces" else PublishedClassifier(model)
 
 
 def forensix_face() -> FaceClassifier:

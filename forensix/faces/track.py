@@ -39,7 +39,7 @@ EMPTY_KEY_S = 0.4
 """The same while there is none to follow."""
 
 MAX_GAP_S = 1.0
-MAX_CROPS = 32
+MAX_CROPS = 16
 
 IMAGE_SIDE_PX = 1280
 VIDEO_SIDE_PX = 1280

@@ -75,7 +75,7 @@ def face_evidence(
         verdict = f"not judged: {face.doubt}" if face.doubt else f"score {score_text(face.score)}"
         yield Picture(f"Face {face.track.id}", jpeg_uri(crop), f"{verdict}; in {n} frame{'s' if n > 1 else ''}")
         if (heat := heated(face, classifier, upper)) is not None:
-            yield Picture(f"Face {face.track.id}: heat map", jpeg_uri(heat), "where the classifier sees a change")
+            yield Picture(f"Face {face.track.id}: heat map", jpeg_uri(heat), "what raises the score")
 
 
 def detail_bounds(faces: Sequence[JudgedFace], joined: DetailGap | None) -> Iterator[Bounds]:

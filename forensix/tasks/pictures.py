@@ -67,7 +67,8 @@ def outlined(
         draw.rectangle((x1, y1, x2, y2), outline=colour, width=line_px)
     taken: list[tuple[float, float, float, float]] = []
     for (x1, y1, *_), label in zip(np.asarray(boxes).tolist(), labels, strict=True):
-        place = x1 + line_px, max(0, y1 - 1.4 * size_px)
+        last = picture.width - draw.textlength(label, font=font) - _RIM_PX
+        place = max(0, min(x1 + line_px, last)), max(0, y1 - 1.4 * size_px)
         area = draw.textbbox(place, label, font=font, stroke_width=_RIM_PX)
         if label and not any(_overlap(area, other) for other in taken):
             draw.text(place, label, font=font, fill=(255, 255, 255), stroke_width=_RIM_PX, stroke_fill=(0, 0, 0))

@@ -84,7 +84,13 @@ def score_all(
 
 
 def with_band(
-    card: ModelCard, scored: pd.DataFrame, command: str, *, about: str = ABOUT, only_supported: bool = False
+    card: ModelCard,
+    scored: pd.DataFrame,
+    command: str,
+    *,
+    about: str = ABOUT,
+    only_supported: bool = False,
+    only_upper: bool = False,
 ) -> ModelCard:
     """Return the card with the bounds that hold in every condition, and with what they decide in each.
 
@@ -92,10 +98,15 @@ def with_band(
     specification's two classes part at the upper bound: a wrong accusation weighs more than a miss. Where ``scored``
     has a column ``kind``, videos beside other media get bounds of their own, whose upper one is no lower than that of
     the others. With ``only_supported``, bounds stay only where they are shown to mean something
-    (`forensix.metrics.supported`).
+    (`forensix.metrics.supported`); with ``only_upper`` nothing is called real, for a model that is blind to a kind of
+    fakes.
     """
     about = about.format(n=scored["repo"].nunique())
-    kept_if = supported if only_supported else _as_it_is
+
+    def kept_if(fake: NDArray[np.bool_], scores: NDArray[np.float64], band: tuple[float, float]) -> tuple[float, float]:
+        low, high = supported(fake, scores, band) if only_supported else band
+        return 0.0 if only_upper else low, high
+
     video = scored["kind"].to_numpy() == VIDEO if "kind" in scored else np.zeros(len(scored), dtype=bool)
     apart = bool(video.any() and not video.all())
     rest = scored[~video] if apart else scored
@@ -111,10 +122,6 @@ def with_band(
     kept = tuple(one for one in card.measured if not (stem and one.command.startswith(stem)))
     update = {"inconclusive": band, "inconclusive_video": moving, "threshold": whole[1], "measured": (*kept, *measured)}
     return card.model_copy(update=update)
-
-
-def _as_it_is(fake: NDArray[np.bool_], scores: NDArray[np.float64], band: tuple[float, float]) -> tuple[float, float]:
-    return band
 
 
 def _known(scored: pd.DataFrame) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:

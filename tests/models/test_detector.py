@@ -215,7 +215,7 @@ SHAPES = pytest.mark.parametrize(
     ("name", "shape"),
     [
         ("forensix-image", (5, 3, 224, 224)),
-        ("forensix-face", (5, 3, 160, 160)),
+        ("forensix-face", (5, 3, 224, 224)),
         ("forensix-spoof", (5, 64_000)),
         ("aasist", (5, 64_600)),
     ],

@@ -20,5 +20,12 @@ def test_of_labels_that_would_overlap_the_first_is_kept() -> None:
     assert (drawn(250, both) != drawn(250, [both[0], ""])).any(), "far apart, both are there"
 
 
+def test_a_label_at_the_right_edge_is_whole() -> None:
+    edge = drawn(365, ["", "face 1: 0.51"])
+    middle = drawn(200, ["", "face 1: 0.51"])
+    white = [(one == 255).all(axis=2).sum() for one in (edge, middle)]
+    assert white[0] == white[1] > 0
+
+
 def test_a_box_without_room_for_its_label_is_drawn_all_the_same() -> None:
     assert (drawn(60, ["face 0", "face 1"]) == COLOURS[1]).all(axis=2).any()

@@ -68,10 +68,11 @@ class PictureClassifier(nn.Module):
 
     def evidence(self, x: Tensor, output: int = WINDOW) -> Tensor:
         """Return what each place adds to a logit, (batch, `CELLS`, `CELLS`); their mean is the logit."""
-        return _placed(self.backbones(x), self.rule, output)
+        return placed(self.backbones(x), self.rule, output)
 
 
-def _placed(maps: list[Tensor], rule: Rule, output: int) -> Tensor:
+def placed(maps: list[Tensor], rule: Rule, output: int) -> Tensor:
+    """Return what each place of the stages' maps adds to an output of a rule, (batch, `CELLS`, `CELLS`)."""
     weight = rule.linear.weight[output] / rule.scale
     logits: Tensor = rule(statistics(maps))[:, output, None, None].expand(-1, CELLS, CELLS)
     at = 0

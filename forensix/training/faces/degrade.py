@@ -1,4 +1,4 @@
-"""What real and fake faces alike go through before forensix-face sees them: cameras, apps, codecs.
+"""What real and fake faces alike go through before a classifier of one's own sees them: cameras, apps, codecs.
 
 One distribution for both classes, so that compression, size, blur, noise or colour tell nothing about the label.
 """
@@ -10,8 +10,8 @@ import numpy as np
 from PIL import Image, ImageFilter
 
 from forensix.perturb.image import jpeg
-from forensix.training.faces.blend import Rng, to_uint8
 
+Rng = np.random.Generator
 _FILTERS = (Image.Resampling.BILINEAR, Image.Resampling.BICUBIC, Image.Resampling.LANCZOS, Image.Resampling.BOX)
 
 
@@ -74,3 +74,9 @@ def _rescale(rgb: np.ndarray, rng: Rng) -> np.ndarray:
     down, up = (Image.Resampling(int(rng.choice([int(f) for f in _FILTERS]))) for _ in range(2))
     small = (max(16, round(width * factor)), max(16, round(height * factor)))
     return np.asarray(Image.fromarray(rgb).resize(small, down).resize((width, height), up))
+
+
+def to_uint8(x: np.ndarray) -> np.ndarray:
+    """Round to uint8, limiting to [0, 255]."""
+    rounded: np.ndarray = np.clip(np.rint(x), 0, 255).astype(np.uint8)
+    return rounded

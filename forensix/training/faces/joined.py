@@ -4,18 +4,12 @@ The fit is logistic, with a little ridge and neither weight below 0, under equal
 its files. What is measured was scored by a fit without the clip's source (`forensix.training.folds.sources_of`).
 """
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from forensix.calibration import logit
-from forensix.faces.align import aligned
-from forensix.faces.verdict import face_logit, middle_gap, with_detail
-from forensix.models import DetailGap, Pooling
-from forensix.models.detector import Detector
-from forensix.training.faces import crops
+from forensix.faces.verdict import with_detail
+from forensix.models import DetailGap
 from forensix.training.folds import sources_of
 
 RIDGE = 0.01
@@ -30,17 +24,6 @@ def files_of(table: pd.DataFrame, most: int) -> pd.DataFrame:
     """Return the clips of the first files of each repository, all cells of a grid with it."""
     nth = table.groupby("repo")["path"].transform(lambda paths: paths.factorize()[0])
     return table[nth < most].reset_index(drop=True)
-
-
-def measured(table: pd.DataFrame, cache: Path, classifier: Detector) -> pd.DataFrame:
-    """Return the clips of `crops.items` that are in the cache, with columns ``logit`` and ``gap`` (NaN: not known)."""
-    pooling = classifier.card.pooling or Pooling()
-    rows = []
-    for row, face in crops.rows_with_faces(table, cache):
-        views = np.stack([aligned(face.rgb[i, 0], face.landmarks[i]) for i in range(len(face))])
-        network = face_logit(logit(classifier.score(views)), pooling)
-        rows.append({**row, "logit": network, "gap": middle_gap(face.detail_gaps)})
-    return pd.DataFrame(rows)
 
 
 def weights(table: pd.DataFrame) -> Rows:

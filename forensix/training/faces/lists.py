@@ -1,17 +1,20 @@
 """Lists of faces: which files of which repositories show one, real or not.
 
 Four origins: a list of videos and pictures of faces in public repositories (see `forensix.training.sources`); the
-portraits in the list of pictures, photographed, generated, and retouched by hand into other faces; the photographs of
-the corpus of faces; and the generated portraits of the repository that its photographs come from.
+pictures that train the picture detector, photographed, generated, and retouched by hand into other faces, wherever they
+show one; the photographs of the corpus of faces; and the generated portraits of the repository that its photographs
+come from.
 """
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from forensix.training.faces.crops import items
-from forensix.training.faces.data import development_names
+from forensix.training.images.lists import NOT_STATED, list_pictures
+from forensix.training.images.lists import Origin as PictureOrigin
 from forensix.training.sources import Repositories, read_list
 
 PORTRAITS = (
@@ -30,12 +33,14 @@ PORTRAITS = (
     "usufyan29/stylegan2_runway",
     "xinyiff/Project-on-StyleGAN",
 )
-"""Repositories of the list of pictures that hold faces."""
+"""Repositories of the list of pictures that are of faces; of the others the first pictures are looked through."""
+MOST_LOOKED_AT = 60
+"""Pictures of a generator in a repository, or photographs of one, that are looked through."""
 METHODS = {"real": "none", "fake": "face_synthesis", "enhanced": "faceswap"}
 """What the labels of the list of pictures mean for a face: its retouched portraits are parts of several faces."""
 GENERATED, GENERATED_BY = "dinablachman/realorfake", "StyleGAN2 (thispersondoesnotexist)"
 GENERATED_FOLDER = "data/fake/"
-_COLUMNS = ["repo", "ref", "path", "blob", "kind", "label", "method", "made_by", "cells"]
+_COLUMNS = ["repo", "ref", "path", "blob", "kind", "label", "method", "made_by", "cells", "licence", "screened"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,8 @@ class Origin:
 
 def list_faces(origin: Origin) -> pd.DataFrame:
     """Return a row for each clip, picture and cell of the training split, see `crops.items`; real or fake.
+
+    ``screened`` pictures may show no face: `crops.fill` looks for one in a small version first.
 
     Raises
     ------
@@ -68,10 +75,34 @@ def list_faces(origin: Origin) -> pd.DataFrame:
         label=pictures.label.replace("enhanced", "fake"),
     )
     parts = [whole[whole.split == "train"], pictures, _corpus(origin), _generated(origin)]
-    table = items(pd.concat([part[_COLUMNS] for part in parts], ignore_index=True))
+    listed = pd.concat([part.reindex(columns=_COLUMNS) for part in parts], ignore_index=True)
+    listed = pd.concat([listed, _looked_through(origin, listed)], ignore_index=True)
+    listed["licence"] = listed.licence.fillna(NOT_STATED)
+    table = items(listed.assign(screened=listed.screened.notna()))
     table = table[table.label.isin(["real", "fake"])].reset_index(drop=True)
     table["made_by"] = table.made_by.where(table.label == "fake", "")
     return table
+
+
+def _looked_through(origin: Origin, listed: pd.DataFrame) -> pd.DataFrame:
+    """Return the first training pictures of every source that are not listed already."""
+    table = list_pictures(PictureOrigin(origin.pictures, origin.corpora, origin.repositories), "train")
+    known = table.blob.isin(set(listed.blob) - {""}) | (table.repo + table.path).isin(listed.repo + listed.path)
+    table = table[~known & (table.cells == 1)]
+    table = table[table.groupby(["repo", "made_by"]).cumcount() < MOST_LOOKED_AT]
+    label = table.fake.map({True: "fake", False: "real"})
+    return table.assign(kind="image", cells="", label=label, method=label.map(METHODS), screened=True)[_COLUMNS]
+
+
+def development_names(manifest: pd.DataFrame) -> set[tuple[str, str]]:
+    """Return (repository folder, file name) of the development rows whose identity tells their original's number."""
+    names = set()
+    for identity in manifest.loc[manifest["split"] == "dev", "identity"].dropna():
+        if match := re.fullmatch(r"(ffhq_rof|tpdne_fake)_(\d+)", identity):
+            fake = match[1] == "tpdne_fake"
+            source = "dinablachman+realorfake" + ("/fake" if fake else "")
+            names.add((source, ("fake_" if fake else "") + f"{match[2]}.jpg"))
+    return names
 
 
 def _corpus(origin: Origin) -> pd.DataFrame:

@@ -1,59 +1,136 @@
-"""Train forensix-face: from the corpora's face photographs to weights, calibration and card.
+"""Train forensix-face, from lists of files to weights and card.
 
-    python -m forensix.training.faces.train --corpora DIR --repositories DIR --out DIR
+    python -m forensix.training.faces.train --list faces.csv --pictures images.csv --corpora DIR --repositories DIR \\
+        --work DIR --out DIR
 
-``--repositories`` holds one folder for each training repository (``owner+name``) with its files as published. Real and
-generated faces are found in them, made into pairs (`forensix.training.faces.data`), and the network of
-``architectures/face_cnn.py`` learns to tell the halves of a pair apart, what was done, and where. A sixth of the
-identities are never trained on; the score is calibrated on pairs made of them.
+``--list`` and ``--pictures`` name files in public repositories, which lie under ``--repositories`` (git folders named
+``owner+name``); ``--corpora`` holds the corpora of faces and of images. ``--work`` keeps faces that were cut, decoded
+pictures, and what the pretrained network says of them: a run that was cut off goes on there.
+
+The protocol is that of pictures: faces are split into folds that hold out whole repositories and all that their makers
+made, of both classes (`forensix.training.folds`). What rules say of sources that they did not see fits the calibration,
+sets the bounds and is what the card tells; the rule that ships is then fitted on all. The development split takes no
+part: what looks like one of its pictures is left out.
 """
 
 import argparse
+import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from forensix.models import ModelCard, save_model
-from forensix.training.faces import fit
-from forensix.training.faces.card import N_HELD_OUT, gather, make_card, measure, split
-from forensix.training.faces.data import SourceFace
+import numpy as np
+import pandas as pd
+import torch
+from PIL import Image
 
+from forensix.faces import aligned, landmarks
+from forensix.faces.verdict import middle_gap
+from forensix.models import save_model
+from forensix.models.architectures.faces import FaceStages
+from forensix.models.architectures.pictures import Rule
+from forensix.training.backbone import load_imagenet
+from forensix.training.faces import crops, features, figures, joined
+from forensix.training.faces.card import make_card
+from forensix.training.faces.fit import Seen, fit_rule, held_out
+from forensix.training.faces.lists import Origin, list_faces
+from forensix.training.folds import leave_source_out
+from forensix.training.images.cache import difference_hash, near_any
+from forensix.training.images.lists import Origin as PictureOrigin
+from forensix.training.images.train import training_pictures
+
+FILES = 12
+"""Videos of a repository, with all cells of a grid."""
+MOST = 120
+"""Pictures of one class of a repository and maker."""
+LEAST_PX = 56
+N_FOLDS = 5
 COMMAND = (
-    "python -m forensix.training.faces.train --corpora DIR --repositories DIR --out DIR "
-    "--pairs {pairs} --epochs {epochs}"
+    "python -m forensix.training.faces.train --list faces.csv --pictures images.csv --corpora DIR --repositories DIR "
+    "--work DIR --out DIR"
 )
-N_POOL = 6000
-"""Pairs made at a time: their crops are dropped once their maps are there."""
+Log = Callable[[str], None]
 
 
-def run(options: argparse.Namespace) -> ModelCard:
-    """Train, calibrate and write ``forensix-face``; print the loss and the figures on held-out identities."""
-    trained, kept = split(gather(options.corpora / "faces", options.repositories))
-    made = [learnable(trained, N_POOL, seed=1 + i) for i in range(max(1, options.pairs // N_POOL))]
-    net = fit.train(fit.join(made), epochs=options.epochs, log=print_loss)
-    held = learnable(kept, N_HELD_OUT, seed=7)
-    command = COMMAND.format(pairs=options.pairs, epochs=f"{options.epochs:g}")
-    card = make_card(fit.calibrate(net, held), measure(net, held, command), trained, command)
-    return save_model(card, net, options.out)
+def training_faces(origin: Origin, work: Path, *, log: Log) -> pd.DataFrame:
+    """Cut the faces that the cache lacks; return those to learn from, a row each, with ``fake`` and ``gap`` added."""
+    table = list_faces(origin)
+    clips = joined.files_of(table[~table["static"]], FILES)
+    table = pd.concat([table[table["static"]], clips], ignore_index=True)
+    cut = work / "crops"
+    crops.fill(table, cut, origin.repositories, log=log)
+    found, gaps, kept = [], [], []
+    judged = _hashes(_judging(origin.corpora / "faces"))
+    for row, face in crops.rows_with_faces(table, cut):
+        if face.face_px < LEAST_PX:
+            continue
+        shown = aligned(face.rgb[0, 0], face.landmarks[0])
+        found.append(row)
+        gaps.append(np.nan if row["static"] else middle_gap(face.detail_gaps))
+        kept.append(not near_any([difference_hash(shown)], judged).any())
+    faces = pd.DataFrame(found).assign(gap=gaps, fake=lambda rows: rows["label"] == "fake")
+    log(f"{len(faces)} faces, {len(faces) - sum(kept)} of them like one that judges, left out")
+    faces = faces[kept].sort_values("name", kind="stable")
+    nth = faces.groupby(["repo", "made_by", "label"]).cumcount()
+    return faces[(nth < MOST) | ~faces["static"]].reset_index(drop=True)
 
 
-def learnable(found: list[SourceFace], n: int, seed: int) -> fit.Examples:
-    """Make pairs of these faces and return what the network learns from."""
-    return fit.examples(fit.make_pool(found, n, seed))
+def _judging(corpus: Path) -> Iterable[np.ndarray]:
+    """Yield the upright faces of the development pictures of the corpus, and their mirror images."""
+    rows = pd.read_csv(corpus / "manifest.csv", dtype=str, keep_default_na=False)
+    for path in rows.loc[(rows["split"] == "dev") & (rows["kind"] == "image"), "path"]:
+        rgb = np.asarray(Image.open(corpus / path).convert("RGB"))
+        for points in landmarks(rgb)[:1]:
+            shown = aligned(rgb, points)
+            yield from (shown, np.ascontiguousarray(shown[:, ::-1]))
 
 
-def print_loss(step: int, loss: float) -> None:
-    """Print one line of progress."""
-    print(f"step {step}: loss {loss:.4f}", flush=True)
+def _hashes(pictures: Iterable[np.ndarray]) -> list[int]:
+    return [difference_hash(rgb) for rgb in pictures]
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Train, calibrate and write weights and card."""
+def network_of(rule: Rule) -> FaceStages:
+    """Return the network that ships: the pretrained one, and the rule."""
+    network = FaceStages()
+    load_imagenet(network.backbone)
+    network.rule = rule
+    return network.eval()
+
+
+def train(origin: Origin, work: Path, out: Path, *, log: Log = print) -> None:
+    """Train and write weights and card to ``out``; print what rules say of sources that they did not see."""
+    torch.set_num_threads(1)
+    table = training_faces(origin, work, log=log)
+    faces = Seen(table, *features.of_faces(table, work / "crops", work / "faces", log=log))
+    listed = training_pictures(PictureOrigin(origin.pictures, origin.corpora, origin.repositories), work, log=log)
+    pictures = Seen(listed, *features.of_pictures(listed, work / "windows", log=log))
+    folds = leave_source_out(list(table["repo"]), list(table["made_by"]), list(table["fake"]), N_FOLDS)
+    raw, alike = held_out(faces, pictures, folds)
+    of_pictures = listed.assign(label=np.where(listed["fake"], "fake", "real"))
+    columns = ["repo", "label", "licence"]
+    card = make_card(table, raw, alike, pd.concat([table[columns], of_pictures[columns]]), COMMAND)
+    figures.tell(table, raw, card)
+    out.mkdir(parents=True, exist_ok=True)
+    save_model(card, network_of(fit_rule(faces, pictures, np.zeros(len(table), dtype=bool))), out, half=True)
+    log("done")
+
+
+def main() -> None:
+    """Read the command line and train."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpora", type=Path, required=True, help="folder that holds faces/manifest.csv")
-    parser.add_argument("--repositories", type=Path, required=True, help="folder of the training repositories")
-    parser.add_argument("--out", type=Path, required=True, help="folder for the weights and the card")
-    parser.add_argument("--pairs", type=int, default=12000)
-    parser.add_argument("--epochs", type=float, default=9)
-    run(parser.parse_args(arguments))
+    parser.add_argument("--list", type=Path, required=True, dest="listed", help="CSV of faces")
+    parser.add_argument("--pictures", type=Path, required=True, help="CSV of pictures, some of which show faces")
+    parser.add_argument("--corpora", type=Path, required=True, help="folder that holds faces and images")
+    parser.add_argument("--repositories", type=Path, required=True, help="folder of repositories named owner+name")
+    parser.add_argument("--work", type=Path, required=True, help="folder for what is cut, decoded and computed")
+    parser.add_argument("--out", type=Path, required=True, help="folder for weights and card")
+    options = parser.parse_args()
+    start = time.monotonic()
+    train(
+        Origin(options.listed, options.pictures, options.corpora, options.repositories),
+        options.work,
+        options.out,
+        log=lambda text: print(f"{time.monotonic() - start:6.0f} s  {text}", flush=True),
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Faces: aligned crops through cameras, apps and codecs, as for the classifier that ships."""
+"""Faces: aligned crops through cameras, apps and codecs. Of the network that ships the last layer learns."""
 
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ class Faces(Recipe):
     degradations = ()
     batch = 16
     rate = 3e-4
+    everything = False
 
     def kept(self, media: Media, rng: Rng) -> Arrays:
         """Return crops uint8 (S, S, 3), spread over the face's frames."""
@@ -50,9 +51,9 @@ class Faces(Recipe):
     def inputs(self, drawn: list[np.ndarray[Any, Any]]) -> Tensor:
         """Return crops as the network takes them."""
         plan: dict[str, Any] = self.card.preprocessing
-        if self.card.architecture != "face_cnn":
+        if self.card.architecture != "faces":
             return torch.cat([fed(crop, plan) for crop in drawn])
-        return network_input(np.stack(drawn), int(plan["size_px"]), float(plan.get("inner", 1.0)))
+        return network_input(np.stack(drawn), int(plan["size_px"]))
 
     def detector(self, model: LoadedModel) -> CropClassifier:
         """Return the detector that feeds a network as its card says."""

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from forensix.faces.verdict import with_detail
-from forensix.training.faces.bounds import auc_within, over_sources, weighted_auc
+from forensix.training.faces.figures import auc_within, over_sources, weighted_auc
 from forensix.training.faces.joined import files_of, fit_joined, held_out, paired, weights
 
 

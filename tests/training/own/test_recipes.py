@@ -58,7 +58,7 @@ def test_faces(tmp_path: Path) -> None:
     for path in paths:
         Image.fromarray(data.astronaut()).save(path)
     recipe = Faces(load_model("forensix-face"))
-    check(recipe, stored(recipe, paths, tmp_path), (4, 3, 160, 160))
+    check(recipe, stored(recipe, paths, tmp_path), (4, 3, 224, 224))
     detector = recipe.detector(load_model("forensix-face"))
     assert recipe.logit(detector, paths[0]) == pytest.approx(recipe.logit(detector, paths[1]))
     with pytest.raises(UnsupportedMedia, match="shows no face"):

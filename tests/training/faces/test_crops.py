@@ -1,4 +1,4 @@
-"""The bounds of the face classifier come from faces of listed files, cut once: clips, pictures and cells of grids."""
+"""Faces of listed files are cut once: clips, pictures and cells of grids."""
 
 import io
 import json
@@ -8,16 +8,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from forensix.calibration import logit
-from forensix.faces import forensix_face
-from forensix.faces.align import aligned
 from forensix.training.faces import crops as faces_crops
-from forensix.training.faces.bounds import score_all
-from forensix.training.faces.joined import measured
 from forensix.training.faces.lists import Origin, list_faces
 
 WHOLE = (0.0, 0.0, 1.0, 1.0)
 ROW = {"repo": "a/b", "ref": "HEAD", "blob": "", "kind": "video", "method": "mixed", "made_by": "", "cells": ""}
+
+
+def corpora(folder):
+    """Write corpora that offer nothing to train on."""
+    row = {"split": "dev", "path": "c.png", "label": "real", "method": "none", "kind": "image", "tool": ""}
+    row |= {"source_repo": "e/f", "identity": "x", "licence": "", "generator": "", "source_path": ""}
+    for name in ("faces", "images"):
+        (folder / name).mkdir()
+        pd.DataFrame([row]).to_csv(folder / name / "manifest.csv", index=False)
 
 
 @pytest.fixture(scope="module")
@@ -81,27 +85,23 @@ def test_lists_of_faces_and_of_pictures_are_joined_without_the_development_rows(
     ]
     for name, rows in (("faces.csv", faces), ("pictures.csv", pictures)):
         pd.DataFrame(rows).to_csv(tmp_path / name, index=False)
-    corpus = {"split": "dev", "path": "c.png", "label": "real", "method": "none", "kind": "image", "tool": ""}
-    (tmp_path / "faces").mkdir()
-    pd.DataFrame([{**corpus, "source_repo": "e/f", "identity": "x"}]).to_csv(
-        tmp_path / "faces" / "manifest.csv", index=False
-    )
+    corpora(tmp_path)
     table = list_faces(Origin(tmp_path / "faces.csv", tmp_path / "pictures.csv", tmp_path, tmp_path))
-    assert table[["path", "label"]].values.tolist() == [["a.mp4", "real"], ["a.png", "fake"]]
-    assert table.static.tolist() == [False, True] and table.method.tolist() == ["mixed", "faceswap"]
+    assert table[["path", "label"]].values.tolist() == [["a.mp4", "real"], ["a.png", "fake"], ["b.png", "real"]]
+    assert table.static.tolist() == [False, True, True] and table.method.tolist() == ["mixed", "faceswap", "none"]
+    assert table.screened.tolist() == [False, False, True], "other pictures may show a face"
 
 
-def test_a_picture_is_scored_by_itself_and_a_clip_as_a_verdict_pools_it(tmp_path, crops):
-    classifier = forensix_face()
-    for name in ("clip", "still"):
-        faces_crops.store(tmp_path / f"{name}.npz", crops)
-    rows = pd.DataFrame(
-        [{**ROW, "name": n, "label": "real", "static": n == "still"} for n in ("clip", "still", "lost")]
-    )
-    alone = float(classifier.score(aligned(crops.rgb[0, 0], crops.landmarks[0])[None])[0])
-    scored = score_all(rows, tmp_path, classifier)
-    assert scored.kind.tolist() == ["image"] and scored.score.tolist() == pytest.approx([alone], abs=1e-6)
-    clips = measured(rows[~rows["static"]], tmp_path, classifier)
-    assert clips.name.tolist() == ["clip"] and clips.logit.tolist() == pytest.approx([float(logit(alone))], abs=1e-4)
-    # Two moments are too few to tell of fine detail.
-    assert clips.gap.isna().all() and np.isfinite(crops.detail_gaps).all()
+def test_pictures_that_may_show_no_face_are_looked_through_in_a_small_version(tmp_path, portrait, monkeypatch):
+    from PIL import Image
+
+    Image.fromarray(portrait).save(tmp_path / "face.png")
+    Image.fromarray(np.full((300, 300, 3), 90, np.uint8)).save(tmp_path / "wall.png")
+    rows = [
+        {**ROW, "ref": "", "kind": "image", "label": "real", "path": str(tmp_path / name), "screened": True}
+        for name in ("face.png", "wall.png")
+    ]
+    seen = []
+    monkeypatch.setattr(faces_crops, "cut_faces", lambda moments, area: seen.append(moments[0][1].shape))
+    faces_crops.fill(faces_crops.items(pd.DataFrame(rows)), tmp_path / "crops", tmp_path)
+    assert seen == [portrait.shape] and len(list((tmp_path / "crops").glob("*.npz"))) == 2

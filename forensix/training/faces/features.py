@@ -1,0 +1,164 @@
+"""What the pretrained network says of the faces and pictures to learn from, computed once and kept, a file each.
+
+A face is seen at a few moments as it was cut, and scaled, softened and encoded anew at random (`images.crops`),
+recorded and made ones alike. That is done before it is turned upright: what a codec leaves lies on the picture's own
+grid, not on that of the crop. Pictures of anything are seen in windows, as the picture detector learns them.
+"""
+
+import time
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+from torch import nn
+
+from forensix.faces.align import ALIGNED_PX, aligned
+from forensix.faces.classify import network_input
+from forensix.models.architectures.efficientnet import Backbone, fused, statistics
+from forensix.models.architectures.faces import VARIANT
+from forensix.synthetic.crops import RGB, SIDE_PX, windows
+from forensix.training.backbone import load_imagenet
+from forensix.training.faces.crops import STORED_PX, WIDE, FaceCrops
+from forensix.training.faces.crops import load as load_face
+from forensix.training.images import cache
+from forensix.training.images.crops import LEAST_SCALE, degraded, draw, encode, mirrored, scaled
+
+AS_IS, DRAWN, ALIKE = 0, 1, 2
+"""Kinds of views: as they are, drawn at random, and both classes scaled and encoded alike, to measure on."""
+MOMENTS = 4
+DRAWN_WINDOWS = 2
+ALIKE_OF_EACH = 20
+"""Pictures of a source that have a view to measure on."""
+LEAST_FACE_PX = 44
+"""A face is not scaled below this."""
+AT_ONCE = 32
+_NEARLY_WHOLE = 0.97
+
+Rng = np.random.Generator
+Kinds = NDArray[np.uint8]
+
+
+def of_faces(
+    table: pd.DataFrame, cut: Path, folder: Path, *, log: Callable[[str], None] = lambda _: None
+) -> tuple[NDArray[np.float16], Kinds, NDArray[np.int64]]:
+    """Return statistics (views, n) of the faces of a table whose crops lie in ``cut``, kinds and row numbers (views,).
+
+    What ``folder`` lacks is computed first.
+    """
+    rank = table.groupby(["repo", "made_by", "label"]).cumcount().to_numpy()
+    todo = [
+        (str(name), bool(still), bool(at < ALIKE_OF_EACH))
+        for name, still, at in zip(table["name"], table["static"], rank, strict=True)
+        if not (folder / f"{name}.npz").exists()
+    ]
+
+    def views() -> Iterable[tuple[str, RGB, Kinds]]:
+        for name, still, judged in todo:
+            face = load_face(cut / f"{name}.npz")
+            assert face is not None, "faces that were not found are left out of the table"
+            yield name, *views_of_face(face, np.random.default_rng(zlib.crc32(name.encode())), still, judged)
+
+    _compute(views(), len(todo), folder, log)
+    return _load([folder / f"{name}.npz" for name in table["name"]])
+
+
+def of_pictures(
+    table: pd.DataFrame, folder: Path, *, log: Callable[[str], None] = lambda _: None
+) -> tuple[NDArray[np.float16], Kinds, NDArray[np.int64]]:
+    """Return the same of windows of the pictures of a table (see `images.cache.usable`)."""
+    todo = [path for path in map(Path, table["file"]) if not (folder / path.name).exists()]
+
+    def views() -> Iterable[tuple[str, RGB, Kinds]]:
+        for path in todo:
+            of_one = cache.load(path)
+            rng = np.random.default_rng(1 + zlib.crc32(path.name.encode()))
+            drawn = [draw(of_one, rng, whole=False) for _ in range(DRAWN_WINDOWS)]
+            seen = np.stack([windows(of_one.native[0], SIDE_PX, 1)[0], *drawn])
+            yield path.stem, seen, np.array([AS_IS] + [DRAWN] * DRAWN_WINDOWS, np.uint8)
+
+    _compute(views(), len(todo), folder, log)
+    return _load([folder / Path(path).name for path in table["file"]])
+
+
+def views_of_face(face: FaceCrops, rng: Rng, still: bool, judged: bool) -> tuple[RGB, Kinds]:
+    """Return upright crops (n, 224, 224, 3) of a face at its moments, and of which kind each is.
+
+    Of a clip the first and the last moment are also drawn, of a ``still`` its one; a ``judged`` still has a view more.
+    """
+    moments = list(range(len(face)))
+    if len(face) > MOMENTS:
+        moments = np.linspace(0, len(face) - 1, MOMENTS).round().astype(int).tolist()
+    views, kinds = [], []
+    for at in moments:
+        rgb, points = _own_size(face, at)
+        least = min(1.0, LEAST_FACE_PX / min(face.face_px, STORED_PX / WIDE))
+        views.append(aligned(face.rgb[at, 0], face.landmarks[at]))
+        kinds.append(AS_IS)
+        if still or at in (moments[0], moments[-1]):
+            scale = float(rng.uniform(LEAST_SCALE, 1.0)) if rng.random() < 0.6 else 1.0
+            seen = degraded(scaled(rgb, max(scale, least), rng), rng)
+            views.append(mirrored(_upright(seen, rgb, points), rng))
+            kinds.append(DRAWN)
+        if still and judged:
+            small = scaled(rgb, max(float(rng.uniform(0.5, 1.0)), least), rng)
+            views.append(_upright(encode(small, rng, least=60, most=95), rgb, points))
+            kinds.append(ALIKE)
+    return np.stack(views), np.array(kinds, np.uint8)
+
+
+def _own_size(face: FaceCrops, at: int) -> tuple[RGB, NDArray[np.float64]]:
+    """Return a stored face as large as it was in its file, where it was enlarged to be stored, and its points."""
+    rgb, points = face.rgb[at, 0], face.landmarks[at].astype(np.float64)
+    share = face.face_px * WIDE / STORED_PX
+    if share >= _NEARLY_WHOLE:
+        return rgb, points
+    side = round(STORED_PX * share)
+    return np.asarray(Image.fromarray(rgb).resize((side, side), Image.Resampling.BICUBIC)), points * side / STORED_PX
+
+
+def _upright(seen: RGB, rgb: RGB, points: NDArray[np.float64]) -> RGB:
+    return aligned(seen, points * (np.array(seen.shape[1::-1]) / np.array(rgb.shape[1::-1])))
+
+
+def _compute(views: Iterable[tuple[str, RGB, Kinds]], n: int, folder: Path, log: Callable[[str], None]) -> None:
+    if not n:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    backbone = Backbone(VARIANT)
+    load_imagenet(backbone)
+    network = fused(backbone).to(torch.bfloat16).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    start, waiting = time.monotonic(), list[tuple[str, RGB, Kinds]]()
+    for done, one in enumerate(views, start=1):
+        waiting.append(one)
+        if sum(len(seen) for _, seen, _ in waiting) >= AT_ONCE or done == n:
+            _store(network, waiting, folder)
+            waiting = []
+        if done % 200 == 0:
+            log(f"features: {done} of {n} in {time.monotonic() - start:.0f} s")
+
+
+def _store(network: nn.Module, waiting: Sequence[tuple[str, RGB, Kinds]], folder: Path) -> None:
+    seen = network_input(np.concatenate([views for _, views, _ in waiting]), ALIGNED_PX).bfloat16()
+    with torch.inference_mode():
+        told = np.concatenate([statistics(network(part)).numpy() for part in torch.split(seen, AT_ONCE)])
+    ends = np.cumsum([len(views) for _, views, _ in waiting])
+    for (name, _, kinds), stats in zip(waiting, np.split(told.astype(np.float16), ends[:-1]), strict=True):
+        partial = folder / f"{name}.partial"
+        with partial.open("wb") as stored:
+            np.savez(stored, stats=stats, kinds=kinds)
+        partial.replace(folder / f"{name}.npz")
+
+
+def _load(paths: Sequence[Path]) -> tuple[NDArray[np.float16], Kinds, NDArray[np.int64]]:
+    stats, kinds = [], []
+    for path in paths:
+        with np.load(path) as stored:
+            stats.append(stored["stats"])
+            kinds.append(stored["kinds"])
+    rows = np.repeat(np.arange(len(paths)), [len(one) for one in kinds])
+    return np.concatenate(stats), np.concatenate(kinds), rows

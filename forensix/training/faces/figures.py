@@ -1,0 +1,142 @@
+"""What the card of forensix-face says beyond its bounds: sources alike, kinds of fakes, within a source and a file."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from forensix.metrics import auc
+from forensix.models import Measurement, ModelCard
+from forensix.training.faces import joined
+
+DRAWS = 300
+SEED = 0
+LEAST_OF_SOURCE = 4
+
+
+def of_stills(
+    stills: pd.DataFrame, raw: NDArray[np.float64], alike: NDArray[np.float64], about: str, command: str
+) -> list[Measurement]:
+    """Return what the card says of pictures: all, by what was done to the face, and with both classes encoded alike."""
+    real, generated = stills["label"] == "real", stills["method"] == "face_synthesis"
+    known = pd.Series(np.isfinite(alike), index=stills.index)
+    rows = {
+        "all": (raw, real | (stills["label"] == "fake")),
+        "faces generated whole": (raw, real | generated),
+        "faces swapped or put together": (raw, real | ~generated),
+        "faces generated whole, both classes scaled and encoded alike": (alike, known & (real | generated)),
+    }
+    found = []
+    for name, (logits, kept) in rows.items():
+        part, told = stills[kept].reset_index(drop=True), logits[kept.to_numpy()]
+        if part["label"].nunique() < 2:
+            continue
+        found.append(
+            Measurement(
+                metric="AUC, a source counting as the root of its pictures",
+                value=round(weighted_auc(part, told), 4),
+                interval=over_sources(weighted_auc, part, told),
+                data=f"{about}, pictures, {name}",
+                command=command,
+                n_real=int((part["label"] == "real").sum()),
+                n_fake=int((part["label"] == "fake").sum()),
+            )
+        )
+    return found
+
+
+def tell(table: pd.DataFrame, raw: NDArray[np.float64], card: ModelCard) -> None:
+    """Print the bounds, every source and maker by what is said of it, clips by method, and all figures of the card."""
+    assert card.calibration is not None
+    scores = card.calibration.score(raw)
+    shown = table.assign(kind=np.where(table["static"], "picture", "clip"), score=scores, at=scores >= card.threshold)
+    by = shown.groupby(["kind", "label", "repo", "made_by"])
+    told = by.agg(n=("score", "size"), median=("score", "median"), at_or_above=("at", "mean")).round(3)
+    print(f"inconclusive between {card.inconclusive}, of videos {card.inconclusive_video}, fake from {card.threshold}")
+    print(f"{card.calibration}\n{card.detail_gap}\n")
+    print("The network alone, each face scored without its source:\n")
+    print(told.reset_index().to_string(index=False))
+    clips = shown[shown["kind"] == "clip"]
+    print("\nClips by method, against all recorded ones, the network alone:\n")
+    for method in sorted(set(clips["method"]) - {"none"}):
+        part = clips[(clips["method"] == method) | (clips["label"] == "real")]
+        fake = part["label"] == "fake"
+        print(f"{method}: AUC {auc(fake, part['score']):.3f} ({int(fake.sum())} made)")
+    print()
+    for one in card.measured:
+        print(f"{one.metric}: {one.value} {one.interval or ''} ({one.n_real} real, {one.n_fake} fake; {one.data})")
+
+
+def figures_of(clips: pd.DataFrame, logits: NDArray[np.float64], about: str, command: str) -> list[Measurement]:
+    """Return what the card says of clips beyond their bounds: sources alike, within a source, and of one file."""
+    y = clips["label"] == "fake"
+    n = {"n_real": int((~y).sum()), "n_fake": int(y.sum())}
+    found = {
+        "AUC, a source counting as the root of its clips": weighted_auc,
+        "AUC within a source, mean": auc_within,
+        "made face above the recorded one of its file": joined.paired,
+    }
+    return [
+        Measurement(
+            metric=metric,
+            value=round(figure(clips, logits), 4),
+            interval=over_sources(figure, clips, logits),
+            data=f"{about}, videos",
+            command=command,
+            **n,
+        )
+        for metric, figure in found.items()
+    ]
+
+
+def shares_told(clips: pd.DataFrame, told: NDArray[np.bool_], about: str, command: str) -> list[Measurement]:
+    """Return how many faces of each class a report would say of that they lack fine detail."""
+    fake = (clips["label"] == "fake").to_numpy()
+    return [
+        Measurement(
+            metric=f"{name} faces told to lack fine detail",
+            value=round(share, 4),
+            data=f"{about}, videos",
+            command=command,
+            n_real=int((~fake).sum()),
+            n_fake=int(fake.sum()),
+        )
+        for name, share in (("real", float(told[~fake].mean())), ("fake", float(told[fake].mean())))
+    ]
+
+
+def over_sources(
+    figure: Callable[[pd.DataFrame, NDArray[np.float64]], float], clips: pd.DataFrame, logits: NDArray[np.float64]
+) -> tuple[float, float]:
+    """Return the 95 % percentile interval of a figure over sources drawn anew, each with all of its clips."""
+    rng = np.random.default_rng(SEED)
+    rows = list(clips.groupby("repo").indices.values())
+    values = []
+    for _ in range(DRAWS):
+        drawn = rng.integers(len(rows), size=len(rows))
+        at = np.concatenate([rows[i] for i in drawn])
+        names = np.repeat(np.arange(len(rows)), [len(rows[i]) for i in drawn]).astype(str)
+        of = clips.iloc[at].assign(repo=names)
+        if of["label"].nunique() == 2 and np.isfinite(value := figure(of, logits[at])):
+            values.append(value)
+    low, high = np.percentile(values, (2.5, 97.5)) if values else (np.nan, np.nan)
+    return round(float(low), 4), round(float(high), 4)
+
+
+def weighted_auc(clips: pd.DataFrame, logits: NDArray[np.float64]) -> float:
+    """Return the AUC with each source of a class as heavy as the root of its clips."""
+    from sklearn.metrics import roc_auc_score
+
+    return float(roc_auc_score(clips["label"] == "fake", logits, sample_weight=joined.weights(clips)))
+
+
+def auc_within(clips: pd.DataFrame, logits: NDArray[np.float64]) -> float:
+    """Return the mean AUC of the sources that hold both classes and at least four clips; NaN without one."""
+    source, fake = clips.groupby("repo").ngroup().to_numpy(), (clips["label"] == "fake").to_numpy()
+    found = []
+    for one in np.intersect1d(source[fake], source[~fake]):
+        own = source == one
+        if own.sum() >= LEAST_OF_SOURCE:
+            found.append(auc(fake[own], logits[own]))
+    return float(np.mean(found)) if found else float("nan")
