@@ -59,8 +59,8 @@ class CropClassifier(Detector):
         """
         if isinstance(many, np.ndarray):
             return self._calibrated(self.logits(many))
-        found = (self._calibrated(self._one_logit(out)) for out in self._outputs(map(_faces_of, many)))
-        return np.fromiter((float(sigmoid(file_logit(to_logit(each)))) for each in found), np.float64)
+        logits = (self._calibrated(self._one_logit(out)) for out in self._outputs(map(_faces_of, many)))
+        return np.fromiter((float(sigmoid(file_logit(to_logit(each)))) for each in logits), np.float64)
 
     def logits(self, many: Iterable[Any]) -> Scores:
         """Return the raw logit of each crop: float64 (n,), higher is more likely fake, not a probability."""
@@ -69,8 +69,8 @@ class CropClassifier(Detector):
             _check_crops(many)
         else:
             blocks = (picture(one)[None] for one in many)
-        found = [self._one_logit(out) for out in self._outputs(blocks)]
-        return np.concatenate(found) if found else np.zeros(0)
+        logits = [self._one_logit(out) for out in self._outputs(blocks)]
+        return np.concatenate(logits) if logits else np.zeros(0)
 
     @abstractmethod
     def _outputs(self, faces: Iterable[RGB]) -> Iterator[Tensor]:

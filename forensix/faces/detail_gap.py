@@ -63,11 +63,11 @@ def detail_gap(rgb: NDArray[np.uint8], box: NDArray[np.floating], points: NDArra
     Above 0 where the face holds less; recorded and made faces lie mostly between -0.2 and 0.6. NaN where the face or
     its surroundings are too small or too bare to tell.
     """
-    shown, start, scale = _window(rgb, np.asarray(box, dtype=np.float64))
-    if min(shown.shape[:2]) <= 2 * _RIM_PX:
+    crop, start, scale = _window(rgb, np.asarray(box, dtype=np.float64))
+    if min(crop.shape[:2]) <= 2 * _RIM_PX:
         return float("nan")
-    reach = _reach(shown.shape, np.asarray(points, dtype=np.float64), start, scale)[_INNER]
-    grey = shown.astype(np.float32) @ _GREY
+    reach = _reach(crop.shape, np.asarray(points, dtype=np.float64), start, scale)[_INNER]
+    grey = crop.astype(np.float32) @ _GREY
     inside = _without_bars(grey)
     fine = _curvature(grey, 1, _RIM_PX, inside.shape)
     coarse = _curvature(_mean_of_four(grey), _COARSE_PX, _COARSE_PX, inside.shape)
@@ -89,12 +89,12 @@ def _window(rgb: NDArray[np.uint8], box: NDArray[np.float64]) -> tuple[NDArray[n
     size = np.array([rgb.shape[1], rgb.shape[0]])
     start = np.clip(np.floor(area[:2]), 0, size - 1).astype(int)
     stop = np.clip(np.ceil(area[2:]), start + 1, size).astype(int)
-    shown = rgb[start[1] : stop[1], start[0] : stop[0]]
+    crop = rgb[start[1] : stop[1], start[0] : stop[0]]
     scale = max(1.0, float(area[2] - area[0]) / MAX_WINDOW_PX)
     if scale > 1:
         width, height = np.maximum(1, np.round((stop - start) / scale)).astype(int).tolist()
-        shown = resized(shown, (width, height))
-    return shown, start.astype(np.float64), scale
+        crop = resized(crop, (width, height))
+    return crop, start.astype(np.float64), scale
 
 
 def _reach(

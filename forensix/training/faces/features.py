@@ -75,11 +75,11 @@ def of_pictures(
 
     def views() -> Iterable[tuple[str, RGB, Kinds]]:
         for path in todo:
-            of_one = cache.load(path)
+            picture = cache.load(path)
             rng = np.random.default_rng(1 + zlib.crc32(path.name.encode()))
-            drawn = [draw(of_one, rng, whole=False) for _ in range(DRAWN_WINDOWS)]
-            seen = np.stack([windows(of_one.native[0], SIDE_PX, 1)[0], *drawn])
-            yield path.stem, seen, np.array([AS_IS] + [DRAWN] * DRAWN_WINDOWS, np.uint8)
+            drawn = [draw(picture, rng, whole=False) for _ in range(DRAWN_WINDOWS)]
+            crops = np.stack([windows(picture.native[0], SIDE_PX, 1)[0], *drawn])
+            yield path.stem, crops, np.array([AS_IS] + [DRAWN] * DRAWN_WINDOWS, np.uint8)
 
     _compute(views(), len(todo), folder, log)
     return _load([folder / Path(path).name for path in table["file"]])
@@ -101,8 +101,8 @@ def views_of_face(face: FaceCrops, rng: Rng, still: bool, judged: bool) -> tuple
         kinds.append(AS_IS)
         if still or at in (moments[0], moments[-1]):
             scale = float(rng.uniform(LEAST_SCALE, 1.0)) if rng.random() < 0.6 else 1.0
-            seen = degraded(scaled(rgb, max(scale, least), rng), rng)
-            views.append(mirrored(_upright(seen, rgb, points), rng))
+            worn = degraded(scaled(rgb, max(scale, least), rng), rng)
+            views.append(mirrored(_upright(worn, rgb, points), rng))
             kinds.append(DRAWN)
         if still and judged:
             small = scaled(rgb, max(float(rng.uniform(0.5, 1.0)), least), rng)
@@ -135,7 +135,7 @@ def _compute(views: Iterable[tuple[str, RGB, Kinds]], n: int, folder: Path, log:
     start, waiting = time.monotonic(), list[tuple[str, RGB, Kinds]]()
     for done, one in enumerate(views, start=1):
         waiting.append(one)
-        if sum(len(seen) for _, seen, _ in waiting) >= AT_ONCE or done == n:
+        if sum(len(views) for _, views, _ in waiting) >= AT_ONCE or done == n:
             _store(network, waiting, folder)
             waiting = []
         if done % 200 == 0:
@@ -143,11 +143,11 @@ def _compute(views: Iterable[tuple[str, RGB, Kinds]], n: int, folder: Path, log:
 
 
 def _store(network: nn.Module, waiting: Sequence[tuple[str, RGB, Kinds]], folder: Path) -> None:
-    seen = network_input(np.concatenate([views for _, views, _ in waiting]), ALIGNED_PX).bfloat16()
+    inputs = network_input(np.concatenate([views for _, views, _ in waiting]), ALIGNED_PX).bfloat16()
     with torch.inference_mode():
-        told = np.concatenate([statistics(network(part)).numpy() for part in torch.split(seen, AT_ONCE)])
+        values = np.concatenate([statistics(network(part)).numpy() for part in torch.split(inputs, AT_ONCE)])
     ends = np.cumsum([len(views) for _, views, _ in waiting])
-    for (name, _, kinds), stats in zip(waiting, np.split(told.astype(np.float16), ends[:-1]), strict=True):
+    for (name, _, kinds), stats in zip(waiting, np.split(values.astype(np.float16), ends[:-1]), strict=True):
         partial = folder / f"{name}.partial"
         with partial.open("wb") as stored:
             np.savez(stored, stats=stats, kinds=kinds)
@@ -160,5 +160,5 @@ def _load(paths: Sequence[Path]) -> tuple[NDArray[np.float16], Kinds, NDArray[np
         with np.load(path) as stored:
             stats.append(stored["stats"])
             kinds.append(stored["kinds"])
-    rows = np.repeat(np.arange(len(paths)), [len(one) for one in kinds])
+    rows = np.repeat(np.arange(len(paths)), [len(views) for views in kinds])
     return np.concatenate(stats), np.concatenate(kinds), rows

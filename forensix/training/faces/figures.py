@@ -27,52 +27,53 @@ def of_stills(
         "faces swapped or put together": (raw, real | ~generated),
         "faces generated whole, both classes scaled and encoded alike": (alike, known & (real | generated)),
     }
-    found = []
-    for name, (logits, kept) in rows.items():
-        part, told = stills[kept].reset_index(drop=True), logits[kept.to_numpy()]
+    measurements = []
+    for name, (logits, is_part) in rows.items():
+        part, part_logits = stills[is_part].reset_index(drop=True), logits[is_part.to_numpy()]
         if part["label"].nunique() < 2:
             continue
-        found.append(
+        measurements.append(
             Measurement(
                 metric="AUC, a source counting as the root of its pictures",
-                value=round(weighted_auc(part, told), 4),
-                interval=over_sources(weighted_auc, part, told),
+                value=round(weighted_auc(part, part_logits), 4),
+                interval=over_sources(weighted_auc, part, part_logits),
                 data=f"{about}, pictures, {name}",
                 command=command,
                 n_real=int((part["label"] == "real").sum()),
                 n_fake=int((part["label"] == "fake").sum()),
             )
         )
-    return found
+    return measurements
 
 
-def tell(table: pd.DataFrame, raw: NDArray[np.float64], card: ModelCard) -> None:
+def print_figures(table: pd.DataFrame, raw: NDArray[np.float64], card: ModelCard) -> None:
     """Print the bounds, every source and maker by what is said of it, clips by method, and all figures of the card."""
     assert card.calibration is not None
     scores = card.calibration.score(raw)
-    shown = table.assign(kind=np.where(table["static"], "picture", "clip"), score=scores, at=scores >= card.threshold)
-    by = shown.groupby(["kind", "label", "repo", "made_by"])
-    told = by.agg(n=("score", "size"), median=("score", "median"), at_or_above=("at", "mean")).round(3)
+    rows = table.assign(kind=np.where(table["static"], "picture", "clip"), score=scores, at=scores >= card.threshold)
+    by = rows.groupby(["kind", "label", "repo", "made_by"])
+    sources = by.agg(n=("score", "size"), median=("score", "median"), at_or_above=("at", "mean")).round(3)
     print(f"inconclusive between {card.inconclusive}, of videos {card.inconclusive_video}, fake from {card.threshold}")
     print(f"{card.calibration}\n{card.detail_gap}\n")
     print("The network alone, each face scored without its source:\n")
-    print(told.reset_index().to_string(index=False))
-    clips = shown[shown["kind"] == "clip"]
+    print(sources.reset_index().to_string(index=False))
+    clips = rows[rows["kind"] == "clip"]
     print("\nClips by method, against all recorded ones, the network alone:\n")
     for method in sorted(set(clips["method"]) - {"none"}):
         part = clips[(clips["method"] == method) | (clips["label"] == "real")]
         fake = part["label"] == "fake"
         print(f"{method}: AUC {auc(fake, part['score']):.3f} ({int(fake.sum())} made)")
     print()
-    for one in card.measured:
-        print(f"{one.metric}: {one.value} {one.interval or ''} ({one.n_real} real, {one.n_fake} fake; {one.data})")
+    for figure in card.measured:
+        n = f"{figure.n_real} real, {figure.n_fake} fake"
+        print(f"{figure.metric}: {figure.value} {figure.interval or ''} ({n}; {figure.data})")
 
 
 def figures_of(clips: pd.DataFrame, logits: NDArray[np.float64], about: str, command: str) -> list[Measurement]:
     """Return what the card says of clips beyond their bounds: sources alike, within a source, and of one file."""
     y = clips["label"] == "fake"
     n = {"n_real": int((~y).sum()), "n_fake": int(y.sum())}
-    found = {
+    metrics = {
         "AUC, a source counting as the root of its clips": weighted_auc,
         "AUC within a source, mean": auc_within,
         "made face above the recorded one of its file": joined.paired,
@@ -86,11 +87,11 @@ def figures_of(clips: pd.DataFrame, logits: NDArray[np.float64], about: str, com
             command=command,
             **n,
         )
-        for metric, figure in found.items()
+        for metric, figure in metrics.items()
     ]
 
 
-def shares_told(clips: pd.DataFrame, told: NDArray[np.bool_], about: str, command: str) -> list[Measurement]:
+def noted_shares(clips: pd.DataFrame, is_noted: NDArray[np.bool_], about: str, command: str) -> list[Measurement]:
     """Return how many faces of each class a report would say of that they lack fine detail."""
     fake = (clips["label"] == "fake").to_numpy()
     return [
@@ -102,7 +103,7 @@ def shares_told(clips: pd.DataFrame, told: NDArray[np.bool_], about: str, comman
             n_real=int((~fake).sum()),
             n_fake=int(fake.sum()),
         )
-        for name, share in (("real", float(told[~fake].mean())), ("fake", float(told[fake].mean())))
+        for name, share in (("real", float(is_noted[~fake].mean())), ("fake", float(is_noted[fake].mean())))
     ]
 
 
@@ -134,9 +135,9 @@ def weighted_auc(clips: pd.DataFrame, logits: NDArray[np.float64]) -> float:
 def auc_within(clips: pd.DataFrame, logits: NDArray[np.float64]) -> float:
     """Return the mean AUC of the sources that hold both classes and at least four clips; NaN without one."""
     source, fake = clips.groupby("repo").ngroup().to_numpy(), (clips["label"] == "fake").to_numpy()
-    found = []
-    for one in np.intersect1d(source[fake], source[~fake]):
-        own = source == one
+    aucs = []
+    for shared in np.intersect1d(source[fake], source[~fake]):
+        own = source == shared
         if own.sum() >= LEAST_OF_SOURCE:
-            found.append(auc(fake[own], logits[own]))
-    return float(np.mean(found)) if found else float("nan")
+            aucs.append(auc(fake[own], logits[own]))
+    return float(np.mean(aucs)) if aucs else float("nan")

@@ -70,13 +70,13 @@ def fit_rule(faces: Seen, pictures: Seen, held: NDArray[np.bool_]) -> Rule:
     files[~held] = file_weights(table[~held])
     others = pictures.table
     shared = others["repo"].isin(out["repo"]) | others["made_by"].isin(set(out["made_by"]) - {""})
-    kept = ~shared.to_numpy()
+    apart = ~shared.to_numpy()
     windows = np.zeros(len(others))
     fakes = others["fake"].to_numpy(dtype=bool)
-    counted = domain_weights(domains(others[kept]), fakes[kept])
-    windows[kept] = counted / counted.sum() * PICTURES_SHARE * files.sum()
+    counted = domain_weights(domains(others[apart]), fakes[apart])
+    windows[apart] = counted / counted.sum() * PICTURES_SHARE * files.sum()
     x, y, w = [], [], []
-    for seen, weights, chosen in ((faces, files, ~held), (pictures, windows, kept)):
+    for seen, weights, chosen in ((faces, files, ~held), (pictures, windows, apart)):
         learnt = seen.learnt(chosen)
         x.append(seen.statistics[learnt].astype(np.float32))
         y.append(seen.table["fake"].to_numpy(dtype=bool)[seen.rows[learnt]])
@@ -102,11 +102,11 @@ def _fit(x: NDArray[np.float32], fake: NDArray[np.bool_], weights: Rows) -> Rule
 def face_logits(rule: Rule, faces: Seen, kind: int = AS_IS) -> Rows:
     """Return the logit of each face from its views of a kind; NaN where it has none."""
     chosen = faces.kinds == kind
-    told = rule(torch.from_numpy(faces.statistics[chosen].astype(np.float32)))[:, 0].double().numpy()
-    found = np.full(len(faces.table), np.nan)
-    for row, own in pd.Series(told).groupby(faces.rows[chosen]):
-        found[int(str(row))] = face_logit(own.to_numpy(), POOLING)
-    return found
+    logits = rule(torch.from_numpy(faces.statistics[chosen].astype(np.float32)))[:, 0].double().numpy()
+    pooled = np.full(len(faces.table), np.nan)
+    for row, own in pd.Series(logits).groupby(faces.rows[chosen]):
+        pooled[int(str(row))] = face_logit(own.to_numpy(), POOLING)
+    return pooled
 
 
 def held_out(faces: Seen, pictures: Seen, folds: NDArray[np.int64]) -> tuple[Rows, Rows]:

@@ -51,12 +51,12 @@ def fit_joined(table: pd.DataFrame, *, network: bool = True) -> DetailGap:
         z = p[0] + p[1:] @ x
         return float((w * (np.logaddexp(0, z) - y * z)).sum() + RIDGE * (p[1:] ** 2).sum())
 
-    found = minimize(loss, np.zeros(3), bounds=[(None, None), (0, None if network else 0), (0, None)]).x
+    fitted = minimize(loss, np.zeros(3), bounds=[(None, None), (0, None if network else 0), (0, None)]).x
     real = known & ~y
     return DetailGap(
-        network=round(float(found[1] / width), 4),
-        weight=round(float(found[2] / spread), 4),
-        intercept=round(float(found[0] - found[1] * centre / width), 4),
+        network=round(float(fitted[1] / width), 4),
+        weight=round(float(fitted[2] / spread), 4),
+        intercept=round(float(fitted[0] - fitted[1] * centre / width), 4),
         middle=round(middle, 4),
         reach=(round(reach[0], 4), round(reach[1], 4)),
         recorded=_population(gaps[real], w[real]),
@@ -67,13 +67,13 @@ def held_out(table: pd.DataFrame, *, network: bool = True) -> tuple[Rows, NDArra
     """Return the logit of each clip by a fit without its source, and whether a report tells of its gap, (n,) each."""
     sources = sources_of(table["repo"].tolist(), table["made_by"].tolist())
     logits, gaps = table["logit"].to_numpy(np.float64), table["gap"].to_numpy(np.float64)
-    found, told = np.empty(len(table)), np.zeros(len(table), dtype=bool)
+    joined, is_noted = np.empty(len(table)), np.zeros(len(table), dtype=bool)
     for source in np.unique(sources):
         out = sources == source
         fitted = fit_joined(table[~out], network=network)
-        found[out] = with_detail(logits[out], gaps[out], fitted)
-        told[out] = gaps[out] > fitted.recorded[2]
-    return found, told
+        joined[out] = with_detail(logits[out], gaps[out], fitted)
+        is_noted[out] = gaps[out] > fitted.recorded[2]
+    return joined, is_noted
 
 
 def paired(table: pd.DataFrame, scores: Rows) -> float:
@@ -83,8 +83,8 @@ def paired(table: pd.DataFrame, scores: Rows) -> float:
     """
     file, fake = table.groupby(["repo", "path"]).ngroup().to_numpy(), (table["label"] == "fake").to_numpy()
     shares = []
-    for one in np.intersect1d(file[fake], file[~fake]):
-        own = file == one
+    for shared in np.intersect1d(file[fake], file[~fake]):
+        own = file == shared
         apart = np.sign(scores[own & fake][:, None] - scores[own & ~fake][None])
         shares.append(float((apart + 1).mean() / 2))
     return float(np.mean(shares)) if shares else float("nan")

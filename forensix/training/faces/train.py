@@ -58,18 +58,18 @@ def training_faces(origin: Origin, work: Path, *, log: Log) -> pd.DataFrame:
     table = pd.concat([table[table["static"]], clips], ignore_index=True)
     cut = work / "crops"
     crops.fill(table, cut, origin.repositories, log=log)
-    found, gaps, kept = [], [], []
+    rows, gaps, is_apart = [], [], []
     judged = _hashes(_judging(origin.corpora / "faces"))
     for row, face in crops.rows_with_faces(table, cut):
         if face.face_px < LEAST_PX:
             continue
-        shown = aligned(face.rgb[0, 0], face.landmarks[0])
-        found.append(row)
+        upright = aligned(face.rgb[0, 0], face.landmarks[0])
+        rows.append(row)
         gaps.append(np.nan if row["static"] else middle_gap(face.detail_gaps))
-        kept.append(not near_any([difference_hash(shown)], judged).any())
-    faces = pd.DataFrame(found).assign(gap=gaps, fake=lambda rows: rows["label"] == "fake")
-    log(f"{len(faces)} faces, {len(faces) - sum(kept)} of them like one that judges, left out")
-    faces = faces[kept].sort_values("name", kind="stable")
+        is_apart.append(not near_any([difference_hash(upright)], judged).any())
+    faces = pd.DataFrame(rows).assign(gap=gaps, fake=lambda rows: rows["label"] == "fake")
+    log(f"{len(faces)} faces, {len(faces) - sum(is_apart)} of them like one that judges, left out")
+    faces = faces[is_apart].sort_values("name", kind="stable")
     nth = faces.groupby(["repo", "made_by", "label"]).cumcount()
     return faces[(nth < MOST) | ~faces["static"]].reset_index(drop=True)
 
@@ -80,8 +80,8 @@ def _judging(corpus: Path) -> Iterable[np.ndarray]:
     for path in rows.loc[(rows["split"] == "dev") & (rows["kind"] == "image"), "path"]:
         rgb = np.asarray(Image.open(corpus / path).convert("RGB"))
         for points in landmarks(rgb)[:1]:
-            shown = aligned(rgb, points)
-            yield from (shown, np.ascontiguousarray(shown[:, ::-1]))
+            upright = aligned(rgb, points)
+            yield from (upright, np.ascontiguousarray(upright[:, ::-1]))
 
 
 def _hashes(pictures: Iterable[np.ndarray]) -> list[int]:
@@ -108,7 +108,7 @@ def train(origin: Origin, work: Path, out: Path, *, log: Log = print) -> None:
     of_pictures = listed.assign(label=np.where(listed["fake"], "fake", "real"))
     columns = ["repo", "label", "licence"]
     card = make_card(table, raw, alike, pd.concat([table[columns], of_pictures[columns]]), COMMAND)
-    figures.tell(table, raw, card)
+    figures.print_figures(table, raw, card)
     out.mkdir(parents=True, exist_ok=True)
     save_model(card, network_of(fit_rule(faces, pictures, np.zeros(len(table), dtype=bool))), out, half=True)
     log("done")

@@ -27,7 +27,7 @@ from forensix.calibration import fit_platt
 from forensix.metrics import auc, decided, inconclusive_band
 from forensix.models import Measurement, ModelCard, Output, TrainingSource, save_model
 from forensix.models.architectures.pictures import PictureClassifier, Rule
-from forensix.training.backbone import ORIGIN, load_imagenet
+from forensix.training.backbone import load_imagenet, origin_of
 from forensix.training.folds import leave_source_out
 from forensix.training.images import cache
 from forensix.training.images import features as images_features
@@ -173,7 +173,7 @@ def detector_card(prepared: Prepared, held: HeldOut, *, seed: int) -> ModelCard:
             "windows": "native resolution, even grid, mirrored where the picture is smaller; the middle of the whole",
             "most_windows": MOST_WINDOWS,
             "whole_share": WHOLE_SHARE,
-            "pretrained": ORIGIN,
+            "pretrained": origin_of("lite0", "lite2"),
         },
         output=Output(labels=("fake",), fake=0),
         calibration=calibration,
