@@ -64,7 +64,7 @@ def _face_evidence(result: FaceResult, *, inconclusive: bool) -> Iterator[Eviden
             where = f"; best seen in {best}, followed over {len(face.tracks)} frames"
         verdict = "inconclusive" if inconclusive else face.class_name
         yield Picture(f"Face {face.id}", face.face, f"{verdict}{score}{where}")
-        yield Picture(f"Face {face.id}: heat map", face.face_heatmap, "where the classifier sees a change")
+        yield Picture(f"Face {face.id}: heat map", face.face_heatmap, "what raises the score")
 
 
 def _image_evidence(result: ImageResult) -> Iterator[Evidence]:

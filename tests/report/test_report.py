@@ -135,7 +135,7 @@ def test_who_speaks_when_as_rttm() -> None:
         ),
         (
             {"face_manipulation": ("fake", 0.91), "voice_analysis": ("fake", 0.93)},
-            "Likely a manipulated face (score 0.91) and a synthetic voice (score 0.93).",
+            "Likely a manipulated or generated face (score 0.91) and a synthetic voice (score 0.93).",
         ),
         (
             {"face_manipulation": ("undecided", 0.5), "voice_analysis": ("undecided", 0.5)},
@@ -181,7 +181,7 @@ def test_the_sentence_for_the_file_counts_its_faces(n: int, inconclusive: bool, 
 def test_claims_about_the_file_stand_in_its_sentence(report: Report) -> None:
     lists = report.outcomes["forensic_analysis"].result.claim_lists
     assert f'the file holds critical evidence: "{lists.critical[0].claim}"' in report.headline
-    assert report.headline.startswith("Likely a manipulated face")
+    assert report.headline.startswith("Likely a manipulated or generated face")
     assert "fx-headline" in report.to_html()
 
 

@@ -48,7 +48,7 @@ def test_verdicts_with_their_evidence_are_there(report: Report) -> None:
 
 
 def test_one_sentence_for_the_file_stands_on_top(report: Report, real_report: Report) -> None:
-    assert "Likely a manipulated face" in printed(report).splitlines()[1]
+    assert "Likely a manipulated or generated face" in printed(report).splitlines()[1]
     assert real_report.headline in printed(real_report).splitlines()[1]
 
 
