@@ -129,15 +129,15 @@ class Mtcnn:
         Examples
         --------
         >>> import numpy as np
-        >>> [len(found) for found in Mtcnn().detect([np.zeros((64, 64, 3), np.uint8)])]
+        >>> [len(faces) for faces in Mtcnn().detect([np.zeros((64, 64, 3), np.uint8)])]
         [0]
         """
         out: list[Detections] = []
         for _, same in itertools.groupby(pictures, key=lambda rgb: checked(rgb).shape):
             alike = list(same)
             search = partial(_detect_batch, alike, self, max_side_px)
-            for found in in_batches(search, len(alike), self.batch_size)[0]:
-                out += found
+            for faces in in_batches(search, len(alike), self.batch_size)[0]:
+                out += faces
         return tuple(out)
 
     def follow(self, rgb: np.ndarray, boxes: np.ndarray) -> Detections:
@@ -181,7 +181,7 @@ def detect(pictures: Sequence[np.ndarray], *, min_score: float = MIN_SCORE) -> t
     Examples
     --------
     >>> import numpy as np
-    >>> [len(found) for found in detect([np.zeros((64, 64, 3), np.uint8)])]
+    >>> [len(faces) for faces in detect([np.zeros((64, 64, 3), np.uint8)])]
     [0]
     """
     return Mtcnn(min_score).detect(pictures)

@@ -234,10 +234,10 @@ def _follow(
     max_crops: int,
     progress: Callable[[float], None] | None,
 ) -> _Followed:
-    seen = Stills()
-    told = partial(_told, seen=seen, duration_s=media.info.duration_s, progress=progress)
+    stills = Stills()
+    reported = partial(_reported, stills=stills, duration_s=media.info.duration_s, progress=progress)
     if media.kind == "image":
-        frames = told(media.frames())
+        frames = reported(media.frames())
         tracks = track_frames(
             frames, detector=detector, max_crops=max_crops, max_side_px=IMAGE_SIDE_PX, measures_gaps=False
         )
@@ -245,25 +245,25 @@ def _follow(
         rate_hz = rate_hz or sampling_rate_hz(media.info.duration_s)
         with closing(read_ahead(media.frames(rate_hz=rate_hz, max_side_px=VIDEO_SIDE_PX), _AHEAD)) as ahead:
             tracks = track_frames(
-                told(ahead),
+                reported(ahead),
                 detector=detector,
                 frame_rate_hz=float(media.info.frame_rate_hz or 0.0),
                 interval_s=1 / rate_hz,
                 duration_s=media.info.duration_s,
                 max_crops=max_crops,
             )
-    return detector, tracks, tuple(seen.kept)
+    return detector, tracks, tuple(stills.kept)
 
 
-def _told(
-    frames: "Iterable[Frame]", seen: Stills, duration_s: float | None, progress: Callable[[float], None] | None
+def _reported(
+    frames: "Iterable[Frame]", stills: Stills, duration_s: float | None, progress: Callable[[float], None] | None
 ) -> "Iterator[Frame]":
     """Pass frames on, keep stills of them, and say how far it is, a hundred times at most."""
-    told = -1.0
+    reported = -1.0
     for frame in frames:
-        seen.add(frame)
-        if progress is not None and duration_s and (share := min(1.0, frame.ms / 1000 / duration_s)) - told >= 0.01:
-            progress(told := share)
+        stills.add(frame)
+        if progress is not None and duration_s and (share := min(1.0, frame.ms / 1000 / duration_s)) - reported >= 0.01:
+            progress(reported := share)
         yield frame
 
 

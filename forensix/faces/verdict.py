@@ -104,8 +104,8 @@ def with_detail(
     [0.5, 0.7, 1.5]
     """
     known = np.where(np.isfinite(gaps), np.clip(gaps, *joined.reach), joined.middle)
-    found: NDArray[np.float64] = joined.intercept + joined.network * logits + joined.weight * (known - joined.middle)
-    return found
+    joint: NDArray[np.float64] = joined.intercept + joined.network * logits + joined.weight * (known - joined.middle)
+    return joint
 
 
 def file_logit(logits: NDArray[np.float64]) -> float:

@@ -63,10 +63,12 @@ def as_input(
     ------
     UsageError
         It is none of the kinds of objects that can be analysed.
+    InputNotFound
+        An empty path, or a file object that cannot be read.
     UnsupportedMedia
         An array or picture of a type or shape that is not taken, or a ``sample_rate`` beside anything but sound.
     BrokenMedia
-        Values that are no numbers, or a picture or file object that cannot be read.
+        Values that are no numbers, a picture that cannot be decoded, or a file object that gives no bytes.
     LimitExceeded
         More pixels, seconds or bytes than ``limits``.
     """
@@ -81,11 +83,13 @@ def as_input(
         return Input(bytes(source), name or "bytes", name)
     if isinstance(source, str | os.PathLike):
         path = os.fspath(source)
+        if not path:
+            raise InputNotFound("the path is empty: give that of a media file, or a URL")
         return Input(source, os.fsdecode(path), name)
     if callable(getattr(source, "read", None)):
         return _read(source, name, limits)
     raise UsageError(
-        "forensix analyses a path, a URL, bytes, a file object, a PIL picture or a NumPy array, not a"
+        "forensix analyses a path, a URL, bytes, a file object, a PIL picture or a NumPy array, not an object of type"
         f" {type(source).__name__}"
     )
 
@@ -105,6 +109,8 @@ def _read(file: Any, name: str | None, limits: Limits) -> Input:
     while len(content) <= limits.max_bytes:
         try:
             part = file.read(_CHUNK)
+        except UnicodeDecodeError:
+            part = ""
         except (OSError, ValueError) as error:
             raise InputNotFound(f"{label} cannot be read: {error}") from error
         if isinstance(part, str):

@@ -143,10 +143,13 @@ def test_bad_file_objects_get_a_sentence_and_an_end(tmp_path: Path) -> None:
     closed.close()
     path = tmp_path / "letter.txt"
     path.write_text("Dear")
-    with path.open(encoding="utf-8") as letter:
+    photo = tmp_path / "photo.png"
+    photo.write_bytes(b"\x89PNG\r\n")
+    with path.open(encoding="utf-8") as letter, photo.open(encoding="utf-8") as opened_as_text:
         cases: list[tuple[object, type[InputError], str]] = [
             (closed, InputNotFound, "cannot be read"),
             (letter, UnsupportedMedia, "letter.txt was opened as text"),
+            (opened_as_text, UnsupportedMedia, "photo.png was opened as text: open it with mode 'rb'"),
             (io.BytesIO(b"Dear Sir"), UnsupportedMedia, "text"),
         ]
         for source, error, words in cases:
@@ -170,6 +173,11 @@ def test_a_picture_that_breaks_on_decoding_gets_a_sentence(tmp_path: Path) -> No
 def test_anything_else_is_a_wrong_call_that_says_what_is_taken(source: object) -> None:
     with pytest.raises(UsageError, match="a path, a URL, bytes, a file object, a PIL picture or a NumPy array, not a"):
         open_media(source)  # type: ignore[arg-type]
+
+
+def test_an_empty_path_gets_a_sentence() -> None:
+    with pytest.raises(InputNotFound, match="the path is empty"):
+        open_media("")
 
 
 def test_a_file_states_its_own_sample_rate(tmp_path: Path) -> None:

@@ -55,8 +55,8 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
         scanned += share > SCAN_SHARE and visible == 0
         with_text += visible > 0
         covered, laid_over = _covered(drawing.marks, area), _laid_over(drawing.marks, area)
-        items += [Fact("pdf.covered_text", {"page": number, **found}, where) for found in islice(covered, TOLD)]
-        items += [Fact("pdf.covered_picture", {"page": number, **found}, where) for found in islice(laid_over, TOLD)]
+        items += [Fact("pdf.covered_text", {"page": number, **place}, where) for place in islice(covered, TOLD)]
+        items += [Fact("pdf.covered_picture", {"page": number, **place}, where) for place in islice(laid_over, TOLD)]
         items += [
             Fact(
                 "pdf.redaction",

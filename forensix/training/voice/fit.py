@@ -69,14 +69,14 @@ class Sampler:
 
     def _within(self, own: pd.DataFrame) -> list[tuple[float, NDArray[np.int64], NDArray[np.int64]]]:
         """Return the share, recordings and fakes of each repository that has both."""
-        found = []
+        groups = []
         for _, group in own.groupby("repo"):
             reals, fakes = (group.index[group["fake"] == label].to_numpy() for label in (0, 1))
             if len(reals) and len(fakes):
                 systems = group["made_by"][group["fake"] == 1].nunique()
-                found.append((float(np.sqrt(systems) * min(len(reals), 20) ** 0.5), reals, fakes))
-        total = sum(share for share, _, _ in found)
-        return [(share / total, reals, fakes) for share, reals, fakes in found]
+                groups.append((float(np.sqrt(systems) * min(len(reals), 20) ** 0.5), reals, fakes))
+        total = sum(share for share, _, _ in groups)
+        return [(share / total, reals, fakes) for share, reals, fakes in groups]
 
     def pairs(self, n: int) -> list[tuple[int, int, bool]]:
         """Return rows of a recording and a fake each, and whether the fake is the recording's own copy."""

@@ -49,12 +49,12 @@ def fit(x: NDArray[np.float32], male: NDArray[np.bool_], weight: NDArray[np.floa
     """Fit a standardised logistic regression."""
     module = build(N_INPUTS)
     mean, scale = x.mean(0), x.std(0)
-    found = LogisticRegression(C=STRENGTH, max_iter=1000).fit((x - mean) / scale, male, sample_weight=weight)
+    model = LogisticRegression(C=STRENGTH, max_iter=1000).fit((x - mean) / scale, male, sample_weight=weight)
     with torch.no_grad():
         module.mean.copy_(torch.from_numpy(mean))
         module.scale.copy_(torch.from_numpy(scale))
-        module.linear.weight.copy_(torch.from_numpy(found.coef_))
-        module.linear.bias.copy_(torch.from_numpy(found.intercept_))
+        module.linear.weight.copy_(torch.from_numpy(model.coef_))
+        module.linear.bias.copy_(torch.from_numpy(model.intercept_))
     return module
 
 
@@ -85,15 +85,15 @@ def _interval(right: int, n: int) -> tuple[float, float]:
     """Return Wilson's 95 % interval of a share."""
     from scipy.stats import binomtest
 
-    found = binomtest(right, n).proportion_ci(method="wilson")
-    return round(float(found.low), 4), round(float(found.high), 4)
+    interval = binomtest(right, n).proportion_ci(method="wilson")
+    return round(float(interval.low), 4), round(float(interval.high), 4)
 
 
 def measure(model: GenderClassifier, corpora: Path) -> list[Measurement]:
     """Measure accuracy of the answers given, and how many are given, on the real dev rows."""
     rows = pd.read_csv(corpora / "voice/manifest.csv", dtype=str)
     rows = rows[(rows["split"] == "dev") & (rows["label"] == "real") & rows["gender"].isin(["M", "F"])]
-    found = []
+    measurements = []
     for line, heard in LINES.items():
         for gender, spoken in (("F", "female"), ("M", "male")):
             answers = []
@@ -103,7 +103,7 @@ def measure(model: GenderClassifier, corpora: Path) -> list[Measurement]:
             given = [a for a in answers if a != "unknown"]
             right = sum(a == spoken for a in given)
             unknown = f"{len(answers) - len(given)} of {len(answers)} answered unknown"
-            found.append(
+            measurements.append(
                 Measurement(
                     metric="accuracy of answers given",
                     value=round(right / len(given), 4),
@@ -113,7 +113,7 @@ def measure(model: GenderClassifier, corpora: Path) -> list[Measurement]:
                     command=COMMAND,
                 )
             )
-    return found
+    return measurements
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -108,9 +108,9 @@ RULES: dict[str, list[tuple[str, str, str]]] = {
 def rule_for(repo: str, path: str) -> tuple[str, str] | None:
     """Return (label, group) of a file in a repository, or ``None`` where no rule names it."""
     for pattern, label, group in RULES.get(repo, []):
-        found = re.search(pattern, path)
-        if found:
-            return (label, group.format(**found.groupdict())) if label else None
+        match = re.search(pattern, path)
+        if match:
+            return (label, group.format(**match.groupdict())) if label else None
     return None
 
 
@@ -162,18 +162,18 @@ def behind_corpus(corpora: Path, repositories: Repositories) -> pd.DataFrame:
             for path, made_by in zip(rows["path"], rows["made_by"], strict=True)
         ]
         known = dict(zip(rows["path"], rows["label"], strict=True))
-        found = []
+        files = []
         for path, _ in repositories.files(str(repo)) if repositories.has(str(repo)) else []:
             ruled = rule_for(str(repo), path)
             if Path(path).suffix.lower() not in AUDIO or ruled is None or (repo, path) in held_out:
                 continue
             if known.get(path, ruled[0]) != ruled[0]:
                 raise ValueError(f"{repo}: the corpus calls {path} {known[path]}, the rules {ruled[0]}")
-            found.append({"repo": repo, "path": path, "label": ruled[0], "made_by": ruled[1]})
-        if not found:
+            files.append({"repo": repo, "path": path, "label": ruled[0], "made_by": ruled[1]})
+        if not files:
             tables.append(rows.assign(made_by=[group for _, group in named]))
             continue
-        table = pd.DataFrame(found)
+        table = pd.DataFrame(files)
         table = table.assign(ref="HEAD", blob="", file="", licence=rows["licence"].iloc[0])
         tables.append(limited(table))
     return pd.concat(tables, ignore_index=True)[COLUMNS]

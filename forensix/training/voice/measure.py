@@ -50,11 +50,11 @@ def thinned(table: pd.DataFrame, *, fakes: int = 3, reals: int = 12) -> pd.DataF
 
 def within(table: pd.DataFrame, column: str) -> pd.Series:
     """Return the AUC of each source that has at least `LEAST` clips of either class, by repository."""
-    found = {}
+    aucs = {}
     for repo, group in table.groupby("repo"):
         if min((group["fake"] == 1).sum(), (group["fake"] == 0).sum()) >= LEAST:
-            found[repo] = auc(group["fake"], group[column])
-    return pd.Series(found, dtype=float)
+            aucs[repo] = auc(group["fake"], group[column])
+    return pd.Series(aucs, dtype=float)
 
 
 def figures(table: pd.DataFrame, column: str) -> dict[str, float]:

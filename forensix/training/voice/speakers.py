@@ -205,9 +205,9 @@ def choose_threshold(diariser: Diariser, collections: Mapping[str, Clips]) -> fl
                 prepared.append((talk, segments, diariser.prepare(talk.samples, segments)))
     errors = []
     for threshold in THRESHOLDS:
-        found = [(talk, group(ready, segments, float(threshold))) for talk, segments, ready in prepared]
-        wrong = [confusion(talk.turns, [(s, f.speaker) for f in who for s in f.segments]) for talk, who in found]
-        right = [len(who) == len(talk.speakers) for talk, who in found]
+        grouped = [(talk, group(ready, segments, float(threshold))) for talk, segments, ready in prepared]
+        wrong = [confusion(talk.turns, [(s, f.speaker) for f in who for s in f.segments]) for talk, who in grouped]
+        right = [len(who) == len(talk.speakers) for talk, who in grouped]
         errors.append(float(np.mean(wrong)))
         print(f"threshold {threshold}: confusion {errors[-1]:.3f}, right number {np.mean(right):.2f}")
     return float(THRESHOLDS[int(np.argmin(errors))])

