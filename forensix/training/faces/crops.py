@@ -1,8 +1,8 @@
 """Faces of videos and pictures of a list, cut once into a cache: the largest face, at several moments.
 
 Each clip, picture or cell of a grid becomes one file of `FaceCrops`. A crop shows `WIDE` times the face's box, with its
-landmarks, so that every epoch can align, shift, blend and degrade it anew. Files are written one by one and renamed
-when whole: a run that was cut off goes on where it stopped. What holds no face is remembered as an empty file.
+landmarks, so that it can be scaled and encoded anew before it is turned upright. Files are written one by one and
+renamed when whole: a run that was cut off goes on where it stopped. What holds no face is remembered as an empty file.
 """
 
 import hashlib
