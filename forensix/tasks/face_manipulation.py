@@ -2,7 +2,8 @@
 
 The medium's score says how likely it is that one of its faces, nobody knows which, was manipulated: one swapped face
 among many makes a video manipulated, and one odd one among many is what chance brings (`forensix.faces.verdict`).
-Small, blurred and short faces are not judged; a medium that shows no other is inconclusive. In videos the fine detail
+Small, blurred and short faces are not judged; a medium that shows no other is inconclusive and has no score, and the
+wire calls it real: nothing was held against it. In videos the fine detail
 that a face lacks beside its surroundings joins the classifier's score where its card says how, and is shown beside that
 of recorded faces.
 """
@@ -71,20 +72,20 @@ class FaceManipulation:
         faces = _judged(tracks, classifier, pooling, joined, is_video=media.kind == "video")
         faces.sort(key=lambda face: (bool(face.doubt), -face.score))
         judged = [face for face in faces if not face.doubt]
-        score = float(sigmoid(file_logit(logit([face.score for face in judged or faces]))))
-        class_name = class_of(score, classifier, media.kind)
+        score = float(sigmoid(file_logit(logit([face.score for face in judged])))) if judged else None
+        class_name = "real" if score is None else class_of(score, classifier, media.kind)
         options.progress("drawing what was found", 0.9)
         explanation = None
         if options.explain and class_name == "fake":
             explanation = tuple(_explained(face, classifier, upper) for face in faces)
         result = FaceResult(
             class_name=class_name,
-            class_probability=probability_of(score, class_name),
+            class_probability=None if score is None else probability_of(score, class_name),
             manipulation_type=_type(faces[0], classifier) if class_name == "fake" else None,
             explanation=explanation,
         )
         mute = _PLURALS[media.kind] if is_mute(classifier, media.kind) else ""
-        inconclusive = not judged or is_inconclusive(score, classifier, media.kind)
+        inconclusive = score is None or is_inconclusive(score, classifier, media.kind)
         return Outcome(
             result=result,
             score=score,
@@ -102,7 +103,7 @@ class FaceManipulation:
             summary=_summary(faces, result, classifier, inconclusive=inconclusive, mute=mute),
             inconclusive=inconclusive,
             n_subjects=len(faces),
-            frame_scores=_frame_scores(judged or faces) if media.kind == "video" else (),
+            frame_scores=_frame_scores(judged) if media.kind == "video" else (),
         )
 
 
@@ -143,7 +144,7 @@ def _type(face: JudgedFace, classifier: Any) -> ManipulationType | None:
 def _explained(face: JudgedFace, classifier: Any, upper: float) -> FaceExplanation:
     track, at = face.track, face.strongest
     row = int(track.kept[at])
-    class_name = class_of(face.score, classifier)
+    class_name = "real" if face.doubt else class_of(face.score, classifier)
     crop, heat = track.crops[at], heated(face, classifier, upper)
     return FaceExplanation(
         bbox=_bbox(track.boxes[row]),
