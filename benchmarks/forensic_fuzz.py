@@ -196,7 +196,7 @@ def names_damage(claim: str) -> bool:
     )
 
 
-def told(outcome: Outcome, original: Iterable[str]) -> str:
+def named(outcome: Outcome, original: Iterable[str]) -> str:
     """Return how strongly the damage is named by a claim that the original does not get; empty where none does."""
     new = set(outcome.claims) - set(original)
     if any(names_damage(claim) for claim in new):
@@ -289,7 +289,7 @@ def _verdict(outcome: Outcome, originals: dict[str, tuple[str, ...]]) -> str:
     if outcome.ended != "analysed":
         return outcome.ended
     before = "before" if any(names_damage(claim) for claim in original) else "silent"
-    return told(outcome, original) or before
+    return named(outcome, original) or before
 
 
 def _line(name: str, of: list[Outcome], originals: dict[str, tuple[str, ...]]) -> str:

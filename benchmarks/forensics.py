@@ -77,7 +77,7 @@ class Row:
     cpu_s: float
     error: str = ""
 
-    def found(self, value: str) -> bool:
+    def meets(self, value: str) -> bool:
         """Tell whether a value of ``expect`` is met."""
         if value == "camera_original":
             return not self.error and not any(f.severity in NOTED for f in self.findings)
@@ -148,7 +148,7 @@ def _found(rows: list[Row], before: str) -> list[str]:
         cells = []
         for medium in [*media, None]:
             chosen = [r for r in rows if value in r.wanted and medium in (None, r.media)]
-            hits = sum(r.found(value) for r in chosen)
+            hits = sum(r.meets(value) for r in chosen)
             cells.append(f"{hits}/{len(chosen)} ({100 * hits / len(chosen):.0f} %)" if chosen else "")
         if any(cells):
             lines.append(f"| {value} | {text} | " + " | ".join([*cells, *([earlier[value]] if before else [])]) + " |")
@@ -281,7 +281,7 @@ def _disagreements(rows: list[Row]) -> list[str]:
         "|---|---|---|---|",
     ]
     for row in rows:
-        missing = [v for v in row.wanted if v in MATCHES and not row.found(v)]
+        missing = [v for v in row.wanted if v in MATCHES and not row.meets(v)]
         surprising = row.expect == "unknown" and any(f.severity == "critical" for f in row.findings)
         if not missing and not surprising and not row.error:
             continue

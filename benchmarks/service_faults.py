@@ -91,7 +91,7 @@ def _killed_workers(name: str, workshop: Workshop, options: argparse.Namespace) 
         try:
             moments = sorted(chance.uniform(0.02, 0.95) * options.jobs for _ in range(KILLS))
             for moment in moments:
-                wait_until(functools.partial(past, workshop, moment), 1200, "progress", told=workshop.log, every_s=0.1)
+                wait_until(functools.partial(past, workshop, moment), 1200, "progress", log=workshop.log, every_s=0.1)
                 # Anywhere within a job, not just after one.
                 time.sleep(chance.uniform(0, 1))
                 victim = chance.randrange(2)

@@ -402,7 +402,7 @@ NOT_CALLABLE = 3
 
 
 @pytest.mark.parametrize(
-    ("function", "options", "told"),
+    ("function", "options", "sentence"),
     [
         ("none", {}, r"mine \(tests.*:none\) must return rows, .* not NoneType"),
         ("late_key", {}, r"mine \(.*\) failed: KeyError: 'speaker'"),
@@ -415,11 +415,11 @@ NOT_CALLABLE = 3
     ],
 )
 def test_importers_of_other_packages_that_fail_are_named(
-    function: str, options: dict[str, int], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    function: str, options: dict[str, int], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entry = EntryPoint("mine", f"tests.importers.test_importers:{function}", "forensix.importers")
     monkeypatch.setattr(importers, "_offered", lambda: {"mine": entry})
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=sentence):
         Manifest.import_("mine", tmp_path, **options)
 
 

@@ -103,7 +103,7 @@ def serving(
         )
     service = Service(f"http://127.0.0.1:{port}", home, log, env, process)
     try:
-        wait_until(lambda: _ready(service), START_S, "the service to be ready", told=lambda: tail(log))
+        wait_until(lambda: _ready(service), START_S, "the service to be ready", log=lambda: tail(log))
         yield service
     finally:
         stop(process)
@@ -130,12 +130,12 @@ def stop(process: "subprocess.Popen[bytes]") -> int:
 
 
 def wait_until(
-    done: Callable[[], bool], timeout_s: float, what: str, *, told: Callable[[], str] = str, every_s: float = 0.05
+    done: Callable[[], bool], timeout_s: float, what: str, *, log: Callable[[], str] = str, every_s: float = 0.05
 ) -> None:
-    """Wait for a condition; fail with what it was, and with what ``told`` returns."""
+    """Wait for a condition; fail with what it was, and with what ``log`` returns."""
     end = time.monotonic() + timeout_s
     while not done():
-        assert time.monotonic() < end, f"waited {timeout_s:.0f} s for {what}\n{told()}"
+        assert time.monotonic() < end, f"waited {timeout_s:.0f} s for {what}\n{log()}"
         time.sleep(every_s)
 
 

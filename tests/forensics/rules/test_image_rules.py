@@ -27,14 +27,14 @@ def judge(data: bytes, folder: Path, format: str = "jpeg") -> tuple[Finding, ...
     return claims(facts_of(data, folder, format))
 
 
-def named(found: tuple[Finding, ...], claim: str) -> Finding:
-    match = [f for f in found if f.claim.claim == claim]
-    assert len(match) == 1, [f.claim.claim for f in found]
+def named(findings: tuple[Finding, ...], claim: str) -> Finding:
+    match = [f for f in findings if f.claim.claim == claim]
+    assert len(match) == 1, [f.claim.claim for f in findings]
     return match[0]
 
 
-def noted(found: tuple[Finding, ...]) -> list[str]:
-    return [f.claim.claim for f in found if f.severity != "benign"]
+def noted(findings: tuple[Finding, ...]) -> list[str]:
+    return [f.claim.claim for f in findings if f.severity != "benign"]
 
 
 def with_tags(*tags: make.Tag, exif: list[make.Tag] = TAKEN, extra: bytes = b"") -> bytes:
@@ -312,18 +312,18 @@ def test_a_wrong_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("zone", "degrees", "side", "told"),
+    ("zone", "degrees", "side", "claimed"),
     [("-07:00", 2, "E", True), ("-07:00", 122, "W", False), ("+08:00", 75, "E", False), ("+14:00", 157, "W", False)],
 )
 def test_a_place_where_nobody_keeps_the_time_zone(
-    zone: str, degrees: int, side: str, told: bool, tmp_path: Path
+    zone: str, degrees: int, side: str, claimed: bool, tmp_path: Path
 ) -> None:
     gps = [(1, make.ASCII, "N"), (2, make.RATIONAL, [40, 0, 0])]
     gps += [(3, make.ASCII, side), (4, make.RATIONAL, [degrees, 0, 0])]
     block = make.tiff_block(CAMERA, exif=[*TAKEN, (0x9011, make.ASCII, zone)], gps=gps)
     actual = judge(make.jpeg(make.exif_segment(block)), tmp_path)
     claim = [f.severity for f in actual if f.claim.claim == "The place and the time zone do not fit"]
-    assert claim == (["benign"] if told else [])
+    assert claim == (["benign"] if claimed else [])
 
 
 @pytest.mark.parametrize("case", ["another block", "the same again", "another's lens"])
@@ -371,10 +371,10 @@ def test_grok_signs_in_the_description(tmp_path: Path) -> None:
     assert provenance.generator_identifier(provenance.generator_marks(facts)) == "grok"
 
 
-@pytest.mark.parametrize(("name", "told"), [("EXIF IFD1 thumbnail", True), ("MPF picture 1", False)])
-def test_a_map_of_light_beside_the_picture_is_no_changed_preview(name: str, told: bool) -> None:
+@pytest.mark.parametrize(("name", "claimed"), [("EXIF IFD1 thumbnail", True), ("MPF picture 1", False)])
+def test_a_map_of_light_beside_the_picture_is_no_changed_preview(name: str, claimed: bool) -> None:
     size, there = Fact("image.size", [400, 300], "", 0), Fact("embedded.picture", {"name": name}, "", 9)
     row = {"name": name, "size": [80, 60], "spread": 40.0, "likeness": 0.9, "most_changed": 55.0, "turn": "as it is"}
     measured = {"thumbnails": [{**row, "turned_likeness": 0.9, "pair": b""}]}
-    found = image_pixels.thumbnails(Facts("image", "jpeg", (size, there)), measured)
-    assert [f.severity for f in found] == (["suspect"] if told else ["benign"])
+    findings = image_pixels.thumbnails(Facts("image", "jpeg", (size, there)), measured)
+    assert [f.severity for f in findings] == (["suspect"] if claimed else ["benign"])

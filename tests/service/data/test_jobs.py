@@ -346,7 +346,7 @@ def test_two_workers_on_postgresql(tmp_path: Path, shut: Gate) -> None:
             with workshop.working() as (first,):
                 shut.wait(1)
                 with workshop.working():
-                    wait_until(lambda: len(names_held(workshop)) == 2, 30, "the second worker", told=workshop.log)
+                    wait_until(lambda: len(names_held(workshop)) == 2, 30, "the second worker", log=workshop.log)
                     kill(first)
                     shut.wait(2)
                     shut.open.set()

@@ -78,8 +78,8 @@ def clips(repositories: Path, tmp_path_factory: pytest.TempPathFactory) -> Clips
     listed = pd.DataFrame(rows, columns=["repo", "path", "label", "made_by"])
     listed = listed.assign(ref="HEAD", blob="", licence="CC0", file="")
     folder = tmp_path_factory.mktemp("clips")
-    with Repositories(repositories) as found:
-        build_clips(listed, found, folder, seed=3, train=True)
+    with Repositories(repositories) as stored:
+        build_clips(listed, stored, folder, seed=3, train=True)
     return degrade_clips(folder, seed=3)
 
 
@@ -98,8 +98,8 @@ def test_repositories_stand_in_for_the_rows_of_the_corpus_but_never_for_its_dev_
         ("c.wav", "real", "train", "human", "openai/whisper", "tests/jfk.flac", "MIT"),
     ]
     manifest(tmp_path, rows)
-    with Repositories(tmp_path / "repositories") as found:
-        table = lists.behind_corpus(tmp_path, found)
+    with Repositories(tmp_path / "repositories") as stored:
+        table = lists.behind_corpus(tmp_path, stored)
         assert set(zip(table["path"], table["label"], strict=True)) == {
             ("audios/LJ001-0001.wav", "real"),
             ("audios/LJ001-0001_reconstructed_epoch0400.wav", "fake"),
@@ -108,7 +108,7 @@ def test_repositories_stand_in_for_the_rows_of_the_corpus_but_never_for_its_dev_
         assert table.set_index("repo")["file"]["openai/whisper"].endswith("c.wav")
         manifest(tmp_path, [(path, "fake", *rest) for path, _, *rest in rows])
         with pytest.raises(ValueError, match="LJ001-0001"):
-            lists.behind_corpus(tmp_path, found)
+            lists.behind_corpus(tmp_path, stored)
 
 
 def test_no_system_and_no_collection_gives_more_than_its_share() -> None:
@@ -158,8 +158,8 @@ def test_clips_are_short_and_loud_alike_and_copies_stand_beside_their_original(c
 def test_parts_that_are_there_are_not_made_again(clips: Clips, tmp_path: Path, repositories: Path) -> None:
     listed = pd.DataFrame([("a/0", "real/0.wav", "real", "people")], columns=["repo", "path", "label", "made_by"])
     listed = listed.assign(ref="HEAD", blob="", licence="CC0", file="")
-    with Repositories(repositories) as found:
-        first = build_clips(listed, found, tmp_path, seed=1, train=False)
+    with Repositories(repositories) as stored:
+        first = build_clips(listed, stored, tmp_path, seed=1, train=False)
     with Repositories(tmp_path / "nowhere") as gone:
         again = build_clips(listed, gone, tmp_path, seed=1, train=False)
     assert np.array_equal(first.wave(0), again.wave(0))
@@ -278,16 +278,16 @@ def test_the_larger_of_two_maps_gets_the_gradient() -> None:
 
 def test_networks_that_share_a_fold_are_averaged() -> None:
     one = pd.DataFrame({"fold": [0, 0, 1], "condition": ["clean", "telephone", "clean"], "clip": [3, 3, 4]})
-    found = spoof.together([one.assign(logit=[1.0, 2.0, 3.0]), one[:2].assign(logit=[3.0, 6.0])])
-    assert found["logit"].tolist() == [2.0, 4.0, 3.0]
-    assert found[["fold", "condition", "clip"]].equals(one)
+    averaged = spoof.together([one.assign(logit=[1.0, 2.0, 3.0]), one[:2].assign(logit=[3.0, 6.0])])
+    assert averaged["logit"].tolist() == [2.0, 4.0, 3.0]
+    assert averaged[["fold", "condition", "clip"]].equals(one)
 
 
 def test_the_two_kinds_are_weighed_row_by_row() -> None:
     light = pd.DataFrame({"fold": 0, "condition": ["clean", "telephone"], "clip": 3, "logit": [1.0, 2.0]})
-    found = spoof.both(light, light.assign(logit=[5.0, 6.0])[::-1])
-    assert found["logit"].tolist() == pytest.approx([1 + 4 * spoof.SHARE, 2 + 4 * spoof.SHARE])
-    assert list(found) == list(light)
+    weighed = spoof.both(light, light.assign(logit=[5.0, 6.0])[::-1])
+    assert weighed["logit"].tolist() == pytest.approx([1 + 4 * spoof.SHARE, 2 + 4 * spoof.SHARE])
+    assert list(weighed) == list(light)
 
 
 def test_networks_that_grew_from_the_same_weights_are_merged_to_their_mean(clips: Clips) -> None:
@@ -307,9 +307,9 @@ def test_networks_that_grew_from_the_same_weights_are_merged_to_their_mean(clips
     assert not torch.equal(mean.norm.running_var, before) and torch.equal(one.norm.running_var, before)
     waves, _ = sampler.batch(16, 16_000, 0.5)
     with torch.inference_mode():
-        found, wanted = mean(waves), (one(waves) + other(waves)) / 2
-    assert np.corrcoef(found, wanted)[0, 1] > 0.9
-    assert float((found - wanted).abs().mean()) < float(wanted.std())
+        merged, wanted = mean(waves), (one(waves) + other(waves)) / 2
+    assert np.corrcoef(merged, wanted)[0, 1] > 0.9
+    assert float((merged - wanted).abs().mean()) < float(wanted.std())
 
 
 def test_an_ensemble_is_the_mean_of_its_members() -> None:
@@ -349,10 +349,10 @@ def scored(n: int = 200) -> pd.DataFrame:
 
 def test_within_a_source_the_channel_does_not_count() -> None:
     table = scored()
-    found = measure.figures(table, "logit")
+    figures = measure.figures(table, "logit")
     moved = table.assign(logit=table["logit"] + (table["repo"] == "a/a") * 9.0)
-    assert measure.figures(moved, "logit")["AUC within source"] == pytest.approx(found["AUC within source"])
-    assert found["AUC"] < found["AUC within source"]
+    assert measure.figures(moved, "logit")["AUC within source"] == pytest.approx(figures["AUC within source"])
+    assert figures["AUC"] < figures["AUC within source"]
     lone = table[(table["repo"] == "a/a") & (table["fake"] == 1) | (table["repo"] == "b/b")]
     assert list(measure.within(lone, "logit").index) == ["b/b"]
 
@@ -362,11 +362,11 @@ def test_the_band_keeps_its_promise_in_the_worst_condition() -> None:
     noisy = clean.assign(condition="telephone", score=np.minimum(1.0, clean["score"] + 0.1))
     both = pd.concat([clean, noisy])
     lower, upper = measure.band(both)
-    told = measure.alarms(both, upper)
+    alarms = measure.alarms(both, upper)
     assert lower < upper
-    assert told["called fake"].max() <= 0.05
+    assert alarms["called fake"].max() <= 0.05
     assert measure.band(clean)[1] <= upper
-    assert told.loc["telephone", "called fake"] >= told.loc["clean", "called fake"]
+    assert alarms.loc["telephone", "called fake"] >= alarms.loc["clean", "called fake"]
 
 
 def test_the_band_keeps_its_promise_of_the_kind_that_is_missed_most() -> None:
