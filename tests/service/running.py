@@ -211,3 +211,17 @@ def receiving(answers: Sequence[int] = (), delay_s: float = 0.0) -> Iterator[Rec
     finally:
         server.shutdown()
         server.server_close()
+
+
+def children(process_id: int) -> list[int]:
+    actual = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(process_id)], capture_output=True, text=True, check=False
+    )
+    return [int(line) for line in actual.stdout.split()]
+
+
+def alive(process_id: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{process_id}/status").read_text()
+    except FileNotFoundError:
+        return False
