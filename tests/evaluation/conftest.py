@@ -41,3 +41,18 @@ def _home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
 def few(tmp_path_factory: pytest.TempPathFactory) -> Manifest:
     """Return a manifest of eight pictures."""
     return pictures(tmp_path_factory.mktemp("few"), 8)
+
+
+@pytest.fixture
+def no_window() -> Iterator[None]:
+    """Draw without a window; fail where a setting of matplotlib is touched."""
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    before = plt.get_backend()
+    plt.switch_backend("Agg")
+    settings = dict(mpl.rcParams)
+    yield
+    assert dict(mpl.rcParams) == settings
+    plt.close("all")
+    plt.switch_backend(before)

@@ -18,6 +18,8 @@ from forensix.evaluation.displays import (
 )
 from tests.evaluation.scored import degraded, scores
 
+pytestmark = pytest.mark.usefixtures("no_window")
+
 MADE = {
     "roc": lambda: RocDisplay.from_frame(pd.concat([scores(), scores("theirs", 1)]), n_bootstrap=20).plot(),
     "roc by generator": lambda: RocDisplay.from_frame(scores(), "generator", n_bootstrap=20).plot(log=True),

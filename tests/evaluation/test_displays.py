@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,18 +22,7 @@ from forensix.evaluation.displays import (
 from forensix.metrics import auc, bootstrap_interval, ece, eer
 from tests.evaluation.scored import GENERATORS, degraded, scores
 
-
-@pytest.fixture(autouse=True)
-def no_window():
-    import matplotlib.pyplot as plt
-
-    before = plt.get_backend()
-    plt.switch_backend("Agg")
-    settings = dict(mpl.rcParams)
-    yield
-    assert dict(mpl.rcParams) == settings
-    plt.close("all")
-    plt.switch_backend(before)
+pytestmark = pytest.mark.usefixtures("no_window")
 
 
 def test_bands_hold_the_curve_and_their_ends_are_those_of_the_drawn_rates() -> None:
