@@ -17,7 +17,7 @@ import torch
 from forensix.calibration import sigmoid
 from forensix.faces import FaceClassifier, aligned, forensix_face
 from forensix.faces.verdict import middle_gap, with_detail
-from forensix.metrics import auc
+from forensix.metrics import auc, eer
 from forensix.models import ModelCard, band_of
 from forensix.models.store import write_card
 from forensix.training.faces import crops, figures
@@ -70,7 +70,8 @@ def scored(table: pd.DataFrame, folder: Path, detector: FaceClassifier) -> pd.Da
 def of_clips(clips: pd.DataFrame, card: ModelCard) -> None:
     print("\n## Clips\n\n| figure | network and gap | network alone |\n|---|---|---|")
     fake = clips["label"] == "fake"
-    print(f"| AUC | {auc(fake, clips['joined']):.3f} | {auc(fake, clips['logit']):.3f} |")
+    for name, metric in (("AUC", auc), ("EER", eer)):
+        print(f"| {name} | {metric(fake, clips['joined']):.3f} | {metric(fake, clips['logit']):.3f} |")
     both = [figures.figures_of(clips, clips[name].to_numpy(), ABOUT, COMMAND) for name in ("joined", "logit")]
     for joined, alone in zip(*both, strict=True):
         cells = [f"{m.value:.3f} ({m.interval[0]:.3f} to {m.interval[1]:.3f})" for m in (joined, alone) if m.interval]

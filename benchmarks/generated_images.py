@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from forensix.metrics import auc, bootstrap_interval, decided, tpr_at_fpr
+from forensix.metrics import auc, bootstrap_interval, decided, eer, tpr_at_fpr
 from forensix.models import Measurement, ModelCard
 from forensix.models.store import write_card
 from forensix.perturb import image as degrade
@@ -147,6 +147,7 @@ def by_source(as_is: Scored, same: Scored, card: ModelCard) -> list[Measurement]
     print("\n| figure | as they are | encoded alike |\n|---|---|---|")
     for label, statistic in (
         ("AUC", lambda one: auc(y.astype(int), one.scores)),
+        ("EER", lambda one: eer(y.astype(int), one.scores)),
         ("found at a false positive rate of 5 %", lambda one: tpr_at_fpr(y.astype(int), one.scores, 0.05)),
         (f"found at {threshold}", lambda one: (one.scores[y] >= threshold).mean()),
         (f"false alarms at {threshold}", lambda one: (one.scores[~y] >= threshold).mean()),

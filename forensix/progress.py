@@ -63,7 +63,8 @@ def _in_notebook(lasting: bool) -> Iterator[Progress]:
         yield tell
     finally:
         if not lasting:
-            handle.update({}, raw=True)
+            # Not without any data: whoever makes a page of the notebook would be warned of an output of no kind.
+            handle.update({"text/plain": ""}, raw=True)
         elif lines:
             handle.update(HTML(lines.pop()))
 

@@ -1,6 +1,6 @@
 """Media that tests make for themselves: small, deterministic, in every format that forensix reads."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -104,6 +104,40 @@ def write_audio(
     with av.open(str(path), "w", format=_MUXERS.get(container, container), options=_brand(container)) as output:
         sound = _add_audio(output, container, rate, codec)
         _encode_audio(output, sound, samples, rate)
+    return path
+
+
+def write_streams(
+    path: Path,
+    *,
+    videos: Sequence[tuple[int, int]] = (),
+    sounds: Sequence[np.ndarray] = (),
+    cover: np.ndarray | None = None,
+    default: int = 0,
+) -> Path:
+    """Write a second of video of each size and the sounds, int16 (n,) at 16 kHz, as streams of one file.
+
+    ``default`` is the number of the video that a player is told to start with; ``cover`` is attached as a picture.
+    """
+    container = path.suffix[1:]
+    with av.open(str(path), "w", format=_MUXERS.get(container, container)) as output:
+        films: list[Any] = [output.add_stream("libx264", rate=25) for _ in videos]
+        heard = [_add_audio(output, container, 16_000) for _ in sounds]
+        attached: Any = output.add_stream("png") if cover is not None else None
+        for index, (film, size) in enumerate(zip(films, videos, strict=True)):
+            film.width, film.height, film.pix_fmt = *size, "yuv420p"
+            film.codec_context.thread_count = 1
+            film.disposition = av.stream.Disposition.default if index == default else av.stream.Disposition(0)
+        if cover is not None:
+            attached.height, attached.width, attached.pix_fmt = *cover.shape[:2], "rgb24"
+            attached.disposition = av.stream.Disposition.attached_pic
+            output.mux(attached.encode(av.VideoFrame.from_ndarray(cover, format="rgb24")))
+        for film, size in zip(films, videos, strict=True):
+            for index in range(25):
+                output.mux(film.encode(av.VideoFrame.from_ndarray(picture(*size, shift=index), format="rgb24")))
+            output.mux(film.encode(None))
+        for sound, samples in zip(heard, sounds, strict=True):
+            _encode_audio(output, sound, samples, 16_000)
     return path
 
 

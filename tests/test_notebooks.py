@@ -13,6 +13,7 @@ import pytest
 from papermill.exceptions import PapermillExecutionError
 
 from forensix import small
+from forensix.models import band_of, get_card
 
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
@@ -30,7 +31,9 @@ def outputs(name: str, folder: Path, **parameters: object) -> list[dict[str, obj
         page = nbconvert.HTMLExporter().from_notebook_node(done)[0]
         Path(pages).mkdir(parents=True, exist_ok=True)
         (Path(pages) / f"{name}.html").write_text(page, encoding="utf-8")
-    return [output for cell in done.cells if cell.cell_type == "code" for output in cell.outputs]
+    drawn = [output for cell in done.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert not [output["text"] for output in drawn if output.get("name") == "stderr"]
+    return drawn
 
 
 def test_there_are_notebooks() -> None:
@@ -91,6 +94,9 @@ def test_face_manipulation_leads_from_frames_to_a_verdict(tmp_path: Path) -> Non
     assert len(tables) == 2
     assert any("application/vnd.jupyter.widget-view+json" in output.get("data", {}) for output in drawn)
     assert sum("image/png" in output.get("data", {}) for output in drawn) >= 2
+    printed = "".join(output["text"] for output in drawn if output["output_type"] == "stream")
+    band = band_of(get_card("forensix-face"), "video")
+    assert band is not None and f"video: called fake from {band[1]:.3f}" in printed
 
 
 @pytest.mark.slow
@@ -207,6 +213,20 @@ def test_train_your_own_learns_what_the_shipped_detector_has_the_other_way_round
     rank = summary[summary["metric"] == "auc"].set_index("component")["value"]
     assert rank["shipped"] < 0.3 and rank["own"] > 0.9
     assert (tmp_path / "own" / "own.json").is_file()
+
+
+@pytest.mark.slow
+def test_train_your_own_measures_on_no_row_that_was_learnt_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
+    manifest = small.folder("images")
+    assert set(pd.read_csv(manifest / "manifest.csv")["split"]) == {"dev", "test"}, "no train: all rows are shared out"
+    drawn = outputs("train_your_own", tmp_path, manifest=str(manifest), out=str(tmp_path / "own"), steps=1)
+    learnt, *_ = [pd.read_html(io.StringIO(page))[0] for page in pages(drawn) if "learnt from" in page]
+    held_out = learnt.set_index("label").loc["held out"].sum()
+    (scores,) = [pd.read_html(io.StringIO(page))[0] for page in pages(drawn) if "generated-" in page]
+    assert len(scores) == held_out
 
 
 @pytest.mark.parametrize("name", ["evaluate", "compare"])

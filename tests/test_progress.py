@@ -26,6 +26,17 @@ def test_a_notebook_is_told_now_and_then_and_at_the_end(monkeypatch: pytest.Monk
     assert handle.shown[-1] == '<progress value="1.000"></progress> task: 1000 of 1000 &lt;files&gt;'
 
 
+def test_a_bar_that_does_not_last_leaves_an_output_that_pages_of_notebooks_can_hold(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    handle = Handle()
+    monkeypatch.setattr(progress, "_kernel", lambda: True)
+    monkeypatch.setattr("IPython.display.display", lambda *_, **__: handle)
+    with progress.display(True, lasting=False) as tell:
+        tell("task", "looking", 0.5)
+    assert handle.shown[-1] == {"text/plain": ""}
+
+
 def test_a_terminal_gets_a_bar(capsys: pytest.CaptureFixture[str]) -> None:
     with progress.bar() as tell:
         tell("task", "3 of 3 files", 1.0)

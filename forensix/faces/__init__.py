@@ -11,6 +11,7 @@ from forensix.faces.align import aligned
 from forensix.faces.classify import FaceClassifier, forensix_face
 from forensix.faces.detail_gap import detail_gap
 from forensix.faces.detect import Detections, FaceDetector, detect, landmarks
+from forensix.faces.ffhq import is_ffhq_aligned
 from forensix.faces.stills import Still
 from forensix.faces.track import FaceTrack, stills, track, track_frames
 
@@ -24,6 +25,7 @@ __all__ = [
     "detail_gap",
     "detect",
     "forensix_face",
+    "is_ffhq_aligned",
     "landmarks",
     "stills",
     "track",

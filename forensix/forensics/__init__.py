@@ -35,6 +35,7 @@ def claims(facts: "Facts", media: "Media | None" = None, *, draw: bool = True) -
     """
     facts = replace(facts, items=tuple(f for f in facts.items if not f.key.startswith("exiftool.")))
     shared = importlib.import_module("forensix.forensics.rules.shared")
+    several = importlib.import_module("forensix.forensics.rules.several")
     plain = importlib.import_module("forensix.forensics.rules.plain")
     if facts.kind == "image":
         from forensix.forensics.rules import image, image_pixels
@@ -42,7 +43,7 @@ def claims(facts: "Facts", media: "Media | None" = None, *, draw: bool = True) -
         of_kind = image.rules(facts, image_pixels.measure(facts, media, draw=draw) if media is not None else {})
     else:
         of_kind = importlib.import_module(f"forensix.forensics.rules.{facts.kind}").rules(facts)
-    findings = (*of_kind, *shared.rules(facts))
+    findings = (*of_kind, *shared.rules(facts), *several.rules(facts))
     findings = (*findings, *plain.rules(facts, findings))
     return tuple(sorted(findings, key=lambda finding: ORDER[finding.severity]))
 

@@ -63,7 +63,7 @@ class Media:
         self.size_bytes, self.sha256 = size_bytes, sha256
         self.info, self.broken, self.only_named, self.limits = info, broken, only_named, limits
         self.written = written
-        self._warnings: list[str] = []
+        self._warnings = _left_out(format, info)
         self._memo: dict[str, Any] = {}
         self._lock, self._making = threading.Lock(), dict[str, threading.RLock]()
         # Also at exit, and when a Media is dropped without being closed.
@@ -85,7 +85,7 @@ class Media:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What decoding had to leave out so far, one sentence each."""
+        """What is left out of the analysis, and what decoding had to leave out so far, one sentence each."""
         return tuple(self._warnings)
 
     def image(self) -> "np.ndarray":
@@ -151,9 +151,10 @@ class Media:
                 yield DrawnPage(item["job"], item["rgb"], boxes)
 
     def samples(self) -> "np.ndarray":
-        """Return the first audio stream, int16 mono at 16 kHz, (n,), read-only; ``samples / 32768`` is in [-1, 1).
+        """Return the sound that a player starts with, int16 mono at 16 kHz, (n,), read-only.
 
-        The samples lie in a temporary file that is mapped, so that memory does not grow with the duration.
+        ``samples / 32768`` is in [-1, 1). They lie in a temporary file that is mapped, so that memory does not grow
+        with the duration.
 
         Raises
         ------
@@ -270,6 +271,21 @@ class Media:
 def described(path: Path, slug: str, mime: str, name: str) -> dict[str, str]:
     """Return what functions in the sandbox are told of a file; absolute, since they run in another folder."""
     return {"path": str(path.absolute()), "slug": slug, "mime": mime, "name": sniff.shorten(name)}
+
+
+def _left_out(format: str, info: MediaInfo) -> list[str]:
+    """Return what of a file no analysis looks at, one sentence each.
+
+    The further pictures of a JPEG file are depth and gain maps or another eye's view, which no viewer shows by itself.
+    """
+    sentences = []
+    if not info.has_video and format != "jpeg" and (info.n_frames or 1) > 1:
+        which = "main" if format == "heif" else "first"
+        sentences.append(f"the file holds {info.n_frames} pictures, of which only the {which} one was looked at")
+    for count, kind, done in ((info.n_video_streams, "video", "looked at"), (info.n_audio_streams, "audio", "heard")):
+        if count > 1:
+            sentences.append(f"the file holds {count} {kind} streams, of which only the one played first was {done}")
+    return sentences
 
 
 def _article(kind: str) -> str:

@@ -13,6 +13,7 @@ from av.video.reformatter import VideoReformatter
 
 from forensix.errors import BrokenMedia, LimitExceeded, UnsupportedMedia
 from forensix.media.packets import Bridge, Clock, Decoding, Opposed
+from forensix.media.played import in_order
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,7 +39,8 @@ def probe(source: dict[str, str], limits: dict[str, float]) -> dict[str, Any]:
     """
     name = source["name"]
     with open(source["path"], "rb") as file, open_container(file, source) as container:
-        video, audio = _video(container), _audio(container)
+        videos, sounds = _decodable(container.streams.video), _decodable(container.streams.audio)
+        video, audio = next(iter(videos), None), next(iter(sounds), None)
         if video is None and audio is None:
             raise BrokenMedia(f"{name} holds neither pictures nor sound that can be decoded")
         duration_s = _duration_s(container, video or audio)
@@ -46,6 +48,8 @@ def probe(source: dict[str, str], limits: dict[str, float]) -> dict[str, Any]:
             "duration_s": duration_s,
             "has_video": video is not None,
             "has_audio": audio is not None,
+            "n_video_streams": len(videos),
+            "n_audio_streams": len(sounds),
         }
         if audio is not None:
             info |= {
@@ -83,7 +87,7 @@ def frames(
     """
     name, warnings = source["name"], list[str]()
     with open(source["path"], "rb") as file, open_container(file, source) as container:
-        video = _video(container)
+        video = next(iter(_decodable(container.streams.video)), None)
         if video is None:
             raise UnsupportedMedia(f"{name} has no pictures, only sound")
         reformatter = VideoReformatter()
@@ -119,15 +123,15 @@ def frames(
 
 
 def samples(source: dict[str, str], limits: dict[str, float]) -> Iterator[Any]:
-    """Yield int16 mono chunks at 16 kHz of the first audio stream, and the list of warnings last."""
+    """Yield int16 mono chunks at 16 kHz of the audio that a player starts with, and the list of warnings last."""
     import numpy as np
 
     name, n_samples = source["name"], 0
     with open(source["path"], "rb") as file, open_container(file, source) as container:
-        audio = _audio(container)
+        audio = next(iter(_decodable(container.streams.audio)), None)
         if audio is None:
             raise UnsupportedMedia(f"{name} has no sound")
-        has_video = _video(container) is not None
+        has_video = bool(_decodable(container.streams.video))
         decoding, bridge, opposed = Decoding(container, audio), Bridge(), Opposed()
         waiting: list[np.ndarray] = []
         n_waiting = 0
@@ -165,17 +169,8 @@ def open_container(file: BinaryIO, source: dict[str, str]) -> Any:
         ) from error
 
 
-def _video(container: Any) -> Any:
-    """Return the first stream of moving pictures; cover art is none."""
-    for stream in container.streams.video:
-        attached = bool(stream.disposition & av.stream.Disposition.attached_pic)
-        if not attached and stream.codec_context is not None:
-            return stream
-    return None
-
-
-def _audio(container: Any) -> Any:
-    return next((stream for stream in container.streams.audio if stream.codec_context is not None), None)
+def _decodable(streams: Any) -> list[Any]:
+    return [stream for stream in in_order(streams) if stream.codec_context is not None]
 
 
 def _first_frame(container: Any, video: Any) -> Any:

@@ -37,6 +37,8 @@ class MediaInfo:
     video_codec: str | None = None
     audio_codec: str | None = None
     n_pages: int | None = None
+    n_video_streams: int = 0
+    n_audio_streams: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """One sentence for a whole file: what was found, how sure that is, and what stays open.
 
 Tasks are not added up into a score: a synthetic voice says nothing of the picture beside it. What speaks against the
-file comes first, a detector's verdict before the claims about the file; then what stays undecided, where nothing was
-found, and what failed.
+file comes first, a detector's verdict before the claims about the file and what calls for an explanation beside them;
+then what stays undecided, where nothing was found, and what failed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,8 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str]) -> str:
     >>> headline({}, {"voice_analysis": "the sound is broken"})
     'The analysis of the voice failed.'
     """
-    synthetic, claims = [], ""
+    synthetic, claims = list[str](), ""
+    remarks = [outcome.remark for outcome in outcomes.values() if outcome.remark]
     undecided, clear = dict[str, int](), dict[str, int]()
     for task, outcome in outcomes.items():
         description, name = describe(task), verdict_class(outcome)
@@ -44,6 +45,7 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str]) -> str:
     failed = [describe(task).subject for task in errors]
     parts = [f"likely {joined(synthetic)}"] if synthetic else []
     parts += [claims] if claims else []
+    parts += remarks
     if undecided:
         parts.append(f"{joined([*undecided])} {'stays' if sum(undecided.values()) == 1 else 'stay'} undecided")
     if clear:

@@ -178,7 +178,10 @@ _INFO_LABELS = {
     "video_codec": "Video codec",
     "audio_codec": "Audio codec",
     "n_pages": "Pages",
+    "n_video_streams": "Video streams",
+    "n_audio_streams": "Audio streams",
 }
+_TOLD_FROM_TWO = ("n_frames", "n_video_streams", "n_audio_streams")
 
 
 def info_rows(info: dict[str, object]) -> tuple[tuple[str, str], ...]:
@@ -188,7 +191,7 @@ def info_rows(info: dict[str, object]) -> tuple[tuple[str, str], ...]:
         rows.append(("Dimensions", f"{info['width_px']} × {info['height_px']} px"))
     for key, label in _INFO_LABELS.items():
         value = info.get(key)
-        if value is None or value == "" or (key == "n_frames" and value == 1):
+        if value is None or value == "" or (key in _TOLD_FROM_TWO and value == 1):
             continue
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             text = {"_s": time_text(value), "hz": f"{number_text(value)} Hz"}.get(key[-2:], f"{value:,}")

@@ -1,5 +1,6 @@
 """What can be set, by environment variables that start with ``FORENSIX_``; read when asked, never at import."""
 
+import ipaddress
 import os
 import re
 from pathlib import Path
@@ -17,6 +18,8 @@ Names = Annotated[tuple[str, ...], NoDecode]
 
 # A folder, as fsspec reads it: neither a scheme of another kind nor a chain of file systems.
 _LOCAL = re.compile(r"(?:(?:file|local):(?://)?)?((?!.*(?:://|::)).*)", re.DOTALL)
+# A name or an address, an IPv6 one in brackets or not.
+_HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.?|\[?[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]+(?:%\w+)?\]?")
 # A host that vanishes says nothing: without these a connection to it, and what waits for it, hangs for hours.
 _LIBPQ = {
     "application_name": "forensix",
@@ -39,11 +42,11 @@ class Settings(BaseSettings):
     home: Path = Path("~/.forensix")
     """Folder of the embedded database and of the uploads, unless the next two say otherwise."""
     database_url: str = Field(default_factory=lambda data: f"sqlite:///{data['home'] / 'forensix.db'}", repr=False)
-    """``sqlite:///PATH`` or ``postgresql://USER:PASSWORD@HOST/NAME``."""
+    """``sqlite:///PATH``, an absolute one, or ``postgresql://USER:PASSWORD@HOST/NAME``."""
     storage_url: str = Field(default_factory=lambda data: f"file://{data['home'] / 'files'}", repr=False)
     """Any URL that fsspec knows: a folder, or shared storage such as ``s3://bucket/folder``."""
     private_hosts: Names = ()
-    """Hosts that downloads and webhooks may reach although their addresses are private."""
+    """Hosts that downloads and webhooks may reach although their addresses are private; webhooks there need no TLS."""
     workers: int = Field(default_factory=lambda: max(1, (os.cpu_count() or 2) - 1), ge=0)
     """Processes that ``forensix serve`` starts beside the API; 0 leaves the work to ``forensix worker`` elsewhere."""
     token_days: float = Field(30, gt=0, le=3650)
@@ -56,8 +59,8 @@ class Settings(BaseSettings):
     """Largest upload; 413 beyond it."""
     analysis_s: float = Field(900, gt=0)
     """Longest time for one analysis; the task fails beyond it."""
-    analysis_memory_bytes: int = Field(8 * 1024**3, gt=0)
-    """Most memory for one analysis; the task fails beyond it."""
+    analysis_memory_bytes: int = Field(8 * 1024**3, ge=1024**3)
+    """Most memory for one analysis; the task fails beyond it. With less than the least none would succeed."""
     account_rate: int = Field(1200, ge=0)
     """Requests a minute for one account; 429 beyond it; 0 for no limit. Each API process counts for itself."""
     password_rate: int = Field(20, ge=0)
@@ -86,7 +89,7 @@ class Settings(BaseSettings):
     poll_s: float = Field(0.1, gt=0)
     """How often a worker looks at the queue."""
     proxies: Names = ()
-    """Addresses of reverse proxies whose ``X-Forwarded-For`` is believed."""
+    """Addresses and networks of reverse proxies whose ``X-Forwarded-For`` is believed."""
     shutdown_s: float = Field(30, gt=0)
     """How long requests and analyses may go on after the signal to stop."""
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"
@@ -98,6 +101,24 @@ class Settings(BaseSettings):
         if isinstance(value, str):
             value = value.split(",")
         return tuple(part.strip() for part in value if part.strip())
+
+    @field_validator("private_hosts")
+    @classmethod
+    def _hosts(cls, value: Names) -> Names:
+        for host in value:
+            if not _HOST.fullmatch(host):
+                raise ValueError("give names or addresses of hosts, without scheme, port and path")
+        return value
+
+    @field_validator("proxies")
+    @classmethod
+    def _networks(cls, value: Names) -> Names:
+        for proxy in value:
+            try:
+                ipaddress.ip_network(proxy)
+            except ValueError:
+                raise ValueError("give IP addresses or networks such as 10.0.0.0/8") from None
+        return value
 
     @field_validator("home")
     @classmethod
@@ -124,6 +145,8 @@ class Settings(BaseSettings):
             raise ValueError("this is no URL of a database; percent-encode what is special in a password") from None
         if scheme == "sqlite" and (url.database or "").startswith((":memory:", "file:")):
             raise ValueError("several processes share the database: give a path")
+        if scheme == "sqlite" and not (url.database or "").startswith("/"):
+            raise ValueError("give the database's absolute path: each process may have another working directory")
         return value
 
     @field_validator("storage_url")

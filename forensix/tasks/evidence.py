@@ -195,3 +195,5 @@ class Outcome:
     """Of a video: milliseconds and score of each frame that was looked at, where the task scores frames."""
     n_subjects: int = 1
     """How many of what the task judges (its description's ``subject``) the medium holds."""
+    remark: str = ""
+    """A clause for the sentence on top of a report: what calls for an explanation although no score rests on it."""

@@ -2,9 +2,10 @@
 
 The medium's score says how likely it is that one of its faces, nobody knows which, was manipulated: one swapped face
 among many makes a video manipulated, and one odd one among many is what chance brings (`forensix.faces.verdict`).
-Small, blurred and short faces are not judged; a medium that shows no other is inconclusive. In videos the fine detail
-that a face lacks beside its surroundings joins the classifier's score where its card says how, and is shown beside that
-of recorded faces.
+Small, blurred and short faces are not judged; a medium that shows no other is inconclusive and has no score, and the
+wire calls it real: nothing was held against it. In videos the fine detail that a face lacks beside its surroundings
+joins the classifier's score where its card says how, and is shown beside that of recorded faces. A face that lies in
+its picture where StyleGAN's generators put faces is told of, and moves no score.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forensix.calibration import logit, sigmoid
-from forensix.faces import FaceTrack, stills, track
+from forensix.faces import FaceTrack, is_ffhq_aligned, stills, track
 from forensix.faces.verdict import ODD_SHARE, doubt, face_logit, file_logit, gaps_at, middle_gap, odd_gap, with_detail
 from forensix.media import Media
 from forensix.models import DetailGap, Pooling
@@ -29,6 +30,7 @@ from forensix.tasks.verdicts import checked, class_of, is_inconclusive, is_mute,
 
 PREVIEW_PX = 480
 MAX_DOUBTS_TOLD = 3
+PLACEMENT_REMARK = "the face lies in its picture where StyleGAN's generators put faces"
 _PLURALS = {"image": "pictures", "video": "videos"}
 
 
@@ -71,20 +73,21 @@ class FaceManipulation:
         faces = _judged(tracks, classifier, pooling, joined, is_video=media.kind == "video")
         faces.sort(key=lambda face: (bool(face.doubt), -face.score))
         judged = [face for face in faces if not face.doubt]
-        score = float(sigmoid(file_logit(logit([face.score for face in judged or faces]))))
-        class_name = class_of(score, classifier, media.kind)
+        score = float(sigmoid(file_logit(logit([face.score for face in judged])))) if judged else None
+        class_name = "real" if score is None else class_of(score, classifier, media.kind)
+        aligned = [face.id for face in tracks if media.kind == "image" and _is_aligned(face, media)]
         options.progress("drawing what was found", 0.9)
         explanation = None
         if options.explain and class_name == "fake":
             explanation = tuple(_explained(face, classifier, upper) for face in faces)
         result = FaceResult(
             class_name=class_name,
-            class_probability=probability_of(score, class_name),
+            class_probability=None if score is None else probability_of(score, class_name),
             manipulation_type=_type(faces[0], classifier) if class_name == "fake" else None,
             explanation=explanation,
         )
         mute = _PLURALS[media.kind] if is_mute(classifier, media.kind) else ""
-        inconclusive = not judged or is_inconclusive(score, classifier, media.kind)
+        inconclusive = score is None or is_inconclusive(score, classifier, media.kind)
         return Outcome(
             result=result,
             score=score,
@@ -96,13 +99,14 @@ class FaceManipulation:
             )
             if options.explain
             else (),
-            notes=(*_notes(faces), *_detail_notes(faces, joined)),
+            notes=(*_notes(faces), *_detail_notes(faces, joined), *_placement_notes(aligned)),
             models=(component_label(classifier), component_label(detector)),
             preview=None if options.score_only else preview_uri(frames, faces, PREVIEW_PX),
             summary=_summary(faces, result, classifier, inconclusive=inconclusive, mute=mute),
             inconclusive=inconclusive,
             n_subjects=len(faces),
-            frame_scores=_frame_scores(judged or faces) if media.kind == "video" else (),
+            remark=PLACEMENT_REMARK if aligned else "",
+            frame_scores=_frame_scores(judged) if media.kind == "video" else (),
         )
 
 
@@ -143,7 +147,7 @@ def _type(face: JudgedFace, classifier: Any) -> ManipulationType | None:
 def _explained(face: JudgedFace, classifier: Any, upper: float) -> FaceExplanation:
     track, at = face.track, face.strongest
     row = int(track.kept[at])
-    class_name = class_of(face.score, classifier)
+    class_name = "real" if face.doubt else class_of(face.score, classifier)
     crop, heat = track.crops[at], heated(face, classifier, upper)
     return FaceExplanation(
         bbox=_bbox(track.boxes[row]),
@@ -188,6 +192,20 @@ def _detail_notes(faces: Sequence[JudgedFace], joined: DetailGap | None) -> Iter
             f"Face {face.track.id} holds less fine detail than its surroundings, beyond {share} of the recorded faces"
             f" measured{among}. Faces put in by a program often do; so do beauty filters, soft light, make-up and faces"
             " before something sharper, so it is a reason to look, not a proof."
+        )
+
+
+def _is_aligned(face: FaceTrack, media: Media) -> bool:
+    return is_ffhq_aligned(face.landmarks[0], (media.info.width_px or 0, media.info.height_px or 0))
+
+
+def _placement_notes(aligned: Sequence[int]) -> Iterator[str]:
+    """Yield what is said of the face of a picture that was cut as FFHQ's are."""
+    for number in aligned:
+        yield (
+            f"The eyes and the mouth of face {number} lie where StyleGAN's generators put them. So do those of"
+            " photographs cut for a data set of faces (FFHQ, CelebA-HQ), and hardly ever those of others: it tells how"
+            " the picture was cut, not who drew it."
         )
 
 

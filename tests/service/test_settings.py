@@ -86,12 +86,22 @@ def test_what_the_url_says_of_a_connection_goes_before_what_is_usual(tmp_path: P
         {"shutdown_s": "inf"},
         {"database_url": "sqlite:///:memory:"},
         {"database_url": "postgresql://anna:a-secret@db:port/x"},
+        {"database_url": "sqlite:///forensix.db"},
+        {"analysis_memory_bytes": 1},
+        *({"private_hosts": host} for host in ("http://hooks", "hooks:8000", "hooks/a", "a b", "*.internal")),
+        *({"proxies": proxy} for proxy in ("proxy", "10.0.0.1/8", "127.0.0.1:80")),
     ],
 )
 def test_values_that_cannot_be(tmp_path: Path, changes: dict[str, object]) -> None:
     with pytest.raises(UsageError, match=f"FORENSIX_{next(iter(changes)).upper()} is not valid") as refused:
         Settings.read(home=tmp_path, **changes)
     assert "a-secret" not in str(refused.value)
+
+
+def test_hosts_and_proxies_in_every_form(tmp_path: Path) -> None:
+    hosts = "localhost,hooks_1.internal.,127.0.0.1,[::1],fe80::1%eth0,::ffff:10.0.0.1"
+    settings = Settings.read(home=tmp_path, private_hosts=hosts, proxies="127.0.0.1,10.0.0.0/8,fd00::/8")
+    assert len(settings.private_hosts) == 6 and len(settings.proxies) == 3
 
 
 def test_every_setting_stands_in_the_readme() -> None:

@@ -109,9 +109,9 @@ def test_a_broken_frame_in_the_middle_does_not_end_the_face(tmp_path: Path) -> N
 
 
 def test_forty_faces_are_all_listed(tmp_path: Path) -> None:
-    wall = Image.new("RGB", (8 * 150, 5 * 150))
+    wall = Image.new("RGB", (8 * 200, 5 * 200))
     for i in range(40):
-        wall.paste(HEAD.resize((150, 150)), (i % 8 * 150, i // 8 * 150))
+        wall.paste(HEAD.resize((200, 200)), (i % 8 * 200, i // 8 * 200))
     write_image(tmp_path / "a.png", np.asarray(wall))
     outcome = result(tmp_path / "a.png")
     assert len(outcome.result.explanation) == 40
@@ -157,7 +157,7 @@ def test_masks_narrow_faces_and_cartoons_have_an_answer(make, tmp_path: Path) ->
     write_image(tmp_path / "a.png", frame_of(60, head=make()))
     outcome = result(tmp_path / "a.png")
     assert (outcome.result.class_name == "no_faces") == ("No face was found" in outcome.summary)
-    assert (outcome.score is None) == (outcome.result.class_name == "no_faces")
+    assert (outcome.score is None) == ("No face was found" in outcome.summary or "be judged" in outcome.summary)
 
 
 def test_a_face_in_2560p_is_found_with_a_full_crop(tmp_path: Path) -> None:

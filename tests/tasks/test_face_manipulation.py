@@ -14,7 +14,8 @@ from PIL import Image
 
 import forensix
 from forensix.calibration import Calibration
-from forensix.faces import FaceClassifier, forensix_face
+from forensix.faces import FaceClassifier, forensix_face, landmarks
+from forensix.faces.ffhq import placement
 from forensix.models import DetailGap, LoadedModel
 from forensix.tasks import Options, load_task
 from forensix.tasks.evidence import Bounds, Film
@@ -176,7 +177,8 @@ def test_small_and_short_faces_are_inconclusive_and_the_size_is_said(path: str, 
         report = forensix.analyze(tmp_path / "a.mp4", [TASK], face_classifier=Opinion(0.99))
     outcome = report.outcomes[TASK]
     assert report.verdicts == {TASK: "inconclusive"} and outcome.inconclusive
-    assert outcome.result.class_name == "fake", "the wire keeps the two classes by the score"
+    assert outcome.score is None and outcome.frame_scores == (), "what may not be judged has no score"
+    assert report.to_wire(TASK)["result"] == {"class_name": "real"}, "and the wire holds nothing against it"
     assert re.search(said, outcome.summary) and re.search(said, " ".join(outcome.notes))
 
 
@@ -267,3 +269,21 @@ def test_fine_detail_says_nothing_of_pictures(portrait: Path) -> None:
     opinion.card = SimpleNamespace(name="opinion", sha256="0", threshold=0.9, detail_gap=joined)
     report = forensix.analyze(portrait, [TASK], face_classifier=opinion)
     assert report.scores[TASK] == pytest.approx(0.4) and not report.outcomes[TASK].notes
+
+
+def test_a_face_that_lies_where_stylegan_puts_faces_is_told_of_and_moves_no_score(
+    portrait: Path, tmp_path: Path
+) -> None:
+    picture = Image.open(portrait)
+    (face,) = landmarks(np.asarray(picture))
+    x, y, side, degrees = placement(face, picture.size)
+    middle = (np.array([x, y]) + 1) / 2 * picture.size
+    half = side / 2 * picture.width
+    turned = picture.rotate(degrees, center=tuple(middle), resample=Image.Resampling.BICUBIC)
+    cut = tmp_path / "cut.png"
+    turned.crop((*(middle - half).round().astype(int), *(middle + half).round().astype(int))).save(cut)
+    for path, is_aligned in ((portrait, False), (cut, True)):
+        report = forensix.analyze(path, [TASK], face_classifier=Opinion(0.3))
+        assert report.scores[TASK] == pytest.approx(0.3)
+        assert ("where StyleGAN's generators put" in report.headline) == is_aligned
+        assert any("not who drew it" in note for note in report.outcomes[TASK].notes) == is_aligned

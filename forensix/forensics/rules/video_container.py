@@ -142,7 +142,8 @@ def _encoders(facts: Facts, *, is_named: bool) -> Iterator[Finding]:
         re.sub(r"\s.*", "", str(f.value).replace("x264 - core ", "x264-")) for f in video if "x26" in str(f.value)[:4]
     }
     settings = {str(f.value).split("options:")[-1] for f in video if "options:" in str(f.value)}
-    if len(distinct) > 1 or len(settings) > 1:
+    # Each stream was encoded by itself.
+    if max(len(distinct), len(settings)) > max(1, len(list(facts.all("stream.video")))):
         yield finding(
             "suspect",
             "More than one encoding left its settings",

@@ -9,6 +9,7 @@ from typing import Any
 import av
 import numpy as np
 
+from forensix.media.played import in_order
 from forensix.metadata.av.collector import FactCollector
 from forensix.metadata.av.decoding import Damage, frames, strict
 from forensix.metadata.av.id3 import BEHIND
@@ -57,7 +58,7 @@ def decoded(path: str, demuxer: str, damage: Damage) -> tuple[np.ndarray, int]:
             if not opened.streams.audio:
                 return np.zeros(0, np.float32), 0
             resampler = av.AudioResampler(format="fltp", layout="mono")
-            stream = opened.streams.audio[0]
+            stream = in_order(opened.streams.audio)[0]
             strict(stream)
             for frame in (f for packet in opened.demux(stream) for f in frames(packet, damage)):
                 if rate and frame.sample_rate != rate:

@@ -11,6 +11,7 @@ from typing import Any
 import av
 import numpy as np
 
+from forensix.media.played import in_order, is_cover
 from forensix.metadata.av.collector import FactCollector, text
 
 PACKETS = 300_000
@@ -55,7 +56,10 @@ def marks(data: Any, facts: FactCollector) -> None:
 
 
 def packets(path: str, container: str, facts: FactCollector) -> None:
-    """Read the packets of all streams into ``stream.video`` and ``stream.audio``, one dict each."""
+    """Read the packets of all streams into ``stream.video`` and ``stream.audio``, one dict each.
+
+    What a player starts with comes first; pictures that are attached are ``stream.cover``.
+    """
     demuxer = DEMUXERS.get(container)
     if demuxer is None:
         return
@@ -88,9 +92,12 @@ def _streams(opened: Any, facts: FactCollector) -> None:
             keys.setdefault(index, []).append(at_s)
     if broken:
         facts.problem(f"{broken} packets are marked as damaged.", "streams")
-    for stream in opened.streams:
-        if stream.type not in ("video", "audio"):
-            continue
+    for stream in opened.streams.video:
+        if is_cover(stream):
+            context = stream.codec_context
+            size = f" of {context.width} x {context.height} pixels" if context and context.width else ""
+            facts.fact("stream.cover", f"{context.name if context else 'picture'}{size}", f"stream {stream.index}")
+    for stream in [*in_order(opened.streams.video), *in_order(opened.streams.audio)]:
         when = np.sort(np.array(times.get(stream.index, []), dtype=np.float64))
         record: dict[str, Any] = {
             "codec": stream.codec_context.name if stream.codec_context else "unknown",

@@ -13,6 +13,7 @@ from typing import Any
 import av
 import numpy as np
 
+from forensix.media.played import in_order
 from forensix.metadata.av import video_groups
 from forensix.metadata.av.collector import FactCollector
 from forensix.metadata.av.decoding import Damage, frames, strict
@@ -85,9 +86,10 @@ def _frames(
     options = {"protocol_whitelist": "file", "format_whitelist": demuxer}
     try:
         with av.open(path, format=demuxer, options=options, metadata_errors="replace") as opened:
-            if not opened.streams.video:
+            streams = in_order(opened.streams.video)
+            if not streams:
                 return sums, motions, times, sizes, kinds
-            stream = opened.streams.video[0]
+            stream = streams[0]
             stream.thread_type = "NONE"
             strict(stream)
             for frame in _decoded(opened, stream, held, damage):

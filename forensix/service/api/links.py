@@ -42,9 +42,30 @@ def check_url(url: str, private_hosts: Collection[str]) -> str:
     if port is not None and not 0 < port < 65536:
         raise _bad("the URL names a port that there is not")
     host = target.host.lower().strip("[].")
-    if host not in {allowed.lower().strip("[].") for allowed in private_hosts} and _is_private(host):
+    if not _is_opened(host, private_hosts) and _is_private(host):
         raise _bad("the URL names a private address, which this service does not reach")
     return url
+
+
+def check_webhook(url: str, private_hosts: Collection[str]) -> str:
+    """Return the URL of a receiver, without the blanks around it.
+
+    Results hold faces and what was said: over the internet they go encrypted, to a host that shows a certificate.
+
+    Raises
+    ------
+    Refusal
+        400: as `check_url`, or it is not https and no host that the operator opened.
+    """
+    url = check_url(url, private_hosts)
+    target = httpx.URL(url)
+    if target.scheme != "https" and not _is_opened(target.host, private_hosts):
+        raise _bad("the URL must start with https://; results are not sent in the clear")
+    return url
+
+
+def _is_opened(host: str, private_hosts: Collection[str]) -> bool:
+    return host.lower().strip("[].") in {allowed.lower().strip("[].") for allowed in private_hosts}
 
 
 def _is_private(host: str) -> bool:

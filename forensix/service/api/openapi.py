@@ -169,7 +169,7 @@ def task_form(task: TaskDescription) -> dict[str, Any]:
 
 def webhook_form() -> dict[str, Any]:
     """Return the request body of a registration."""
-    url = {"type": "string", "description": "where results are posted to; http or https, no private address"}
+    url = {"type": "string", "description": "where results are posted to; https, no private address"}
     form = {"schema": {"type": "object", "properties": {"url": url}, "required": ["url"]}}
     return {
         "required": True,

@@ -106,6 +106,7 @@ class Analyses:
             "transcribe": row["transcribe"],
             "additional_info": row["additional_info"],
             "private_hosts": list(self._settings.private_hosts),
+            "limits": {"max_bytes": self._settings.max_upload_bytes},
             **self._chosen,
         }
         if row["upload"] is None:

@@ -47,11 +47,13 @@ def main() -> None:
 
 def _answer(analyze: Any, request: dict[str, Any]) -> dict[str, Any]:
     from forensix.errors import InputError
+    from forensix.media import Limits
 
     task = request["tasks"][0]
     source = request.pop("source")
     try:
-        report = analyze(source, **request)
+        limits = Limits(**request.pop("limits", {}))
+        report = analyze(source, limits=limits, **request)
         wire = report.to_wire(task)
     except InputError as error:
         return {"kind": "failed", "error": str(error), "code": error.code}

@@ -179,7 +179,6 @@ def test_urls_that_are_refused(api: Api, account: Account, url: str) -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        "http://example.org/",
         "https://example.org:8443/a/b?c=d&e=%20#f",
         "https://xn--bcher-kva.example/",
         "https://93.184.216.34/hook",
@@ -192,6 +191,13 @@ def test_urls_that_are_refused(api: Api, account: Account, url: str) -> None:
 def test_urls_that_are_taken(account: Account, url: str) -> None:
     assert account.webhooks("POST", url=url).status_code == 200
     assert account.webhooks().json()["urls"][0]["url"] == url
+
+
+@pytest.mark.parametrize("url", ["http://example.org/", "http://93.184.216.34/hook", "HTTP://EXAMPLE.org:443/"])
+def test_results_are_sent_in_the_clear_to_opened_hosts_only(account: Account, url: str) -> None:
+    assert "https://" in refused(account.webhooks("POST", url=url), 400, "bad_url")["error"]
+    assert account.webhooks().json()["urls"] == []
+    assert account.create("voice_analysis", None, url=url).status_code == 200, "a link to media is no secret"
 
 
 def test_an_opened_host_opens_no_other() -> None:

@@ -61,6 +61,12 @@ def test_a_file_that_cannot_be_analysed_is_told_in_a_sentence(analyst: Analyst, 
     assert "notes.png" in str(answer.error) and str(tmp_path) not in str(answer.error)
 
 
+def test_the_largest_file_is_what_the_settings_say(analyst: Analyst, picture: Path) -> None:
+    size = picture.stat().st_size
+    assert analyst.analyse(ask(picture, limits={"max_bytes": size})).result is not None
+    assert analyst.analyse(ask(picture, limits={"max_bytes": size - 1})).code == "limit_exceeded"
+
+
 def test_a_defect_fails_one_job_and_does_not_show_its_inside(analyst: Analyst, picture: Path) -> None:
     answer = analyst.analyse(ask(picture, explain=object.__name__, limits="no limits"))
     assert answer.code == "internal"

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from forensix.service.api.answers import PlainRoute, answer, path_id
 from forensix.service.api.context import Context
 from forensix.service.api.forms import read_form
-from forensix.service.api.links import check_url
+from forensix.service.api.links import check_webhook
 from forensix.service.api.openapi import BEARER, EVENT_NAMES, NewWebhook, Success, WebhookList, operation, webhook_form
 from forensix.service.api.uploads import Upload
 from forensix.service.data.database import accounts, tokens, webhooks
@@ -35,7 +35,7 @@ async def create_webhook(request: Request) -> Response:
     url = form.text("url", 100_000)
     if not url or not url.strip():
         raise bad_field("send the URL that results are posted to as url")
-    url = check_url(url, context.settings.private_hosts)
+    url = check_webhook(url, context.settings.private_hosts)
     return answer({"id": await context.run(_register, context, bearer, event, url)})
 
 
