@@ -124,9 +124,10 @@ def fused(network: Network) -> Network:
         children = list(module.named_children())
         for (_, convolution), (after, norm) in itertools.pairwise(children):
             if isinstance(convolution, nn.Conv2d) and isinstance(norm, nn.BatchNorm2d):
+                mean, variance = norm.running_mean, norm.running_var
+                assert mean is not None and variance is not None
                 convolution.weight, convolution.bias = fuse_conv_bn_weights(
-                    *(convolution.weight, convolution.bias),
-                    *(norm.running_mean, norm.running_var, norm.eps, norm.weight, norm.bias),
+                    convolution.weight, convolution.bias, mean, variance, norm.eps, norm.weight, norm.bias
                 )
                 setattr(module, after, nn.Identity())
     return copied
