@@ -51,12 +51,12 @@ def main() -> None:
     print("Command: `python benchmarks/face_heatmap.py --corpora DIR`\n")
     print(f"{classifier.card.name}, {len(pairs)} pairs of development photographs. Goal: 0.80 of all blends.\n")
     print("| part | blends | higher inside than outside | the same of the untouched photograph |\n|---|---|---|---|")
-    told: list[tuple[bool, bool]] = []
+    all_rows: list[tuple[bool, bool]] = []
     for name, box in PARTS.items():
         rows = [compared(classifier, a, b, box) for a, b in pairs]
         print_row(name, rows)
-        told += rows
-    print_row("**all**", told)
+        all_rows += rows
+    print_row("**all**", all_rows)
 
 
 def print_row(name: str, rows: list[tuple[bool, bool]]) -> None:
@@ -68,13 +68,13 @@ def photographs(corpus: Path) -> list[RGB]:
     """Return one upright crop of each person, of faces that are large enough."""
     table = pd.read_csv(corpus / "manifest.csv", dtype=str)
     table = table[(table["split"] == "dev") & (table["kind"] == "image") & (table["label"] == "real")]
-    found = []
+    crops = []
     for path in table.drop_duplicates("identity")["path"]:
         rgb = np.asarray(Image.open(corpus / path).convert("RGB"))
         for points in landmarks(rgb)[:1]:
             if np.hypot(*(points[1] - points[0])) >= LEAST_EYES_PX:
-                found.append(aligned(rgb, points))
-    return found
+                crops.append(aligned(rgb, points))
+    return crops
 
 
 def mask_of(box: tuple[int, int, int, int], draw: Callable[[ImageDraw.ImageDraw], None]) -> NDArray[np.bool_]:

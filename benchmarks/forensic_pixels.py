@@ -105,12 +105,12 @@ def _changed(image: Image.Image, size: str, donor: Path, trial: Path, rng: rando
             counts["found: part, pasted", label, str(second)].append(bool(inside))
 
 
-def _double(found: dict[str, Any]) -> bool:
-    return "double" in found and image_encoding.is_double(found["double"])
+def _double(facts: dict[str, Any]) -> bool:
+    return "double" in facts and image_encoding.is_double(facts["double"])
 
 
-def _part(found: dict[str, Any]) -> bool:
-    return "spliced" in found and image_encoding.is_spliced(found["spliced"])
+def _part(facts: dict[str, Any]) -> bool:
+    return "spliced" in facts and image_encoding.is_spliced(facts["spliced"])
 
 
 def _copied(path: Path) -> tuple[int, int] | None:

@@ -3,11 +3,11 @@
     python benchmarks/generated_marks.py --corpora DIR --list images.csv --repositories DIR \
         --out forensix/synthetic/marks.json
 
-Two kinds of marks: what a file says of itself, and an invisible watermark in its pixels. The files are drawn with a
-seed, at most ``PER_REPOSITORY`` of each repository in the training part of the list, so that a label comes from the
-repository and never from a mark. To the others come the images of the forensics corpus that are expected to be
-something else than generated. Files that are expected to be generated because of a mark are left out, as are those of
-which nothing is known. Prints every mark by repository.
+Three kinds of marks: what a file says of itself, an invisible watermark in its pixels, and a visible one. The files
+are drawn with a seed, at most ``PER_REPOSITORY`` of each repository in the training part of the list, so that a label
+comes from the repository and never from a mark. To the others come the images of the forensics corpus that are
+expected to be something else than generated. Files that are expected to be generated because of a mark are left out,
+as are those of which nothing is known. Prints every mark by repository.
 """
 
 import argparse
@@ -26,11 +26,13 @@ from forensix.forensics.rules.provenance import generator_identifier, generator_
 from forensix.media import sniff
 from forensix.metadata.image import reader as image
 from forensix.synthetic.provenance import MarkCounts
+from forensix.synthetic.visible_marks import visible_mark
 from forensix.synthetic.watermark import dwt_dct
 from forensix.training.sources import Repositories, read_list
 
 PER_REPOSITORY = 12
 SEED = 0
+KINDS = ("provenance", "watermark", "visible")
 COMMAND = (
     "python benchmarks/generated_marks.py --corpora DIR --list images.csv --repositories DIR "
     "--out forensix/synthetic/marks.json"
@@ -60,11 +62,11 @@ def others(corpora: Path) -> Iterator[tuple[str, bool, bytes]]:
         yield "forensics corpus", False, (corpora / "forensics" / path).read_bytes()
 
 
-def marks(data: bytes) -> tuple[str | None, str | None] | None:
-    """Return what provenance and watermark name, ``-`` where they name nobody; nothing for what cannot be read."""
+def marks(data: bytes) -> dict[str, str | None] | None:
+    """Return what each kind of mark names, ``-`` where it names nobody; nothing for what cannot be read."""
     try:
         with Image.open(io.BytesIO(data)) as picture:
-            mark = dwt_dct().read(np.asarray(picture.convert("RGB")))
+            rgb = np.asarray(picture.convert("RGB"))
             kind = str(picture.format).lower()
     except (OSError, ValueError):
         return None
@@ -75,7 +77,12 @@ def marks(data: bytes) -> tuple[str | None, str | None] | None:
         file.flush()
         # Not in a child process: the files of these lists are no attack, and there are a thousand of them.
         facts = generator_marks(image.read(file.name, kind))
-    return (generator_identifier(facts) or "-") if facts else None, mark.message if mark else None
+    watermark, visible = dwt_dct().read(rgb), visible_mark(rgb)
+    return {
+        "provenance": (generator_identifier(facts) or "-") if facts else None,
+        "watermark": watermark.message if watermark else None,
+        "visible": visible.generator if visible else None,
+    }
 
 
 def main() -> None:
@@ -86,12 +93,13 @@ def main() -> None:
     parser.add_argument("--repositories", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
+    print(f"# Marks of generators\n\n    {COMMAND}")
     rows = []
     for source, generated, data in (*files(arguments.list, arguments.repositories), *others(arguments.corpora)):
         if (named := marks(data)) is not None:
-            rows.append({"source": source, "generated": generated, "provenance": named[0], "watermark": named[1]})
+            rows.append({"source": source, "generated": generated, **named})
     table = pd.DataFrame(rows)
-    for kind in ("provenance", "watermark"):
+    for kind in KINDS:
         print(f"\n## {kind}\n")
         for (source, name), part in table[table[kind].notna()].groupby(["source", kind]):
             print(f"- {source}: {len(part)} of {(table.source == source).sum()} name {name}")
@@ -107,7 +115,7 @@ def main() -> None:
             "known other origin",
             command=COMMAND,
         )
-        for kind in ("provenance", "watermark")
+        for kind in KINDS
     }
     arguments.out.write_text(
         json.dumps({k: v.model_dump() for k, v in counts.items()}, indent=1) + "\n", encoding="utf-8"

@@ -5,6 +5,8 @@ Heavy modules are imported by the command that needs them, so that ``forensix --
 """
 
 import argparse
+import atexit
+import gc
 import json
 import os
 import sys
@@ -80,6 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command and exit with its status."""
     parser = build_parser()
     options = parser.parse_args(arguments)
+    # The interpreter ends without looking through all that was loaded for garbage.
+    atexit.register(gc.freeze)
     try:
         status = options.run(options)
         sys.stdout.flush()

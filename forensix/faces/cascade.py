@@ -41,7 +41,7 @@ Boxes = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class PictureFaces:
     """Faces of one picture: boxes (n, 4) xyxy, scores (n,) in [0, 1], points (n, 5, 2) xy, in pixels."""
 
     boxes: Boxes
@@ -119,7 +119,7 @@ class Cascade:
         )
 
     @torch.inference_mode()
-    def find(self, pictures: NDArray[np.uint8], min_face_px: int) -> list[Found]:
+    def find(self, pictures: NDArray[np.uint8], min_face_px: int) -> list[PictureFaces]:
         """Return the faces of pictures of one size, uint8 (n, H, W, 3), from ``min_face_px`` up."""
         tables = [Sums(rgb) for rgb in pictures]
         proposed = self._proposed(tables, FIRST_PX / min_face_px)
@@ -190,13 +190,13 @@ def _closer(boxes: Boxes, scores: Boxes, sides: Boxes) -> Boxes:
     return _squared(_moved(boxes[best], sides[best]))
 
 
-def _faces(boxes: Boxes, scores: Boxes, sides: Boxes, points: Boxes) -> Found:
+def _faces(boxes: Boxes, scores: Boxes, sides: Boxes, points: Boxes) -> PictureFaces:
     """Return what the last network takes for faces."""
     span = boxes[:, 2:] - boxes[:, :2] + 1
     places = np.stack([points[:, :5], points[:, 5:]], axis=2) * span[:, None] + boxes[:, None, :2] - 1
     boxes = _moved(boxes, sides)
     best = _best(boxes, scores, _MOST_OVERLAP, of_smaller=True)
-    return Found(boxes[best], scores[best], places[best])
+    return PictureFaces(boxes[best], scores[best], places[best])
 
 
 @cache
@@ -206,7 +206,7 @@ def cascade(device: str) -> Cascade:
 
 
 def _loaded(network: _Network, name: str) -> _Network:
-    # Found, not imported: the package brings torchvision with it, which takes longer than all that is done here.
+    # Looked for, not imported: the package brings torchvision with it, which takes longer than all that is done here.
     package = importlib.util.find_spec("facenet_pytorch")
     if package is None or not package.submodule_search_locations:
         raise MissingExtra("the face detector's weights are missing: pip install facenet-pytorch")

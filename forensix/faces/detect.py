@@ -23,7 +23,7 @@ from typing import Protocol
 import numpy as np
 
 from forensix.errors import UsageError
-from forensix.faces.cascade import LAST_PX, Found, cascade
+from forensix.faces.cascade import LAST_PX, PictureFaces, cascade
 from forensix.faces.crop import cut, resized, square
 from forensix.models.placement import Placement, choose_device, in_batches
 
@@ -226,8 +226,8 @@ def _detect_batch(
     return [_detections(one, np.array(rim), ratio, detector.min_score) for one in faces]
 
 
-def _detections(found: Found, rim: np.ndarray, ratio: np.ndarray, min_score: float) -> Detections:
-    boxes, scores, points = (each.astype(np.float64) for each in (found.boxes, found.scores, found.points))
+def _detections(faces: PictureFaces, rim: np.ndarray, ratio: np.ndarray, min_score: float) -> Detections:
+    boxes, scores, points = (each.astype(np.float64) for each in (faces.boxes, faces.scores, faces.points))
     sides = boxes[:, 2:] - boxes[:, :2]
     keep = (scores >= min_score) & (sides > 1).all(axis=1) & np.isfinite(boxes).all(axis=1)
     keep &= np.isfinite(points).all(axis=(1, 2))

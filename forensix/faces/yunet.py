@@ -86,14 +86,14 @@ def _read(values: dict[str, np.ndarray], stride: int, n_columns: int, min_score:
     return Detections(np.hstack([middle - half, middle + half]), scores[kept], marks)
 
 
-def _without_repeats(found: Detections) -> Detections:
+def _without_repeats(faces: Detections) -> Detections:
     """Return the faces, best first, without those that overlap a better one."""
     kept: list[int] = []
-    overlap = iou(found.boxes, found.boxes)
-    for row in np.argsort(-found.scores, kind="stable").tolist():
+    overlap = iou(faces.boxes, faces.boxes)
+    for row in np.argsort(-faces.scores, kind="stable").tolist():
         if all(overlap[row, other] <= _SAME_FACE for other in kept):
             kept.append(row)
-    return found[np.array(kept, dtype=int)]
+    return faces[np.array(kept, dtype=int)]
 
 
 def _joined(parts: Sequence[Detections]) -> Detections:

@@ -212,8 +212,8 @@ def _greeting(settings: Settings, listening: socket.socket) -> str:
 
 def _database(url: str) -> str:
     """Return what may be shown of a database's URL: passwords hold any character, and also stand behind the name."""
-    shown = sa.make_url(url)
-    return str(sa.URL.create(shown.drivername, host=shown.host, port=shown.port, database=shown.database))
+    parsed = sa.make_url(url)
+    return str(sa.URL.create(parsed.drivername, host=parsed.host, port=parsed.port, database=parsed.database))
 
 
 def _without_password(url: str) -> str:

@@ -1,9 +1,9 @@
 """How much a generator's mark weighs beside what the pixels say.
 
-Two kinds of marks were counted on files whose origin is known by other means: what a file says of itself (a digital
-source type, a generator's name, its parameters) and an invisible watermark in its pixels. The share of generated files
-that carry a mark over the share of others that do, smoothed so that nothing counted is never taken for impossible, is
-the mark's likelihood ratio.
+Three kinds of marks were counted on files whose origin is known by other means: what a file says of itself (a digital
+source type, a generator's name, its parameters), an invisible watermark in its pixels, and a mark for all to see. The
+share of generated files that carry a mark over the share of others that do, smoothed so that nothing counted is never
+taken for impossible, is the mark's likelihood ratio.
 
 A mark outweighs the pixels: they may add to it and take nothing from it, because a detector that never saw a generator
 errs far more often than somebody forges a mark. Marks are easily removed, so a missing one changes nothing. The ratios
@@ -27,7 +27,7 @@ from forensix.calibration import logit, sigmoid
 
 COUNTS_FILE = Path(__file__).with_name("marks.json")
 
-Kind = Literal["provenance", "watermark"]
+Kind = Literal["provenance", "watermark", "visible"]
 
 
 class MarkCounts(BaseModel):

@@ -1,8 +1,8 @@
 """``ai_generated_image_detection``: was a picture or a video made by a generator, and by which?
 
 A pixel model scores the picture, or frames spread over the video. Where the file says of itself that a generator made
-it, or its pixels carry a generator's watermark, that outweighs what the pixels look like; where there is no such mark,
-nothing follows from that.
+it, or its pixels carry a generator's watermark, hidden or for all to see, that outweighs what the pixels look like;
+where there is no such mark, nothing follows from that.
 """
 
 import itertools
@@ -24,11 +24,12 @@ from forensix.synthetic.content import is_drawn
 from forensix.synthetic.detector import aggregate_frames
 from forensix.synthetic.overlay import draw_heatmap, eye_mouth_overlay, fitted, heatmap_object, shrunk
 from forensix.synthetic.provenance import Kind, combine
+from forensix.synthetic.visible_marks import VisibleMark, visible_mark
 from forensix.synthetic.watermark import Watermark
 from forensix.tasks.catalogue import AI_GENERATED_IMAGE_DETECTION
 from forensix.tasks.evidence import Curve, Evidence, Outcome, Picture, Table
 from forensix.tasks.forensic_analysis import facts_of
-from forensix.tasks.pictures import jpeg_uri
+from forensix.tasks.pictures import jpeg_uri, outlined, score_colour
 from forensix.tasks.task import Options, component, component_label
 from forensix.tasks.verdicts import checked, class_of, is_inconclusive, probability_of, score_text, threshold_of
 
@@ -41,6 +42,7 @@ FRAMES_AT_ONCE = 4
 MAX_ATTRIBUTIONS = 10
 SMALL_PX = 128
 TINY_PX = 64
+LEAST_CORNER_PX = 240
 
 
 @dataclass(frozen=True)
@@ -49,19 +51,22 @@ class _Marks:
 
     facts: tuple[Fact, ...]
     watermark: Watermark | None
+    visible: VisibleMark | None
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
-        return (*(("provenance",) if self.facts else ()), *(("watermark",) if self.watermark else ()))
+        there: dict[Kind, object] = {"provenance": self.facts, "watermark": self.watermark, "visible": self.visible}
+        return tuple(kind for kind, mark in there.items() if mark)
 
     @property
     def generator(self) -> str | None:
         named = generator_identifier(self.facts)
-        return self.watermark.generator if self.watermark and named in _UNSPECIFIC else named
+        mark = self.watermark or self.visible
+        return mark.generator if mark and named in _UNSPECIFIC else named
 
 
-_UNSPECIFIC = (None, "stable-diffusion", "comfyui")
-"""A watermark tells the family of the model, where the file may only tell the program."""
+_UNSPECIFIC = (None, "stable-diffusion", "comfyui", "google-ai")
+"""A watermark tells the family of the model, where the file may only tell the program or its maker."""
 
 
 @dataclass(frozen=True)
@@ -93,9 +98,10 @@ class GeneratedImageDetection:
         options.progress("reading provenance", 0.6)
         reader = component(self, "watermark", options)
         # A video's encoder leaves nothing of a mark, and its frames are seldom of the size that was generated.
-        watermark = reader.read(scored.strongest) if media.kind == "image" else None
+        is_picture = media.kind == "image"
+        watermark = reader.read(scored.strongest) if is_picture else None
         facts = facts_of(media)
-        marks = _Marks(generator_marks(facts), watermark)
+        marks = _Marks(generator_marks(facts), watermark, visible_mark(scored.strongest) if is_picture else None)
         score = combine(pixel_score, *marks.kinds)
         class_name = "fake" if marks.kinds else class_of(score, detector)
         doubts = _doubts(scored.strongest, facts)
@@ -205,7 +211,24 @@ def _evidence(scored: _FrameScores, detector: Any, marks: _Marks) -> tuple[Evide
         row = (marks.watermark.message, right, f"{agreement.correlation:.2f}", f"{agreement.chance:.0e}")
         columns = ("message", "bits that agree", "correlation", "by chance, without a mark")
         evidence.append(Table("Invisible watermark in the pixels", columns, (row,)))
+    if marks.visible:
+        corner = _corner(scored.strongest, marks.visible)
+        evidence.append(
+            Picture("Visible mark", jpeg_uri(corner), f"{marks.visible.what}, as {marks.visible.generator} draws")
+        )
     return tuple(evidence)
+
+
+def _corner(rgb: NDArray[np.uint8], mark: VisibleMark) -> NDArray[np.uint8]:
+    """Return what is around a mark with the mark outlined, enlarged where it is small."""
+    x1, y1, x2, y2 = mark.box
+    rim = max(x2 - x1, y2 - y1)
+    left, top = max(0, x1 - rim), max(0, y1 - rim)
+    cut = rgb[top : y2 + rim, left : x2 + rim]
+    scale = max(1, round(LEAST_CORNER_PX / max(cut.shape[:2])))
+    larger = np.kron(cut, np.ones((scale, scale, 1), dtype=np.uint8))
+    box = (np.array([mark.box], dtype=float) - (left, top, left, top)) * scale
+    return outlined(larger, box, [""], [score_colour(1.0)])
 
 
 def _doubts(rgb: NDArray[np.uint8], facts: Facts) -> tuple[str, ...]:
@@ -243,6 +266,8 @@ def _summary(
         return f"The file itself says that a generator{by} made {what} ({marks.facts[0].where})."
     if marks.watermark:
         return f"The pixels carry the invisible watermark {marks.watermark.message!r} of {marks.watermark.generator}."
+    if marks.visible:
+        return f"The picture carries the visible mark of {marks.visible.generator}: {marks.visible.what}."
     if inconclusive:
         return f"The pixels do not decide whether a camera or a generator made it (score {score_text(pixel_score)})."
     if class_name == "real":

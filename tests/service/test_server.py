@@ -20,21 +20,7 @@ from forensix.errors import UsageError
 from forensix.service.server import Fleet, _database, _listen, _without_password
 from forensix.service.settings import Settings
 from tests.service.in_process import BOUNDARY, JPEG
-from tests.service.running import serving, wait_until
-
-
-def children(process_id: int) -> list[int]:
-    actual = subprocess.run(
-        ["ps", "-o", "pid=", "--ppid", str(process_id)], capture_output=True, text=True, check=False
-    )
-    return [int(line) for line in actual.stdout.split()]
-
-
-def alive(process_id: int) -> bool:
-    try:
-        return "\nState:\tZ" not in Path(f"/proc/{process_id}/status").read_text()
-    except FileNotFoundError:
-        return False
+from tests.service.running import alive, children, serving, wait_until
 
 
 @pytest.mark.slow

@@ -1,6 +1,8 @@
-"""Write the marks that ``forensix.synthetic.watermark`` reads, as generators' reference code does."""
+"""Write the marks that ``forensix.synthetic`` reads, as generators' own code and pages do."""
 
 import numpy as np
+
+from forensix.synthetic.visible_marks import SQUARES
 
 
 def embed(rgb: np.ndarray, message: str, *, from_bytes: bool = True) -> np.ndarray:
@@ -31,3 +33,20 @@ def embed(rgb: np.ndarray, message: str, *, from_bytes: bool = True) -> np.ndarr
     colours[..., 2] += shift / 0.492
     colours[..., 1] -= shift / 0.492 * 0.114 / 0.587
     return np.clip(np.rint(colours), 0, 255).astype(np.uint8)
+
+
+def draw_squares(rgb: np.ndarray) -> np.ndarray:
+    """Return a square picture with the five squares of DALL-E 2's page in its corner."""
+    marked, side = rgb.copy(), len(rgb) // 64
+    for index, colour in enumerate(SQUARES):
+        left = len(rgb) - (len(SQUARES) - index) * side
+        marked[-side:, left : left + side] = colour
+    return marked
+
+
+def draw_star(rgb: np.ndarray) -> np.ndarray:
+    """Return a square picture with a half transparent white star in its corner, as Gemini draws it at 512 px."""
+    scale = len(rgb) / 512
+    y, x = np.abs(np.mgrid[: len(rgb), : len(rgb)] + 0.5 - (len(rgb) - 56 * scale)) / (24 * scale)
+    alpha = 0.5 * (x**0.62 + y**0.62 <= 1)[..., None]
+    return np.rint(rgb * (1 - alpha) + 255 * alpha).astype(np.uint8)

@@ -1,5 +1,6 @@
 """ai_generated_image_detection: every field of section 2.3, present and absent where the specification says so."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import forensix
 from forensix.errors import ModelNotFound
 from forensix.synthetic.watermark import MESSAGES
 from tests.making import write_video
-from tests.synthetic.embedding import embed
+from tests.synthetic.embedding import draw_squares, draw_star, embed
 
 TASK = "ai_generated_image_detection"
 
@@ -145,3 +146,18 @@ def test_the_shipped_detector_scores_a_portrait(portrait: Path) -> None:
     actual = forensix.analyze(portrait, [TASK])
     assert 0 <= actual.scores[TASK] <= 1
     assert actual.models[0]["name"] == "forensix-image"
+
+
+@pytest.mark.parametrize(("draw", "generator"), [(draw_squares, "dall-e-2"), (draw_star, "gemini")])
+def test_a_visible_mark_outweighs_the_pixels_and_is_shown(
+    draw: Callable[[np.ndarray], np.ndarray], generator: str, portrait: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "marked.jpg"
+    Image.fromarray(draw(np.asarray(Image.open(portrait)))).save(path, quality=85)
+    actual = report(path, 0.2)
+    wire = actual.to_wire(TASK)["result"]
+    assert wire["class_name"] == "fake"
+    assert wire["model_attribution"] == generator
+    assert f"visible mark of {generator}" in actual.outcomes[TASK].summary
+    assert "Visible mark" in [shown.title for shown in actual.outcomes[TASK].evidence]
+    assert report(portrait, 0.2).verdicts[TASK] == "real"

@@ -91,21 +91,21 @@ def _characters(table: Any) -> dict[int, str]:
         if str(table.get("/Filter")) != "/FlateDecode":
             return {}
         raw = zlib.decompressobj().decompress(raw, TABLE_BYTES)
-    found: dict[int, str] = {}
+    characters: dict[int, str] = {}
     for kind, body in _SECTION.findall(raw[:TABLE_BYTES]):
         if kind == b"char":
             codes = _HEX.findall(body)
-            found.update((int(code, 16), _text(text)) for code, text in zip(codes[::2], codes[1::2], strict=False))
+            characters.update((int(code, 16), _text(text)) for code, text in zip(codes[::2], codes[1::2], strict=False))
             continue
         for first, last, to in _RANGE.findall(body):
             low, high = int(first, 16), int(last, 16)
             names = [_text(text) for text in _HEX.findall(to)]
-            for k in range(min(high - low + 1, CODES - len(found))):
+            for k in range(min(high - low + 1, CODES - len(characters))):
                 if to.startswith(b"["):
-                    found[low + k] = names[k] if k < len(names) else ""
+                    characters[low + k] = names[k] if k < len(names) else ""
                 elif names and names[0]:
-                    found[low + k] = names[0][:-1] + chr(min(ord(names[0][-1]) + k, 0x10FFFF))
-    return found
+                    characters[low + k] = names[0][:-1] + chr(min(ord(names[0][-1]) + k, 0x10FFFF))
+    return characters
 
 
 def _text(digits: bytes) -> str:

@@ -100,7 +100,7 @@ class QualityTrunk(nn.Module):
 class QualitySpoof(nn.Module):
     """Waveforms (batch, samples) at 16 kHz to logits (batch,), higher for synthetic speech."""
 
-    shown: Tensor
+    in_band: Tensor
 
     def __init__(self, n_layers: int = 1, dropout: float = 0.3) -> None:
         super().__init__()
@@ -110,12 +110,12 @@ class QualitySpoof(nn.Module):
         self.drop = nn.Dropout(dropout)
         self.out = nn.Linear(n, 1)
         bins = torch.arange(WINDOW // 2 + 1)
-        self.register_buffer("shown", (bins >= LOWEST_BIN) & (bins < HIGHEST_BIN), persistent=False)
+        self.register_buffer("in_band", (bins >= LOWEST_BIN) & (bins < HIGHEST_BIN), persistent=False)
 
     def forward(self, waves: Tensor) -> Tensor:
         """Return logits (batch,); spectra and statistics over time are in single precision whatever autocast says."""
         with torch.autocast("cpu", enabled=False):
-            spectra = compressed_spectrum(GAIN * waves) * self.shown[:, None]
+            spectra = compressed_spectrum(GAIN * waves) * self.in_band[:, None]
         if self.training:
             spectra = masked(spectra)
         layers = self.trunk(spectra)

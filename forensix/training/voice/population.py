@@ -109,7 +109,7 @@ def table(measured: Sequence[Measured]) -> dict[str, Any]:
     """Return the features' part of the population file; a stratum with one recording is left out."""
     weight = weights([one.voice for one in measured])
     strata = ["all", *sorted({stratum for one in measured for stratum in one.strata})]
-    found: dict[str, Any] = {}
+    described: dict[str, Any] = {}
     for name, unit in features.UNITS.items():
         groups = {}
         for stratum in strata:
@@ -123,8 +123,8 @@ def table(measured: Sequence[Measured]) -> dict[str, Any]:
                 groups[stratum] = _rounded(population.summarise(x, w, unit))
         if not groups:
             raise UsageError(f"{name} could be measured on no two recordings: a population needs more real voices")
-        found[name] = {"unit": unit, "groups": groups}
-    return found
+        described[name] = {"unit": unit, "groups": groups}
+    return described
 
 
 def joined(recorded: Sequence[Measured], called: Sequence[Measured], *, by_gender: Collection[str]) -> dict[str, Any]:

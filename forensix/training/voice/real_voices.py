@@ -80,7 +80,7 @@ def read_rttm(path: Path) -> dict[str, list[tuple[Segment, str]]]:
         if words and words[0] == "SPEAKER":
             start_s, duration_s = float(words[3]), float(words[4])
             turns.setdefault(words[1], []).append((Segment(start_s, start_s + duration_s), words[7]))
-    return {name: sorted(found, key=lambda turn: turn[0]) for name, found in turns.items()}
+    return {name: sorted(own, key=lambda turn: turn[0]) for name, own in turns.items()}
 
 
 def alone(turns: list[tuple[Segment, str]], *, at_least_s: float) -> Iterator[tuple[Segment, str]]:
@@ -156,7 +156,7 @@ def real_voices(corpora: Path, repositories: Path | None, *, per_collection: int
 
     A recording that a repository holds whole takes the place of its excerpt in the corpora.
     """
-    found: dict[str, Voice] = {voice.name: voice for voice in _from_rows(corpora)}
+    by_name: dict[str, Voice] = {voice.name: voice for voice in _from_rows(corpora)}
     if repositories is not None:
         sources: Iterable[Iterator[Voice]] = (
             librispeech(repositories / "resemble-ai+Resemblyzer"),
@@ -170,10 +170,10 @@ def real_voices(corpora: Path, repositories: Path | None, *, per_collection: int
         )
         for source in sources:
             for voice in source:
-                found[voice.name + (f"@{voice.segment.start_s}" if voice.segment else "")] = voice
+                by_name[voice.name + (f"@{voice.segment.start_s}" if voice.segment else "")] = voice
     by_collection: dict[str, list[Voice]] = {}
-    for key in sorted(found):
-        by_collection.setdefault(found[key].collection, []).append(found[key])
+    for key in sorted(by_name):
+        by_collection.setdefault(by_name[key].collection, []).append(by_name[key])
     draw = random.Random(seed)
     kept = [v for _, voices in sorted(by_collection.items()) for v in draw.sample(voices, len(voices))[:per_collection]]
     return sorted(kept, key=lambda v: (v.collection, v.name, v.segment or Segment(0, 0)))

@@ -56,14 +56,14 @@ Clips = dict[str, list[Clip]]
 
 
 def confusion(
-    truth: Sequence[tuple[Segment, str]], found: Sequence[tuple[Segment, str]], step_s: float = 0.01
+    truth: Sequence[tuple[Segment, str]], hypothesis: Sequence[tuple[Segment, str]], step_s: float = 0.01
 ) -> float:
     """Return the share of commonly claimed speech whose speaker is wrong under the best naming, 0 to 1."""
     from scipy.optimize import linear_sum_assignment
 
-    n = 1 + round(max(s.end_s for s, _ in (*truth, *found)) / step_s)
+    n = 1 + round(max(s.end_s for s, _ in (*truth, *hypothesis)) / step_s)
     lines = []
-    for turns in (truth, found):
+    for turns in (truth, hypothesis):
         names = sorted({speaker for _, speaker in turns})
         line = np.full(n, -1)
         for s, speaker in turns:
@@ -84,7 +84,7 @@ def training_clips(repositories: Path) -> Clips:
     for speaker, path in files:
         if clip := clip_of(speaker, read_samples(path, at_most_s=15), at_most_s=12):
             clips.setdefault(speaker, []).append(clip)
-    enough = {name: found for name, found in clips.items() if sum(len(c.samples) for c in found) > LEAST_S * RATE_HZ}
+    enough = {name: own for name, own in clips.items() if sum(len(c.samples) for c in own) > LEAST_S * RATE_HZ}
     return dict(sorted(enough.items()))
 
 
@@ -99,7 +99,7 @@ def talkers(repositories: Path, part: Literal["chosen_by", "measured"]) -> dict[
         "speechocean762, test": list(_ocean(repositories, "test")),
         "EmoDB": [(path.name[:2], path) for path in random.Random(SEED).sample(actors, len(actors))],
     }
-    found: dict[str, Clips] = {}
+    by_collection: dict[str, Clips] = {}
     for collection, files in listed.items():
         clips: Clips = {}
         for speaker, path in files:
@@ -107,8 +107,8 @@ def talkers(repositories: Path, part: Literal["chosen_by", "measured"]) -> dict[
             few = wanted and len(clips.get(speaker, ())) < CLIPS_A_SPEAKER
             if few and (clip := clip_of(speaker, read_samples(path))):
                 clips.setdefault(speaker, []).append(clip)
-        found[collection] = {name: some for name, some in clips.items() if len(some) >= CLIPS_A_SPEAKER - 2}
-    return found
+        by_collection[collection] = {name: some for name, some in clips.items() if len(some) >= CLIPS_A_SPEAKER - 2}
+    return by_collection
 
 
 def talks(clips: Mapping[str, Sequence[Clip]], n_speakers: int, conditions: Conditions, n: int) -> Iterator[Mixture]:
