@@ -277,8 +277,8 @@ def test_a_library_that_wrote_the_file_and_is_not_named(
     data = (tmp_path / "again.pdf").read_bytes()
     assert data[10:14] == b"\xbf\xf7\xa2\xfe", "as qpdf writes it"
     path.write_bytes(data.replace(b"\xbf\xf7\xa2\xfe", mark, 1))
-    told = [f for f in found(path) if "was written anew" in f.claim.claim]
-    assert [f.claim.claim for f in told] == (
+    findings = [f for f in findings_of(path) if "was written anew" in f.claim.claim]
+    assert [f.claim.claim for f in findings] == (
         [f"The file was written anew by {named}, which it does not name"] * bool(named)
     )
-    assert all(f.severity == "benign" and f.facts[0].offset == 10 for f in told)
+    assert all(f.severity == "benign" and f.facts[0].offset == 10 for f in findings)

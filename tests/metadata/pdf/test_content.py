@@ -163,7 +163,7 @@ def test_a_form_field_over_text(
         fields = Array([document.make_indirect(field)])
         document.pages[0].obj.Annots, document.Root.AcroForm = fields, Dictionary(Fields=fields)
         document.save(path)
-    assert [claim for _, claim in told(path)] == expected
+    assert [claim for _, claim in editing_claims(path)] == expected
     assert [place["under"] for place in covered(path)] == ["100.00"] * len(expected)
 
 
