@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy.io import wavfile
 
+import forensix
 from forensix.errors import BrokenMedia, InputError, InputNotFound, LimitExceeded, UnsupportedMedia
 from forensix.media import open_media
 from forensix.media.sniff import sniff
@@ -53,6 +54,14 @@ def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
     path.chmod(0)
     with pytest.raises(InputNotFound, match="may not be read"):
         open_media(path)
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="there is no file here whose reading fails")
+def test_a_file_whose_disk_fails_does_not_stop_the_others(tmp_path: Path) -> None:
+    paths = ["/proc/self/mem", write_image(tmp_path / "a.png")]
+    broken, good = forensix.analyze_many(paths, ["forensic_analysis"], executor="here")
+    assert broken.error == "/proc/self/mem cannot be read: Input/output error"
+    assert good.error is None and good.tasks
 
 
 def test_empty() -> None:

@@ -1,6 +1,8 @@
 """The page: nothing that a file says gets out of its place, and everything found is on it."""
 
+import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -249,6 +251,16 @@ def test_a_page_that_cannot_be_written_is_said_in_a_sentence(report: Report, tmp
         report.save_html(tmp_path)
     with pytest.raises(UsageError, match="is not there: make it"):
         report.save_html(tmp_path / "none" / "report.html")
+
+
+def test_a_pipe_is_written_to_and_stays_what_it_is(report: Report, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(pipe.read_text, encoding="utf-8")
+        save_page([report], pipe)
+        assert reading.result(30).startswith("<!DOCTYPE html>")
+    assert pipe.is_fifo() and list(tmp_path.iterdir()) == [pipe]
 
 
 def test_page_is_written_in_one_step(report: Report, tmp_path: Path) -> None:

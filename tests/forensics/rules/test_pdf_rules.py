@@ -256,3 +256,29 @@ def test_a_document_for_a_certificate_is_not_malformed(corpora: Path) -> None:
     findings = findings_of(corpora / "forensics" / "pdf" / "0109_minimal-with-field-pubkey-aes256.pdf")
     assert pick(findings, "opens only with a certificate").severity == "benign"
     assert not [f for f in findings if f.claim.type == "structure" and f.severity != "benign"]
+
+
+@pytest.mark.parametrize(
+    ("producer", "mark", "named"),
+    [
+        ("ReportLab PDF Library", b"\xbf\xf7\xa2\xfe", "qpdf"),
+        ("Microsoft Word 2016", b"\xc2\xb5\xc2\xb6", "MuPDF"),
+        ("pikepdf 10.1", b"\xbf\xf7\xa2\xfe", None),
+        ("MuPDF 1.24", b"\xc2\xb5\xc2\xb6", None),
+        ("Microsoft Word 2016", b"\xe2\xe3\xcf\xd3", None),
+    ],
+)
+def test_a_library_that_wrote_the_file_and_is_not_named(
+    tmp_path: Path, producer: str, mark: bytes, named: str | None
+) -> None:
+    path = dated(page(tmp_path / "a.pdf"), Producer=producer)
+    with pikepdf.open(path) as document:
+        document.save(tmp_path / "again.pdf")
+    data = (tmp_path / "again.pdf").read_bytes()
+    assert data[10:14] == b"\xbf\xf7\xa2\xfe", "as qpdf writes it"
+    path.write_bytes(data.replace(b"\xbf\xf7\xa2\xfe", mark, 1))
+    findings = [f for f in findings_of(path) if "was written anew" in f.claim.claim]
+    assert [f.claim.claim for f in findings] == (
+        [f"The file was written anew by {named}, which it does not name"] * bool(named)
+    )
+    assert all(f.severity == "benign" and f.facts[0].offset == 10 for f in findings)

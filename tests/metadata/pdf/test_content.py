@@ -138,6 +138,35 @@ def test_notes_over_text(tmp_path: Path, annotation: Dictionary, claim: tuple[st
     assert editing_claims(path) == ([claim] if claim else [])
 
 
+@pytest.mark.parametrize(
+    ("ground", "matrix", "flags", "expected"),
+    [
+        (b"1 g 0 0 90 34 re f EMC BT ET %", (1, 0, 0, 1), 0, []),
+        (b"1 g", (1, 0, 0, 1), 0, ["A white box covers text, and other text is written on the box (page 1)"]),
+        (b"1 0 0 rg", (0, 1, -1, 0), 0, ["A filled box covers text, and other text is written on the box (page 1)"]),
+        (b"1 g", (1, 0, 0, 1), 2, []),
+    ],
+    ids=["empty", "field", "turned", "hidden"],
+)
+def test_a_form_field_over_text(
+    tmp_path: Path, ground: bytes, matrix: tuple[int, ...], flags: int, expected: list[str]
+) -> None:
+    path = drawn(tmp_path)
+    with pikepdf.open(path, allow_overwriting_input=True) as document:
+        look = Stream(document, b"/Tx BMC " + ground + b" 0 0 90 34 re f BT 0 g /F1 12 Tf 20 12 Td (900.00) Tj ET EMC")
+        look.BBox, look.Matrix = Array([0, 0, 90, 34]), Array([*matrix, 0, 0])
+        look.Resources = document.pages[0].obj.Resources
+        field = Dictionary(
+            Subtype=Name.Widget, FT=Name.Tx, T="amount", Rect=Array([130, 695, 175, 712]), F=flags,
+            AP=Dictionary(N=document.make_indirect(look)),
+        )  # fmt: skip
+        fields = Array([document.make_indirect(field)])
+        document.pages[0].obj.Annots, document.Root.AcroForm = fields, Dictionary(Fields=fields)
+        document.save(path)
+    assert [claim for _, claim in editing_claims(path)] == expected
+    assert [place["under"] for place in covered(path)] == ["100.00"] * len(expected)
+
+
 def test_letters_of_a_composite_font_are_read_by_its_table(tmp_path: Path) -> None:
     path = drawn(tmp_path)
     table = b"1 beginbfrange <0001> <000a> <0030> endbfrange 1 beginbfchar <0020> <20ac> endbfchar"
