@@ -95,29 +95,30 @@ def evaluated(name: str, manifest: Path, output: Path) -> Evaluation:
     return Evaluation.load(output / name)
 
 
-def print_tables(name: str, found: Evaluation) -> None:
-    summary = found.summary()
+def print_tables(name: str, evaluation: Evaluation) -> None:
+    summary = evaluation.summary()
     plain = summary[summary["degradation"] == "none"]
-    print(f"\n## {name}: {found.info['task']}\n")
-    print(f"Rows that failed: {len(found.failures)}. Nothing to score: {found.unscored['path'].nunique()} files.\n")
+    print(f"\n## {name}: {evaluation.info['task']}\n")
+    n_unscored = evaluation.unscored["path"].nunique()
+    print(f"Rows that failed: {len(evaluation.failures)}. Nothing to score: {n_unscored} files.\n")
     for metrics in (MAIN, MORE):
         print(markdown(wide(plain, [metric for metric in metrics if metric in set(plain["metric"])])))
-    if not found.frames.empty:
+    if not evaluation.frames.empty:
         print("Frames of videos:\n")
-        frames = found.summary(level="frame")
+        frames = evaluation.summary(level="frame")
         print(markdown(wide(frames[frames["degradation"] == "none"], MAIN)))
     print("Each generator against all real files:\n")
-    rows = found.by("generator")
+    rows = evaluation.by("generator")
     print(markdown(wide(rows[rows["degradation"] == "none"], ["auc", "eer", "balanced_accuracy_threshold"])))
-    if len(found.components) > 1:
+    if len(evaluation.components) > 1:
         print("Paired differences:\n")
-        paired = found.compare()
+        paired = evaluation.compare()
         cells = paired[(paired["degradation"] == "none") & paired["metric"].isin(("auc", "eer", "cllr"))]
         columns = ["component", "baseline", "metric", "value", "baseline_value", "difference", "low", "high", "p"]
         print(markdown(cells[columns].round(3)))
     print("Degraded:\n")
     print(markdown(wide(summary, ["auc", "eer", "balanced_accuracy_threshold"])))
-    for note in found.notes:
+    for note in evaluation.notes:
         print(f"- {note}")
 
 

@@ -77,24 +77,24 @@ def of_clips(clips: pd.DataFrame, card: ModelCard) -> None:
         cells = [f"{m.value:.3f} ({m.interval[0]:.3f} to {m.interval[1]:.3f})" for m in (joined, alone) if m.interval]
         print(f"| {joined.metric} | {' | '.join(cells)} |")
     upper = band_of(card, "video")[1]
-    clips = clips.assign(found=sigmoid(clips["joined"].to_numpy()) >= upper)
+    clips = clips.assign(called=sigmoid(clips["joined"].to_numpy()) >= upper)
     print(f"\nBy method, AUC against all recorded clips, and share called fake (from {upper} up):\n")
     print("| method | clips | AUC | called fake |\n|---|---|---|---|")
     for method, rows in clips.groupby("method"):
         against = pd.concat([rows, clips[~fake]]) if method != "none" else rows
         value = "" if method == "none" else f"{auc(against['label'] == 'fake', against['joined']):.3f}"
-        print(f"| {'recorded' if method == 'none' else method} | {len(rows)} | {value} | {rows['found'].mean():.2f} |")
+        print(f"| {'recorded' if method == 'none' else method} | {len(rows)} | {value} | {rows['called'].mean():.2f} |")
     print("\n| repository | label | clips | median score | called fake |\n|---|---|---|---|---|")
     for (repo, label), rows in clips.groupby(["repo", "label"]):
         median = sigmoid(rows["joined"].median())
-        print(f"| {repo} | {label} | {len(rows)} | {median:.3f} | {rows['found'].mean():.2f} |")
+        print(f"| {repo} | {label} | {len(rows)} | {median:.3f} | {rows['called'].mean():.2f} |")
 
 
 def of_stills(stills: pd.DataFrame, card: ModelCard) -> None:
     fake = stills["label"] == "fake"
-    found = sigmoid(stills["logit"].to_numpy()) >= band_of(card, "image")[1]
+    called = sigmoid(stills["logit"].to_numpy()) >= band_of(card, "image")[1]
     print(f"\n## Stills\n\nAUC {auc(fake, stills['logit']):.3f}: {int((~fake).sum())} recorded, of which ", end="")
-    print(f"{int(found[~fake].sum())} called fake, and {int(fake.sum())} swapped, of which {int(found[fake].sum())}.")
+    print(f"{int(called[~fake].sum())} called fake, and {int(fake.sum())} swapped, of which {int(called[fake].sum())}.")
 
 
 if __name__ == "__main__":

@@ -59,18 +59,18 @@ def main() -> None:
     print(f"{detector.card.name}, {len(pairs)} pairs of development photographs. Goal: 0.80 of all blends.\n")
     print("| part | blends | higher inside than outside | the same of the untouched photograph | more so than there |")
     print("|---|---|---|---|---|")
-    compared_all: list[tuple[bool, bool, bool]] = []
+    all_rows: list[tuple[bool, bool, bool]] = []
     for name, box in PARTS.items():
         rows = [compared(detector, a, b, box) for a, b in pairs]
         print_row(name, rows)
-        compared_all += rows
-    print_row("**all**", compared_all)
+        all_rows += rows
+    print_row("**all**", all_rows)
     upper = upper_of(detector, "image")
     n = int((detector.score(np.stack(crops)) >= upper).sum())
     print(f"\nOf {len(crops)} photographs as they are {n} are told to differ in a part (from {upper} up).")
     if options.card:
         others = [figure for figure in detector.card.measured if figure.command != COMMAND]
-        write_card(detector.card.model_copy(update={"measured": (*others, *figures(compared_all))}))
+        write_card(detector.card.model_copy(update={"measured": (*others, *figures(all_rows))}))
 
 
 def figures(rows: list[tuple[bool, bool, bool]]) -> list[Measurement]:
@@ -96,13 +96,13 @@ def photographs(corpus: Path) -> list[RGB]:
     """Return one upright crop of each person, of faces that are large enough."""
     table = pd.read_csv(corpus / "manifest.csv", dtype=str)
     table = table[(table["split"] == "dev") & (table["kind"] == "image") & (table["label"] == "real")]
-    found = []
+    crops = []
     for path in table.drop_duplicates("identity")["path"]:
         rgb = np.asarray(Image.open(corpus / path).convert("RGB"))
         for points in landmarks(rgb)[:1]:
             if np.hypot(*(points[1] - points[0])) >= LEAST_EYES_PX:
-                found.append(aligned(rgb, points))
-    return found
+                crops.append(aligned(rgb, points))
+    return crops
 
 
 def mask_of(box: tuple[int, int, int, int], draw: Callable[[ImageDraw.ImageDraw], None]) -> NDArray[np.bool_]:

@@ -57,18 +57,18 @@ class Timed:
     def detect(self, pictures: Sequence[np.ndarray], *, max_side_px: int) -> tuple[Detections, ...]:
         """Find faces."""
         start = time.thread_time()
-        found = self.inner.detect(pictures, max_side_px=max_side_px)
+        faces = self.inner.detect(pictures, max_side_px=max_side_px)
         self.detect_s += time.thread_time() - start
         self.n_detect += 1
-        return found
+        return faces
 
     def follow(self, rgb: np.ndarray, boxes: np.ndarray) -> Detections:
         """Find them again."""
         start = time.thread_time()
-        found = self.inner.follow(rgb, boxes)
+        faces = self.inner.follow(rgb, boxes)
         self.follow_s += time.thread_time() - start
         self.n_follow += 1
-        return found
+        return faces
 
 
 def main() -> None:
@@ -140,17 +140,17 @@ def turn(i: int, n: int) -> int:
 
 def pictures(path: Path, size: tuple[int, int]) -> list[np.ndarray]:
     """Return the frames of up to five seconds, scaled to cover a size and cut to it."""
-    found = []
+    frames = []
     with open_media(path) as media:
         for frame in media.frames(rate_hz=RATE_HZ):
             factor = max(size[0] / frame.rgb.shape[1], size[1] / frame.rgb.shape[0])
             picture = Image.fromarray(frame.rgb)
             picture = picture.resize((round(picture.width * factor) + 1, round(picture.height * factor) + 1))
             left, top = (picture.width - size[0]) // 2, (picture.height - size[1]) // 2
-            found.append(np.asarray(picture.crop((left, top, left + size[0], top + size[1]))))
-            if len(found) == 5 * RATE_HZ:
+            frames.append(np.asarray(picture.crop((left, top, left + size[0], top + size[1]))))
+            if len(frames) == 5 * RATE_HZ:
                 break
-    return found
+    return frames
 
 
 @contextmanager
@@ -198,14 +198,14 @@ def speed(name: str, detector: str, clip: Path) -> None:
     for what, used_s, wall_s in rows:
         print(f"| {what} | {used_s:.2f} | {'' if wall_s is None else f'{wall_s:.2f}'} |")
     print()
-    found = sum(covered(tracks, ms, box) for ms, boxes in seen for box in boxes)
+    n_covered = sum(covered(tracks, ms, box) for ms, boxes in seen for box in boxes)
     n_faces = sum(len(boxes) for _, boxes in seen)
     print(
         f"- {peer_s / spent['all']:.1f} times as fast as MTCNN on every frame (goal: 20)\n"
         f"- {spent['decode'] / spent['all']:.2f} of decode-bound in processor time, "
         f"{spent['decode wall'] / spent['all wall']:.2f} in wall time (goal: 0.4)\n"
-        f"- {found} of the {n_faces} faces that MTCNN found ({found / max(1, n_faces):.3f}, goal: 0.98) are in a track "
-        f"(overlap of {MIN_IOU} with its box, interpolated to that frame)\n"
+        f"- {n_covered} of the {n_faces} faces that MTCNN found ({n_covered / max(1, n_faces):.3f}, goal: 0.98) are in "
+        f"a track (overlap of {MIN_IOU} with its box, interpolated to that frame)\n"
         f"- {len(tracks)} tracks, of {', '.join(str(len(one)) for one in tracks)} frames\n",
         flush=True,
     )
@@ -270,10 +270,10 @@ def memory(corpus: Path, folder: Path) -> None:
 def print_memory(clip: str) -> None:
     # Half an hour of two talking heads exceeds the usual size.
     with open_media(clip, limits=Limits(max_bytes=1 << 30)) as media:
-        found = track(media)
+        tracks = track(media)
     TEMPLATE.close()
     peaks = [resource.getrusage(who).ru_maxrss // 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    print(f"{cpu_s():.1f} {max((len(one) for one in found), default=0)} {peaks[0]} {peaks[1]}")
+    print(f"{cpu_s():.1f} {max((len(one) for one in tracks), default=0)} {peaks[0]} {peaks[1]}")
 
 
 if __name__ == "__main__":

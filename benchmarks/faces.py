@@ -64,14 +64,14 @@ def detection(corpora: Path) -> None:
     """Count detections by score on pictures without faces, and photographs in which some face is found."""
     images = pd.read_csv(corpora / "images" / "manifest.csv", dtype=str)
     groceries = images[images["source_repo"].str.contains("Grocery", na=False)]["path"].head(120)
-    found = {"groceries": [], "photographs of faces": []}
+    scores = {"groceries": [], "photographs of faces": []}
     for path in groceries:
-        found["groceries"] += scores_in(corpora / "images" / path)
+        scores["groceries"] += scores_in(corpora / "images" / path)
     for path in rows_of(corpora, split="dev", kind="image")["path"]:
-        found["photographs of faces"] += scores_in(corpora / "faces" / path)
+        scores["photographs of faces"] += scores_in(corpora / "faces" / path)
     print("\n## Detection\n\n| least score | " + " | ".join(SCORE_COLUMNS) + " |\n|---|---|---|---|")
     for least in SCORES:
-        groceries_, photographs = found.values()
+        groceries_, photographs = scores.values()
         with_one = sum(any(s >= least for s in one) for one in photographs)
         print(
             f"| {least} | {sum(s >= least for one in groceries_ for s in one)} in {len(groceries_)} | "
@@ -145,9 +145,9 @@ def classifier(corpora: Path) -> None:
     gaps: list[list[float]] = []
     for path in rows["path"]:
         with open_media(corpora / "faces" / path) as media:
-            found = track(media)
-            logits.append([logit(judge.score(one.crops)) for one in found])
-            gaps.append([middle_gap(one.detail_gaps) for one in found])
+            tracks = track(media)
+            logits.append([logit(judge.score(one.crops)) for one in tracks])
+            gaps.append([middle_gap(one.detail_gaps) for one in tracks])
     rows["faces"] = [len(one) for one in logits]
     pooling = judge.card.pooling or Pooling()
     alone = [of_file(one, pooling) for one in logits]
@@ -213,8 +213,8 @@ def line(name: str, rows: pd.DataFrame) -> None:
                 command=COMMAND,
             )
         )
-    alarms, found = int(at[y == 0].sum()), int(at[y == 1].sum())
-    print(f"| {name} | {n_real} | {n_fake} | {cells[0]} | {cells[1]} | {alarms} | {found} |")
+    alarms, hits = int(at[y == 0].sum()), int(at[y == 1].sum())
+    print(f"| {name} | {n_real} | {n_fake} | {cells[0]} | {cells[1]} | {alarms} | {hits} |")
 
 
 def by_bounds(rows: pd.DataFrame, card: ModelCard) -> None:

@@ -84,7 +84,7 @@ def through_aac(samples: np.ndarray, rate_bps: int, path: Path) -> np.ndarray:
     return np.rint(np.concatenate(parts) * 32767).astype(np.float32) / 32767
 
 
-def told(samples: np.ndarray) -> tuple[bool, bool]:
+def verdicts(samples: np.ndarray) -> tuple[bool, bool]:
     """Return whether sound is said to have been AAC before, and to have been cut or joined."""
     grid = aac_grid.stretches(samples, RATE_HZ)
     facts = (Fact("signal.rate_hz", RATE_HZ, ""), Fact("signal.seconds", len(samples) / RATE_HZ, ""))
@@ -95,7 +95,7 @@ def told(samples: np.ndarray) -> tuple[bool, bool]:
 def sounds(corpora: Path, every: int) -> list[str]:
     """Return the tables of sound."""
     chosen, rng = clips(corpora, "dev")[::every], random.Random(1)
-    raised = [told(samples) for _, samples in chosen]
+    raised = [verdicts(samples) for _, samples in chosen]
     lines = [
         "## Sound that was AAC before, and joins of it",
         "",
@@ -106,8 +106,8 @@ def sounds(corpora: Path, every: int) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         for rate in RATES_BPS:
             once = [through_aac(s, rate, Path(folder) / "a.m4a")[rng.randrange(3000) :] for _, s in chosen]
-            alone = [told(s) for s in once]
-            joined = [told(np.concatenate([s, rng.choice(once)[rng.randrange(1, 1024) :]])) for s in once]
+            alone = [verdicts(s) for s in once]
+            joined = [verdicts(np.concatenate([s, rng.choice(once)[rng.randrange(1, 1024) :]])) for s in once]
             for name, row in (("one recording", alone), ("two joined", joined)):
                 cells = " | ".join(_share(r[i] for r in row) for i in (0, 1))
                 lines.append(f"| AAC at {rate // 1000} kbit/s, {name} | {cells} |")

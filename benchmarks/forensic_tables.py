@@ -179,8 +179,8 @@ def report(pictures: list[Seen], rows: list[dict[str, str]]) -> str:
     def known(group: list[Seen], maker: str | None, *, by_luminance: bool = True) -> str:
         """Return the shares of a group that are given a maker, or any maker, under both ways to learn."""
 
-        def hit(found: str) -> bool:
-            return bool(found) if maker is None else found == maker
+        def hit(maker_read: str) -> bool:
+            return bool(maker_read) if maker is None else maker_read == maker
 
         n_hits = sum(hit(recognised(p, without_file.get(p.sha256, []), by_luminance=by_luminance)) for p in group)
         far = sum(hit(recognised(p, without_repository[p.repository], by_luminance=by_luminance)) for p in group)

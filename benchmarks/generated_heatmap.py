@@ -35,13 +35,13 @@ def middle(rgb: RGB, height: int, width: int) -> RGB | None:
 def cuts(pictures: Pictures, rows: pd.DataFrame, size: tuple[int, int], n: int) -> list[RGB]:
     """Return the middles of ``n`` pictures, source after source."""
     order = rows.assign(rank=rows.groupby(["repo", "made_by"]).cumcount()).sort_values("rank", kind="stable")
-    found: list[RGB] = []
+    crops: list[RGB] = []
     for rgb in pictures.each(order):
         if (cut := middle(rgb, *size)) is not None:
-            found.append(cut)
-        if len(found) == n:
+            crops.append(cut)
+        if len(crops) == n:
             break
-    return found
+    return crops
 
 
 def compare(detector: ImageDetector, photos: list[RGB], patches: list[RGB], name: str) -> None:

@@ -89,9 +89,9 @@ def alike(rgb: RGB, rng: np.random.Generator) -> RGB:
     return encode(scaled(rgb, float(rng.uniform(0.5, 1.0)), rng), rng, least=60, most=95)
 
 
-def score(detector: ImageDetector, rows: pd.DataFrame, found: Iterator[RGB]) -> Scored:
+def score(detector: ImageDetector, rows: pd.DataFrame, pictures: Iterator[RGB]) -> Scored:
     """Look at pictures with the detector."""
-    predictions = list(detector.predict(found))
+    predictions = list(detector.predict(pictures))
     assert detector.card.calibration is not None
     return Scored(rows, detector.card.calibration.score([prediction.logit for prediction in predictions]), predictions)
 
@@ -145,7 +145,7 @@ def by_source(as_is: Scored, same: Scored, card: ModelCard) -> list[Measurement]
             alarms.append((f"false positive rate at {threshold}, {name}", rates[0], int(of.sum()), 0))
     figures = []
     print("\n| figure | as they are | encoded alike |\n|---|---|---|")
-    for label, told in (
+    for label, statistic in (
         ("AUC", lambda one: auc(y.astype(int), one.scores)),
         ("EER", lambda one: eer(y.astype(int), one.scores)),
         ("found at a false positive rate of 5 %", lambda one: tpr_at_fpr(y.astype(int), one.scores, 0.05)),
@@ -155,10 +155,10 @@ def by_source(as_is: Scored, same: Scored, card: ModelCard) -> list[Measurement]
         (f"generated decided by {band}", lambda one: decided(y, one.scores, band).fake_decided),
         ("wrong among the decided", lambda one: decided(y, one.scores, band).wrong),
     ):
-        print(f"| {label} | {told(as_is):.3f} | {told(same):.3f} |")
+        print(f"| {label} | {statistic(as_is):.3f} | {statistic(same):.3f} |")
         figures += [
-            (label, told(as_is), n_real, n_fake),
-            (f"{label}, both classes encoded alike", told(same), n_real, n_fake),
+            (label, statistic(as_is), n_real, n_fake),
+            (f"{label}, both classes encoded alike", statistic(same), n_real, n_fake),
         ]
     return [
         Measurement(metric=name, value=float(v), data=DATA, n_real=r or None, n_fake=f or None, command=COMMAND)
@@ -185,18 +185,18 @@ def naming(scored: Scored) -> None:
     attributor = forensix_attribution()
     rows = scored.rows[scored.fake]
     answers = [attributor.named(scored.predictions[i])[0][0] for i in rows.index]
-    told = rows.assign(answer=answers, family=rows.made_by.map(images_attribution.family))
-    told["known"] = told.family.isin(attributor.names)
-    told["right"] = told.answer == told.family.where(told.known, images_attribution.UNKNOWN)
+    table = rows.assign(answer=answers, family=rows.made_by.map(images_attribution.family))
+    table["known"] = table.family.isin(attributor.names)
+    table["right"] = table.answer == table.family.where(table.known, images_attribution.UNKNOWN)
     print(
         "\n## Attribution\n\n| generator | n | to be named | named so | most frequent answers |\n|---|---|---|---|---|"
     )
-    for name, part in told.groupby("made_by"):
+    for name, part in table.groupby("made_by"):
         if len(part) >= LEAST:
             frequent = ", ".join(f"{a} {n}" for a, n in part.answer.value_counts().head(3).items())
             wanted = part.family.iloc[0] if part.known.iloc[0] else images_attribution.UNKNOWN
             print(f"| {name} | {len(part)} | {wanted} | {part.right.sum()} of {len(part)} | {frequent} |")
-    for known, part in told.groupby("known"):
+    for known, part in table.groupby("known"):
         every, kind = part.groupby("made_by").right.mean().mean(), "Known" if known else "Unknown"
         print(f"\n{kind} generators: {part.right.mean():.2f} of {len(part)} right; each generator alike {every:.2f}.")
 

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from PIL import Image
 
-from forensix.synthetic.detector import BATCH, forensix_image, network_windows, normalised
+from forensix.synthetic.detector import forensix_image, network_windows, normalised
 
 COMMAND = "python -m benchmarks.generated_speed"
 SIZES = ((512, 512), (1200, 1600), (3000, 4000))
@@ -58,7 +58,8 @@ def main() -> None:
             return [np.asarray(Image.open(io.BytesIO(data)).convert("RGB")) for data in files]
 
         cut = np.concatenate([network_windows(rgb, detector.most_windows) for rgb in decoded()])
-        batches = [normalised(cut[i : i + BATCH]) for i in range(0, len(cut), BATCH)]
+        n = detector.batch_size
+        batches = [normalised(cut[i : i + n]) for i in range(0, len(cut), n)]
 
         def forward(batches: list[torch.Tensor] = batches) -> None:
             with torch.inference_mode():

@@ -82,11 +82,11 @@ def rows(arguments: argparse.Namespace) -> Iterator[dict[str, object]]:
             try:
                 data = sources.read(row.repo, row.path, blob=row.blob, ref=row.ref)
                 with open_media(data, name=Path(row.path).name) as media:
-                    told = {"pooled": pooled(media, detector), "temporal": -temporal(media, features)}
+                    scores = {"pooled": pooled(media, detector), "temporal": -temporal(media, features)}
             except ForensixError as error:
                 print(f"left out: {row.repo} {row.path}: {error}")
                 continue
-            yield {"repo": row.repo, "tool": row.made_by, "fake": row.label == "fake"} | told
+            yield {"repo": row.repo, "tool": row.made_by, "fake": row.label == "fake"} | scores
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """What the service loses when things go wrong: killed workers, a database that is away, a full disk, a dead receiver.
 
-    python benchmarks/service_faults.py > benchmarks/results/service_faults.md
+    python -m benchmarks.service_faults > benchmarks/results/service_faults.md
 
 Real workers on real analyses of small pictures. Every change of a task's status is recorded by a trigger in the
 database, so that an outcome that was written twice would show. The full disk needs the right to mount a tmpfs, and
@@ -11,7 +11,6 @@ import argparse
 import collections
 import contextlib
 import functools
-import itertools
 import json
 import os
 import random
@@ -19,21 +18,31 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import httpx
-import sqlalchemy as sa
 
-from forensix.service.data.database import deliveries, tasks
+from benchmarks.service_clients import (
+    answering,
+    attempt,
+    attempts_noted,
+    changes,
+    clients,
+    create,
+    expected,
+    listening,
+    messages,
+    past,
+    record_changes,
+    states,
+)
 from tests.service.postgres import Server, postgres, program
-from tests.service.running import Delivery, Receiver, Service, free_port, receiving, serving, stop, wait_until
+from tests.service.running import free_port, receiving, serving, stop, wait_until
 from tests.service.workshop import Workshop, gate, kill, png
 
 KILLS = 10
@@ -50,7 +59,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", nargs="*", choices=list(PARTS), default=list(PARTS))
     options = parser.parse_args()
-    command = f"python benchmarks/service_faults.py --jobs {options.jobs} --seed {options.seed}"
+    command = f"python -m benchmarks.service_faults --jobs {options.jobs} --seed {options.seed}"
     print(f"# The service under faults\n\nCommand: `{command}`, one run.")
     for name in options.only:
         print(f"\n## {name.replace('-', ' ').capitalize()}\n", flush=True)
@@ -91,7 +100,7 @@ def _killed_workers(name: str, workshop: Workshop, options: argparse.Namespace) 
         try:
             moments = sorted(chance.uniform(0.02, 0.95) * options.jobs for _ in range(KILLS))
             for moment in moments:
-                wait_until(functools.partial(past, workshop, moment), 1200, "progress", told=workshop.log, every_s=0.1)
+                wait_until(functools.partial(past, workshop, moment), 1200, "progress", log=workshop.log, every_s=0.1)
                 # Anywhere within a job, not just after one.
                 time.sleep(chance.uniform(0, 1))
                 victim = chance.randrange(2)
@@ -244,7 +253,7 @@ def receiver_away(folder: Path, options: argparse.Namespace) -> Iterator[str]:
         at = {json.loads(got.body)["id"]: got.at_s for got in healthy.deliveries}
         healthy_s = sorted(at[row["id"]] - row["finished_at"] for row in rows)
         time.sleep(max(0, down_until - time.monotonic()))
-        tried = _attempts(workshop, dead_id)
+        tried = attempts_noted(workshop, dead_id)
         with listening(port) as receiver:
             begun = time.monotonic()
             with contextlib.suppress(AssertionError):
@@ -264,111 +273,7 @@ def receiver_away(folder: Path, options: argparse.Namespace) -> Iterator[str]:
     yield f"| the same results at a receiver that was up, p95 | {healthy_s[int(0.95 * n_jobs)]:.2f} s |"
 
 
-def _attempts(workshop: Workshop, webhook_id: str) -> list[int]:
-    with workshop.database.read() as connection:
-        query = sa.select(deliveries.c.attempts).where(deliveries.c.webhook_id == webhook_id)
-        return list(connection.execute(query).scalars())
-
-
-@contextlib.contextmanager
-def listening(port: int) -> Iterator[Receiver]:
-    """Receive webhooks at a port on which nobody listened."""
-    receiver = Receiver(port=port)
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["content-length"]))
-            headers = {name.lower(): value for name, value in self.headers.items()}
-            receiver.deliveries.append(Delivery(self.path, headers, body, time.time()))
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield receiver
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
 # What the parts share.
-
-
-def record_changes(workshop: Workshop) -> None:
-    """Have the database keep every change of a task's status."""
-    with workshop.database.write() as connection:
-        connection.execute(sa.text("CREATE TABLE changes (task_id TEXT, status TEXT)"))
-        insert = "INSERT INTO changes VALUES (new.id, new.status);"
-        if workshop.settings.is_sqlite:
-            statements = [f"CREATE TRIGGER changed AFTER UPDATE OF status ON tasks BEGIN {insert} END"]
-        else:
-            statements = [
-                f"CREATE FUNCTION changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {insert} RETURN new; END $$",
-                "CREATE TRIGGER changed AFTER UPDATE OF status ON tasks FOR EACH ROW EXECUTE FUNCTION changed()",
-            ]
-        for statement in statements:
-            connection.execute(sa.text(statement))
-
-
-def changes(workshop: Workshop) -> collections.Counter[str]:
-    """Return how often each task's status was written."""
-    with workshop.database.read() as connection:
-        return collections.Counter(connection.execute(sa.text("SELECT task_id FROM changes")).scalars())
-
-
-def past(workshop: Workshop, n: float) -> bool:
-    """Return whether that many tasks are done."""
-    done = sa.select(sa.func.count()).where(tasks.c.status != "in_progress")
-    with workshop.database.read() as connection:
-        return int(connection.execute(done).scalar_one()) >= n
-
-
-def messages(receiver: Receiver) -> collections.Counter[str]:
-    """Return how often each message id came."""
-    return collections.Counter(got.headers["webhook-id"] for got in list(receiver.deliveries))
-
-
-def expected(ids: list[str]) -> set[str]:
-    """Return the message ids of tasks."""
-    return {f"msg_{task_id}" for task_id in ids}
-
-
-def clients(service: Service) -> httpx.Client:
-    """Return a client with a token of a new account."""
-    token = service.token(service.account("anna"))
-    return httpx.Client(base_url=service.base_url, headers={"authorization": f"Bearer {token}"}, timeout=60)
-
-
-_numbers = itertools.count()
-
-
-def attempt(client: httpx.Client, url: str | None = None) -> httpx.Response:
-    """Create a task, or fail to."""
-    if url is not None:
-        return client.post("/tasks/forensic_analysis", data={"url": url})
-    return client.post("/tasks/forensic_analysis", files={"file": ("picture.png", png(next(_numbers)))})
-
-
-def create(client: httpx.Client, url: str | None = None) -> str:
-    """Create a task and return its id."""
-    answer = attempt(client, url)
-    if answer.status_code != 200:
-        raise SystemExit(f"a task could not be created: {answer.status_code} {answer.text}")
-    return str(answer.json()["report_id"])
-
-
-def states(client: httpx.Client, ids: list[str]) -> collections.Counter[str]:
-    """Return how many tasks are in which state."""
-    return collections.Counter(client.get(f"/tasks/forensic_analysis/{each}").json()["status"] for each in ids)
-
-
-def answering(client: httpx.Client) -> bool:
-    """Return whether the API is ready."""
-    return client.get("/readyz").status_code == 200
 
 
 def _count_text(counts: "collections.Counter[Any]") -> str:

@@ -89,7 +89,7 @@ def _warm(workshop: Workshop, n_workers: int) -> None:
         spans = [(row["started_at"], row["finished_at"]) for row in rows]
         return any(sum(a <= start < b for a, b in spans) >= n_workers for start, _ in spans)
 
-    wait_until(overlapping, 120, "all workers to be warm", told=workshop.log)
+    wait_until(overlapping, 120, "all workers to be warm", log=workshop.log)
     time.sleep(1)
 
 

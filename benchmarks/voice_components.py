@@ -43,14 +43,14 @@ def wilson(right: int, n: int) -> str:
 
     if not n:
         return "–"
-    found = binomtest(right, n).proportion_ci(method="wilson")
-    return f"{right / n:.3f} ({found.low:.3f}–{found.high:.3f})"
+    interval = binomtest(right, n).proportion_ci(method="wilson")
+    return f"{right / n:.3f} ({interval.low:.3f}–{interval.high:.3f})"
 
 
 def measured(rows: pd.DataFrame, corpora: Path, *, called: bool = False) -> pd.DataFrame:
     """Add speech, features and the answer about gender to rows of the manifest, over a telephone if ``called``."""
     classifier = forensix_gender()
-    found = []
+    measurements = []
     for row in rows.to_dict("records"):
         samples: np.ndarray = read_samples(corpora / "voice" / row["path"])
         samples = over_telephone(samples) if called else samples
@@ -61,8 +61,8 @@ def measured(rows: pd.DataFrame, corpora: Path, *, called: bool = False) -> pd.D
         compared = population.compare(values, answer, population.band_of(samples, segments))
         outliers = {f"outlier {k}": getattr(compared, k).is_outlier for k in values}
         spoken = {"speech_s": total_s(segments), "n_speakers": len(diarise(samples, segments)), "answer": answer}
-        found.append({**row, **values, **outliers, **spoken, "probability": probability})
-    return pd.DataFrame(found)
+        measurements.append({**row, **values, **outliers, **spoken, "probability": probability})
+    return pd.DataFrame(measurements)
 
 
 def speech_tables(rows: pd.DataFrame) -> None:
@@ -85,8 +85,8 @@ def speech_tables(rows: pd.DataFrame) -> None:
         "sweep": 0.5 * sweep,
         "plucked chords": 0.1 * chord,
     }
-    found = [(name, total_s(speech_segments(x.astype(np.float32)))) for name, x in silent.items()]
-    table("Speech found in 10 s of what is none", ("signal", "speech, s"), found)
+    spoken = [(name, total_s(speech_segments(x.astype(np.float32)))) for name, x in silent.items()]
+    table("Speech found in 10 s of what is none", ("signal", "speech, s"), spoken)
 
 
 def feature_tables(rows: pd.DataFrame, called: pd.DataFrame) -> None:
@@ -182,11 +182,11 @@ def main() -> None:
     record = population.record()
     print(f"Reference population: {record['recordings']} recordings; inputs sha256 {record['inputs_sha256'][:16]}….")
     with contextlib.redirect_stderr(io.StringIO()):
-        found = measured(dev, options.corpora)
+        table = measured(dev, options.corpora)
         called = measured(dev[dev["label"] == "real"], options.corpora, called=True)
-    speech_tables(found)
-    feature_tables(found, called)
-    gender_table(found, "Gender on dev")
+    speech_tables(table)
+    feature_tables(table, called)
+    gender_table(table, "Gender on dev")
     gender_table(called, "Gender on dev, over a telephone")
     time_table(dev[dev["label"] == "real"], options.corpora)
 

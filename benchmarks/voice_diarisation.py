@@ -40,10 +40,10 @@ SETTINGS: tuple[tuple[str, int, Conditions], ...] = (
 
 
 def annotation(turns: Iterable[tuple[Segment, str]]) -> Annotation:
-    found = Annotation()
+    labelled = Annotation()
     for i, (segment, speaker) in enumerate(turns):
-        found[Stretch(segment.start_s, segment.end_s), i] = speaker
-    return found
+        labelled[Stretch(segment.start_s, segment.end_s), i] = speaker
+    return labelled
 
 
 def row(name: str, recordings: Iterable[tuple[np.ndarray, Sequence[tuple[Segment, str]]]]) -> str:
@@ -51,14 +51,14 @@ def row(name: str, recordings: Iterable[tuple[np.ndarray, Sequence[tuple[Segment
     metric = DiarizationErrorRate(collar=0.0, skip_overlap=False)
     counts, right = [], []
     for samples, turns in recordings:
-        found = diarise(samples, speech_segments(samples))
-        metric(annotation(turns), annotation((s, f.speaker) for f in found for s in f.segments))
-        counts.append(len(found))
-        right.append(len(found) == len({speaker for _, speaker in turns}))
+        speakers = diarise(samples, speech_segments(samples))
+        metric(annotation(turns), annotation((s, f.speaker) for f in speakers for s in f.segments))
+        counts.append(len(speakers))
+        right.append(len(speakers) == len({speaker for _, speaker in turns}))
     total = metric["total"]
     parts = [100 * metric[key] / total for key in ("missed detection", "false alarm", "confusion")]
-    shown = " | ".join(f"{value:.1f}" for value in (*parts, 100 * abs(metric)))
-    return f"| {name} | {len(counts)} | {np.mean(right):.2f} | {np.mean(counts):.1f} | {shown} |"
+    cells = " | ".join(f"{value:.1f}" for value in (*parts, 100 * abs(metric)))
+    return f"| {name} | {len(counts)} | {np.mean(right):.2f} | {np.mean(counts):.1f} | {cells} |"
 
 
 HEAD = (
@@ -76,7 +76,7 @@ def vctk(corpora: Path) -> dict[str, list[Clip]]:
         if clip := clip_of(line["speaker"], read_samples(corpora / "voice" / line["path"])):
             clips.setdefault(line["speaker"], []).append(clip)
     # Clips of 2 s: each is heard three times, so that a voice is one that can be told apart at all.
-    return {name: found * 3 for name, found in clips.items() if len(found) > 1}
+    return {name: recordings * 3 for name, recordings in clips.items() if len(recordings) > 1}
 
 
 def main() -> None:
@@ -102,18 +102,20 @@ def main() -> None:
         print(f"\n## {collection}: {len(clips)} speakers\n\n{HEAD}")
         for name, n_speakers, conditions in SETTINGS:
             if len(clips) >= n_speakers:
-                found = talks(clips, n_speakers, conditions, N_TALKS)
-                print(row(name, ((talk.samples, talk.turns) for talk in found)), flush=True)
+                drawn = talks(clips, n_speakers, conditions, N_TALKS)
+                print(row(name, ((talk.samples, talk.turns) for talk in drawn)), flush=True)
     root = options.repositories / "pyannote+pyannote-audio/tests/data"
-    turns = {name: told for path in sorted(root.glob("debug.*.rttm")) for name, told in read_rttm(path).items()}
-    meetings = [(name, root / f"{name}.wav", told) for name, told in sorted(turns.items())]
-    meetings = [(name, path, told) for name, path, told in meetings if path.is_file()]
+    turns = {
+        name: reference for path in sorted(root.glob("debug.*.rttm")) for name, reference in read_rttm(path).items()
+    }
+    meetings = [(name, root / f"{name}.wav", reference) for name, reference in sorted(turns.items())]
+    meetings = [(name, path, reference) for name, path, reference in meetings if path.is_file()]
     print(f"\n## Meetings of AMI, 30 s each, reference turns by people: {len(meetings)}\n\n{HEAD}")
     for wanted in (1, 2, 3, 4):
         some = [(read_samples(p, at_most_s=30), t) for _, p, t in meetings if len({s for _, s in t}) == wanted]
         if some:
             print(row(f"{wanted} speaker{'s' if wanted > 1 else ''}", some), flush=True)
-    print(row("all", [(read_samples(path, at_most_s=30), told) for _, path, told in meetings]))
+    print(row("all", [(read_samples(path, at_most_s=30), reference) for _, path, reference in meetings]))
 
 
 if __name__ == "__main__":

@@ -29,14 +29,14 @@ RATE = 16_000
 def voices(corpora: Path | None) -> dict[str, np.ndarray]:
     """Return a synthetic voice and, with the corpora, two real ones, int16 at 16 kHz."""
     computed = resample_poly(synthesise(SPEECH).astype(np.float64), RATE, RATE_HZ)
-    found = {"computed": np.clip(computed, -32768, 32767).astype(np.int16)}
+    recordings = {"computed": np.clip(computed, -32768, 32767).astype(np.int16)}
     if corpora is not None:
         rows = pd.read_csv(corpora / "voice/manifest.csv", dtype=str)
         rows = rows[(rows["split"] == "dev") & (rows["label"] == "real")]
         for name, speaker in (("real", "LJSpeech"), ("another", "emodb16")):
             paths = rows[rows["speaker"] == speaker]["path"][:4]
-            found[name] = np.concatenate([read_samples(corpora / "voice" / path) for path in paths])
-    return found
+            recordings[name] = np.concatenate([read_samples(corpora / "voice" / path) for path in paths])
+    return recordings
 
 
 def inputs(corpora: Path | None) -> Iterator[tuple[str, int, np.ndarray]]:
@@ -61,8 +61,8 @@ def inputs(corpora: Path | None) -> Iterator[tuple[str, int, np.ndarray]]:
         yield f"{name} voice with NaN and infinity", RATE, holes
         yield f"{name} voice at 8 kHz", 8000, resample_poly(wide, 1, 2).astype(np.float32)
         yield f"{name} voice at 192 kHz", 192_000, resample_poly(wide, 12, 1).astype(np.float32)
-    found = voices(corpora)
-    a, b = found.get("real", found["computed"]), found["computed"]
+    recordings = voices(corpora)
+    a, b = recordings.get("real", recordings["computed"]), recordings["computed"]
     n = min(len(a), len(b))
     pause = np.zeros(n, np.int16)
     yield "two people on two channels", RATE, np.stack([np.r_[a[:n], pause], np.r_[pause, b[:n]]], axis=1)
@@ -106,16 +106,18 @@ def singing(sources: Path, repositories: Path) -> Iterator[str]:
     with Repositories(repositories) as files:
         for kind, repos in kinds.items():
             some = rows[rows["repo"].isin(repos) & (rows["label"] == "real") & ~rows["path"].str.contains("Speech-")]
-            found = []
+            answers = []
             for row in some.sample(min(60, len(some)), random_state=0).to_dict("records"):
                 with av.open(io.BytesIO(files.read(row["repo"], row["path"], blob=row["blob"]))) as container:
                     resampler = av.AudioResampler("s16", "mono", RATE)
                     parts = [f.to_ndarray()[0] for x in container.decode(audio=0) for f in resampler.resample(x)]
                 x = np.concatenate(parts)[: 20 * RATE]
                 segments = speech_segments(x)
-                found.append("no speech" if not segments else "sung" if is_singing(hear(x, segments)) else "spoken")
-            shares = " | ".join(f"{np.mean([answer == one for one in found]):.2f}" for answer in ("sung", "no speech"))
-            yield f"| {kind} | {len(found)} | {shares} |"
+                answers.append("no speech" if not segments else "sung" if is_singing(hear(x, segments)) else "spoken")
+            shares = " | ".join(
+                f"{np.mean([answer == one for one in answers]):.2f}" for answer in ("sung", "no speech")
+            )
+            yield f"| {kind} | {len(answers)} | {shares} |"
 
 
 def main() -> None:

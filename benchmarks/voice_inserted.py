@@ -5,8 +5,9 @@
 From the corpora's dev rows, none of which the detector was trained on: real recordings of 20 to 30 s are clips of one
 person (or, where a source has fewer, of one source) one after the other, and a synthetic clip, of the same speaker
 where there is one, is put in at a pause, cut to at most 1, 2, 3 or 4 s, or two of them after each other. Pieces and
-surroundings are levelled alike and go through the same code. Nothing here was used to choose a number; the thresholds
-were set on other sources (see `--choose`).
+surroundings are levelled alike and go through the same code. A real and a synthetic speaker take turns in one
+recording; of two real ones, one or both come through a degradation. Nothing here was used to choose a number; the
+thresholds were set on other sources (see `--choose`).
 
     python benchmarks/voice_inserted.py --choose --sources voice.csv --repositories DIR
 
@@ -31,6 +32,7 @@ from forensix.metrics import auc, eer
 from forensix.models import load_component
 from forensix.tasks.verdicts import class_of, is_inconclusive, pooled, threshold_of
 from forensix.training.sources import Repositories, read_list
+from forensix.training.voice.measure import CLEAN, CONDITIONS, degraded
 from forensix.training.voice.mixtures import Clip, Conditions, clip_of, insert, mix
 from forensix.training.voice.real_voices import read_samples
 from forensix.voice.phrases import inserted, phrases
@@ -59,17 +61,17 @@ class Speech:
 def of_corpora(corpora: Path) -> Speech:
     rows = pd.read_csv(corpora / "voice/manifest.csv", dtype=str)
     rows = rows[rows["split"] == "dev"]
-    found: dict[str, dict[str, list[Clip]]] = {"real": {}, "fake": {}}
+    groups: dict[str, dict[str, list[Clip]]] = {"real": {}, "fake": {}}
     for row in rows.to_dict("records"):
         speaker = row["speaker"] if isinstance(row["speaker"], str) else row["source_repo"]
         group = speaker if speaker == "LJSpeech" else row["source_repo"]
         if clip := clip_of(speaker, read_samples(corpora / "voice" / row["path"])):
-            found[row["label"]].setdefault(group, []).append(clip)
-    return Speech(**found)
+            groups[row["label"]].setdefault(group, []).append(clip)
+    return Speech(**groups)
 
 
 def of_list(path: Path, repositories: Path) -> Speech:
-    found: dict[str, dict[str, list[Clip]]] = {"real": {}, "fake": {}}
+    groups: dict[str, dict[str, list[Clip]]] = {"real": {}, "fake": {}}
     rows = read_list(path, split="dev")
     rows = rows.groupby(["repo", "label"], group_keys=False).head(60)
     with Repositories(repositories) as files:
@@ -80,8 +82,8 @@ def of_list(path: Path, repositories: Path) -> Speech:
             except (InputNotFound, av.FFmpegError):
                 continue
             if clip:
-                found[row["label"]].setdefault(row["repo"], []).append(clip)
-    return Speech(**found)
+                groups[row["label"]].setdefault(row["repo"], []).append(clip)
+    return Speech(**groups)
 
 
 def decoded(data: bytes) -> np.ndarray:
@@ -124,16 +126,16 @@ def overlap(a: Segment, b: Segment) -> float:
 
 
 def listen(samples: np.ndarray, spoof: Any) -> tuple[tuple[Segment, ...], list[float]]:
-    found = phrases(speech_segments(samples))
-    return found, [float(spoof.score(phrase.of(samples))) for phrase in found]
+    pieces = phrases(speech_segments(samples))
+    return pieces, [float(spoof.score(phrase.of(samples))) for phrase in pieces]
 
 
 @dataclass(frozen=True)
-class Told:
+class Conversation:
     """What became of a conversation of a real and a synthetic speaker."""
 
-    n_found: int
-    found: Mapping[str, str]
+    n_speakers: int
+    diarised: Mapping[str, str]
     """Verdict of ``real`` and ``fake`` from the turns that the diariser gave; a speaker whom it did not find: none."""
     known: Mapping[str, str]
     """The same from the true turns."""
@@ -147,7 +149,7 @@ def verdict(samples: np.ndarray, turns: Sequence[Segment], spoof: Any) -> tuple[
     return score, class_of(score, spoof)
 
 
-def two_voices(speech: Speech, spoof: Any) -> Iterator[Told]:
+def two_voices(speech: Speech, spoof: Any) -> Iterator[Conversation]:
     """Yield what became of each conversation; a speaker that was found is the one who says most of what it was given.
 
     Of several that stand for one person the highest score counts.
@@ -161,41 +163,63 @@ def two_voices(speech: Speech, spoof: Any) -> Iterator[Told]:
         clips += [Clip("fake", c.samples, c.segments) for c in draw.sample(machines[fake], 4)]
         talk = mix(clips, Conditions(), seed=i)
         turns = {who: [s for s, w in talk.turns if w == who] for who in ("real", "fake")}
-        found: dict[str, tuple[float, str]] = {}
+        verdicts: dict[str, tuple[float, str]] = {}
         diarised = diarise(talk.samples, speech_segments(talk.samples))
         for one in diarised:
             who = max(turns, key=lambda name: _common_s(one.segments, turns[name]))
-            found[who] = max(found.get(who, (-1.0, "")), verdict(talk.samples, one.segments, spoof))
+            verdicts[who] = max(verdicts.get(who, (-1.0, "")), verdict(talk.samples, one.segments, spoof))
         known = {who: verdict(talk.samples, own, spoof)[1] for who, own in turns.items()}
-        yield Told(len(diarised), {who: said for who, (_, said) in found.items()}, known)
+        yield Conversation(len(diarised), {who: said for who, (_, said) in verdicts.items()}, known)
 
 
-def print_two_voices(told: Sequence[Told]) -> None:
-    print(f"\n## A real and a synthetic speaker in one recording, {len(told)} of them\n")
+def print_two_voices(conversations: Sequence[Conversation]) -> None:
+    print(f"\n## A real and a synthetic speaker in one recording, {len(conversations)} of them\n")
+    two = np.mean([one.n_speakers == 2 for one in conversations])
     print(
-        f"The diariser finds two speakers in {np.mean([one.n_found == 2 for one in told]):.2f}. Right is a real speaker"
-        " not called fake and a synthetic one called fake; both right also needs two speakers found.\n"
+        f"The diariser finds two speakers in {two:.2f}. Right is a real speaker not"
+        " called fake and a synthetic one called fake; both right also needs two speakers found.\n"
     )
     print("| turns | speaker | called real | undecided | called fake | not found | both right |")
     print("|---|---|---|---|---|---|---|")
     rows = {
-        "by the diariser": [(one.found, one.n_found == 2) for one in told],
-        "the true ones": [(one.known, True) for one in told],
+        "by the diariser": [(one.diarised, one.n_speakers == 2) for one in conversations],
+        "the true ones": [(one.known, True) for one in conversations],
     }
     for name, row in rows.items():
         right = [two and said.get("real") in ("real", "undecided") and said.get("fake") == "fake" for said, two in row]
         for who in ("real", "fake"):
             shares = [np.mean([one.get(who) == said for one, _ in row]) for said in ("real", "undecided", "fake", None)]
-            shown = " | ".join(f"{share:.2f}" for share in shares)
-            print(f"| {name} | {'real' if who == 'real' else 'synthetic'} | {shown} | {np.mean(right):.2f} |")
+            cells = " | ".join(f"{share:.2f}" for share in shares)
+            print(f"| {name} | {'real' if who == 'real' else 'synthetic'} | {cells} | {np.mean(right):.2f} |")
 
 
-def _by_speaker(groups: Mapping[str, Sequence[Clip]]) -> dict[str, list[Clip]]:
-    """Return the clips of those who have a name and four clips."""
-    found: dict[str, list[Clip]] = {}
+def print_people(speech: Speech, spoof: Any) -> None:
+    """Print how often one of two people is called fake, where one of them or both come through a degradation."""
+    people = _by_speaker(speech.real, least=2)
+    score: dict[str, list[float]] = {}
+    for condition in (CLEAN, *CONDITIONS):
+        score[condition] = []
+        for clips in people.values():
+            heard = [float(spoof.score(degraded(clip.samples, condition))) for clip in clips]
+            score[condition].append(pooled(heard, [len(clip.samples) / RATE_HZ for clip in clips]))
+    n = len(people)
+    print(f"\n## Two people in one recording: all pairs of {n}, by their true turns\n")
+    print("| degradation | pairs | one called fake, both through it | one called fake, one through it |")
+    print("|---|---|---|---|")
+    for condition in (CLEAN, *CONDITIONS):
+        shares = []
+        for others in (score[condition], score[CLEAN]):
+            pairs = [max(score[condition][i], others[j]) for i in range(n) for j in range(n) if i != j]
+            shares.append(np.mean([class_of(highest, spoof) == "fake" for highest in pairs]))
+        print(f"| {condition} | {n * (n - 1)} | {shares[0]:.3f} | {shares[1]:.3f} |", flush=True)
+
+
+def _by_speaker(groups: Mapping[str, Sequence[Clip]], least: int = 4) -> dict[str, list[Clip]]:
+    """Return the clips of those who have a name and so many clips."""
+    by_name: dict[str, list[Clip]] = {}
     for clip in (clip for clips in groups.values() for clip in clips if "/" not in clip.speaker):
-        found.setdefault(clip.speaker, []).append(clip)
-    return {name: clips for name, clips in found.items() if len(clips) >= 4}
+        by_name.setdefault(clip.speaker, []).append(clip)
+    return {name: clips for name, clips in by_name.items() if len(clips) >= least}
 
 
 def _common_s(a: Sequence[Segment], b: Sequence[Segment]) -> float:
@@ -219,22 +243,22 @@ def main() -> None:
     print(f"# Synthetic sentences in real recordings\n\n    python benchmarks/voice_inserted.py {call}\n")
     print(f"Detector: {options.spoof}, sha256 {spoof.card.sha256[:12]}….\n")
     whole = [listen(samples, spoof) for samples, _ in recordings(speech, 0, 0.0)]
-    accused = sum(inserted(scores, [p.duration_s for p in found], threshold) is not None for found, scores in whole)
-    seconds = np.mean([found[-1].end_s for found, _ in whole])
+    accused = sum(inserted(scores, [p.duration_s for p in pieces], threshold) is not None for pieces, scores in whole)
+    seconds = np.mean([pieces[-1].end_s for pieces, _ in whole])
     print(f"Real recordings with nothing put in: {accused} of {len(whole)} are accused (mean {seconds:.0f} s long).\n")
     print("| piece | recordings | found | found and placed (half in common) | overlap where found, median |", end="")
     print(" EER by phrase | AUC by phrase |\n|---|---|---|---|---|---|---|")
     for name, (n_pieces, piece_s) in PIECES.items():
         hits, overlaps, labels, values = 0, [], [], []
         for samples, truth in recordings(speech, n_pieces, piece_s):
-            found, scores = listen(samples, spoof)
+            pieces, scores = listen(samples, spoof)
             assert truth is not None
-            inside = [min(p.end_s, truth.end_s) - max(p.start_s, truth.start_s) for p in found]
-            labels += [int(common > p.duration_s / 2) for common, p in zip(inside, found, strict=True)]
+            inside = [min(p.end_s, truth.end_s) - max(p.start_s, truth.start_s) for p in pieces]
+            labels += [int(common > p.duration_s / 2) for common, p in zip(inside, pieces, strict=True)]
             values += scores
-            run = inserted(scores, [p.duration_s for p in found], threshold)
+            run = inserted(scores, [p.duration_s for p in pieces], threshold)
             if run is not None:
-                placed = Segment(found[run[0]].start_s, found[run[-1]].end_s)
+                placed = Segment(pieces[run[0]].start_s, pieces[run[-1]].end_s)
                 hits += placed.start_s < truth.end_s and truth.start_s < placed.end_s
                 overlaps.append(overlap(placed, truth))
         n_placed = sum(share >= 0.5 for share in overlaps)
@@ -243,6 +267,7 @@ def main() -> None:
         errors = f"{eer(labels, values):.3f} | {auc(labels, values):.3f}"
         print(f"| {name} | {N_RECORDINGS} | {shares} | {errors} |", flush=True)
     print_two_voices(list(two_voices(speech, spoof)))
+    print_people(speech, spoof)
 
 
 if __name__ == "__main__":

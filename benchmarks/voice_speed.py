@@ -45,12 +45,12 @@ def clip(folder: Path, seconds: float) -> Path:
 
 def processor_s(job: Callable[[], Any]) -> float:
     """Return the least processor time of a few runs, in seconds."""
-    found = []
+    seconds = []
     for _ in range(N_TIMES):
         begun_s = time.process_time()
         job()
-        found.append(time.process_time() - begun_s)
-    return min(found)
+        seconds.append(time.process_time() - begun_s)
+    return min(seconds)
 
 
 def parts(path: Path) -> dict[str, float]:
@@ -73,9 +73,9 @@ def parts(path: Path) -> dict[str, float]:
     }
     for job in whole.values():
         job()
-    found = {name: processor_s(job) for name, job in whole.items()}
+    seconds = {name: processor_s(job) for name, job in whole.items()}
     media.close()
-    return found
+    return seconds
 
 
 def _run(path: Path, *, explain: bool) -> None:
@@ -101,15 +101,17 @@ def main() -> None:
     torch.set_num_threads(1)
     print("# Voice analysis: speed and memory\n\n    python benchmarks/voice_speed.py\n")
     with tempfile.TemporaryDirectory() as folder:
-        found = parts(clip(Path(folder), 60))
+        parts_s = parts(clip(Path(folder), 60))
         print("| a minute of speech, one warm process | processor s |\n|---|---|")
-        for name, seconds in found.items():
+        for name, seconds in parts_s.items():
             print(f"| {name} | {seconds:.2f} |")
-        names = list(found)
-        needed = sum(found[name] for name in names[2:])
-        networks = needed - found["calls of Praat"]
-        print(f"\nExplained: {found[names[0]] / needed:.2f} times the sum of its parts ({needed:.2f} s); verdict only:")
-        print(f"{found[names[1]] / networks:.2f} times its networks ({networks:.2f} s).\n")
+        names = list(parts_s)
+        needed = sum(parts_s[name] for name in names[2:])
+        networks = needed - parts_s["calls of Praat"]
+        print(
+            f"\nExplained: {parts_s[names[0]] / needed:.2f} times the sum of its parts ({needed:.2f} s); verdict only:"
+        )
+        print(f"{parts_s[names[1]] / networks:.2f} times its networks ({networks:.2f} s).\n")
         print("| recording, whole process | wall s | sound s a second | peak MB |\n|---|---|---|---|")
         peaks = []
         for minutes in (2, 19.9):

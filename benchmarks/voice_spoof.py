@@ -62,7 +62,7 @@ def logits(rows: pd.DataFrame, name: str, folder: Path | None, args: argparse.Na
     pieces = [rows.iloc[first : first + 50] for first in range(0, len(rows), 50)]
     work = partial(_logits, name=name, folder=folder, kept=args.cache)
     with ProcessPoolExecutor(args.workers, mp_context=get_context("spawn")) as pool:
-        return np.concatenate([np.array(found) for found in pool.map(work, pieces)])
+        return np.concatenate([np.array(part) for part in pool.map(work, pieces)])
 
 
 def interval(table: pd.DataFrame, metric, column: str) -> str:  # type: ignore[no-untyped-def]
@@ -77,16 +77,16 @@ def print_overall(table: pd.DataFrame, names: list[str], title: str) -> None:
     print(f"\n## {title}: {n_real} recordings of people, {n_fake} fakes\n")
     print("| detector | AUC | EER | mean AUC within source |\n|---|---|---|---|")
     for name in names:
-        found = measure.figures(table, name)["AUC within source"]
-        print(f"| {name} | {interval(speech, auc, name)} | {interval(speech, eer, name)} | {found:.3f} |")
+        within = measure.figures(table, name)["AUC within source"]
+        print(f"| {name} | {interval(speech, auc, name)} | {interval(speech, eer, name)} | {within:.3f} |")
 
 
 def print_by_kind(table: pd.DataFrame, names: list[str]) -> None:
     print("\nBy kind of system: AUC against all human speech, and within source.\n")
     print(f"| kind | fakes | {' | '.join(names)} |\n|---|---|{'---|' * len(names)}")
-    found = {name: measure.by_kind(table, name) for name in names}
-    for kind, row in found[names[0]].iterrows():
-        cells = [f"{rows.loc[kind, 'AUC']:.3f}, {rows.loc[kind, 'AUC within source']:.3f}" for rows in found.values()]
+    tables = {name: measure.by_kind(table, name) for name in names}
+    for kind, row in tables[names[0]].iterrows():
+        cells = [f"{rows.loc[kind, 'AUC']:.3f}, {rows.loc[kind, 'AUC within source']:.3f}" for rows in tables.values()]
         print(f"| {kind} | {row['n']:.0f} | {' | '.join(cells)} |")
 
 
@@ -103,11 +103,11 @@ def print_by_source(table: pd.DataFrame, threshold: float) -> None:
 
 
 def print_decided(table: pd.DataFrame, band: tuple[float, float]) -> None:
-    found = decided(table["fake"], table["score"], band)
+    shares = decided(table["fake"], table["score"], band)
     print(
-        f"\nOutside the band {band[0]:.3f} to {band[1]:.3f} lie {found.real_decided:.0%} of the people and "
-        f"{found.fake_decided:.0%} of the fakes; {found.wrong:.1%} of those are wrong. People called fake: "
-        f"{found.real_called_fake:.1%}; fakes called real: {found.fake_called_real:.1%}."
+        f"\nOutside the band {band[0]:.3f} to {band[1]:.3f} lie {shares.real_decided:.0%} of the people and "
+        f"{shares.fake_decided:.0%} of the fakes; {shares.wrong:.1%} of those are wrong. People called fake: "
+        f"{shares.real_called_fake:.1%}; fakes called real: {shares.fake_called_real:.1%}."
     )
 
 
@@ -119,8 +119,8 @@ def through_conditions(table: pd.DataFrame, card: ModelCard, args: argparse.Name
     return pd.concat([few, rows], ignore_index=True)
 
 
-def calibrated(card: ModelCard, found: np.ndarray) -> np.ndarray:
-    return found if card.calibration is None else card.calibration.score(found)
+def calibrated(card: ModelCard, logit: np.ndarray) -> np.ndarray:
+    return logit if card.calibration is None else card.calibration.score(logit)
 
 
 def print_conditions(rows: pd.DataFrame, threshold: float) -> None:
@@ -140,10 +140,10 @@ def print_grid(table: pd.DataFrame, card: ModelCard, args: argparse.Namespace) -
     print(f"\nEvery degradation of `forensix.perturb`, {(few['fake'] == 0).sum()} people, {few['fake'].sum()} fakes.\n")
     print("| degradation | AUC | people called fake |\n|---|---|---|")
     for name, strength, degrade in grid("audio"):
-        found = np.array([own.logit(degrade(clips.wave(int(row)))) for row in few.index])
-        called = calibrated(card, found)[few["fake"] == 0] >= card.threshold
-        told = name if strength is None else f"{name} {strength:g}"
-        print(f"| {told} | {auc(few['fake'], found):.3f} | {called.mean():.3f} |", flush=True)
+        scores = np.array([own.logit(degrade(clips.wave(int(row)))) for row in few.index])
+        called = calibrated(card, scores)[few["fake"] == 0] >= card.threshold
+        condition = name if strength is None else f"{name} {strength:g}"
+        print(f"| {condition} | {auc(few['fake'], scores):.3f} | {called.mean():.3f} |", flush=True)
 
 
 def update_card(table: pd.DataFrame, rows: pd.DataFrame) -> None:

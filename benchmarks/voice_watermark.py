@@ -66,10 +66,10 @@ def main() -> None:
     print("|---|---|---|---|---|---|")
     for label in ("real", "fake"):
         paths = rows[rows["label"] == label]["path"]
-        found = [reader.reading(read_samples(corpora / "voice" / path)) for path in paths]
-        values = np.array([value for value in found if value is not None])
+        levels = [reader.reading(read_samples(corpora / "voice" / path)) for path in paths]
+        values = np.array([value for value in levels if value is not None])
         shares = f"{(values >= 0.5).sum()} | {(values >= MARKED).sum()} | {values.max():.2f}"
-        print(f"| {label} | {len(found)} | {len(found) - len(values)} | {shares} |")
+        print(f"| {label} | {len(levels)} | {len(levels) - len(values)} | {shares} |")
     people = rows[(rows["label"] == "real") & (rows["split"] == "dev")]["path"]
     clips = [as_float(read_samples(corpora / "voice" / path)) for path in sorted(people)[:N_MARKED]]
     marked = [mark(clip) for clip in clips]

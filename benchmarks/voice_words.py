@@ -32,8 +32,8 @@ def learners(repositories: Path, n: int) -> list[Utterance]:
     root = repositories / "jimbozhang+speechocean762"
     speakers = dict(line.split() for line in (root / "test/utt2spk").read_text(encoding="utf-8").splitlines())
     lines = (line.split(None, 1) for line in (root / "test/text").read_text(encoding="utf-8").splitlines())
-    found = [(root / f"WAVE/SPEAKER{speakers[name]}/{name}.WAV", text) for name, text in sorted(lines)]
-    return random.Random(0).sample(found, n)
+    utterances = [(root / f"WAVE/SPEAKER{speakers[name]}/{name}.WAV", text) for name, text in sorted(lines)]
+    return random.Random(0).sample(utterances, n)
 
 
 def readers(repositories: Path) -> Iterator[Utterance]:

@@ -23,7 +23,8 @@ import numpy as np
 import torch
 from PIL import Image
 
-from benchmarks.zoo_authors import AUTHORS, MAKERS, at, standing_in
+from benchmarks.authors_modules import at, standing_in
+from benchmarks.zoo_authors import AUTHORS, MAKERS
 from forensix.models import get_card, load_model
 from forensix.models.card import Parity
 from forensix.models.store import write_card

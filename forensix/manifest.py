@@ -105,10 +105,10 @@ class Manifest:
         Parameters
         ----------
         source
-            A CSV, TSV or Parquet file, a folder that holds one, or a folder of ``real/`` and ``fake/``. Text in it
-            stays text: no column is turned into numbers. Or what lies elsewhere, and is copied to a folder first
-            (`forensix.importers.elsewhere`): WebDataset shards (``"train-{000..009}.tar"``), a Hugging Face dataset
-            (loaded, saved to disk, or ``"hf://datasets/owner/name"``), or a URL that fsspec opens.
+            A file of CSV, TSV, JSON lines or Parquet, a folder that holds one, or a folder of ``real/`` and ``fake/``.
+            Text in it stays text: no column is turned into numbers. Or what lies elsewhere, and is copied to a folder
+            first (`forensix.importers.elsewhere`): WebDataset shards (``"train-{000..009}.tar"``), a Hugging Face
+            dataset (loaded, saved to disk, or ``"hf://datasets/owner/name"``), or a URL that fsspec opens.
         root
             What paths are relative to; the manifest's folder by default. Absolute ones that lie in there become
             relative, and so do those that Windows wrote with ``\\``.
@@ -173,16 +173,18 @@ class Manifest:
         return cls(load(name, root, **options), root=root)
 
     def write(self, path: str | os.PathLike[str]) -> Path:
-        """Write as CSV, TSV or Parquet, by the suffix; paths stay relative to ``root``."""
+        """Write as CSV, TSV, JSON lines or Parquet, by the suffix; paths stay relative to ``root``."""
         path = Path(path)
         if path.suffix.lower() in (".parquet", ".pq"):
             need_pyarrow()
             self.table.to_parquet(path, index=False)
         elif path.suffix.lower() in (".csv", ".tsv"):
             self.table.to_csv(path, index=False, sep="\t" if path.suffix.lower() == ".tsv" else ",")
+        elif path.suffix.lower() == ".jsonl":
+            self.table.to_json(path, orient="records", lines=True, force_ascii=False)
         else:
             raise UsageError(
-                f"a manifest is written as .csv, .tsv or .parquet, not {path.suffix or 'without a suffix'}"
+                f"a manifest is written as .csv, .tsv, .jsonl or .parquet, not {path.suffix or 'without a suffix'}"
             )
         return path
 

@@ -171,7 +171,7 @@ def test_in_a_notebook_a_bar_comes_and_goes(picture: Path, always: None, monkeyp
     monkeypatch.setattr(progress, "_kernel", lambda: True)
     monkeypatch.setattr("IPython.display.display", lambda first, **_: output.append(first) or Handle())
     forensix.analyze(picture, ["always"])
-    assert "always: looking" in output[1].data and output[-1] == {}  # type: ignore[attr-defined]
+    assert "always: looking" in output[1].data and output[-1] == {"text/plain": ""}  # type: ignore[attr-defined]
     output.clear()
     forensix.analyze(picture, ["always"], progress=False)
     assert output == []

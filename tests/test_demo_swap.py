@@ -27,8 +27,8 @@ def faces() -> list[Face]:
 
     with get_sample_data("grace_hopper.jpg") as file:
         pictures = [astronaut(), np.asarray(Image.open(file).convert("RGB"))]
-    found = [detect([rgb])[0] for rgb in pictures]
-    return [Face(rgb, one.landmarks[0], one.boxes[0]) for rgb, one in zip(pictures, found, strict=True)]
+    detections = [detect([rgb])[0] for rgb in pictures]
+    return [Face(rgb, one.landmarks[0], one.boxes[0]) for rgb, one in zip(pictures, detections, strict=True)]
 
 
 def test_maps_are_recovered_from_points() -> None:

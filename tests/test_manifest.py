@@ -35,7 +35,7 @@ def test_paths_are_relative_to_the_manifests_folder(tmp_path: Path) -> None:
     assert Manifest.read(tmp_path / "manifest.csv", root="elsewhere").paths()[0] == Path("elsewhere/a.wav")
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet"])
 def test_what_is_written_is_read_back(tmp_path: Path, suffix: str) -> None:
     manifest = Manifest(table().assign(note=["NA", 'a "b", c', None, "1.50"] * 25), root=tmp_path)
     again = Manifest.read(manifest.write(tmp_path / f"manifest{suffix}"))
@@ -43,6 +43,32 @@ def test_what_is_written_is_read_back(tmp_path: Path, suffix: str) -> None:
     assert again.table["note"].iloc[3] == "1.50"
     with pytest.raises(UsageError, match=r"not \.xlsx"):
         manifest.write(tmp_path / "manifest.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "is empty: a manifest has an object"),
+        ('{"path": "a", "label": "real"}\n\n{broken\n', "no JSON in line 3"),
+        ('{"path": "a", "label": "real"}\n["b", "fake"]\n', "no object of plain values in line 2"),
+        ('{"path": "a", "label": ["real"]}\n', "no object of plain values in line 1"),
+        ("[" * 100_000, "no JSON in line 1"),
+        ('{"path": "a", "label": 1}\n', "'1' does not say whether"),
+        ('{"file": "a", "label": "real"}\n', "missing: path; it has: file, label"),
+    ],
+)
+def test_lines_that_are_no_rows_are_named(tmp_path: Path, text: str, sentence: str) -> None:
+    (tmp_path / "m.jsonl").write_text(text)
+    with pytest.raises(UsageError, match=rf"m\.jsonl.*{sentence}"):
+        Manifest.read(tmp_path / "m.jsonl")
+
+
+def test_values_in_json_lines_keep_their_spelling(tmp_path: Path) -> None:
+    (tmp_path / "m.jsonl").write_text(
+        '{"path": "a.wav", "label": "bonafide", "speaker": "007"}\n{"label": "spoof", "path": "b.wav"}\n'
+    )
+    manifest = Manifest.read(tmp_path / "m.jsonl")
+    assert manifest.is_fake() == [0, 1] and manifest.table["speaker"].iloc[0] == "007"
 
 
 @pytest.mark.parametrize(

@@ -66,8 +66,8 @@ def test_notebooks_open_with_a_question_and_end_with_what_to_conclude(path: Path
     assert cells[-1].startswith("## What to conclude\n\n- ")
 
 
-def pages(shown: list[dict[str, object]]) -> list[str]:
-    return [output["data"]["text/html"] for output in shown if "text/html" in output.get("data", {})]
+def pages(cells: list[dict[str, object]]) -> list[str]:
+    return [output["data"]["text/html"] for output in cells if "text/html" in output.get("data", {})]
 
 
 @pytest.mark.slow
@@ -195,12 +195,12 @@ def test_evaluate_and_compare_take_what_papermill_passes_and_keep_what_they_foun
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "shown"), [("evaluate", "Evaluation(ai_generated"), ("compare", "smoothness")])
+@pytest.mark.parametrize(("name", "text"), [("evaluate", "Evaluation(ai_generated"), ("compare", "smoothness")])
 def test_without_parameters_the_pictures_of_the_package_are_taken_wherever_the_notebook_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, shown: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str
 ) -> None:
     monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
-    assert shown in "".join(pages(outputs(name, tmp_path)))
+    assert text in "".join(pages(outputs(name, tmp_path)))
 
 
 @pytest.mark.slow

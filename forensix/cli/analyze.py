@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forensix.errors import UsageError
+from forensix.media import sandbox
 from forensix.tasks import command_line
 
 if TYPE_CHECKING:
@@ -48,13 +49,15 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
 
 
 def _analyze(options: argparse.Namespace) -> int:
-    from forensix.batch import analyze_many
-
     for option in ("html", "csv"):
         if path := getattr(options, option):
             _check_file(path, f"--{option}", overwrite=options.overwrite)
     if options.jobs is not None and options.jobs < 1:
         raise UsageError(f"--jobs takes a number from 1 up: got {options.jobs}")
+    # It starts while this process imports what analyses.
+    sandbox.prepare()
+    from forensix.batch import analyze_many
+
     reports = analyze_many(
         options.inputs,
         options.task,

@@ -1,7 +1,7 @@
 """What a reader should know of figures that few files, or the same files twice, were made into.
 
-All of it is seen in the scores: too few groups for an interval, too few reals for a small false positive rate, content
-that is there more than once, and generators of which nothing was scored.
+All of it is seen in the scores: too few groups for an interval, one class only, too few reals for a small false
+positive rate, content that is there more than once, and generators of which nothing was scored.
 """
 
 import pandas as pd
@@ -33,6 +33,11 @@ def _few(scored: pd.DataFrame) -> list[str]:
         sentences.append(
             f"There are only {' and '.join(few)} {what}: with fewer than {LEAST_GROUPS} of a class an interval is too"
             " narrow, and [1, 1] does not mean that nothing else is possible."
+        )
+    classes = [label for label, n in n_groups.items() if n]
+    if len(classes) == 1:
+        sentences.append(
+            f"All files that were scored are {classes[0]}: AUC, EER and whatever else compares the classes take both."
         )
     n_real = int((scored["label"] == "real").sum())
     least_reals = {name: round(1 / float(name.removeprefix(_AT_FPR))) for name in DIRECTION if name.startswith(_AT_FPR)}

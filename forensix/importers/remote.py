@@ -18,9 +18,9 @@ from forensix.errors import MissingExtra, UsageError
 from forensix.importers.copied import Example, inside
 from forensix.importers.folders import SPLITS
 from forensix.importers.layout import MEDIA
-from forensix.importers.tables import read_table
+from forensix.importers.tables import JSON_LINES, read_table
 
-TABLES = (".csv", ".tsv", ".parquet", ".pq")
+TABLES = (".csv", ".tsv", ".parquet", ".pq", *JSON_LINES)
 NAMES = ("manifest.csv", "manifest.parquet")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 

@@ -1,6 +1,7 @@
-"""Tables that people wrote: CSV, TSV and Parquet, with a sentence for each way in which they are none."""
+"""Tables that people wrote: CSV, TSV, JSON lines and Parquet, with a sentence for each way in which they are none."""
 
 import csv
+import json
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,15 @@ import pandas as pd
 
 from forensix.errors import MissingExtra, UsageError
 
+JSON_LINES = (".jsonl", ".ndjson")
+
 
 def read_table(path: Path) -> pd.DataFrame:
-    """Read a table by the ending of its name; see `read_csv` and `read_parquet`."""
-    return read_parquet(path) if path.suffix.lower() in (".parquet", ".pq") else read_csv(path)
+    """Read a table by the ending of its name; see `read_csv`, `read_json_lines` and `read_parquet`."""
+    suffix = path.suffix.lower()
+    if suffix in (".parquet", ".pq"):
+        return read_parquet(path)
+    return read_json_lines(path) if suffix in JSON_LINES else read_csv(path)
 
 
 def read_csv(path: Path) -> pd.DataFrame:
@@ -64,6 +70,29 @@ def _refuse_long_rows(path: Path, separator: str) -> None:
         )
 
 
+def read_json_lines(path: Path) -> pd.DataFrame:
+    """Read a file with a JSON object a line, whose values are text, numbers, true, false or null."""
+    rows: list[dict[str, Any]] = []
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            for number, line in enumerate(file, 1):
+                if not line.strip():
+                    continue
+                row = json.loads(line)
+                if not isinstance(row, dict) or any(isinstance(value, dict | list) for value in row.values()):
+                    raise UsageError(f"{path.name} holds no object of plain values in line {number}")
+                rows.append(row)
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path.name} is no UTF-8 text (byte {error.start}): save the manifest in UTF-8") from None
+    except UsageError:
+        raise
+    except (ValueError, RecursionError):
+        raise UsageError(f"{path.name} holds no JSON in line {number}") from None
+    if not rows:
+        raise UsageError(f"{path.name} is empty: a manifest has an object with path and label in each line")
+    return _plain(pd.DataFrame(rows))
+
+
 def read_parquet(path: Path) -> pd.DataFrame:
     """Read a Parquet file; columns keep their types, but path and label."""
     need_pyarrow()
@@ -73,10 +102,14 @@ def read_parquet(path: Path) -> pd.DataFrame:
         table = pd.read_parquet(path)
     except (pa.ArrowException, ValueError, OSError) as error:
         raise UsageError(f"{path.name} is no Parquet file: {str(error).splitlines()[0]}") from None
+    return _plain(table.reset_index(drop=True))
+
+
+def _plain(table: pd.DataFrame) -> pd.DataFrame:
     for name in ("path", "label"):
         if name in table:
             table[name] = table[name].astype(object)
-    return table.reset_index(drop=True)
+    return table
 
 
 def need_pyarrow() -> None:

@@ -14,7 +14,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
-from forensix.errors import BrokenMedia, LimitExceeded
+from forensix.errors import BrokenMedia, InputNotFound, LimitExceeded
 from forensix.media import sniff
 from forensix.media.input import Input, Source, as_input
 from forensix.media.medium import STREAM_BYTES, Media, described
@@ -86,8 +86,12 @@ def open_media(
         with sniff.open_regular(path, shown_name) as file:
             size_bytes = os.fstat(file.fileno()).st_size
             _check_bytes(size_bytes, shown_name, limits)
-            file_format = sniff.sniff(file.read(sniff.HEAD_BYTES), shown_name)
-            sha256 = _sha256(file)
+            try:
+                head, sha256 = file.read(sniff.HEAD_BYTES), _sha256(file)
+            except OSError as error:
+                # A disk or a network that fails is this file's fault alone: others are analysed.
+                raise InputNotFound(f"{sniff.shorten(shown_name)} cannot be read: {error.strerror or error}") from None
+            file_format = sniff.sniff(head, shown_name)
         slug, mime, info, broken = file_format.format, file_format.mime, MediaInfo(), file_format.broken
         if not broken:
             info, broken = _probe(path, slug, mime, name, limits)

@@ -41,6 +41,11 @@ _ENVIRONMENT = {
 }
 
 
+def prepare() -> None:
+    """Start what children are forked from, and return at once: the first of them then waits less."""
+    TEMPLATE.prepare(_environment())
+
+
 def call(
     target: str,
     *args: object,
@@ -257,8 +262,7 @@ class _Fresh(subprocess.Popen[bytes]):
 
 def _start(settings: dict[str, Any]) -> Forked | _Fresh:
     """Return a child that waits for its request."""
-    variables = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
-    environment = {**_ENVIRONMENT, **variables}
+    environment = _environment()
     # The template has no network, so a child that needs one cannot come from there.
     if not settings["network"] and (forked := TEMPLATE.fork(settings, environment)) is not None:
         return forked
@@ -272,6 +276,10 @@ def _start(settings: dict[str, Any]) -> Forked | _Fresh:
         env={**environment, "FORENSIX_CHILD": json.dumps({**settings, "parent": os.getpid()})},
         start_new_session=True,
     )
+
+
+def _environment() -> dict[str, str]:
+    return _ENVIRONMENT | {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
 
 
 def _signal_name(number: int) -> str:

@@ -6,6 +6,7 @@ those. Linux only: elsewhere system libraries may not be forked, and every child
 """
 
 import atexit
+import contextlib
 import json
 import os
 import signal
@@ -76,6 +77,13 @@ class _Template:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
+        self._ready = False
+
+    def prepare(self, environment: Mapping[str, str]) -> None:
+        """Start the process, if there can be one, without waiting until it has loaded what it needs."""
+        with self._lock, contextlib.suppress(OSError):
+            if sys.platform == "linux" and self._socket is None:
+                self._start(environment)
 
     def fork(self, settings: Mapping[str, Any], environment: Mapping[str, str]) -> Forked | None:
         """Return a child with these settings; none where there can be none."""
@@ -87,6 +95,7 @@ class _Template:
                 try:
                     if self._socket is None:
                         self._start(environment)
+                    self._await()
                     return Forked(self._socket, settings)  # type: ignore[arg-type]
                 except OSError:
                     self._drop()
@@ -104,10 +113,16 @@ class _Template:
                 env={**environment, "FORENSIX_CHILD": json.dumps({"path": import_path()})},
                 start_new_session=True,
             )
+        self._ready = False
+
+    def _await(self) -> None:
+        if self._ready or self._socket is None:
+            return
         self._socket.settimeout(_START_S)
         if not self._socket.recv(1):
             raise OSError("the template ended before it began")
         self._socket.settimeout(None)
+        self._ready = True
 
     def _drop(self) -> None:
         """End the template, which ends its children."""

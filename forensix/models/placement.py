@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+ON_PROCESSOR = 5
+"""The most inputs at once on the processor, where the caller does not say: what the layers give of more no longer
+fits its caches, and the system clears pages for it anew each time."""
+
 
 @dataclass(frozen=True)
 class Placement:
@@ -130,14 +134,16 @@ class Network:
         self.module = module.eval()
         self._joiner = Joiner()
         self.device = torch.device("cpu")
-        self.batch_size = batch_size
+        self._own_batch_size = batch_size
+        self.batch_size = min(batch_size, ON_PROCESSOR)
         self.half = False
 
     def move(self, placement: Placement) -> None:
         """Go where the caller wants it."""
         self.device = choose_device(placement.device)
         self.module.to(self.device)
-        self.batch_size = placement.batch_size or self.batch_size
+        own = self._own_batch_size
+        self.batch_size = placement.batch_size or (min(own, ON_PROCESSOR) if self.device.type == "cpu" else own)
         self.half = placement.half
 
     def __call__(self, x: "Tensor", method: str = "forward", *arguments: Hashable) -> "tuple[Tensor, ...]":

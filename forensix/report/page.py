@@ -224,13 +224,17 @@ def styles() -> str:
     return environment().get_template("style.css").render()
 
 
+_SPECIAL = ("/dev", "/proc")
+"""Where names such as ``/dev/stdout`` stand for what is open, a file among it."""
+
+
 def save_page(reports: "Iterable[Report]", path: str | Path, *, title: str | None = None) -> Path:
     """Write :func:`render_page` to ``path`` in one step: a reader sees the old page or the new one, never a part."""
     return write_whole(Path(path), render_page(reports, title=title))
 
 
 def write_whole(path: Path, text: str) -> Path:
-    """Write a text file in one step, and return its path.
+    """Write a text file in one step, and return its path; a device or a pipe is written to and never replaced.
 
     Raises
     ------
@@ -241,6 +245,9 @@ def write_whole(path: Path, text: str) -> Path:
         raise UsageError(f"{path} is a folder: name a file in it")
     if not path.parent.is_dir():
         raise UsageError(f"the folder of {path} is not there: make it, or name another")
+    if (path.exists() and not path.is_file()) or any(path.absolute().is_relative_to(place) for place in _SPECIAL):
+        path.write_text(text, encoding="utf-8")
+        return path
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         part.write_text(text, encoding="utf-8")

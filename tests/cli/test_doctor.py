@@ -55,9 +55,9 @@ def test_shipped_weights_are_checked_and_others_are_looked_for(tmp_path: Path, m
 
 def test_it_loads_nothing_that_an_analysis_needs() -> None:
     code = (
-        "import sys\nfrom forensix.cli import main\ntry: main(['doctor'])\nexcept SystemExit as stopped: found ="
+        "import sys\nfrom forensix.cli import main\ntry: main(['doctor'])\nexcept SystemExit as stopped: status ="
         " stopped.code\nheavy = ['torch', 'scipy', 'av', 'matplotlib', 'PIL', 'onnxruntime', 'faster_whisper']\n"
-        "print(found, [name for name in heavy if name in sys.modules])"
+        "print(status, [name for name in heavy if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=REPOSITORY)
     assert done.stdout.splitlines()[-1] == "0 []"

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from forensix import small
+from forensix import Manifest, small
 from tests import packages as others
+from tests.evaluation.detectors import pictures
 
 
 @pytest.fixture
@@ -34,3 +35,24 @@ def packages(site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def _home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep the tests' scores out of the user's cache."""
     monkeypatch.setenv("FORENSIX_HOME", str(tmp_path_factory.mktemp("home")))
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory: pytest.TempPathFactory) -> Manifest:
+    """Return a manifest of eight pictures."""
+    return pictures(tmp_path_factory.mktemp("few"), 8)
+
+
+@pytest.fixture
+def no_window() -> Iterator[None]:
+    """Draw without a window; fail where a setting of matplotlib is touched."""
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    before = plt.get_backend()
+    plt.switch_backend("Agg")
+    settings = dict(mpl.rcParams)
+    yield
+    assert dict(mpl.rcParams) == settings
+    plt.close("all")
+    plt.switch_backend(before)

@@ -42,6 +42,13 @@ def test_few_files_are_said_with_their_class() -> None:
     assert [note[:33] for note in cautions(rare)] == ["There are only 5 fake files: with"]
 
 
+def test_one_class_is_said() -> None:
+    for label in ("real", "fake"):
+        one = scores(400)
+        (note,) = cautions(one[one["label"] == label])
+        assert note.startswith(f"All files that were scored are {label}: AUC, EER")
+
+
 def test_groups_are_counted_where_they_are_known_and_files_without_one_stand_alone() -> None:
     grouped = scores(group_id=[f"speaker {i % 8}" for i in range(4000)])
     assert cautions(grouped)[0].startswith("There are only 4 real and 4 fake groups: with fewer than 20")

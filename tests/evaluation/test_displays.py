@@ -1,9 +1,7 @@
 """Displays: the arrays are those of scikit-learn, nothing overlaps, and no setting of matplotlib is touched."""
 
-import itertools
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,103 +20,9 @@ from forensix.evaluation.displays import (
     ScoreDisplay,
 )
 from forensix.metrics import auc, bootstrap_interval, ece, eer
+from tests.evaluation.scored import GENERATORS, degraded, scores
 
-GENERATORS = ["vits", "tacotron2-hifigan", "elevenlabs", "xtts", "bark", "openvoice", "tortoise"]
-
-
-@pytest.fixture(autouse=True)
-def no_window():
-    import matplotlib.pyplot as plt
-
-    before = plt.get_backend()
-    plt.switch_backend("Agg")
-    settings = dict(mpl.rcParams)
-    yield
-    assert dict(mpl.rcParams) == settings
-    plt.close("all")
-    plt.switch_backend(before)
-
-
-def scores(component: str = "ours", shift: float = 2.0, n: int = 300, seed: int = 0, **columns: object) -> pd.DataFrame:
-    rng = np.random.default_rng(seed)
-    fake = rng.random(n) < 0.6
-    generator = np.where(fake, rng.choice(GENERATORS, n), None)
-    score = 1 / (1 + np.exp(-(rng.normal(size=n) + shift * (fake - 0.5))))
-    return pd.DataFrame(
-        {
-            "path": [f"{i}" for i in range(n)],
-            "label": np.where(fake, "fake", "real"),
-            "generator": generator,
-            "source": np.where(fake, generator, rng.choice(["librispeech", "vctk"], n)),
-            "group_id": np.arange(n) // 4,
-            "task": "voice_analysis",
-            "component": component,
-            "degradation": "none",
-            "strength": np.nan,
-            "level": "file",
-            "score": np.round(score, 2),
-            "error": None,
-            **columns,
-        }
-    )
-
-
-def degraded() -> pd.DataFrame:
-    parts = [scores()]
-    for name, strengths in {"mp3": [64.0, 16.0, 32.0], "noise": [8.0, 2.0], "telephone": [np.nan]}.items():
-        parts += [scores(shift=1.0, seed=k, degradation=name, strength=s) for k, s in enumerate(strengths)]
-    return pd.concat(parts, ignore_index=True)
-
-
-MADE = {
-    "roc": lambda: RocDisplay.from_frame(pd.concat([scores(), scores("theirs", 1)]), n_bootstrap=20).plot(),
-    "roc by generator": lambda: RocDisplay.from_frame(scores(), "generator", n_bootstrap=20).plot(log=True),
-    "det": lambda: DetDisplay.from_frame(pd.concat([scores(), scores("theirs", 1)]), n_bootstrap=20).plot(),
-    "precision and recall": lambda: PrecisionRecallDisplay.from_frame(scores(), "generator").plot(),
-    "calibration": lambda: CalibrationDisplay.from_frame(pd.concat([scores(), scores("theirs", 1)])).plot(),
-    "scores": lambda: ScoreDisplay.from_frame(scores()).plot(),
-    "robustness": lambda: RobustnessDisplay.from_frame(degraded()).plot(),
-    "robustness, costs": lambda: RobustnessDisplay.from_frame(degraded(), metric="min_dcf").plot(),
-    "confusion": lambda: ConfusionDisplay.from_frame(
-        scores().assign(score=lambda f: f["score"].where(f.index > 9))
-    ).plot(),
-    "perfect": lambda: DetDisplay.from_predictions([0, 0, 1], [0.1, 0.2, 0.9]).plot(),
-}
-
-
-@pytest.mark.parametrize("name", MADE)
-def test_no_words_overlap_or_leave_the_picture(name: str) -> None:
-    output = MADE[name]()
-    output.figure_.canvas.draw()
-    canvas = output.figure_.bbox
-    boxes = []
-    for ax in [output.ax_, *output.ax_.child_axes]:
-        words = [*ax.get_xticklabels(), *ax.get_yticklabels(), ax.xaxis.label, ax.yaxis.label, *ax.texts]
-        low, high = sorted(ax.get_xlim()), sorted(ax.get_ylim())
-        for text in words:
-            if text.get_visible() and text.get_text():
-                x, y = text.get_position()
-                ticks = text in ax.get_xticklabels(), text in ax.get_yticklabels()
-                if (ticks[0] and not low[0] <= x <= low[1]) or (ticks[1] and not high[0] <= y <= high[1]):
-                    continue
-                boxes.append((text.get_text(), text.get_window_extent()))
-    for text, box in boxes:
-        assert canvas.x0 - 1 <= box.x0 and box.x1 <= canvas.x1 + 1, f"{text!r} is cut off"
-        assert canvas.y0 - 1 <= box.y0 and box.y1 <= canvas.y1 + 1, f"{text!r} is cut off"
-    for (first, a), (other, b) in itertools.combinations(boxes, 2):
-        overlap = min(a.x1, b.x1) - max(a.x0, b.x0), min(a.y1, b.y1) - max(a.y0, b.y0)
-        assert min(overlap) <= 1, f"{first!r} and {other!r} overlap"
-
-
-@pytest.mark.parametrize("name", MADE)
-def test_nothing_is_cut_off_when_a_figure_is_saved_as_it_is(name: str) -> None:
-    import matplotlib.pyplot as plt
-
-    output = MADE[name]()
-    for figure in (output.figure_, output.plot(ax=plt.subplots()[1]).figure_):
-        figure.canvas.draw()
-        drawn, (width_in, height_in) = figure.get_tightbbox(), figure.get_size_inches()
-        assert drawn.x0 >= 0 and drawn.y0 >= 0 and drawn.x1 <= width_in and drawn.y1 <= height_in
+pytestmark = pytest.mark.usefixtures("no_window")
 
 
 def test_bands_hold_the_curve_and_their_ends_are_those_of_the_drawn_rates() -> None:
@@ -257,55 +161,6 @@ def test_an_axes_that_is_given_looks_like_one_that_is_made() -> None:
         assert all(line.get_visible() and line.get_color() == "#e6e6e6" for line in ax.get_xgridlines())
     assert display.xaxis.label.get_size() == built.xaxis.label.get_size()
     assert display.get_xticklabels()[0].get_size() == built.get_xticklabels()[0].get_size()
-
-
-LONG = ["wav2vec2_xlsr_aasist_distilled_2024_multilingual", "voice_outliers_reference_population_librispeech_clean"]
-
-
-def generated(n: int) -> pd.DataFrame:
-    frame = scores(n=20 * n)
-    names = np.array([f"generator-{i:02d}-v{i % 4}.{i % 3}" for i in range(n)])[np.arange(len(frame)) % n]
-    named = np.where(frame["label"] == "fake", names, "librispeech")
-    return frame.assign(generator=np.where(frame["label"] == "fake", names, None), source=named)
-
-
-@pytest.mark.parametrize("given", [False, True])
-@pytest.mark.parametrize("display", [RocDisplay, DetDisplay, PrecisionRecallDisplay, CalibrationDisplay])
-def test_legends_cover_no_curve_and_are_saved_whole(display: Any, given: bool) -> None:
-    import matplotlib.pyplot as plt
-
-    two = pd.concat([scores(LONG[0]), scores(LONG[1], 1)])
-    for output in (display.from_frame(two), *(display.from_frame(generated(n), "generator") for n in (14, 60))):
-        ax = plt.subplots(figsize=(6, 6), layout="constrained")[1] if given else None
-        output.plot(ax).figure_.canvas.draw()
-        legend = output.ax_.get_legend()
-        box, canvas, below = legend.get_window_extent(), output.figure_.bbox, output.ax_.xaxis.label.get_window_extent()
-        assert len(legend.get_texts()) == len(output.curves)
-        assert box.y1 <= below.y0 + 1, "the legend lies on the axes"
-        assert canvas.x0 - 1 <= box.x0 and box.x1 <= canvas.x1 + 1 and canvas.y0 - 1 <= box.y0
-        if not given:
-            assert output.ax_.bbox.height > 0.6 * 3.2 * output.figure_.dpi, "the legend takes the curves' room"
-
-
-@pytest.mark.parametrize("n", [14, 60])
-def test_names_of_many_sources_do_not_touch(n: int) -> None:
-    import matplotlib.pyplot as plt
-
-    display = ScoreDisplay.from_frame(generated(n))
-    for ax in (None, plt.subplots(figsize=(6, 3.6), layout="constrained")[1]):
-        display.plot(ax).figure_.canvas.draw()
-        boxes = [text.get_window_extent() for text in display.ax_.get_yticklabels()]
-        assert len(boxes) == n + 1
-        assert all(upper.y0 >= lower.y1 - 1 for upper, lower in itertools.pairwise(boxes))
-
-
-def test_words_of_a_narrow_confusion_do_not_touch() -> None:
-    import matplotlib.pyplot as plt
-
-    ax = plt.subplots(figsize=(1.6, 2), layout="constrained")[1]
-    ConfusionDisplay.from_frame(scores()).plot(ax).figure_.canvas.draw()
-    left, right = (text.get_window_extent() for text in ax.get_xticklabels())
-    assert left.x1 < right.x0
 
 
 @pytest.mark.filterwarnings("error")

@@ -1,10 +1,6 @@
 """evaluate: every file gets its row, its score or its reason, wherever and however often it is run."""
 
 import json
-import os
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -16,19 +12,13 @@ from PIL.PngImagePlugin import PngInfo
 import forensix
 from forensix import Evaluation, Manifest, analyze, evaluate
 from forensix.errors import ModelNotFound, UsageError
-from forensix.evaluation.store import Store
 from forensix.models import ModelCard, get_card
 from forensix.perturb import degrade_file
-from tests.evaluation.detectors import DEADLY, Deadly, Grey, Odd, Scaled, pictures, plain
-from tests.making import tone, write_audio, write_image, write_video
+from tests.evaluation.detectors import DEADLY, Deadly, Grey, Odd, pictures, plain
+from tests.making import tone, write_audio, write_video
 
 TASK = "quick"
 REAL = "ai_generated_image_detection"
-
-
-@pytest.fixture(scope="module")
-def few(tmp_path_factory: pytest.TempPathFactory) -> Manifest:
-    return pictures(tmp_path_factory.mktemp("few"), 8)
 
 
 def test_a_row_for_each_file_component_and_condition_in_the_order_of_the_manifest(few: Manifest) -> None:
@@ -164,73 +154,6 @@ def test_what_a_file_says_of_itself_counts_unless_it_is_left_aside(tmp_path: Pat
     assert scores[0] > 0.9 > scores[1] == pytest.approx(60 / 255)
 
 
-def test_a_file_is_scored_once_whatever_it_is_called_and_however_often_it_is_asked_for(tmp_path: Path) -> None:
-    listed = pictures(tmp_path, 4)
-    (tmp_path / "copy.png").write_bytes((tmp_path / "001.png").read_bytes())
-    table = pd.concat([listed.table, pd.DataFrame({"path": ["copy.png"], "label": ["fake"]})])
-    listed = Manifest(table, root=tmp_path)
-    detector, cache = Grey(), tmp_path / "cache"
-    first = evaluate(listed, TASK, component=detector, cache=cache)
-    assert detector.calls == 4
-    assert first.scores["score"].iloc[4] == first.scores["score"].iloc[1]
-    again = evaluate(listed, TASK, component=detector, cache=cache)
-    assert detector.calls == 4
-    pd.testing.assert_frame_equal(again.scores, first.scores)
-    (tmp_path / "000.png").rename(tmp_path / "renamed.png")
-    write_image(tmp_path / "002.png", np.full((48, 64, 3), 200, np.uint8))
-    table = table.replace({"000.png": "renamed.png"})
-    other = evaluate(Manifest(table, root=tmp_path), TASK, component=detector, cache=cache)
-    assert detector.calls == 5, "only the file that changed"
-    assert other.scores["score"].iloc[2] == pytest.approx(200 / 255)
-    evaluate(listed.where(path="001.png"), TASK, component=Grey(version="2"), cache=cache)
-    assert len(Store(cache / "scores.db")) == 6, "another model is another score"
-    evaluate(listed.where(path="001.png"), TASK, component=detector, cache=cache, degradations={"blur": [1]})
-    assert detector.calls == 6, "only the copy that is new"
-
-
-def test_failures_are_tried_again(tmp_path: Path) -> None:
-    listed = pictures(tmp_path, 2)
-    complete = (tmp_path / "001.png").read_bytes()
-    (tmp_path / "001.png").unlink()
-    assert len(evaluate(listed, TASK, component=Grey(), cache=tmp_path / "cache").failures) == 1
-    (tmp_path / "001.png").write_bytes(complete)
-    assert evaluate(listed, TASK, component=Grey(), cache=tmp_path / "cache").failures.empty
-
-
-def test_a_component_that_does_not_say_what_it_is_is_not_kept(few: Manifest, tmp_path: Path) -> None:
-    detector = Grey(version=None)
-    for times in (1, 2):
-        evaluation = evaluate(few, TASK, component=detector, cache=tmp_path)
-        assert detector.calls == 8 * times
-    assert any("neither a card nor a version" in note for note in evaluation.notes)
-    card = get_card("forensix-image")
-    remaining = Grey(version=None, card=card)
-    for _ in range(2):
-        evaluation = evaluate(few, TASK, component=remaining, cache=tmp_path)
-    assert remaining.calls == 8
-    assert evaluation.components == ("forensix-image",) and evaluation.thresholds == {"forensix-image": card.threshold}
-    fields = Grey(version=None, card=card.model_copy(update={"summary": "other words"}))
-    evaluate(few, TASK, component=fields, cache=tmp_path)
-    assert fields.calls == 0, "words of a card change no score"
-    moved = Grey(version=None, card=card.model_copy(update={"threshold": 0.9}))
-    evaluate(few, TASK, component=moved, cache=tmp_path)
-    assert moved.calls == 8
-
-
-@pytest.mark.parametrize("hidden", [False, True])
-def test_objects_of_one_class_are_told_apart_by_what_they_were_made_with(
-    hidden: bool, few: Manifest, tmp_path: Path
-) -> None:
-    sweep = {"whole": Scaled(1.0, hidden), "half": Scaled(0.5, hidden)}
-    for _ in range(2):
-        evaluation = evaluate(few, TASK, component=sweep, cache=tmp_path)
-        complete, half = (
-            evaluation.scores.loc[evaluation.scores["component"] == name, "score"].to_numpy() for name in sweep
-        )
-        np.testing.assert_allclose(half, complete / 2)
-    assert evaluation.info["from_cache"] == (0 if hidden else 16)
-
-
 def test_sources_that_a_model_was_trained_on_are_flagged(few: Manifest) -> None:
     card: ModelCard = get_card("forensix-image")
     observed = card.trained_on[0].model_copy(update={"source": "Some-Lab/Set 1"})
@@ -267,48 +190,6 @@ def test_an_output_is_whole_and_holds_what_made_it(few: Manifest, tmp_path: Path
     pd.testing.assert_frame_equal(Evaluation.load(folder).scores, again.scores)
     with pytest.raises(UsageError, match="there is no evaluation"):
         Evaluation.load(tmp_path)
-
-
-@pytest.mark.parametrize("executor", ["'here'", "2"])
-def test_a_run_that_is_killed_goes_on_where_it_stopped(tmp_path: Path, executor: str) -> None:
-    listed = pictures(tmp_path, 24)
-    listed.write(tmp_path / "manifest.csv")
-    folder = tmp_path / "output"
-    code = (
-        "from forensix import evaluate\nfrom forensix.evaluation import store\n"
-        "from tests.evaluation.detectors import Grey\n"
-        "store._KEEP_S = 0.3\n"
-        f"evaluate({str(tmp_path / 'manifest.csv')!r}, {TASK!r}, component=Grey(sleep_s=0.4), cache=False,"
-        f" executor={executor}, output={str(folder)!r})"
-    )
-    process = subprocess.Popen([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": ":".join(sys.path)})
-    try:
-        _wait_for_rows(folder / "scores.partial.db", 4)
-    finally:
-        process.kill()
-        process.wait()
-    with pytest.raises(UsageError, match="not finished: call evaluate again"):
-        Evaluation.load(folder)
-    with Store(folder / "scores.partial.db") as store:
-        remaining = len(store)
-    assert 4 <= remaining < 24
-    detector = Grey()
-    evaluation = evaluate(tmp_path / "manifest.csv", TASK, component=detector, cache=False, output=folder)
-    assert detector.calls == 24 - remaining
-    assert evaluation.info["from_cache"] == remaining
-    complete = evaluate(tmp_path / "manifest.csv", TASK, component=Grey(), cache=False)
-    pd.testing.assert_frame_equal(plain(evaluation.scores), plain(complete.scores))
-
-
-def _wait_for_rows(path: Path, n: int) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        if path.exists():
-            with Store(path) as store:
-                if len(store) >= n:
-                    return
-        time.sleep(0.05)
-    raise AssertionError("nothing was kept within a minute")
 
 
 def test_tables_and_displays_come_from_the_scores(few: Manifest) -> None:
@@ -393,36 +274,6 @@ def test_wrong_calls_stop_before_any_work(few: Manifest, tmp_path: Path) -> None
         with pytest.raises(error, match=sentence):
             evaluate(**{"manifest": few, "task": TASK, "component": detector, "cache": False} | changed)  # type: ignore[arg-type]
         assert not detector.calls
-
-
-def test_a_damaged_cache_is_said_and_not_used(few: Manifest, tmp_path: Path) -> None:
-    (tmp_path / "scores.db").write_bytes(b"no database at all, but long enough to be read as one" * 100)
-    with pytest.raises(UsageError, match="is damaged"):
-        evaluate(few, TASK, component=Grey(), cache=tmp_path)
-    (tmp_path / "file").write_text("x")
-    with pytest.raises(UsageError, match="cannot be kept"):
-        evaluate(few, TASK, component=Grey(), cache=tmp_path / "file")
-
-
-def test_a_cache_that_can_only_be_read_is_read(few: Manifest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    part = Manifest(few.table.head(3), root=few.root)
-    evaluate(part, TASK, component=Grey(), cache=tmp_path)
-    monkeypatch.setattr("forensix.evaluation.store.Store.takes", lambda self: False)
-    detector = Grey()
-    evaluation = evaluate(few, TASK, component=detector, cache=tmp_path)
-    assert detector.calls == 5 and evaluation.info["from_cache"] == 3
-    assert any("can only be read" in note for note in evaluation.notes)
-    with Store(tmp_path / "scores.db") as store:
-        assert len(store) == 3
-
-
-def test_a_store_without_room_says_so_and_keeps_what_it_had(tmp_path: Path) -> None:
-    with Store(tmp_path / "scores.db") as store:
-        store.put({"a": {"score": 0.5}})
-        store._db.execute("PRAGMA max_page_count=4")
-        with pytest.raises(UsageError, match=r"disk is full.*name another folder"):
-            store.put({str(i): {"text": "x" * 5000} for i in range(9)})
-        assert store.get(["a", "1"]) == {"a": {"score": 0.5}}
 
 
 def test_the_whole_grid_in_one_call(tmp_path: Path) -> None:

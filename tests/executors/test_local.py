@@ -15,8 +15,8 @@ from forensix.executors import ENOUGH, Done, local, run
 from tests.executors import acts
 
 
-def values(found: Iterator[Done]) -> list[object]:
-    return [done.value for done in sorted(found, key=lambda done: done.index)]
+def values(results: Iterator[Done]) -> list[object]:
+    return [done.value for done in sorted(results, key=lambda done: done.index)]
 
 
 def test_the_same_results_here_and_elsewhere_and_each_worker_takes_many() -> None:

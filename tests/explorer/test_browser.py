@@ -22,7 +22,7 @@ SMALL = small.folder("images")
 WAIT_MS = 90_000
 MAKE = """
 import forensix
-found = forensix.evaluate("dataset/manifest.csv", "ai_generated_image_detection", executor="here", cache=False)
+evaluation = forensix.evaluate("dataset/manifest.csv", "ai_generated_image_detection", executor="here", cache=False)
 """
 
 
@@ -34,7 +34,7 @@ def page(tmp_path: Path) -> Iterator[Any]:
     (tmp_path / "media").mkdir()
     shutil.copy(SMALL / "generated-0.jpg", tmp_path / "media" / "<b>bold.jpg")
     (tmp_path / "media" / "letter.txt").write_text("no picture")
-    (tmp_path / "look.ipynb").write_text(notebook(MAKE + "forensix.explore('media')", "forensix.explore(found)"))
+    (tmp_path / "look.ipynb").write_text(notebook(MAKE + "forensix.explore('media')", "forensix.explore(evaluation)"))
     with running_lab(tmp_path) as address, playwright.sync_playwright() as p:
         browser = p.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         page = browser.new_page(viewport={"width": 1300, "height": 2400})

@@ -16,7 +16,7 @@ from forensix.explorer import selection
 from forensix.explorer.evaluation_view import PAGE_ROWS
 from forensix.explorer.selection import Selection
 from tests.explorer.conftest import N_FILES, info, scores
-from tests.explorer.test_explorer import click, named, shown, widgets
+from tests.explorer.test_explorer import click, named, page_of, widgets
 
 
 def test_outcomes_are_those_of_the_cards_threshold(evaluation: Evaluation) -> None:
@@ -85,19 +85,19 @@ def test_a_saved_evaluation_is_opened_by_its_folder(evaluation: Evaluation, tmp_
     assert len(explorer.table) == N_FILES
     (tmp_path / "saved" / "scores.parquet").write_bytes(b"nonsense")
     explorer.open(tmp_path / "saved")
-    assert "is damaged" in explorer.message and "is damaged" in shown(explorer)
+    assert "is damaged" in explorer.message and "is damaged" in page_of(explorer)
 
 
 def test_menus_filter_and_pages_turn(evaluation: Evaluation) -> None:
     explorer = forensix.explore(evaluation)
-    assert f"{N_FILES} rows of {2 * N_FILES}" in shown(explorer)
+    assert f"{N_FILES} rows of {2 * N_FILES}" in page_of(explorer)
     assert (
         sum((controls.tooltip or "").startswith("look at") for controls in widgets(explorer, ipywidgets.Button))
         == PAGE_ROWS
     )
-    first = shown(explorer)
+    first = page_of(explorer)
     click(explorer, "Next page")
-    assert named(explorer, ipywidgets.BoundedIntText, "Page").value == 2 and shown(explorer) != first
+    assert named(explorer, ipywidgets.BoundedIntText, "Page").value == 2 and page_of(explorer) != first
     named(explorer, ipywidgets.Dropdown, "Outcome").value = "errors"
     assert explorer.selection is not None and explorer.selection.outcome == "errors"
     assert named(explorer, ipywidgets.BoundedIntText, "Page").value == 1
@@ -107,13 +107,13 @@ def test_menus_filter_and_pages_turn(evaluation: Evaluation) -> None:
     menu = named(explorer, ipywidgets.Dropdown, "is")
     menu.value = "maker $x^ 3"
     assert explorer.selection.where == {"generator": "maker $x^ 3"}
-    assert set(explorer.table["generator"]) == {"maker $x^ 3"} and "data:image/svg+xml" in shown(explorer)
+    assert set(explorer.table["generator"]) == {"maker $x^ 3"} and "data:image/svg+xml" in page_of(explorer)
     named(explorer, ipywidgets.BoundedFloatText, "Score from").value = 0.99
-    assert explorer.table.empty and "No row matches." in shown(explorer)
+    assert explorer.table.empty and "No row matches." in page_of(explorer)
     click(explorer, "Clear")
     assert explorer.selection == Selection("forensix-image")
     named(explorer, ipywidgets.Dropdown, "Outcome").value = "failed"
-    assert "&lt;b&gt;broken" in shown(explorer) and "<b>broken" not in shown(explorer)
+    assert "&lt;b&gt;broken" in page_of(explorer) and "<b>broken" not in page_of(explorer)
 
 
 def test_a_change_by_script_is_shown(evaluation: Evaluation) -> None:
@@ -135,8 +135,8 @@ def test_a_row_is_looked_at_as_it_was_scored(evaluation: Evaluation) -> None:
     assert report is not None and report.tasks == ("ai_generated_image_detection",)
     fields = " ".join(report.warnings)
     assert "content has changed since" in fields and "In the evaluation it scored" in fields
-    assert "labelled real" in shown(explorer) and "AI-generated picture" in shown(explorer)
-    assert "fx-looked" in shown(explorer)
+    assert "labelled real" in page_of(explorer) and "AI-generated picture" in page_of(explorer)
+    assert "fx-looked" in page_of(explorer)
     explorer.select(degradation="jpeg 70", component="theirs")
     report = explorer.look(0)
     assert report is not None and report.format == "png" and report.name == "00.png"
@@ -154,7 +154,7 @@ def test_a_file_that_is_gone_is_told(evaluation: Evaluation, tmp_path: Path) -> 
     (tmp_path / "dataset" / "01.png").rename(tmp_path / "01.png")
     named(explorer, ipywidgets.Button, "01.png").click()
     assert explorer.report is None and "01.png is not in" in explorer.message
-    assert "any more" in shown(explorer)
+    assert "any more" in page_of(explorer)
     explorer.root = tmp_path
     report = explorer.look(0)
     assert report is not None and report.error is None and explorer.message == ""

@@ -37,7 +37,7 @@ def named(explorer: Explorer, kind: type, description: str) -> Any:
     return next(controls for controls in widgets(explorer, kind) if controls.description == description)
 
 
-def shown(explorer: Explorer) -> str:
+def page_of(explorer: Explorer) -> str:
     """Return the HTML that the widget shows, styles aside."""
     return "".join(
         controls.value for controls in widgets(explorer, ipywidgets.HTML) if not controls.value.startswith("<style>")
@@ -71,7 +71,7 @@ def test_clicks_choose_a_file_and_run(media: Path) -> None:
     assert explorer.tasks == QUICK
     click(explorer, "Run")
     assert explorer.wait(60)
-    assert "File forensics" in shown(explorer) and "Claims" in shown(explorer)
+    assert "File forensics" in page_of(explorer) and "Claims" in page_of(explorer)
     assert not named(explorer, ipywidgets.Button, "Run").disabled
 
 
@@ -81,8 +81,8 @@ def test_hostile_names_are_escaped_wherever_they_stand(media: Path) -> None:
     assert any("[U+202E]" in label for label in labels) and not any("\u202e" in label for label in labels)
     explorer.open(media / HOSTILE)
     explorer.run()
-    assert "&lt;img src=x" in shown(explorer)
-    assert "<img src=x" not in shown(explorer) and "\u202e" not in shown(explorer)
+    assert "&lt;img src=x" in page_of(explorer)
+    assert "<img src=x" not in page_of(explorer) and "\u202e" not in page_of(explorer)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_what_cannot_be_opened_is_told(tmp_path: Path, given: str, sentence: str
         click(explorer, "Run")
     else:
         assert explorer.source is None
-    assert sentence in explorer.message and sentence in shown(explorer)
+    assert sentence in explorer.message and sentence in page_of(explorer)
     assert place.value == ""
 
 
@@ -107,7 +107,7 @@ def test_a_file_that_is_no_medium_is_told_in_its_report(media: Path) -> None:
     explorer = forensix.explore(media / "letter.txt")
     report = explorer.run()
     assert report is not None and report.error is not None and "is text" in report.error
-    assert "Not analysed" in shown(explorer) and explorer.message == ""
+    assert "Not analysed" in page_of(explorer) and explorer.message == ""
 
 
 def test_tasks_that_do_not_accept_an_input_are_passed_over(media: Path) -> None:
@@ -128,9 +128,9 @@ def test_an_upload_is_analysed_under_its_name(media: Path) -> None:
     now = dt.datetime.now(dt.UTC)
     file = {"name": "../<b>x.png", "type": "", "size": 1, "content": memoryview(content), "last_modified": now}
     upload.set_trait("value", (file,))
-    assert explorer.name == "../<b>x.png" and "&lt;b&gt;x.png" in shown(explorer)
+    assert explorer.name == "../<b>x.png" and "&lt;b&gt;x.png" in page_of(explorer)
     report = explorer.run()
-    assert report is not None and report.kind == "image" and "<b>x" not in shown(explorer)
+    assert report is not None and report.kind == "image" and "<b>x" not in page_of(explorer)
 
 
 class Slow:
@@ -162,7 +162,7 @@ def test_the_kernel_answers_while_an_analysis_runs_and_stop_ends_it(media: Path)
     assert explorer.running.stopping and named(explorer, ipywidgets.Button, "Stop").disabled
     slow.go.set()
     assert explorer.wait(60)
-    assert explorer.report is None and explorer.message == STOPPED and STOPPED in shown(explorer)
+    assert explorer.report is None and explorer.message == STOPPED and STOPPED in page_of(explorer)
     report = explorer.run()
     assert report is not None and report.scores["ai_generated_image_detection"] == 0.5 and explorer.message == ""
 
@@ -191,7 +191,7 @@ def test_a_component_that_breaks_is_one_sentence(media: Path, capfd: pytest.Capt
     explorer = forensix.explore(media / "deeper" / "plain.png", tasks, image_detector=Rude())
     assert explorer.run() is None
     assert explorer.message == "The analysis broke off with RuntimeError: <b>no</b> never."
-    assert "&lt;b&gt;no" in shown(explorer)
+    assert "&lt;b&gt;no" in page_of(explorer)
     assert capfd.readouterr().err == ""
 
 

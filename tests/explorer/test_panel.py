@@ -8,7 +8,7 @@ import pytest
 import forensix
 from forensix.errors import UsageError
 from tests.explorer.conftest import HOSTILE
-from tests.explorer.test_explorer import QUICK, click, named, shown, widgets
+from tests.explorer.test_explorer import QUICK, click, named, page_of, widgets
 
 
 def test_a_report_is_saved_under_the_name_that_is_given(media: Path, tmp_path: Path) -> None:
@@ -20,12 +20,12 @@ def test_a_report_is_saved_under_the_name_that_is_given(media: Path, tmp_path: P
     path.value = str(tmp_path / "kept.html")
     click(explorer, "Save report")
     assert (tmp_path / "kept.html").read_text() == report.to_html()
-    assert f"Saved as {tmp_path / 'kept.html'}." in shown(explorer)
+    assert f"Saved as {tmp_path / 'kept.html'}." in page_of(explorer)
     click(explorer, "Save report")
-    assert "is there already: name another file" in shown(explorer)
+    assert "is there already: name another file" in page_of(explorer)
     path.value = str(tmp_path / "nowhere" / "a.html")
     click(explorer, "Save report")
-    assert "There is no folder" in shown(explorer)
+    assert "There is no folder" in page_of(explorer)
 
 
 def test_without_a_name_it_lies_here(media: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,14 +43,14 @@ def test_two_files_are_compared(media: Path) -> None:
     ]
     explorer.run()
     click(explorer, "Compare with the next")
-    assert "Kept: tone.wav. Choose another file and run." in shown(explorer)
-    assert "Two files compared" not in shown(explorer)
+    assert "Kept: tone.wav. Choose another file and run." in page_of(explorer)
+    assert "Two files compared" not in page_of(explorer)
     explorer.open(media / "deeper" / "plain.png")
     explorer.run()
-    text = shown(explorer)
+    text = page_of(explorer)
     assert "Two files compared" in text and "tone.wav" in text and "plain.png" in text
     click(explorer, "Stop comparing")
-    assert "Two files compared" not in shown(explorer) and explorer.kept is None
+    assert "Two files compared" not in page_of(explorer) and explorer.kept is None
 
 
 def test_a_script_is_told_that_there_is_no_report(media: Path) -> None:

@@ -30,8 +30,8 @@ def test_the_five_points_come_to_lie_on_the_template(scale: float, degrees: floa
     y, x = np.mgrid[:ALIGNED_PX, :ALIGNED_PX] + 0.5
     for px, py in TEMPLATE:
         weight = crop[..., 0] * (np.hypot(x - px, y - py) < 9.0)
-        found = np.array([(weight * x).sum(), (weight * y).sum()]) / weight.sum()
-        assert np.abs(found - (px, py)).max() < 0.5
+        centre = np.array([(weight * x).sum(), (weight * y).sum()]) / weight.sum()
+        assert np.abs(centre - (px, py)).max() < 0.5
 
 
 def test_a_large_picture_is_scaled_down_without_aliasing() -> None:
@@ -50,10 +50,10 @@ def test_a_face_at_the_rim_repeats_the_edge() -> None:
 
 
 def test_the_same_face_turned_gives_the_same_crop(astronaut: np.ndarray) -> None:
-    found = landmarks(astronaut)[0]
-    upright = aligned(astronaut, found).astype(float)
+    five = landmarks(astronaut)[0]
+    upright = aligned(astronaut, five).astype(float)
     turned = np.ascontiguousarray(np.rot90(astronaut))
-    x, y = found.T
+    x, y = five.T
     points = np.stack([y, astronaut.shape[1] - x], axis=1)
     assert np.abs(aligned(turned, points) - upright)[20:-20, 20:-20].mean() < 1.0
 

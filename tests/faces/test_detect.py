@@ -9,28 +9,28 @@ from forensix.faces import detect, landmarks
 
 
 def test_finds_the_astronaut(astronaut):
-    (found,) = detect([astronaut])
-    assert len(found) == 1
-    x1, y1, x2, y2 = found.boxes[0]
+    (faces,) = detect([astronaut])
+    assert len(faces) == 1
+    x1, y1, x2, y2 = faces.boxes[0]
     assert 90 < x1 < 120 and 170 < x2 < 200 and 50 < y1 < 80 and 160 < y2 < 190
-    eyes, nose, mouth = found.landmarks[0, :2], found.landmarks[0, 2], found.landmarks[0, 3:]
+    eyes, nose, mouth = faces.landmarks[0, :2], faces.landmarks[0, 2], faces.landmarks[0, 3:]
     assert eyes[0, 0] < nose[0] < eyes[1, 0]
     assert eyes[:, 1].max() < nose[1] < mouth[:, 1].min()
 
 
 def test_finds_the_admiral(hopper):
-    (found,) = detect([hopper])
-    assert len(found) == 1
-    assert found.scores[0] > 0.99
-    np.testing.assert_allclose(landmarks(hopper), found.landmarks)
+    (faces,) = detect([hopper])
+    assert len(faces) == 1
+    assert faces.scores[0] > 0.99
+    np.testing.assert_allclose(landmarks(hopper), faces.landmarks)
 
 
 def test_finds_nothing_where_there_is_no_face():
     from sklearn.datasets import load_sample_image
 
     noise = np.random.default_rng(0).integers(0, 256, (200, 300, 3)).astype(np.uint8)
-    found = detect([load_sample_image("china.jpg"), load_sample_image("flower.jpg"), noise, np.zeros_like(noise)])
-    assert [len(one) for one in found] == [0, 0, 0, 0]
+    detections = detect([load_sample_image("china.jpg"), load_sample_image("flower.jpg"), noise, np.zeros_like(noise)])
+    assert [len(one) for one in detections] == [0, 0, 0, 0]
 
 
 def test_a_face_that_fills_the_picture_keeps_its_place(astronaut):

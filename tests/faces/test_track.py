@@ -48,12 +48,12 @@ def test_two_faces_that_cross_keep_their_names(head, other_head, paste):
 
 
 def test_a_short_gap_is_bridged_and_a_long_one_is_not(head, paste):
-    shown, empty = paste((head, 100, 50)), paste()
-    (one,) = track_frames(frames_of([shown] * 4 + [empty] * 3 + [shown] * 4))
+    full, empty = paste((head, 100, 50)), paste()
+    (one,) = track_frames(frames_of([full] * 4 + [empty] * 3 + [full] * 4))
     assert len(one) == 8
     # Frames without the face are not invented.
     assert not set(one.frame_idx.tolist()) & {24, 30, 36}
-    assert len(track_frames(frames_of([shown] * 4 + [empty] * 9 + [shown] * 4))) == 2
+    assert len(track_frames(frames_of([full] * 4 + [empty] * 9 + [full] * 4))) == 2
 
 
 def test_a_cut_to_another_person_ends_the_track(head, other_head, paste):
@@ -62,14 +62,14 @@ def test_a_cut_to_another_person_ends_the_track(head, other_head, paste):
 
 
 def test_crops_are_bounded_and_spread_over_time(head, paste):
-    shown = paste((head, 100, 50))
-    (one,) = track_frames(frames_of([shown] * 45), max_crops=8)
+    frame = paste((head, 100, 50))
+    (one,) = track_frames(frames_of([frame] * 45), max_crops=8)
     assert len(one) == 45
     assert 4 <= len(one.crops) <= 8
     gaps = np.diff(one.kept)
     assert gaps.min() == gaps.max()
     assert one.kept[-1] >= 45 - 2 * gaps[0]
-    assert one.crop_frame_idx.tolist() == (6 * one.kept).tolist()
+    assert one.frame_idx[one.kept].tolist() == (6 * one.kept).tolist()
 
 
 def test_crops_that_a_known_duration_has_no_room_for_are_not_cut(head, paste, monkeypatch):
@@ -78,12 +78,12 @@ def test_crops_that_a_known_duration_has_no_room_for_are_not_cut(head, paste, mo
         return aligned(*given)
 
     monkeypatch.setattr("forensix.faces.linking.aligned", counted)
-    found = []
+    cuts = []
     for duration_s in (None, 45 * STEP_MS / 1000):
         cut_of: list[int] = []
         (one,) = track_frames(frames_of([paste((head, 100, 50))] * 45), duration_s=duration_s, max_crops=12)
-        found.append((one.kept.tolist(), len(cut_of)))
-    (kept, n_blind), (kept_knowing, n_knowing) = found
+        cuts.append((one.kept.tolist(), len(cut_of)))
+    (kept, n_blind), (kept_knowing, n_knowing) = cuts
     assert kept_knowing == kept == list(range(0, 45, 4))
     assert n_knowing < n_blind
 
@@ -102,12 +102,12 @@ def test_faces_are_assigned_as_by_an_exhaustive_search():
     for n, m in ((1, 1), (2, 3), (3, 2), (3, 3)) * 20:
         value, allowed = rng.uniform(0.1, 1, (n, m)), rng.random((n, m)) < 0.5
         few = min(n, m)
-        found = []
+        sums = []
         for rows, columns in product(permutations(range(n), few), permutations(range(m), few)):
             values = [value[i, j] for i, j in zip(rows, columns, strict=True) if allowed[i, j]]
-            found.append((len(values), sum(values)))
+            sums.append((len(values), sum(values)))
         pairs = assigned(value, allowed)
-        assert (len(pairs), sum(value[i, j] for i, j in pairs)) == pytest.approx(max(found))
+        assert (len(pairs), sum(value[i, j] for i, j in pairs)) == pytest.approx(max(sums))
         assert all(allowed[i, j] for i, j in pairs)
         assert all(len(set(one)) == len(pairs) for one in zip(*pairs, strict=True))
 
@@ -183,11 +183,11 @@ def test_scaling_down_gives_what_pil_gives(astronaut, filter):
 def test_progress_is_told_and_stills_are_kept_of_a_video(head, paste, tmp_path):
     pictures = [paste((head, 20 + 3 * i, 50)) for i in range(50)]
     write_video(tmp_path / "clip.mp4", 50, (360, 240), 25, paint=pictures.__getitem__)
-    told: list[float] = []
+    shares: list[float] = []
     with open_media(tmp_path / "clip.mp4") as media:
-        (one,) = track(media, progress=told.append)
+        (one,) = track(media, progress=shares.append)
         kept = stills(media)
-    assert told == sorted(told) and len(told) >= 8 and 0.8 < told[-1] <= 1
+    assert shares == sorted(shares) and len(shares) >= 8 and 0.8 < shares[-1] <= 1
     assert {still.index for still in kept} >= set(one.frame_idx.tolist())
     assert kept[0].rgb.shape == (240, 360, 3) and kept[0].scale == 1.0
 

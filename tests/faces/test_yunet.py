@@ -38,22 +38,22 @@ class Planted:
 
 
 def test_outputs_are_read_as_boxes_scores_and_points_of_the_picture() -> None:
-    (found,) = Yunet(Planted(6, 4)).detect([np.zeros((300, 400, 3), np.uint8)])
-    np.testing.assert_allclose(found.scores, [0.9], atol=1e-6)
-    np.testing.assert_allclose(found.boxes, [[104 - 32, 72 - 40, 104 + 32, 72 + 40]], atol=1e-4)
-    np.testing.assert_allclose(found.landmarks, np.broadcast_to([100, 68], (1, 5, 2)), atol=1e-4)
+    (faces,) = Yunet(Planted(6, 4)).detect([np.zeros((300, 400, 3), np.uint8)])
+    np.testing.assert_allclose(faces.scores, [0.9], atol=1e-6)
+    np.testing.assert_allclose(faces.boxes, [[104 - 32, 72 - 40, 104 + 32, 72 + 40]], atol=1e-4)
+    np.testing.assert_allclose(faces.landmarks, np.broadcast_to([100, 68], (1, 5, 2)), atol=1e-4)
     (large,) = Yunet(Planted(6, 4)).detect([np.zeros((600, 800, 3), np.uint8)], max_side_px=400)
-    np.testing.assert_allclose(large.boxes, 2 * found.boxes, atol=1e-4)
+    np.testing.assert_allclose(large.boxes, 2 * faces.boxes, atol=1e-4)
 
 
 def test_a_face_is_followed_in_a_window_or_lost() -> None:
     detector = Yunet(Planted(4, 4))
     box = np.array([100.0, 100, 164, 164])
-    found = detector.follow(np.zeros((300, 400, 3), np.uint8), np.array([box, box + 40]))
-    assert len(found) == 2
-    middle = (found.boxes[0, :2] + found.boxes[0, 2:]) / 2
+    faces = detector.follow(np.zeros((300, 400, 3), np.uint8), np.array([box, box + 40]))
+    assert len(faces) == 2
+    middle = (faces.boxes[0, :2] + faces.boxes[0, 2:]) / 2
     np.testing.assert_allclose(middle, (132 - 80 + 72, 132 - 80 + 72), atol=0.5)
-    assert (found.scores > 0).all()
+    assert (faces.scores > 0).all()
     assert detector.follow(np.zeros((300, 400, 3), np.uint8), np.zeros((0, 4))).boxes.shape == (0, 4)
     far = Yunet(Planted(0, 0)).follow(np.zeros((300, 400, 3), np.uint8), box[None])
     assert far.scores.tolist() == [0.0]
@@ -74,12 +74,12 @@ def test_the_published_file_sees_the_astronaut_where_mtcnn_does(astronaut) -> No
         detector = yunet()
     except ForensixError as error:
         pytest.skip(str(error))
-    (found,) = detector.detect([astronaut])
-    assert len(found) == 1
+    (faces,) = detector.detect([astronaut])
+    assert len(faces) == 1
     ours = landmarks(astronaut)[0]
     between = np.hypot(*(ours[1] - ours[0]))
-    assert np.abs(found.landmarks[0] - ours).max() < 0.2 * between
-    again = detector.follow(astronaut, found.boxes)
-    assert np.abs(again.landmarks[0] - found.landmarks[0]).max() < 0.1 * between
-    difference = aligned(astronaut, ours).astype(float) - aligned(astronaut, found.landmarks[0])
+    assert np.abs(faces.landmarks[0] - ours).max() < 0.2 * between
+    again = detector.follow(astronaut, faces.boxes)
+    assert np.abs(again.landmarks[0] - faces.landmarks[0]).max() < 0.1 * between
+    difference = aligned(astronaut, ours).astype(float) - aligned(astronaut, faces.landmarks[0])
     assert np.abs(difference).mean() < 25

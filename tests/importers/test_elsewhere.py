@@ -27,8 +27,8 @@ def packed(path: Path, members: Mapping[str, bytes]) -> Path:
     return path
 
 
-def example(path: Path, key: str, **told: object) -> dict[str, bytes]:
-    return {f"{key}.jpg": path.read_bytes(), f"{key}.json": json.dumps(told).encode()}
+def example(path: Path, key: str, **fields: object) -> dict[str, bytes]:
+    return {f"{key}.jpg": path.read_bytes(), f"{key}.json": json.dumps(fields).encode()}
 
 
 def test_shards_are_examples_of_parts_that_share_a_name(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import os
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pandas as pd
@@ -10,18 +9,7 @@ import pytest
 
 from forensix import Manifest, importers
 from forensix.errors import UsageError
-
-
-def touch(root: Path, *names: str) -> None:
-    for name in names:
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_bytes(b"")
-
-
-def by_path(manifest: Manifest) -> dict[str, dict[str, object]]:
-    manifest.check()
-    table = manifest.table.astype(object).where(manifest.table.notna(), None)
-    return {row["path"]: row for row in table.to_dict("records")}
+from tests.importers.trees import by_path, touch
 
 
 def test_faceforensics_groups_pairs_and_actors_with_their_originals(tmp_path: Path) -> None:
@@ -189,99 +177,6 @@ def test_the_page_of_community_forensics_lays_its_shards_out(tmp_path: Path, mon
     ]
 
 
-def test_asvspoof2019_reads_its_protocols(tmp_path: Path) -> None:
-    la = tmp_path / "LA"
-    touch(la, "ASVspoof2019_LA_train/flac/LA_T_1138215.flac", "ASVspoof2019_LA_train/flac/LA_T_1271820.flac")
-    touch(la, "ASVspoof2019_LA_dev/flac/LA_D_1047731.flac")
-    protocols = la / "ASVspoof2019_LA_cm_protocols"
-    protocols.mkdir()
-    (protocols / "ASVspoof2019.LA.cm.train.trn.txt").write_text(
-        "LA_0079 LA_T_1138215 - - bonafide\nLA_0079 LA_T_1271820 - A01 spoof\n"
-    )
-    (protocols / "ASVspoof2019.LA.cm.dev.trl.txt").write_text("LA_0069 LA_D_1047731 - - bonafide\n")
-    for root, prefix in ((tmp_path, "LA/"), (la, "")):
-        rows = by_path(Manifest.import_("asvspoof2019_la", root))
-        fake = rows[f"{prefix}ASVspoof2019_LA_train/flac/LA_T_1271820.flac"]
-        assert (fake["label"], fake["generator"], fake["split"], fake["group_id"]) == (
-            "fake",
-            "A01",
-            "train",
-            "LA_0079",
-        )
-        assert rows[f"{prefix}ASVspoof2019_LA_dev/flac/LA_D_1047731.flac"]["label"] == "real"
-    (protocols / "ASVspoof2019.LA.cm.dev.trl.txt").write_text("LA_0069 LA_D_0 - - bonafide\n")
-    with pytest.raises(UsageError, match=r"LA_D_0, but ASVspoof2019_LA_dev/flac does not"):
-        Manifest.import_("asvspoof2019_la", la)
-
-
-def test_asvspoof2019_takes_the_parts_that_are_there(tmp_path: Path) -> None:
-    protocols = tmp_path / "ASVspoof2019_LA_cm_protocols"
-    protocols.mkdir()
-    with pytest.raises(UsageError, match="has ASVspoof2019_LA_train or ASVspoof2019_LA_dev or ASVspoof2019_LA_eval"):
-        Manifest.import_("asvspoof2019_la", tmp_path)
-    touch(tmp_path, "ASVspoof2019_LA_eval/flac/LA_E_1.flac")
-    (protocols / "ASVspoof2019.LA.cm.eval.trl.txt").write_text("LA_0001 LA_E_1 - A07 spoof\n")
-    assert Manifest.import_("asvspoof2019_la", tmp_path).table["split"].tolist() == ["test"]
-
-
-def test_asvspoof2021_df_reads_its_metadata(tmp_path: Path) -> None:
-    touch(tmp_path, *(f"ASVspoof2021_DF_eval/flac/DF_E_{n}.flac" for n in (2000011, 2000013, 2000058)))
-    keys = tmp_path / "keys" / "DF" / "CM"
-    keys.mkdir(parents=True)
-    (keys / "trial_metadata.txt").write_text(
-        "LA_0023 DF_E_2000011 nocodec asvspoof A14 spoof notrim progress traditional_vocoder - - - -\n"
-        "TEF2 DF_E_2000013 low_m4a vcc2020 Task1-team20 spoof notrim eval neural_vocoder_nonautoregressive"
-        " Task1 team20 FF E\n"
-        "LA_0048 DF_E_2000058 mp3m4a asvspoof - bonafide notrim eval bonafide - - - -\n"
-        "LA_0048 DF_E_9999999 mp3m4a asvspoof - bonafide notrim eval bonafide - - - -\n"
-    )
-    rows = by_path(Manifest.import_("asvspoof2021_df", tmp_path))
-    fake = rows["ASVspoof2021_DF_eval/flac/DF_E_2000013.flac"]
-    assert (fake["label"], fake["generator"], fake["quality"], fake["source"]) == (
-        "fake",
-        "Task1-team20",
-        "low_m4a",
-        "vcc2020",
-    )
-    assert fake["family"] == "neural_vocoder_nonautoregressive"
-    assert {row["label"] for row in rows.values()} == {"real", "fake"} and len(rows) == 2
-    assert len(Manifest.import_("asvspoof2021_df", tmp_path, subset=None)) == 3
-
-
-def test_asvspoof5_reads_ten_columns_and_six(tmp_path: Path) -> None:
-    touch(tmp_path, "flac_T/T_0000000000.flac", "flac_T/T_0000000001.flac", "flac_D/D_0000000001.flac")
-    protocols = tmp_path / "ASVspoof5_protocols"
-    protocols.mkdir()
-    (protocols / "ASVspoof5.train.tsv").write_text(
-        "T_4850 T_0000000000 F - - - AC3 A05 spoof -\nT_4851 T_0000000001 M - - - - bonafide bonafide -\n"
-    )
-    (protocols / "ASVspoof5.dev.track_1.tsv").write_text("D_0001 D_0000000001 F - A11 spoof\n")
-    rows = by_path(Manifest.import_("asvspoof5", tmp_path))
-    train, dev = rows["flac_T/T_0000000000.flac"], rows["flac_D/D_0000000001.flac"]
-    assert (train["label"], train["generator"], train["gender"], train["family"]) == ("fake", "A05", "female", "AC3")
-    assert (dev["label"], dev["generator"], dev["split"]) == ("fake", "A11", "dev")
-    assert rows["flac_T/T_0000000001.flac"]["label"] == "real"
-    assert rows["flac_T/T_0000000001.flac"]["generator"] is None
-    (protocols / "ASVspoof5.dev.track_1.tsv").write_text("D_0001 D_0000000001 F\n")
-    with pytest.raises(UsageError, match="needs 6 columns, but line 1 has 3"):
-        Manifest.import_("asvspoof5", tmp_path)
-
-
-def test_in_the_wild_reads_its_table(tmp_path: Path) -> None:
-    touch(tmp_path, "release_in_the_wild/0.wav", "release_in_the_wild/4.wav")
-    meta = tmp_path / "release_in_the_wild" / "meta.csv"
-    meta.write_text("file,speaker,label\n0.wav,A Person,spoof\n4.wav,B Person,bona-fide\n")
-    rows = by_path(Manifest.import_("in_the_wild", tmp_path))
-    assert {path: row["label"] for path, row in rows.items()} == {
-        "release_in_the_wild/0.wav": "fake",
-        "release_in_the_wild/4.wav": "real",
-    }
-    assert rows["release_in_the_wild/0.wav"]["group_id"] == "A Person"
-    meta.write_text("file,speaker,label\n../../secret.wav,A Person,spoof\n")
-    with pytest.raises(UsageError, match="does not hold it"):
-        Manifest.import_("in_the_wild", tmp_path)
-
-
 def test_fakeavceleb_is_fake_by_picture_by_voice_or_by_either(tmp_path: Path) -> None:
     lines = ["source,target1,target2,method,category,type,race,gender,path,"]
     for kind, method, category in (
@@ -359,75 +254,6 @@ def test_an_empty_folder_is_no_dataset_and_the_sentence_says_what_is_missing(nam
         Manifest.import_(name, tmp_path / "absent")
     with pytest.raises(UsageError, match="does not take these options"):
         Manifest.import_(name, tmp_path, magic=True)
-
-
-def test_unknown_importers_are_refused_and_other_packages_add_theirs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(UsageError, match="there are: asvspoof2019_la"):
-        Manifest.import_("imagenet", tmp_path)
-    entry = EntryPoint("mine", "tests.importers.test_importers:mine", "forensix.importers")
-    monkeypatch.setattr(importers, "_offered", lambda: {"mine": entry})
-    touch(tmp_path, "x.wav")
-    assert "mine" in importers.names()
-    assert Manifest.import_("mine", tmp_path).table.to_dict("records") == [{"path": "x.wav", "label": "fake"}]
-
-
-def mine(root: Path) -> list[dict[str, str]]:
-    return [{"path": path.name, "label": "fake"} for path in root.iterdir()]
-
-
-def none(root: Path) -> None:
-    return None
-
-
-def late_key(root: Path):
-    yield {"path": "x.wav", "label": "fake"}
-    raise KeyError("speaker")
-
-
-def own_type_error(root: Path, speed: int = 1) -> list[dict[str, str]]:
-    return [{"path": "x" + speed, "label": "fake"}]  # type: ignore[operator]
-
-
-def tuples(root: Path) -> list[tuple[str, str]]:
-    return [("x.wav", "fake")]
-
-
-def own_sentence(root: Path) -> list[dict[str, str]]:
-    raise UsageError("my dataset has a list.txt, and this does not")
-
-
-NOT_CALLABLE = 3
-
-
-@pytest.mark.parametrize(
-    ("function", "options", "told"),
-    [
-        ("none", {}, r"mine \(tests.*:none\) must return rows, .* not NoneType"),
-        ("late_key", {}, r"mine \(.*\) failed: KeyError: 'speaker'"),
-        ("own_type_error", {}, r"mine \(.*\) failed: TypeError: can only concatenate"),
-        ("own_type_error", {"pace": 2}, r"mine \(.*\) does not take these options: .*'pace'"),
-        ("tuples", {}, r"mine \(.*\) must yield dicts .* row 1 is tuple"),
-        ("own_sentence", {}, r"^my dataset has a list.txt"),
-        ("absent", {}, r"mine \(.*\) cannot be loaded: AttributeError"),
-        ("NOT_CALLABLE", {}, r"mine \(.*\) must be a function, not int"),
-    ],
-)
-def test_importers_of_other_packages_that_fail_are_named(
-    function: str, options: dict[str, int], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    entry = EntryPoint("mine", f"tests.importers.test_importers:{function}", "forensix.importers")
-    monkeypatch.setattr(importers, "_offered", lambda: {"mine": entry})
-    with pytest.raises(UsageError, match=told):
-        Manifest.import_("mine", tmp_path, **options)
-
-
-def test_an_importer_whose_package_is_broken_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    entry = EntryPoint("mine", "no_such_package:rows", "forensix.importers")
-    monkeypatch.setattr(importers, "_offered", lambda: {"mine": entry})
-    with pytest.raises(UsageError, match=r"mine \(no_such_package:rows\) cannot be loaded: ModuleNotFoundError"):
-        Manifest.import_("mine", tmp_path)
 
 
 def test_a_folder_lists_what_opening_takes_by_every_usual_ending(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -34,3 +35,12 @@ def listener() -> Iterator[Listener]:
     actual = Listener()
     yield actual
     actual.close()
+
+
+@pytest.fixture
+def quiet_and_quick(capfd: pytest.CaptureFixture[str]) -> Iterator[None]:
+    """Fail where something is printed, or where a bad input keeps a caller waiting."""
+    start = time.monotonic()
+    yield
+    assert time.monotonic() - start < 30
+    assert capfd.readouterr() == ("", "")

@@ -12,8 +12,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 import forensix
 from forensix.errors import InputNotFound, LimitExceeded, ModelNotFound, UnsupportedMedia, UsageError
-from forensix.models import Placement, component_names, get_card, load_component, load_model, save_model
-from forensix.models.placement import Network, choose_device, in_batches
+from forensix.models import Placement, component_names, get_card, load_component, load_model, placement, save_model
+from forensix.models.placement import ON_PROCESSOR, Network, choose_device, in_batches
 
 
 @pytest.fixture(scope="module")
@@ -167,6 +167,7 @@ class Tight(torch.nn.Module):
 
 def test_out_of_memory_halves_the_batch_and_goes_on():
     network = Network(Tight(3), batch_size=16)
+    network.move(Placement(batch_size=16))
     x = torch.arange(40.0).reshape(20, 2)
     (actual,) = network(x)
     assert actual.tolist() == x.sum(1).tolist()
@@ -175,6 +176,19 @@ def test_out_of_memory_halves_the_batch_and_goes_on():
     assert set(network.module.seen[-10:]) == {2}
     with pytest.raises(LimitExceeded, match="one input alone needs more memory than the device has"):
         Network(Tight(0), batch_size=4)(x)
+
+
+def test_the_processor_takes_few_at_once_unless_it_is_told_how_many(monkeypatch: pytest.MonkeyPatch):
+    network = Network(Tight(100), batch_size=32)
+    x = torch.arange(40.0).reshape(20, 2)
+    network(x)
+    assert network.module.seen == [ON_PROCESSOR] * (20 // ON_PROCESSOR)
+    network.move(Placement(batch_size=20))
+    network(x)
+    assert network.module.seen[-1] == network.batch_size == 20
+    monkeypatch.setattr(placement, "choose_device", torch.device)
+    network.move(Placement("cuda"))
+    assert network.batch_size == 32
 
 
 def test_other_errors_of_a_network_are_not_taken_for_that():

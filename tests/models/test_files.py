@@ -63,13 +63,13 @@ def card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(
-    ("status", "told"),
+    ("status", "sentence"),
     [(401, "asks for a token: .* set HF_TOKEN"), (403, "asks for a token"), (404, "is not there any more"),
      (503, "it answers 503")],
 )  # fmt: skip
-def test_an_address_that_refuses_says_why(card: Any, server: str, status: int, told: str) -> None:
+def test_an_address_that_refuses_says_why(card: Any, server: str, status: int, sentence: str) -> None:
     card(f"{server}/{status}/x")
-    with pytest.raises(WeightsMissing, match=told):
+    with pytest.raises(WeightsMissing, match=sentence):
         pull_model("published")
 
 
@@ -99,12 +99,12 @@ def test_another_file_is_refused_and_what_was_there_stays(card: Any, server: str
     assert path.read_bytes() == b"weights"
 
 
-@pytest.mark.parametrize(("who", "told"), [("others", "only third parties tell"), ("nobody", "nobody tells")])
+@pytest.mark.parametrize(("who", "sentence"), [("others", "only third parties tell"), ("nobody", "nobody tells")])
 def test_a_hash_that_the_publisher_does_not_tell_is_asked_about_once(
-    card: Any, server: str, who: str, told: str
+    card: Any, server: str, who: str, sentence: str
 ) -> None:
     card(f"{server}/200/weights", hash_from=who, sha256="" if who == "nobody" else RIGHT)
-    with pytest.raises(UsageError, match=rf"{told} the hash of w\.pth .* pull published --yes"):
+    with pytest.raises(UsageError, match=rf"{sentence} the hash of w\.pth .* pull published --yes"):
         pull_model("published")
     path = pull_model("published", yes=True)
     assert pull_model("published") == path == checked_weights("published")

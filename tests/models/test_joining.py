@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from forensix.errors import LimitExceeded
-from forensix.models.placement import Network
+from forensix.models.placement import Network, Placement
 
 
 class Gated(nn.Module):
@@ -54,6 +54,7 @@ def asked(network: Network, many: list[Callable[[], tuple[Tensor, ...]]]) -> lis
 
 def test_what_waits_goes_through_together_and_each_gets_its_own_rows():
     network = Network(Gated(), 8)
+    network.move(Placement(batch_size=8))
     inputs = [torch.full((n, 3), float(n)) for n in (1, 2, 5, 3)] + [
         torch.ones(2, 4),
         torch.ones(1, 3, dtype=torch.int),

@@ -12,7 +12,7 @@ from forensix.report.comparison import ABSENT, MAX_FACTS, compare, render_compar
 from forensix.schema import Claim, ClaimLists, DocumentDetails, ForensicResult
 from forensix.tasks.evidence import FactList, Outcome
 from tests.making import picture, write_image
-from tests.report.test_page import ALLOWED, Page
+from tests.report.parsed import ALLOWED, Page
 
 
 def claim(text: str) -> Claim:

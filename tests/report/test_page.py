@@ -1,8 +1,9 @@
 """The page: nothing that a file says gets out of its place, and everything found is on it."""
 
+import os
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -14,48 +15,8 @@ from forensix.report.embedded import safe_picture
 from forensix.report.page import coded, python_call, render_fragment
 from forensix.schema import Claim, ClaimLists, DocumentDetails, FaceResult, ForensicResult
 from forensix.tasks.evidence import Basis, Curve, FactList, Outcome, StructureMap, Table
+from tests.report.parsed import ALLOWED, Page
 from tests.report.samples import HOSTILE, picture
-
-VOID = {"meta", "img", "br", "link", "input", "hr"}
-ALLOWED = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        html head meta title style body main header footer nav article section h1 h2 h3 h4 p span strong bdi dl div dt
-        dd ul li details summary pre code table caption thead tbody tr th td figure figcaption img br blockquote a
-        svg rect line text polyline circle path
-        """,
-    )
-)
-
-
-class Page(HTMLParser):
-    """Collects what a browser would see, and checks that elements are nested as they should be."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: set[str] = set()
-        self.attributes: list[tuple[str, str, str]] = []
-        self.ids: list[str] = []
-        self.text = ""
-        self._open: list[str] = []
-        self.feed(text)
-        self.close()
-        assert not self._open, f"left open: {self._open}"
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        self.attributes += [(tag, name, value or "") for name, value in attrs]
-        self.ids += [value or "" for name, value in attrs if name == "id"]
-        if tag not in VOID:
-            self._open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self._open and self._open.pop() == tag, f"</{tag}> closes another element"
-
-    def handle_data(self, data: str) -> None:
-        if not self._open or self._open[-1] != "style":
-            self.text += data
 
 
 @pytest.fixture
@@ -290,6 +251,16 @@ def test_a_page_that_cannot_be_written_is_said_in_a_sentence(report: Report, tmp
         report.save_html(tmp_path)
     with pytest.raises(UsageError, match="is not there: make it"):
         report.save_html(tmp_path / "none" / "report.html")
+
+
+def test_a_pipe_is_written_to_and_stays_what_it_is(report: Report, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(pipe.read_text, encoding="utf-8")
+        save_page([report], pipe)
+        assert reading.result(30).startswith("<!DOCTYPE html>")
+    assert pipe.is_fifo() and list(tmp_path.iterdir()) == [pipe]
 
 
 def test_page_is_written_in_one_step(report: Report, tmp_path: Path) -> None:

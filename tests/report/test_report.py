@@ -187,8 +187,8 @@ def test_claims_about_the_file_stand_in_its_sentence(report: Report) -> None:
 
 def test_the_sentence_prefers_what_shows_editing_to_the_name_of_a_program() -> None:
     named = Claim(claim="An editor is named", explanation="", type="software", user_category="editing", value=())
-    shown = Claim(claim="A box covers text", explanation="", type="versions", user_category="editing", value=())
-    lists = ClaimLists(critical=(), suspect=(named, shown), benign=())
+    editing = Claim(claim="A box covers text", explanation="", type="versions", user_category="editing", value=())
+    lists = ClaimLists(critical=(), suspect=(named, editing), benign=())
     outcome = Outcome(
         ForensicResult(claim_lists=lists, document_details=DocumentDetails(), red_flags={}, trigger_values={}), None
     )

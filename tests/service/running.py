@@ -103,7 +103,7 @@ def serving(
         )
     service = Service(f"http://127.0.0.1:{port}", home, log, env, process)
     try:
-        wait_until(lambda: _ready(service), START_S, "the service to be ready", told=lambda: tail(log))
+        wait_until(lambda: _ready(service), START_S, "the service to be ready", log=lambda: tail(log))
         yield service
     finally:
         stop(process)
@@ -130,12 +130,12 @@ def stop(process: "subprocess.Popen[bytes]") -> int:
 
 
 def wait_until(
-    done: Callable[[], bool], timeout_s: float, what: str, *, told: Callable[[], str] = str, every_s: float = 0.05
+    done: Callable[[], bool], timeout_s: float, what: str, *, log: Callable[[], str] = str, every_s: float = 0.05
 ) -> None:
-    """Wait for a condition; fail with what it was, and with what ``told`` returns."""
+    """Wait for a condition; fail with what it was, and with what ``log`` returns."""
     end = time.monotonic() + timeout_s
     while not done():
-        assert time.monotonic() < end, f"waited {timeout_s:.0f} s for {what}\n{told()}"
+        assert time.monotonic() < end, f"waited {timeout_s:.0f} s for {what}\n{log()}"
         time.sleep(every_s)
 
 
@@ -211,3 +211,17 @@ def receiving(answers: Sequence[int] = (), delay_s: float = 0.0) -> Iterator[Rec
     finally:
         server.shutdown()
         server.server_close()
+
+
+def children(process_id: int) -> list[int]:
+    actual = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(process_id)], capture_output=True, text=True, check=False
+    )
+    return [int(line) for line in actual.stdout.split()]
+
+
+def alive(process_id: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{process_id}/status").read_text()
+    except FileNotFoundError:
+        return False

@@ -6,34 +6,36 @@ from typing import Any
 Json = dict[str, Any]
 
 
-def differences(expected: Json, found: Json, document: Json, where: str = "$", *, nulls: bool = False) -> Iterator[str]:
-    """Yield a sentence for each difference; references in ``found`` are looked up in ``document``.
+def differences(
+    expected: Json, actual: Json, document: Json, where: str = "$", *, nulls: bool = False
+) -> Iterator[str]:
+    """Yield a sentence for each difference; references in ``actual`` are looked up in ``document``.
 
     An expected string without values may be narrowed to some. ``nulls`` takes a field that may also be null for one
     that may only be absent.
     """
-    found = plain(found, document, nulls=nulls)
-    if "null" in kinds(found):
+    actual = plain(actual, document, nulls=nulls)
+    if "null" in kinds(actual):
         yield f"{where} may be null"
         return
-    if expected.get("type") != found.get("type"):
-        yield f"{where} is {found.get('type') or found}, not {expected.get('type')}"
+    if expected.get("type") != actual.get("type"):
+        yield f"{where} is {actual.get('type') or actual}, not {expected.get('type')}"
         return
-    if "enum" in expected and values(expected) != values(found):
-        yield f"{where} has the values {sorted(values(found))}, not {sorted(values(expected))}"
+    if "enum" in expected and values(expected) != values(actual):
+        yield f"{where} has the values {sorted(values(actual))}, not {sorted(values(expected))}"
     match expected["type"]:
         case "array":
-            yield from differences(expected["items"], items(found), document, f"{where}[]", nulls=nulls)
+            yield from differences(expected["items"], items(actual), document, f"{where}[]", nulls=nulls)
         case "object" if expected.get("properties"):
-            target, there = expected["properties"], properties(found)
+            target, there = expected["properties"], properties(actual)
             yield from (f"{where}.{name} is missing" for name in target.keys() - there.keys())
             yield from (f"{where}.{name} is not in the specification" for name in there.keys() - target.keys())
-            if found.get("additionalProperties") is not False and "propertyNames" not in found:
+            if actual.get("additionalProperties") is not False and "propertyNames" not in actual:
                 yield f"{where} lets other fields through"
             for name in target.keys() & there.keys():
                 yield from differences(target[name], there[name], document, f"{where}.{name}", nulls=nulls)
         case "object":
-            inner = found.get("additionalProperties")
+            inner = actual.get("additionalProperties")
             if not isinstance(inner, dict):
                 yield f"{where} is not a map"
             else:

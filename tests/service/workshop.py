@@ -139,7 +139,7 @@ class Workshop:
             with self.database.read() as connection:
                 return connection.execute(sa.select(sa.func.count()).where(unfinished)).scalar_one() == 0
 
-        wait_until(done, timeout_s, "tasks to finish", told=self.log)
+        wait_until(done, timeout_s, "tasks to finish", log=self.log)
         return [self.row(task_id) for task_id in task_ids]
 
     def start(self, **settings: Any) -> "subprocess.Popen[bytes]":

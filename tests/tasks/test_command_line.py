@@ -37,7 +37,7 @@ def test_a_model_of_your_own_is_found_from_another_folder(tmp_path: Path, monkey
 
 
 @pytest.mark.parametrize(
-    ("pair", "error", "told"),
+    ("pair", "error", "sentence"),
     [
         ("spoof", UsageError, "SLOT=NAME"),
         ("device=cuda", UsageError, "SLOT=NAME"),
@@ -50,11 +50,11 @@ def test_a_model_of_your_own_is_found_from_another_folder(tmp_path: Path, monkey
     ],
 )
 def test_what_cannot_be_had_is_said_before_anything_starts(
-    pair: str, error: type[Exception], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pair: str, error: type[Exception], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("FORENSIX_CHECKPOINTS", raising=False)
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=sentence):
         command_line.checked(said("--component", pair))
 
 

@@ -26,7 +26,7 @@ class Sure:
         return np.full(len(crops), 0.95)
 
 
-def shown(i: int, size: tuple[int, int] = (480, 360), side_px: int = 240, head: Image.Image = HEAD) -> np.ndarray:
+def frame_of(i: int, size: tuple[int, int] = (480, 360), side_px: int = 240, head: Image.Image = HEAD) -> np.ndarray:
     """Return a frame with a head that moves slowly to the right."""
     frame = Image.new("RGB", size, (110, 120, 130))
     frame.paste(head.resize((side_px, side_px)), (20 + i, (size[1] - side_px) // 2))
@@ -42,7 +42,7 @@ def result(path: Path) -> Outcome:
 @pytest.mark.parametrize("rotation", [90, 180, -90])
 def test_a_turned_phone_video_is_seen_upright(rotation: int, tmp_path: Path) -> None:
     turned = {90: 3, 180: 2, -90: 1}[rotation]
-    frames = [np.rot90(shown(3 * i, (360, 480)), turned) for i in range(20)]
+    frames = [np.rot90(frame_of(3 * i, (360, 480)), turned) for i in range(20)]
     height, width = frames[0].shape[:2]
     write_video(tmp_path / "a.mp4", 20, (width, height), 10, paint=frames.__getitem__, rotation=rotation)
     (face,) = result(tmp_path / "a.mp4").result.explanation
@@ -58,7 +58,7 @@ def test_times_of_a_variable_frame_rate_are_those_of_the_frames(tmp_path: Path) 
         stream.width, stream.height, stream.pix_fmt = 480, 360, "yuv420p"
         stream.time_base = stream.codec_context.time_base = Fraction(1, 1000)
         for i, ms in enumerate(times_ms):
-            frame = av.VideoFrame.from_ndarray(shown(4 * i), format="rgb24")
+            frame = av.VideoFrame.from_ndarray(frame_of(4 * i), format="rgb24")
             frame.pts, frame.time_base = ms, Fraction(1, 1000)
             container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
@@ -89,8 +89,8 @@ def jpeg(rgb: np.ndarray) -> bytes:
 
 
 def test_frames_that_change_size_keep_one_face_and_are_told(tmp_path: Path) -> None:
-    small = [np.asarray(Image.fromarray(shown(2 * i)).resize((240, 180))) for i in range(10, 20)]
-    jpegs(tmp_path / "a.mkv", [jpeg(rgb) for rgb in [*(shown(2 * i) for i in range(10)), *small]], (480, 360))
+    small = [np.asarray(Image.fromarray(frame_of(2 * i)).resize((240, 180))) for i in range(10, 20)]
+    jpegs(tmp_path / "a.mkv", [jpeg(rgb) for rgb in [*(frame_of(2 * i) for i in range(10)), *small]], (480, 360))
     report = forensix.analyze(tmp_path / "a.mkv", [TASK], face_classifier=Sure())
     (face,) = report.outcomes[TASK].result.explanation
     assert len(face.tracks) >= 8
@@ -101,7 +101,7 @@ def test_frames_that_change_size_keep_one_face_and_are_told(tmp_path: Path) -> N
 
 
 def test_a_broken_frame_in_the_middle_does_not_end_the_face(tmp_path: Path) -> None:
-    pictures = [jpeg(shown(2 * i)) for i in range(20)]
+    pictures = [jpeg(frame_of(2 * i)) for i in range(20)]
     pictures[9] = pictures[9][:200] + bytes(200)
     jpegs(tmp_path / "a.mkv", pictures, (480, 360))
     (face,) = result(tmp_path / "a.mkv").result.explanation
@@ -154,14 +154,14 @@ def cartoon() -> Image.Image:
 
 @pytest.mark.parametrize("make", [masked, sideways, cartoon])
 def test_masks_narrow_faces_and_cartoons_have_an_answer(make, tmp_path: Path) -> None:
-    write_image(tmp_path / "a.png", shown(60, head=make()))
+    write_image(tmp_path / "a.png", frame_of(60, head=make()))
     outcome = result(tmp_path / "a.png")
     assert (outcome.result.class_name == "no_faces") == ("No face was found" in outcome.summary)
     assert (outcome.score is None) == ("No face was found" in outcome.summary or "be judged" in outcome.summary)
 
 
 def test_a_face_in_2560p_is_found_with_a_full_crop(tmp_path: Path) -> None:
-    frames = [shown(40 * i, (3840, 2560), 1400) for i in range(4)]
+    frames = [frame_of(40 * i, (3840, 2560), 1400) for i in range(4)]
     write_video(tmp_path / "a.mp4", 4, (3840, 2560), 5, paint=frames.__getitem__, options={"preset": "ultrafast"})
     (face,) = result(tmp_path / "a.mp4").result.explanation
     assert face.bbox_average_size[0] > 300 and len(face.tracks) == 4
@@ -169,8 +169,8 @@ def test_a_face_in_2560p_is_found_with_a_full_crop(tmp_path: Path) -> None:
 
 def test_interlaced_frames_are_followed(tmp_path: Path) -> None:
     def woven(i: int) -> np.ndarray:
-        frame = shown(12 * i).copy()
-        frame[1::2] = shown(12 * i + 6)[1::2]
+        frame = frame_of(12 * i).copy()
+        frame[1::2] = frame_of(12 * i + 6)[1::2]
         return frame
 
     write_video(

@@ -197,15 +197,15 @@ def test_the_shipped_classifier_names_no_type_of_manipulation(portrait: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("scores", "told"),
+    ("scores", "sentence"),
     [([5.2], "must give scores in"), ([np.nan], "must give scores in"), ([0.4, 0.4], "must give 1 scores")],
 )
-def test_scores_that_are_none_are_refused_and_not_squashed(portrait: Path, scores: list[float], told: str) -> None:
+def test_scores_that_are_none_are_refused_and_not_squashed(portrait: Path, scores: list[float], sentence: str) -> None:
     class Odd:
         def score(self, crops: np.ndarray) -> np.ndarray:
             return np.array(scores)
 
-    with forensix.open_media(portrait) as media, pytest.raises(ValueError, match=told):
+    with forensix.open_media(portrait) as media, pytest.raises(ValueError, match=sentence):
         load_task(TASK).run(media, Options(explain=False, components={"face_classifier": Odd()}))
 
 

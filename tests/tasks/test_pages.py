@@ -31,8 +31,8 @@ def pictures(outcome: Outcome) -> dict[str, Picture]:
     return {item.title: item for item in outcome.evidence if isinstance(item, Picture)}
 
 
-def pixels(shown: Picture) -> np.ndarray:
-    with Image.open(io.BytesIO(base64.b64decode(shown.data_uri.partition(",")[2]))) as opened:
+def pixels(picture: Picture) -> np.ndarray:
+    with Image.open(io.BytesIO(base64.b64decode(picture.data_uri.partition(",")[2]))) as opened:
         return np.asarray(opened.convert("RGB")).astype(int)
 
 

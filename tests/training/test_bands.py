@@ -21,8 +21,8 @@ def table(n=240):
     level = np.where(label == "fake", 0.6, 0.4) + np.where(condition == "telephone", 0.15, 0)
     score = np.clip(level + rng.normal(0, 0.12, n), 0, 1)
     repos = [f"r{i % 6}" for i in range(n)]
-    told = {"repo": repos, "path": range(n), "label": label, "condition": condition, "kind": "audio", "score": score}
-    return pd.DataFrame(told)
+    columns = {"repo": repos, "path": range(n), "label": label, "condition": condition, "kind": "audio", "score": score}
+    return pd.DataFrame(columns)
 
 
 def test_no_repository_gives_more_than_its_share_and_none_that_training_saw():
@@ -42,10 +42,10 @@ def test_the_bounds_hold_in_the_worst_condition_and_the_card_says_once_what_they
     assert low <= card.threshold <= high
     for _, rows in scored[scored.label == "real"].groupby("condition"):
         assert (rows.score >= high).mean() <= 0.05
-    told = [one for one in card.measured if one.command == COMMAND_ and one.metric == "real files called fake"]
-    assert [one.data.rsplit(", ")[-1] for one in told] == [AS_IT_IS, "telephone"]
+    figures = [one for one in card.measured if one.command == COMMAND_ and one.metric == "real files called fake"]
+    assert [one.data.rsplit(", ")[-1] for one in figures] == [AS_IT_IS, "telephone"]
     real = scored[(scored.label == "real") & (scored.condition == "telephone")].score
-    assert told[1].value == pytest.approx((real >= high).mean(), abs=1e-4) and told[1].n_real == len(real)
+    assert figures[1].value == pytest.approx((real >= high).mean(), abs=1e-4) and figures[1].n_real == len(real)
 
 
 def test_the_two_classes_part_at_the_upper_bound():
@@ -59,8 +59,8 @@ def test_videos_that_chance_decides_are_left_undecided_and_pictures_are_not():
     both = pd.concat([pictures, pictures.assign(kind="video", score=chance)])
     card = with_band(get_card(NAME), both, COMMAND_, only_supported=True)
     assert card.inconclusive_video == (0.0, 1.0) and card.inconclusive == with_band(card, pictures, "").inconclusive
-    told = {one.data.split(", ")[-2]: one for one in card.measured if one.metric == "fake files decided"}
-    assert told["videos"].value == 0 and told["pictures"].value > 0.5
+    figures = {one.data.split(", ")[-2]: one for one in card.measured if one.metric == "fake files decided"}
+    assert figures["videos"].value == 0 and figures["pictures"].value > 0.5
 
 
 def test_videos_that_are_told_apart_get_bounds_and_are_called_fake_no_sooner_than_pictures():

@@ -34,8 +34,8 @@ def test_formants_of_a_known_vowel(formants: tuple[tuple[float, float], ...]) ->
 
 @pytest.mark.parametrize("noise", [0.005, 0.01, 0.02])
 def test_jitter_is_the_mean_step_of_the_periods(noise: float) -> None:
-    found = extract(vowel(120, 5.0, period_noise=noise))["jitter"]
-    assert found == pytest.approx(100 * noise * MEAN_STEP, rel=0.25)
+    jitter = extract(vowel(120, 5.0, period_noise=noise))["jitter"]
+    assert jitter == pytest.approx(100 * noise * MEAN_STEP, rel=0.25)
 
 
 def test_a_regular_voice_has_little_jitter_and_shimmer() -> None:
@@ -45,8 +45,8 @@ def test_a_regular_voice_has_little_jitter_and_shimmer() -> None:
 
 @pytest.mark.parametrize("noise", [0.03, 0.06])
 def test_shimmer_is_the_mean_step_of_the_peaks(noise: float) -> None:
-    found = extract(vowel(120, 5.0, amplitude_noise=noise))["shimmer"]
-    assert found == pytest.approx(100 * noise * MEAN_STEP, rel=0.25)
+    shimmer = extract(vowel(120, 5.0, amplitude_noise=noise))["shimmer"]
+    assert shimmer == pytest.approx(100 * noise * MEAN_STEP, rel=0.25)
 
 
 def test_pitch_range_of_a_glide_in_semitones() -> None:
@@ -81,11 +81,11 @@ def test_praat_itself_says_the_same_to_one_per_cent(f0_hz: float) -> None:
     voice = vowel(f0_hz, 3.0, period_noise=0.01, amplitude_noise=0.05)
     sound = parselmouth.Sound(voice.astype(np.float64), RATE_HZ)
     settings = f"floor = {0.75 * f0_hz}\nceiling = {1.5 * f0_hz}\nmaximum = {5000 if f0_hz < 160 else 5500}\n"
-    _, told = parselmouth.praat.run(sound, "sound = selected ()\n" + settings + PRAAT, return_variables=True)
+    _, reference = parselmouth.praat.run(sound, "sound = selected ()\n" + settings + PRAAT, return_variables=True)
     values = extract(voice)
     for name, scale in {"f0": 1, "f1": 1, "f2": 1, "jitter": 100, "shimmer": 100}.items():
-        assert values[name] == pytest.approx(scale * told[name], rel=0.01), name
-    assert values["naturalness"] == pytest.approx(told["cpps"], rel=0.01)
+        assert values[name] == pytest.approx(scale * reference[name], rel=0.01), name
+    assert values["naturalness"] == pytest.approx(reference["cpps"], rel=0.01)
 
 
 def test_noise_lowers_the_cepstral_peak() -> None:

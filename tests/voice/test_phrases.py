@@ -16,16 +16,16 @@ def test_long_speech_is_cut_at_its_longest_pause() -> None:
 
 
 def test_speech_without_a_pause_is_cut_evenly_and_nothing_is_lost() -> None:
-    found = phrases([Segment(2.0, 12.0)])
-    assert len(found) == 3 and all(p.duration_s <= MOST_S for p in found)
-    assert total_s(found) == pytest.approx(10.0)
+    pieces = phrases([Segment(2.0, 12.0)])
+    assert len(pieces) == 3 and all(p.duration_s <= MOST_S for p in pieces)
+    assert total_s(pieces) == pytest.approx(10.0)
 
 
 def test_contrast_is_the_difference_of_means_by_its_deviation() -> None:
-    found = contrasts([0.5, 0.5, 0.9, 0.5], [2, 1, 2, 3])
-    assert found[2, 2] == found[np.isfinite(found)].max()
-    assert found[2, 2] == pytest.approx(np.log(9) * np.sqrt(2 * 6 / 8))
-    assert found[0, 3] == -np.inf and found[2, 1] == -np.inf
+    values = contrasts([0.5, 0.5, 0.9, 0.5], [2, 1, 2, 3])
+    assert values[2, 2] == values[np.isfinite(values)].max()
+    assert values[2, 2] == pytest.approx(np.log(9) * np.sqrt(2 * 6 / 8))
+    assert values[0, 3] == -np.inf and values[2, 1] == -np.inf
 
 
 def test_a_synthetic_run_in_a_real_voice_is_found() -> None:

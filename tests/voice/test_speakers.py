@@ -37,15 +37,15 @@ def test_a_short_word_is_one_speaker() -> None:
 def test_one_steady_voice_is_one_speaker() -> None:
     samples = syllables(140, 60)
     segments = (Segment(0, 10.0), Segment(10.2, 24.0))
-    found = diarise(samples, segments)
-    assert [s.segments for s in found] == [segments]
+    speakers = diarise(samples, segments)
+    assert [s.segments for s in speakers] == [segments]
 
 
 def test_two_voices_are_told_apart() -> None:
     segments = tuple(Segment(4.0 * i, 4.0 * i + 3.9) for i in range(6))
-    found = group(_prepared(segments, [4.0, 8.0, 12.0, 16.0, 20.0]), segments, 0.5)
-    assert [s.speaker for s in found] == ["speaker_1", "speaker_2"]
-    assert found[0].segments == segments[::2] and found[1].segments == segments[1::2]
+    speakers = group(_prepared(segments, [4.0, 8.0, 12.0, 16.0, 20.0]), segments, 0.5)
+    assert [s.speaker for s in speakers] == ["speaker_1", "speaker_2"]
+    assert speakers[0].segments == segments[::2] and speakers[1].segments == segments[1::2]
 
 
 def test_a_high_threshold_joins_them() -> None:
@@ -55,24 +55,24 @@ def test_a_high_threshold_joins_them() -> None:
 
 def test_a_change_inside_a_segment_is_found() -> None:
     segments = (Segment(0, 8.0),)
-    found = group(_prepared(segments, [4.0]), segments, 0.5)
-    assert len(found) == 2
-    assert found[0].segments[0].end_s == found[1].segments[0].start_s == pytest.approx(4.0, abs=0.4)
-    assert found[1].segments[-1].end_s == 8.0
+    speakers = group(_prepared(segments, [4.0]), segments, 0.5)
+    assert len(speakers) == 2
+    assert speakers[0].segments[0].end_s == speakers[1].segments[0].start_s == pytest.approx(4.0, abs=0.4)
+    assert speakers[1].segments[-1].end_s == 8.0
 
 
 def test_a_voice_heard_for_a_moment_is_no_speaker() -> None:
     segments = (Segment(0, 12.0), Segment(13.0, 14.5), Segment(15.0, 27.0))
-    found = group(_prepared(segments, [12.5, 14.7]), segments, 0.5)
-    assert [s.segments for s in found] == [segments]
+    speakers = group(_prepared(segments, [12.5, 14.7]), segments, 0.5)
+    assert [s.segments for s in speakers] == [segments]
 
 
 def test_segments_are_kept_whole_in_sum() -> None:
     segments = (*(Segment(4.0 * i, 4.0 * i + 3.9) for i in range(6)), Segment(23.95, 24.1))
-    found = group(_prepared(segments, [6.0, 11.0, 15.0]), segments, 0.5)
-    assert len(found) == 2
-    assert sum(s.duration_s for s in found) == pytest.approx(total_s(segments))
-    spoken = sorted(s for speaker in found for s in speaker.segments)
+    speakers = group(_prepared(segments, [6.0, 11.0, 15.0]), segments, 0.5)
+    assert len(speakers) == 2
+    assert sum(s.duration_s for s in speakers) == pytest.approx(total_s(segments))
+    spoken = sorted(s for speaker in speakers for s in speaker.segments)
     assert all(a.end_s <= b.start_s + 1e-9 for a, b in itertools.pairwise(spoken))
 
 
@@ -101,8 +101,8 @@ def test_people_of_the_corpora(corpora: Path) -> None:
         alone = mix([clip for clip in clips if clip.speaker == speaker], Conditions(), seed=0)
         assert len(diarise(alone.samples, speech_segments(alone.samples))) == 1
     talk = mix(clips, Conditions(), seed=0)
-    found = diarise(talk.samples, speech_segments(talk.samples))
-    assert confusion(talk.turns, [(s, f.speaker) for f in found for s in f.segments]) < 0.1
+    speakers = diarise(talk.samples, speech_segments(talk.samples))
+    assert confusion(talk.turns, [(s, f.speaker) for f in speakers for s in f.segments]) < 0.1
 
 
 def test_a_mixture_knows_where_its_clips_went() -> None:

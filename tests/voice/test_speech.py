@@ -73,11 +73,11 @@ def test_speech_between_silences_is_found_where_it_is(corpora: Path) -> None:
     path = rows[(rows.split == "train") & (rows.speaker == "LJSpeech") & (rows.label == "real")].path.iloc[0]
     clip = read_samples(corpora / "voice" / path)
     silence = np.zeros(2 * RATE_HZ, np.int16)
-    found = speech_segments(np.concatenate([silence, clip, silence]))
-    assert found
-    assert found[0].start_s > 1.9 and found[-1].end_s < 2.2 + len(clip) / RATE_HZ
-    assert total_s(found) > 0.6 * len(clip) / RATE_HZ
-    assert all(a.end_s <= b.start_s for a, b in itertools.pairwise(found))
+    segments = speech_segments(np.concatenate([silence, clip, silence]))
+    assert segments
+    assert segments[0].start_s > 1.9 and segments[-1].end_s < 2.2 + len(clip) / RATE_HZ
+    assert total_s(segments) > 0.6 * len(clip) / RATE_HZ
+    assert all(a.end_s <= b.start_s for a, b in itertools.pairwise(segments))
 
 
 def test_block_borders_do_not_show(corpora: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,9 +32,9 @@ def test_noise_has_no_words() -> None:
 
 def test_the_embedded_engine_survives_noise_called_speech() -> None:
     noise = (3000 * np.random.default_rng(0).normal(size=RATE_HZ)).astype(np.int16)
-    found = PocketSphinx().transcribe(noise, [Segment(0, 1)])
-    assert found.engine == "pocketsphinx" and found.complete
-    assert found.text == " ".join(p.text for p in found.phrases)
+    transcript = PocketSphinx().transcribe(noise, [Segment(0, 1)])
+    assert transcript.engine == "pocketsphinx" and transcript.complete
+    assert transcript.text == " ".join(p.text for p in transcript.phrases)
 
 
 @pytest.fixture(params=["pocketsphinx", "whisper-tiny.en"])
@@ -49,12 +49,12 @@ def test_words_of_a_clean_clip(corpora: Path, engine: Any) -> None:
     rows = pd.read_csv(corpora / "voice/manifest.csv", dtype=str)
     row = rows[rows.source_path == "wav/ljspeech/raw/LJ050-0030.wav"].iloc[0]
     samples = read_samples(corpora / "voice" / row.path)
-    found = engine.transcribe(samples, speech_segments(samples))
+    transcript = engine.transcribe(samples, speech_segments(samples))
     # The clip says "The Commission also recommends".
-    assert {"commission", "also", "recommends"} <= set(re.findall("[a-z]+", found.text.lower()))
-    assert found.engine == engine.name
-    assert found.language == "en" and found.complete and found.original_text == found.text
-    starts_s = [p.segment.start_s for p in found.phrases]
+    assert {"commission", "also", "recommends"} <= set(re.findall("[a-z]+", transcript.text.lower()))
+    assert transcript.engine == engine.name
+    assert transcript.language == "en" and transcript.complete and transcript.original_text == transcript.text
+    starts_s = [p.segment.start_s for p in transcript.phrases]
     assert starts_s == sorted(starts_s) and starts_s[-1] < len(samples) / RATE_HZ
 
 
@@ -82,10 +82,10 @@ def test_a_decoder_that_dies_leaves_what_it_wrote(monkeypatch: pytest.MonkeyPatc
         raise BrokenMedia("the decoder crashed on this file (SIGSEGV)")
 
     monkeypatch.setattr(transcript.sandbox, "stream", dies)
-    found = PocketSphinx().transcribe(
+    result = PocketSphinx().transcribe(
         np.zeros(50 * RATE_HZ, np.int16), [Segment(0, 5), Segment(10, 15), Segment(20, 25)]
     )
-    assert found.text == "hello" and not found.complete
+    assert result.text == "hello" and not result.complete
 
 
 class _Whisper:
@@ -115,17 +115,17 @@ def whisper(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_whisper_translates(whisper: Path) -> None:
-    found = transcribe(np.zeros(RATE_HZ, np.int16), [Segment(0.0, 1.0)], model=whisper)
-    assert (found.text, found.original_text, found.language) == ("Good day", "Guten Tag", "de")
-    assert found.engine == "whisper"
+    transcript = transcribe(np.zeros(RATE_HZ, np.int16), [Segment(0.0, 1.0)], model=whisper)
+    assert (transcript.text, transcript.original_text, transcript.language) == ("Good day", "Guten Tag", "de")
+    assert transcript.engine == "whisper"
 
 
 def test_english_is_not_translated(whisper: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_Whisper, "language", "en")
     monkeypatch.setenv(SETTING, str(whisper))
-    found = transcribe(np.zeros(RATE_HZ, np.int16), [Segment(0.0, 1.0)])
-    assert found.text == found.original_text == "Guten Tag"
-    assert [p.text for p in found.phrases] == ["Guten", "Tag"]
+    transcript = transcribe(np.zeros(RATE_HZ, np.int16), [Segment(0.0, 1.0)])
+    assert transcript.text == transcript.original_text == "Guten Tag"
+    assert [p.text for p in transcript.phrases] == ["Guten", "Tag"]
 
 
 def test_the_best_engine_that_is_there_writes(monkeypatch: pytest.MonkeyPatch, whisper: Path) -> None:

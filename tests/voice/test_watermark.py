@@ -14,10 +14,10 @@ RATE_HZ = 16000
 
 @pytest.fixture(scope="module")
 def reader() -> watermark.PerthReader:
-    found = watermark.available()
-    if not isinstance(found, watermark.PerthReader):
+    perth = watermark.available()
+    if not isinstance(perth, watermark.PerthReader):
         pytest.skip("resemble-perth is not installed")
-    return found
+    return perth
 
 
 def test_what_was_marked_is_found_and_what_was_not_is_not(reader: watermark.PerthReader) -> None:
@@ -26,9 +26,9 @@ def test_what_was_marked_is_found_and_what_was_not_is_not(reader: watermark.Pert
     plain = syllables(140, 15)
     segments = (Segment(0, 3.0), Segment(3.0, 5.9))
     assert reader.read(plain, segments) is None
-    found = reader.read(mark(plain), segments)
-    assert found is not None and found.name == "PerTh" and found.reading >= watermark.MARKED
-    assert found.segments == segments
+    mark_read = reader.read(mark(plain), segments)
+    assert mark_read is not None and mark_read.name == "PerTh" and mark_read.reading >= watermark.MARKED
+    assert mark_read.segments == segments
 
 
 def test_a_marked_half_is_placed(reader: watermark.PerthReader) -> None:
@@ -37,8 +37,8 @@ def test_a_marked_half_is_placed(reader: watermark.PerthReader) -> None:
     plain = syllables(140, 15)
     half = 3 * RATE_HZ
     samples = np.concatenate([plain[:half], mark(plain)[half:]])
-    found = reader.read(samples, (Segment(0, 3.0), Segment(3.0, 5.9)))
-    assert found is not None and found.segments == (Segment(3.0, 5.9),)
+    mark_read = reader.read(samples, (Segment(0, 3.0), Segment(3.0, 5.9)))
+    assert mark_read is not None and mark_read.segments == (Segment(3.0, 5.9),)
 
 
 @pytest.mark.parametrize(

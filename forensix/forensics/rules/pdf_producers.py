@@ -26,6 +26,9 @@ DATES = (
 )
 STATED = re.compile(r"modified (using|by|with) ([^;,(]{2,60})", re.IGNORECASE)
 
+OF_WRITER = {"qpdf": r"qpdf|pikepdf", "MuPDF": r"mupdf|fitz"}
+"""How programs name the library that wrote the file."""
+
 
 @lru_cache(maxsize=1)
 def years() -> tuple[tuple[re.Pattern[str], int, str], ...]:
@@ -38,6 +41,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
     """Yield what programs contradict, and where one says in words that it modified the document."""
     yield from _too_young(facts)
     yield from _two_producers(facts)
+    yield from _written_anew(facts)
     stated = modified(facts)
     if stated:
         match = STATED.search(str(stated[0].value))
@@ -98,4 +102,25 @@ def _two_producers(facts: Facts) -> Iterator[Finding]:
         "versions",
         facts=[info, packet],
         flags=("METADATA_ERROR",),
+    )
+
+
+def _written_anew(facts: Facts) -> Iterator[Finding]:
+    """Tell of a library that wrote the bytes, where the document names others only."""
+    writer = facts.fact("pdf.writer")
+    names = [f for f in facts.items if f.key in video_tags.NAMES]
+    # What was appended later leaves the header as it was.
+    if writer is None or not names or len(list(facts.all("pdf.revision"))) > 1:
+        return
+    if any(re.search(OF_WRITER[str(writer.value)], str(f.value), re.I) for f in names):
+        return
+    yield finding(
+        "benign",
+        f"The file was written anew by {writer.value}, which it does not name",
+        f"{place(writer)}: the four bytes there are those of {writer.value}, while {place(names[0])} says "
+        f"{str(names[0].value)[:100]!r}. Changing words of a page leaves this; so do repairing, splitting, signing and "
+        "preparing for the web. No earlier version is kept, so what was changed, if anything, cannot be seen.",
+        "software",
+        "versions",
+        facts=[writer, names[0]],
     )

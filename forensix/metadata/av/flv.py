@@ -16,7 +16,7 @@ VALUES = 400
 
 
 def walk(data: Any, facts: FactCollector) -> None:
-    """Read the tag chain of a file into ``found``."""
+    """Read the tag chain of a file into ``facts``."""
     if len(data) < 13:
         facts.problem("The file ends inside its header.", "FLV", 0)
         return

@@ -32,7 +32,7 @@ BEHIND = "ID3v2 behind the sound"
 
 
 def read(data: Any, at: int, facts: FactCollector, *, base: int = 0) -> int:
-    """Read an ID3v2 tag at an offset into ``found``; return the offset behind it (the same where there is none)."""
+    """Read an ID3v2 tag at an offset into ``facts``; return the offset behind it (the same where there is none)."""
     if bytes(data[at : at + 3]) != b"ID3":
         return at
     where = "ID3v2"

@@ -51,7 +51,7 @@ TRACK_TYPES = {1: "video", 2: "audio", 17: "subtitle"}
 
 
 def walk(data: Any, facts: FactCollector) -> None:
-    """Read every element of a file into ``found``."""
+    """Read every element of a file into ``facts``."""
     state: dict[str, Any] = {"n": 0, "clusters": 0, "kinds": []}
     facts.nodes.extend(_elements(data, 0, len(data), "", 0, facts, state))
     facts.fact("container.clusters", state["clusters"], "Segment")

@@ -48,7 +48,7 @@ def header(data: Any, at: int) -> tuple[int, int, int, int, int, int] | None:
 
 
 def walk_mp3(data: Any, facts: FactCollector) -> None:
-    """Read tags and frames of an MP3 file into ``found``."""
+    """Read tags and frames of an MP3 file into ``facts``."""
     start = 0
     for _ in range(4):
         after = id3.read(data, start, facts)
@@ -218,7 +218,7 @@ def _ape(data: Any, end: int, facts: FactCollector) -> int:
 
 
 def walk_adts(data: Any, facts: FactCollector) -> None:
-    """Read the frames of an ADTS file into ``found``."""
+    """Read the frames of an ADTS file into ``facts``."""
     at = id3.read(data, 0, facts)
     if bytes(data[at : at + 4]) == b"ADIF":
         # One header for the whole stream: there are no frames to walk.

@@ -42,7 +42,7 @@ FORMATS = {
 
 
 def walk(data: Any, facts: FactCollector) -> None:
-    """Read every chunk of a file into ``found``."""
+    """Read every chunk of a file into ``facts``."""
     state: dict[str, Any] = {"n": 0, "movi": False, "data": 0}
     if len(data) < 12:
         facts.problem("The file ends inside its header.", "RIFF", 0)

@@ -37,7 +37,7 @@ def comments(raw: bytes, where: str, offset: int, facts: FactCollector) -> None:
 
 
 def walk_flac(data: Any, facts: FactCollector) -> None:
-    """Read the metadata blocks of a FLAC file into ``found``."""
+    """Read the metadata blocks of a FLAC file into ``facts``."""
     from forensix.metadata.av import id3
 
     at = id3.read(data, 0, facts)
@@ -103,7 +103,7 @@ def _picture(raw: bytes, name: str, at: int, facts: FactCollector) -> None:
 
 
 def walk_ogg(data: Any, facts: FactCollector) -> None:
-    """Read the pages of an Ogg file into ``found``."""
+    """Read the pages of an Ogg file into ``facts``."""
     at, n, ended = 0, 0, set[int]()
     streams: dict[int, dict[str, Any]] = {}
     while at + 27 <= len(data) and n < PAGES:

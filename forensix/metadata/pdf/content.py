@@ -1,8 +1,12 @@
 """What the drawing of a PDF's first pages shows: text that something was drawn over, and scanned pages.
 
 Somebody who changes a printed amount without the means to change the text puts a box, a picture or a note over it and
-writes on top; the old text stays underneath. Letters are placed by the widths that their font states. What free
-paths, form fields and shadings cover is not seen.
+writes on top; the old text stays underneath. A form field does the same. Letters are placed by the widths that their
+font states. What free paths and shadings cover is not seen.
+
+References
+----------
+ISO 32000-2:2020, 12.5.5 (how the appearance of an annotation is put into its rectangle).
 """
 
 from collections.abc import Iterator
@@ -13,7 +17,7 @@ import pikepdf
 
 from forensix.metadata.facts import Fact, Problem
 from forensix.metadata.pdf.drawing import FAULTS, Budget, Drawing, Mark, TooLong, colour, draw
-from forensix.metadata.pdf.geometry import Box
+from forensix.metadata.pdf.geometry import UNIT, Box, Matrix, as_matrix, placed, product
 
 PAGES = 12
 ANNOTATIONS = 200
@@ -42,7 +46,7 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
         try:
             box = [float(v) for v in page.mediabox]
             area = (box[2] - box[0]) * (box[3] - box[1])
-            drawing = draw(pdf, page, budget)
+            drawing = draw(pdf, page, budget, list(_fields(page)))
             redactions = list(_annotations(page, drawing))
         except TooLong:
             break
@@ -124,13 +128,7 @@ def _inside(box: Box, marks: list[Mark]) -> str:
 
 def _annotations(page: pikepdf.Page, drawing: Drawing) -> Iterator[Box]:
     """Add notes with a background to what a page draws; yield the places of redactions that were not carried out."""
-    annotations = page.obj.get("/Annots")
-    for item in list(annotations)[:ANNOTATIONS] if isinstance(annotations, pikepdf.Array) else ():
-        if not isinstance(item, pikepdf.Dictionary) or int(item.get("/F", 0)) & HIDDEN_FLAGS or "/Rect" not in item:
-            continue
-        a, b, c, d = (float(v) for v in item.Rect)
-        box = min(a, c), min(b, d), max(a, c), max(b, d)
-        kind = str(item.get("/Subtype", ""))
+    for kind, item, box in _shown(page):
         if kind == "/Redact":
             yield box
         ground = item.get({"/FreeText": "/C", "/Square": "/IC"}.get(kind, "/None"))
@@ -142,6 +140,31 @@ def _annotations(page: pikepdf.Page, drawing: Drawing) -> Iterator[Box]:
         if words.strip():
             middle = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
             drawing.marks.append(Mark("text", box, letters=((words[:200], *middle),)))
+
+
+def _fields(page: pikepdf.Page) -> Iterator[tuple[pikepdf.Stream, Matrix]]:
+    """Yield what form fields show, with the matrix that puts it on the page."""
+    for kind, item, (x0, y0, x1, y1) in _shown(page):
+        looks = item.get("/AP")
+        stream = looks.get("/N") if kind == "/Widget" and isinstance(looks, pikepdf.Dictionary) else None
+        if isinstance(stream, pikepdf.Dictionary) and not isinstance(stream, pikepdf.Stream):
+            stream = stream.get(str(item.get("/AS", "/Off")))
+        if not isinstance(stream, pikepdf.Stream) or "/BBox" not in stream:
+            continue
+        own = as_matrix(list(stream.get("/Matrix", pikepdf.Array(UNIT))))
+        a, b, c, d = placed(own, *(float(v) for v in stream.BBox))
+        if c > a and d > b:
+            across, up = (x1 - x0) / (c - a), (y1 - y0) / (d - b)
+            yield stream, product(own, (across, 0, 0, up, x0 - a * across, y0 - b * up))
+
+
+def _shown(page: pikepdf.Page) -> Iterator[tuple[str, pikepdf.Dictionary, Box]]:
+    """Yield kind, entries and place of the annotations of a page that are not hidden."""
+    annotations = page.obj.get("/Annots")
+    for item in list(annotations)[:ANNOTATIONS] if isinstance(annotations, pikepdf.Array) else ():
+        if isinstance(item, pikepdf.Dictionary) and not int(item.get("/F", 0)) & HIDDEN_FLAGS and "/Rect" in item:
+            a, b, c, d = (float(v) for v in item.Rect)
+            yield str(item.get("/Subtype", "")), item, (min(a, c), min(b, d), max(a, c), max(b, d))
 
 
 def _area(box: Box) -> float:

@@ -10,6 +10,7 @@ ISO 32000-2:2020, 8 (graphics), 9 (text), annex A (operators).
 
 import math
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,8 +69,10 @@ class Budget:
     fonts: dict[tuple[int, int], Font] = field(default_factory=dict)
 
 
-def draw(pdf: pikepdf.Pdf, page: pikepdf.Page, budget: Budget) -> Drawing:
-    """Return what a page draws.
+def draw(
+    pdf: pikepdf.Pdf, page: pikepdf.Page, budget: Budget, forms: Iterable[tuple[pikepdf.Stream, Matrix]] = ()
+) -> Drawing:
+    """Return what a page draws, and then what ``forms`` with words in them do, each where its matrix puts it.
 
     Raises
     ------
@@ -80,6 +83,12 @@ def draw(pdf: pikepdf.Pdf, page: pikepdf.Page, budget: Budget) -> Drawing:
     contents = page.obj.get("/Contents")
     streams = list(contents)[:200] if isinstance(contents, pikepdf.Array) else [contents]
     reader.run(reader.inflated(streams), page.obj.get("/Resources") or page.resources, UNIT, 0)
+    for form, matrix in forms:
+        n_marks = len(reader.drawing.marks)
+        reader.run(reader.inflated([form]), form.get("/Resources"), matrix, 1)
+        # Empty fields lie over lines and hints of printed forms.
+        if all(mark.kind != "text" for mark in reader.drawing.marks[n_marks:]):
+            del reader.drawing.marks[n_marks:]
     return reader.drawing
 
 

@@ -1,6 +1,6 @@
 """Facts of PDF documents.
 
-    pdf.version pdf.linearized pdf.sections pdf.id                structure
+    pdf.version pdf.writer pdf.linearized pdf.sections pdf.id     structure
     pdf.revision                                                  one dict per saved version (`changes.changes`)
     pdf.encryption.*                                              filter, algorithm, bits, locked, forbidden
     pdf.info.* xmp.*                                              what the document says of itself
@@ -15,6 +15,7 @@ The bytes are walked first, by a reader that needs no intact structure; then the
 and its signatures are checked by pyHanko. A step that fails leaves a problem, and the others still tell what they find.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +34,10 @@ from forensix.metadata.pdf.sections import Entry, recovered
 from forensix.metadata.pdf.syntax import text
 
 NODES = 400
+_HEADER_MARK = re.compile(rb"%PDF-[^\r\n]{0,12}[\r\n]+%([^\r\n]{4})[\r\n]")
+_WRITERS = {b"\xbf\xf7\xa2\xfe": "qpdf", b"\xc2\xb5\xc2\xb6": "MuPDF"}
+"""Libraries that rewrite documents, by the four bytes that they put behind the header and no other program was seen to.
+"""
 
 
 def read(path: str) -> Facts:
@@ -86,6 +91,10 @@ def _structure(data: bytes, history: History) -> tuple[list[Fact], list[Problem]
     items: list[Fact] = []
     if history.version:
         items.append(Fact("pdf.version", history.version, "header", history.header_offset))
+    start = history.header_offset or 0
+    mark = _HEADER_MARK.match(data, start, start + 40)
+    if mark and mark.group(1) in _WRITERS:
+        items.append(Fact("pdf.writer", _WRITERS[mark.group(1)], "comment behind the header", mark.start(1)))
     if history.linearized_length is not None:
         items.append(
             Fact("pdf.linearized", history.linearized_length, "linearisation dictionary /L", history.header_offset)

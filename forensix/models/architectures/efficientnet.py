@@ -20,7 +20,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.nn.utils.fusion import fuse_conv_bn_eval
+from torch.nn.utils.fusion import fuse_conv_bn_weights
 
 MEAN = DEVIATION = 0.5
 """Pixels in [0, 1] are fed as ``(x - MEAN) / DEVIATION``."""
@@ -122,9 +122,13 @@ def fused(network: Network) -> Network:
     copied = copy.deepcopy(network).eval()
     for module in copied.modules():
         children = list(module.named_children())
-        for (name, convolution), (after, norm) in itertools.pairwise(children):
+        for (_, convolution), (after, norm) in itertools.pairwise(children):
             if isinstance(convolution, nn.Conv2d) and isinstance(norm, nn.BatchNorm2d):
-                setattr(module, name, fuse_conv_bn_eval(convolution, norm))
+                mean, variance = norm.running_mean, norm.running_var
+                assert mean is not None and variance is not None
+                convolution.weight, convolution.bias = fuse_conv_bn_weights(
+                    convolution.weight, convolution.bias, mean, variance, norm.eps, norm.weight, norm.bias
+                )
                 setattr(module, after, nn.Identity())
     return copied
 

@@ -32,8 +32,8 @@ def degraded(wave: Samples, condition: str) -> Samples:
     if condition == CLEAN:
         return wave
     name, strength = CONDITIONS[condition]
-    found: Samples = find("audio", name).at(strength)(wave)
-    return found
+    heard: Samples = find("audio", name).at(strength)(wave)
+    return heard
 
 
 def with_kinds(table: pd.DataFrame) -> pd.DataFrame:

@@ -10,14 +10,14 @@ from forensix.media import open_media
 from forensix.metadata.reader import read_facts
 
 WANTED = {
-    "camera_original": lambda found: all(f.severity == "benign" for f in found),
-    "ai_generated": lambda found: any(f.severity == "critical" and f.claim.type == "ai_generated" for f in found),
-    "screenshot": lambda found: any(f.claim.type == "screenshot" for f in found),
-    "signed": lambda found: any(f.claim.type == "content_credentials" for f in found),
-    "multi_version": lambda found: any(f.severity != "benign" and f.claim.type == "versions" for f in found),
-    "date_mismatch": lambda found: any(f.claim.type == "dates" for f in found),
-    "malformed": lambda found: any(f.severity != "benign" and f.claim.type == "structure" for f in found),
-    "edited": lambda found: any(f.severity != "benign" and f.claim.user_category == "editing" for f in found),
+    "camera_original": lambda findings: all(f.severity == "benign" for f in findings),
+    "ai_generated": lambda findings: any(f.severity == "critical" and f.claim.type == "ai_generated" for f in findings),
+    "screenshot": lambda findings: any(f.claim.type == "screenshot" for f in findings),
+    "signed": lambda findings: any(f.claim.type == "content_credentials" for f in findings),
+    "multi_version": lambda findings: any(f.severity != "benign" and f.claim.type == "versions" for f in findings),
+    "date_mismatch": lambda findings: any(f.claim.type == "dates" for f in findings),
+    "malformed": lambda findings: any(f.severity != "benign" and f.claim.type == "structure" for f in findings),
+    "edited": lambda findings: any(f.severity != "benign" and f.claim.user_category == "editing" for f in findings),
 }
 
 

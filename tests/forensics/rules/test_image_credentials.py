@@ -94,8 +94,8 @@ def facts_of(data: bytes, folder: Path) -> Facts:
     return reader.from_values(child.read(str(path), "image", "jpeg", path.name))
 
 
-def titles(found: tuple[Finding, ...]) -> dict[str, str]:
-    return {f.claim.claim: f.severity for f in found}
+def titles(findings: tuple[Finding, ...]) -> dict[str, str]:
+    return {f.claim.claim: f.severity for f in findings}
 
 
 def test_intact_credentials_are_told_with_their_history(signer_parts: tuple[bytes, bytes], tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from forensix.forensics import result
-from tests.forensics.rules.test_image_rules import CAMERA, TAKEN, judge, named, noted
+from tests.forensics.rules.pictures import CAMERA, TAKEN, judge, named, noted
 from tests.metadata import making_images as make
 
 CLAIM = "The JPEG has tables that Adobe's programs write"

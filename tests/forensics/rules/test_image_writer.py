@@ -5,7 +5,7 @@ from pathlib import Path
 from forensix.forensics.findings import Finding
 from forensix.forensics.rules import image_writer
 from forensix.metadata.facts import Fact, Facts
-from tests.forensics.rules.test_image_rules import CAMERA, TAKEN, judge, named, noted
+from tests.forensics.rules.pictures import CAMERA, TAKEN, judge, named, noted
 from tests.metadata import making_images as make
 
 CLAIM = "A camera is named, but another program saved the file"

@@ -15,7 +15,7 @@ from forensix.metadata.pdf import reader as pdf
 from tests.metadata.pdf.test_facts import appended, content_number, page, stream
 
 
-def found(path: Path) -> tuple[Finding, ...]:
+def findings_of(path: Path) -> tuple[Finding, ...]:
     return claims(pdf.read(str(path)))
 
 
@@ -45,14 +45,14 @@ def test_plain_document_is_not_suspected(tmp_path: Path) -> None:
         document.docinfo["/Producer"] = "Microsoft Word for Microsoft 365"
         document.docinfo["/CreationDate"] = document.docinfo["/ModDate"] = "D:20240102030405+01'00'"
         document.save(path)
-    assert [f.claim.claim for f in found(path) if f.severity != "benign"] == []
+    assert [f.claim.claim for f in findings_of(path) if f.severity != "benign"] == []
 
 
 def test_later_version_of_the_page_is_suspect(tmp_path: Path) -> None:
     path = page(tmp_path / "a.pdf")
     number = content_number(path)
     path.write_bytes(appended(path.read_bytes(), {number: stream(b"BT /F1 12 Tf 100 700 Td (900) Tj ET")}))
-    findings = found(path)
+    findings = findings_of(path)
     assert pick(findings, "The file holds 2 versions").severity == "suspect"
     change = pick(findings, "Version 2 changes page content")
     assert (change.severity, change.claim.type, change.claim.user_category) == ("suspect", "versions", "editing")
@@ -66,7 +66,7 @@ def test_second_section_of_one_save_is_no_version(tmp_path: Path) -> None:
     trailer = b"xref\n0 0\ntrailer\n<< /Size 99 /Root 1 0 R /Prev %d >>\nstartxref\n%d\n%%%%EOF\n" % (first, len(data))
     entry = b"xref\n5 1\n%010d 00000 n \n" % data.index(b"5 0 obj")
     path.write_bytes(data + trailer.replace(b"xref\n0 0\n", entry, 1))
-    findings = found(path)
+    findings = findings_of(path)
     assert not [f for f in findings if "versions of the document" in f.claim.claim]
 
 
@@ -74,7 +74,7 @@ def test_later_moddate_alone_is_benign(tmp_path: Path) -> None:
     path = dated(
         page(tmp_path / "a.pdf"), CreationDate="D:20200101120000Z", ModDate="D:20210101120000Z", Producer="Some Writer"
     )
-    claim = pick(found(path), "changed after it was made")
+    claim = pick(findings_of(path), "changed after it was made")
     assert (claim.severity, claim.claim.type) == ("benign", "dates")
 
 
@@ -85,7 +85,7 @@ def test_an_editor_is_told_once_and_not_by_its_dates(tmp_path: Path) -> None:
         ModDate="D:20210101120000Z",
         Producer="Adobe Photoshop 25.0",
     )
-    findings = found(path)
+    findings = findings_of(path)
     assert pick(findings, "changed after it was made").severity == "benign"
     assert pick(findings, "names the editing program Adobe Photoshop").severity == "suspect"
 
@@ -113,11 +113,11 @@ def test_what_puts_documents_together_is_an_editor_and_what_only_stamps_them_is_
 
 def test_earlier_moddate_and_time_zones(tmp_path: Path) -> None:
     path = dated(page(tmp_path / "a.pdf"), CreationDate="D:20200101120000+02'00'", ModDate="D:20200101120000+02'00'")
-    assert not [f for f in found(path) if f.claim.type == "dates"]
+    assert not [f for f in findings_of(path) if f.claim.type == "dates"]
     path = dated(page(tmp_path / "a.pdf"), CreationDate="D:20200101120000Z", ModDate="D:20200101090000Z")
-    assert pick(found(path), "changed before it was made").severity == "benign"
+    assert pick(findings_of(path), "changed before it was made").severity == "benign"
     path = dated(page(tmp_path / "a.pdf"), CreationDate="D:20200101120000Z", ModDate="D:20110101120000Z")
-    assert pick(found(path), "changed before it was made").severity == "suspect"
+    assert pick(findings_of(path), "changed before it was made").severity == "suspect"
 
 
 def test_xmp_date_differs(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_xmp_date_differs(tmp_path: Path) -> None:
         with document.open_metadata(set_pikepdf_as_editor=False, update_docinfo=False) as packet:
             packet["xmp:ModifyDate"] = "2020-03-01T12:00:00Z"
         document.save(out)
-    assert pick(found(out), "ModDate differs between document information and XMP").claim.type == "dates"
+    assert pick(findings_of(out), "ModDate differs between document information and XMP").claim.type == "dates"
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_xmp_date_differs(tmp_path: Path) -> None:
     ],
 )
 def test_dates_that_cannot_be(tmp_path: Path, date: str, words: str) -> None:
-    assert pick(found(dated(page(tmp_path / "a.pdf"), CreationDate=date)), words).claim.type == "dates"
+    assert pick(findings_of(dated(page(tmp_path / "a.pdf"), CreationDate=date)), words).claim.type == "dates"
 
 
 def test_dates_are_read_with_their_zone() -> None:
@@ -154,7 +154,7 @@ def test_lock_is_a_finding_and_no_error(tmp_path: Path) -> None:
     path, out = page(tmp_path / "a.pdf"), tmp_path / "locked.pdf"
     with pikepdf.open(path) as document:
         document.save(out, encryption=pikepdf.Encryption(owner="boss", user="secret"))
-    findings = found(out)
+    findings = findings_of(out)
     assert pick(findings, "opens only with a password").claim.type == "security"
     assert result(findings).document_details.password_protected is True
 
@@ -164,11 +164,11 @@ def test_script_at_opening_is_suspect_and_form_checks_are_not(tmp_path: Path) ->
     with pikepdf.open(path) as document:
         document.Root.OpenAction = pikepdf.Dictionary(S=pikepdf.Name.JavaScript, JS="app.launchURL('x')")
         document.save(out)
-    assert pick(found(out), "holds JavaScript").severity == "suspect"
+    assert pick(findings_of(out), "holds JavaScript").severity == "suspect"
     with pikepdf.open(path) as document:
         document.Root.Extra = pikepdf.Dictionary(S=pikepdf.Name.JavaScript, JS="AFNumber_Format(2, 0)")
         document.save(out)
-    assert pick(found(out), "holds JavaScript").severity == "benign"
+    assert pick(findings_of(out), "holds JavaScript").severity == "benign"
 
 
 def test_launch_action_and_executable_attachment(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_launch_action_and_executable_attachment(tmp_path: Path) -> None:
         document.Root.OpenAction = pikepdf.Dictionary(S=pikepdf.Name.Launch, F="cmd.exe")
         document.attachments["invoice.js"] = b"x"
         document.save(out)
-    findings = found(out)
+    findings = findings_of(out)
     assert pick(findings, "start another program").severity == "suspect"
     assert pick(findings, "carries other files").severity == "suspect"
 
@@ -188,14 +188,14 @@ def test_unequal_identifier_with_a_later_date(tmp_path: Path) -> None:
     with pikepdf.open(path) as document:
         document.trailer.ID = [b"a" * 16, b"b" * 16]
         document.save(out, static_id=True)
-    claim = pick(found(out), "saved again after it was made")
+    claim = pick(findings_of(out), "saved again after it was made")
     assert claim.severity == "suspect"
 
 
 def test_malformed_is_suspect(tmp_path: Path) -> None:
     path = page(tmp_path / "a.pdf")
     path.write_bytes(path.read_bytes()[:-30])
-    assert pick(found(path), "malformed").claim.type == "structure"
+    assert pick(findings_of(path), "malformed").claim.type == "structure"
 
 
 def test_versions_can_be_listed_and_taken_out(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ def test_versions_can_be_listed_and_taken_out(tmp_path: Path) -> None:
 )
 def test_no_program_writes_before_it_exists(tmp_path: Path, producer: str, date: str, young: bool) -> None:
     path = dated(page(tmp_path / "a.pdf"), CreationDate=date, ModDate=date, Producer=producer)
-    fields = [f for f in found(path) if "is younger than the document" in f.claim.claim]
+    fields = [f for f in findings_of(path) if "is younger than the document" in f.claim.claim]
     assert [f.severity for f in fields] == (["suspect"] if young else [])
 
 
@@ -242,17 +242,43 @@ def test_two_producers_contradict_each_other(tmp_path: Path) -> None:
         with document.open_metadata(set_pikepdf_as_editor=False, update_docinfo=False) as packet:
             packet["pdf:Producer"] = "Microsoft Word 2016"
         document.save(out)
-    assert pick(found(out), "two different programs as its producer").severity == "suspect"
+    assert pick(findings_of(out), "two different programs as its producer").severity == "suspect"
 
 
 def test_a_converter_is_told_and_a_stated_modification_is_suspect(tmp_path: Path) -> None:
     path = dated(page(tmp_path / "a.pdf"), Producer="iText 2.1.7 by 1T3XT")
-    assert [f.claim.claim for f in found(path) if f.severity != "benign"] == []
+    assert [f.claim.claim for f in findings_of(path) if f.severity != "benign"] == []
     path = dated(page(tmp_path / "a.pdf"), Producer="Some Writer; modified using iText 2.1.7 by 1T3XT")
-    assert pick(found(path), "modified with iText 2.1.7").severity == "suspect"
+    assert pick(findings_of(path), "modified with iText 2.1.7").severity == "suspect"
 
 
 def test_a_document_for_a_certificate_is_not_malformed(corpora: Path) -> None:
-    findings = found(corpora / "forensics" / "pdf" / "0109_minimal-with-field-pubkey-aes256.pdf")
+    findings = findings_of(corpora / "forensics" / "pdf" / "0109_minimal-with-field-pubkey-aes256.pdf")
     assert pick(findings, "opens only with a certificate").severity == "benign"
     assert not [f for f in findings if f.claim.type == "structure" and f.severity != "benign"]
+
+
+@pytest.mark.parametrize(
+    ("producer", "mark", "named"),
+    [
+        ("ReportLab PDF Library", b"\xbf\xf7\xa2\xfe", "qpdf"),
+        ("Microsoft Word 2016", b"\xc2\xb5\xc2\xb6", "MuPDF"),
+        ("pikepdf 10.1", b"\xbf\xf7\xa2\xfe", None),
+        ("MuPDF 1.24", b"\xc2\xb5\xc2\xb6", None),
+        ("Microsoft Word 2016", b"\xe2\xe3\xcf\xd3", None),
+    ],
+)
+def test_a_library_that_wrote_the_file_and_is_not_named(
+    tmp_path: Path, producer: str, mark: bytes, named: str | None
+) -> None:
+    path = dated(page(tmp_path / "a.pdf"), Producer=producer)
+    with pikepdf.open(path) as document:
+        document.save(tmp_path / "again.pdf")
+    data = (tmp_path / "again.pdf").read_bytes()
+    assert data[10:14] == b"\xbf\xf7\xa2\xfe", "as qpdf writes it"
+    path.write_bytes(data.replace(b"\xbf\xf7\xa2\xfe", mark, 1))
+    findings = [f for f in findings_of(path) if "was written anew" in f.claim.claim]
+    assert [f.claim.claim for f in findings] == (
+        [f"The file was written anew by {named}, which it does not name"] * bool(named)
+    )
+    assert all(f.severity == "benign" and f.facts[0].offset == 10 for f in findings)

@@ -21,7 +21,7 @@ from forensix.forensics import claims, result
 from forensix.forensics.findings import Finding
 from forensix.media import open_media
 from forensix.metadata.reader import read_facts
-from tests.forensics.rules.test_pdf_rules import found, pick
+from tests.forensics.rules.test_pdf_rules import findings_of, pick
 from tests.metadata.pdf.test_facts import appended, content_number, page, stream
 
 
@@ -101,7 +101,7 @@ def test_changed_byte_breaks_the_signature(tmp_path: Path, signer: signers.Simpl
     path = page(tmp_path / "a.pdf")
     data = signed(path.read_bytes(), signer)
     path.write_bytes(data.replace(b"An invoice over 100", b"An invoice over 900", 1))
-    claim = pick(found(path), "signature of Test Signer is broken")
+    claim = pick(findings_of(path), "signature of Test Signer is broken")
     assert claim.severity == "critical"
 
 
@@ -110,7 +110,7 @@ def test_change_after_signing_is_critical(tmp_path: Path, signer: signers.Simple
     number = content_number(path)
     data = signed(path.read_bytes(), signer)
     path.write_bytes(appended(data, {number: stream(b"BT /F1 12 Tf 100 700 Td (900) Tj ET")}))
-    findings = found(path)
+    findings = findings_of(path)
     claim = pick(findings, "changed after Test Signer signed it")
     assert claim.severity == "critical"
     assert pick(findings, "Signed by Test Signer").severity == "benign"
@@ -124,7 +124,7 @@ def test_second_signature_is_allowed(tmp_path: Path, signer: signers.SimpleSigne
     out = io.BytesIO()
     writer.write(out)
     path.write_bytes(signed(signed(out.getvalue(), signer), signer, "Sig2"))
-    findings = found(path)
+    findings = findings_of(path)
     assert not [f for f in findings if f.severity == "critical"]
     assert len([f for f in findings if f.claim.claim == "Signed by Test Signer"]) == 2
 
@@ -137,14 +137,14 @@ def test_signature_over_part_of_the_file_is_critical(tmp_path: Path, signer: sig
     new = f"{ranges[2]} {ranges[3] - 50}".encode().ljust(len(old))
     assert old in data
     path.write_bytes(data.replace(old, new, 1))
-    assert any(f.severity == "critical" and f.claim.type == "signature" for f in found(path))
+    assert any(f.severity == "critical" and f.claim.type == "signature" for f in findings_of(path))
 
 
 def test_validation_data_may_be_added_and_written_again(tmp_path: Path, signer: signers.SimpleSigner) -> None:
     path, name = page(tmp_path / "a.pdf"), "/" + "AB" * 20
     data = signed(path.read_bytes(), signer)
     path.write_bytes(updated(updated(data, proof(name, b"one")), proof(name, b"two")))
-    findings = found(path)
+    findings = findings_of(path)
     assert severe(findings) == []
     assert pick(findings, "The file holds 4 versions").severity == "benign"
 
@@ -163,7 +163,7 @@ def test_validation_data_is_no_way_to_change_a_page(tmp_path: Path, signer: sign
 
     altered = appended(updated(data, change), {number: stream(b"BT /F1 12 Tf 100 700 Td (900) Tj ET")})
     path.write_bytes(altered)
-    assert pick(found(path), "changed after Test Signer signed it").severity == "critical"
+    assert pick(findings_of(path), "changed after Test Signer signed it").severity == "critical"
 
 
 def test_page_taken_out_after_signing_is_critical(tmp_path: Path, signer: signers.SimpleSigner) -> None:
@@ -180,7 +180,7 @@ def test_page_taken_out_after_signing_is_critical(tmp_path: Path, signer: signer
         writer.update_container(pages)
 
     two.write_bytes(updated(signed(two.read_bytes(), signer), change))
-    claim = pick(found(two), "changed after Test Signer signed it")
+    claim = pick(findings_of(two), "changed after Test Signer signed it")
     assert claim.severity == "critical" and "page tree" in claim.claim.explanation
 
 
@@ -193,7 +193,7 @@ def test_unexplained_object_that_draws_nothing_is_suspect(tmp_path: Path, signer
         writer.update_root()
 
     path.write_bytes(updated(data, change))
-    claim = pick(found(path), "Something was added after Test Signer signed it")
+    claim = pick(findings_of(path), "Something was added after Test Signer signed it")
     assert claim.severity == "suspect"
 
 
@@ -209,7 +209,7 @@ def test_usage_rights_are_no_signature(tmp_path: Path) -> None:
         )
         document.Root.Perms = pikepdf.Dictionary(UR3=document.make_indirect(rights))
         document.save(tmp_path / "b.pdf")
-    findings = found(tmp_path / "b.pdf")
+    findings = findings_of(tmp_path / "b.pdf")
     assert pick(findings, "usage rights").severity == "benign"
     assert not [f for f in findings if f.claim.type == "signature"]
 
@@ -218,9 +218,9 @@ def test_signature_in_a_damaged_document_is_checked_by_its_bytes(tmp_path: Path,
     path = page(tmp_path / "a.pdf")
     data = signed(path.read_bytes(), signer)
     path.write_bytes(data + b"%PDF-1.4 nothing follows\nstartxref\n7\n%%EOF\n")
-    assert pick(found(path), "Signed by Test Signer").severity == "benign"
+    assert pick(findings_of(path), "Signed by Test Signer").severity == "benign"
     path.write_bytes(path.read_bytes().replace(b"An invoice over 100", b"An invoice over 900", 1))
-    assert pick(found(path), "signature of Test Signer is broken").severity == "critical"
+    assert pick(findings_of(path), "signature of Test Signer is broken").severity == "critical"
 
 
 def test_prepared_place_is_no_broken_signature(tmp_path: Path) -> None:
@@ -233,4 +233,4 @@ def test_prepared_place_is_no_broken_signature(tmp_path: Path) -> None:
     ranges = b"[0 %04d %04d 00]" % (start, start + len(value))
     body = b"<< /Type /Sig /SubFilter /adbe.pkcs7.detached /ByteRange %s /Contents %s >>" % (ranges, value)
     path.write_bytes(appended(data, {900: body}))
-    assert pick(found(path), "prepared but never made").severity == "benign"
+    assert pick(findings_of(path), "prepared but never made").severity == "benign"

@@ -255,5 +255,5 @@ def test_two_entries_of_one_save_are_one() -> None:
 @pytest.mark.parametrize(("tool", "n"), [("Adobe After Effects 2020", 1), ("Adobe Premiere Pro 2020", 2)])
 def test_an_editor_in_the_history_that_made_the_file_is_told_once(tool: str, n: int) -> None:
     row = {"action": "saved", "when": "2024-01-02T03:04:05Z", "softwareAgent": "Adobe After Effects 2020 (Macintosh)"}
-    told = claims(facts(("xmp.xmp.CreatorTool", tool), ("xmp.history", [row])))
-    assert len([f for f in told if "SUSPECT_SOFTWARE" in f.flags]) == n
+    findings = claims(facts(("xmp.xmp.CreatorTool", tool), ("xmp.history", [row])))
+    assert len([f for f in findings if "SUSPECT_SOFTWARE" in f.flags]) == n

@@ -70,7 +70,7 @@ def covered(path: Path) -> list[dict[str, Any]]:
     return [fact.value for fact in pdf.read(str(path)).all("pdf.covered_text")]
 
 
-def told(path: Path) -> list[tuple[str, str]]:
+def editing_claims(path: Path) -> list[tuple[str, str]]:
     return [(f.severity, f.claim.claim) for f in claims(pdf.read(str(path))) if f.claim.user_category == "editing"]
 
 
@@ -79,26 +79,30 @@ def test_what_is_painted_over_text_is_found_with_the_text_below(tmp_path: Path, 
     path = drawn(tmp_path, cover, words("Total 900.00 EUR"))
     (actual,) = covered(path)
     assert (actual["cover"], actual["under"], actual["over"]) == ("white", "Total 100.00 EUR", "Total 900.00 EUR")
-    assert told(path) == [("suspect", "A white box covers text, and other text is written on the box (page 1)")]
+    assert editing_claims(path) == [
+        ("suspect", "A white box covers text, and other text is written on the box (page 1)")
+    ]
     (claim,) = [f.claim for f in claims(pdf.read(str(path))) if f.severity == "suspect"]
     assert claim.value == ("below: Total 100.00 EUR; on top: Total 900.00 EUR",)
 
 
 def test_other_words_on_a_box_of_another_colour(tmp_path: Path) -> None:
     path = drawn(tmp_path, box(95, 120, white=False), words("Total 900.00 EUR"))
-    assert told(path) == [("suspect", "A filled box covers text, and other text is written on the box (page 1)")]
+    assert editing_claims(path) == [
+        ("suspect", "A filled box covers text, and other text is written on the box (page 1)")
+    ]
 
 
 def test_only_the_letters_below_the_box_are_told(tmp_path: Path) -> None:
     path = drawn(tmp_path, box(132, 40, white=False))
     assert [(actual["cover"], actual["under"]) for actual in covered(path)] == [("filled", "100.00")]
-    assert told(path) == [("benign", "A filled box covers text (page 1)")]
+    assert editing_claims(path) == [("benign", "A filled box covers text (page 1)")]
 
 
 def test_a_picture_over_text(tmp_path: Path) -> None:
     path = drawn(tmp_path, picture)
     assert covered(path)[0]["under"] == "Total 100.00 EUR"
-    assert told(path) == [("suspect", "A picture covers text (page 1)")]
+    assert editing_claims(path) == [("suspect", "A picture covers text (page 1)")]
 
 
 @pytest.mark.parametrize(
@@ -108,7 +112,7 @@ def test_a_picture_over_text(tmp_path: Path) -> None:
 )
 def test_what_hides_nothing_is_not_told(tmp_path: Path, step: Draw) -> None:
     path = drawn(tmp_path, step)
-    assert not covered(path) and not told(path)
+    assert not covered(path) and not editing_claims(path)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +135,36 @@ def test_notes_over_text(tmp_path: Path, annotation: Dictionary, claim: tuple[st
         annotation.Rect = Array([130, 695, 175, 712])
         document.pages[0].obj.Annots = Array([document.make_indirect(annotation)])
         document.save(path)
-    assert told(path) == ([claim] if claim else [])
+    assert editing_claims(path) == ([claim] if claim else [])
+
+
+@pytest.mark.parametrize(
+    ("ground", "matrix", "flags", "expected"),
+    [
+        (b"1 g 0 0 90 34 re f EMC BT ET %", (1, 0, 0, 1), 0, []),
+        (b"1 g", (1, 0, 0, 1), 0, ["A white box covers text, and other text is written on the box (page 1)"]),
+        (b"1 0 0 rg", (0, 1, -1, 0), 0, ["A filled box covers text, and other text is written on the box (page 1)"]),
+        (b"1 g", (1, 0, 0, 1), 2, []),
+    ],
+    ids=["empty", "field", "turned", "hidden"],
+)
+def test_a_form_field_over_text(
+    tmp_path: Path, ground: bytes, matrix: tuple[int, ...], flags: int, expected: list[str]
+) -> None:
+    path = drawn(tmp_path)
+    with pikepdf.open(path, allow_overwriting_input=True) as document:
+        look = Stream(document, b"/Tx BMC " + ground + b" 0 0 90 34 re f BT 0 g /F1 12 Tf 20 12 Td (900.00) Tj ET EMC")
+        look.BBox, look.Matrix = Array([0, 0, 90, 34]), Array([*matrix, 0, 0])
+        look.Resources = document.pages[0].obj.Resources
+        field = Dictionary(
+            Subtype=Name.Widget, FT=Name.Tx, T="amount", Rect=Array([130, 695, 175, 712]), F=flags,
+            AP=Dictionary(N=document.make_indirect(look)),
+        )  # fmt: skip
+        fields = Array([document.make_indirect(field)])
+        document.pages[0].obj.Annots, document.Root.AcroForm = fields, Dictionary(Fields=fields)
+        document.save(path)
+    assert [claim for _, claim in editing_claims(path)] == expected
+    assert [place["under"] for place in covered(path)] == ["100.00"] * len(expected)
 
 
 def test_letters_of_a_composite_font_are_read_by_its_table(tmp_path: Path) -> None:
@@ -187,9 +220,9 @@ def test_what_is_laid_over_a_scan_is_told(tmp_path: Path) -> None:
     box(95, 120)(canvas)
     words("Total 900.00 EUR")(canvas)
     canvas.save()
-    assert told(path) == [("benign", "Something is laid over a picture that fills the page (page 1)")]
+    assert editing_claims(path) == [("benign", "Something is laid over a picture that fills the page (page 1)")]
     canvas = Canvas(str(plain), pagesize=(595, 842))
     canvas.drawImage(ImageReader(buffer), 0, 0, 595, 842)
     words("Total 900.00 EUR")(canvas)
     canvas.save()
-    assert told(plain) == []
+    assert editing_claims(plain) == []

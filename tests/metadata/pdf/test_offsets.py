@@ -18,13 +18,13 @@ def document(path: Path, mode: pikepdf.ObjectStreamMode) -> bytes:
     return path.read_bytes()
 
 
-def told(path: Path) -> dict[str, Fact]:
+def facts_of(path: Path) -> dict[str, Fact]:
     return {fact.key: fact for fact in pdf.read(str(path)).items}
 
 
 def test_the_offset_is_that_of_the_entry(tmp_path: Path) -> None:
     data = document(tmp_path / "a.pdf", pikepdf.ObjectStreamMode.disable)
-    facts = told(tmp_path / "a.pdf")
+    facts = facts_of(tmp_path / "a.pdf")
     for key in ("pdf.info.Title", "pdf.info.Producer", "pdf.language"):
         offset = facts[key].offset
         assert offset is not None, key
@@ -34,10 +34,10 @@ def test_the_offset_is_that_of_the_entry(tmp_path: Path) -> None:
 
 def test_what_is_compressed_or_saved_over_is_not_pointed_at(tmp_path: Path) -> None:
     document(tmp_path / "a.pdf", pikepdf.ObjectStreamMode.generate)
-    assert told(tmp_path / "a.pdf")["pdf.language"].offset is None
+    assert facts_of(tmp_path / "a.pdf")["pdf.language"].offset is None
     data = document(tmp_path / "b.pdf", pikepdf.ObjectStreamMode.disable)
     at = data.index(b"(A \\\\ B)")
     entry = data[:at].rindex(b"/Producer")
     (tmp_path / "b.pdf").write_bytes(data[:entry] + data[entry:].replace(b"/Producer", b"/Produces", 1))
-    facts = told(tmp_path / "b.pdf")
+    facts = facts_of(tmp_path / "b.pdf")
     assert facts["pdf.info.Produces"].offset == entry and "pdf.info.Producer" not in facts

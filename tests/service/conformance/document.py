@@ -21,9 +21,9 @@ def _(live: Live) -> None:
     assert actual == {operation.name for operation in spec.OPERATIONS}
 
 
-def same(expected: Json, found: Json, document: Json) -> None:
+def same(expected: Json, actual: Json, document: Json) -> None:
     """Check that two schemas let the same through."""
-    fields = list(differences(expected, found, document))
+    fields = list(differences(expected, actual, document))
     assert not fields, "; ".join(fields)
 
 
@@ -46,14 +46,14 @@ def _operation(operation: spec.Operation) -> None:
                 same(spec.REJECTED, shape, document)
 
 
-def _check_authentication(operation: spec.Operation, found: Json, document: Json) -> None:
-    required = found.get("security", document.get("security"))
+def _check_authentication(operation: spec.Operation, actual: Json, document: Json) -> None:
+    required = actual.get("security", document.get("security"))
     schemes = [document["components"]["securitySchemes"][name] for choice in required for name in choice]
     assert {scheme["scheme"] for scheme in schemes if scheme["type"] == "http"} == {operation.auth}
 
 
-def _check_parameters(operation: spec.Operation, found: Json, document: Json) -> None:
-    parameters = {parameter["name"]: parameter for parameter in found.get("parameters", ())}
+def _check_parameters(operation: spec.Operation, actual: Json, document: Json) -> None:
+    parameters = {parameter["name"]: parameter for parameter in actual.get("parameters", ())}
     assert set(parameters) == set(operation.parameters)
     for name, parameter in parameters.items():
         assert parameter["in"] == "path" and parameter["required"]
@@ -61,8 +61,8 @@ def _check_parameters(operation: spec.Operation, found: Json, document: Json) ->
         same(expected, parameter["schema"], document)
 
 
-def _check_form(operation: spec.Operation, found: Json, document: Json) -> None:
-    content = found.get("requestBody", {}).get("content", {})
+def _check_form(operation: spec.Operation, actual: Json, document: Json) -> None:
+    content = actual.get("requestBody", {}).get("content", {})
     assert set(operation.content_types) <= set(content) <= {*operation.content_types, spec.FORM, spec.MULTIPART}
     for content_type in operation.content_types:
         schema = plain(content[content_type]["schema"], document)

@@ -84,8 +84,8 @@ def _operations(task: str) -> None:
         refused(live.ask("GET", f"/tasks/{task}/{report_id}", token=live.other_token), 404)
 
 
-def _content(found: dict[str, object]) -> object:
-    return {key: value for key, value in found.items() if key != "id"}
+def _content(response: dict[str, object]) -> object:
+    return {key: value for key, value in response.items() if key != "id"}
 
 
 for _task in spec.TASKS:

@@ -37,21 +37,21 @@ def test_a_source_is_scored_by_a_fit_that_did_not_see_it() -> None:
     table = clips()
     own = (table["repo"] == "a/3").to_numpy()
     turned = table.assign(label=np.where(own, table["label"].map({"real": "fake", "fake": "real"}), table["label"]))
-    (found, told), (other, _) = held_out(table), held_out(turned)
-    np.testing.assert_allclose(found[own], other[own])
-    assert not np.allclose(found[~own], other[~own])
+    (logits, raised), (other, _) = held_out(table), held_out(turned)
+    np.testing.assert_allclose(logits[own], other[own])
+    assert not np.allclose(logits[~own], other[~own])
     rest, gaps = fit_joined(table[~own]), table["gap"].to_numpy()[own]
-    np.testing.assert_allclose(found[own], with_detail(table["logit"].to_numpy()[own], gaps, rest))
-    assert told[own].tolist() == (gaps > rest.recorded[2]).tolist()
+    np.testing.assert_allclose(logits[own], with_detail(table["logit"].to_numpy()[own], gaps, rest))
+    assert raised[own].tolist() == (gaps > rest.recorded[2]).tolist()
 
 
 def test_gaps_that_are_not_known_say_nothing() -> None:
     table = clips()
     table.loc[::5, "gap"] = np.nan
     fitted = fit_joined(table)
-    found = with_detail(table["logit"].to_numpy(), table["gap"].to_numpy(), fitted)
-    assert np.isfinite(found).all()
-    assert found[0] == pytest.approx(fitted.intercept + fitted.network * table["logit"][0])
+    logits = with_detail(table["logit"].to_numpy(), table["gap"].to_numpy(), fitted)
+    assert np.isfinite(logits).all()
+    assert logits[0] == pytest.approx(fitted.intercept + fitted.network * table["logit"][0])
 
 
 def test_sources_count_as_the_root_of_their_clips_and_both_classes_alike() -> None:

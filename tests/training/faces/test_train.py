@@ -20,9 +20,9 @@ REPOS = 12
 @pytest.fixture(scope="module")
 def face() -> crops.FaceCrops:
     rgb = astronaut()
-    found = crops.cut_faces([rgb] * 6, (0.0, 0.0, 1.0, 1.0))
-    assert found is not None
-    return found
+    cut = crops.cut_faces([rgb] * 6, (0.0, 0.0, 1.0, 1.0))
+    assert cut is not None
+    return cut
 
 
 def test_a_still_is_seen_as_it_is_drawn_and_alike_and_a_clip_at_some_moments(face: crops.FaceCrops) -> None:
@@ -101,8 +101,8 @@ def test_the_card_tells_pictures_and_clips_apart_and_calls_nothing_untouched(tmp
     card = make_card(faces.table, raw, alike, trained_on, "python -m train --list a.csv")
     assert card.inconclusive[0] == card.inconclusive_video[0] == 0 < card.inconclusive[1] == card.threshold < 1
     assert card.detail_gap is not None and card.pooling is not None
-    told = {one.data.rpartition(", ")[2] for one in card.measured}
-    assert {"as it is", "videos", "all", "faces generated whole"} <= told
+    conditions = {one.data.rpartition(", ")[2] for one in card.measured}
+    assert {"as it is", "videos", "all", "faces generated whole"} <= conditions
     assert all(one.n_real and one.n_fake for one in card.measured if "together" not in one.data)
     assert sum(one.n for one in card.trained_on) == N
     saved = save_model(card, build(), tmp_path, half=True)

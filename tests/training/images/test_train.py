@@ -218,8 +218,8 @@ def test_the_card_has_bounds_around_a_threshold_and_false_alarms_by_source(prepa
         of = real & (prepared.table.repo == repo).to_numpy()
         assert (scores[of] >= card.inconclusive[1]).mean() <= 0.05
         metric = f"false positive rate at {card.threshold}, {repo}"
-        told = next(m for m in card.measured if m.metric == metric)
-        assert told.value == pytest.approx((scores[of] >= card.threshold).mean())
+        figure = next(m for m in card.measured if m.metric == metric)
+        assert figure.value == pytest.approx((scores[of] >= card.threshold).mean())
     assert (scores[prepared.fake] <= card.inconclusive[0]).mean() <= 0.10
     assert sum(source.n for source in card.trained_on) == len(prepared.table)
 
@@ -229,10 +229,10 @@ def test_families_of_two_repositories_are_named_and_strangers_are_unknown(prepar
     card, rule = attribution.train_attribution(
         prepared.table, prepared.statistics, prepared.folds, trained_on=(), seed=0, command="here", licence="own"
     )
-    told = {m.metric: m.value for m in card.measured}
+    figures = {m.metric: m.value for m in card.measured}
     assert card.output == Output(labels=("stable-diffusion", "stylegan", "unknown"))
-    assert told["right, unknown"] >= attribution.UNKNOWN_FOUND
-    assert told["right, all that are to be named"] > 0.6
+    assert figures["right, unknown"] >= attribution.UNKNOWN_FOUND
+    assert figures["right, all that are to be named"] > 0.6
     saved = save_model(card, rule, tmp_path, half=True)
     assert len(saved.sha256) == 64 and rule(torch.zeros(2, 2 * N_STATISTICS)).shape == (2, 3)
 

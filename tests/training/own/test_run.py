@@ -120,8 +120,8 @@ def test_what_was_fitted_on_scores_of_the_base_is_not_carried_over() -> None:
 def test_the_card_says_what_it_was_made_of_and_how_it_was_measured(trained: tuple[Path, ModelCard]) -> None:
     folder, card = trained
     assert sorted(path.name for path in folder.iterdir()) == ["turned.json", "turned.safetensors"]
-    told = json.loads((folder / "turned.json").read_text())
-    assert told["manifest_sha256"] and told["version"] == forensix.__version__ and told["seed"] == 0
+    provenance = json.loads((folder / "turned.json").read_text())
+    assert provenance["manifest_sha256"] and provenance["version"] == forensix.__version__ and provenance["seed"] == 0
     assert sum(one.n for one in card.trained_on) == 4 and {one.label for one in card.trained_on} == {"real", "fake"}
     assert card.calibration is not None and card.inconclusive is not None
     assert card.inconclusive[0] <= card.threshold <= card.inconclusive[1]
@@ -142,9 +142,9 @@ def test_analyze_and_evaluate_take_the_folder(
     report = forensix.analyze(picture, [TASK], image_detector=str(folder))
     model = next(one for one in report.models if one["name"] == "turned")
     assert model["sha256"] == card.sha256 and model["threshold"] == card.threshold
-    found = forensix.evaluate(turned(), TASK, component=str(folder), cache=False, metadata=False, executor="here")
-    assert auc(found.scores["label"] == "fake", found.scores["score"]) > 0.9
-    assert found.thresholds == {"turned": card.threshold}
+    evaluation = forensix.evaluate(turned(), TASK, component=str(folder), cache=False, metadata=False, executor="here")
+    assert auc(evaluation.scores["label"] == "fake", evaluation.scores["score"]) > 0.9
+    assert evaluation.thresholds == {"turned": card.threshold}
 
 
 def test_a_folder_that_holds_a_model_is_not_written_over(trained: tuple[Path, ModelCard]) -> None:

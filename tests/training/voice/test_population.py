@@ -61,12 +61,12 @@ def test_a_telephone_has_bounds_of_its_own_and_gender_only_where_it_counts() -> 
     heard = measured(0.0, "wide")
     # One call that keeps the band of the recording tells nothing of telephones.
     called = measured(100.0, "narrow") + measured(900.0, "wide")[:1]
-    found = population.joined(heard, called, by_gender=("f0",))
-    assert set(found["jitter"]["groups"]) == {"all", "narrow"}
-    assert set(found["f0"]["groups"]) == {"all", "female", "male", "narrow", "female narrow", "male narrow"}
-    assert found["jitter"]["groups"]["all"]["max_value"] == 7
-    assert found["jitter"]["groups"]["narrow"]["min_value"] == 100
-    assert found["jitter"]["groups"]["narrow"]["max_value"] == 107
+    bounds = population.joined(heard, called, by_gender=("f0",))
+    assert set(bounds["jitter"]["groups"]) == {"all", "narrow"}
+    assert set(bounds["f0"]["groups"]) == {"all", "female", "male", "narrow", "female narrow", "male narrow"}
+    assert bounds["jitter"]["groups"]["all"]["max_value"] == 7
+    assert bounds["jitter"]["groups"]["narrow"]["min_value"] == 100
+    assert bounds["jitter"]["groups"]["narrow"]["max_value"] == 107
 
 
 def test_rttm_and_who_speaks_alone(tmp_path: Path) -> None:
@@ -115,10 +115,10 @@ def test_a_sample_of_the_corpora_lies_where_the_table_says(corpora: Path) -> Non
     assert len(values) >= 15
     for feature in ("f0", "jitter", "naturalness", "spectral_artifacts"):
         d = shipped.distribution(feature)
-        found = [v[feature] for v in values if v[feature] is not None]
-        assert d.min_value - 1e-3 <= np.median(found) <= d.max_value + 1e-3
-        assert np.mean([d.is_outlier(x) for x in found]) <= 0.25
-        assert 20 <= d.percentile_rank(float(np.median(found))) <= 80
+        of_feature = [v[feature] for v in values if v[feature] is not None]
+        assert d.min_value - 1e-3 <= np.median(of_feature) <= d.max_value + 1e-3
+        assert np.mean([d.is_outlier(x) for x in of_feature]) <= 0.25
+        assert 20 <= d.percentile_rank(float(np.median(of_feature))) <= 80
 
 
 @pytest.fixture

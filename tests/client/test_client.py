@@ -1,100 +1,22 @@
 """The client against a scripted service: what it sends, what it sends again, and whom it believes."""
 
 import base64
-import hashlib
-import hmac
-import json
 import socket
 import subprocess
 import sys
 import threading
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from forensix.client import Client, Token, TokenClaims, to_report, verify_webhook
-from forensix.errors import ForensixError, InputNotFound, ServiceError, UntrustedWebhook, UsageError
+from forensix.client import Client, Token, TokenClaims, to_report
+from forensix.errors import ForensixError, InputNotFound, ServiceError, UsageError
 from forensix.schema import FaceResult, ImageResult, TaskReport, VoiceResult
 from forensix.tasks.catalogue import describe
-
-CLAIMS = {
-    "audience": "a",
-    "endsWith": "abcdef",
-    "expiresAt": 20,
-    "issuedAt": 10,
-    "issuer": "i",
-    "subject": "s",
-}
-SECRET = "whsec_" + base64.b64encode(b"k" * 24).decode()
-
-
-@dataclass
-class Script:
-    """Answers in order (status, headers, body), None for a connection that is cut; and the requests that came."""
-
-    answers: list[tuple[int, dict[str, str], Any] | None] = field(default_factory=list)
-    requests: list[dict[str, Any]] = field(default_factory=list)
-    url: str = ""
-
-    def ok(self, **body: Any) -> None:
-        self.answers.append((200, {}, {"success": True, **body}))
-
-    def refuse(self, status: int, code: str, **headers: str) -> None:
-        body = {"success": False, "error": f"refused with {status}", "code": code}
-        self.answers.append((status, {k.replace("_", "-"): v for k, v in headers.items()}, body))
-
-    def task(self, task: str, status: str, **more: Any) -> None:
-        self.answers.append((200, {}, {"id": "r1", "status": status, "event_type": describe(task).event, **more}))
-
-
-@pytest.fixture
-def script() -> Iterator[Script]:
-    script = Script()
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def answer(self) -> None:
-            body = self.rfile.read(int(self.headers.get("content-length", 0)))
-            fields = {name.lower(): value for name, value in self.headers.items()}
-            script.requests.append({"method": self.command, "path": self.path, "headers": fields, "body": body})
-            answer = script.answers.pop(0)
-            if answer is None:
-                self.close_connection = True
-                return
-            status, headers, body = answer
-            content = body if isinstance(body, bytes) else json.dumps(body).encode()
-            self.send_response(status)
-            for name, value in (headers | {"content-length": str(len(content))}).items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(content)
-
-        do_GET = do_POST = do_DELETE = answer  # noqa: N815 - as http.server calls them
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    script.url = f"http://127.0.0.1:{server.server_address[1]}"
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    yield script
-    server.shutdown()
-    server.server_close()
-    assert script.answers == [], "not everything was asked for"
-
-
-@pytest.fixture
-def client(script: Script) -> Iterator[Client]:
-    with Client(script.url, token="t0ken", account=("anna", "secret"), patience_s=5) as client:
-        yield client
+from tests.client.script import CLAIMS, Script
 
 
 def parts(request: dict[str, Any]) -> dict[str, tuple[bytes, bytes]]:
@@ -349,68 +271,6 @@ def test_tokens_are_listed_and_deleted(script: Script, client: Client) -> None:
     assert client.delete_token("1") == ("1",)
     assert client.delete_tokens() == ("2", "3")
     assert {r["headers"]["authorization"].split()[0] for r in script.requests} == {"Basic"}
-
-
-def delivery(body: bytes, *, key: bytes = b"k" * 24, at_s: float | None = None) -> dict[str, str]:
-    """Return headers as the Standard Webhooks convention has them, signed here and not by forensix."""
-    sent_at = str(int(time.time() if at_s is None else at_s))
-    signature = base64.b64encode(hmac.new(key, b"msg_1." + sent_at.encode() + b"." + body, hashlib.sha256).digest())
-    return {"Webhook-Id": "msg_1", "Webhook-Timestamp": sent_at, "Webhook-Signature": f"v1,{signature.decode()}"}
-
-
-BODY = json.dumps(
-    {"id": "1", "status": "failed", "event_type": "voice_analysis_complete", "error": "it could not be decoded"}
-).encode()
-
-
-def test_a_signed_delivery_is_believed() -> None:
-    assert verify_webhook(SECRET, delivery(BODY), BODY).error == "it could not be decoded"
-    headers = delivery(BODY)
-    headers["Webhook-Signature"] = f"v1,AAAA v1a,BBBB {headers['Webhook-Signature']}"
-    assert verify_webhook(SECRET, headers, BODY).id == "1"
-
-
-@pytest.mark.parametrize("name", ["Webhook-Id", "Webhook-Timestamp", "Webhook-Signature"])
-def test_a_delivery_without_a_header_is_not_believed(name: str) -> None:
-    headers = delivery(BODY)
-    del headers[name]
-    with pytest.raises(UntrustedWebhook, match=name.lower()):
-        verify_webhook(SECRET, headers, BODY)
-
-
-@pytest.mark.parametrize(
-    "forged",
-    [
-        lambda: delivery(BODY, key=b"other"),
-        lambda: delivery(BODY + b" "),
-        lambda: {**delivery(BODY), "Webhook-Id": "msg_2"},
-        lambda: {**delivery(BODY), "Webhook-Signature": ""},
-        lambda: {**delivery(BODY), "Webhook-Signature": "v1,é"},
-        lambda: {**delivery(BODY), "Webhook-Signature": delivery(BODY)["Webhook-Signature"].replace("v1,", "v2,")},
-    ],
-)
-def test_a_delivery_that_is_not_signed_is_not_believed(forged: Callable[[], dict[str, str]]) -> None:
-    # Signed now: what was signed when the tests were collected may be too old by the time it is looked at.
-    with pytest.raises(UntrustedWebhook, match="not signed"):
-        verify_webhook(SECRET, forged(), BODY)
-
-
-@pytest.mark.parametrize("offset_s", [-301, 302])
-def test_an_old_delivery_is_not_believed(offset_s: float) -> None:
-    with pytest.raises(UntrustedWebhook, match="too old"):
-        verify_webhook(SECRET, delivery(BODY, at_s=time.time() + offset_s), BODY)
-    assert verify_webhook(SECRET, delivery(BODY, at_s=time.time() - 301), BODY, tolerance_s=600).id == "1"
-
-
-@pytest.mark.parametrize("sent_at", ["", "nan", "-1", "9" * 400, "²"])
-def test_a_time_that_is_none_is_not_believed(sent_at: str) -> None:
-    with pytest.raises(UntrustedWebhook):
-        verify_webhook(SECRET, {**delivery(BODY), "Webhook-Timestamp": sent_at}, BODY)
-
-
-def test_a_secret_that_is_none_is_told() -> None:
-    with pytest.raises(UsageError, match="whsec_"):
-        verify_webhook("whsec_not base64", delivery(BODY), BODY)
 
 
 def test_answers_draw_themselves() -> None:

@@ -1,0 +1,69 @@
+"""Rules on the dates of a picture."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.forensics.rules.pictures import CAMERA, TAKEN, judge, named, with_tags
+from tests.metadata import making_images as make
+
+
+def test_a_date_mismatch_needs_a_second_sign(tmp_path: Path) -> None:
+    later = (0x0132, make.ASCII, "2021:05:06 07:08:09")
+    alone = named(judge(with_tags(later), tmp_path), "The file was changed after it was made, by its own dates")
+    assert alone.severity == "benign" and alone.claim.type == "dates"
+    # An editor that is named explains a later change, but no other moment of capture.
+    edited = judge(with_tags(later, (0x0131, make.ASCII, "GIMP 2.10")), tmp_path)
+    assert named(edited, "The file was changed after it was made, by its own dates").severity == "benign"
+    other = [(0x9003, make.ASCII, "2020:01:02 03:04:05"), (0x9004, make.ASCII, "2020:03:02 03:04:05")]
+    edited = judge(with_tags((0x0131, make.ASCII, "GIMP 2.10"), exif=other), tmp_path)
+    assert named(edited, "Dates in the file do not agree").severity == "suspect"
+
+
+@pytest.mark.parametrize(
+    ("changed", "severity"),
+    [("2020:01:02 03:04:06", None), ("2019:12:25 03:04:05", "suspect"), ("2093:01:02 03:04:05", "suspect")],
+)
+def test_a_date_that_cannot_be(changed: str, severity: str | None, tmp_path: Path) -> None:
+    actual = judge(with_tags((0x0132, make.ASCII, changed)), tmp_path)
+    assert {f.severity for f in actual if f.claim.claim == "A date in the file cannot be right"} == (
+        {severity} if severity else set()
+    )
+
+
+def test_a_toolkit_younger_than_every_date(tmp_path: Path) -> None:
+    packet = make.xmp_packet('xmp:MetadataDate="2012-07-08T09:10:11"')
+    for built, claimed in (("2017/05/06", True), ("2011/05/06", False)):
+        written = packet.replace("<x:xmpmeta ", f"<x:xmpmeta x:xmptk='Adobe XMP Core 5.6-c140 79.1, {built}-01:08:21' ")
+        assert written != packet
+        actual = judge(make.jpeg(make.xmp_segment(written)), tmp_path)
+        younger = [
+            f for f in actual if f.claim.claim == "The program that wrote the metadata is younger than the dates in it"
+        ]
+        assert [f.severity for f in younger] == (["suspect"] if claimed else [])
+
+
+def test_dates_against_xmp(tmp_path: Path) -> None:
+    packet = make.xmp_packet('xmp:CreateDate="2019-07-08T09:10:11"')
+    actual = judge(with_tags(extra=make.xmp_segment(packet)), tmp_path)
+    assert "xmp.xmp.CreateDate" in named(actual, "Dates in the file do not agree").claim.value[0]
+
+
+def test_an_unset_clock_is_named(tmp_path: Path) -> None:
+    actual = judge(with_tags(exif=[(0x9003, make.ASCII, "1970:01:01 00:00:00")]), tmp_path)
+    assert "Unix" in named(actual, "A date was never set").claim.explanation
+
+
+@pytest.mark.parametrize(
+    ("zone", "degrees", "side", "claimed"),
+    [("-07:00", 2, "E", True), ("-07:00", 122, "W", False), ("+08:00", 75, "E", False), ("+14:00", 157, "W", False)],
+)
+def test_a_place_where_nobody_keeps_the_time_zone(
+    zone: str, degrees: int, side: str, claimed: bool, tmp_path: Path
+) -> None:
+    gps = [(1, make.ASCII, "N"), (2, make.RATIONAL, [40, 0, 0])]
+    gps += [(3, make.ASCII, side), (4, make.RATIONAL, [degrees, 0, 0])]
+    block = make.tiff_block(CAMERA, exif=[*TAKEN, (0x9011, make.ASCII, zone)], gps=gps)
+    actual = judge(make.jpeg(make.exif_segment(block)), tmp_path)
+    claim = [f.severity for f in actual if f.claim.claim == "The place and the time zone do not fit"]
+    assert claim == (["benign"] if claimed else [])

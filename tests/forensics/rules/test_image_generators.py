@@ -1,0 +1,77 @@
+"""Rules on the marks that generators leave in pictures."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from forensix.forensics import result
+from forensix.forensics.rules import provenance
+from tests.forensics.rules.pictures import facts_of, judge, named
+from tests.metadata import making_images as make
+
+GRAPH = json.dumps({"3": {"class_type": "KSampler", "inputs": {"seed": 1}}})
+
+
+PARAMETERS = "a cat\nNegative prompt: dog\nSteps: 20, Sampler: Euler a, CFG scale: 7, Seed: 1"
+
+
+@pytest.mark.parametrize(
+    ("keyword", "value", "identifier"),
+    [
+        ("parameters", PARAMETERS, "stable-diffusion"),
+        ("prompt", GRAPH, "comfyui"),
+        ("prompt", GRAPH.replace('"seed": 1', '"unet_name": "flux1-dev.safetensors"'), "flux"),
+        ("Software", "NovelAI", "novelai"),
+        ("Description", "a cat --v 6 Job ID: 01234567-89ab-cdef-0123-456789abcdef", "midjourney"),
+        ("invokeai_metadata", '{"app_version": "4"}', "stable-diffusion"),
+        ("Comment", '{"prompt": "a", "sampler": "k_euler", "seed": 1, "steps": 28}', "stable-diffusion"),
+    ],
+)
+def test_generators_in_png_text(keyword: str, value: str, identifier: str, tmp_path: Path) -> None:
+    data = make.png(make.text(keyword, value))
+    actual = judge(data, tmp_path, "png")
+    claim = named(actual, "The file says that it was made by artificial intelligence")
+    assert claim.severity == "critical" and claim.claim.type == "ai_generated"
+    assert "AI_GENERATED" in result(actual).red_flags
+    assert result(actual).document_details.source == "ai_generated"
+    marks = provenance.generator_marks(facts_of(data, tmp_path, "png"))
+    assert provenance.generator_identifier(marks) == identifier
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Steps: first, second",
+        "A workflow for printing",
+        '{"nodes": ["a", "b"]}',
+        "The prompt was answered",
+        "Fireflies at night",
+    ],
+)
+def test_plain_text_is_no_mark(text: str, tmp_path: Path) -> None:
+    facts = facts_of(make.png(make.text("Description", text), make.text("prompt", text)), tmp_path, "png")
+    assert provenance.generator_marks(facts) == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "claimed"),
+    [("trainedAlgorithmicMedia", True), ("compositeWithTrainedAlgorithmicMedia", True), ("digitalCapture", False)],
+)
+def test_source_type_in_xmp(source: str, claimed: bool, tmp_path: Path) -> None:
+    url = f"http://cv.iptc.org/newscodes/digitalsourcetype/{source}"
+    actual = judge(make.jpeg(make.xmp_segment(make.xmp_packet(f'Iptc4xmpExt:DigitalSourceType="{url}"'))), tmp_path)
+    assert any(f.claim.type == "ai_generated" for f in actual) == claimed
+
+
+def test_recipes_in_camera_fields(tmp_path: Path) -> None:
+    block = make.tiff_block([(0x010F, make.ASCII, "prompt:" + GRAPH)])
+    actual = judge(make.jpeg(make.exif_segment(block)), tmp_path)
+    assert any(f.claim.type == "ai_generated" for f in actual)
+    assert not any(f.claim.type == "device" for f in actual)
+
+
+def test_grok_signs_in_the_description(tmp_path: Path) -> None:
+    block = make.tiff_block([(0x010E, make.ASCII, "Signature: " + "Ab3/" * 20)])
+    facts = facts_of(make.jpeg(make.exif_segment(block)), tmp_path)
+    assert provenance.generator_identifier(provenance.generator_marks(facts)) == "grok"

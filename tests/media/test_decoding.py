@@ -1,0 +1,97 @@
+"""Frames, pictures and samples as they come out of a decoder."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from forensix.media import open_media
+from tests.making import tone, write_audio, write_image, write_video
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16", "I", "F", "CMYK", "YCbCr", "LAB"])
+def test_every_mode_becomes_rgb(mode: str, tmp_path: Path) -> None:
+    grey = np.full((300, 20), 128, np.uint8)
+    source = Image.fromarray(grey)
+    if mode == "I;16":
+        image = Image.fromarray(grey.astype(np.uint16) * 256)
+    elif mode == "I":
+        image = Image.fromarray(grey.astype(np.int32) * 256)
+    elif mode == "F":
+        image = Image.fromarray(grey.astype(np.float32) / 255)
+    elif mode == "LAB":
+        image = Image.new("LAB", (20, 300), (138, 128, 128))
+    else:
+        image = source.convert("RGB").convert(mode) if mode in ("P", "CMYK", "YCbCr") else source.convert(mode)
+    with open_media(write_image(tmp_path / "a.tiff", image)) as media:
+        rgb = media.image()
+    assert rgb.shape == (300, 20, 3)
+    if mode != "1":
+        assert np.abs(rgb.mean() - 128) < 10
+
+
+def test_transparency_is_laid_over_white(tmp_path: Path) -> None:
+    clear = Image.new("RGBA", (20, 600), (10, 20, 30, 0))
+    clear.paste((200, 100, 50, 255), (0, 300, 20, 600))
+    keyed = clear.convert("RGB").quantize(4)
+    for image, options in ((clear, {}), (keyed, {"transparency": keyed.getpixel((0, 0))})):
+        with open_media(write_image(tmp_path / "a.png", image, **options)) as media:
+            rgb = media.image()
+        assert rgb[10, 10].tolist() == [255, 255, 255]
+        np.testing.assert_allclose(rgb[590, 10], [200, 100, 50], atol=2)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "orientation"), [*(("jpg", n) for n in range(1, 9)), ("png", 6), ("webp", 6), ("tiff", 3), ("tiff", 6)]
+)
+def test_orientation_is_applied(suffix: str, orientation: int, tmp_path: Path) -> None:
+    # The red quarter of the picture, in the corner where each orientation displays it.
+    corner = [(0, 0), (0, -1), (-1, -1), (-1, 0), (0, 0), (0, -1), (-1, -1), (-1, 0)][orientation - 1]
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    path = write_image(tmp_path / f"a.{suffix}", exif=exif)
+    with open_media(path) as media:
+        rgb = media.image().astype(int)
+        size = (320, 240) if orientation < 5 else (240, 320)
+        assert (media.info.width_px, media.info.height_px) == size == rgb.shape[1::-1]
+    red = {(y, x) for y in (0, -1) for x in (0, -1) if rgb[y * 20 or 20, x * 20 or 20, 0] > 180}
+    assert red == {corner}
+
+
+@pytest.mark.parametrize("rotation", [90, 180, -90])
+def test_rotation_is_applied(rotation: int, tmp_path: Path) -> None:
+    corner = {90: (-1, 0), 180: (-1, -1), -90: (0, -1)}[rotation]
+    with open_media(write_video(tmp_path / "a.mp4", 3, rotation=rotation)) as media:
+        frame = next(media.frames())
+        assert (media.info.width_px, media.info.height_px) == frame.rgb.shape[1::-1]
+        assert frame.rgb.shape[1::-1] == ((320, 240) if rotation == 180 else (240, 320))
+        red = {(y, x) for y in (0, -1) for x in (0, -1) if frame.rgb[y * 20 or 20, x * 20 or 20, 0] > 180}
+    assert red == {corner}
+
+
+def test_frames_are_thinned_evenly_and_keep_their_numbers(tmp_path: Path) -> None:
+    # Each frame is painted in the grey of its number.
+    path = write_video(tmp_path / "a.mp4", 50, (64, 48), paint=lambda i: np.full((48, 64, 3), 20 + 4 * i, np.uint8))
+    with open_media(path) as media:
+        for rate_hz, expected in ((5, 10), (25, 50), (100, 50), (12.5, 25)):
+            frames = list(media.frames(rate_hz=rate_hz))
+            assert len(frames) == expected
+            assert np.ptp(np.diff([frame.index for frame in frames])) == 0
+        for frame in frames:
+            assert frame.ms == pytest.approx(frame.index * 40)
+            assert frame.rgb.mean() == pytest.approx(20 + 4 * frame.index, abs=3)
+
+
+def test_frames_are_scaled_in_the_child(tmp_path: Path) -> None:
+    with open_media(write_video(tmp_path / "a.mp4", 2)) as media:
+        frame = next(media.frames(max_side_px=100))
+        assert frame.rgb.shape == (75, 100, 3)
+        assert frame.scale == pytest.approx(3.2)
+        assert next(media.frames(max_side_px=1000)).scale == 1
+
+
+def test_stereo_is_mixed_and_float_is_scaled(tmp_path: Path) -> None:
+    path = write_audio(tmp_path / "a.wav", codec="pcm_f32le", samples=tone(1.0, level=0.9))
+    with open_media(path) as media:
+        assert np.abs(media.samples()).max() == pytest.approx(0.9 * 32767, rel=0.01)
