@@ -5,8 +5,9 @@
 From the corpora's dev rows, none of which the detector was trained on: real recordings of 20 to 30 s are clips of one
 person (or, where a source has fewer, of one source) one after the other, and a synthetic clip, of the same speaker
 where there is one, is put in at a pause, cut to at most 1, 2, 3 or 4 s, or two of them after each other. Pieces and
-surroundings are levelled alike and go through the same code. Nothing here was used to choose a number; the thresholds
-were set on other sources (see `--choose`).
+surroundings are levelled alike and go through the same code. A real and a synthetic speaker take turns in one
+recording; of two real ones, one or both come through a degradation. Nothing here was used to choose a number; the
+thresholds were set on other sources (see `--choose`).
 
     python benchmarks/voice_inserted.py --choose --sources voice.csv --repositories DIR
 
@@ -31,6 +32,7 @@ from forensix.metrics import auc, eer
 from forensix.models import load_component
 from forensix.tasks.verdicts import class_of, is_inconclusive, pooled, threshold_of
 from forensix.training.sources import Repositories, read_list
+from forensix.training.voice.measure import CLEAN, CONDITIONS, degraded
 from forensix.training.voice.mixtures import Clip, Conditions, clip_of, insert, mix
 from forensix.training.voice.real_voices import read_samples
 from forensix.voice.phrases import inserted, phrases
@@ -191,12 +193,33 @@ def print_two_voices(conversations: Sequence[Conversation]) -> None:
             print(f"| {name} | {'real' if who == 'real' else 'synthetic'} | {cells} | {np.mean(right):.2f} |")
 
 
-def _by_speaker(groups: Mapping[str, Sequence[Clip]]) -> dict[str, list[Clip]]:
-    """Return the clips of those who have a name and four clips."""
+def print_people(speech: Speech, spoof: Any) -> None:
+    """Print how often one of two people is called fake, where one of them or both come through a degradation."""
+    people = _by_speaker(speech.real, least=2)
+    score: dict[str, list[float]] = {}
+    for condition in (CLEAN, *CONDITIONS):
+        score[condition] = []
+        for clips in people.values():
+            heard = [float(spoof.score(degraded(clip.samples, condition))) for clip in clips]
+            score[condition].append(pooled(heard, [len(clip.samples) / RATE_HZ for clip in clips]))
+    n = len(people)
+    print(f"\n## Two people in one recording: all pairs of {n}, by their true turns\n")
+    print("| degradation | pairs | one called fake, both through it | one called fake, one through it |")
+    print("|---|---|---|---|")
+    for condition in (CLEAN, *CONDITIONS):
+        shares = []
+        for others in (score[condition], score[CLEAN]):
+            pairs = [max(score[condition][i], others[j]) for i in range(n) for j in range(n) if i != j]
+            shares.append(np.mean([class_of(highest, spoof) == "fake" for highest in pairs]))
+        print(f"| {condition} | {n * (n - 1)} | {shares[0]:.3f} | {shares[1]:.3f} |", flush=True)
+
+
+def _by_speaker(groups: Mapping[str, Sequence[Clip]], least: int = 4) -> dict[str, list[Clip]]:
+    """Return the clips of those who have a name and so many clips."""
     by_name: dict[str, list[Clip]] = {}
     for clip in (clip for clips in groups.values() for clip in clips if "/" not in clip.speaker):
         by_name.setdefault(clip.speaker, []).append(clip)
-    return {name: clips for name, clips in by_name.items() if len(clips) >= 4}
+    return {name: clips for name, clips in by_name.items() if len(clips) >= least}
 
 
 def _common_s(a: Sequence[Segment], b: Sequence[Segment]) -> float:
@@ -244,6 +267,7 @@ def main() -> None:
         errors = f"{eer(labels, values):.3f} | {auc(labels, values):.3f}"
         print(f"| {name} | {N_RECORDINGS} | {shares} | {errors} |", flush=True)
     print_two_voices(list(two_voices(speech, spoof)))
+    print_people(speech, spoof)
 
 
 if __name__ == "__main__":
