@@ -100,17 +100,17 @@ def _changed(image: Image.Image, size: str, donor: Path, trial: Path, rng: rando
             counts["raised: part, saved again whole", label, str(second)].append(_part(again))
             copy, box = _pasted(start, Image.open(donor).convert("RGB"), rng)
             copy.save(trial, quality=second)
-            part = pixels.compression(str(trial)).get("spliced")
+            part = pixels.compression(str(trial)).get("local_double_jpeg")
             inside = part is not None and image_encoding.is_spliced(part) and _overlap(part["box"], box) > 0.3
             counts["found: part, pasted", label, str(second)].append(bool(inside))
 
 
 def _double(facts: dict[str, Any]) -> bool:
-    return "double" in facts and image_encoding.is_double(facts["double"])
+    return "double_jpeg" in facts and image_encoding.is_double(facts["double_jpeg"])
 
 
 def _part(facts: dict[str, Any]) -> bool:
-    return "spliced" in facts and image_encoding.is_spliced(facts["spliced"])
+    return "local_double_jpeg" in facts and image_encoding.is_spliced(facts["local_double_jpeg"])
 
 
 def _copied(path: Path) -> tuple[int, int] | None:

@@ -81,12 +81,6 @@ class FaceTrack:
         return len(self.boxes)
 
     @property
-    def crop_frame_idx(self) -> np.ndarray:
-        """Frame of each crop, int (k,)."""
-        frames: np.ndarray = self.frame_idx[self.kept]
-        return frames
-
-    @property
     def crop_ms(self) -> np.ndarray:
         """Time of each crop in the original video, float (k,), milliseconds."""
         times: np.ndarray = self.frame_ms[self.kept]

@@ -64,7 +64,7 @@ class Detector(ABC):
 
         Parameters
         ----------
-        given
+        inputs
             One input, or many: a list, any iterable, or an array or tensor with one axis more than one has. A path and
             ``bytes`` are those of a file, whose content is opened as `forensix.open_media` does. What else one input
             may be, the class says. Iterables are taken as they are needed.

@@ -69,7 +69,7 @@ def test_crops_are_bounded_and_spread_over_time(head, paste):
     gaps = np.diff(one.kept)
     assert gaps.min() == gaps.max()
     assert one.kept[-1] >= 45 - 2 * gaps[0]
-    assert one.crop_frame_idx.tolist() == (6 * one.kept).tolist()
+    assert one.frame_idx[one.kept].tolist() == (6 * one.kept).tolist()
 
 
 def test_crops_that_a_known_duration_has_no_room_for_are_not_cut(head, paste, monkeypatch):

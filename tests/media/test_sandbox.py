@@ -218,6 +218,9 @@ def test_no_orphan_survives_a_killed_parent(target: str, start: str) -> None:
 
 def test_starting_is_quick() -> None:
     call(TARGETS + "echo")
-    start = time.monotonic()
-    call("os.path:basename", "/a/b")
-    assert time.monotonic() - start < 1.5
+    took_s = []
+    for _ in range(3):
+        start = time.monotonic()
+        call("os.path:basename", "/a/b")
+        took_s.append(time.monotonic() - start)
+    assert min(took_s) < 1

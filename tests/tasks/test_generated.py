@@ -159,5 +159,5 @@ def test_a_visible_mark_outweighs_the_pixels_and_is_shown(
     assert wire["class_name"] == "fake"
     assert wire["model_attribution"] == generator
     assert f"visible mark of {generator}" in actual.outcomes[TASK].summary
-    assert "Visible mark" in [shown.title for shown in actual.outcomes[TASK].evidence]
+    assert "Visible mark" in [display.title for display in actual.outcomes[TASK].evidence]
     assert report(portrait, 0.2).verdicts[TASK] == "real"

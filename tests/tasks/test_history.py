@@ -123,4 +123,5 @@ def test_saves_of_the_xmp_are_a_table() -> None:
 @pytest.mark.parametrize("value", [None, "text", 7, {}, {"ingredients": None, "actions": None}, [1, 2]])
 def test_records_of_any_shape_are_read(value: Any) -> None:
     keys = ("c2pa.manifest", "c2pa.failure", "pdf.revision", "pdf.signature", "xmp.history")
-    history(_facts("pdf", *((key, value) for key in keys)))
+    displays = history(_facts("pdf", *((key, value) for key in keys)))
+    assert all(isinstance(display, Lineage | Table) for display in displays)

@@ -26,7 +26,7 @@ def is_double(measured: dict[str, Any]) -> bool:
 
 def twice(traces: dict[str, Any]) -> Fact | None:
     """Return the measurement that says that the picture was compressed twice, as a fact."""
-    measured = traces.get("double")
+    measured = traces.get("double_jpeg")
     if not measured or not is_double(measured):
         return None
     return Fact("jpeg.double", measured, "DCT coefficients of the luminance")
@@ -194,7 +194,7 @@ def _double(facts: Facts, traces: dict[str, Any], program: str) -> list[Finding]
 
 
 def _spliced(traces: dict[str, Any]) -> list[Finding]:
-    measured = traces.get("spliced")
+    measured = traces.get("local_double_jpeg")
     if not measured or not is_spliced(measured):
         return []
     x, y, width, height = measured["box"]
@@ -255,7 +255,7 @@ def _foreign(traces: dict[str, Any]) -> list[Finding]:
 
 
 def _shifted(facts: Facts, traces: dict[str, Any], program: str) -> list[Finding]:
-    measured = traces.get("shifted")
+    measured = traces.get("jpeg_grid")
     if not measured or not jpeg_grid.stands_out(measured):
         return []
     x, y = measured["place"]

@@ -212,7 +212,7 @@ def is_copied(measured: dict[str, Any]) -> bool:
 
 
 def _copies(traces: dict[str, Any]) -> list[Finding]:
-    measured = traces.get("copies")
+    measured = traces.get("copy_move")
     if not measured or not is_repeated(measured):
         return []
     dx, dy = measured["shift"]

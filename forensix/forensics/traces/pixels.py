@@ -1,13 +1,13 @@
 """Measurements on decoded pixels and JPEG coefficients, made in the bounded child process.
 
-    thumbnails   how like its embedded previews a picture is, as stored and turned (normalised correlation)
-    ela          the error-level map: what changes when the picture is saved once more
-    double       a first rounding of the DCT coefficients before that of the file's own tables
-    spliced      a part of a twice compressed picture that was compressed once
-    shifted      the grid of an earlier JPEG compression that is not the file's own
-    consistency  a part that does not fit the JPEG that the picture was
-    copies       areas that occur twice
-    noise        an area with more noise than the rest of the picture explains
+    thumbnails         how like its embedded previews a picture is, as stored and turned (normalised correlation)
+    ela                the error-level map: what changes when the picture is saved once more
+    double_jpeg        a first rounding of the DCT coefficients before that of the file's own tables
+    local_double_jpeg  a part of a twice compressed picture that was compressed once
+    jpeg_grid          the grid of an earlier JPEG compression that is not the file's own
+    consistency        a part that does not fit the JPEG that the picture was
+    copy_move          areas that occur twice
+    noise              an area with more noise than the rest of the picture explains
 
 Source: Krawetz 2007 (error level); the others name theirs in their own modules.
 """
@@ -75,19 +75,19 @@ def measure(path: str, format: str, pictures: dict[str, bytes], folder: str, dra
     if format in GRID_FORMATS:
         grid = former_grid(path, format, full)
         if grid is not None:
-            traces["shifted"] = grid
+            traces["jpeg_grid"] = grid
             traces |= consistent(path, grid, full, draw=draw)
     if min(image.size) >= copy_move.MIN_SIDE_PX:
         result = copy_move.measure(np.asarray(image.convert("L")), draw=draw)
         if result is not None:
-            traces["copies"] = result
+            traces["copy_move"] = result
     return traces
 
 
 def compression(
     path: str, folder: str | None = None, image: Image.Image | None = None, *, draw: bool = True
 ) -> dict[str, Any]:
-    """Return ``double``, and ``spliced`` where the picture was compressed twice.
+    """Return ``double_jpeg``, and ``local_double_jpeg`` where the picture was compressed twice.
 
     ``image`` here and below is the whole picture, where it was decoded already; maps are empty unless they are to
     ``draw``.
@@ -97,13 +97,13 @@ def compression(
         return {}
     coefficients, table = known
     twice = double_jpeg.modes(coefficients, table)
-    traces: dict[str, Any] = {"double": double_jpeg.summary(twice)}
+    traces: dict[str, Any] = {"double_jpeg": double_jpeg.summary(twice)}
     if twice:
         image = image or stored(path, full_size=True)
     if twice and image is not None:
         part = local_double_jpeg.measure(coefficients, twice, np.asarray(image), draw=draw)
         if part is not None:
-            traces["spliced"] = part
+            traces["local_double_jpeg"] = part
     return traces
 
 

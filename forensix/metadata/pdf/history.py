@@ -50,7 +50,6 @@ class History:
     kinds: tuple[str, ...]
     revisions: tuple[Revision, ...]
     n_end_marks: int
-    n_startxref: int
     end_offset: int | None
     problems: tuple[Problem, ...] = ()
     trailer: dict[str, Any] = field(default_factory=dict)
@@ -69,7 +68,6 @@ def walk(data: bytes) -> History:
         problems.append(Problem("the header names no version", "header", base))
     linearized = _linearized(data, base)
     marks = list(_MARK.finditer(data))
-    n_marks = len(marks)
     marks = marks[-MARKS:]
     n_eof = data.count(b"%%EOF")
     if not marks:
@@ -112,7 +110,6 @@ def walk(data: bytes) -> History:
         kinds,
         revisions,
         n_eof,
-        n_marks,
         last_end,
         tuple(problems),
         trailer,

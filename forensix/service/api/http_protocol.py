@@ -30,21 +30,21 @@ class LingeringProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection."""
-        self._lingering = _Lingering(transport, self)
-        super().connection_made(self._lingering)  # type: ignore[arg-type]
+        self._closing = _ClosingTransport(transport, self)
+        super().connection_made(self._closing)  # type: ignore[arg-type]
         if len(self.connections) > max_connections():
             transport.abort()
         self._watch()
 
     def data_received(self, data: bytes) -> None:
         """Take what came, unless it was answered already."""
-        if not self._lingering.ends:
+        if not self._closing.ends:
             super().data_received(data)
             self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Take note that the connection is gone."""
-        self._lingering.forget()
+        self._closing.forget()
         if self._head is not None:
             self._head.cancel()
         super().connection_lost(exc)
@@ -70,7 +70,7 @@ class LingeringProtocol(H11Protocol):
     def _watch(self) -> None:
         idle = self.conn.their_state is h11.IDLE
         if idle and self._head is None:
-            self._head = self.loop.call_later(HEAD_S, self._lingering.close)
+            self._head = self.loop.call_later(HEAD_S, self._closing.close)
         elif not idle and self._head is not None:
             self._head.cancel()
             self._head = None
@@ -82,7 +82,7 @@ def max_connections() -> int:
     return max(1, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
 
 
-class _Lingering:
+class _ClosingTransport:
     """A transport, but for `close`."""
 
     def __init__(self, transport: asyncio.Transport, protocol: LingeringProtocol) -> None:

@@ -43,11 +43,11 @@ def compression(path: Path, rgb: np.ndarray, *qualities: int) -> dict:
 
 @pytest.mark.parametrize("qualities", [(60, 90), (70, 95), (50, 85)])
 def test_two_compressions_are_told_from_one(qualities: tuple[int, int], tmp_path: Path) -> None:
-    twice = compression(tmp_path / "twice.jpg", texture(), *qualities)["double"]
-    once = compression(tmp_path / "once.jpg", texture(), qualities[-1])["double"]
+    twice = compression(tmp_path / "twice.jpg", texture(), *qualities)["double_jpeg"]
+    once = compression(tmp_path / "once.jpg", texture(), qualities[-1])["double_jpeg"]
     assert image_encoding.is_double(twice) and abs(twice["quality"] - qualities[0]) <= 1
     assert not image_encoding.is_double(once)
-    assert not image_encoding.is_double(compression(tmp_path / "same.jpg", texture(), 85, 85)["double"])
+    assert not image_encoding.is_double(compression(tmp_path / "same.jpg", texture(), 85, 85)["double_jpeg"])
 
 
 def test_small_or_broken_files_are_not_measured(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def pasted(first: int) -> np.ndarray:
 
 
 def test_a_pasted_part_is_placed(tmp_path: Path) -> None:
-    part = compression(tmp_path / "a.jpg", pasted(70), 90)["spliced"]
+    part = compression(tmp_path / "a.jpg", pasted(70), 90)["local_double_jpeg"]
     assert image_encoding.is_spliced(part)
     assert part["box"] == pytest.approx([200, 120, 112, 96], abs=24)
     assert part["map"][:2] == b"\xff\xd8"
@@ -74,7 +74,7 @@ def test_a_pasted_part_is_placed(tmp_path: Path) -> None:
 
 def test_no_part_is_told_in_a_picture_saved_again_whole(tmp_path: Path) -> None:
     for seed in range(3):
-        part = compression(tmp_path / "a.jpg", texture(seed=seed), 70, 90)["spliced"]
+        part = compression(tmp_path / "a.jpg", texture(seed=seed), 70, 90)["local_double_jpeg"]
         assert part["blocks"] < image_encoding.PART_BLOCKS // 2
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jwt
@@ -172,11 +173,12 @@ def test_an_id_that_is_no_text_is_no_good(api: Api, account: Account) -> None:
         assert not is_taken(api, f"Bearer {forge(api, account, sub=value)}")
 
 
-def test_a_token_ends_by_itself(tmp_path: Path) -> None:
-    with running_api(tmp_path, token_days=6 / 86400) as api:
-        account = api.account()
-        assert is_taken(api, f"Bearer {account.token}")
-        time.sleep(7)
+def test_a_token_ends_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with running_api(tmp_path, token_days=1 / 24) as api:
+        assert is_taken(api, f"Bearer {api.account().token}")
+        with monkeypatch.context() as an_hour_ago:
+            an_hour_ago.setattr("forensix.service.data.tokens.time", SimpleNamespace(time=lambda: time.time() - 3601))
+            account = api.account()
         assert not is_taken(api, f"Bearer {account.token}")
         assert account.tokens("GET").json()["claims"] == {}
 

@@ -12,17 +12,8 @@ from forensix.service.api.links import check_url
 from forensix.service.api.openapi import EVENT_NAMES
 from tests.service.in_process import Account, Api, multipart, refused, running_api
 from tests.service.postgres import postgres, program
+from tests.service.specification import EVENTS
 
-EVENTS = (
-    "ai_generated_image_detection_analysis_complete",
-    "data_extraction_analysis_complete",
-    "face_manipulation_analysis_complete",
-    "face_matching_analysis_complete",
-    "forensic_analysis_complete",
-    "id_document_authentication_analysis_complete",
-    "liveness_detection_analysis_complete",
-    "voice_analysis_complete",
-)
 URL = "https://example.org/hook?x=1"
 
 
