@@ -4,6 +4,7 @@
 
 ``--work`` keeps the faces that were cut. A clip is judged by the largest face at eight moments over its first half
 minute; the gap of fine detail joins the network's score as in an analysis. No repository of these rows was trained on.
+Below stands what forensix-face-regions says of the same faces, which moves no verdict.
 With ``--card`` the shipped card is given the figures.
 """
 
@@ -14,13 +15,14 @@ import numpy as np
 import pandas as pd
 import torch
 
-from forensix.calibration import sigmoid
-from forensix.faces import FaceClassifier, aligned, forensix_face
+from forensix.calibration import logit, sigmoid
+from forensix.faces import FaceClassifier, RegionDetector, aligned, forensix_face, forensix_face_regions
 from forensix.faces.verdict import middle_gap, with_detail
 from forensix.metrics import auc, eer
 from forensix.models import ModelCard, band_of
 from forensix.models.store import write_card
 from forensix.training.faces import crops, figures
+from forensix.training.faces.joined import paired
 from forensix.training.sources import read_list
 
 COMMAND = "python benchmarks/face_clips.py --list CSV --repositories DIR --work DIR"
@@ -39,32 +41,51 @@ def main() -> None:
     table = table[table["label"].isin(["real", "fake"])].reset_index(drop=True)
     crops.fill(table, options.work, options.repositories)
     detector = forensix_face()
-    rows = scored(table, options.work, detector)
+    regions = forensix_face_regions()
+    rows = scored(table, options.work, detector, regions)
     print(f"# Faces of the list's development rows\n\n`{COMMAND}`, {detector.card.name}.\n")
     print(f"{len(rows)} of {len(table)} rows show a face of {crops.LEAST_PX} pixels or more.")
     clips = rows[~rows["static"]].reset_index(drop=True)
     of_clips(clips, detector.card)
     of_stills(rows[rows["static"]].reset_index(drop=True), detector.card)
+    of_regions(rows, regions)
     if options.card:
         others = [figure for figure in detector.card.measured if figure.command != COMMAND]
         own = figures.figures_of(clips, clips["joined"].to_numpy(), ABOUT, COMMAND)
         write_card(detector.card.model_copy(update={"measured": (*others, *own)}))
 
 
-def scored(table: pd.DataFrame, folder: Path, detector: FaceClassifier) -> pd.DataFrame:
-    """Return the rows that show a face, with the network's calibrated logit and, of clips, the joined one."""
+def scored(table: pd.DataFrame, folder: Path, detector: FaceClassifier, regions: RegionDetector) -> pd.DataFrame:
+    """Return the rows that show a face, with the networks' calibrated logits and, of clips, the joined one."""
     rows = []
     for row, face in crops.rows_with_faces(table, folder):
         pictures = np.stack([aligned(face.rgb[i], face.landmarks[i]) for i in range(len(face))])
-        logit = float(detector.logits(pictures).mean())
+        raw = float(detector.logits(pictures).mean())
         gap = np.nan if row["static"] else middle_gap(face.detail_gaps)
-        rows.append(
-            {**row, "logit": detector.card.calibration.slope * logit + detector.card.calibration.intercept, "gap": gap}
-        )
+        calibrated = detector.card.calibration.slope * raw + detector.card.calibration.intercept
+        rows.append({**row, "logit": calibrated, "gap": gap, "region": region_score(regions, pictures)})
     table = pd.DataFrame(rows)
     return table.assign(
         joined=with_detail(table["logit"].to_numpy(), table["gap"].to_numpy(), detector.card.detail_gap)
     )
+
+
+def region_score(regions: RegionDetector, pictures: np.ndarray) -> float:
+    """Return the score of at most four moments."""
+    return float(sigmoid(logit(regions.score(pictures[:: -(-len(pictures) // 4)])).mean()))
+
+
+def of_regions(rows: pd.DataFrame, regions: RegionDetector) -> None:
+    upper = band_of(regions.card, "image")[1]
+    print(f"\n## {regions.card.name}\n\n| faces | recorded | made | AUC | made above recorded of their file | ", end="")
+    print(f"recorded from {upper} up | made |\n|---|---|---|---|---|---|---|")
+    for static, method in rows[rows["label"] == "fake"].groupby(["static", "method"]).groups:
+        part = rows[(rows["static"] == static) & rows["method"].isin(["none", method])].reset_index(drop=True)
+        fake, told = part["label"] == "fake", part["region"] >= upper
+        above = paired(part, part["region"].to_numpy())
+        kind = f"{'stills' if static else 'clips'}, {method}"
+        print(f"| {kind} | {(~fake).sum()} | {fake.sum()} | {auc(fake, part['region']):.3f} | {above:.2f} | ", end="")
+        print(f"{told[~fake].mean():.2f} | {told[fake].mean():.2f} |")
 
 
 def of_clips(clips: pd.DataFrame, card: ModelCard) -> None:
