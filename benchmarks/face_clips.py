@@ -55,7 +55,7 @@ def scored(table: pd.DataFrame, folder: Path, detector: FaceClassifier) -> pd.Da
     """Return the rows that show a face, with the network's calibrated logit and, of clips, the joined one."""
     rows = []
     for row, face in crops.rows_with_faces(table, folder):
-        pictures = np.stack([aligned(face.rgb[i, 0], face.landmarks[i]) for i in range(len(face))])
+        pictures = np.stack([aligned(face.rgb[i], face.landmarks[i]) for i in range(len(face))])
         logit = float(detector.logits(pictures).mean())
         gap = np.nan if row["static"] else middle_gap(face.detail_gaps)
         rows.append(

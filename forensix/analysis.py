@@ -139,7 +139,7 @@ def examine(
         versions=versions(),
         models=_models(outcomes.values(), options.components.values(), media.kind),
         timings_s=timings_s,
-        warnings=(*_of_no_file(media, chosen), *media.warnings),
+        warnings=(*_of_no_file(media, chosen), *media.warnings, *_of_another_state(media)),
         additional_info=options.additional_info,
         started=started,
     )
@@ -189,6 +189,14 @@ def _of_no_file(media: Media, chosen: Collection[str]) -> Iterator[str]:
     else:
         left_out = [task.name for task in descriptions() if task.examines_broken and media.kind in task.accepts]
         yield f"the input is {media.written}, not a file: {' and '.join(left_out)} was left out"
+
+
+def _of_another_state(media: Media) -> Iterator[str]:
+    if media.has_changed():
+        yield (
+            "the file was changed while it was analysed: the SHA-256 is that of its first state, and results may rest"
+            " on another; analyse a copy that nothing writes to"
+        )
 
 
 def check_options(tasks: Collection[str] | None, components: dict[str, Any]) -> None:

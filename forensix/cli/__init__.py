@@ -6,6 +6,7 @@ Heavy modules are imported by the command that needs them, so that ``forensix --
 
 import argparse
 import atexit
+import errno
 import gc
 import json
 import os
@@ -97,6 +98,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except ForensixError as error:
         parser.exit(1, f"forensix: {error}\n")
     except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT) and not error.filename:
+            words = (
+                "the disk is full: make room for temporary files (TMPDIR names their folder), or where the output goes"
+            )
+            parser.exit(1, f"forensix: {words}\n")
         parser.exit(1, f"forensix: {error.strerror or error}: {error.filename or ''}\n".replace(": \n", "\n"))
     except KeyboardInterrupt:
         parser.exit(130, "\nforensix: interrupted\n")

@@ -15,6 +15,8 @@ from forensix.tasks import command_line
 if TYPE_CHECKING:
     from forensix.report import Report
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""How a formula begins; some spreadsheets take the wide forms of the signs as well."""
 Keep = Callable[["Report"], object]
 
 
@@ -129,7 +131,7 @@ def _table(path: Path, files: ExitStack) -> Keep:
 
 def _harmless(value: object) -> object:
     """Put an apostrophe before text that a spreadsheet would take for a formula, as the name of a file may be one."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def _show(report: "Report", options: argparse.Namespace) -> None:

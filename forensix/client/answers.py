@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 from pydantic import ValidationError
@@ -13,6 +13,7 @@ from forensix.schema import SPEC_VERSION, TaskReport
 from forensix.tasks.catalogue import describe, task_names
 
 Answer = dict[str, Any]
+T = TypeVar("T")
 
 _PUT_OFF = (429, 503)
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout)
@@ -96,6 +97,21 @@ def task_report(task: str, fields: Answer) -> TaskReport:
         raise ServiceError(message, code="unexpected_answer") from None
 
 
+def part(fields: Answer, read: Callable[[Answer], T]) -> T:
+    """Return what ``read`` takes out of an answer.
+
+    Raises
+    ------
+    ServiceError
+        It is not there, as where another program answers at the address.
+    """
+    try:
+        return read(fields)
+    except (KeyError, TypeError, AttributeError):
+        message = f"the answer is not of version {SPEC_VERSION} of the interface: is this the address of the service?"
+        raise ServiceError(message, code="unexpected_answer") from None
+
+
 def check_task(task: str) -> None:
     """Raise UsageError for a task that neither the specification nor an installed package has."""
     if task not in task_names():
@@ -136,3 +152,23 @@ def token_claims(fields: Answer) -> TokenClaims:
         issuer=fields["issuer"],
         subject=fields["subject"],
     )
+
+
+def token_of(fields: Answer) -> Token:
+    """Return the new token of an answer."""
+    return Token(fields["id"], fields["token"], token_claims(fields["claims"]))
+
+
+def claims_of(fields: Answer) -> dict[str, TokenClaims]:
+    """Return what the tokens of an answer say, by their ids."""
+    return {key: token_claims(value) for key, value in fields["claims"].items()}
+
+
+def webhooks_of(fields: Answer) -> tuple[Webhook, ...]:
+    """Return the registered addresses of an answer."""
+    return tuple(Webhook(row["id"], row["url"]) for row in fields["urls"])
+
+
+def deleted_of(fields: Answer) -> tuple[str, ...]:
+    """Return the ids of an answer's deleted tokens."""
+    return tuple(fields["deleted_tokens"])

@@ -3,14 +3,15 @@
 import contextlib
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, Self
 from urllib.parse import quote
 
 import httpx
 
-from forensix.client.answers import Answer, Token, TokenClaims, Webhook, answer, check_task, task_report, token_claims
+from forensix.client import answers
+from forensix.client.answers import Answer, T, Token, TokenClaims, Webhook, answer, check_task, part, task_report
 from forensix.errors import InputNotFound, ServiceError, UsageError
 from forensix.schema import TaskReport
 from forensix.tasks.catalogue import describe
@@ -160,7 +161,7 @@ class Client:
                 parts: dict[str, Any] = {key: (None, value) for key, value in fields.items()}
                 return self._send("POST", f"/tasks/{task}", files=parts | ({"file": upload} if upload else {}))
 
-        return str(answer(send, self._patience_s)["report_id"])
+        return part(answer(send, self._patience_s), lambda fields: str(fields["report_id"]))
 
     def get(self, task: str, report_id: str) -> TaskReport:
         """Return a task as it stands: its status, and its result once it is completed.
@@ -170,7 +171,7 @@ class Client:
         ServiceError
             Status 404 for an id that this account does not have.
         """
-        return task_report(task, self._ask("GET", f"/tasks/{task}/{_quoted(report_id)}"))
+        return task_report(task, self._ask("GET", f"/tasks/{task}/{_quoted(report_id)}", dict))
 
     def wait(self, task: str, report_id: str, *, timeout_s: float = 600.0, poll_s: float = 0.2) -> TaskReport:
         """Poll a task until it is completed or failed, first every ``poll_s`` and then less often.
@@ -211,49 +212,49 @@ class Client:
 
         ``event`` is that of a task (``forensix.tasks.describe(NAME).event``), or another of the specification's names.
         """
-        return str(self._ask("POST", f"/webhooks/{_quoted(event)}", data={"url": url})["id"])
+        return self._ask("POST", f"/webhooks/{_quoted(event)}", lambda fields: str(fields["id"]), data={"url": url})
 
     def webhooks(self, event: str) -> tuple[Webhook, ...]:
         """Return the addresses that are registered for an event."""
-        return tuple(Webhook(**row) for row in self._ask("GET", f"/webhooks/{_quoted(event)}")["urls"])
+        return self._ask("GET", f"/webhooks/{_quoted(event)}", answers.webhooks_of)
 
     def delete_webhook(self, event: str, webhook_id: str) -> None:
         """Remove one address of an event."""
-        self._ask("DELETE", f"/webhooks/{_quoted(event)}/{_quoted(webhook_id)}")
+        self._ask("DELETE", f"/webhooks/{_quoted(event)}/{_quoted(webhook_id)}", dict)
 
     def delete_webhooks(self, event: str) -> None:
         """Remove all addresses of an event."""
-        self._ask("DELETE", f"/webhooks/{_quoted(event)}")
+        self._ask("DELETE", f"/webhooks/{_quoted(event)}", dict)
 
     # Tokens
 
     def create_token(self) -> Token:
         """Create another bearer token for the account."""
-        answer = self._ask("POST", "/auth/tokens")
-        return Token(answer["id"], answer["token"], token_claims(answer["claims"]))
+        return self._ask("POST", "/auth/tokens", answers.token_of)
 
     def tokens(self) -> dict[str, TokenClaims]:
         """Return what each token of the account says, by its id."""
-        return {key: token_claims(value) for key, value in self._ask("GET", "/auth/tokens")["claims"].items()}
+        return self._ask("GET", "/auth/tokens", answers.claims_of)
 
     def token(self, token_id: str) -> TokenClaims:
         """Return what one token says."""
-        return token_claims(self._ask("GET", f"/auth/tokens/{_quoted(token_id)}")["claims"][token_id])
+        return self._ask("GET", f"/auth/tokens/{_quoted(token_id)}", lambda fields: answers.claims_of(fields)[token_id])
 
     def delete_token(self, token_id: str) -> tuple[str, ...]:
         """End a token at once; return the ids that were deleted."""
-        return tuple(self._ask("DELETE", f"/auth/tokens/{_quoted(token_id)}")["deleted_tokens"])
+        return self._ask("DELETE", f"/auth/tokens/{_quoted(token_id)}", answers.deleted_of)
 
     def delete_tokens(self) -> tuple[str, ...]:
         """End every token of the account and return their ids; this client creates another when it needs one."""
-        deleted = tuple(self._ask("DELETE", "/auth/tokens")["deleted_tokens"])
+        deleted = self._ask("DELETE", "/auth/tokens", answers.deleted_of)
         self._token = None
         return deleted
 
     # Requests
 
-    def _ask(self, method: str, path: str, **content: Any) -> Answer:
-        return answer(lambda: self._send(method, path, **content), self._patience_s, repeat_lost=method == "GET")
+    def _ask(self, method: str, path: str, read: Callable[[Answer], T], **content: Any) -> T:
+        fields = answer(lambda: self._send(method, path, **content), self._patience_s, repeat_lost=method == "GET")
+        return part(fields, read)
 
     def _send(self, method: str, path: str, **content: Any) -> httpx.Response:
         if path.startswith("/auth/"):

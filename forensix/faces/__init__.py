@@ -12,6 +12,7 @@ from forensix.faces.classify import FaceClassifier, forensix_face
 from forensix.faces.detail_gap import detail_gap
 from forensix.faces.detect import Detections, FaceDetector, detect, landmarks
 from forensix.faces.ffhq import is_ffhq_aligned
+from forensix.faces.regions import RegionDetector, forensix_face_regions
 from forensix.faces.stills import Still
 from forensix.faces.track import FaceTrack, stills, track, track_frames
 
@@ -20,11 +21,13 @@ __all__ = [
     "FaceClassifier",
     "FaceDetector",
     "FaceTrack",
+    "RegionDetector",
     "Still",
     "aligned",
     "detail_gap",
     "detect",
     "forensix_face",
+    "forensix_face_regions",
     "is_ffhq_aligned",
     "landmarks",
     "stills",

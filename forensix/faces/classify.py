@@ -1,10 +1,10 @@
-"""Was this face made by a program? A pretrained network on crops, and where on the crop it finds its evidence.
+"""Was this face made by a program? A pretrained network on crops.
 
 It learnt what faces of many generators, and of programs that drive or swap faces, look like at fine and coarse scales,
 beside recorded ones that were scaled and encoded anew alike. Assumes crops as `forensix.faces.align` cuts them. A score
 near 1 means that the pixels look generated. It is best on faces that were generated whole; of swaps it sees little, as
-most of a swapped face's crop is recorded. What it says of kinds of pictures that training lacked is a guess. The card
-says what it was trained on and how it was measured.
+most of a swapped face's crop is recorded (`forensix.faces.regions` marks what was put in). What it says of kinds of
+pictures that training lacked is a guess. The card says what it was trained on and how it was measured.
 
 References
 ----------
@@ -34,7 +34,6 @@ from forensix.models.feeding import fed
 from forensix.models.inputs import RGB, is_file, picture
 
 NAME = "forensix-face"
-HEATMAP_BLUR_CELLS = 1.5
 
 
 class CropClassifier(Detector):
@@ -66,7 +65,7 @@ class CropClassifier(Detector):
         """Return the raw logit of each crop: float64 (n,), higher is more likely fake, not a probability."""
         if isinstance(many, np.ndarray):
             blocks: Iterable[RGB] = (many[i : i + self.batch_size] for i in range(0, len(many), self.batch_size))
-            _check_crops(many)
+            check_crops(many)
         else:
             blocks = (picture(one)[None] for one in many)
         logits = [self._one_logit(out) for out in self._outputs(blocks)]
@@ -104,26 +103,10 @@ class FaceClassifier(CropClassifier):
         super().__init__(LoadedModel(model.card, network.to(memory_format=torch.channels_last)))
         self._size_px = int(model.card.preprocessing["size_px"])
 
-    def heatmap(self, crop: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Return where the network finds its evidence: float (S, S) in [0, 1], higher is more likely made there.
-
-        A logit is the mean of what its places add; a value is the score that a crop would have that is everywhere like
-        that place, smoothed. A place is a fourteenth of the crop, and what it adds depends on all that surrounds it.
-        """
-        from scipy.ndimage import gaussian_filter
-
-        crops = np.asarray(crop)[None]
-        _check_crops(crops)
-        (evidence,) = self.network(network_input(crops, self._size_px), "evidence")
-        smooth = torch.from_numpy(gaussian_filter(evidence[0].numpy(), HEATMAP_BLUR_CELLS, mode="nearest"))
-        size = crop.shape[:2]
-        full = nn.functional.interpolate(smooth[None, None], size=size, mode="bilinear", align_corners=False)
-        return self._calibrated(full[0, 0].double().numpy())
-
     def _outputs(self, faces: Iterable[RGB]) -> Iterator[Tensor]:
         def views() -> Iterator[Tensor]:
             for crops in faces:
-                _check_crops(crops)
+                check_crops(crops)
                 yield network_input(crops, self._size_px)
 
         return (outputs for (outputs,) in batches(self.network, views()))
@@ -141,13 +124,14 @@ class PublishedClassifier(CropClassifier):
     def _outputs(self, faces: Iterable[RGB]) -> Iterator[Tensor]:
         def views() -> Iterator[Tensor]:
             for crops in faces:
-                _check_crops(crops)
+                check_crops(crops)
                 yield torch.cat([fed(crop, self.card.preprocessing) for crop in crops])
 
         return (outputs for (outputs,) in batches(self.network, views()))
 
 
-def _check_crops(crops: RGB) -> None:
+def check_crops(crops: RGB) -> None:
+    """Raise `UsageError` where crops are not uint8 (N, S, S, 3)."""
     if crops.dtype != np.uint8 or crops.ndim != 4 or crops.shape[3] != 3 or crops.shape[1] != crops.shape[2]:
         raise UsageError(f"crops must be uint8 (N, S, S, 3), got {crops.dtype} {crops.shape}")
     if len(crops) and not crops.shape[1]:

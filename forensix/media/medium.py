@@ -5,6 +5,7 @@ frames and samples then raise that.
 """
 
 import contextlib
+import os
 import tempfile
 import threading
 import weakref
@@ -57,13 +58,15 @@ class Media:
         limits: Limits,
         resources: contextlib.ExitStack,
         written: str | None = None,
+        state: tuple[int, ...] | None = None,
     ) -> None:
         self.source, self.path, self.name = source, path, name
         self.kind, self.format, self.mime = kind, format, mime
         self.size_bytes, self.sha256 = size_bytes, sha256
         self.info, self.broken, self.only_named, self.limits = info, broken, only_named, limits
         self.written = written
-        self._warnings = _left_out(format, info)
+        self._state = state
+        self._warnings = info.left_out(format)
         self._memo: dict[str, Any] = {}
         self._lock, self._making = threading.Lock(), dict[str, threading.RLock]()
         # Also at exit, and when a Media is dropped without being closed.
@@ -170,6 +173,13 @@ class Media:
         samples: np.ndarray = self.memo("media.samples", self._decode_samples)
         return samples
 
+    def has_changed(self) -> bool:
+        """Tell whether the file was written to, replaced or removed since it was opened and its SHA-256 taken."""
+        try:
+            return self._state is not None and state_of(self.path.stat()) != self._state
+        except OSError:
+            return True
+
     def memo(self, key: str, make: Callable[[], T]) -> T:
         """Return ``make()``, called once per ``key`` until the medium is closed; errors are not kept.
 
@@ -268,24 +278,14 @@ class Media:
                     yield item
 
 
+def state_of(status: os.stat_result) -> tuple[int, ...]:
+    """Return what of a file's status differs once it was written to or replaced."""
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
 def described(path: Path, slug: str, mime: str, name: str) -> dict[str, str]:
     """Return what functions in the sandbox are told of a file; absolute, since they run in another folder."""
     return {"path": str(path.absolute()), "slug": slug, "mime": mime, "name": sniff.shorten(name)}
-
-
-def _left_out(format: str, info: MediaInfo) -> list[str]:
-    """Return what of a file no analysis looks at, one sentence each.
-
-    The further pictures of a JPEG file are depth and gain maps or another eye's view, which no viewer shows by itself.
-    """
-    sentences = []
-    if not info.has_video and format != "jpeg" and (info.n_frames or 1) > 1:
-        which = "main" if format == "heif" else "first"
-        sentences.append(f"the file holds {info.n_frames} pictures, of which only the {which} one was looked at")
-    for count, kind, done in ((info.n_video_streams, "video", "looked at"), (info.n_audio_streams, "audio", "heard")):
-        if count > 1:
-            sentences.append(f"the file holds {count} {kind} streams, of which only the one played first was {done}")
-    return sentences
 
 
 def _article(kind: str) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 from forensix.errors import BrokenMedia, InputNotFound, LimitExceeded
 from forensix.media import sniff
 from forensix.media.input import Input, Source, as_input
-from forensix.media.medium import STREAM_BYTES, Media, described
+from forensix.media.medium import STREAM_BYTES, Media, described, state_of
 from forensix.media.sandbox import call
 from forensix.media.values import Limits, MediaInfo
 from forensix.schema import MediaKind
@@ -84,7 +84,8 @@ def open_media(
             shown_name = name or shown_source
             name = name or path.name or shown_source
         with sniff.open_regular(path, shown_name) as file:
-            size_bytes = os.fstat(file.fileno()).st_size
+            status = os.fstat(file.fileno())
+            size_bytes = status.st_size
             _check_bytes(size_bytes, shown_name, limits)
             try:
                 head, sha256 = file.read(sniff.HEAD_BYTES), _sha256(file)
@@ -112,6 +113,7 @@ def open_media(
             only_named=file_format.broken is not None,
             limits=limits,
             written=medium_input.written,
+            state=state_of(status),
             resources=resources.pop_all(),
         )
 

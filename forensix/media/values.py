@@ -40,6 +40,22 @@ class MediaInfo:
     n_video_streams: int = 0
     n_audio_streams: int = 0
 
+    def left_out(self, format: str) -> list[str]:
+        """Return what of a file no analysis looks at, one sentence each.
+
+        The further pictures of a JPEG file are depth and gain maps or another eye's view, which viewers do not show.
+        """
+        sentences, only = [], "of which only the"
+        videos, sounds = self.n_video_streams, self.n_audio_streams
+        if not self.has_video and format != "jpeg" and (self.n_frames or 1) > 1:
+            which = "main" if format == "heif" else "first"
+            sentences.append(f"the file holds {self.n_frames} pictures, {only} {which} one was looked at")
+        if videos > 1:
+            sentences.append(f"the file holds {videos} video streams, {only} one played first was looked at")
+        if sounds > 1:
+            sentences.append(f"the file holds {sounds} audio streams, {only} one played first was heard")
+        return sentences
+
 
 @dataclass(frozen=True, slots=True)
 class Frame:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 READERS = {
     "image_detector": "forensix.synthetic.detector:detector_of",
     "face_classifier": "forensix.faces.classify:detector_of",
+    "face_regions": "forensix.faces.regions:detector_of",
     "spoof": "forensix.voice.spoof:detector_of",
 }
 """What makes the component of a slot from a loaded model: the slots that cards fill."""

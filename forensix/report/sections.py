@@ -13,7 +13,17 @@ from forensix.report.scale import Scale, scale_of
 from forensix.report.words import FAILED, MANIPULATIONS, task_title, time_text, verdict
 from forensix.schema import AudioFeatures, FaceResult, ImageResult, VoiceResult
 from forensix.tasks.catalogue import Verdict, describe
-from forensix.tasks.evidence import Basis, Bound, Bounds, Evidence, FactList, Outcome, Picture, Table
+from forensix.tasks.evidence import (
+    FACE_HEATMAP_CAPTION,
+    Basis,
+    Bound,
+    Bounds,
+    Evidence,
+    FactList,
+    Outcome,
+    Picture,
+    Table,
+)
 from forensix.tasks.verdicts import score_text
 
 if TYPE_CHECKING:
@@ -64,7 +74,7 @@ def _face_evidence(result: FaceResult, *, inconclusive: bool) -> Iterator[Eviden
             where = f"; best seen in {best}, followed over {len(face.tracks)} frames"
         verdict = "inconclusive" if inconclusive else face.class_name
         yield Picture(f"Face {face.id}", face.face, f"{verdict}{score}{where}")
-        yield Picture(f"Face {face.id}: heat map", face.face_heatmap, "what raises the score")
+        yield Picture(f"Face {face.id}: heat map", face.face_heatmap, FACE_HEATMAP_CAPTION)
 
 
 def _image_evidence(result: ImageResult) -> Iterator[Evidence]:

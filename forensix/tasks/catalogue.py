@@ -104,7 +104,7 @@ FACE_MANIPULATION = TaskDescription(
         "real": Verdict("Looks untouched", "real", "no face is judged to be manipulated"),
         "no_faces": Verdict("No faces", "none", "nothing to judge"),
     },
-    slots={"face_classifier": "faces", "face_detector": "finder of faces"},
+    slots={"face_classifier": "faces", "face_detector": "finder of faces", "face_regions": "regions of faces"},
     upload="image or video",
     explains="explanation is available only if predicted fake",
 )

@@ -5,6 +5,10 @@ from dataclasses import dataclass
 from forensix.metadata.facts import Fact, Node
 from forensix.schema import Claim, Result
 
+FACE_HEATMAP_CAPTION = (
+    "red: differs from the rest of the face, as a part put in does; says nothing of a face made whole"
+)
+
 
 @dataclass(frozen=True)
 class Picture:

@@ -12,7 +12,7 @@ from forensix.faces import FaceTrack, Still
 from forensix.faces.verdict import odd_gap
 from forensix.models import DetailGap
 from forensix.synthetic.overlay import draw_heatmap
-from forensix.tasks.evidence import Bound, Bounds, Curve, Evidence, Film, Picture, Span, Timeline
+from forensix.tasks.evidence import FACE_HEATMAP_CAPTION, Bound, Bounds, Curve, Evidence, Film, Picture, Span, Timeline
 from forensix.tasks.film import film_uri
 from forensix.tasks.pictures import jpeg_uri, outlined, score_colour
 from forensix.tasks.verdicts import score_text
@@ -33,6 +33,8 @@ class JudgedFace:
     detail_gap: float = float("nan")
     """How much less fine detail it holds than its surroundings (`forensix.faces.detail_gap`), the middle frame's."""
     doubt: str = ""
+    differs: bool = False
+    """Whether a part of it differs from the rest beyond the bound of what marks such parts."""
 
     @property
     def strongest(self) -> int:
@@ -54,7 +56,7 @@ class JudgedFace:
 def face_evidence(
     stills: Sequence[Still],
     faces: Sequence[JudgedFace],
-    classifier: Any,
+    regions: Any,
     *,
     duration_s: float | None,
     upper: float,
@@ -62,7 +64,7 @@ def face_evidence(
 ) -> Iterator[Evidence]:
     """Yield what a person looks at; ``duration_s`` is none for an image, ``explained`` if the result carries pictures.
 
-    Faces that score ``upper`` or more have a heat map.
+    Faces that score ``upper`` or more, or of which a part differs, have a heat map, which ``regions`` draws.
     """
     if duration_s is not None:
         yield _film(stills, faces, duration_s, upper if upper < 1 else None)
@@ -74,8 +76,8 @@ def face_evidence(
         crop, n = face.track.crops[face.strongest], len(face.track)
         verdict = f"not judged: {face.doubt}" if face.doubt else f"score {score_text(face.score)}"
         yield Picture(f"Face {face.track.id}", jpeg_uri(crop), f"{verdict}; in {n} frame{'s' if n > 1 else ''}")
-        if (heat := heated(face, classifier, upper)) is not None:
-            yield Picture(f"Face {face.track.id}: heat map", jpeg_uri(heat), "what raises the score")
+        if (heat := heated(face, regions, upper)) is not None:
+            yield Picture(f"Face {face.track.id}: heat map", jpeg_uri(heat), FACE_HEATMAP_CAPTION)
 
 
 def detail_bounds(faces: Sequence[JudgedFace], joined: DetailGap | None) -> Iterator[Bounds]:
@@ -102,16 +104,16 @@ def n_measured(faces: Sequence[JudgedFace]) -> int:
     return sum(not face.doubt and bool(np.isfinite(face.detail_gap)) for face in faces)
 
 
-def heated(face: JudgedFace, classifier: Any, upper: float) -> NDArray[np.uint8] | None:
+def heated(face: JudgedFace, regions: Any, upper: float) -> NDArray[np.uint8] | None:
     """Return the crop that speaks most for the score under its heat map, with a scale beside it.
 
-    There is none where the classifier has no heat map, and none of a face that is not judged or lies below the upper
-    bound: a map of nothing would still show something.
+    There is none without a component that draws it, and none of a face that is not judged, or that lies below the upper
+    bound and of which no part differs: a map of nothing would still show something.
     """
-    if not hasattr(classifier, "heatmap") or face.doubt or face.score < upper:
+    if not hasattr(regions, "heatmap") or face.doubt or not (face.score >= upper or face.differs):
         return None
     crop = face.track.crops[face.strongest]
-    return np.concatenate([draw_heatmap(crop, classifier.heatmap(crop)), _scale(crop.shape[0])], axis=1)
+    return np.concatenate([draw_heatmap(crop, regions.heatmap(crop)), _scale(crop.shape[0])], axis=1)
 
 
 def _scale(height_px: int) -> NDArray[np.uint8]:

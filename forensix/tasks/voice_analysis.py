@@ -117,7 +117,9 @@ class VoiceAnalysis:
             class_name=class_name,
             class_probability=probability_of(score, class_name),
             transcript=words.text if words else None,
-            explanation=tuple(_speaker(voice, spoof, words) for voice in voices) if options.explain else None,
+            explanation=tuple(_speaker(voice, spoof, _said(voice, voices, words)) for voice in voices)
+            if options.explain
+            else None,
         )
         phrases = [
             HeardPhrase(voice.turns.speaker, phrase, value)
@@ -202,7 +204,12 @@ def _described(voice: _Voice, samples: NDArray[Any], used: Mapping[str, Any]) ->
     return _Voice(**{**vars(voice), **changes})
 
 
-def _speaker(voice: _Voice, spoof: Any, words: Transcript | None) -> Speaker:
+def _said(voice: _Voice, voices: Sequence[_Voice], words: Transcript | None) -> str | None:
+    """Return a voice's words; what is said where nobody was heard is of who speaks nearest to it."""
+    return words.of(voice.turns.segments, [s for one in voices for s in one.turns.segments]) if words else None
+
+
+def _speaker(voice: _Voice, spoof: Any, said: str | None) -> Speaker:
     class_name = class_of(voice.score, spoof)
     return Speaker(
         class_name=class_name,
@@ -210,7 +217,7 @@ def _speaker(voice: _Voice, spoof: Any, words: Transcript | None) -> Speaker:
         gender=voice.gender,
         gender_probability=voice.gender_probability,
         speaker=voice.turns.speaker,
-        transcript=words.of(voice.turns.segments) if words else None,
+        transcript=said,
         segments=tuple(WireSegment(start=s.start_s, end=s.end_s) for s in voice.turns.segments),
         audio_features=compare(voice.features, voice.gender, voice.band) if voice.features is not None else None,
     )
@@ -229,9 +236,9 @@ def _table(voices: Sequence[_Voice], spoof: Any, words: Transcript | None) -> Ta
         is_undecided = _is_undecided(voice.score, spoof, voice.turns.segments)
         verdict = "inconclusive" if is_undecided else class_of(voice.score, spoof)
         sure = "" if voice.gender_probability is None else f" ({score_text(voice.gender_probability)})"
-        text = words.of(voice.turns.segments) if words else ""
+        said = _said(voice, voices, words) or ""
         cells = (voice.turns.speaker, verdict, score_text(voice.score), f"{voice.gender}{sure}")
-        rows.append((*cells, f"{voice.turns.duration_s:.1f} s", *([text] if words else [])))
+        rows.append((*cells, f"{voice.turns.duration_s:.1f} s", *([said] if words else [])))
     columns = ("speaker", "verdict", "score", "gender", "speech", *(["transcript"] if words else []))
     return Table("Speakers", columns, tuple(rows))
 

@@ -27,7 +27,7 @@ A. Radford et al., "Robust speech recognition via large-scale weak supervision",
 import itertools
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -78,13 +78,23 @@ class Transcript:
     complete: bool = True
     """False if the engine was stopped before the end; the text is then of the start of the recording."""
 
-    def of(self, segments: Sequence[Segment]) -> str:
-        """Return what was said in these segments: every phrase whose middle lies in one of them."""
+    def of(self, segments: Sequence[Segment], among: Sequence[Segment] = ()) -> str:
+        """Return what was said in these segments: every phrase whose middle lies in one of them.
+
+        With all the segments in which anybody speaks as ``among``, what lies in none of them is of the nearest.
+        """
+        own, others = tuple(segments), tuple(s for s in among if s not in segments)
         return " ".join(
             phrase.text
             for phrase in self.phrases
-            if any(s.start_s <= (phrase.segment.start_s + phrase.segment.end_s) / 2 < s.end_s for s in segments)
+            if (apart_s := _apart_s(phrase.segment, own)) == 0 or (among and apart_s < _apart_s(phrase.segment, others))
         )
+
+
+def _apart_s(phrase: Segment, segments: Sequence[Segment]) -> float:
+    """Return how far the middle of a phrase is from the nearest segment; 0 inside of one."""
+    middle_s = (phrase.start_s + phrase.end_s) / 2
+    return min((max(s.start_s - middle_s, middle_s - s.end_s, 0.0) for s in segments), default=np.inf)
 
 
 SILENCE = Transcript("", "", None, (), None)
@@ -267,12 +277,24 @@ def _by_whisper(network: Any, name: str, samples: NDArray[Any], segments: Sequen
     original = list(parts)
     original_text = " ".join(s.text.strip() for s in original)
     if info.language == "en":
-        words = [_phrase(w.start, w.end, w.word) for s in original for w in s.words or ()]
-        return Transcript(original_text, original_text, "en", tuple(words), name)
+        words = _whole(w for s in original for w in s.words or ())
+        return Transcript(original_text, original_text, "en", words, name)
     translated, _ = network.transcribe(audio, task="translate", language=info.language, **settings)
     phrases = tuple(_phrase(s.start, s.end, s.text) for s in translated)
     text = " ".join(phrase.text for phrase in phrases)
     return Transcript(text, original_text, info.language, phrases, name)
+
+
+def _whole(pieces: Iterable[Any]) -> tuple[Phrase, ...]:
+    """Return words; Whisper gives "U", ".S." and "off", "-cut" apart, the rest of a word without a space before it."""
+    words: list[Phrase] = []
+    for piece in pieces:
+        if words and piece.word[:1].strip():
+            first = words.pop()
+            words.append(_phrase(first.segment.start_s, max(first.segment.end_s, piece.end), first.text + piece.word))
+        else:
+            words.append(_phrase(piece.start, piece.end, piece.word))
+    return tuple(words)
 
 
 def _phrase(start_s: float, end_s: float, text: str) -> Phrase:

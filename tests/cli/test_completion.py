@@ -22,7 +22,7 @@ def script(shell: str, capsys: pytest.CaptureFixture[str]) -> str:
         (["anal"], {"analyze"}),
         (["analyze", "--ov"], {"--overwrite"}),
         (["analyze", "a.jpg", "--task", "voi"], {"voice_analysis"}),
-        (["models", "show", "forensix-f"], {"forensix-face"}),
+        (["models", "show", "forensix-f"], {"forensix-face", "forensix-face-regions"}),
         (["completion", ""], set(SHELLS)),
     ],
 )

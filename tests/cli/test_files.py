@@ -9,6 +9,7 @@ import pytest
 from scipy.io import wavfile
 
 from forensix.cli import main
+from forensix.cli.analyze import _harmless
 
 ONLY = ("--task", "forensic_analysis", "--no-explain")
 
@@ -80,6 +81,19 @@ def test_the_table_has_a_row_per_input_and_task_and_no_formula(tmp_path: Path, m
         ("absent.wav", "", ""),
     ]
     assert "is not there" in rows[2]["error"]
+
+
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff20"])
+def test_every_sign_that_begins_a_formula_is_made_harmless(sign: str) -> None:
+    assert _harmless(f"{sign}1+1") == f"'{sign}1+1"
+    assert _harmless(f"1{sign}1") == f"1{sign}1" and _harmless(-0.5) == -0.5
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no /dev/full")
+def test_a_full_disk_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tone(tmp_path / "talk.wav")
+    assert run("analyze", path, "--task", "forensic_analysis", "--quiet", "--csv", "/dev/full", "--overwrite") == 1
+    assert capsys.readouterr().err.startswith("forensix: the disk is full: make room for temporary files")
 
 
 def test_quiet_prints_errors_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

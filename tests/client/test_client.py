@@ -170,6 +170,26 @@ def test_an_answer_of_another_version_is_told(script: Script, client: Client) ->
     assert error.value.code == "unexpected_answer"
 
 
+@pytest.mark.parametrize("body", [{}, {"urls": "x", "claims": 1, "deleted_tokens": None}], ids=["empty", "other"])
+def test_an_answer_of_another_program_is_told(script: Script, body: dict[str, Any]) -> None:
+    for call in (
+        lambda client: client.create("voice_analysis", b"RIFF"),
+        lambda client: client.register_webhook("voice_analysis_complete", "https://example.org/"),
+        lambda client: client.webhooks("voice_analysis_complete"),
+        lambda client: client.create_token(),
+        lambda client: client.tokens(),
+        lambda client: client.token("t1"),
+        lambda client: client.delete_token("t1"),
+    ):
+        with (
+            Client(script.url, token="t", account=("anna", "word")) as client,
+            pytest.raises(ServiceError, match="is this the address of the service") as error,
+        ):
+            script.ok(**body)
+            call(client)
+        assert error.value.code == "unexpected_answer"
+
+
 def test_waiting_ends(script: Script, client: Client) -> None:
     for _ in range(2):
         script.task("voice_analysis", "in_progress")

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 
 from forensix.calibration import Calibration
 from forensix.errors import UsageError
@@ -46,14 +45,6 @@ def test_no_crops_no_scores():
     assert forensix_face().score(empty).shape == (0,)
 
 
-@pytest.mark.parametrize("size", [64, 128, 160, 200])
-def test_the_heat_map_is_as_large_as_the_crop(crops, size):
-    picture = np.ascontiguousarray(np.resize(crops[0], (size, size, 3)))
-    heat = forensix_face().heatmap(picture)
-    assert heat.shape == (size, size)
-    assert heat.min() >= 0 and heat.max() <= 1
-
-
 @pytest.mark.parametrize(
     "wrong",
     [np.zeros((160, 160), np.uint8), np.zeros((1, 160, 160, 3)), np.zeros((1, 160, 90, 3), np.uint8)],
@@ -92,12 +83,3 @@ def test_generated_portraits_score_above_photographs(corpora):
                 logits += [forensix_face().logits(track(media)[0].crops)[0]]
         means[label] = np.mean(logits)
     assert means["fake"] > means["real"]
-
-
-def test_the_logit_is_the_mean_of_what_the_places_add(crops):
-    network = face_stages.build().eval()
-    x = torch.from_numpy(crops[:2]).permute(0, 3, 1, 2) / 127.5 - 1
-    with torch.inference_mode():
-        places, logits = network.evidence(x), network(x)
-    assert places.shape == (2, 14, 14) and logits.shape == (2, 1)
-    torch.testing.assert_close(places.mean((1, 2)), logits[:, 0], rtol=1e-4, atol=1e-4)

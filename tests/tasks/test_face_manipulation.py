@@ -17,6 +17,7 @@ from forensix.calibration import Calibration
 from forensix.faces import FaceClassifier, forensix_face, landmarks
 from forensix.faces.ffhq import placement
 from forensix.models import DetailGap, LoadedModel
+from forensix.models.store import get_card
 from forensix.tasks import Options, load_task
 from forensix.tasks.evidence import Bounds, Film
 from tests.making import write_image, write_video
@@ -37,9 +38,6 @@ class Opinion:
 
     def types(self, crops: np.ndarray) -> dict[str, float]:
         return {"faceswap": 0.7, "lipsync": 0.3}
-
-    def heatmap(self, crop: np.ndarray) -> np.ndarray:
-        return np.linspace(0, 1, crop.shape[0] * crop.shape[1]).reshape(crop.shape[:2])
 
 
 @pytest.fixture(scope="module")
@@ -287,3 +285,35 @@ def test_a_face_that_lies_where_stylegan_puts_faces_is_told_of_and_moves_no_scor
         assert report.scores[TASK] == pytest.approx(0.3)
         assert ("where StyleGAN's generators put" in report.headline) == is_aligned
         assert any("not who drew it" in note for note in report.outcomes[TASK].notes) == is_aligned
+
+
+class Finder:
+    """Marks the left half of every face, and scores as it was told."""
+
+    def __init__(self, score: float, bound: float) -> None:
+        self.fixed = score
+        self.card = get_card("forensix-face-regions").model_copy(
+            update={"inconclusive": (0.0, bound), "inconclusive_video": (0.0, 1.0), "threshold": bound}
+        )
+
+    def score(self, crops: np.ndarray) -> np.ndarray:
+        return np.full(len(crops), self.fixed)
+
+    def heatmap(self, crop: np.ndarray) -> np.ndarray:
+        return np.repeat((np.arange(crop.shape[1]) < 112)[None].astype(float), crop.shape[0], axis=0)
+
+
+@pytest.mark.parametrize(("score", "bound", "expected"), [(0.8, 0.7, True), (0.6, 0.7, False), (0.99, 1.0, False)])
+def test_a_face_of_which_a_part_differs_is_told_of_and_shown_and_the_verdict_stays(
+    portrait: Path, score: float, bound: float, expected: bool
+) -> None:
+    report = forensix.analyze(portrait, [TASK], face_classifier=Opinion(0.2), face_regions=Finder(score, bound))
+    outcome = report.outcomes[TASK]
+    assert outcome.score == pytest.approx(0.2) and outcome.result.class_name == "real"
+    assert any("part of face 0 differs" in note for note in outcome.notes) == expected
+    assert ("Face 0: heat map" in [item.title for item in outcome.evidence]) == expected
+
+
+def test_in_videos_nothing_is_told_where_the_bound_is_open(clip: Path) -> None:
+    report = forensix.analyze(clip, [TASK], face_classifier=Opinion(0.2), face_regions=Finder(0.99, 0.7))
+    assert not any("differs" in note for note in report.outcomes[TASK].notes)

@@ -66,6 +66,21 @@ def test_words_belong_to_who_says_them() -> None:
     assert said.of([]) == ""
 
 
+def test_words_where_nobody_was_heard_are_of_who_speaks_nearest() -> None:
+    phrases = [Phrase(Segment(at_s, at_s + 0.2), word) for at_s, word in ((0.2, "so"), (1, "good"), (2.6, "you"))]
+    said = Transcript("so good you", "so good you", "en", tuple(phrases), "pocketsphinx")
+    one, two = [Segment(0.5, 2)], [Segment(3, 4), Segment(5, 6)]
+    assert said.of(one) == "good" and said.of(two) == ""
+    assert said.of(one, [*one, *two]) == "so good" and said.of(two, [*one, *two]) == "you"
+
+
+def test_words_that_whisper_gives_in_pieces_are_whole() -> None:
+    given = [(0.0, 0.2, " the"), (0.2, 0.3, " U"), (0.3, 0.5, ".S."), (0.5, 0.7, " off"), (0.7, 0.9, "-cut")]
+    words = transcript._whole(SimpleNamespace(start=a, end=b, word=text) for a, b, text in given)
+    assert [word.text for word in words] == ["the", "U.S.", "off-cut"]
+    assert words[1].segment == Segment(0.2, 0.5) and words[-1].segment == Segment(0.5, 0.9)
+
+
 def test_utterances_are_bounded_in_length_and_sum() -> None:
     segments = [Segment(10.0 * i, 10.0 * i + 9.9) for i in range(100)] + [Segment(1000, 1100)]
     utterances, complete = transcript._utterances(segments, at_most_s=600)

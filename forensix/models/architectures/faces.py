@@ -6,7 +6,7 @@ The network of `pictures` with one backbone and one output, for upright crops of
 from torch import Tensor, nn
 
 from forensix.models.architectures.efficientnet import CHANNELS, STAGES, Backbone, statistics
-from forensix.models.architectures.pictures import Rule, placed
+from forensix.models.architectures.pictures import Rule
 
 VARIANT = "lite0"
 N_STATISTICS = 2 * sum(CHANNELS[VARIANT][i] for i in STAGES)
@@ -24,10 +24,6 @@ class FaceStages(nn.Module):
         """Return logits (batch, 1) of normalised crops (batch, 3, height, width)."""
         logits: Tensor = self.rule(statistics(self.backbone(x)))
         return logits
-
-    def evidence(self, x: Tensor) -> Tensor:
-        """Return what each place adds to the logit, (batch, `CELLS`, `CELLS`); their mean is the logit."""
-        return placed(self.backbone(x), self.rule, 0)
 
 
 def build() -> FaceStages:

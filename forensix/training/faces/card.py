@@ -24,8 +24,7 @@ LIMITS = (
     "by StyleGAN are seldom found. Of swapped faces, of faces put together by hand and of lip-sync it sees hardly more "
     "than chance: most of their crop is recorded. In videos few made faces lie above its bound, most of them generated "
     "or driven as a whole. No score says that a face is untouched. It names no type of manipulation. Kinds of "
-    "photographs that training lacked, studio portraits and strong retouching can raise the score. Its heat map shows "
-    "what raises the score, not where a face was changed."
+    "photographs that training lacked, studio portraits and strong retouching can raise the score."
 )
 LICENCE = (
     "Apache-2.0 for code, the pretrained weights and the rule; most repositories of the training faces state no "
@@ -69,7 +68,7 @@ def make_card(
         calibrated_on=f"pictures among the {about}. {LOOKS}",
         pooling=POOLING,
         detail_gap=joined.fit_joined(clips),
-        trained_on=_sources(trained_on),
+        trained_on=sources_of_card(trained_on),
         limits=LIMITS,
         licence=LICENCE,
         paper="Tan and Le, EfficientNet: rethinking model scaling for convolutional neural networks, ICML 2019",
@@ -89,7 +88,8 @@ def make_card(
     return card.model_copy(update={"measured": (*card.measured, *more)})
 
 
-def _sources(trained_on: pd.DataFrame) -> tuple[TrainingSource, ...]:
+def sources_of_card(trained_on: pd.DataFrame) -> tuple[TrainingSource, ...]:
+    """Return what a card says of the rows that were learnt from, with ``repo``, ``label`` and ``licence``."""
     counts = trained_on.groupby(["repo", "label", "licence"]).size().reset_index(name="n")
     rows = counts.rename(columns={"repo": "source"}).to_dict("records")
     return tuple(TrainingSource.model_validate(row) for row in rows)

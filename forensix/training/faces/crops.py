@@ -9,7 +9,7 @@ import hashlib
 import io
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,32 +33,26 @@ WIDE = 2.0
 """Side of the area kept over the longer side of the face's box."""
 STORED_PX = 288
 N_MOMENTS = 8
-NEXT_S = 0.04
-"""A moment is two frames so far apart, or one frame of the video where that is longer."""
+FOLLOWED_S = 0.04
+"""A frame is a moment where the video goes on for so long after it."""
 LONGEST_S = 30.0
 LEAST_PX = 40
 SCREENED_PX = 48
 """A face that a small version of the picture shows must be so large in the picture itself."""
 PICTURES = ("image",)
-_STORED = ("rgb", "landmarks", "boxes", "times", "detail_gaps")
+_STORED = ("rgb", "landmarks", "detail_gaps")
 
 
 @dataclass(frozen=True, eq=False)
 class FaceCrops:
-    """The face of one clip: rgb uint8 (n, 2, S, S, 3), landmarks float (n, 5, 2) and boxes (n, 4) in their pixels.
-
-    The second frame of a moment was cut as the first; of a picture they are the same.
-    """
+    """The face of one clip at its moments: rgb uint8 (n, S, S, 3), and landmarks float (n, 5, 2) in its pixels."""
 
     rgb: RGB
     landmarks: NDArray[np.float32]
-    boxes: NDArray[np.float32]
-    times: NDArray[np.float32]
-    """Seconds from the start, (n,)."""
     face_px: float
     """Longer side of the face in the file, in its pixels: the median over moments."""
     detail_gaps: NDArray[np.float32]
-    """Of the first frame of each moment, at its own resolution (`forensix.faces.detail_gap`), (n,)."""
+    """At the file's own resolution (`forensix.faces.detail_gap`), (n,)."""
 
     def __len__(self) -> int:
         return len(self.rgb)
@@ -101,8 +95,8 @@ def load(path: Path) -> FaceCrops | None:
     if not path.stat().st_size:
         return None
     with np.load(path) as stored:
-        rgb, landmarks, boxes, times, gaps = (stored[name] for name in _STORED)
-        return FaceCrops(rgb, landmarks, boxes, times, float(stored["face_px"]), gaps)
+        rgb, landmarks, gaps = (stored[name] for name in _STORED)
+        return FaceCrops(rgb, landmarks, float(stored["face_px"]), gaps)
 
 
 def store(path: Path, crops: FaceCrops | None) -> None:
@@ -115,11 +109,11 @@ def store(path: Path, crops: FaceCrops | None) -> None:
     partial.rename(path)
 
 
-def cut_faces(moments: list[tuple[float, RGB, RGB]], area: tuple[float, float, float, float]) -> FaceCrops | None:
+def cut_faces(moments: Sequence[RGB], area: tuple[float, float, float, float]) -> FaceCrops | None:
     """Find the largest face within an area (fractions x1, y1, x2, y2) at each moment and cut it."""
-    views = [(time, _part(first, area), _part(second, area)) for time, first, second in moments]
-    rgb, landmarks, boxes, times, sides, gaps = [], [], [], [], [], []
-    for (time, first, second), faces in zip(views, detect([view[1] for view in views]), strict=True):
+    views = [_part(frame, area) for frame in moments]
+    rgb, landmarks, sides, gaps = [], [], [], []
+    for frame, faces in zip(views, detect(views), strict=True):
         best = _largest(faces)
         if best is None:
             continue
@@ -129,22 +123,18 @@ def cut_faces(moments: list[tuple[float, RGB, RGB]], area: tuple[float, float, f
             continue
         wide = square(box, WIDE)
         size_px = int(min(STORED_PX, round(wide[2] - wide[0])))
-        scale = STORED_PX / (wide[2] - wide[0])
-        pair = [_enlarged(cut(frame, wide, size_px)) for frame in (first, second)]
-        rgb.append(np.stack(pair))
-        landmarks.append((points - wide[:2]) * scale)
-        boxes.append((box - np.tile(wide[:2], 2)) * scale)
-        times.append(time)
+        rgb.append(_enlarged(cut(frame, wide, size_px)))
+        landmarks.append((points - wide[:2]) * STORED_PX / (wide[2] - wide[0]))
         sides.append(side)
-        gaps.append(detail_gap(first, box, points))
+        gaps.append(detail_gap(frame, box, points))
     if not rgb:
         return None
-    points, areas, at, measured = (np.asarray(values, dtype=np.float32) for values in (landmarks, boxes, times, gaps))
-    return FaceCrops(np.stack(rgb), points, areas, at, float(np.median(sides)), measured)
+    points, measured = (np.asarray(values, dtype=np.float32) for values in (landmarks, gaps))
+    return FaceCrops(np.stack(rgb), points, float(np.median(sides)), measured)
 
 
-def video_moments(data: bytes, n_moments: int = N_MOMENTS) -> list[tuple[float, RGB, RGB]]:
-    """Return moments spread over a video or an animated picture: time in s, a frame, and the next.
+def video_moments(data: bytes, n_moments: int = N_MOMENTS) -> list[RGB]:
+    """Return frames spread over a video or an animated picture.
 
     Raises
     ------
@@ -161,14 +151,14 @@ def video_moments(data: bytes, n_moments: int = N_MOMENTS) -> list[tuple[float, 
         due_times = iter((np.arange(n_moments) + 0.5) / n_moments * length)
         due, start = next(due_times), None
         first: tuple[float, RGB] | None = None
-        moments: list[tuple[float, RGB, RGB]] = []
+        moments: list[RGB] = []
         try:
             for frame in container.decode(stream):
                 time = float(frame.time or 0.0)
                 start = time if start is None else start
                 time -= start
-                if first is not None and time - first[0] >= NEXT_S - 1e-3:
-                    moments.append((*first, _pixels(frame)))
+                if first is not None and time - first[0] >= FOLLOWED_S - 1e-3:
+                    moments.append(first[1])
                     first = None
                     later = (next_due for next_due in due_times if next_due > time)
                     if (due := next(later, np.inf)) == np.inf:
@@ -181,11 +171,10 @@ def video_moments(data: bytes, n_moments: int = N_MOMENTS) -> list[tuple[float, 
     return moments
 
 
-def picture_moment(data: bytes) -> list[tuple[float, RGB, RGB]]:
+def picture_moment(data: bytes) -> list[RGB]:
     """Return the one moment of a still picture, upright."""
     with Image.open(io.BytesIO(data)) as picture:
-        rgb = np.asarray(ImageOps.exif_transpose(picture).convert("RGB"))
-    return [(0.0, rgb, rgb)]
+        return [np.asarray(ImageOps.exif_transpose(picture).convert("RGB"))]
 
 
 def _fill_file(rows: pd.DataFrame, folder: Path, opened: Repositories, log: Callable[[str], None]) -> None:
@@ -196,7 +185,7 @@ def _fill_file(rows: pd.DataFrame, folder: Path, opened: Repositories, log: Call
         return
     try:
         moments = picture_moment(data) if first["kind"] in PICTURES else video_moments(data)
-        if first.get("screened") and not _shows_a_face(moments[0][1]):
+        if first.get("screened") and not _shows_a_face(moments[0]):
             moments = []
     except (OSError, ValueError, av.FFmpegError) as error:
         log(f"{first['repo']} {first['path']}: {error}")

@@ -95,9 +95,9 @@ def views_of_face(face: FaceCrops, rng: Rng, still: bool, judged: bool) -> tuple
         moments = np.linspace(0, len(face) - 1, MOMENTS).round().astype(int).tolist()
     views, kinds = [], []
     for at in moments:
-        rgb, points = _own_size(face, at)
+        rgb, points = own_size(face, at)
         least = min(1.0, LEAST_FACE_PX / min(face.face_px, STORED_PX / WIDE))
-        views.append(aligned(face.rgb[at, 0], face.landmarks[at]))
+        views.append(aligned(face.rgb[at], face.landmarks[at]))
         kinds.append(AS_IS)
         if still or at in (moments[0], moments[-1]):
             scale = float(rng.uniform(LEAST_SCALE, 1.0)) if rng.random() < 0.6 else 1.0
@@ -111,9 +111,9 @@ def views_of_face(face: FaceCrops, rng: Rng, still: bool, judged: bool) -> tuple
     return np.stack(views), np.array(kinds, np.uint8)
 
 
-def _own_size(face: FaceCrops, at: int) -> tuple[RGB, NDArray[np.float64]]:
+def own_size(face: FaceCrops, at: int) -> tuple[RGB, NDArray[np.float64]]:
     """Return a stored face as large as it was in its file, where it was enlarged to be stored, and its points."""
-    rgb, points = face.rgb[at, 0], face.landmarks[at].astype(np.float64)
+    rgb, points = face.rgb[at], face.landmarks[at].astype(np.float64)
     share = face.face_px * WIDE / STORED_PX
     if share >= _NEARLY_WHOLE:
         return rgb, points

@@ -59,11 +59,11 @@ def training_faces(origin: Origin, work: Path, *, log: Log) -> pd.DataFrame:
     cut = work / "crops"
     crops.fill(table, cut, origin.repositories, log=log)
     rows, gaps, is_apart = [], [], []
-    judged = _hashes(_judging(origin.corpora / "faces"))
+    judged = judging_hashes(origin.corpora / "faces")
     for row, face in crops.rows_with_faces(table, cut):
         if face.face_px < LEAST_PX:
             continue
-        upright = aligned(face.rgb[0, 0], face.landmarks[0])
+        upright = aligned(face.rgb[0], face.landmarks[0])
         rows.append(row)
         gaps.append(np.nan if row["static"] else middle_gap(face.detail_gaps))
         is_apart.append(not near_any([difference_hash(upright)], judged).any())
@@ -74,18 +74,18 @@ def training_faces(origin: Origin, work: Path, *, log: Log) -> pd.DataFrame:
     return faces[(nth < MOST) | ~faces["static"]].reset_index(drop=True)
 
 
+def judging_hashes(corpus: Path) -> list[int]:
+    """Return what tells the upright faces of the development pictures of the corpus, and their mirror images."""
+    return [difference_hash(rgb) for rgb in _judging(corpus)]
+
+
 def _judging(corpus: Path) -> Iterable[np.ndarray]:
-    """Yield the upright faces of the development pictures of the corpus, and their mirror images."""
     rows = pd.read_csv(corpus / "manifest.csv", dtype=str, keep_default_na=False)
     for path in rows.loc[(rows["split"] == "dev") & (rows["kind"] == "image"), "path"]:
         rgb = np.asarray(Image.open(corpus / path).convert("RGB"))
         for points in landmarks(rgb)[:1]:
             upright = aligned(rgb, points)
             yield from (upright, np.ascontiguousarray(upright[:, ::-1]))
-
-
-def _hashes(pictures: Iterable[np.ndarray]) -> list[int]:
-    return [difference_hash(rgb) for rgb in pictures]
 
 
 def network_of(rule: Rule) -> FaceStages:
@@ -116,7 +116,12 @@ def train(origin: Origin, work: Path, out: Path, *, log: Log = print) -> None:
 
 def main() -> None:
     """Read the command line and train."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    run_from_shell(train, __doc__)
+
+
+def run_from_shell(train: Callable[..., None], about: str | None) -> None:
+    """Read the command line that says where lists and files lie, and train."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", type=Path, required=True, dest="listed", help="CSV of faces")
     parser.add_argument("--pictures", type=Path, required=True, help="CSV of pictures, some of which show faces")
     parser.add_argument("--corpora", type=Path, required=True, help="folder that holds faces and images")

@@ -33,16 +33,14 @@ def portrait():
 
 @pytest.fixture(scope="module")
 def crops(portrait):
-    return faces_crops.cut_faces([(0.0, portrait, portrait), (1.0, portrait, portrait)], WHOLE)
+    return faces_crops.cut_faces([portrait, portrait], WHOLE)
 
 
 def test_faces_are_cut_with_their_landmarks_at_one_size(portrait, crops):
-    assert crops.rgb.shape == (2, 2, 288, 288, 3) and crops.landmarks.shape == (2, 5, 2)
+    assert crops.rgb.shape == (2, 288, 288, 3) and crops.landmarks.shape == (2, 5, 2)
     eyes, mouth = crops.landmarks[0, :2].mean(axis=0), crops.landmarks[0, 3:].mean(axis=0)
     assert 0 < eyes[1] < mouth[1] < 288
-    sides = crops.boxes[0, 2:] - crops.boxes[0, :2]
-    assert sides.max() == pytest.approx(288 / faces_crops.WIDE, abs=1)
-    assert faces_crops.cut_faces([(0.0, portrait, portrait)], (0.0, 0.0, 0.05, 0.05)) is None
+    assert faces_crops.cut_faces([portrait], (0.0, 0.0, 0.05, 0.05)) is None
 
 
 def test_a_grid_becomes_its_cells_and_its_stills_are_pictures():
@@ -62,8 +60,7 @@ def test_moments_are_spread_over_a_video():
             container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
     moments = faces_crops.video_moments(file.getvalue(), 4)
-    assert [time for time, _, _ in moments] == pytest.approx([0.28, 0.76, 1.28, 1.76], abs=0.05)
-    assert all(second.mean() > first.mean() for _, first, second in moments)
+    assert [frame.mean() / 100 for frame in moments] == pytest.approx([0.28, 0.76, 1.28, 1.76], abs=0.05)
 
 
 def test_the_cache_returns_what_was_stored(tmp_path, crops):
@@ -102,6 +99,6 @@ def test_pictures_that_may_show_no_face_are_looked_through_in_a_small_version(tm
         for name in ("face.png", "wall.png")
     ]
     seen = []
-    monkeypatch.setattr(faces_crops, "cut_faces", lambda moments, area: seen.append(moments[0][1].shape))
+    monkeypatch.setattr(faces_crops, "cut_faces", lambda moments, area: seen.append(moments[0].shape))
     faces_crops.fill(faces_crops.items(pd.DataFrame(rows)), tmp_path / "crops", tmp_path)
     assert seen == [portrait.shape] and len(list((tmp_path / "crops").glob("*.npz"))) == 2

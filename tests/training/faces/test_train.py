@@ -20,7 +20,7 @@ REPOS = 12
 @pytest.fixture(scope="module")
 def face() -> crops.FaceCrops:
     rgb = astronaut()
-    cut = crops.cut_faces([(float(i), rgb, rgb) for i in range(6)], (0.0, 0.0, 1.0, 1.0))
+    cut = crops.cut_faces([rgb] * 6, (0.0, 0.0, 1.0, 1.0))
     assert cut is not None
     return cut
 
@@ -28,7 +28,7 @@ def face() -> crops.FaceCrops:
 def test_a_still_is_seen_as_it_is_drawn_and_alike_and_a_clip_at_some_moments(face: crops.FaceCrops) -> None:
     views, kinds = features.views_of_face(face, np.random.default_rng(0), still=False, judged=True)
     assert kinds.tolist() == [0, 1, 0, 0, 0, 1] and views.shape == (6, 224, 224, 3)
-    one = replace(face, **{name: getattr(face, name)[:1] for name in ("rgb", "landmarks", "boxes", "times")})
+    one = replace(face, **{name: getattr(face, name)[:1] for name in ("rgb", "landmarks")})
     views, kinds = features.views_of_face(one, np.random.default_rng(0), still=True, judged=True)
     assert kinds.tolist() == [0, 1, 2]
     assert (views[0] != views[1]).any() and (views[0] != views[2]).any()
@@ -38,9 +38,9 @@ def test_a_still_is_seen_as_it_is_drawn_and_alike_and_a_clip_at_some_moments(fac
 
 def test_a_face_that_was_small_is_scaled_no_further_than_it_can_bear(face: crops.FaceCrops) -> None:
     small = replace(face, face_px=46.0)
-    rgb, points = features._own_size(small, 0)
+    rgb, points = features.own_size(small, 0)
     assert rgb.shape[0] == 92 and (points < 92).all()
-    assert features._own_size(replace(face, face_px=500.0), 0)[0].shape[0] == crops.STORED_PX
+    assert features.own_size(replace(face, face_px=500.0), 0)[0].shape[0] == crops.STORED_PX
 
 
 def seen(*, stills: bool = True, seed: int = 0) -> Seen:
