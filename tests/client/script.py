@@ -36,3 +36,13 @@ class Script:
 
     def task(self, task: str, status: str, **more: Any) -> None:
         self.answers.append((200, {}, {"id": "r1", "status": status, "event_type": describe(task).event, **more}))
+
+
+def parts(request: dict[str, Any]) -> dict[str, tuple[bytes, bytes]]:
+    """Return the head and the content of each part of a multipart body, in order."""
+    boundary = request["headers"]["content-type"].partition("boundary=")[2].encode()
+    actual = {}
+    for part in request["body"].split(b"--" + boundary)[1:-1]:
+        head, _, content = part.strip(b"\r\n").partition(b"\r\n\r\n")
+        actual[head.split(b'name="')[1].split(b'"')[0].decode()] = (head, content)
+    return actual

@@ -5,7 +5,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -16,17 +15,7 @@ from forensix.client import Client, Token, TokenClaims, to_report
 from forensix.errors import ForensixError, InputNotFound, ServiceError, UsageError
 from forensix.schema import FaceResult, ImageResult, TaskReport, VoiceResult
 from forensix.tasks.catalogue import describe
-from tests.client.script import CLAIMS, Script
-
-
-def parts(request: dict[str, Any]) -> dict[str, tuple[bytes, bytes]]:
-    """Return the head and the content of each part of a multipart body, in order."""
-    boundary = request["headers"]["content-type"].partition("boundary=")[2].encode()
-    actual = {}
-    for part in request["body"].split(b"--" + boundary)[1:-1]:
-        head, _, content = part.strip(b"\r\n").partition(b"\r\n\r\n")
-        actual[head.split(b'name="')[1].split(b'"')[0].decode()] = (head, content)
-    return actual
+from tests.client.script import CLAIMS, Script, parts
 
 
 def test_importing_the_client_is_cheap() -> None:
@@ -138,22 +127,6 @@ def test_a_file_is_not_read_into_memory(tmp_path: Path) -> None:
     assert peak < 4 << 20
 
 
-def test_polling_goes_on_until_the_end(script: Script, client: Client) -> None:
-    script.ok(report_id="r1")
-    for _ in range(2):
-        script.task("face_manipulation", "in_progress")
-    script.task("face_manipulation", "completed", result={"class_name": "no_faces"}, preview="data:,")
-    report = client.analyze("face_manipulation", b"x")
-    assert report.result == FaceResult(class_name="no_faces") and report.preview == "data:,"
-    assert [r["path"] for r in script.requests[1:]] == ["/tasks/face_manipulation/r1"] * 3
-
-
-def test_a_failed_task_is_an_answer(script: Script, client: Client) -> None:
-    script.task("voice_analysis", "failed", error="the file is cut short")
-    actual = client.wait("voice_analysis", "r1")
-    assert (actual.status, actual.error, actual.result) == ("failed", "the file is cut short", None)
-
-
 @pytest.mark.parametrize(
     ("task", "kind"),
     [("face_manipulation", FaceResult), ("ai_generated_image_detection", ImageResult), ("voice_analysis", VoiceResult)],
@@ -188,57 +161,6 @@ def test_an_answer_of_another_program_is_told(script: Script, body: dict[str, An
             script.ok(**body)
             call(client)
         assert error.value.code == "unexpected_answer"
-
-
-def test_waiting_ends(script: Script, client: Client) -> None:
-    for _ in range(2):
-        script.task("voice_analysis", "in_progress")
-    with pytest.raises(ServiceError, match="not finished after") as error:
-        client.wait("voice_analysis", "r1", timeout_s=0.05, poll_s=1)
-    assert error.value.code == "still_in_progress"
-
-
-@pytest.mark.parametrize("status", [429, 503])
-def test_what_is_put_off_is_sent_again_from_the_start(
-    script: Script, client: Client, tmp_path: Path, status: int
-) -> None:
-    (tmp_path / "clip.mp4").write_bytes(b"content")
-    script.refuse(status, "busy", retry_after="1")
-    script.ok(report_id="r1")
-    begun = time.monotonic()
-    assert client.create("face_manipulation", tmp_path / "clip.mp4") == "r1"
-    assert time.monotonic() - begun >= 1
-    assert [parts(request)["file"][1] for request in script.requests] == [b"content"] * 2
-
-
-def test_what_is_put_off_for_too_long_is_refused(script: Script, client: Client) -> None:
-    script.refuse(429, "too_many_requests", retry_after="3600")
-    with pytest.raises(ServiceError) as refused:
-        client.create("face_manipulation", b"x")
-    assert (refused.value.status, refused.value.code) == (429, "too_many_requests")
-
-
-@pytest.mark.parametrize("status", [400, 401, 404, 413, 415, 500, 503])
-def test_other_refusals_are_not_sent_again(script: Script, client: Client, status: int) -> None:
-    script.refuse(status, "refused")
-    with pytest.raises(ServiceError) as refused:
-        client.create("face_manipulation", b"x")
-    assert refused.value.status == status
-    assert len(script.requests) == 1
-
-
-def test_a_creation_whose_answer_was_lost_is_not_repeated(script: Script, client: Client) -> None:
-    script.answers.append(None)
-    with pytest.raises(ServiceError, match="may have been done") as lost:
-        client.create("face_manipulation", b"x")
-    assert (lost.value.status, lost.value.code) == (None, "no_answer")
-    assert len(script.requests) == 1
-
-
-def test_a_poll_whose_answer_was_lost_is_repeated(script: Script, client: Client) -> None:
-    script.answers.append(None)
-    script.task("voice_analysis", "in_progress")
-    assert client.get("voice_analysis", "r1").status == "in_progress"
 
 
 def test_a_service_that_is_not_there_is_told() -> None:

@@ -1,0 +1,131 @@
+"""What is told of faces beside the score: fine detail, where faces lie, and parts that differ."""
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import av
+import numpy as np
+import pytest
+import skimage.data
+from PIL import Image
+
+import forensix
+from forensix.faces import landmarks
+from forensix.faces.ffhq import placement
+from forensix.models import DetailGap
+from forensix.models.store import get_card
+from forensix.tasks.evidence import Bounds, Film
+from tests.making import write_video
+from tests.tasks.opinion import Opinion
+
+TASK = "face_manipulation"
+
+
+@pytest.fixture(scope="module")
+def soft_clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two seconds of a picture whose face has half its resolution."""
+    picture = Image.fromarray(skimage.data.astronaut()[:340, 50:430])
+    small = picture.resize((picture.width // 2, picture.height // 2)).resize(picture.size, Image.Resampling.BICUBIC)
+    picture.paste(small.crop((125, 40, 225, 190)), (125, 40))
+    path = tmp_path_factory.mktemp("faces") / "soft.mp4"
+    write_video(path, 50, picture.size, rate=25, paint=([np.asarray(picture)] * 50).__getitem__)
+    return path
+
+
+def test_a_face_with_less_fine_detail_than_its_surroundings_is_told_of_and_scores_higher(soft_clip: Path) -> None:
+    opinion = Opinion(0.5)
+    joined = DetailGap(
+        network=1.0, weight=3.0, intercept=0.0, middle=0.0, reach=(-0.4, 0.8), recorded=(-0.4, 0.1, 0.25, 0.9)
+    )
+    cards = {gap: SimpleNamespace(name="opinion", sha256="0", threshold=0.9, detail_gap=gap) for gap in (None, joined)}
+    scores = {}
+    for gap, card in cards.items():
+        opinion.card = card
+        report = forensix.analyze(soft_clip, [TASK], face_classifier=opinion)
+        outcome = report.outcomes[TASK]
+        (bounds,) = [item for item in outcome.evidence if isinstance(item, Bounds)] or (None,)
+        assert (bounds is None) == (gap is None)
+        assert any("less fine detail than its surroundings" in note for note in outcome.notes) == (gap is not None)
+        scores[gap is None] = report.scores[TASK]
+    assert scores[True] == pytest.approx(0.5) and scores[False] > 0.6
+    (row,) = bounds.rows
+    assert row.is_outlier and row.value > 0.25 and (row.low, row.high) == (-0.4, 0.25)
+    (film,) = [item for item in outcome.evidence if isinstance(item, Film)]
+    assert np.mean(film.curves[0].y) == pytest.approx(scores[False], abs=0.1)
+    assert "less fine detail" in report.to_html()
+
+
+def test_among_several_faces_one_must_lack_more_fine_detail_to_be_told_of(soft_clip: Path, tmp_path: Path) -> None:
+    with av.open(str(soft_clip)) as container:
+        frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+    two = tmp_path / "two.mp4"
+    pairs = [np.concatenate([frame, frame], axis=1) for frame in frames]
+    write_video(two, len(pairs), (pairs[0].shape[1], pairs[0].shape[0]), rate=25, paint=pairs.__getitem__)
+    opinion = Opinion(0.5)
+    bounds = {}
+    for path in (soft_clip, two):
+        joined = DetailGap(network=1, weight=1, intercept=0, middle=0, reach=(-1, 1), recorded=(-0.4, 0.1, 0.25, 9.0))
+        opinion.card = SimpleNamespace(name="opinion", sha256="0", threshold=0.9, detail_gap=joined)
+        outcome = forensix.analyze(path, [TASK], face_classifier=opinion).outcomes[TASK]
+        (bounds[path],) = [item for item in outcome.evidence if isinstance(item, Bounds)]
+        assert any("less fine detail" in note for note in outcome.notes) == (path == soft_clip)
+    assert bounds[two].rows[0].value == pytest.approx(bounds[soft_clip].rows[0].value, abs=0.1)
+    assert [row.is_outlier for row in bounds[two].rows] == [False, False]
+
+
+def test_fine_detail_says_nothing_of_pictures(portrait: Path) -> None:
+    opinion = Opinion(0.4)
+    joined = DetailGap(network=1, weight=9, intercept=3, middle=0, reach=(-1, 1), recorded=(-1, -0.9, -0.8, -0.7))
+    opinion.card = SimpleNamespace(name="opinion", sha256="0", threshold=0.9, detail_gap=joined)
+    report = forensix.analyze(portrait, [TASK], face_classifier=opinion)
+    assert report.scores[TASK] == pytest.approx(0.4) and not report.outcomes[TASK].notes
+
+
+def test_a_face_that_lies_where_stylegan_puts_faces_is_told_of_and_moves_no_score(
+    portrait: Path, tmp_path: Path
+) -> None:
+    picture = Image.open(portrait)
+    (face,) = landmarks(np.asarray(picture))
+    x, y, side, degrees = placement(face, picture.size)
+    middle = (np.array([x, y]) + 1) / 2 * picture.size
+    half = side / 2 * picture.width
+    turned = picture.rotate(degrees, center=tuple(middle), resample=Image.Resampling.BICUBIC)
+    cut = tmp_path / "cut.png"
+    turned.crop((*(middle - half).round().astype(int), *(middle + half).round().astype(int))).save(cut)
+    for path, is_aligned in ((portrait, False), (cut, True)):
+        report = forensix.analyze(path, [TASK], face_classifier=Opinion(0.3))
+        assert report.scores[TASK] == pytest.approx(0.3)
+        assert ("where StyleGAN's generators put" in report.headline) == is_aligned
+        assert any("not who drew it" in note for note in report.outcomes[TASK].notes) == is_aligned
+
+
+class Finder:
+    """Marks the left half of every face, and scores as it was told."""
+
+    def __init__(self, score: float, bound: float) -> None:
+        self.fixed = score
+        self.card = get_card("forensix-face-regions").model_copy(
+            update={"inconclusive": (0.0, bound), "inconclusive_video": (0.0, 1.0), "threshold": bound}
+        )
+
+    def score(self, crops: np.ndarray) -> np.ndarray:
+        return np.full(len(crops), self.fixed)
+
+    def heatmap(self, crop: np.ndarray) -> np.ndarray:
+        return np.repeat((np.arange(crop.shape[1]) < 112)[None].astype(float), crop.shape[0], axis=0)
+
+
+@pytest.mark.parametrize(("score", "bound", "expected"), [(0.8, 0.7, True), (0.6, 0.7, False), (0.99, 1.0, False)])
+def test_a_face_of_which_a_part_differs_is_told_of_and_shown_and_the_verdict_stays(
+    portrait: Path, score: float, bound: float, expected: bool
+) -> None:
+    report = forensix.analyze(portrait, [TASK], face_classifier=Opinion(0.2), face_regions=Finder(score, bound))
+    outcome = report.outcomes[TASK]
+    assert outcome.score == pytest.approx(0.2) and outcome.result.class_name == "real"
+    assert any("part of face 0 differs" in note for note in outcome.notes) == expected
+    assert ("Face 0: heat map" in [item.title for item in outcome.evidence]) == expected
+
+
+def test_in_videos_nothing_is_told_where_the_bound_is_open(clip: Path) -> None:
+    report = forensix.analyze(clip, [TASK], face_classifier=Opinion(0.2), face_regions=Finder(0.99, 0.7))
+    assert not any("differs" in note for note in report.outcomes[TASK].notes)
