@@ -15,9 +15,8 @@ Three engines write it, and a `Transcript` names the one that did:
 The component ``available`` of the slot ``transcript`` is the best of them that is there: what ``FORENSIX_WHISPER``
 names, else Whisper from the wheel, else pocketsphinx. Nothing is downloaded while something is analysed.
 
-Assumes mono 16 kHz samples. Without speech the text is empty. Fails on noise, accents, names and overlapping voices,
-and Whisper can write fluent words that nobody said; it is for reading, not for evidence.
-``benchmarks/results/voice_words.md`` has word error rates.
+Assumes mono 16 kHz samples. Without speech the text is empty. Fails on noise, accents, names, voices that overlap, and
+Whisper can write fluent words that nobody said. It is no evidence; ``benchmarks/results/voice_words.md`` has figures.
 
 References
 ----------
