@@ -1,9 +1,9 @@
 """Marks that generators' own pages draw into the corner of a picture, where anybody can see them.
 
-Two are read, both at the lower right. OpenAI's page for DALL-E 2 drew five squares of fixed colours, each a 64th of the
-picture's side. Google's Gemini draws a translucent white star with four points, three sixteenths or less of the side,
-as far from both edges. Both scale with the picture, so it may have been made smaller or larger; one whose right or
-lower edge was cut off has lost its mark.
+Two are read, both at the lower right. OpenAI's page for DALL-E 2 drew five squares of fixed colours, each a 64th of
+the picture's side. Google's Gemini draws a translucent white star with four points, at most an eighth of the side
+wide, whose middle is as far from the right edge as from the lower one. Both scale with the picture, so it may have
+been made smaller or larger; one whose right or lower edge was cut off has lost its mark.
 
 The squares are compared with their colours; the star is looked for at every size by its correlation with the brightness
 of the corner, without the corner's own slope. A missing mark says nothing, and anybody can draw one.
