@@ -120,11 +120,13 @@ def _receive(response: httpcore.Response, target: httpx.URL, path: Path, limits:
 def _parse(url: str) -> httpx.URL:
     try:
         target = httpx.URL(url.strip())
+        # Decoded only when it is asked for, which a name that pretends to be internationalised does not survive.
+        host = target.host
     except (httpx.InvalidURL, UnicodeError, ValueError):
         raise FetchError(f"{shorten(url)} is not a URL; give one such as https://example.org/clip.mp4") from None
     if target.scheme not in ("http", "https"):
         raise FetchError(f"{shorten(url)} is a link of the kind {target.scheme}; only http and https are fetched")
-    if not target.host:
+    if not host:
         raise FetchError(f"{shorten(url)} names no host; give a link such as https://example.org/clip.mp4")
     if target.userinfo:
         raise FetchError(f"{_printable(target)} carries a user name or password, which are not sent")

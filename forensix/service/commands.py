@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from forensix.service.settings import Settings
 
 _NEEDED = (
-    "alembic", "argon2", "dbos", "fastapi", "fsspec", "jwt", "limits", "prometheus_client", "psycopg", "pwdlib",
+    "alembic", "argon2", "dbos", "fastapi", "fsspec", "jwt", "prometheus_client", "psycopg", "pwdlib",
     "pydantic_settings", "python_multipart", "sqlalchemy", "uvicorn",
 )  # fmt: skip
 

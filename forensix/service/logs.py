@@ -25,12 +25,13 @@ def set_up(level: str) -> None:
     handler.setFormatter(JsonFormatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]
-    root.setLevel(level)
-    for chatty in ("alembic", "asyncio", "dbos", "httpcore", "httpx", "python_multipart", "fsspec"):
-        logging.getLogger(chatty).setLevel("WARNING")
-    for own in ("uvicorn", "uvicorn.error", "uvicorn.access"):
-        logging.getLogger(own).handlers.clear()
-        logging.getLogger(own).propagate = True
+    # Others' lines hold what ours leave out: clients of object stores write what they sign, with its keys.
+    root.setLevel(max(logging.WARNING, logging.getLevelName(level)))
+    for own in ("forensix", "uvicorn"):
+        logging.getLogger(own).setLevel(level)
+    for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
+        logging.getLogger(name).handlers.clear()
+        logging.getLogger(name).propagate = True
 
 
 def choose_id(offered: str | None) -> str:

@@ -224,6 +224,7 @@ def test_public_and_private_addresses() -> None:
         ("http://user:pw@127.0.0.1/x", "carries a user name or password"),
         ("http://no-such-host.invalid/x.mp4", "the host no-such-host.invalid cannot be found"),
         ("http://a b/x", "is not a URL|cannot be found"),
+        ("http://xn--/x", "is not a URL"),
     ],
 )
 def test_urls_that_cannot_be_fetched(url: str, sentence: str) -> None:

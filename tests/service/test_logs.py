@@ -142,15 +142,22 @@ def test_an_unexpected_error_is_logged_with_its_place_but_without_values(
 
 def test_set_up_writes_json_to_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
     root = logging.getLogger()
-    before, level = root.handlers[:], root.level
+    before, changed = root.handlers[:], [root, logging.getLogger("forensix"), logging.getLogger("uvicorn")]
+    levels = [logger.level for logger in changed]
     try:
-        set_up("INFO")
+        set_up("DEBUG")
         logging.getLogger("uvicorn.error").info("started %s", "now")
+        logging.getLogger("forensix.service.requests").debug("asked")
         logging.getLogger("httpx").info("https://example.org/?secret=1")
+        # The session token of an object store stands in what its client signs.
+        logging.getLogger("botocore.auth").debug("x-amz-security-token:secret")
+        logging.getLogger("botocore.auth").warning("no credentials")
     finally:
-        root.handlers[:], root.level = before, level
-    (line,) = capsys.readouterr().err.splitlines()
-    assert json.loads(line)["message"] == "started now"
+        root.handlers[:] = before
+        for logger, level in zip(changed, levels, strict=True):
+            logger.setLevel(level)
+    lines = capsys.readouterr().err.splitlines()
+    assert [json.loads(line)["message"] for line in lines] == ["started now", "asked", "no credentials"]
 
 
 def test_settings_do_not_show_passwords(tmp_path: Path) -> None:

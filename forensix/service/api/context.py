@@ -49,6 +49,8 @@ class Context:
         self.rates = Rates(settings)
         self.metrics = Metrics()
         self._threads = ThreadPoolExecutor(16, thread_name_prefix="forensix-api")
+        # Of their own: storage that is away or slow takes minutes to say so, and must not hold up those who only read.
+        self._storage_threads = ThreadPoolExecutor(16, thread_name_prefix="forensix-storage")
         # Of their own, and few: each takes 64 MB and a core, and must not hold up anything else.
         self._password_threads = ThreadPoolExecutor(2, thread_name_prefix="forensix-password")
         self._waiting_passwords = 0
@@ -67,8 +69,11 @@ class Context:
 
     async def run(self, function: Callable[..., T], *args: Any) -> T:
         """Await a blocking function in a thread; log lines of it carry the request's id."""
-        call = functools.partial(contextvars.copy_context().run, function, *args)
-        return await asyncio.get_running_loop().run_in_executor(self._threads, call)
+        return await _in(self._threads, function, *args)
+
+    async def store(self, function: Callable[..., T], *args: Any) -> T:
+        """Await a function that waits for the storage, as `run` does, in a thread of the storage's."""
+        return await _in(self._storage_threads, function, *args)
 
     async def account_by_password(self, request: Request) -> str:
         """Return the account that HTTP Basic credentials are for.
@@ -145,6 +150,7 @@ class Context:
     def close(self) -> None:
         """End the threads, when they have done what they are at, and the connections."""
         self._threads.shutdown()
+        self._storage_threads.shutdown()
         self._password_threads.shutdown()
         self.queue.close()
         self.database.close()
@@ -167,6 +173,11 @@ class Context:
     def _welcome(self, request: Request, account: str) -> None:
         request.state.account = account
         self.rates.count_request(account)
+
+
+async def _in(threads: ThreadPoolExecutor, function: Callable[..., T], *args: Any) -> T:
+    call = functools.partial(contextvars.copy_context().run, function, *args)
+    return await asyncio.get_running_loop().run_in_executor(threads, call)
 
 
 def _basic(request: Request) -> tuple[str, str]:

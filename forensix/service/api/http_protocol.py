@@ -2,7 +2,8 @@
 
 A socket that is closed while bytes come in is reset, and many a client then reports the reset and never reads what the
 answer said. So our half is closed first, and what still comes is thrown away, until the client is done or for a moment.
-Connections on which no request comes are closed, and there are never so many that none is left for files and database.
+Connections on which no request comes are closed, and so are those whose client does not take its answer, which would
+lie in memory as long; and there are never so many that none is left for files and database.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from forensix.service.api.stalling import SLOWEST_BYTES_PER_S, STALL_S
 from forensix.service.errors import bad_form
 
 LINGER_S = 2.0
@@ -23,10 +25,11 @@ HEAD_S = 15.0
 
 
 class LingeringProtocol(H11Protocol):
-    """HTTP as uvicorn speaks it, but for how a connection ends before the request did, or begins without one, and for
-    the answer to what is no HTTP: JSON, as all answers are."""
+    """HTTP as uvicorn speaks it, but for how a connection ends before the request did, or begins without one, for
+    clients that do not read, and for the answer to what is no HTTP: JSON, as all answers are."""
 
     _head: asyncio.TimerHandle | None = None
+    _unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection."""
@@ -47,7 +50,19 @@ class LingeringProtocol(H11Protocol):
         self._closing.forget()
         if self._head is not None:
             self._head.cancel()
+        self._stop_looking()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Take note that more is to be sent than the client has taken, and look now and then whether it goes on."""
+        super().pause_writing()
+        self.watch_sending()
+
+    def resume_writing(self) -> None:
+        """Take note that the client has caught up."""
+        if not self._closing.is_closing():
+            self._stop_looking()
+        super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP, and close the connection."""
@@ -66,6 +81,21 @@ class LingeringProtocol(H11Protocol):
             for event in (response, h11.Data(data=body), h11.EndOfMessage()):
                 self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
+
+    def watch_sending(self) -> None:
+        """End the connection when the client takes what is still to be sent too slowly, or not at all."""
+        self._stop_looking()
+        self._unread = self.loop.call_later(STALL_S, self._look, self._closing.get_write_buffer_size())
+
+    def _look(self, left_bytes: int) -> None:
+        if left_bytes - self._closing.get_write_buffer_size() < STALL_S * SLOWEST_BYTES_PER_S:
+            self._closing.abort()
+        else:
+            self.watch_sending()
+
+    def _stop_looking(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
 
     def _watch(self) -> None:
         idle = self.conn.their_state is h11.IDLE
@@ -103,6 +133,8 @@ class _ClosingTransport:
         unread = self._protocol.conn.their_state in (h11.SEND_BODY, h11.ERROR)
         if not unread or not self._transport.can_write_eof():
             self._transport.close()
+            # It closes once all is sent.
+            self._protocol.watch_sending()
             return
         self.ends = True
         self._transport.write_eof()

@@ -1,23 +1,22 @@
 """How often an account may ask, and how often an address may give a wrong password; counted in this process."""
 
 import ipaddress
+import threading
 import time
-
-from limits import RateLimitItem, RateLimitItemPerMinute
-from limits.storage import MemoryStorage
-from limits.strategies import FixedWindowRateLimiter
+from collections import Counter
 
 from forensix.service.errors import rate_limited
 from forensix.service.settings import Settings
+
+_MINUTE_S = 60.0
 
 
 class Rates:
     """Counts by fixed minutes; a limit of 0 counts nothing."""
 
     def __init__(self, settings: Settings) -> None:
-        self._limiter = FixedWindowRateLimiter(MemoryStorage())
-        self._account = _per_minute(settings.account_rate, "account")
-        self._password = _per_minute(settings.password_rate, "password")
+        self._requests = _Minute(settings.account_rate)
+        self._passwords = _Minute(settings.password_rate)
 
     def count_request(self, account_id: str) -> None:
         """Count a request of an account.
@@ -27,8 +26,8 @@ class Rates:
         Refusal
             429: one too many.
         """
-        if self._account is not None and not self._limiter.hit(self._account, account_id):
-            raise rate_limited("requests", self._wait_s(self._account, account_id))
+        if not self._requests.count(account_id):
+            raise rate_limited("requests", self._requests.left_s())
 
     def check_address(self, address: str) -> None:
         """Say whether another password of this address is looked at.
@@ -38,17 +37,45 @@ class Rates:
         Refusal
             429: too many were wrong.
         """
-        key = network(address)
-        if self._password is not None and not self._limiter.test(self._password, key):
-            raise rate_limited("wrong passwords", self._wait_s(self._password, key))
+        if not self._passwords.has_room(network(address)):
+            raise rate_limited("wrong passwords", self._passwords.left_s())
 
     def count_wrong_password(self, address: str) -> None:
         """Count a wrong password of an address."""
-        if self._password is not None:
-            self._limiter.hit(self._password, network(address))
+        self._passwords.count(network(address))
 
-    def _wait_s(self, limit: RateLimitItem, key: str) -> float:
-        return self._limiter.get_window_stats(limit, key).reset_time - time.time()
+
+class _Minute:
+    """Counts by key, forgotten each minute of a clock that nobody sets: a jump of the other locks nobody out."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._begun = time.monotonic()
+        self._counts: Counter[str] = Counter()
+        # Passwords are checked in threads.
+        self._lock = threading.Lock()
+
+    def count(self, key: str) -> bool:
+        """Count one more, and return whether it was within the limit."""
+        with self._lock:
+            room = self._room(key)
+            self._counts[key] += room
+            return room
+
+    def has_room(self, key: str) -> bool:
+        """Return whether one more would be within the limit."""
+        with self._lock:
+            return self._room(key)
+
+    def left_s(self) -> float:
+        """Return how long this minute still lasts."""
+        return max(0.0, self._begun + _MINUTE_S - time.monotonic())
+
+    def _room(self, key: str) -> bool:
+        if time.monotonic() - self._begun >= _MINUTE_S:
+            self._begun = time.monotonic()
+            self._counts.clear()
+        return not self._most or self._counts[key] < self._most
 
 
 def network(address: str) -> str:
@@ -62,7 +89,3 @@ def network(address: str) -> str:
     if ip.ipv4_mapped is not None:
         return str(ip.ipv4_mapped)
     return str(ipaddress.IPv6Network((ip, 64), strict=False))
-
-
-def _per_minute(amount: int, name: str) -> RateLimitItem | None:
-    return RateLimitItemPerMinute(amount, 1, name) if amount else None

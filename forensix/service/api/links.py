@@ -31,17 +31,17 @@ def check_url(url: str, private_hosts: Collection[str]) -> str:
         raise _bad("the URL holds characters that a URL cannot hold; percent-encode them")
     try:
         target = httpx.URL(url)
-        port = target.port
+        # Read here: a host that pretends to be internationalised fails only when it is decoded.
+        port, host = target.port, target.host.lower().strip("[].")
     except (httpx.InvalidURL, ValueError):
         raise _bad("the URL is malformed; give one such as https://example.org/clip.mp4") from None
-    if target.scheme not in ("http", "https") or not target.host:
+    if target.scheme not in ("http", "https") or not host:
         raise _bad("the URL must start with http:// or https:// and name a host")
     # By the text itself: a name that is empty is dropped on parsing.
     if "@" in re.split(r"[/?#]", url.partition("://")[2])[0]:
         raise _bad("the URL must not hold a user name or password")
     if port is not None and not 0 < port < 65536:
         raise _bad("the URL names a port that there is not")
-    host = target.host.lower().strip("[].")
     if not _is_opened(host, private_hosts) and _is_private(host):
         raise _bad("the URL names a private address, which this service does not reach")
     return url

@@ -127,7 +127,7 @@ class Database:
         options["hide_parameters"] = True
         if settings.is_sqlite:
             path = settings.sqlalchemy_url.removeprefix("sqlite:///").partition("?")[0]
-            _make_private_folder(Path(path).parent)
+            _make_private(Path(path))
             options["connect_args"] = {"timeout": _BUSY_MS / 1000, "check_same_thread": False}
             # The connection that wrote last knows the pages; another would read them again.
             options["pool_use_lifo"] = True
@@ -188,9 +188,15 @@ def migrate(settings: Settings) -> None:
         database.close()
 
 
-def _make_private_folder(folder: Path) -> None:
-    # The folder holds password hashes, the signing key and people's media.
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+def _make_private(path: Path) -> None:
+    # Password hashes and the key that signs tokens: for nobody else, also in a folder that others may read. What SQLite
+    # makes beside it gets the same mode.
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with contextlib.suppress(OSError):
+        if not path.exists():
+            path.touch(mode=0o600)
+        elif path.is_file() and path.stat().st_mode & 0o007:
+            path.chmod(path.stat().st_mode & 0o770)
 
 
 def _set_up_sqlite(sync: bool, connection: Any, _record: Any) -> None:

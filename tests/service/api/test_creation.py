@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import sqlalchemy as sa
 
 from forensix.service.data import storage
 from tests.service.in_process import JPEG, Api, multipart, refused, running_api
+from tests.service.running import wait_until
 
 FILE = 'name="file"; filename="a.jpg"'
 
@@ -51,6 +53,27 @@ def test_an_upload_is_discarded_when_its_request_ends_while_it_is_written(
         kind, body = multipart((FILE, JPEG + bytes(size)))
         with api.leaves_nothing():
             refused(asyncio.run(send(api, account.headers | kind, body)), 503, "busy")
+
+
+def test_storage_that_hangs_holds_up_nobody_who_reads(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    account, go_on = api.account(), threading.Event()
+    report_id = account.created()
+    right = storage._FolderFile.close
+
+    def slow(file: storage._FolderFile) -> None:
+        assert go_on.wait(30)
+        right(file)
+
+    monkeypatch.setattr(storage._FolderFile, "close", slow)
+    with ThreadPoolExecutor(25) as pool:
+        creations = [pool.submit(account.create) for _ in range(24)]
+        try:
+            wait_until(lambda: api.context.uploads.total() == 24, 10, "the uploads")
+            polling = pool.submit(account.get, f"/tasks/face_manipulation/{report_id}")
+            assert polling.result(10).status_code == 200
+        finally:
+            go_on.set()
+        assert [creation.result().status_code for creation in creations] == [200] * 24
 
 
 def test_an_upload_is_discarded_when_its_folder_does_not_reach_the_disk(

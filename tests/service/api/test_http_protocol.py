@@ -1,9 +1,11 @@
-"""What is answered to bytes that are no HTTP, before any application sees a request."""
+"""Connections as the server holds them: bytes that are no HTTP, and clients that do not read what they asked for."""
 
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import uvicorn
@@ -12,24 +14,34 @@ from forensix.service.api.http_protocol import LingeringProtocol
 from forensix.service.errors import SLUGS
 from tests.service.running import wait_until
 
+LARGE = bytes(16 * 1024**2)
+
 
 @pytest.fixture(scope="module")
-def port() -> Iterator[int]:
-    """A server whose application never answers."""
+def server() -> Iterator[uvicorn.Server]:
+    """A server whose application never answers, but for /large."""
 
-    async def silent(_scope: object, receive: object, _send: object) -> None:
-        while (await receive())["type"] != "http.disconnect":  # type: ignore[operator]
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        if scope["path"] == "/large":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": LARGE})
+        while (await receive())["type"] != "http.disconnect":
             pass
 
     listening = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(silent, http=LingeringProtocol, lifespan="off", log_config=None, ws="none")  # type: ignore[arg-type]
+    config = uvicorn.Config(application, http=LingeringProtocol, lifespan="off", log_config=None, ws="none")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()
     wait_until(lambda: server.started, 10, "the server")
-    yield listening.getsockname()[1]
+    yield server
     server.should_exit = server.force_exit = True
     thread.join(10)
+
+
+@pytest.fixture(scope="module")
+def port(server: uvicorn.Server) -> int:
+    return int(server.servers[0].sockets[0].getsockname()[1])
 
 
 @pytest.mark.parametrize(
@@ -57,6 +69,29 @@ def test_a_malformed_body_of_head_gets_no_body(port: int) -> None:
     head, body = ask(port, b"HEAD / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nno length\r\n")
     assert head.startswith(b"HTTP/1.1 400 ")
     assert body == b""
+
+
+@pytest.mark.parametrize("then_close", [False, True], ids=["kept", "closing"])
+def test_a_client_that_does_not_read_is_let_go(
+    server: uvicorn.Server, port: int, monkeypatch: pytest.MonkeyPatch, then_close: bool
+) -> None:
+    monkeypatch.setattr("forensix.service.api.http_protocol.STALL_S", 0.5)
+    head = b"Connection: close\r\n" if then_close else b""
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n" + head + b"\r\n")
+        wait_until(lambda: len(server.server_state.connections) == 1, 10, "the connection")
+        wait_until(lambda: not server.server_state.connections, 10, "the connection to end")
+
+
+def test_a_client_that_reads_slowly_gets_all(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("forensix.service.api.http_protocol.STALL_S", 0.5)
+    n_bytes = 0
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        connection.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        while piece := connection.recv(1 << 20):
+            n_bytes += len(piece)
+            time.sleep(0.1)
+    assert n_bytes > len(LARGE)
 
 
 def ask(port: int, sent: bytes) -> tuple[bytes, bytes]:

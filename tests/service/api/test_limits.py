@@ -1,8 +1,14 @@
 """Rates: an account's requests, an address's wrong passwords."""
 
+import time
 from pathlib import Path
 
-from forensix.service.api.limits import network
+import pytest
+
+from forensix.service.api import limits
+from forensix.service.api.limits import Rates, network
+from forensix.service.errors import Refusal
+from forensix.service.settings import Settings
 from tests.service.in_process import refused, running_api
 
 
@@ -37,6 +43,17 @@ def test_right_passwords_do_not_count_as_wrong(tmp_path: Path) -> None:
         account = api.account()
         for _ in range(4):
             assert account.tokens("GET").status_code == 200
+
+
+def test_a_clock_that_is_set_back_locks_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    rates, now, steady = Rates(Settings(account_rate=1)), time.time(), time.monotonic()
+    rates.count_request("anna")
+    monkeypatch.setattr(limits.time, "time", lambda: now - 86400)
+    with pytest.raises(Refusal) as caught:
+        rates.count_request("anna")
+    assert int(caught.value.headers["Retry-After"]) <= 61
+    monkeypatch.setattr(limits.time, "monotonic", lambda: steady + 61)
+    rates.count_request("anna")
 
 
 def test_a_header_does_not_make_another_address(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ MALFORMED = (
     "no url", "example.org/hook", "//example.org/", "http://", "http:///hook", "https://:443/", "ftp://example.org/",
     "file:///etc/passwd", "javascript:alert(1)", "gopher://example.org/", "http://user@example.org/",
     "http://user:word@example.org/", "http://@example.org/", "http://example.org:99999/", "http://example.org:0/",
-    "http://example.org:x/", "http://[::1/", "http://exa mple.org/", "http://example.org\\@127.0.0.1/",
+    "http://example.org:x/", "http://xn--/", "http://[::1/", "http://exa mple.org/", "http://example.org\\@127.0.0.1/",
     "http://example.org/\r\nX: y",
     "http://example.org/\0", "http://example.org/a\tb", "http://example.org/größe", "http://１２７.0.0.1/",
     "https://example.org/" + "x" * 2048,

@@ -1,4 +1,4 @@
-"""The connections to PostgreSQL: what is set on their sockets, of those of the queue as well."""
+"""The embedded database's file, and connections to PostgreSQL: what is set on their sockets, the queue's as well."""
 
 import os
 import socket
@@ -10,6 +10,19 @@ import sqlalchemy as sa
 from forensix.service.data.jobs import Jobs
 from tests.service.in_process import running_api
 from tests.service.postgres import postgres, program
+
+
+def test_nobody_else_can_read_the_embedded_database(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    with running_api(tmp_path) as api:
+        api.account()
+        modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.glob("forensix.db*")}
+    assert modes == dict.fromkeys(("forensix.db", "forensix.db-wal", "forensix.db-shm"), 0o600)
+    file = tmp_path / "forensix.db"
+    file.chmod(0o664)
+    with running_api(tmp_path):
+        # A group that the operator gave it to keeps it.
+        assert file.stat().st_mode & 0o777 == 0o660
 
 
 @pytest.mark.skipif(program("postgres") is None, reason="PostgreSQL is not installed")

@@ -117,6 +117,17 @@ def test_a_step_that_fails_does_not_keep_the_others_from_being_made(
     assert make_pass(workshop)["results"] == 1
 
 
+def test_a_clock_that_was_ahead_does_not_put_off_the_next_pass(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ahead = time.time() + 365 * 86400
+    with monkeypatch.context() as patch:
+        patch.setattr(retention.time, "time", lambda: ahead)
+        assert retention.take_turn(workshop.database)
+    assert retention.take_turn(workshop.database)
+    assert not retention.take_turn(workshop.database)
+
+
 def test_of_workers_that_ask_together_one_gets_the_turn(workshop: Workshop) -> None:
     turns: list[bool] = []
     threads = [

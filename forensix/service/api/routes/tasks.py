@@ -55,16 +55,16 @@ def _creation(task: TaskDescription) -> Callable[[Request], Awaitable[Response]]
             raise busy(f"{MAX_UPLOADS_OF_ACCOUNT} of your uploads are arriving; wait for one of them to end")
         context.uploads[mine] += 1
         try:
-            form = await read_form(request, fields, context.run, open_upload)
+            form = await read_form(request, fields, context.store, open_upload)
             try:
                 row = _row(context, form, task) | {"id": report_id, "account_id": bearer.account_id}
                 if form.upload is not None:
-                    await asyncio.shield(context.run(form.upload.store))
+                    await asyncio.shield(context.store(form.upload.store))
             except BaseException:
                 # A request that is ended while its upload is being stored included.
                 if form.upload is not None:
                     with contextlib.suppress(Exception):
-                        await asyncio.shield(context.run(form.upload.discard))
+                        await asyncio.shield(context.store(form.upload.discard))
                 raise
             # A client that goes away now has a task all the same.
             writing = context.run(create_task, context.database, context.queue, row, bearer.id, form.upload)
