@@ -14,6 +14,7 @@ from forensix.explorer import looking, selection
 from forensix.explorer.opening import Choice, resolve
 from forensix.explorer.running import Running
 from forensix.explorer.selection import Selection
+from forensix.media.sniff import shorten
 from forensix.report import Report
 from forensix.report.folder import safe_name
 from forensix.report.text import visible
@@ -156,16 +157,19 @@ class Explorer:
         Raises
         ------
         UsageError
-            There is no report, or a file of that name is there already.
+            There is no report, a file of that name is there already, or none can be written there.
         """
         if self.report is None:
             raise UsageError("there is no report to save: run an analysis first")
         target = Path(self.report_name if path is None else path).expanduser()
-        if target.exists():
-            raise UsageError(f"{target} is there already: name another file")
-        if not target.parent.is_dir():
-            raise UsageError(f"there is no folder {target.parent}: name a file in one that is there")
-        return self.report.save_html(target)
+        try:
+            if target.exists():
+                raise UsageError(f"there is a file {target} already: name another")
+            if not target.parent.is_dir():
+                raise UsageError(f"there is no folder {target.parent}: name a file in one that is there")
+            return self.report.save_html(target)
+        except OSError as error:
+            raise UsageError(f"the report cannot be written to {shorten(str(target))}: {error.strerror}") from None
 
     @property
     def report_name(self) -> str:

@@ -23,6 +23,7 @@ class FileView:
         self.explorer = explorer
         self.find = w.Text(
             description="Find", placeholder="part of a name", continuous_update=False,
+            tooltip="Part of a name, then Enter; the only file that has it is chosen",
             style={"description_width": "4rem"}, layout=w.Layout(width="24rem"),
         )  # fmt: skip
         self.files = w.Select(
@@ -45,7 +46,7 @@ class FileView:
         self._listed: tuple[str, ...] | None = None
         self._matches: tuple[str, ...] = ()
         self._quiet = False
-        self.find.observe(lambda _: self._list(), "value")
+        self.find.observe(lambda _: self._search(), "value")
         self.files.observe(self._pick, "index")
         self.run.on_click(lambda _: explorer.start())
         for tick in self.ticks.values():
@@ -92,6 +93,17 @@ class FileView:
         self.files.description = "Files"
         self.find.placeholder = f"part of a name, among {plural(len(self.explorer.files), 'file')}"
         self._quiet = quiet
+
+    def _search(self) -> None:
+        self._list()
+        # By keys too: of a list in a notebook, JupyterLab takes the arrow keys for its own cells.
+        if len(self._matches) == 1 and self.explorer.folder is not None:
+            self._quiet = True
+            self.files.index = 0
+            self._quiet = False
+            path = self.explorer.folder / self._matches[0]
+            if self.explorer.source != str(path):
+                self.explorer.open(path)
 
     def _pick(self, change: dict[str, Any]) -> None:
         if not self._quiet and change["new"] is not None and self.explorer.folder is not None:

@@ -91,7 +91,7 @@ class Panel:
     def _try(self, action: Callable[[], object]) -> None:
         try:
             action()
-        except (UsageError, OSError) as error:
+        except UsageError as error:
             reason = str(error)
             self.said.value = drawing.sentence(f"{reason[:1].upper()}{reason[1:]}.", wrong=True)
 

@@ -75,6 +75,20 @@ def test_clicks_choose_a_file_and_run(media: Path) -> None:
     assert not named(explorer, ipywidgets.Button, "Run").disabled
 
 
+def test_the_only_file_of_a_name_is_chosen_by_keys(media: Path) -> None:
+    explorer = forensix.explore(media, QUICK)
+    find, files = named(explorer, ipywidgets.Text, "Find"), named(explorer, ipywidgets.Select, "Files")
+    find.value = "n"
+    assert len(files.options) > 1 and explorer.source is None
+    find.value = "plain"
+    assert explorer.source == str(media / "deeper" / "plain.png") and files.index == 0
+    report = explorer.run()
+    find.value = "plain.png"
+    assert explorer.report is report, "it is chosen already"
+    find.value = "no such file"
+    assert files.options == () and explorer.report is report
+
+
 def test_hostile_names_are_escaped_wherever_they_stand(media: Path) -> None:
     explorer = forensix.explore(media, QUICK)
     labels = [label for label, _ in named(explorer, ipywidgets.Select, "Files").options]

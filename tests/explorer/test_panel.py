@@ -22,10 +22,14 @@ def test_a_report_is_saved_under_the_name_that_is_given(media: Path, tmp_path: P
     assert (tmp_path / "kept.html").read_text() == report.to_html()
     assert f"Saved as {tmp_path / 'kept.html'}." in page_of(explorer)
     click(explorer, "Save report")
-    assert "is there already: name another file" in page_of(explorer)
+    assert f"There is a file {tmp_path / 'kept.html'} already: name another." in page_of(explorer)
     path.value = str(tmp_path / "nowhere" / "a.html")
     click(explorer, "Save report")
     assert "There is no folder" in page_of(explorer)
+    path.value = str(tmp_path / f"{'a' * 300}.html")
+    click(explorer, "Save report")
+    assert "The report cannot be written to" in page_of(explorer)
+    assert "File name too long" in page_of(explorer) and "Errno" not in page_of(explorer)
 
 
 def test_without_a_name_it_lies_here(media: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
