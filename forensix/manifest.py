@@ -130,6 +130,11 @@ class Manifest:
             return cls(*_imported(source, elsewhere), labels=labels)
         if elsewhere:
             raise UsageError(f"{next(iter(elsewhere))} is for collections that lie elsewhere; {source} is a manifest")
+        if not isinstance(source, str | os.PathLike):
+            kind = type(source).__name__
+            raise UsageError(
+                f"name a manifest, a folder, shards such as train-{{000..009}}.tar, or a URL: got a {kind}"
+            )
         path = Path(source)
         if path.is_dir():
             inside = next((path / name for name in _NAMES if (path / name).is_file()), None)

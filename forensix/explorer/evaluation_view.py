@@ -131,11 +131,6 @@ class EvaluationView:
             self._quiet = False
         self._show_page()
 
-    def enable(self, able: bool) -> None:
-        """Let files be looked at, or not while one is."""
-        for button in self.names:
-            button.disabled = not able
-
     def _show_page(self) -> None:
         rows, chosen = self.explorer.table, self.explorer.selection
         assert chosen is not None

@@ -1,5 +1,6 @@
 """The widget of an explorer: where to look on top, then files or an evaluation, then what was found."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
@@ -72,9 +73,9 @@ class View:
                 self._body.children = [self.scores.box]
                 self.scores.refresh()
         if self.files is not None:
-            self.files.run.disabled = self.explorer.running.busy
+            _dim([self.files.run], self.explorer.running.busy)
         if self.scores is not None:
-            self.scores.enable(not self.explorer.running.busy)
+            _dim(self.scores.names, self.explorer.running.busy)
         self.panel.refresh()
 
     def _open(self) -> None:
@@ -83,3 +84,9 @@ class View:
     def _uploaded(self, change: dict[str, Any]) -> None:
         for file in change["new"][:1]:
             self.explorer.open(bytes(file["content"]), name=str(file["name"]))
+
+
+def _dim(buttons: Iterable[w.Button], busy: bool) -> None:
+    # Not disabled: the one that was pressed would lose the focus, and whoever goes by keys begin again at the top.
+    for button in buttons:
+        (button.add_class if busy else button.remove_class)("fx-busy")

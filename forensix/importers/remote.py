@@ -97,6 +97,8 @@ def _example(system: Any, path: str, name: str, label: Any, columns: dict[str, A
     def open_() -> "contextlib.AbstractContextManager[IO[bytes]]":
         try:
             return system.open(path, "rb")  # type: ignore[no-any-return]
+        except FileNotFoundError:
+            raise
         except Exception as error:
             raise UsageError(f"{path} cannot be read: {_reason(error)}") from None
 
@@ -119,4 +121,7 @@ def _system(url: str) -> tuple[Any, str]:
 
 
 def _reason(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError):
+        # Of some stores it says no more than the name.
+        return "there is nothing"
     return (str(error).splitlines() or [""])[0][:300] or type(error).__name__

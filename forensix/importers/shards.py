@@ -12,7 +12,7 @@ import itertools
 import json
 import re
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -59,7 +59,7 @@ def examples(shards: list[tuple[str, Opener]], media: str | None, label: str | N
     Raises
     ------
     UsageError
-        A shard is no tar file, or an example has no medium, several, or no label.
+        A shard is no tar file, or an example has no medium, several, no label, or a part twice.
     """
     for name, opener in shards:
         stem = Path(name).name.removesuffix(".tar")
@@ -67,15 +67,24 @@ def examples(shards: list[tuple[str, Opener]], media: str | None, label: str | N
             with opener() as file, tarfile.open(fileobj=file, mode="r:") as tar:
                 files = (member for member in tar if member.isreg() and not member.issparse())
                 for key, parts in itertools.groupby(files, lambda member: _split(member.name)[0]):
-                    yield _example(tar, stem, key, {_split(member.name)[1]: member for member in parts}, media, label)
+                    yield _example(tar, stem, key, _by_ending(stem, key, parts), media, label)
         except tarfile.TarError as error:
-            raise UsageError(f"{name} is no tar file that can be read: {error}") from None
+            raise UsageError(f"{name} is no tar file that can be read, or is cut off: {error}") from None
 
 
 def _split(name: str) -> tuple[str, str]:
     folder, slash, last = name.rpartition("/")
     stem, _, ending = last.partition(".")
     return folder + slash + stem, ending.lower()
+
+
+def _by_ending(shard: str, key: str, parts: Iterable[tarfile.TarInfo]) -> dict[str, tarfile.TarInfo]:
+    found: dict[str, tarfile.TarInfo] = {}
+    for member in parts:
+        if found.setdefault(_split(member.name)[1], member) is not member:
+            # Two examples of one name: whichever went, a medium could get the other's label.
+            raise UsageError(f"{shard}.tar: the example {key[:80]!r} has {member.name[-80:]} twice: name each its own")
+    return found
 
 
 def _example(

@@ -72,7 +72,7 @@ def test_clicks_choose_a_file_and_run(media: Path) -> None:
     click(explorer, "Run")
     assert explorer.wait(60)
     assert "File forensics" in page_of(explorer) and "Claims" in page_of(explorer)
-    assert not named(explorer, ipywidgets.Button, "Run").disabled
+    assert "fx-busy" not in named(explorer, ipywidgets.Button, "Run")._dom_classes
 
 
 def test_the_only_file_of_a_name_is_chosen_by_keys(media: Path) -> None:
@@ -170,13 +170,18 @@ def test_the_kernel_answers_while_an_analysis_runs_and_stop_ends_it(media: Path)
     assert models.value is slow and models.label == "Slow (given)"
     click(explorer, "Run")
     assert slow.begun.wait(60)
-    assert explorer.running.busy and named(explorer, ipywidgets.Button, "Run").disabled
+    run, running = named(explorer, ipywidgets.Button, "Run"), explorer.running
+    # It keeps the focus, for whoever goes by keys, and does nothing.
+    assert running.busy and not run.disabled and "fx-busy" in run._dom_classes
+    click(explorer, "Run")
+    assert explorer.running is running and running.busy
     assert 0 <= explorer.running.share < 1 and explorer.running.stage.startswith("AI-generated picture: ")
     click(explorer, "Stop")
     assert explorer.running.stopping and named(explorer, ipywidgets.Button, "Stop").disabled
     slow.go.set()
     assert explorer.wait(60)
     assert explorer.report is None and explorer.message == STOPPED and STOPPED in page_of(explorer)
+    assert "fx-busy" not in run._dom_classes
     report = explorer.run()
     assert report is not None and report.scores["ai_generated_image_detection"] == 0.5 and explorer.message == ""
 

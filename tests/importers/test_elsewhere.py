@@ -63,6 +63,7 @@ def test_numbers_in_shards_must_be_told(tmp_path: Path) -> None:
         ({"/out.jpg": b"x", "/out.cls": b"real"}, "leads out of a folder"),
         ({"a.jpg": b"x"}, "has no label"),
         ({"a.cls": b"real"}, "none is a medium"),
+        ({"a.jpg": b"x", "a.cls": b"real", "a.JPG": b"y"}, r"the example 'a' has a\.JPG twice"),
         ({"a.jpg": b"x", "a.png": b"x", "a.cls": b"real"}, "several are a medium"),
         ({"a.jpg": b"x", "a.json": b"{"}, "is no JSON"),
         ({"a.jpg": b"x", "a.cls": b"\xff\xfe"}, "no UTF-8"),
@@ -93,6 +94,12 @@ def test_links_and_what_is_no_tar_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "t.tar").write_bytes(b"no tar" * 200)
     with pytest.raises(UsageError, match="no tar file"):
         Manifest.read(tmp_path / "t.tar", folder=tmp_path / "out")
+    whole = packed(tmp_path / "w.tar", {"a.jpg": REAL[0].read_bytes(), "a.cls": b"real"}).read_bytes()
+    (tmp_path / "c.tar").write_bytes(whole[: len(REAL[0].read_bytes()) // 2])
+    with pytest.raises(UsageError, match=r"c\.tar is no tar file that can be read, or is cut off"):
+        Manifest.read(tmp_path / "c.tar", folder=tmp_path / "out")
+    with pytest.raises(UsageError, match=r"shards such as train-\{000..009\}.tar, or a URL: got a list"):
+        Manifest.read([tmp_path / "w.tar"])
     with pytest.raises(UsageError, match="no shard at"):
         Manifest.read(tmp_path / "absent.tar", folder=tmp_path / "out")
     with pytest.raises(UsageError, match="count upwards"):
@@ -200,8 +207,12 @@ def test_urls_are_read_through_fsspec(tmp_path: Path, monkeypatch: pytest.Monkey
         Manifest.read("memory://bad")
     with pytest.raises(UsageError, match="neither a manifest"):
         Manifest.read("memory://nothing")
-    with pytest.raises(UsageError, match="cannot be read"):
+    with pytest.raises(UsageError, match=r"memory://nothing/manifest.csv cannot be read: there is nothing"):
         Manifest.read("memory://nothing/manifest.csv")
+    store.pipe("/gaps/a.jpg", REAL[0].read_bytes())
+    store.pipe("/gaps/manifest.csv", b"path,label\na.jpg,real\ngone.jpg,fake\n")
+    gaps = Manifest.read("memory://gaps")
+    assert [path.is_file() for path in gaps.paths()] == [True, False] and gaps.is_fake() == [0, 1]
     with pytest.raises(UsageError, match="cannot be opened: Protocol not known"):
         Manifest.read("nowhere://set")
 
