@@ -56,7 +56,7 @@ class LingeringProtocol(H11Protocol):
     def pause_writing(self) -> None:
         """Take note that more is to be sent than the client has taken, and look now and then whether it goes on."""
         super().pause_writing()
-        self.watch_sending()
+        self.look_at_sending()
 
     def resume_writing(self) -> None:
         """Take note that the client has caught up."""
@@ -82,20 +82,22 @@ class LingeringProtocol(H11Protocol):
                 self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
 
-    def watch_sending(self) -> None:
+    def look_at_sending(self) -> None:
         """End the connection when the client takes what is still to be sent too slowly, or not at all."""
-        self._stop_looking()
-        self._unread = self.loop.call_later(STALL_S, self._look, self._closing.get_write_buffer_size())
+        if self._unread is None:
+            self._unread = self.loop.call_later(STALL_S, self._look, self._closing.get_write_buffer_size())
 
     def _look(self, left_bytes: int) -> None:
+        self._unread = None
         if left_bytes - self._closing.get_write_buffer_size() < STALL_S * SLOWEST_BYTES_PER_S:
             self._closing.abort()
         else:
-            self.watch_sending()
+            self.look_at_sending()
 
     def _stop_looking(self) -> None:
         if self._unread is not None:
             self._unread.cancel()
+            self._unread = None
 
     def _watch(self) -> None:
         idle = self.conn.their_state is h11.IDLE
@@ -134,7 +136,7 @@ class _ClosingTransport:
         if not unread or not self._transport.can_write_eof():
             self._transport.close()
             # It closes once all is sent.
-            self._protocol.watch_sending()
+            self._protocol.look_at_sending()
             return
         self.ends = True
         self._transport.write_eof()
