@@ -10,7 +10,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from forensix.errors import MissingExtra, UsageError
+from forensix.errors import ForensixError, MissingExtra, UsageError
 from forensix.tasks import command_line
 
 if TYPE_CHECKING:
@@ -126,9 +126,13 @@ def _remove(options: argparse.Namespace) -> int:
     settings = _settings()
     with _database().write() as connection:
         uploads = accounts.remove(connection, options.name)
-    storage = Storage(settings.storage_url, sync=settings.sync)
-    for key in uploads:
-        storage.delete(key)
+    try:
+        storage = Storage(settings.storage_url, sync=settings.sync)
+        for key in uploads:
+            storage.delete(key)
+    except OSError as error:
+        left = f"account {options.name} is removed, its {len(uploads)} uploads are not all deleted yet"
+        raise ForensixError(f"{left}: {error}; a worker deletes them within hours") from None
     print(f"account {options.name} removed, {len(uploads)} uploads with it", file=sys.stderr)
     return 0
 

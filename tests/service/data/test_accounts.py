@@ -17,6 +17,7 @@ from forensix.service import commands
 from forensix.service.data import accounts
 from forensix.service.data.database import Database, migrate, tasks, tokens
 from forensix.service.data.database import accounts as table
+from forensix.service.data.storage import Storage
 from forensix.service.settings import Settings
 from tests.service.in_process import JPEG, running_api
 from tests.service.postgres import postgres, program
@@ -81,6 +82,24 @@ def test_removing_an_account_removes_what_it_had(tmp_path: Path, monkeypatch: py
         assert api.stored() == (1, [remaining])
         assert mine.get(f"/tasks/face_manipulation/{gone}").status_code == 401
         assert other.get(f"/tasks/face_manipulation/{remaining}").status_code == 200
+
+
+def test_removing_an_account_while_the_storage_is_away_says_what_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with running_api(tmp_path) as api:
+        mine = api.account()
+        mine.created()
+        monkeypatch.setenv("FORENSIX_HOME", str(tmp_path))
+
+        def away(_storage: Storage, _key: str) -> None:
+            raise OSError("the storage cannot be used (EndpointConnectionError)")
+
+        monkeypatch.setattr(Storage, "delete", away)
+        assert run(monkeypatch, "remove", mine.auth[0]) == 1
+        said = capsys.readouterr().err
+        assert f"account {mine.auth[0]} is removed, its 1 uploads are not all deleted yet: the storage cannot" in said
+        assert api.stored()[0] == 0
 
 
 def test_a_password_that_is_no_text(
