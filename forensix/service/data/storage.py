@@ -203,20 +203,20 @@ class _FolderFile:
 
 
 class _SpooledFile:
-    """Gathered here, then put in one call."""
+    """Gathered here in a file without a name, of which nothing is left however the process ends; put in one call."""
 
     def __init__(self, fs: Any, path: str) -> None:
         self._fs, self._path = fs, path
-        self._file = tempfile.NamedTemporaryFile(prefix="forensix-")  # noqa: SIM115 - closed by close and discard
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close and discard
 
     def write(self, data: bytes, /) -> int:
         return self._file.write(data)
 
     def close(self) -> None:
         try:
-            self._file.flush()
+            self._file.seek(0)
             with _as_os_error():
-                self._fs.put_file(self._file.name, self._path)
+                self._fs.put_file(f"/dev/fd/{self._file.fileno()}", self._path)
         finally:
             self.discard()
 

@@ -56,6 +56,19 @@ def test_a_file_is_there_once_it_is_closed_and_not_before(storage: Storage, tmp_
     assert key == "one" and abs(stored_at - time.time()) < 60
 
 
+def test_what_is_gathered_for_elsewhere_has_no_name_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    storage = Storage("memory://gathered")
+    file = storage.write("key")
+    for piece in (b"first", bytes(3 << 20)):
+        file.write(piece)
+    # A process that is killed now leaves nobody's media behind.
+    assert list(tmp_path.iterdir()) == []
+    file.close()
+    with storage.read("key") as stored:
+        assert stored.read() == b"first" + bytes(3 << 20)
+
+
 def test_what_is_discarded_was_never_there(storage: Storage, tmp_path: Path) -> None:
     file = storage.write("one")
     file.write(b"x" * 100_000)
