@@ -79,12 +79,12 @@ def _split(name: str) -> tuple[str, str]:
 
 
 def _by_ending(shard: str, key: str, parts: Iterable[tarfile.TarInfo]) -> dict[str, tarfile.TarInfo]:
-    found: dict[str, tarfile.TarInfo] = {}
+    members: dict[str, tarfile.TarInfo] = {}
     for member in parts:
-        if found.setdefault(_split(member.name)[1], member) is not member:
+        if members.setdefault(_split(member.name)[1], member) is not member:
             # Two examples of one name: whichever went, a medium could get the other's label.
             raise UsageError(f"{shard}.tar: the example {key[:80]!r} has {member.name[-80:]} twice: name each its own")
-    return found
+    return members
 
 
 def _example(
