@@ -1,6 +1,7 @@
 """Claims about PDF documents: who wrote them, how often they were saved, what they can do, what is drawn over what.
 
-Versions and dates are in `pdf_versions` and `pdf_dates`, signatures in `pdf_signatures`. A lock, a script or an
+Versions and dates are in `pdf_versions` and `pdf_dates`, signatures in `pdf_signatures`, words that are not seen or not
+stored as they are seen in `pdf_words`. A lock, a script or an
 attachment says nothing about tampering by itself; it is told so that an examiner knows what was not seen.
 
 References
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from forensix.forensics.findings import Finding, finding, place
-from forensix.forensics.rules import pdf_dates, pdf_producers, pdf_signatures, pdf_versions, video_tags
+from forensix.forensics.rules import pdf_dates, pdf_producers, pdf_signatures, pdf_versions, pdf_words, video_tags
 from forensix.forensics.software import named
 from forensix.metadata.facts import Facts
 
@@ -26,6 +27,7 @@ def rules(facts: Facts) -> list[Finding]:
     """Return what follows from the facts of a PDF."""
     return [
         *_drawing(facts),
+        *pdf_words.rules(facts),
         *video_tags.software(
             # One cause is told once: what says of itself that it modified the document is told so.
             (f for f in facts.items if f.key in video_tags.NAMES and f not in pdf_producers.modified(facts)),
@@ -152,16 +154,6 @@ def _contents(facts: Facts) -> Iterator[Finding]:
             "security",
             "security",
             facts=list(facts.all("pdf.form.xfa")),
-        )
-    hidden = list(facts.all("pdf.layer.hidden"))
-    if hidden:
-        yield finding(
-            "benign",
-            f"The document has hidden layers ({len(hidden)})",
-            "Layers that are switched off hold content that a reader does not see at first.",
-            "versions",
-            "versions",
-            facts=hidden[:20],
         )
     links = list(facts.all("pdf.uri"))
     hosts = list(dict.fromkeys(host for f in links if (host := _host(str(f.value)))))

@@ -16,8 +16,12 @@ from typing import Any
 import pikepdf
 
 from forensix.metadata.facts import Fact, Problem
-from forensix.metadata.pdf.drawing import FAULTS, Budget, Drawing, Mark, TooLong, colour, draw
-from forensix.metadata.pdf.geometry import UNIT, Box, Matrix, as_matrix, placed, product
+from forensix.metadata.pdf import fields, layers, words
+from forensix.metadata.pdf.drawing import FAULTS, draw
+from forensix.metadata.pdf.geometry import UNIT, Box, Matrix, as_matrix, common, placed, product
+from forensix.metadata.pdf.layers import Layers
+from forensix.metadata.pdf.marks import Budget, Drawing, Mark, TooLong
+from forensix.metadata.pdf.paint import colour
 
 PAGES = 12
 ANNOTATIONS = 200
@@ -37,17 +41,24 @@ HIDDEN_FLAGS = 1 << 1 | 1 << 5
 
 
 def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
-    """Return ``pdf.covered_text``, ``pdf.covered_picture``, ``pdf.redaction`` (a dict per place) and ``pdf.scan``."""
+    """Return a dict per place for each of these, and ``pdf.scan``, how many pages a picture fills.
+
+    ``pdf.covered_text``, ``pdf.covered_picture``, ``pdf.redaction``, ``pdf.unseen_text``, ``pdf.other_font``,
+    ``pdf.field``.
+    """
     items: list[Fact] = []
     problems: list[Problem] = []
-    budget, scanned, with_text = Budget(), 0, 0
+    budget, scanned, with_text = Budget(layers=layers.read(pdf)), 0, 0
+    anew = fields.are_drawn_anew(pdf)
     for number, page in enumerate(list(pdf.pages)[:PAGES] if len(pdf.pages) < 100_000 else (), 1):
         where = f"content of page {number}"
         try:
             box = [float(v) for v in page.mediabox]
             area = (box[2] - box[0]) * (box[3] - box[1])
-            drawing = draw(pdf, page, budget, list(_fields(page)))
-            redactions = list(_annotations(page, drawing))
+            crop = common(_upright(box), _upright([float(v) for v in page.cropbox]))
+            shown = list(_fields(page, budget.layers))
+            drawing = draw(pdf, page, budget, [(form, matrix) for _, form, matrix in shown])
+            redactions = list(_annotations(page, drawing, budget.layers))
         except TooLong:
             break
         except FAULTS as error:
@@ -61,6 +72,10 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
         covered, laid_over = _covered(drawing.marks, area), _laid_over(drawing.marks, area)
         items += [Fact("pdf.covered_text", {"page": number, **place}, where) for place in islice(covered, TOLD)]
         items += [Fact("pdf.covered_picture", {"page": number, **place}, where) for place in islice(laid_over, TOLD)]
+        items += [] if anew else _contradictions([field for field, _, _ in shown], drawing, number)
+        unseen, other = words.unseen(drawing, crop), words.other_fonts(drawing)
+        items += [Fact("pdf.unseen_text", {"page": number, **place}, where) for place in islice(unseen, TOLD)]
+        items += [Fact("pdf.other_font", {"page": number, **place}, where) for place in islice(other, TOLD)]
         items += [
             Fact(
                 "pdf.redaction",
@@ -74,6 +89,13 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
         items.append(Fact("pdf.scan", scanned, "pages that one picture fills and that show no text of their own"))
     items.append(Fact("pdf.text_pages", with_text, "content of the first pages"))
     return items, problems
+
+
+def _contradictions(forms: list[pikepdf.Dictionary], drawing: Drawing, page: int) -> Iterator[Fact]:
+    for form, marks in zip(forms, drawing.forms, strict=False):
+        record = fields.contradiction(form, marks)
+        if record:
+            yield Fact("pdf.field", {"page": page, **record}, f"form field, object {form.objgen[0]}")
 
 
 def _covered(marks: list[Mark], area: float) -> Iterator[dict[str, Any]]:
@@ -126,9 +148,9 @@ def _inside(box: Box, marks: list[Mark]) -> str:
     return " ".join(part.strip() for part in parts if part.strip())
 
 
-def _annotations(page: pikepdf.Page, drawing: Drawing) -> Iterator[Box]:
+def _annotations(page: pikepdf.Page, drawing: Drawing, layers: Layers) -> Iterator[Box]:
     """Add notes with a background to what a page draws; yield the places of redactions that were not carried out."""
-    for kind, item, box in _shown(page):
+    for kind, item, box in _shown(page, layers):
         if kind == "/Redact":
             yield box
         ground = item.get({"/FreeText": "/C", "/Square": "/IC"}.get(kind, "/None"))
@@ -136,15 +158,15 @@ def _annotations(page: pikepdf.Page, drawing: Drawing) -> Iterator[Box]:
             continue
         operator = "k" if len(ground) == 4 else "rg"
         drawing.marks.append(Mark("box", box, colour(operator, list(ground))))
-        words = str(item.get("/Contents", "")) if kind == "/FreeText" else ""
-        if words.strip():
+        note = str(item.get("/Contents", "")) if kind == "/FreeText" else ""
+        if note.strip():
             middle = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
-            drawing.marks.append(Mark("text", box, letters=((words[:200], *middle),)))
+            drawing.marks.append(Mark("text", box, letters=((note[:200], *middle),)))
 
 
-def _fields(page: pikepdf.Page) -> Iterator[tuple[pikepdf.Stream, Matrix]]:
-    """Yield what form fields show, with the matrix that puts it on the page."""
-    for kind, item, (x0, y0, x1, y1) in _shown(page):
+def _fields(page: pikepdf.Page, layers: Layers) -> Iterator[tuple[pikepdf.Dictionary, pikepdf.Stream, Matrix]]:
+    """Yield form fields and what each shows, with the matrix that puts it on the page."""
+    for kind, item, (x0, y0, x1, y1) in _shown(page, layers):
         looks = item.get("/AP")
         stream = looks.get("/N") if kind == "/Widget" and isinstance(looks, pikepdf.Dictionary) else None
         if isinstance(stream, pikepdf.Dictionary) and not isinstance(stream, pikepdf.Stream):
@@ -155,16 +177,22 @@ def _fields(page: pikepdf.Page) -> Iterator[tuple[pikepdf.Stream, Matrix]]:
         a, b, c, d = placed(own, *(float(v) for v in stream.BBox))
         if c > a and d > b:
             across, up = (x1 - x0) / (c - a), (y1 - y0) / (d - b)
-            yield stream, product(own, (across, 0, 0, up, x0 - a * across, y0 - b * up))
+            yield item, stream, product(own, (across, 0, 0, up, x0 - a * across, y0 - b * up))
 
 
-def _shown(page: pikepdf.Page) -> Iterator[tuple[str, pikepdf.Dictionary, Box]]:
+def _shown(page: pikepdf.Page, layers: Layers) -> Iterator[tuple[str, pikepdf.Dictionary, Box]]:
     """Yield kind, entries and place of the annotations of a page that are not hidden."""
     annotations = page.obj.get("/Annots")
     for item in list(annotations)[:ANNOTATIONS] if isinstance(annotations, pikepdf.Array) else ():
-        if isinstance(item, pikepdf.Dictionary) and not int(item.get("/F", 0)) & HIDDEN_FLAGS and "/Rect" in item:
-            a, b, c, d = (float(v) for v in item.Rect)
-            yield str(item.get("/Subtype", "")), item, (min(a, c), min(b, d), max(a, c), max(b, d))
+        if not isinstance(item, pikepdf.Dictionary) or "/Rect" not in item or layers.hidden(item.get("/OC")):
+            continue
+        if not int(item.get("/F", 0)) & HIDDEN_FLAGS:
+            yield str(item.get("/Subtype", "")), item, _upright([float(v) for v in item.Rect])
+
+
+def _upright(corners: list[float]) -> Box:
+    a, b, c, d = corners
+    return min(a, c), min(b, d), max(a, c), max(b, d)
 
 
 def _area(box: Box) -> float:

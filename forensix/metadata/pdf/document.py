@@ -12,6 +12,7 @@ from typing import Any
 import pikepdf
 
 from forensix.metadata.facts import Fact, Problem
+from forensix.metadata.pdf import layers
 
 OBJECTS = 50_000
 MAX_LISTED = 60
@@ -125,17 +126,7 @@ def _catalog(pdf: pikepdf.Pdf) -> Iterator[Fact]:
 
 
 def _layers(pdf: pikepdf.Pdf) -> Iterator[Fact]:
-    layers = pdf.Root.get("/OCProperties")
-    if not isinstance(layers, pikepdf.Dictionary):
-        return
-    default = layers.get("/D")
-    off = default.get("/OFF") if isinstance(default, pikepdf.Dictionary) else None
-    hidden = {o.objgen for o in list(off)[:1000]} if isinstance(off, pikepdf.Array) else set()
-    groups = layers.get("/OCGs")
-    for group in list(groups)[:MAX_LISTED] if isinstance(groups, pikepdf.Array) else ():
-        if isinstance(group, pikepdf.Dictionary):
-            kind = "hidden" if group.objgen in hidden else "shown"
-            yield Fact(f"pdf.layer.{kind}", str(group.get("/Name", "")), f"optional content, object {group.objgen[0]}")
+    yield from layers.read(pdf).facts()
 
 
 def _objects(pdf: pikepdf.Pdf) -> Iterator[Fact]:

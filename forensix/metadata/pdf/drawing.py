@@ -1,72 +1,48 @@
 """What a page of a PDF draws, in the order of drawing: letters with their places, filled boxes, pictures.
 
-Forms that a page draws are followed, within bounds. Boxes are rectangles and broad straight strokes; free paths, clips
-and shadings are left out, and so is whatever lets through what lies below it.
+Forms that a page draws are followed, within bounds. Boxes are rectangles and broad straight strokes, cut to the upright
+box around a clip; free paths and shadings are left out, and so is whatever lets through what lies below it. What a
+layer that is switched off holds is not drawn; its words are kept apart, as are those that are drawn without ink.
 
 References
 ----------
 ISO 32000-2:2020, 8 (graphics), 9 (text), annex A (operators).
 """
 
-import math
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 import pikepdf
 
-from forensix.metadata.pdf import fonts
+from forensix.metadata.pdf import fonts, paint
 from forensix.metadata.pdf.fonts import Font
-from forensix.metadata.pdf.geometry import UNIT, Box, Matrix, as_matrix, moved, placed, product, rectangles, strokes
+from forensix.metadata.pdf.geometry import (
+    EVERYWHERE,
+    UNIT,
+    Box,
+    Matrix,
+    around,
+    as_matrix,
+    common,
+    moved,
+    placed,
+    product,
+    rectangles,
+    strokes,
+)  # fmt: skip
+from forensix.metadata.pdf.marks import Budget, Drawing, Mark, TooLong
 
 CONTENT_BYTES = 1 << 20
-TOTAL_BYTES = 3 << 20
 OPERATORS = 60_000
 MARKS = 3000
 LETTERS = 30_000
 DEPTH = 5
-FONTS = 60
 FAULTS = (
     pikepdf.PdfError, pikepdf.DataDecodingError, zlib.error,
     ValueError, TypeError, RuntimeError, KeyError, AttributeError, OverflowError, IndexError,
     ArithmeticError,
 )  # fmt: skip
-
-
-class TooLong(Exception):
-    """The pages hold more content than is read."""
-
-
-@dataclass(frozen=True)
-class Mark:
-    """One thing drawn: ``kind`` is ``box``, ``image`` or ``text``; boxes in points, lower left and upper right."""
-
-    kind: str
-    box: Box
-    colour: str = ""
-    """Of a box: ``white``, or its components."""
-    opaque: bool = True
-    letters: tuple[tuple[str, float, float], ...] = ()
-    """Of text: each character with its middle, in points."""
-
-
-@dataclass
-class Drawing:
-    """Marks in the order of drawing."""
-
-    marks: list[Mark] = field(default_factory=list)
-    n_text: int = 0
-    n_hidden_text: int = 0
-
-
-@dataclass
-class Budget:
-    """What may still be read of a document, and the fonts that were."""
-
-    n_bytes: int = TOTAL_BYTES
-    n_fonts: int = FONTS
-    fonts: dict[tuple[int, int], Font] = field(default_factory=dict)
 
 
 def draw(
@@ -83,11 +59,14 @@ def draw(
     contents = page.obj.get("/Contents")
     streams = list(contents)[:200] if isinstance(contents, pikepdf.Array) else [contents]
     reader.run(reader.inflated(streams), page.obj.get("/Resources") or page.resources, UNIT, 0)
+    reader.drawing.n_own = len(reader.drawing.marks)
     for form, matrix in forms:
         n_marks = len(reader.drawing.marks)
         reader.run(reader.inflated([form]), form.get("/Resources"), matrix, 1)
+        written = [mark for mark in reader.drawing.marks[n_marks:] if mark.kind == "text"]
+        reader.drawing.forms.append(written)
         # Empty fields lie over lines and hints of printed forms.
-        if all(mark.kind != "text" for mark in reader.drawing.marks[n_marks:]):
+        if not written:
             del reader.drawing.marks[n_marks:]
     return reader.drawing
 
@@ -98,6 +77,7 @@ class _Reader:
     def __init__(self, pdf: pikepdf.Pdf, budget: Budget) -> None:
         self.pdf, self.budget, self.drawing = pdf, budget, Drawing()
         self.n_operators, self.n_letters = OPERATORS, LETTERS
+        self.layers: list[str] = []
 
     def inflated(self, streams: list[Any]) -> bytes:
         """Return streams as one content, inflated within bounds."""
@@ -126,17 +106,20 @@ class _Reader:
         """Add the marks of a content stream."""
         state: dict[str, Any] = {
             "matrix": matrix, "fill": "0", "stroke": "0", "width": 1.0, "clear": clear, "font": Font(), "size": 12.0,
-            "mode": 0, "spacing": 0.0, "words": 0.0, "scale": 1.0,
+            "mode": 0, "spacing": 0.0, "words": 0.0, "scale": 1.0, "alpha": 1.0, "space": "", "stroke space": "",
+            "clip": EVERYWHERE,
         }  # fmt: skip
         stack: list[dict[str, Any]] = []
         text_matrix, line, leading = UNIT, UNIT, 0.0
         boxes: list[Box] = []
         points: list[tuple[float, float]] = []
+        curved, clips, outer = False, False, len(self.layers)
         for instruction in pikepdf.parse_content_stream(pikepdf.Stream(self.pdf, content)):
             self.n_operators -= 1
             if self.n_operators < 0 or len(self.drawing.marks) > MARKS:
                 return
             if not isinstance(instruction, pikepdf.ContentStreamInstruction):
+                self._ground(placed(state["matrix"], 0, 0, 1, 1))
                 continue
             operator, values = str(instruction.operator), list(instruction.operands)
             if operator == "q" and len(stack) < 200:
@@ -146,13 +129,17 @@ class _Reader:
             elif operator == "cm" and len(values) == 6:
                 state["matrix"] = product(as_matrix(values), state["matrix"])
             elif operator == "gs" and values:
-                state["clear"] = clear or _lets_through(_entry(resources, "/ExtGState", values[0]))
+                graphics = paint.entry(resources, "/ExtGState", values[0])
+                state["clear"] = clear or paint.lets_through(graphics)
+                alpha = paint.opacity(graphics)
+                state["alpha"] = state["alpha"] if alpha is None else alpha
             elif operator in ("g", "rg", "k", "sc", "scn") and values:
-                state["fill"] = colour(operator, values)
+                state["fill"] = paint.colour(operator, values, state["space"])
             elif operator in ("G", "RG", "K", "SC", "SCN") and values:
-                state["stroke"] = colour(operator.lower(), values)
-            elif operator in ("cs", "CS"):
+                state["stroke"] = paint.colour(operator.lower(), values, state["stroke space"])
+            elif operator in ("cs", "CS") and values:
                 state["fill" if operator == "cs" else "stroke"] = "0"
+                state["space" if operator == "cs" else "stroke space"] = paint.space(resources, values[0])
             elif operator == "w" and values:
                 state["width"] = float(values[0])
             elif operator == "re" and len(values) == 4:
@@ -161,19 +148,35 @@ class _Reader:
             elif operator in ("m", "l") and len(values) == 2:
                 points.append((float(values[0]), float(values[1])))
             elif operator in ("c", "v", "y"):
-                points.append((math.nan, math.nan))
+                curved = True
+                points += [(float(values[i]), float(values[i + 1])) for i in range(0, len(values) - 1, 2)]
+            elif operator in ("W", "W*"):
+                clips = True
             elif operator in ("f", "F", "f*", "b", "B", "b*", "B*", "n", "s", "S"):
+                path = around(points, boxes, state["matrix"])
                 if operator not in ("n", "s", "S"):
-                    boxes += rectangles(points, state["matrix"])
+                    boxes += [] if curved else rectangles(points, state["matrix"])
                     self._add("box", boxes[:50], state["fill"], state)
+                    self._ground(path, state["fill"])
                 elif operator != "n":
-                    self._add("box", strokes(points, state["width"], state["matrix"]), state["stroke"], state)
-                boxes, points = [], []
+                    broad = [] if curved else strokes(points, state["width"], state["matrix"])
+                    self._add("box", broad, state["stroke"], state)
+                    self._ground(around([], broad, UNIT), state["stroke"])
+                if clips and path:
+                    state["clip"] = common(state["clip"], path)
+                boxes, points, curved, clips = [], [], False, False
+            elif operator == "sh":
+                self._ground(state["clip"])
+            elif operator in ("BDC", "BMC"):
+                marked = values[1] if operator == "BDC" and len(values) == 2 and str(values[0]) == "/OC" else None
+                self.layers.append(self.budget.layers.hidden(paint.entry(resources, "/Properties", marked)))
+            elif operator == "EMC" and len(self.layers) > outer:
+                self.layers.pop()
             elif operator == "BT":
                 text_matrix = line = UNIT
             elif operator == "Tf" and len(values) == 2:
                 state["size"] = float(values[1])
-                state["font"] = self._font(_entry(resources, "/Font", values[0]))
+                state["font"] = self._font(paint.entry(resources, "/Font", values[0]))
             elif operator in ("Tr", "Tc", "Tw", "Tz", "TL") and values:
                 number = float(values[0])
                 if operator == "TL":
@@ -194,11 +197,25 @@ class _Reader:
                 width = self._text(values[-1], state, text_matrix)
                 text_matrix = product((1, 0, 0, 1, width, 0), text_matrix)
             elif operator == "Do" and values:
-                self._object(_entry(resources, "/XObject", values[0]), resources, state, depth)
+                self._object(paint.entry(resources, "/XObject", values[0]), resources, state, depth)
+
+        del self.layers[outer:]
 
     def _add(self, kind: str, boxes: list[Box], filled: str, state: dict[str, Any]) -> None:
         opaque = not state["clear"] and filled != "pattern"
-        self.drawing.marks += [Mark(kind, box, filled, opaque) for box in boxes]
+        shown = [] if self._layer() else [common(state["clip"], box) for box in boxes]
+        self.drawing.marks += [Mark(kind, b, filled, opaque) for b in shown if b[0] < b[2] and b[1] < b[3]]
+
+    def _ground(self, path: Box | None, filled: str = "pattern") -> None:
+        if path is not None and filled != "white" and not self._layer():
+            # Where too much is painted to look at all of it, all of the page counts as painted.
+            full = len(self.drawing.grounds) >= MARKS
+            self.drawing.grounds = [EVERYWHERE] if full else self.drawing.grounds
+            self.drawing.grounds.append(path)
+
+    def _layer(self) -> str:
+        """Return the name of the layer that hides what is drawn now; empty where none does."""
+        return next((name for name in self.layers if name), "")
 
     def _font(self, item: Any) -> Font:
         """Return a font; what is read over and over, because it has no number, counts each time."""
@@ -228,50 +245,34 @@ class _Reader:
                 width = width_em * size
                 letters.append((letter, *moved(where, at + width / 2, 0.3 * size)))
                 at += (width + state["spacing"] + (state["words"] if is_space else 0.0)) * state["scale"]
-        hidden = state["mode"] == 3
+        layer = self._layer()
+        unseen = f"layer {layer}" if layer else {3: "without ink"}.get(state["mode"], "")
+        if not unseen and state["mode"] == 0 and state["alpha"] <= paint.CLEAR:
+            unseen = "transparent"
         self.drawing.n_text += bool(letters)
-        self.drawing.n_hidden_text += bool(letters) and hidden
+        self.drawing.n_hidden_text += bool(letters) and bool(unseen)
         self.n_letters -= len(letters)
-        if letters and not hidden and self.n_letters >= 0:
+        if letters and self.n_letters >= 0:
             box = placed(where, 0, 0, at, 0.7 * size)
-            self.drawing.marks.append(Mark("text", box, letters=tuple(letters)))
+            filled = state["fill"] if state["mode"] == 0 and not state["font"].is_drawn else "pattern"
+            mark = Mark("text", box, filled, letters=tuple(letters), font=state["font"], unseen=unseen)
+            (self.drawing.unseen if unseen else self.drawing.marks).append(mark)
         return at
 
     def _object(self, item: Any, resources: Any, state: dict[str, Any], depth: int) -> None:
         if not isinstance(item, pikepdf.Stream):
             return
         if item.get("/Subtype") == "/Image":
+            if self._layer() or self.budget.layers.hidden(item.get("/OC")):
+                return
             masked = "/SMask" in item or "/Mask" in item or bool(item.get("/ImageMask", False))
             box = placed(state["matrix"], 0, 0, 1, 1)
+            self._ground(box)
             self.drawing.marks.append(Mark("image", box, opaque=not masked and not state["clear"]))
         elif item.get("/Subtype") == "/Form" and depth < DEPTH:
             own = item.get("/Matrix")
             inner = product(as_matrix(list(own)), state["matrix"]) if own is not None else state["matrix"]
             below = item.get("/Resources") or resources
+            self.layers.append(self.budget.layers.hidden(item.get("/OC")))
             self.run(self.inflated([item]), below, inner, depth + 1, clear=state["clear"])
-
-
-def _entry(resources: Any, kind: str, name: Any) -> Any:
-    table = resources.get(kind) if isinstance(resources, pikepdf.Dictionary) else None
-    return table.get(name) if isinstance(table, pikepdf.Dictionary) else None
-
-
-def _lets_through(graphics: Any) -> bool:
-    """Say whether a graphics state shows what lies below: a highlighter's does."""
-    if not isinstance(graphics, pikepdf.Dictionary):
-        return False
-    blend, mask = graphics.get("/BM", "/Normal"), graphics.get("/SMask", "/None")
-    alpha = min(float(graphics.get("/ca", 1)), float(graphics.get("/CA", 1)))
-    return alpha < 0.9 or str(blend) not in ("/Normal", "/Compatible") or str(mask) != "/None"
-
-
-def colour(operator: str, values: list[Any]) -> str:
-    """Return ``white``, ``pattern`` or the components of a colour that an operator sets."""
-    try:
-        numbers = [float(v) for v in values]
-    except (TypeError, ValueError):
-        return "pattern"
-    light = all(v >= 0.98 for v in numbers)
-    if operator == "k" or (operator in ("sc", "scn") and len(numbers) == 4):
-        light = all(v <= 0.02 for v in numbers)
-    return "white" if light else " ".join(f"{v:g}" for v in numbers)
+            self.layers.pop()

@@ -24,12 +24,20 @@ _RANGE = re.compile(rb"<([0-9A-Fa-f]+)>\s*<([0-9A-Fa-f]+)>\s*(<[0-9A-Fa-f]+>|\[[
 
 @dataclass(frozen=True)
 class Font:
-    """Widths in em and characters by code; codes are one byte or two."""
+    """Widths in em and characters by code; codes are one byte or two.
+
+    ``number`` is the font's object (0 where it has none); a font that ``is_drawn`` has glyphs of content, with their
+    own colours.
+    """
 
     n_bytes: int = 1
     default_em: float = 0.5
     widths_em: dict[int, float] = field(default_factory=dict)
     characters: dict[int, str] = field(default_factory=dict)
+    name: str = ""
+    number: int = 0
+    is_embedded: bool = False
+    is_drawn: bool = False
 
     def letters(self, raw: bytes) -> list[tuple[str, float, bool]]:
         """Return character, width in em and whether it is a space of one byte, of each code of a string."""
@@ -49,7 +57,24 @@ def read(font: pikepdf.Dictionary) -> Font:
     """Return a font of a page's resources."""
     composite = font.get("/Subtype") == "/Type0"
     default, widths = _composite_widths(font) if composite else (0.5, _simple_widths(font))
-    return Font(2 if composite else 1, default, widths, _characters(font.get("/ToUnicode")))
+    return Font(
+        2 if composite else 1,
+        default,
+        widths,
+        _characters(font.get("/ToUnicode")),
+        str(font.get("/BaseFont", "")).lstrip("/"),
+        font.objgen[0],
+        _is_embedded(font),
+        font.get("/Subtype") == "/Type3",
+    )
+
+
+def _is_embedded(font: Any) -> bool:
+    below = font.get("/DescendantFonts")
+    inner: Any = below[0] if isinstance(below, pikepdf.Array) and len(below) else font
+    described = inner.get("/FontDescriptor")
+    files = ("/FontFile", "/FontFile2", "/FontFile3")
+    return isinstance(described, pikepdf.Dictionary) and any(key in described for key in files)
 
 
 def _simple_widths(font: Any) -> dict[int, float]:

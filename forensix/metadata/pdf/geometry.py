@@ -12,6 +12,7 @@ Box = tuple[float, float, float, float]
 """Lower left and upper right, in points."""
 Matrix = tuple[float, float, float, float, float, float]
 UNIT: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
+EVERYWHERE: Box = (-math.inf, -math.inf, math.inf, math.inf)
 BROAD_PT = 4.0
 """From which width on a straight stroke can cover a line of text."""
 
@@ -67,3 +68,18 @@ def strokes(points: list[tuple[float, float]], width: float, matrix: Matrix) -> 
     return [
         placed(matrix, min(x0, x1) - across_x, min(y0, y1) - across_y, max(x0, x1) + across_x, max(y0, y1) + across_y)
     ]
+
+
+def around(points: list[tuple[float, float]], boxes: list[Box], matrix: Matrix) -> Box | None:
+    """Return the upright box around a path: corners that a matrix still moves, and boxes that it has moved."""
+    corners = [moved(matrix, x, y) for x, y in points]
+    corners += [corner for box in boxes for corner in (box[:2], box[2:])]
+    if not corners:
+        return None
+    xs, ys = [x for x, _ in corners], [y for _, y in corners]
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def common(first: Box, second: Box) -> Box:
+    """Return the box that two boxes share; it ends before it begins where they share none."""
+    return max(first[0], second[0]), max(first[1], second[1]), min(first[2], second[2]), min(first[3], second[3])

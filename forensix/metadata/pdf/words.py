@@ -1,0 +1,124 @@
+"""Words of a page that nobody sees, and words whose font is not that of the line they stand in.
+
+Words are unseen that are drawn without ink where no picture lies, fully transparent, in white where nothing of another
+colour is painted, too small to read, beside the page, or in a layer that is off. Scanning programs lay what they read
+without ink over the picture of a page; that is not told.
+
+A line is what shares a baseline. A few words of it stand in another font if nearly all of the page is set in the font
+beside them and theirs is a second copy of it, or one that is not embedded where the others are. Fonts that another
+style needs (bold, italic, symbols) have other names and are left alone.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from forensix.metadata.pdf.fonts import Font
+from forensix.metadata.pdf.geometry import Box, common
+from forensix.metadata.pdf.marks import Drawing, Mark
+
+LEAST_LETTERS, LEAST_IN_LAYER = 12, 2
+"""Letters and digits of a page that have to be unseen for one reason, and in a layer that is off."""
+TINY_PT = 0.8
+LONGEST = 1000
+"""Characters of unseen words that are repeated for each reason of a page."""
+
+SAME_LINE_PT = 0.6
+MOST_LETTERS = 40
+"""Letters of a page in a font that only stands in for another."""
+MOST_RUNS = 4
+_TAG = re.compile(r"^[A-Z]{6}\+")
+
+
+def unseen(drawing: Drawing, page: Box) -> Iterator[dict[str, Any]]:
+    """Yield ``why`` and ``text`` of the words of a page that leave nothing to see, one for each reason."""
+    found: dict[str, list[Mark]] = {}
+    for mark in drawing.unseen:
+        if mark.unseen != "without ink" or not _on(mark, drawing.grounds):
+            found.setdefault(mark.unseen, []).append(mark)
+    for mark in drawing.marks:
+        if mark.kind == "text" and (why := _why(mark, drawing.grounds, page)):
+            found.setdefault(why, []).append(mark)
+    for why, marks in found.items():
+        text = " ".join(m.text for m in marks)
+        least = LEAST_IN_LAYER if why.startswith("layer ") else LEAST_LETTERS
+        if sum(letter.isalnum() for letter in text) >= least:
+            box = [min(m.box[i] for m in marks) for i in (0, 1)] + [max(m.box[i] for m in marks) for i in (2, 3)]
+            yield {"why": why, "text": text[:LONGEST], "box_pt": [round(v, 1) for v in box]}
+
+
+def _why(mark: Mark, grounds: list[Box], page: Box) -> str:
+    if not _share(mark.box, page):
+        return "beside the page"
+    width, height = mark.box[2] - mark.box[0], mark.box[3] - mark.box[1]
+    if mark.font is not None and not mark.font.is_drawn and 0 < min(width, height) < 0.7 * TINY_PT:
+        return "tiny"
+    return "white" if mark.colour == "white" and not _on(mark, grounds) else ""
+
+
+def _on(mark: Mark, grounds: list[Box]) -> bool:
+    return any(_share(mark.box, box) for box in grounds)
+
+
+def _share(first: Box, second: Box) -> bool:
+    x0, y0, x1, y1 = common(first, second)
+    return x0 <= x1 and y0 <= y1
+
+
+def other_fonts(drawing: Drawing) -> Iterator[dict[str, Any]]:
+    """Yield ``words`` of a line in a font that stands in for the one ``beside`` them, with the words of that one."""
+    marks = [
+        m
+        for m in drawing.marks[: drawing.n_own]
+        if m.kind == "text" and m.font is not None and m.font.number and m.text.strip()
+    ]
+    letters: Counter[int] = Counter()
+    runs: Counter[int] = Counter()
+    used: dict[int, set[str]] = {}
+    for mark in marks:
+        assert mark.font is not None
+        letters[mark.font.number] += len(mark.text.strip())
+        runs[mark.font.number] += 1
+        used.setdefault(mark.font.number, set()).update(mark.text)
+    for mark in marks:
+        font = mark.font
+        assert font is not None
+        if letters[font.number] > MOST_LETTERS or runs[font.number] > MOST_RUNS:
+            continue
+        beside = [
+            m
+            for m in marks
+            if m.font is not None
+            and m.font.number != font.number
+            and abs(m.box[1] - mark.box[1]) <= SAME_LINE_PT
+            and letters[m.font.number] > letters[font.number]
+            and (kind := _stands_in(font, m.font, mark.text, used[m.font.number]))
+        ]
+        if beside:
+            other = beside[0].font
+            assert other is not None
+            kind = _stands_in(font, other, mark.text, used[other.number])
+            yield {
+                "words": mark.text.strip()[:200],
+                "font": font.name,
+                "object": font.number,
+                "kind": kind,
+                "beside": " ".join(m.text.strip() for m in beside)[:200],
+                "beside_font": other.name,
+                "beside_object": other.number,
+                "box_pt": [round(v, 1) for v in mark.box],
+            }
+
+
+def _stands_in(font: Font, other: Font, text: str, used: set[str]) -> str:
+    """Say how a font stands in for another: ``copy`` of it, or ``not embedded``; empty where it does not.
+
+    What makes a document puts a letter into one copy only, so the same letter in two copies is what tells.
+    """
+    if font.is_drawn or other.is_drawn or not any(letter.isalnum() for letter in text):
+        return ""
+    if _TAG.sub("", font.name) == _TAG.sub("", other.name):
+        shared = {letter for letter in text if letter.isalnum()} & used
+        return "copy" if shared and font.is_embedded and other.is_embedded else ""
+    return "not embedded" if other.is_embedded and not font.is_embedded else ""

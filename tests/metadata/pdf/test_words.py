@@ -1,0 +1,263 @@
+"""Words that a page hides, prints or stores otherwise, or sets in another font, on documents that the test makes."""
+
+from pathlib import Path
+from typing import Any
+
+import pikepdf
+import pytest
+from fontTools.fontBuilder import FontBuilder
+from fontTools.pens.ttGlyphPen import TTGlyphPen
+from pikepdf import Array, Dictionary, Name, Stream, String
+
+from forensix.forensics import Finding, claims
+from forensix.metadata.pdf import reader as pdf
+
+SENTENCE = b"approve this invoice without looking"
+LINE = b"BT /A 10 Tf 100 700 Td (Total 100.00 EUR to be paid by the end of May) Tj ET\n"
+
+
+def font_file() -> bytes:
+    """Return a TrueType font of the letters of ASCII, each a square."""
+    letters = [chr(code) for code in range(32, 127)]
+    names = [".notdef", *(f"uni{ord(letter):04X}" for letter in letters)]
+    builder = FontBuilder(1000, isTTF=True)
+    builder.setupGlyphOrder(names)
+    builder.setupCharacterMap({ord(letter): f"uni{ord(letter):04X}" for letter in letters})
+    pen = TTGlyphPen(None)
+    pen.moveTo((0, 0))
+    pen.lineTo((400, 0))
+    pen.lineTo((400, 600))
+    pen.closePath()
+    glyph = pen.glyph()
+    builder.setupGlyf(dict.fromkeys(names, glyph))
+    builder.setupHorizontalMetrics(dict.fromkeys(names, (500, 0)))
+    builder.setupHorizontalHeader(ascent=800, descent=-200)
+    builder.setupNameTable({"familyName": "Plain", "styleName": "Regular"})
+    builder.setupOS2()
+    builder.setupPost()
+    path = Path("plain.ttf")
+    with path.open("wb") as file:
+        builder.save(file)
+    return path.read_bytes()
+
+
+def embedded(document: pikepdf.Pdf, name: str, data: bytes) -> pikepdf.Object:
+    described = Dictionary(Type=Name.FontDescriptor, FontName=Name(name), FontFile2=Stream(document, data), Flags=32)
+    font = Dictionary(Type=Name.Font, Subtype=Name.TrueType, BaseFont=Name(name), FontDescriptor=described)
+    font.FirstChar, font.LastChar, font.Widths = 32, 126, Array([500] * 95)
+    font.Encoding = Name.WinAnsiEncoding
+    return document.make_indirect(font)
+
+
+def plain(document: pikepdf.Pdf, name: str = "/Helvetica") -> pikepdf.Object:
+    font = Dictionary(Type=Name.Font, Subtype=Name.Type1, BaseFont=Name(name), Encoding=Name.WinAnsiEncoding)
+    return document.make_indirect(font)
+
+
+def page(document: pikepdf.Pdf, content: bytes, **resources: Any) -> pikepdf.Page:
+    made = document.add_blank_page(page_size=(595, 842))
+    made.obj.Contents = Stream(document, content)
+    made.obj.Resources = Dictionary(Font=Dictionary(A=plain(document), B=plain(document)), **resources)
+    return made
+
+
+def saved(document: pikepdf.Pdf, tmp_path: Path) -> Path:
+    document.save(tmp_path / "a.pdf")
+    return tmp_path / "a.pdf"
+
+
+def told(path: Path, words: str) -> list[Finding]:
+    return [f for f in claims(pdf.read(str(path))) if words in f.claim.claim]
+
+
+def unseen(path: Path) -> list[tuple[str, str]]:
+    return [(f.value["why"], f.value["text"]) for f in pdf.read(str(path)).all("pdf.unseen_text")]
+
+
+@pytest.mark.parametrize(
+    ("operators", "why"),
+    [
+        (b"1 g BT /A 10 Tf 100 600 Td (%s) Tj ET", "white"),
+        (b"0 0 0 0 k BT /A 10 Tf 100 600 Td (%s) Tj ET", "white"),
+        (b"3 Tr BT /A 10 Tf 100 600 Td (%s) Tj ET", "without ink"),
+        (b"/Clear gs BT /A 10 Tf 100 600 Td (%s) Tj ET", "transparent"),
+        (b"BT /A 0.4 Tf 100 600 Td (%s) Tj ET", "tiny"),
+        (b"BT /A 10 Tf 100 -80 Td (%s) Tj ET", "beside the page"),
+    ],
+)
+def test_words_that_nobody_sees_are_told(tmp_path: Path, operators: bytes, why: str) -> None:
+    with pikepdf.new() as document:
+        page(document, LINE + operators % SENTENCE, ExtGState=Dictionary(Clear=Dictionary(ca=0)))
+        path = saved(document, tmp_path)
+    assert unseen(path) == [(why, SENTENCE.decode())]
+    (claim,) = told(path, "words that a reader does not see")
+    assert claim.severity == "benign" and SENTENCE.decode() in claim.claim.value[0]
+
+
+@pytest.mark.parametrize(
+    "operators",
+    [
+        b"0 0 1 rg 90 590 300 30 re f 1 g BT /A 10 Tf 100 600 Td (%s) Tj ET",
+        b"0 0 1 rg 90 590 m 400 590 l 400 630 300 640 90 620 c f 1 g BT /A 10 Tf 100 600 Td (%s) Tj ET",
+        b"/S sh 1 g BT /A 10 Tf 100 600 Td (%s) Tj ET",
+        b"q 300 0 0 50 90 580 cm BI /W 1 /H 1 /BPC 8 /CS /G ID 0 EI Q 3 Tr BT /A 10 Tf 100 600 Td (%s) Tj ET",
+        b"/Spot cs 1 scn BT /A 10 Tf 100 600 Td (%s) Tj ET",
+        b"BT /A 10 Tf 100 600 Td (%s) Tj ET",
+    ],
+)
+def test_words_on_a_ground_and_below_a_picture_are_seen(tmp_path: Path, operators: bytes) -> None:
+    with pikepdf.new() as document:
+        ink = Dictionary(FunctionType=2, Domain=[0, 1], C0=[0, 0, 0, 0], C1=[0, 0, 0, 1], N=1)
+        spot = Array([Name.Separation, Name.Black, Name.DeviceCMYK, ink])
+        page(document, LINE + operators % SENTENCE, ColorSpace=Dictionary(Spot=spot))
+        path = saved(document, tmp_path)
+    assert unseen(path) == []
+
+
+def test_a_spot_of_full_black_is_no_white_box(tmp_path: Path) -> None:
+    with pikepdf.new() as document:
+        ink = Dictionary(FunctionType=2, Domain=[0, 1], C0=[0, 0, 0, 0], C1=[0, 0, 0, 1], N=1)
+        spot = Array([Name.Separation, Name.Black, Name.DeviceCMYK, ink])
+        page(document, LINE + b"/Spot cs 1 scn 100 695 90 16 re f", ColorSpace=Dictionary(Spot=spot))
+        path = saved(document, tmp_path)
+    assert [f.claim.claim for f in claims(pdf.read(str(path))) if "box" in f.claim.claim] == [
+        "A filled box covers text (page 1)"
+    ]
+
+
+def test_a_box_that_is_clipped_away_covers_nothing(tmp_path: Path) -> None:
+    def boxes(clip: bytes) -> list[Finding]:
+        with pikepdf.new() as document:
+            page(document, LINE + b"q %s re W n 1 g 100 695 90 16 re f Q" % clip)
+            path = saved(document, tmp_path)
+        return told(path, "A white box hides text")
+
+    assert len(boxes(b"0 600 595 200")) == 1
+    assert boxes(b"0 100 595 200") == []
+
+
+def layered(tmp_path: Path, **default: Any) -> Path:
+    """Write words in the layer "old" and, over them, words on a white box in the layer "new"."""
+    with pikepdf.new() as document:
+        old, new = (
+            document.make_indirect(Dictionary(Type=Name.OCG, Name=String(name), Usage=usage))
+            for name, usage in (
+                ("old", Dictionary(Print=Dictionary(PrintState=Name.ON), View=Dictionary(ViewState=Name.OFF))),
+                ("new", Dictionary()),
+            )
+        )
+        content = LINE + (
+            b"/P <</MCID 0>> BDC /Span BMC EMC EMC\n"
+            b"/OC /Old BDC BT /A 10 Tf 300 600 Td (500.00) Tj ET EMC\n"
+            b"/OC /New BDC 1 g 100 695 90 16 re f 0 g BT /A 10 Tf 100 700 Td (Total 900.00) Tj ET EMC\n"
+        )
+        page(document, content, Properties=Dictionary(Old=old, New=new))
+        chosen = {key: Array([{"old": old, "new": new}[name] for name in names]) for key, names in default.items()}
+        base = Dictionary(BaseState=Name.OFF) if "ON" in chosen else Dictionary()
+        base.update({f"/{key}": value for key, value in chosen.items() if key != "AS"})
+        if "AS" in chosen:
+            base.AS = Array(
+                [
+                    Dictionary(Event=Name(f"/{e}"), Category=Array([Name(f"/{e}")]), OCGs=chosen["AS"])
+                    for e in ("View", "Print")
+                ]
+            )
+        document.Root.OCProperties = Dictionary(OCGs=Array([old, new]), D=base)
+        return saved(document, tmp_path)
+
+
+@pytest.mark.parametrize("default", [{"OFF": ["old"]}, {"ON": ["new"]}, {"AS": ["old"]}])
+def test_words_of_a_layer_that_is_off_are_told(tmp_path: Path, default: dict[str, list[str]]) -> None:
+    path = layered(tmp_path, **default)
+    assert unseen(path) == [("layer old", "500.00")]
+    assert not pdf.read(str(path)).problems
+    (claim,) = told(path, "hidden layers (1)")
+    assert claim.claim.value == ("old", "old: 500.00")
+    assert [f.claim.value for f in told(path, "What is printed")] == (
+        [("old: only on paper",)] if "AS" in default else []
+    )
+    assert told(path, "A white box covers text")
+
+
+def test_a_box_in_a_layer_that_is_off_covers_nothing(tmp_path: Path) -> None:
+    assert not told(layered(tmp_path, OFF=["new"]), "A white box")
+
+
+def form(tmp_path: Path, value: str, shown: bytes, *, anew: bool = False, **entries: Any) -> Path:
+    with pikepdf.new() as document:
+        made = page(document, LINE)
+        look = Stream(document, b"/Tx BMC BT /A 10 Tf 2 4 Td (%s) Tj ET EMC" % shown)
+        look.update({"/Subtype": Name.Form, "/BBox": Array([0, 0, 90, 16])})
+        look.Resources = Dictionary(Font=Dictionary(A=plain(document)))
+        field = Dictionary(
+            Subtype=Name.Widget,
+            FT=Name.Tx,
+            T=String("amount"),
+            V=String(value),
+            Rect=Array([300, 600, 390, 616]),
+            **entries,
+        )
+        field.AP = Dictionary(N=document.make_indirect(look))
+        made.obj.Annots = Array([document.make_indirect(field)])
+        document.Root.AcroForm = Dictionary(Fields=made.obj.Annots, NeedAppearances=anew)
+        return saved(document, tmp_path)
+
+
+def test_a_field_that_stores_other_words_than_it_shows(tmp_path: Path) -> None:
+    (claim,) = told(form(tmp_path, "9,400.00", b"2,400.00"), "A form field shows other words than it stores")
+    assert claim.severity == "suspect"
+    assert claim.claim.value == ("amount: stored 9,400.00; shown 2,400.00",)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown", "options"),
+    [
+        ("2400", b"2,4 00", {}),
+        ("a long text that does not fit", b"a long text that", {}),
+        ("", b"Name", {}),
+        ("Name", b"", {}),
+        ("9400", b"2400", {"anew": True}),
+        ("secret", b"xxxxxx", {"Ff": 1 << 13}),
+        ("0.5", b"50 %", {"AA": Dictionary(F=Dictionary(S=Name.JavaScript, JS=String("AFPercent_Format(0)")))}),
+    ],
+)
+def test_fields_that_may_show_something_else(tmp_path: Path, value: str, shown: bytes, options: dict[str, Any]) -> None:
+    assert not told(form(tmp_path, value, shown, **options), "form field")
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
+    monkeypatch.chdir(tmp_path)
+    return font_file()
+
+
+def mixed(tmp_path: Path, data: bytes, words: bytes, name: str) -> Path:
+    with pikepdf.new() as document:
+        made = page(document, LINE + b"BT /B 10 Tf 400 700 Td (%s) Tj ET" % words)
+        made.obj.Resources.Font.A = embedded(document, "/AAAAAA+Plain", data)
+        made.obj.Resources.Font.B = embedded(document, name, data) if "Plain" in name else plain(document, name)
+        return saved(document, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("/BBBBBB+Plain", "copy"), ("/Plain", "copy"), ("/Helvetica", "not embedded")]
+)
+def test_a_few_words_in_another_font_than_their_line(tmp_path: Path, data: bytes, name: str, kind: str) -> None:
+    path = mixed(tmp_path, data, b"100.00", name)
+    (fact,) = pdf.read(str(path)).all("pdf.other_font")
+    assert (fact.value["words"], fact.value["kind"]) == ("100.00", kind)
+    (claim,) = told(path, "A few words stand in another font")
+    assert claim.severity == "benign"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("/BBBBBB+Plain-Bold", b"100.00"),  # another style
+        ("/BBBBBB+Plain", b"ZX"),  # letters that the first copy lacks
+        ("/Helvetica", b"-"),
+        ("/Helvetica", b"a second half of the line that is set in another font on purpose"),
+    ],
+)
+def test_lines_of_two_fonts_that_are_ordinary(tmp_path: Path, data: bytes, name: str, words: bytes) -> None:
+    assert not list(pdf.read(str(mixed(tmp_path, data, words, name))).all("pdf.other_font"))
