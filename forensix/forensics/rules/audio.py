@@ -59,6 +59,20 @@ def _joins(facts: Facts) -> Iterator[Finding]:
             values=[f"byte {f.offset}" for f in chained],
             flags=("FILE_EDITED",),
         )
+    again = list(facts.all("riff.data_again"))
+    if again:
+        yield finding(
+            "suspect",
+            f"The file holds {len(again) + 1} pieces of sound",
+            f"A recording has one chunk of samples; a further one begins at byte {again[0].offset}. FFmpeg, on which "
+            "many players are built, stops before it. Appending a file to another leaves this, and so does hiding "
+            "sound behind what is heard.",
+            "structure",
+            "integrity",
+            facts=again,
+            values=[f"{f.value} bytes at byte {f.offset}" for f in again],
+            flags=("FILE_EDITED",),
+        )
 
 
 def _stated(facts: Facts) -> Iterator[Finding]:

@@ -82,8 +82,8 @@ def _unseen(facts: Facts) -> Iterator[Finding]:
         "benign",
         f"The document holds words that a reader does not see (page {_pages(words)})",
         f"They are drawn {ways}. Search, copying and programs that read the document for somebody find them all the "
-        "same. Spreadsheets, templates and marks for signing leave such words, and so does whoever wants a program to "
-        "read what people do not.",
+        "same. Spreadsheets, templates, figures that were cropped and marks for signing leave such words, and so does "
+        "whoever wants a program to read what people do not.",
         "metadata",
         "integrity",
         facts=words,

@@ -1,5 +1,7 @@
 """RIFF files (WAV, AVI): chunks with their offsets, sizes against the file, LIST INFO, bext, iXML and other tags.
 
+``riff.data_again`` is the size of each further chunk of samples; a recording has one.
+
 References
 ----------
 Microsoft and IBM, "Multimedia Programming Interface and Data Specifications 1.0"; EBU Tech 3285 (bext).
@@ -123,7 +125,9 @@ def _leaf(name: str, data: Any, body: int, stop: int, where: str, facts: FactCol
         state["fmt"] = True
         _format(raw, where, body, facts, state)
     elif name == "data":
-        state["data"] = stop - body
+        if state["data"]:
+            facts.fact("riff.data_again", stop - body, where, body - 8)
+        state["data"] += stop - body
         facts.fact("container.data_bytes", stop - body, where, body)
         align = state.get("align")
         if align and (stop - body) % align:

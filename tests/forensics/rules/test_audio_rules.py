@@ -182,3 +182,17 @@ def test_sound_that_never_was_aac_has_no_grid(tmp_path: Path) -> None:
     noise = np.random.default_rng(0).normal(0, 0.05, 6 * 16000)
     findings = claims(container.read(str(wav(tmp_path / "a.wav", noise)), "wav"))
     assert not [f for f in findings if "AAC" in f.claim.claim]
+
+
+def test_sound_behind_the_sound(tmp_path: Path) -> None:
+    """Two files one behind the other, and one file with a second chunk of samples."""
+    noise = np.random.default_rng(0).normal(0, 0.05, 16000)
+    first = wav(tmp_path / "a.wav", noise).read_bytes()
+    chunk = first[first.index(b"data") :]
+    inside = first + chunk
+    inside = inside[:4] + (len(inside) - 8).to_bytes(4, "little") + inside[8:]
+    for name, data, at in (("b.wav", first + first, len(first) + first.index(b"data")), ("c.wav", inside, len(first))):
+        (tmp_path / name).write_bytes(data)
+        finding = pick(claims(container.read(str(tmp_path / name), "wav")), "2 pieces of sound")
+        assert finding.severity == "suspect"
+        assert [f.offset for f in finding.facts] == [at]
