@@ -11,6 +11,7 @@ from forensix.forensics import software
 from forensix.forensics.findings import Finding, finding, place
 from forensix.forensics.rules import (
     image_dates,
+    image_devices,
     image_encoding,
     image_history,
     image_pixels,
@@ -41,7 +42,6 @@ SCREENSHOT = re.compile(
     r"^\W*(screen[- _]?(shot|capture|grab|clip(ping)?)|bildschirmfoto|capture d.écran|captura de pantalla)\b",
     re.IGNORECASE,
 )
-APPLE_LENS = re.compile(r"(iPhone|iPad)\b")
 SCREEN_SIZES = {
     (1280, 720), (1280, 800), (1366, 768), (1440, 900), (1536, 864), (1600, 900), (1680, 1050), (1920, 1080), (1920,
     1200),
@@ -65,6 +65,7 @@ def rules(facts: Facts, traces: dict[str, Any]) -> tuple[Finding, ...]:
     is_adobe = any(p.name.startswith("Adobe") for _, p in programs)
     previews = image_pixels.thumbnails(facts, traces)
     findings = [*_editors(programs), *_converters(programs), *image_history.versions(facts)]
+    findings += image_history.development(facts)
     findings += [] if is_adobe else image_history.photoshop(facts)
     findings += [*image_history.digest(facts), *previews, *image_encoding.adobe_tables(facts, is_named=is_adobe)]
     signs = [
@@ -74,7 +75,7 @@ def rules(facts: Facts, traces: dict[str, Any]) -> tuple[Finding, ...]:
     signs += [image_writer.Sign("its dates do not agree", f.facts) for f in dated if image_dates.is_changed_later(f)]
     twice = image_encoding.twice(traces)
     signs += [image_writer.Sign("it was compressed twice", (twice,))] if twice is not None else []
-    findings += [*_two_cameras(facts), *image_writer.rules(facts, signs, program=program)]
+    findings += [*image_devices.rules(facts), *image_writer.rules(facts, signs, program=program)]
     findings += [*_screenshots(facts, programs), *_other_programs(facts, programs), *dated, *image_dates.rules(facts)]
     findings += image_encoding.rules(facts, traces, program=program)
     findings += [*image_pixels.maps(facts, traces), *_metadata(facts)]
@@ -191,31 +192,6 @@ def _other_programs(facts: Facts, programs: list[tuple[Fact, software.Program]])
                 )
             )
     return findings
-
-
-def _two_cameras(facts: Facts) -> list[Finding]:
-    """Return the claim that two cameras are named: by two blocks of EXIF, or a telephone's lens on another's camera."""
-    models = [f for f in facts.items if f.key == "exif.Model" and str(f.value).strip()]
-    makes = [f for f in facts.items if f.key == "exif.Make" and str(f.value).strip()]
-    lenses = [f for f in facts.items if f.key == "exif.LensModel" and APPLE_LENS.match(str(f.value))]
-    if len({str(f.value).strip().lower() for f in models}) > 1:
-        named, why = models, "Cameras write one block of EXIF with one name"
-    elif makes and lenses and not str(makes[0].value).strip().lower().startswith("apple"):
-        named, why = [*makes[:1], *models[:1], *lenses[:1]], "No other maker's camera has the lens of an iPhone or iPad"
-    else:
-        return []
-    return [
-        finding(
-            "suspect",
-            "The file names two cameras",
-            f"{'; '.join(f'{place(f)} says {str(f.value).strip()!r}' for f in named[:4])}. {why}: the record of one "
-            "picture was put into the file of another, or a name was written in.",
-            "device",
-            "editing",
-            facts=named[:4],
-            flags=["METADATA_ERROR"],
-        )
-    ]
 
 
 def _screenshots(facts: Facts, programs: list[tuple[Fact, software.Program]]) -> list[Finding]:

@@ -7,6 +7,14 @@ from forensix.forensics.rules import image_writer
 from forensix.metadata.facts import Fact, Facts
 
 SAVES = ("saved", "converted")
+RETOUCHED = ("xmp.crs.RetouchAreas", "xmp.crs.RetouchInfo")
+"""Places that Camera Raw and Lightroom covered with others, as they keep them now and as they kept them before 2012."""
+IN_PARTS = (
+    "xmp.crs.MaskGroupBasedCorrections",
+    "xmp.crs.GradientBasedCorrections",
+    "xmp.crs.CircularGradientBasedCorrections",
+    "xmp.crs.PaintBasedCorrections",
+)
 RESOLUTION = "0x03ED"
 
 
@@ -63,6 +71,69 @@ def versions(facts: Facts) -> list[Finding]:
             )
         )
     return findings
+
+
+def development(facts: Facts) -> list[Finding]:
+    """Return what the settings of Camera Raw and Lightroom say of places that were covered, altered or cut off."""
+    findings = []
+    areas = next((f for key in RETOUCHED if (f := facts.fact(key)) is not None and f.value), None)
+    if areas is not None:
+        n = len(areas.value) if isinstance(areas.value, list) else 1
+        findings.append(
+            finding(
+                "suspect",
+                f"The file says that {'a place was' if n == 1 else f'{n} places were'} retouched",
+                f"{place(areas)}: the settings of Camera Raw or Lightroom list each place that was covered with "
+                "another part of the picture. Specks of dust are removed so, and so are things and people; the "
+                "settings say where the places lie.",
+                "pixels",
+                "editing",
+                facts=[areas],
+                values=[_area(v) for v in (areas.value if isinstance(areas.value, list) else [areas.value])],
+                flags=["FILE_EDITED"],
+            )
+        )
+    parts = [f for key in IN_PARTS if (f := facts.fact(key)) is not None and f.value]
+    cut = facts.fact("xmp.crs.HasCrop")
+    is_cut = cut is not None and str(cut.value).strip().lower() == "true"
+    for rows, claim, words in (
+        (parts, "Parts of the picture were developed apart from the rest", "brighten, darken or sharpen chosen places"),
+        (
+            [cut] if cut is not None and is_cut else [],
+            "The picture was cut to a part of what was taken",
+            "name the part",
+        ),
+    ):
+        if rows:
+            findings.append(
+                finding(
+                    "benign",
+                    claim,
+                    f"{place(rows[0])}: the settings of Camera Raw or Lightroom {words}. Photographers do so every "
+                    "day.",
+                    "pixels",
+                    "editing",
+                    facts=[*rows, *(_edges(facts) if rows[0] is cut else [])],
+                    values=[_setting(f) for f in (*rows, *(_edges(facts) if rows[0] is cut else []))],
+                )
+            )
+    return findings
+
+
+def _area(value: Any) -> str:
+    if not isinstance(value, dict):
+        return str(value)
+    return ", ".join(f"{key.partition('.')[2]} {v}" for key, v in value.items())
+
+
+def _setting(fact: Fact) -> str:
+    name = fact.key.rpartition(".")[2]
+    return f"{name}: {len(fact.value)}" if isinstance(fact.value, list) else f"{name} {str(fact.value)[:80]}"
+
+
+def _edges(facts: Facts) -> list[Fact]:
+    keys = (f"xmp.crs.Crop{side}" for side in ("Left", "Top", "Right", "Bottom", "Angle"))
+    return [f for key in keys if (f := facts.fact(key)) is not None]
 
 
 def _step(row: dict[str, Any]) -> str:

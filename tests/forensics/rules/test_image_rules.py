@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from forensix.forensics import claims, result
+from forensix.forensics.findings import Finding
 from forensix.forensics.rules import image_pixels
 from forensix.media import open_media
 from forensix.metadata import reader
@@ -185,6 +186,48 @@ def test_two_cameras_in_one_file(case: str, tmp_path: Path) -> None:
     data = with_tags(exif=[*TAKEN, lens]) if case == "another's lens" else with_tags(extra=second)
     claimed = [f.severity for f in judge(data, tmp_path) if f.claim.claim == "The file names two cameras"]
     assert claimed == ([] if case == "the same again" else ["suspect"])
+
+
+@pytest.mark.parametrize(
+    ("make_of", "note", "claimed"),
+    [
+        ("SONY", b"Nikon\0\x02\x10", True),
+        ("NIKON CORPORATION", b"Nikon\0\x02\x10", False),
+        ("LEICA CAMERA AG", b"Panasonic\0\0\0", False),
+        ("Maker", b"note of its own", False),
+    ],
+)
+def test_the_note_of_another_maker(make_of: str, note: bytes, claimed: bool, tmp_path: Path) -> None:
+    data = with_tags((0x010F, make.ASCII, make_of), exif=[*TAKEN, (0x927C, make.UNDEFINED, note)])
+    assert ("The file names two cameras" in noted(judge(data, tmp_path))) == claimed
+
+
+@pytest.mark.parametrize(("model", "claimed"), [("Other 5", True), ("MODEL ONE", False), ("Maker Model One", False)])
+def test_another_camera_in_xmp(model: str, claimed: bool, tmp_path: Path) -> None:
+    packet = make.xmp_packet(f"tiff:Model='{model}' xmlns:tiff='http://ns.adobe.com/tiff/1.0/'")
+    data = with_tags(extra=make.xmp_segment(packet))
+    assert ("The file names two cameras" in noted(judge(data, tmp_path))) == claimed
+
+
+@pytest.mark.parametrize(("model", "claimed"), [("iPhone 15 Pro", True), ("iPhone 11", False), ("Pixel 7", True)])
+def test_a_telephone_is_not_older_than_itself(model: str, claimed: bool, tmp_path: Path) -> None:
+    findings = noted(judge(with_tags((0x0110, make.ASCII, model)), tmp_path))
+    assert ("The device is younger than the dates of the picture" in findings) == claimed
+
+
+def test_places_that_were_retouched(tmp_path: Path) -> None:
+    settings = "<crs:RetouchAreas><rdf:Seq>{}</rdf:Seq></crs:RetouchAreas><crs:HasCrop>{}</crs:HasCrop>"
+    area = "<rdf:li crs:SpotType='heal' crs:Seed='1'/>"
+
+    def found(body: str) -> tuple[Finding, ...]:
+        space = "xmlns:crs='http://ns.adobe.com/camera-raw-settings/1.0/'"
+        return judge(make.jpeg(make.xmp_segment(make.xmp_packet(space, body=body))), tmp_path)
+
+    findings = found(settings.format(2 * area, "True"))
+    claim = named(findings, "The file says that 2 places were retouched")
+    assert (claim.severity, claim.claim.value[0]) == ("suspect", "SpotType heal, Seed 1")
+    assert named(findings, "The picture was cut to a part of what was taken").severity == "benign"
+    assert noted(found(settings.format("", "False"))) == []
 
 
 def preview_of(image: object, data: object) -> bytes:

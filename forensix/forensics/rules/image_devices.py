@@ -1,0 +1,112 @@
+"""Cameras that a picture names, beside each other and beside its dates.
+
+A camera writes one name, a maker's note of its own, and no date before it was made. Two names, the note or the lens of
+another maker, and a telephone that is younger than every date say that a record was put into another file or written
+in. Telephones take the time from their network; other cameras forget theirs, so only telephones are held to it.
+"""
+
+import re
+from datetime import datetime
+
+from forensix.forensics.findings import Finding, finding, place
+from forensix.forensics.rules import dates
+from forensix.metadata.facts import Fact, Facts
+
+APPLE_LENS = re.compile(r"(iPhone|iPad)\b")
+SAME_MAKER = {
+    "Apple": ("apple",),
+    "Fujifilm": ("fuji", "general"),
+    "Nikon": ("nikon",),
+    "Olympus": ("olympus", "om digital"),
+    "Panasonic": ("panasonic", "leica"),
+    "Sony": ("sony", "hasselblad"),
+}
+"""How the names begin of those whose cameras write the note of a maker."""
+
+DATES = (
+    "exif.DateTimeOriginal",
+    "exif.CreateDate",
+    "exif.ModifyDate",
+    "xmp.xmp.CreateDate",
+    "xmp.xmp.ModifyDate",
+    "xmp.xmp.MetadataDate",
+    "xmp.photoshop.DateCreated",
+)
+YEARS = {
+    r"iPhone 4S?$": 2010, r"iPhone 5$": 2012, r"iPhone 5[sc]": 2013, r"iPhone 6( Plus)?$": 2014, r"iPhone 6s": 2015,
+    r"iPhone 7": 2016, r"iPhone (8|X$)": 2017, r"iPhone X[RS]": 2018, r"iPhone 11": 2019, r"iPhone 12": 2020,
+    r"iPhone 13": 2021, r"iPhone 14": 2022, r"iPhone 15": 2023, r"iPhone 16": 2024,
+    r"Pixel( XL)?$": 2016, r"Pixel 2": 2017, r"Pixel 3": 2018, r"Pixel 4": 2019, r"Pixel 5": 2020, r"Pixel 6": 2021,
+    r"Pixel 7": 2022, r"Pixel 8": 2023, r"Pixel 9": 2024,
+}  # fmt: skip
+"""The year in which telephones came out, by how their name begins."""
+
+
+def rules(facts: Facts) -> list[Finding]:
+    """Return the claims on devices that contradict each other or the dates."""
+    return [*_two_cameras(facts), *_too_young(facts)]
+
+
+def _two_cameras(facts: Facts) -> list[Finding]:
+    models = [f for f in facts.items if f.key == "exif.Model" and str(f.value).strip()]
+    makes = [f for f in facts.items if f.key == "exif.Make" and str(f.value).strip()]
+    lenses = [f for f in facts.items if f.key == "exif.LensModel" and APPLE_LENS.match(str(f.value))]
+    notes = [f for f in facts.items if f.key == "exif.note_of"]
+    others = [f for f in facts.items if f.key == "xmp.tiff.Model" and models and not _same(f, models[0])]
+    maker = str(makes[0].value).strip().lower() if makes else ""
+    if len({str(f.value).strip().lower() for f in models}) > 1:
+        named, why = models, "Cameras write one block of EXIF with one name"
+    elif lenses and maker and not maker.startswith("apple"):
+        named, why = [*makes[:1], *models[:1], *lenses[:1]], "No other maker's camera has the lens of an iPhone or iPad"
+    elif notes and maker and not maker.startswith(SAME_MAKER[notes[0].value]):
+        named, why = (
+            [*makes[:1], *models[:1], *notes[:1]],
+            f"The maker's note is built as {notes[0].value}'s cameras do",
+        )
+    elif others:
+        named, why = [models[0], others[0]], "Programs copy the name from EXIF into XMP as it stands"
+    else:
+        return []
+    return [
+        finding(
+            "suspect",
+            "The file names two cameras",
+            f"{'; '.join(f'{place(f)} says {str(f.value).strip()!r}' for f in named[:4])}. {why}: the record of one "
+            "picture was put into the file of another, or a name was written in.",
+            "device",
+            "editing",
+            facts=named[:4],
+            flags=["METADATA_ERROR"],
+        )
+    ]
+
+
+def _same(first: Fact, second: Fact) -> bool:
+    """Say whether one name of a model is the other, or a part of it."""
+    a, b = ("".join(c for c in str(f.value).lower() if c.isalnum()) for f in (first, second))
+    return not a or a in b or b in a
+
+
+def _too_young(facts: Facts) -> list[Finding]:
+    model = facts.fact("exif.Model")
+    year = next((y for name, y in YEARS.items() if model is not None and re.match(name, str(model.value).strip())), 0)
+    moments = [m for key in DATES for f in facts.all(key) if (m := dates.parse(f)) is not None]
+    moments = [m for m in moments if not dates.default_name(m)]
+    if model is None or not year or not moments:
+        return []
+    last = max(moments, key=lambda moment: moment.local)
+    if last.local >= datetime(year, 1, 1):
+        return []
+    return [
+        finding(
+            "suspect",
+            "The device is younger than the dates of the picture",
+            f"{place(model)} says {str(model.value).strip()!r}, which came out in {year}, but no date in the file is "
+            f"later than {last.fact.value} ({place(last.fact)}). A clock that was set back by hand does this, "
+            "and a scan of an old print that was given the print's date; so does a date or a name that was written in.",
+            "dates",
+            "dates",
+            facts=[model, last.fact],
+            flags=["METADATA_ERROR"],
+        )
+    ]
