@@ -14,7 +14,15 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from forensix.forensics.findings import Finding, finding, place
-from forensix.forensics.rules import pdf_dates, pdf_producers, pdf_signatures, pdf_versions, pdf_words, video_tags
+from forensix.forensics.rules import (
+    pdf_dates,
+    pdf_pictures,
+    pdf_producers,
+    pdf_signatures,
+    pdf_versions,
+    pdf_words,
+    video_tags,
+)
 from forensix.forensics.software import named
 from forensix.metadata.facts import Facts
 
@@ -37,6 +45,7 @@ def rules(facts: Facts) -> list[Finding]:
         *pdf_versions.rules(facts),
         *pdf_dates.rules(facts),
         *pdf_producers.rules(facts),
+        *pdf_pictures.rules(facts),
         *pdf_signatures.rules(facts),
         *_encryption(facts),
         *_actions(facts),

@@ -12,7 +12,7 @@ from typing import Any
 import pikepdf
 
 from forensix.metadata.facts import Fact, Problem
-from forensix.metadata.pdf import layers
+from forensix.metadata.pdf import layers, pictures
 
 OBJECTS = 50_000
 MAX_LISTED = 60
@@ -50,7 +50,7 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
     """Return the facts of an opened document."""
     items: list[Fact] = []
     problems: list[Problem] = []
-    for part in (_encryption, _info, _pages, _catalog, _layers, _objects):
+    for part in (_encryption, _info, _pages, _catalog, _layers, _objects, _pictures):
         try:
             items.extend(part(pdf))
         except Exception as error:  # Damaged objects fail wherever they are touched.
@@ -127,6 +127,10 @@ def _catalog(pdf: pikepdf.Pdf) -> Iterator[Fact]:
 
 def _layers(pdf: pikepdf.Pdf) -> Iterator[Fact]:
     yield from layers.read(pdf).facts()
+
+
+def _pictures(pdf: pikepdf.Pdf) -> Iterator[Fact]:
+    yield from pictures.facts(pdf, OBJECTS)
 
 
 def _objects(pdf: pikepdf.Pdf) -> Iterator[Fact]:
