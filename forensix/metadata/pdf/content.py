@@ -75,7 +75,10 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
         items += [] if anew else _contradictions([field for field, _, _ in shown], drawing, number)
         unseen, other = words.unseen(drawing, crop), words.other_fonts(drawing)
         items += [Fact("pdf.unseen_text", {"page": number, **place}, where) for place in islice(unseen, TOLD)]
-        items += [Fact("pdf.other_font", {"page": number, **place}, where) for place in islice(other, TOLD)]
+        items += [
+            Fact("pdf.other_font", {"page": number, **place}, f"{where}, font object {place['object']}")
+            for place in islice(other, TOLD)
+        ]
         items += [
             Fact(
                 "pdf.redaction",

@@ -36,6 +36,7 @@ from forensix.metadata.pdf.marks import Budget, Drawing, Mark, TooLong
 CONTENT_BYTES = 1 << 20
 OPERATORS = 60_000
 MARKS = 3000
+GROUNDS = 300
 LETTERS = 30_000
 DEPTH = 5
 FAULTS = (
@@ -209,7 +210,7 @@ class _Reader:
     def _ground(self, path: Box | None, filled: str = "pattern") -> None:
         if path is not None and filled != "white" and not self._layer():
             # Where too much is painted to look at all of it, all of the page counts as painted.
-            full = len(self.drawing.grounds) >= MARKS
+            full = len(self.drawing.grounds) >= GROUNDS
             self.drawing.grounds = [EVERYWHERE] if full else self.drawing.grounds
             self.drawing.grounds.append(path)
 

@@ -1,7 +1,8 @@
 """Where in the bytes the facts of a PDF stand: qpdf tells the number of an object, the walk knows where it begins.
 
 A fact gets an offset only where the entry of its object's dictionary, read again from the bytes, holds the fact's
-value. What lies in a compressed object stream or is encrypted has no bytes to point at and stays without one.
+value. What lies in a compressed object stream or is encrypted has no bytes to point at and stays without one. A record
+of several values stands where its object begins.
 """
 
 import re
@@ -25,6 +26,8 @@ KEYS = {
 BYTES = 4 << 20
 """Bytes that are read again for all facts of a document; what comes after has no offset."""
 
+RECORDS = ("pdf.field", "pdf.picture", "pdf.other_font", "pdf.layer.print")
+
 _OBJECT = re.compile(r"\bobject (\d+)\b")
 
 
@@ -32,7 +35,7 @@ def placed(items: Iterable[Fact], view: View) -> list[Fact]:
     """Return the facts, with the offset of the entry that holds each, where it is found."""
     left, out = BYTES, []
     for fact in items:
-        offset = fact.offset
+        offset = fact.offset if fact.offset is not None else _beginning(fact, view)
         for at, key in _entries(fact, view) if left > 0 else ():
             # A character takes at most two bytes, and a byte at most four written ones.
             window = view.data[at : at + len(key) + 8 * len(fact.value) + 64]
@@ -43,6 +46,12 @@ def placed(items: Iterable[Fact], view: View) -> list[Fact]:
                 break
         out.append(replace(fact, offset=offset))
     return out
+
+
+def _beginning(fact: Fact, view: View) -> int | None:
+    named = _OBJECT.search(fact.where) if fact.key in RECORDS else None
+    kind, start, _ = view.entries.get(int(named[1]), ("free", 0, 0)) if named else ("free", 0, 0)
+    return start if kind == "at" else None
 
 
 def _entries(fact: Fact, view: View) -> Iterator[tuple[int, str]]:

@@ -12,6 +12,7 @@ style needs (bold, italic, symbols) have other names and are left alone.
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from forensix.metadata.pdf.fonts import Font
@@ -28,6 +29,7 @@ SAME_LINE_PT = 0.6
 MOST_LETTERS = 40
 """Letters of a page in a font that only stands in for another."""
 MOST_RUNS = 4
+MOST_BESIDE = 20
 _TAG = re.compile(r"^[A-Z]{6}\+")
 
 
@@ -68,43 +70,40 @@ def _share(first: Box, second: Box) -> bool:
 
 def other_fonts(drawing: Drawing) -> Iterator[dict[str, Any]]:
     """Yield ``words`` of a line in a font that stands in for the one ``beside`` them, with the words of that one."""
-    marks = [
-        m
-        for m in drawing.marks[: drawing.n_own]
-        if m.kind == "text" and m.font is not None and m.font.number and m.text.strip()
+    runs = [
+        (mark, mark.font, text)
+        for mark in drawing.marks[: drawing.n_own]
+        if mark.font is not None and mark.font.number and (text := mark.text.strip())
     ]
+    fonts = {font.number: font for _, font, _ in runs}
     letters: Counter[int] = Counter()
-    runs: Counter[int] = Counter()
     used: dict[int, set[str]] = {}
-    for mark in marks:
-        assert mark.font is not None
-        letters[mark.font.number] += len(mark.text.strip())
-        runs[mark.font.number] += 1
-        used.setdefault(mark.font.number, set()).update(mark.text)
-    for mark in marks:
-        font = mark.font
-        assert font is not None
-        if letters[font.number] > MOST_LETTERS or runs[font.number] > MOST_RUNS:
+    for _, font, text in runs:
+        letters[font.number] += len(text)
+        used.setdefault(font.number, set()).update(text)
+    n_runs = Counter(font.number for _, font, _ in runs)
+    for mark, font, text in runs:
+        if letters[font.number] > MOST_LETTERS or n_runs[font.number] > MOST_RUNS:
             continue
-        beside = [
-            m
-            for m in marks
-            if m.font is not None
-            and m.font.number != font.number
-            and abs(m.box[1] - mark.box[1]) <= SAME_LINE_PT
-            and letters[m.font.number] > letters[font.number]
-            and (kind := _stands_in(font, m.font, mark.text, used[m.font.number]))
-        ]
+        kinds = {
+            number: kind
+            for number, other in fonts.items()
+            if letters[number] > letters[font.number] and (kind := _stands_in(font, other, text, used[number]))
+        }
+        line = (
+            (other, words)
+            for at, other, words in runs
+            if other.number in kinds and abs(at.box[1] - mark.box[1]) <= SAME_LINE_PT
+        )
+        beside = list(islice(line, MOST_BESIDE)) if kinds else []
         if beside:
-            other = beside[0].font
-            assert other is not None
-            kind = _stands_in(font, other, mark.text, used[other.number])
+            other = beside[0][0]
             yield {
-                "words": mark.text.strip()[:200],
+                "words": text[:200],
                 "font": font.name,
                 "object": font.number,
-                "kind": kind,
-                "beside": " ".join(m.text.strip() for m in beside)[:200],
+                "kind": kinds[other.number],
+                "beside": " ".join(words for _, words in beside)[:200],
                 "beside_font": other.name,
                 "beside_object": other.number,
                 "box_pt": [round(v, 1) for v in mark.box],

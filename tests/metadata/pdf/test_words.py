@@ -246,6 +246,7 @@ def test_a_few_words_in_another_font_than_their_line(tmp_path: Path, data: bytes
     path = mixed(tmp_path, data, b"100.00", name)
     (fact,) = pdf.read(str(path)).all("pdf.other_font")
     assert (fact.value["words"], fact.value["kind"]) == ("100.00", kind)
+    assert fact.offset == path.read_bytes().index(f"{fact.value['object']} 0 obj".encode())
     (claim,) = told(path, "A few words stand in another font")
     assert claim.severity == "benign"
 
