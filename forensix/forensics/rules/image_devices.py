@@ -14,14 +14,14 @@ from forensix.metadata.facts import Fact, Facts
 
 APPLE_LENS = re.compile(r"(iPhone|iPad)\b")
 SAME_MAKER = {
-    "Apple": ("apple",),
-    "Fujifilm": ("fuji", "general"),
+    "Apple iOS": ("apple",),
+    "FUJIFILM": ("fuji", "general"),
     "Nikon": ("nikon",),
-    "Olympus": ("olympus", "om digital"),
+    "OLYMPUS": ("olympus", "om digital"),
     "Panasonic": ("panasonic", "leica"),
-    "Sony": ("sony", "hasselblad"),
+    "SONY": ("sony", "hasselblad"),
 }
-"""How the names begin of those whose cameras write the note of a maker."""
+"""How the names begin of those whose cameras write a note that begins so."""
 
 DATES = (
     "exif.DateTimeOriginal",
@@ -61,7 +61,7 @@ def _two_cameras(facts: Facts) -> list[Finding]:
     elif notes and maker and not maker.startswith(SAME_MAKER[notes[0].value]):
         named, why = (
             [*makes[:1], *models[:1], *notes[:1]],
-            f"The maker's note is built as {notes[0].value}'s cameras do",
+            "The maker's note begins as another maker's does",
         )
     elif others:
         named, why = [models[0], others[0]], "Programs copy the name from EXIF into XMP as it stands"

@@ -56,7 +56,7 @@ def _layers(facts: Facts) -> Iterator[Finding]:
             values=[str(f.value) for f in hidden[:20]]
             + [f"{f.value['why'].removeprefix('layer ')}: {f.value['text']}" for f in words],
         )
-    printed = _of(facts, "pdf.layer.print")
+    printed = _of(facts, "pdf.printed_layer")
     if printed:
         yield finding(
             "benign",

@@ -24,15 +24,8 @@ MAX_SUB_IFDS = 16
 MAX_VALUE_BYTES = 1 << 16
 MAX_TOTAL_BYTES = 8 << 20
 DIGITS = {"DateTime": "ModifyDate", "DateTimeDigitized": "CreateDate"}
-NOTES = {
-    b"Apple iOS\0": "Apple",
-    b"FUJIFILM": "Fujifilm",
-    b"Nikon\0": "Nikon",
-    b"OLYMPUS\0": "Olympus",
-    b"Panasonic\0": "Panasonic",
-    b"SONY ": "Sony",
-}
-"""Makers by how their notes begin; notes of other makers begin with nothing of their own, or with another maker's."""
+NOTES = (b"Apple iOS\0", b"FUJIFILM", b"Nikon\0", b"OLYMPUS\0", b"Panasonic\0", b"SONY ")
+"""How the notes of some makers begin; those of others begin with nothing of their own, or with another maker's."""
 BINARY = {"MakerNote", "PrintImageMatching", "JPEGTables", "StripOffsets", "StripByteCounts", "TileOffsets"}
 EXTRA_NAMES = {
     0x882A: "TimeZoneOffset",
@@ -177,9 +170,9 @@ class _Walker:
                 self.tiff.blocks.append((BLOCKS[tag], raw, self.offset + position))
             if label in BINARY:
                 self.fact(_key(name, label), n_bytes, place, position)
-            brand = next((b for mark, b in NOTES.items() if raw.startswith(mark)), "") if label == "MakerNote" else ""
-            if brand:
-                self.fact("exif.note_of", brand, place, position)
+            begins = next((m for m in NOTES if raw.startswith(m)), b"") if label == "MakerNote" else b""
+            if begins:
+                self.fact("exif.note_of", begins.decode().strip("\0 "), place, position)
             return tag, raw if label not in BINARY or tag == 0x0111 else n_bytes, position
         value = self.value(kind, position, n_bytes // size)
         if label == "UserComment" and isinstance(value, bytes):

@@ -45,12 +45,12 @@ class Layers:
         return "" if seen else self._name(known[0])
 
     def facts(self) -> Iterator[Fact]:
-        """Yield ``pdf.layer.hidden`` and ``pdf.layer.shown``, and ``pdf.layer.print`` where paper shows otherwise."""
+        """Yield ``pdf.layer.hidden`` and ``pdf.layer.shown``, and ``pdf.printed_layer`` where paper shows otherwise."""
         for number, name in list(self.names.items())[:LISTED]:
             is_off, where = number in self.off, f"optional content, object {number[0]}"
             yield Fact(f"pdf.layer.{'hidden' if is_off else 'shown'}", name, where)
             if is_off != (number in self.off_paper):
-                yield Fact("pdf.layer.print", {"layer": name, "is_printed": is_off}, where)
+                yield Fact("pdf.printed_layer", {"layer": name, "is_printed": is_off}, where)
 
     def _name(self, group: pikepdf.Dictionary) -> str:
         return self.names.get(group.objgen, "") or "unnamed"

@@ -5,7 +5,7 @@
     pdf.encryption.*                                              filter, algorithm, bits, locked, forbidden
     pdf.info.* xmp.*                                              what the document says of itself
     pdf.action.* pdf.open_action pdf.embedded_file pdf.form.*     what it can do, and what it carries
-    pdf.layer.* pdf.font pdf.uri pdf.pages pdf.images pdf.picture
+    pdf.layer.* pdf.printed_layer pdf.font pdf.uri pdf.pages pdf.images pdf.picture
     pdf.signature pdf.signature.unread pdf.signature.empty        one dict per signature (`signatures`)
     pdf.usage_rights                                              functions that Adobe unlocks in its free reader
     pdf.covered_text pdf.covered_picture pdf.redaction pdf.scan   what the drawing of the first pages shows

@@ -114,6 +114,16 @@ def test_words_on_a_ground_and_below_a_picture_are_seen(tmp_path: Path, operator
     assert unseen(path) == []
 
 
+@pytest.mark.parametrize(("painted", "is_told"), [(10, True), (400, False)])
+def test_where_too_much_is_painted_all_of_the_page_counts_as_painted(
+    tmp_path: Path, painted: int, is_told: bool
+) -> None:
+    with pikepdf.new() as document:
+        page(document, LINE + b"1 1 2 2 re f " * painted + b"1 g BT /A 10 Tf 100 600 Td (%s) Tj ET" % SENTENCE)
+        path = saved(document, tmp_path)
+    assert bool(unseen(path)) == is_told
+
+
 def test_a_spot_of_full_black_is_no_white_box(tmp_path: Path) -> None:
     with pikepdf.new() as document:
         ink = Dictionary(FunctionType=2, Domain=[0, 1], C0=[0, 0, 0, 0], C1=[0, 0, 0, 1], N=1)
