@@ -28,7 +28,7 @@ from forensix.faces.align import aligned
 from forensix.faces.detect import landmarks
 from forensix.faces.verdict import file_logit
 from forensix.models import LoadedModel, load_model
-from forensix.models.architectures.efficientnet import DEVIATION, MEAN, fused
+from forensix.models.architectures.efficientnet import DEVIATION, MEAN, fuse
 from forensix.models.detector import Detector, Scores, batches
 from forensix.models.feeding import fed
 from forensix.models.inputs import RGB, is_file, picture
@@ -99,7 +99,7 @@ class FaceClassifier(CropClassifier):
     batch = 32
 
     def __init__(self, model: LoadedModel) -> None:
-        network: Any = fused(model.module)
+        network: Any = fuse(model.module)
         super().__init__(LoadedModel(model.card, network.to(memory_format=torch.channels_last)))
         self._size_px = int(model.card.preprocessing["size_px"])
 

@@ -23,7 +23,8 @@ class Detector(ABC):
     """A network that tells fake from real, with the card that says how to feed it.
 
     What fills the slots ``image_detector``, ``face_classifier`` and ``spoof`` is one of these;
-    `forensix.load_detector` makes them by name. Each class says what its inputs are.
+    `forensix.load_detector` makes them by name. Each class says what its inputs are. The network is the detector's own
+    from then on: it is moved, and may be changed to what says the same faster.
     """
 
     batch: ClassVar[int]

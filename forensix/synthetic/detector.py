@@ -28,7 +28,7 @@ from PIL import Image
 from forensix.calibration import logit as to_logit
 from forensix.calibration import sigmoid
 from forensix.models import LoadedModel, load_model
-from forensix.models.architectures.efficientnet import DEVIATION, MEAN, fused
+from forensix.models.architectures.efficientnet import DEVIATION, MEAN, fuse
 from forensix.models.architectures.pictures import CELLS, WHOLE, WINDOW
 from forensix.models.detector import Detector, Scores, batches
 from forensix.models.feeding import fed
@@ -87,7 +87,7 @@ class ImageDetector(PictureDetector):
     batch = BATCH
 
     def __init__(self, model: LoadedModel) -> None:
-        network: Any = fused(model.module)
+        network: Any = fuse(model.module)
         super().__init__(LoadedModel(model.card, network.to(memory_format=torch.channels_last)))
         self.most_windows = int(model.card.preprocessing["most_windows"])
         self._whole_share = float(model.card.preprocessing["whole_share"])

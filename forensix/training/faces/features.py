@@ -19,7 +19,7 @@ from torch import nn
 
 from forensix.faces.align import ALIGNED_PX, aligned
 from forensix.faces.classify import network_input
-from forensix.models.architectures.efficientnet import Backbone, fused, statistics
+from forensix.models.architectures.efficientnet import Backbone, fuse, statistics
 from forensix.models.architectures.faces import VARIANT
 from forensix.synthetic.crops import RGB, SIDE_PX, windows
 from forensix.training.backbone import load_imagenet
@@ -131,7 +131,7 @@ def _compute(views: Iterable[tuple[str, RGB, Kinds]], n: int, folder: Path, log:
     folder.mkdir(parents=True, exist_ok=True)
     backbone = Backbone(VARIANT)
     load_imagenet(backbone)
-    network = fused(backbone).to(torch.bfloat16).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    network = fuse(backbone).to(torch.bfloat16).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     start, waiting = time.monotonic(), list[tuple[str, RGB, Kinds]]()
     for done, one in enumerate(views, start=1):
         waiting.append(one)

@@ -14,7 +14,7 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from forensix.models.architectures.efficientnet import fused, statistics
+from forensix.models.architectures.efficientnet import fuse, statistics
 from forensix.models.architectures.pictures import N_STATISTICS, Backbones
 from forensix.synthetic.crops import RGB, SIDE_PX, windows
 from forensix.synthetic.detector import normalised
@@ -47,7 +47,7 @@ def compute(table: pd.DataFrame, folder: Path, *, seed: int = 0, log: Callable[[
     backbones = Backbones()
     for backbone in backbones:
         load_imagenet(backbone)
-    network = fused(backbones).to(torch.bfloat16).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    network = fuse(backbones).to(torch.bfloat16).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     rank = table.groupby(["repo", "made_by"]).cumcount().to_numpy()
     todo = [
         (file, bool(at < ALIKE_OF_EACH))
