@@ -6,6 +6,7 @@ nothing is read as markup.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
@@ -19,11 +20,14 @@ from forensix.report.report import Report
 from forensix.report.sections import Section, sections
 from forensix.report.text import encodable, visible
 from forensix.tasks.evidence import (
+    Basis,
     Bounds,
     Curve,
     Evidence,
+    FactList,
     Film,
     Lineage,
+    Picture,
     Recording,
     Stage,
     StructureMap,
@@ -187,6 +191,8 @@ def _display(pen: _Pen, item: Evidence) -> Iterator[RenderableType]:
     elif isinstance(item, StructureMap):
         pieces = words.plural(len(item.nodes), "piece")
         yield pen.text(f"{item.title}: {pieces} in {item.total_bytes:,} bytes (see the HTML report)", "dim")
+    elif not isinstance(item, Picture | Basis | FactList):
+        assert_never(item)
 
 
 def _section(pen: _Pen, section: Section, explained: bool) -> Iterator[RenderableType]:
