@@ -11,6 +11,8 @@ from forensix.metadata.facts import Fact, Facts
 MAX_NAMED = 20
 PROOF = {"validation data", "catalog", "structure of the file"}
 """Roles of what is added after signing so that signatures can be proved later."""
+DATED = PROOF | {"document information"}
+"""The same, with the date of that save."""
 
 
 def rules(facts: Facts) -> Iterator[Finding]:
@@ -64,10 +66,14 @@ def _only_signing(facts: Facts, saves: list[Fact]) -> bool:
         and all(pdf_signatures.sound(r) or r["modification"] == "form_filling" for r in signatures)
         and all(
             not f.value["content_changed"]
-            and (any(abs(f.value["end_offset"] - end) <= 2 for end in ends) or set(f.value["roles"]) <= PROOF)
+            and (any(abs(f.value["end_offset"] - end) <= 2 for end in ends) or _proves(set(f.value["roles"])))
             for f in saves
         )
     )
+
+
+def _proves(roles: set[str]) -> bool:
+    return roles <= (DATED if "validation data" in roles else PROOF)
 
 
 def _revision(fact: Fact) -> Finding:

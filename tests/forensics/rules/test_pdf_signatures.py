@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
 import pikepdf
@@ -140,9 +140,19 @@ def test_signature_over_part_of_the_file_is_critical(tmp_path: Path, signer: sig
     assert any(f.severity == "critical" and f.claim.type == "signature" for f in findings_of(path))
 
 
-def test_validation_data_may_be_added_and_written_again(tmp_path: Path, signer: signers.SimpleSigner) -> None:
+class InThreeDays(datetime):
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> datetime:
+        return datetime.now(tz) + timedelta(days=3)
+
+
+@pytest.mark.parametrize("clock", [datetime, InThreeDays])
+def test_validation_data_may_be_added_and_written_again(
+    clock: type[datetime], tmp_path: Path, signer: signers.SimpleSigner, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path, name = page(tmp_path / "a.pdf"), "/" + "AB" * 20
     data = signed(path.read_bytes(), signer)
+    monkeypatch.setattr("pyhanko.pdf_utils.metadata.info.datetime", clock)
     path.write_bytes(updated(updated(data, proof(name, b"one")), proof(name, b"two")))
     findings = findings_of(path)
     assert severe(findings) == []
