@@ -2,7 +2,7 @@
 
 Every function takes float32 samples in [-1, 1] at 16 kHz, returns a new float32 array of the same length, and draws
 whatever is random from the generator that it is given, so equal generators give equal results. What a function leaves
-out of [-1, 1] stays there: only `level` with a positive gain, and the codecs, clip.
+out of [-1, 1] stays there: only the codecs clip. Their names and strengths are in `registry`.
 
 >>> import numpy as np
 >>> tone = np.sin(np.arange(16_000) / 5).astype(np.float32)
@@ -42,13 +42,6 @@ def shape_spectrum(samples: Samples, response: Callable[[NDArray[np.float64]], N
     gain = response(np.arange(spectrum.size) * (SAMPLE_RATE_HZ / n))
     shaped: Samples = fft.irfft(spectrum * gain.astype(np.float32), n)[: samples.size].astype(np.float32)
     return shaped
-
-
-def level(samples: Samples, rng: np.random.Generator, *, gain_db: float | None = None) -> Samples:
-    """Change the level by ``gain_db`` (drawn from -25 to +10 dB by default) and clip at full scale."""
-    gain_db = float(rng.uniform(-25, 10)) if gain_db is None else gain_db
-    louder: Samples = np.clip(samples * np.float32(10 ** (gain_db / 20)), -1, 1)
-    return louder
 
 
 def noise(
@@ -170,20 +163,3 @@ def _aligned(decoded: Samples, samples: Samples) -> Samples:
     lag = int(lags[np.argmax(matched[lags])])
     shifted = decoded[lag:] if lag >= 0 else np.concatenate([np.zeros(-lag, np.float32), decoded])
     return np.pad(shifted[: samples.size], (0, max(0, samples.size - shifted.size)))
-
-
-#: Every degradation by name; each can be called as ``DEGRADATIONS[name](samples, rng)``.
-DEGRADATIONS: dict[str, Callable[..., Samples]] = {
-    "noise": noise,
-    "low_pass": low_pass,
-    "high_pass": high_pass,
-    "equalise": equalise,
-    "level": level,
-    "clip": clip,
-    "reverberate": reverberate,
-    "telephone": telephone,
-    "mp3": mp3,
-    "aac": aac,
-    "opus": opus,
-    "g722": g722,
-}

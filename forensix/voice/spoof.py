@@ -78,10 +78,9 @@ def shaped(samples: Samples, plan: Mapping[str, Any]) -> Samples:
 
 @dataclass(frozen=True, eq=False)
 class _Cut:
-    """Windows of one recording (n, samples), their middles in seconds, and which are not near silent."""
+    """Windows of one recording (n, samples), and which are not near silent."""
 
     windows: Samples
-    times_s: NDArray[np.float64]
     loud: NDArray[np.bool_]
 
 
@@ -118,11 +117,6 @@ class SpoofDetector(Detector):
         """Return the uncalibrated logit of one recording; see `logits`."""
         return float(self.logits([given])[0])
 
-    def window_scores(self, samples: Samples) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the middle of each window in seconds from the first sample, and its calibrated score, for display."""
-        ((logits, cut),) = self._each([samples])
-        return cut.times_s, self._calibrated(logits)
-
     def _each(self, many: Iterable[Any]) -> Iterator[tuple[NDArray[np.float64], _Cut]]:
         kept: deque[_Cut] = deque()
 
@@ -135,15 +129,14 @@ class SpoofDetector(Detector):
             yield self._one_logit(outputs), kept.popleft()
 
     def _cut(self, samples: Samples) -> _Cut:
-        offset, stop = speech_span(samples) if self._level else (0, samples.size)
-        samples = shaped(samples[offset:stop], self.card.preprocessing)
+        start, stop = speech_span(samples) if self._level else (0, samples.size)
+        samples = shaped(samples[start:stop], self.card.preprocessing)
         last = max(0, samples.size - self._window)
         n = min(1 + -(-last // self._hop), self._at_most)
         starts = np.linspace(0, last, n).astype(np.int64)
         power = np.array([float(np.mean(np.square(samples[s : s + self._window], dtype=np.float64))) for s in starts])
         windows = np.stack([self._prepared(samples[s : s + self._window]) for s in starts])
-        middle = (offset + starts + min(self._window, samples.size) / 2) / SAMPLE_RATE_HZ
-        return _Cut(windows, middle, power >= power.max() * 10**-2.5)
+        return _Cut(windows, power >= power.max() * 10**-2.5)
 
     def _prepared(self, window: Samples) -> Samples:
         if self._level:

@@ -1,7 +1,17 @@
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
-from forensix.perturb.audio import DEGRADATIONS, SAMPLE_RATE_HZ, high_pass, level, low_pass, noise, reverberate
+from forensix.perturb import audio
+from forensix.perturb.audio import SAMPLE_RATE_HZ, Samples, high_pass, low_pass, noise, reverberate, telephone
+
+Degrade = Callable[[Samples, np.random.Generator], Samples]
+CODECS: tuple[Degrade, ...] = (audio.mp3, audio.aac, audio.opus, audio.g722)
+DEGRADATIONS: tuple[Degrade, ...] = (
+    *(noise, low_pass, high_pass, audio.equalise, audio.clip, reverberate, telephone),
+    *CODECS,
+)
 
 
 def speech_like(seconds: float = 1.0) -> np.ndarray:
@@ -18,11 +28,11 @@ def power_between(samples: np.ndarray, low_hz: float, high_hz: float) -> float:
     return float(power[(at_hz >= low_hz) & (at_hz < high_hz)].sum())
 
 
-@pytest.mark.parametrize("name", DEGRADATIONS)
-def test_length_and_type_are_kept_and_the_input_is_not_touched(name: str) -> None:
+@pytest.mark.parametrize("degrade", DEGRADATIONS)
+def test_length_and_type_are_kept_and_the_input_is_not_touched(degrade: Degrade) -> None:
     samples = speech_like()
     before = samples.copy()
-    degraded = DEGRADATIONS[name](samples, np.random.default_rng(0))
+    degraded = degrade(samples, np.random.default_rng(0))
     assert degraded.shape == samples.shape
     assert degraded.dtype == np.float32
     assert np.isfinite(degraded).all()
@@ -30,24 +40,24 @@ def test_length_and_type_are_kept_and_the_input_is_not_touched(name: str) -> Non
     assert not np.array_equal(degraded, samples)
 
 
-@pytest.mark.parametrize("name", DEGRADATIONS)
-def test_equal_generators_give_equal_results(name: str) -> None:
+@pytest.mark.parametrize("degrade", DEGRADATIONS)
+def test_equal_generators_give_equal_results(degrade: Degrade) -> None:
     samples = speech_like(0.5)
-    once, again = (DEGRADATIONS[name](samples, np.random.default_rng(7)) for _ in range(2))
+    once, again = (degrade(samples, np.random.default_rng(7)) for _ in range(2))
     assert np.array_equal(once, again)
 
 
-@pytest.mark.parametrize("name", ["mp3", "aac", "opus", "g722"])
-def test_a_codec_gives_back_the_same_sound_at_the_same_place(name: str) -> None:
+@pytest.mark.parametrize("degrade", CODECS)
+def test_a_codec_gives_back_the_same_sound_at_the_same_place(degrade: Degrade) -> None:
     samples = speech_like()
-    coded = DEGRADATIONS[name](samples, np.random.default_rng(0))
+    coded = degrade(samples, np.random.default_rng(0))
     assert np.corrcoef(samples, coded)[0, 1] > 0.8
 
 
-@pytest.mark.parametrize("name", DEGRADATIONS)
+@pytest.mark.parametrize("degrade", DEGRADATIONS)
 @pytest.mark.parametrize("size", [1, 400])
-def test_very_short_and_silent_input(name: str, size: int) -> None:
-    assert np.isfinite(DEGRADATIONS[name](np.zeros(size, np.float32), np.random.default_rng(0))).all()
+def test_very_short_and_silent_input(degrade: Degrade, size: int) -> None:
+    assert np.isfinite(degrade(np.zeros(size, np.float32), np.random.default_rng(0))).all()
 
 
 def test_noise_has_the_asked_ratio() -> None:
@@ -64,12 +74,6 @@ def test_filters_cut_on_their_side_only() -> None:
     assert power_between(high, 100, 1_000) < 1e-2 * power_between(samples, 100, 1_000)
 
 
-def test_level_clips_at_full_scale() -> None:
-    samples = speech_like()
-    assert np.abs(level(samples, np.random.default_rng(0), gain_db=40.0)).max() == 1.0
-    assert np.allclose(level(samples, np.random.default_rng(0), gain_db=-6.0), samples * 10**-0.3, atol=1e-6)
-
-
 def test_a_room_rings_on_after_the_voice() -> None:
     click = np.zeros(8_000, np.float32)
     click[100] = 1.0
@@ -81,5 +85,5 @@ def test_a_room_rings_on_after_the_voice() -> None:
 
 def test_telephone_is_narrow() -> None:
     samples = speech_like()
-    line = DEGRADATIONS["telephone"](samples, np.random.default_rng(0))
+    line = telephone(samples, np.random.default_rng(0))
     assert power_between(line, 4_200, 8_000) < 1e-3 * power_between(line, 300, 3_400)

@@ -9,7 +9,7 @@ through the same as its original.
 import hashlib
 import io
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -45,12 +45,12 @@ DEGRADED = 3
 """Degraded versions of each clip."""
 
 # What a recording was sent as: share, degradation, rates in kbit/s. Low rates on purpose: they are taken for synthesis.
-CODECS: tuple[tuple[float, str, tuple[int, ...]], ...] = (
-    (0.38, "opus", (8, 12, 16, 16, 24)),
-    (0.24, "mp3", (16, 24, 32, 32, 64)),
-    (0.22, "telephone", ()),
-    (0.10, "aac", (24, 32, 48)),
-    (0.06, "g722", ()),
+CODECS: tuple[tuple[float, Callable[..., Samples], tuple[int, ...]], ...] = (
+    (0.38, degrade.opus, (8, 12, 16, 16, 24)),
+    (0.24, degrade.mp3, (16, 24, 32, 32, 64)),
+    (0.22, degrade.telephone, ()),
+    (0.10, degrade.aac, (24, 32, 48)),
+    (0.06, degrade.g722, ()),
 )
 CODED = 0.7
 """Share of degraded versions that go through a codec."""
@@ -139,9 +139,9 @@ def degrade_randomly(samples: Samples, rng: np.random.Generator) -> Samples:
     if rng.random() < 0.15:
         samples = degrade.low_pass(samples, rng)
     if rng.random() < CODED:
-        _, name, rates = CODECS[int(rng.choice(len(CODECS), p=[share for share, _, _ in CODECS]))]
+        _, code, rates = CODECS[int(rng.choice(len(CODECS), p=[share for share, _, _ in CODECS]))]
         rate = {"kbps": int(rng.choice(rates))} if rates else {}
-        samples = degrade.DEGRADATIONS[name](normalise(samples), rng, **rate)
+        samples = code(normalise(samples), rng, **rate)
     return samples
 
 
