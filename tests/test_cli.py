@@ -264,3 +264,17 @@ def test_a_broken_pipe_stays_an_error_and_kills_no_service(capsys: pytest.Captur
     with pytest.raises(SystemExit):
         main(["models", "list"])
     assert signal.getsignal(signal.SIGPIPE) is before is signal.SIG_IGN
+
+
+def test_an_interrupt_while_the_command_loads_is_told_in_a_sentence() -> None:
+    code = (
+        "import sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'forensix.cli': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "from forensix.__main__ import main\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=REPOSITORY, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "\nforensix: interrupted\n")

@@ -4,7 +4,6 @@ Messages go both ways over one socket, pickled: both ends are this program, and 
 happens one process further down, in the sandbox of ``forensix.media``.
 """
 
-import contextlib
 import os
 import pickle
 import queue
@@ -39,9 +38,6 @@ def _listen(wire: Connection, items: "queue.SimpleQueue[tuple[int, Any]]") -> No
         while True:
             items.put(wire.recv())
     except (EOFError, OSError):
-        # A parent that was killed could not delete it.
-        with contextlib.suppress(OSError):
-            os.rmdir(os.getcwd())
         os._exit(1)
 
 

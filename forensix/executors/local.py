@@ -13,7 +13,6 @@ import pickle
 import signal
 import socket
 import subprocess
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection, wait
@@ -97,14 +96,13 @@ class _Worker:
         self.ready = False
         environment = interpreter.environment()
         environment.setdefault("OMP_NUM_THREADS", str(threads))
-        self._folder = tempfile.TemporaryDirectory(prefix="forensix-worker-", ignore_cleanup_errors=True)
         with theirs:
             self._process = subprocess.Popen(
                 interpreter.command("forensix.executors.child", str(theirs.fileno())),
                 stdin=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
                 env=environment,
-                cwd=self._folder.name,
+                cwd="/",
                 # An interrupt from the terminal is for the parent, which then ends its workers.
                 start_new_session=True,
             )
@@ -128,7 +126,6 @@ class _Worker:
                 os.killpg(self._process.pid, signal.SIGKILL)
             status = self._process.wait()
         self.wire.close()
-        self._folder.cleanup()
         return f"by signal {-status}" if status < 0 else f"with status {status}"
 
 

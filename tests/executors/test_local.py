@@ -105,13 +105,14 @@ def _living(pids: list[int]) -> list[int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")
-def test_workers_end_with_their_parent(tmp_path: Path) -> None:
+def test_workers_end_with_their_parent_and_leave_nothing(tmp_path: Path) -> None:
     code = (
         "from tests.executors import acts\nfrom forensix.executors import run\n"
         "for done in run(acts.add, 0, iter(int, 1), executor=2):\n"
         "    print(done.value[1], flush=True)\n"
     )
-    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    parent = subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
     pids = sorted({int(parent.stdout.readline()) for _ in range(200)})
     parent.kill()
@@ -121,6 +122,7 @@ def test_workers_end_with_their_parent(tmp_path: Path) -> None:
     while _living(pids) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not _living(pids)
+    assert not list(tmp_path.iterdir())
 
 
 def test_leaving_early_ends_the_workers() -> None:
