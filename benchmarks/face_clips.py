@@ -5,7 +5,7 @@
 ``--work`` keeps the faces that were cut. A clip is judged by the largest face at eight moments over its first half
 minute; the gap of fine detail joins the network's score as in an analysis. No repository of these rows was trained on.
 Below stands what forensix-face-regions says of the same faces, which moves no verdict.
-With ``--card`` the shipped card is given the figures.
+With ``--card`` the shipped cards are given the figures.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from forensix.calibration import logit, sigmoid
 from forensix.faces import FaceClassifier, RegionDetector, aligned, forensix_face, forensix_face_regions
 from forensix.faces.verdict import middle_gap, with_detail
 from forensix.metrics import auc, eer
-from forensix.models import ModelCard, band_of
+from forensix.models import Measurement, ModelCard, band_of
 from forensix.models.store import write_card
 from forensix.training.faces import crops, figures
 from forensix.training.faces.joined import paired
@@ -48,11 +48,16 @@ def main() -> None:
     clips = rows[~rows["static"]].reset_index(drop=True)
     of_clips(clips, detector.card)
     of_stills(rows[rows["static"]].reset_index(drop=True), detector.card)
-    of_regions(rows, regions)
+    of_parts = of_regions(rows, regions)
     if options.card:
-        others = [figure for figure in detector.card.measured if figure.command != COMMAND]
-        own = figures.figures_of(clips, clips["joined"].to_numpy(), ABOUT, COMMAND)
-        write_card(detector.card.model_copy(update={"measured": (*others, *own)}))
+        with_figures(detector.card, figures.figures_of(clips, clips["joined"].to_numpy(), ABOUT, COMMAND))
+        with_figures(regions.card, of_parts)
+
+
+def with_figures(card: ModelCard, measured: list[Measurement]) -> None:
+    """Store what this command measured in a card, in place of what it had measured before."""
+    others = [figure for figure in card.measured if figure.command != COMMAND]
+    write_card(card.model_copy(update={"measured": (*others, *measured)}))
 
 
 def scored(table: pd.DataFrame, folder: Path, detector: FaceClassifier, regions: RegionDetector) -> pd.DataFrame:
@@ -75,17 +80,24 @@ def region_score(regions: RegionDetector, pictures: np.ndarray) -> float:
     return float(sigmoid(logit(regions.score(pictures[:: -(-len(pictures) // 4)])).mean()))
 
 
-def of_regions(rows: pd.DataFrame, regions: RegionDetector) -> None:
+def of_regions(rows: pd.DataFrame, regions: RegionDetector) -> list[Measurement]:
+    """Print what the regions' network says of each method's faces; return the AUCs as its card has them."""
     upper = band_of(regions.card, "image")[1]
     print(f"\n## {regions.card.name}\n\n| faces | recorded | made | AUC | made above recorded of their file | ", end="")
     print(f"recorded from {upper} up | made |\n|---|---|---|---|---|---|---|")
+    measured = []
     for static, method in rows[rows["label"] == "fake"].groupby(["static", "method"]).groups:
         part = rows[(rows["static"] == static) & rows["method"].isin(["none", method])].reset_index(drop=True)
         fake, told = part["label"] == "fake", part["region"] >= upper
-        above = paired(part, part["region"].to_numpy())
-        kind = f"{'stills' if static else 'clips'}, {method}"
-        print(f"| {kind} | {(~fake).sum()} | {fake.sum()} | {auc(fake, part['region']):.3f} | {above:.2f} | ", end="")
+        kind, value, above = "stills" if static else "clips", auc(fake, part["region"]), paired(part, part["region"])
+        n_real, n_fake = int((~fake).sum()), int(fake.sum())
+        print(f"| {kind}, {method} | {n_real} | {n_fake} | {value:.3f} | {above:.2f} | ", end="")
         print(f"{told[~fake].mean():.2f} | {told[fake].mean():.2f} |")
+        data = f"{ABOUT}, {kind}, {method} against recorded"
+        measured.append(
+            Measurement(metric="AUC", value=round(value, 4), data=data, n_real=n_real, n_fake=n_fake, command=COMMAND)
+        )
+    return measured
 
 
 def of_clips(clips: pd.DataFrame, card: ModelCard) -> None:

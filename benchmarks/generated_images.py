@@ -30,10 +30,7 @@ from forensix.training.sources import Repositories
 
 RGB = NDArray[np.uint8]
 COMMAND = "python benchmarks/generated_images.py --list CSV --corpora DIR --repositories DIR"
-DATA = (
-    "development split of the list and of the corpus of images: repositories that training did not see; the list's was "
-    "scored for the first time, the corpus's for the second"
-)
+DATA = "development split of the list and of the corpus of images: repositories that training did not see"
 ROBUSTNESS: dict[str, Callable[[RGB, np.random.Generator], RGB]] = {
     "none": lambda rgb, rng: rgb,
     "jpeg 75": lambda rgb, rng: degrade.jpeg(rgb, 75),

@@ -2,8 +2,8 @@
 
     python -m benchmarks.generated_speed
 
-Everything runs in one process on one thread, on JPEG files that are made here. The forward pass gets the windows of the
-same pictures, cut and normalised before the clock starts, in the detector's batches.
+Everything runs in one process on one thread, on JPEG files that are made here. The forward pass gets the windows and
+squares of the same pictures, cut and normalised before the clock starts, in the detector's batches.
 """
 
 import io
@@ -14,7 +14,8 @@ import numpy as np
 import torch
 from PIL import Image
 
-from forensix.synthetic.detector import forensix_image, network_windows, normalised
+from forensix.models.detector import batches
+from forensix.synthetic.detector import forensix_image
 
 COMMAND = "python -m benchmarks.generated_speed"
 SIZES = ((512, 512), (1200, 1600), (3000, 4000))
@@ -57,14 +58,11 @@ def main() -> None:
         def decoded(files: list[bytes] = files) -> list[np.ndarray]:
             return [np.asarray(Image.open(io.BytesIO(data)).convert("RGB")) for data in files]
 
-        cut = np.concatenate([network_windows(rgb, detector.most_windows) for rgb in decoded()])
-        n = detector.batch_size
-        batches = [normalised(cut[i : i + n]) for i in range(0, len(cut), n)]
+        inputs = list(detector.inputs(decoded()))
 
-        def forward(batches: list[torch.Tensor] = batches) -> None:
-            with torch.inference_mode():
-                for batch in batches:
-                    detector.network(batch)
+        def forward(inputs: list[torch.Tensor] = inputs) -> None:
+            for _ in batches(detector.network, inputs):
+                pass
 
         decoding, passing = seconds(decoded), seconds(forward)
         scoring = seconds(lambda: detector.scores(decoded()))

@@ -1,7 +1,7 @@
 """Which family of generators made it, by pixels: a weak hint, with ``unknown`` where it is like none that is known.
 
 Assumes that the picture is generated; for a photograph the answer means nothing. A linear rule over what the detector's
-pretrained network says of the windows and of the whole picture. It was set so that pictures of generators that training
+pretrained network says of the windows and of the middle square. It was set so that pictures of generators that training
 did not have mostly end in ``unknown``; its card says how often, and how often a known family is named when neither the
 repository nor the version of the generator was in training. It tells styles and collections apart as much as
 generators.

@@ -1,4 +1,4 @@
-"""What of a picture is looked at: windows at fixed places and native resolution, and the whole picture scaled."""
+"""What of a picture is looked at: windows at fixed places and native resolution, and its middle square, scaled."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,9 +7,10 @@ from PIL import Image
 RGB = NDArray[np.uint8]
 SIDE_PX = 224
 """Side of a crop, as the backbone was pretrained."""
-WHOLE_SIDE_PX = 256
-"""Short side of the scaled picture."""
-WHOLE_LONG_PX = 448
+SQUARE_PX = 448
+"""Side of the middle square; that of a smaller picture is not scaled."""
+STEP_PX = 32
+"""Squares that are not scaled are cut to a multiple of it: the deepest stage of the networks has no finer places."""
 
 
 def at_least(rgb: RGB, side_px: int) -> RGB:
@@ -41,13 +42,28 @@ def windows(rgb: RGB, side_px: int, most: int) -> NDArray[np.uint8]:
     return np.stack([rgb[top : top + side_px, left : left + side_px] for top, left in corners])
 
 
-def whole_picture(rgb: RGB) -> RGB:
-    """Return the picture scaled to a short side of `WHOLE_SIDE_PX`; the middle of one that is long and narrow."""
-    height, width = rgb.shape[:2]
-    short = min(height, width)
-    longest = max(1, short * WHOLE_LONG_PX // WHOLE_SIDE_PX)
-    h, w = min(height, longest), min(width, longest)
-    top, left = (height - h) // 2, (width - w) // 2
-    middle = Image.fromarray(np.ascontiguousarray(rgb[top : top + h, left : left + w]))
-    size = (max(1, round(w * WHOLE_SIDE_PX / short)), max(1, round(h * WHOLE_SIDE_PX / short)))
-    return np.asarray(middle.resize(size, Image.Resampling.BICUBIC, reducing_gap=2.0))
+def middle_square(rgb: RGB) -> RGB:
+    """Return the middle of a picture, (side, side, 3), scaled down to a side of `SQUARE_PX` where it is larger.
+
+    A smaller one keeps its pixels: a square enlarged would be like no picture of that size.
+    """
+    side = min(rgb.shape[:2])
+    square = middle(rgb, side, side)
+    if side >= SQUARE_PX:
+        return resized(square, SQUARE_PX, SQUARE_PX)
+    if side < SIDE_PX:
+        return np.asarray(windows(square, SIDE_PX, 1)[0])
+    return middle(square, side // STEP_PX * STEP_PX, side // STEP_PX * STEP_PX)
+
+
+def middle(rgb: RGB, height: int, width: int) -> RGB:
+    """Return the middle of a picture, (height, width, 3)."""
+    top, left = (rgb.shape[0] - height) // 2, (rgb.shape[1] - width) // 2
+    return np.ascontiguousarray(rgb[top : top + height, left : left + width])
+
+
+def resized(rgb: RGB, height: int, width: int) -> RGB:
+    """Return the picture scaled to (height, width, 3)."""
+    if rgb.shape[:2] == (height, width):
+        return rgb
+    return np.asarray(Image.fromarray(rgb).resize((width, height), Image.Resampling.BICUBIC, reducing_gap=2.0))

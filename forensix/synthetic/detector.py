@@ -1,7 +1,7 @@
 """Generated or photographed, by pixels: a small pretrained network and what it learnt from many sources of either kind.
 
-Up to nine windows of 224 px at native resolution and fixed places, and the whole picture scaled down, go through the
-network together. A picture's logit weighs the mean of the windows' and the whole picture's; the score is its calibrated
+Windows of 224 px at native resolution and fixed places, and the middle square scaled down to 448 px, go through the
+network. A picture's logit weighs the mean of the windows' and the square's; the score is its calibrated
 probability under equal priors. Smaller pictures are continued by mirroring, which adds no evidence: below 64 px a score
 is hardly more than a guess.
 
@@ -29,11 +29,11 @@ from forensix.calibration import logit as to_logit
 from forensix.calibration import sigmoid
 from forensix.models import LoadedModel, load_model
 from forensix.models.architectures.efficientnet import DEVIATION, MEAN, fuse
-from forensix.models.architectures.pictures import CELLS, WHOLE, WINDOW
+from forensix.models.architectures.pictures import CELLS, SQUARE, WINDOW
 from forensix.models.detector import Detector, Scores, batches
 from forensix.models.feeding import fed
 from forensix.models.inputs import checked, picture
-from forensix.synthetic.crops import RGB, SIDE_PX, at_least, positions, whole_picture, windows
+from forensix.synthetic.crops import RGB, SIDE_PX, at_least, middle_square, positions, windows
 
 BATCH = 30
 """Windows that go through the network at once: those of three large pictures."""
@@ -48,12 +48,7 @@ class Prediction:
     logit: float
     """Raw, higher for generated."""
     statistics: NDArray[np.float32]
-    """(n + 1, statistics): the stages' of n windows and, last, of the whole picture."""
-
-
-def network_windows(rgb: RGB, most: int) -> RGB:
-    """Return what the network sees of a picture: its windows and, last, the whole of it, (n + 1, side, side, 3)."""
-    return np.concatenate([windows(rgb, SIDE_PX, most), windows(whole_picture(rgb), SIDE_PX, 1)])
+    """(n + 1, statistics): the stages' of n windows and, last, of the middle square."""
 
 
 def normalised(cut: RGB) -> torch.Tensor:
@@ -90,7 +85,7 @@ class ImageDetector(PictureDetector):
         network: Any = fuse(model.module)
         super().__init__(LoadedModel(model.card, network.to(memory_format=torch.channels_last)))
         self.most_windows = int(model.card.preprocessing["most_windows"])
-        self._whole_share = float(model.card.preprocessing["whole_share"])
+        self._square_share = float(model.card.preprocessing["square_share"])
 
     @property
     def pictures_at_once(self) -> int:
@@ -110,12 +105,19 @@ class ImageDetector(PictureDetector):
         UsageError
             Another type or shape.
         """
-        share = self._whole_share
-        crops = (normalised(network_windows(picture(source), self.most_windows)) for source in pictures)
-        for outputs, statistics in batches(self.network, crops):
-            logits = outputs.double().numpy()
-            logit = (1 - share) * logits[:-1, WINDOW].mean() + share * logits[-1, WHOLE]
-            yield Prediction(float(logit), statistics.numpy())
+        share = self._square_share
+        outputs = batches(self.network, self.inputs(pictures))
+        # Of every picture its windows come first, then its square.
+        for (windowed, of_windows), (squared, of_square) in zip(outputs, outputs, strict=True):
+            window, square = windowed[:, WINDOW].double().mean(), squared[0, SQUARE].double()
+            yield Prediction(float((1 - share) * window + share * square), torch.cat([of_windows, of_square]).numpy())
+
+    def inputs(self, pictures: Iterable[Any]) -> Iterator[torch.Tensor]:
+        """Yield of each picture what goes through the network: its windows, then its square, (n, 3, side, side)."""
+        for source in pictures:
+            rgb = picture(source)
+            yield normalised(windows(rgb, SIDE_PX, self.most_windows))
+            yield normalised(np.stack([middle_square(rgb)]))
 
     def logits(self, many: Iterable[Any]) -> Scores:
         """Return the raw logit of each picture, float64 (n,), higher for generated."""

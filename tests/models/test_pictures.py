@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from forensix.models.architectures.efficientnet import Backbone, fuse
-from forensix.models.architectures.pictures import CELLS, WHOLE, WINDOW, build
+from forensix.models.architectures.pictures import CELLS, SQUARE, WINDOW, build
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def test_evidence_is_a_grid_whose_mean_is_the_logit(network):
     x = torch.randn(2, 3, 224, 224)
     logits, statistics = network(x)
     assert logits.shape == (2, 2) and statistics.shape == (2, 1872)
-    for output in (WINDOW, WHOLE):
+    for output in (WINDOW, SQUARE):
         evidence = network.evidence(x, output)
         assert evidence.shape == (2, CELLS, CELLS) and evidence.std() > 0
         assert torch.allclose(evidence.mean((1, 2)), logits[:, output], atol=1e-3)

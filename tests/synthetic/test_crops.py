@@ -1,9 +1,9 @@
-"""Windows: any size of picture, fixed places, inside the picture, never scaled."""
+"""Windows: any size of picture, fixed places, inside the picture, never scaled; and the middle square."""
 
 import numpy as np
 import pytest
 
-from forensix.synthetic.crops import at_least, positions, windows
+from forensix.synthetic.crops import SQUARE_PX, at_least, middle_square, positions, windows
 
 
 @pytest.mark.parametrize("size", [(1, 1), (16, 16), (5, 900), (127, 128), (128, 128), (300, 200), (3000, 4000)])
@@ -34,3 +34,26 @@ def test_small_pictures_are_mirrored_not_scaled():
 def test_long_pictures_get_windows_along_their_length():
     corners = positions(200, 6000, 128, 9)
     assert len({left for _, left in corners}) >= 8
+
+
+@pytest.mark.parametrize(
+    ("size", "side"), [((1, 1), 224), ((100, 900), 224), ((300, 256), 256), ((447, 500), 416), ((448, 600), SQUARE_PX)]
+)
+def test_the_middle_square_of_a_small_picture_keeps_its_pixels(size, side):
+    rgb = np.random.default_rng(0).integers(0, 255, (*size, 3), dtype=np.uint8)
+    square = middle_square(rgb)
+    assert square.shape == (side, side, 3)
+    if min(size) == side:
+        top, left = (size[0] - side) // 2, (size[1] - side) // 2
+        assert np.array_equal(square, rgb[top : top + side, left : left + side])
+    elif min(size) > side:
+        # The picture is white noise: a row of it stands nowhere else.
+        assert any(np.array_equal(row[x : x + side], square[0]) for row in rgb for x in range(size[1] - side + 1))
+
+
+def test_the_middle_square_of_a_large_picture_is_scaled():
+    ramp = np.broadcast_to(np.linspace(0, 255, 1200)[:, None, None], (1200, 3000, 3)).astype(np.uint8)
+    square = middle_square(ramp)
+    assert square.shape == (SQUARE_PX, SQUARE_PX, 3)
+    expected = np.linspace(0, 255, SQUARE_PX)
+    assert abs(square[:, SQUARE_PX // 2, 0] - expected).max() < 3

@@ -1,6 +1,6 @@
 """Generated or photographed: two EfficientNets read at several depths, and one linear layer on all stages' statistics.
 
-The layer has two outputs: the first is for windows at native resolution, the second for the whole picture scaled down.
+The layer has two outputs: the first is for windows at native resolution, the second for the middle square scaled down.
 As mean and deviation (see `efficientnet`) are sums over space, so is a logit: `PictureClassifier.evidence` returns what
 each place adds.
 """
@@ -15,7 +15,7 @@ from forensix.models.architectures.efficientnet import CHANNELS, STAGES, Backbon
 
 CELLS = 14
 """Evidence is returned on a grid of so many cells a side."""
-WINDOW, WHOLE = 0, 1
+WINDOW, SQUARE = 0, 1
 """Which output is for what."""
 VARIANTS = ("lite0", "lite2")
 N_STATISTICS = 2 * sum(CHANNELS[variant][i] for variant in VARIANTS for i in STAGES)

@@ -23,7 +23,7 @@ from PIL import Image, ImageOps
 from forensix.faces.crop import cut, square
 from forensix.faces.detail_gap import detail_gap
 from forensix.faces.detect import Detections, detect
-from forensix.synthetic.crops import whole_picture
+from forensix.synthetic.crops import middle, resized
 from forensix.training.images.cache import read
 from forensix.training.sources import Repositories
 
@@ -39,6 +39,8 @@ LONGEST_S = 30.0
 LEAST_PX = 40
 SCREENED_PX = 48
 """A face that a small version of the picture shows must be so large in the picture itself."""
+SMALL_PX = 256
+"""Short side of the small version."""
 PICTURES = ("image",)
 _STORED = ("rgb", "landmarks", "detail_gaps")
 
@@ -197,10 +199,13 @@ def _fill_file(rows: pd.DataFrame, folder: Path, opened: Repositories, log: Call
 
 def _shows_a_face(rgb: RGB) -> bool:
     """Tell by a small version, which costs a tenth of looking at the picture itself."""
-    small = whole_picture(rgb)
+    short = min(rgb.shape[:2])
+    height, width = (min(size, max(1, short * 7 // 4)) for size in rgb.shape[:2])
+    scale = SMALL_PX / short
+    small = resized(middle(rgb, height, width), max(1, round(height * scale)), max(1, round(width * scale)))
     (faces,) = detect([small])
     sides = (faces.boxes[:, 2:] - faces.boxes[:, :2]).max(axis=1)
-    return bool((sides * min(rgb.shape[:2]) / min(small.shape[:2]) >= SCREENED_PX).any())
+    return bool((sides / scale >= SCREENED_PX).any())
 
 
 def _pixels(frame: av.VideoFrame) -> RGB:

@@ -77,7 +77,7 @@ def of_pictures(
         for path in todo:
             picture = cache.load(path)
             rng = np.random.default_rng(1 + zlib.crc32(path.name.encode()))
-            drawn = [draw(picture, rng, whole=False) for _ in range(DRAWN_WINDOWS)]
+            drawn = [draw(picture, rng) for _ in range(DRAWN_WINDOWS)]
             crops = np.stack([windows(picture.native[0], SIDE_PX, 1)[0], *drawn])
             yield path.stem, crops, np.array([AS_IS] + [DRAWN] * DRAWN_WINDOWS, np.uint8)
 

@@ -1,6 +1,6 @@
 """Training forensix-attribution: which family of generators made a picture, or none of those that training has.
 
-A linear rule over what the detector's pretrained network says of the windows and of the whole picture. Families that at
+A linear rule over what the detector's pretrained network says of the windows and of the middle square. Families that at
 least two repositories show, and that are recognised in the one from the other, are named; pictures of all others teach
 ``unknown``. What is measured follows the detector's folds: a picture of a family that other repositories show as well
 is to be named, one of a family that only its own fold holds is to be called unknown. The logit of ``unknown`` is moved
@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 
 from forensix.models import Measurement, ModelCard, Output, TrainingSource
 from forensix.models.architectures.logistic import Logistic, build
-from forensix.training.images.features import AS_IS, AS_IS_WHOLE, DRAWN, DRAWN_WHOLE
+from forensix.training.images.features import AS_IS, AS_IS_SQUARE, DRAWN, DRAWN_SQUARE
 from forensix.training.images.fit import domain_weights, domains
 
 UNKNOWN = "unknown"
@@ -56,12 +56,12 @@ def named_families(table: pd.DataFrame) -> tuple[str, ...]:
     return tuple(sorted(str(name) for name in n_repositories.index[n_repositories >= 2] if name in named))
 
 
-def _vectors(statistics: NDArray[np.float16], window: int, whole: int) -> NDArray[np.float32]:
-    return np.concatenate([statistics[:, window], statistics[:, whole]], axis=1).astype(np.float32)
+def _vectors(statistics: NDArray[np.float16], window: int, square: int) -> NDArray[np.float32]:
+    return np.concatenate([statistics[:, window], statistics[:, square]], axis=1).astype(np.float32)
 
 
 def _fit(statistics: NDArray[np.float16], y: NDArray[np.int64], weights: NDArray[np.float64], n: int) -> Logistic:
-    x = np.concatenate([_vectors(statistics, w, v) for w, v in ((AS_IS, AS_IS_WHOLE), (DRAWN[0], DRAWN_WHOLE))])
+    x = np.concatenate([_vectors(statistics, w, v) for w, v in ((AS_IS, AS_IS_SQUARE), (DRAWN[0], DRAWN_SQUARE))])
     w = np.tile(weights, 2)
     mean = np.average(x, axis=0, weights=w)
     scale = np.sqrt(np.average((x - mean) ** 2, axis=0, weights=w)) + 1e-4
@@ -81,7 +81,7 @@ def _fit(statistics: NDArray[np.float16], y: NDArray[np.int64], weights: NDArray
 
 @torch.inference_mode()
 def _logits(rule: Logistic, statistics: NDArray[np.float16]) -> NDArray[np.float64]:
-    return np.asarray(rule(torch.from_numpy(_vectors(statistics, AS_IS, AS_IS_WHOLE))).numpy(), dtype=np.float64)
+    return np.asarray(rule(torch.from_numpy(_vectors(statistics, AS_IS, AS_IS_SQUARE))).numpy(), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def train_attribution(
         summary="Which family of generators made a picture, or none of those known, by the detector's network.",
         architecture="logistic",
         config={"n_inputs": rule.mean.numel(), "n_outputs": len(labels)},
-        preprocessing={"statistics": "forensix-image: mean of the windows', then the whole picture's"},
+        preprocessing={"statistics": "forensix-image: mean of the windows', then the middle square's"},
         output=Output(labels=labels),
         calibrated_on=None,
         trained_on=trained_on,

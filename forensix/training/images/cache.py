@@ -1,7 +1,7 @@
 """Pictures decoded once: bounded views of each, in one file a picture, so that every epoch can cut fresh crops.
 
-A picture is kept as windows at native resolution and as the whole picture scaled down. Files are written one by one and
-renamed when whole: a run that was cut off goes on where it stopped.
+A picture is kept as windows at native resolution, as its middle square, and scaled down to somewhat more than that.
+Files are written one by one and renamed when whole: a run that was cut off goes on where it stopped.
 """
 
 import hashlib
@@ -19,10 +19,12 @@ from numpy.typing import ArrayLike, NDArray
 from PIL import Image
 
 from forensix.errors import InputNotFound
-from forensix.synthetic.crops import RGB, whole_picture
+from forensix.synthetic.crops import RGB, middle, middle_square, resized
 from forensix.training.sources import Repositories
 
 NATIVE_SIDE_PX = 448
+LARGE_PX = 512
+"""Short side of what squares are drawn from, unless the picture is smaller; the long one is at most 1.5 times that."""
 N_WINDOWS = 2
 LEAST_SIDE_PX = 64
 NEAR_BITS = 4
@@ -37,8 +39,10 @@ class Views:
 
     native: tuple[RGB, ...]
     """Windows at native resolution."""
-    whole: RGB
-    """The whole picture, scaled as the detector does it."""
+    square: RGB
+    """The middle, as the detector looks at it."""
+    large: RGB
+    """The picture scaled down, for squares at other places and scales."""
     hash: int
     """64 bits, alike for copies that were scaled or encoded anew."""
 
@@ -66,7 +70,15 @@ def cut_views(rgb: RGB, rng: np.random.Generator, *, cells: int = 1) -> Views:
             top, left = int(rng.integers(height - h + 1)), int(rng.integers(width - w + 1))
             view = piece[top : top + h, left : left + w]
         native.append(np.ascontiguousarray(view))
-    return Views(tuple(native), whole_picture(rgb[:height, :width]), difference_hash(rgb))
+    first = rgb[:height, :width]
+    return Views(tuple(native), middle_square(first), _large(first), difference_hash(rgb))
+
+
+def _large(rgb: RGB) -> RGB:
+    short = min(rgb.shape[:2])
+    height, width = (min(size, int(short * 1.5)) for size in rgb.shape[:2])
+    scale = min(1.0, LARGE_PX / short)
+    return resized(middle(rgb, height, width), round(height * scale), round(width * scale))
 
 
 def decode(data: bytes) -> RGB | None:
@@ -118,7 +130,7 @@ def _store(path: Path, views: Views | None) -> None:
     with partial.open("wb") as file:
         if views is not None:
             arrays = {f"native{i}": view for i, view in enumerate(views.native)}
-            np.savez(file, whole=views.whole, hash=np.uint64(views.hash), **arrays)  # type: ignore[arg-type]
+            np.savez(file, square=views.square, large=views.large, hash=np.uint64(views.hash), **arrays)  # type: ignore[arg-type]
     partial.replace(path)
 
 
@@ -139,7 +151,7 @@ def load(path: Path) -> Views:
         raise OSError(f"{path.name} could not be decoded")
     with np.load(path) as stored:
         native = tuple(stored[key] for key in sorted(stored.files) if key.startswith("native"))
-        return Views(native, stored["whole"], int(stored["hash"]))
+        return Views(native, stored["square"], stored["large"], int(stored["hash"]))
 
 
 def usable(table: pd.DataFrame, folder: Path) -> pd.DataFrame:

@@ -9,10 +9,11 @@ import io
 import numpy as np
 from PIL import Image, ImageFilter
 
-from forensix.synthetic.crops import RGB, SIDE_PX, at_least
+from forensix.synthetic.crops import RGB, SIDE_PX, SQUARE_PX, STEP_PX, at_least, middle_square
 from forensix.training.images.cache import Views
 
-LEAST_SCALE = 0.4
+LEAST_SCALE, LEAST_SQUARE_SCALE = 0.4, 0.8
+PART_SIDES_PX = (256, 320, 384)
 LEAST_QUALITY, MOST_QUALITY = 40, 98
 _GRID_PX = 8
 """Crops are encoded with a margin of a JPEG block, so that blocks do not start at a crop's corner."""
@@ -61,21 +62,39 @@ def mirrored(rgb: RGB, rng: np.random.Generator) -> RGB:
     return np.ascontiguousarray(rgb[:, ::-1] if rng.random() < 0.5 else rgb)
 
 
-def draw(views: Views, rng: np.random.Generator, *, whole: bool) -> RGB:
-    """Return a crop (`SIDE_PX`, `SIDE_PX`, 3) of a window at native resolution, or of the ``whole`` picture."""
-    rgb = views.whole if whole else views.native[int(rng.integers(len(views.native)))]
-    scale = 1.0
-    if rng.random() < 0.6:
-        scale = float(rng.uniform(0.85 if whole else LEAST_SCALE, 1.0))
-    cut = window(rgb, round((SIDE_PX + _GRID_PX) / scale), rng)
+def draw(views: Views, rng: np.random.Generator) -> RGB:
+    """Return a crop (`SIDE_PX`, `SIDE_PX`, 3) of a window at native resolution."""
+    rgb = views.native[int(rng.integers(len(views.native)))]
+    return _drawn(rgb, SIDE_PX, _scale(LEAST_SCALE, rng), rng)
+
+
+def draw_square(views: Views, rng: np.random.Generator) -> RGB:
+    """Return a square about as the detector cuts it, (side, side, 3); of `SQUARE_PX` where there is so much."""
+    return _drawn(views.large, SQUARE_PX, _scale(LEAST_SQUARE_SCALE, rng), rng)
+
+
+def draw_part(views: Views, rng: np.random.Generator, sides: tuple[int, ...] = PART_SIDES_PX) -> RGB:
+    """Return a square of a smaller side, of a picture scaled down or not: that of a picture which was cut."""
+    rgb = views.large if rng.random() < 0.5 else views.native[int(rng.integers(len(views.native)))]
+    return _drawn(rgb, int(rng.choice(sides)), 1.0, rng)
+
+
+def _scale(least: float, rng: np.random.Generator) -> float:
+    return float(rng.uniform(least, 1.0)) if rng.random() < 0.6 else 1.0
+
+
+def _drawn(rgb: RGB, side: int, scale: float, rng: np.random.Generator) -> RGB:
+    cut = window(rgb, round((side + _GRID_PX) / scale), rng)
     # Views are bounded: what is too small to be scaled by so much is scaled by less.
-    scale = max(scale, min(1.0, SIDE_PX / min(cut.shape[:2])))
+    scale = max(scale, min(1.0, side / min(cut.shape[:2])))
     cut = degraded(scaled(cut, scale, rng), rng)
-    return mirrored(window(at_least(cut, SIDE_PX), SIDE_PX, rng), rng)
+    side = max(SIDE_PX, min(side, min(cut.shape[:2]) // STEP_PX * STEP_PX))
+    return mirrored(window(at_least(cut, side), side, rng), rng)
 
 
 def alike(views: Views, rng: np.random.Generator) -> Views:
     """Return the views as those of the picture scaled to 0.5 to 1 and stored at quality 60 to 95."""
     scale = float(rng.uniform(0.5, 1.0))
     native = tuple(encode(scaled(view, scale, rng), rng, least=60, most=95) for view in views.native)
-    return Views(native, encode(views.whole, rng, least=60, most=95), views.hash)
+    large = encode(views.large, rng, least=60, most=95)
+    return Views(native, middle_square(large), large, views.hash)

@@ -1,6 +1,6 @@
 """What the pretrained networks say of crops of the training pictures, computed once and kept, a file a picture.
 
-Of every picture two crops are as they are (a window, the whole) and three are drawn by `crops.draw`; of the
+Of every picture two crops are as they are (a window, the middle square) and four are drawn (see `crops`); of the
 first pictures of every source there are two more, of both classes scaled and encoded alike, to measure on.
 """
 
@@ -20,25 +20,38 @@ from forensix.synthetic.crops import RGB, SIDE_PX, windows
 from forensix.synthetic.detector import normalised
 from forensix.training.backbone import load_imagenet
 from forensix.training.images import cache
-from forensix.training.images.crops import alike, draw
+from forensix.training.images.crops import alike, draw, draw_part, draw_square
 
-AS_IS, AS_IS_WHOLE, DRAWN, DRAWN_WHOLE, ALIKE, ALIKE_WHOLE = 0, 1, (2, 3), 4, 5, 6
+AS_IS, AS_IS_SQUARE, DRAWN, DRAWN_SQUARE, DRAWN_PART, ALIKE, ALIKE_SQUARE = 0, 1, (2, 3), 4, 5, 6, 7
 """Places of a picture's crops in its file."""
-ALIKE_OF_EACH = 60
-AT_ONCE = 4
+N_PLACES = 8
+ALIKE_OF_EACH = 20
+AT_ONCE = 6
 """Pictures whose crops go through the network together."""
 
 
 def _crops(views: cache.Views, rng: np.random.Generator, *, judged: bool) -> list[RGB]:
-    def middle(rgb: RGB) -> RGB:
+    def window(rgb: RGB) -> RGB:
         return np.asarray(windows(rgb, SIDE_PX, 1)[0])
 
-    drawn = [draw(views, rng, whole=False) for _ in DRAWN] + [draw(views, rng, whole=True)]
-    crops = [middle(views.native[0]), middle(views.whole), *drawn]
+    drawn = [*(draw(views, rng) for _ in DRAWN), draw_square(views, rng), draw_part(views, rng)]
+    crops = [window(views.native[0]), views.square, *drawn]
     if judged:
         same = alike(views, rng)
-        crops += [middle(same.native[0]), middle(same.whole)]
+        crops += [window(same.native[0]), same.square]
     return crops
+
+
+def _statistics(network: torch.nn.Module, crops: list[RGB]) -> NDArray[np.float16]:
+    """Return what the networks say of crops of several sizes, (n, statistics)."""
+    values = np.empty((len(crops), N_STATISTICS), np.float16)
+    sides = np.array([len(crop) for crop in crops])
+    for side in np.unique(sides):
+        places = np.flatnonzero(sides == side)
+        x = normalised(np.stack([crops[i] for i in places])).bfloat16()
+        with torch.inference_mode():
+            values[places] = statistics(network(x)).numpy()
+    return values
 
 
 def compute(table: pd.DataFrame, folder: Path, *, seed: int = 0, log: Callable[[str], None] = lambda _: None) -> None:
@@ -61,8 +74,7 @@ def compute(table: pd.DataFrame, folder: Path, *, seed: int = 0, log: Callable[[
             _crops(cache.load(file), np.random.default_rng(1 + seed + zlib.crc32(file.name.encode())), judged=judged)
             for file, judged in part
         ]
-        with torch.inference_mode():
-            values = statistics(network(normalised(np.concatenate(crops)).bfloat16())).numpy().astype(np.float16)
+        values = _statistics(network, [crop for of_picture in crops for crop in of_picture])
         first = 0
         for (file, _), of_picture in zip(part, crops, strict=True):
             partial = (folder / file.name).with_suffix(".partial")
@@ -75,14 +87,14 @@ def compute(table: pd.DataFrame, folder: Path, *, seed: int = 0, log: Callable[[
 
 
 def load(table: pd.DataFrame, folder: Path) -> NDArray[np.float16]:
-    """Return the statistics of a table's pictures, (pictures, 7, statistics); NaN where a crop was not made.
+    """Return the statistics of a table's pictures, (pictures, places, statistics); NaN where a crop was not made.
 
     Raises
     ------
     OSError
         A picture's are missing: see `compute`.
     """
-    features = np.full((len(table), 7, N_STATISTICS), np.nan, np.float16)
+    features = np.full((len(table), N_PLACES, N_STATISTICS), np.nan, np.float16)
     for i, file in enumerate(map(Path, table.file)):
         with np.load(folder / file.name) as stored:
             features[i, : len(stored["stats"])] = stored["stats"]

@@ -9,14 +9,22 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from forensix.models.architectures.pictures import WHOLE, WINDOW, Rule
-from forensix.training.images.features import ALIKE, ALIKE_WHOLE, AS_IS, AS_IS_WHOLE, DRAWN, DRAWN_WHOLE
+from forensix.models.architectures.pictures import SQUARE, WINDOW, Rule
+from forensix.training.images.features import (
+    ALIKE,
+    ALIKE_SQUARE,
+    AS_IS,
+    AS_IS_SQUARE,
+    DRAWN,
+    DRAWN_PART,
+    DRAWN_SQUARE,
+)
 
 STRENGTH = 0.01
 """Inverse of the ridge penalty, for weights whose mean is 1; a third and a tenth did worse on the folds."""
 SMALL_DOMAIN = 20
-WHOLE_SHARE = 0.5
-"""What the whole picture weighs beside the mean of the windows."""
+SQUARE_SHARE = 0.65
+"""What the middle square weighs beside the mean of the windows."""
 _LEAST_SCALE = 1e-4
 
 
@@ -63,7 +71,7 @@ def fit_rule(
     """
     rule = Rule(statistics.shape[2])
     with torch.no_grad():
-        for output, places in ((WINDOW, (AS_IS, *DRAWN)), (WHOLE, (AS_IS_WHOLE, DRAWN_WHOLE))):
+        for output, places in ((WINDOW, (AS_IS, *DRAWN)), (SQUARE, (AS_IS_SQUARE, DRAWN_SQUARE, DRAWN_PART))):
             x = np.concatenate([statistics[:, place] for place in places]).astype(np.float32)
             w = np.tile(weights, len(places)).astype(np.float32)
             mean = np.average(x, axis=0, weights=w)
@@ -85,10 +93,11 @@ def fit_rule(
 
 @torch.inference_mode()
 def rule_logits(rule: Rule, statistics: NDArray[np.float16], *, same: bool = False) -> NDArray[np.float64]:
-    """Return the logit of every picture by one window and the whole, as it is or encoded alike; NaN if not made."""
-    window, whole = (ALIKE, ALIKE_WHOLE) if same else (AS_IS, AS_IS_WHOLE)
-    outputs = [rule(torch.from_numpy(statistics[:, place].astype(np.float32))) for place in (window, whole)]
-    return np.asarray((1 - WHOLE_SHARE) * outputs[0][:, WINDOW] + WHOLE_SHARE * outputs[1][:, WHOLE], dtype=np.float64)
+    """Return the logit of every picture by a window and the square, as it is or encoded alike; NaN if not made."""
+    places = (ALIKE, ALIKE_SQUARE) if same else (AS_IS, AS_IS_SQUARE)
+    window, square = (rule(torch.from_numpy(statistics[:, place].astype(np.float32))) for place in places)
+    logits = (1 - SQUARE_SHARE) * window[:, WINDOW] + SQUARE_SHARE * square[:, SQUARE]
+    return np.asarray(logits, dtype=np.float64)
 
 
 @dataclass(frozen=True)

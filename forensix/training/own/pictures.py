@@ -1,6 +1,6 @@
 """Pictures, and frames of videos, through scaling and encoding as for the detector that ships.
 
-That one is shown crops at native resolution and of the whole, published networks what the plan on their card says.
+That one is shown crops at native resolution and of squares, published networks what the plan on their card says.
 """
 
 import zlib
@@ -15,12 +15,12 @@ from forensix.errors import UnsupportedMedia
 from forensix.media import Media, open_media
 from forensix.models import LoadedModel
 from forensix.models.architectures.efficientnet import statistics
-from forensix.models.architectures.pictures import WHOLE, WINDOW
+from forensix.models.architectures.pictures import SQUARE, WINDOW
 from forensix.models.feeding import fed
-from forensix.synthetic.crops import at_least
+from forensix.synthetic.crops import SIDE_PX, at_least
 from forensix.synthetic.detector import PictureDetector, detector_of, normalised
 from forensix.training.images.cache import Views, cut_views
-from forensix.training.images.crops import LEAST_SCALE, degraded, draw, mirrored, scaled, window
+from forensix.training.images.crops import LEAST_SCALE, degraded, draw, draw_part, mirrored, scaled, window
 from forensix.training.own.material import Arrays, Material
 from forensix.training.own.recipe import Batch, Recipe, Rng
 
@@ -91,11 +91,11 @@ class Pictures(WholePictures):
         self._statistics: dict[tuple[str, int], tuple[Tensor, int]] = {}
 
     def kept(self, media: Media, rng: Rng) -> Arrays:
-        """Return the views of a picture, the whole last; of a video those of frames drawn from it."""
+        """Return the views of a picture, those of squares last; of a video those of frames drawn from it."""
         arrays: list[Any] = []
         for rgb in pictures_of(media):
             views = cut_views(rgb, rng)
-            arrays += [*views.native, views.whole]
+            arrays += [*views.native, views.square, views.large]
             # Which arrays belong together is told by their last one.
             arrays.append(np.array(len(views.native)))
         return tuple(arrays)
@@ -126,13 +126,14 @@ class Pictures(WholePictures):
         return self._statistics[key]
 
     def example(self, arrays: Arrays, size: int, rng: Rng) -> tuple[np.ndarray[Any, Any], int]:
-        """Return a crop (224, 224, 3) of a window, or of the whole, which the network reads at its second output."""
+        """Return a crop (224, 224, 3) of a window, or of a square, which the network reads at its second output."""
         ends = [i for i, one in enumerate(arrays) if one.ndim == 0]
         end = ends[int(rng.integers(len(ends)))]
         n = int(arrays[end])
-        views = Views(arrays[end - 1 - n : end - 1], arrays[end - 1], 0)
-        whole = bool(rng.random() < 0.5)
-        return draw(views, rng, whole=whole), WHOLE if whole else WINDOW
+        views = Views(arrays[end - 2 - n : end - 2], arrays[end - 2], arrays[end - 1], 0)
+        if rng.random() < 0.5:
+            return draw_part(views, rng, (SIDE_PX,)), SQUARE
+        return draw(views, rng), WINDOW
 
     def inputs(self, drawn: list[np.ndarray[Any, Any]]) -> Tensor:
         """Return crops as the network takes them."""

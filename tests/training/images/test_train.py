@@ -12,8 +12,8 @@ from PIL import Image
 from forensix.errors import UsageError
 from forensix.metrics import auc
 from forensix.models import Output, save_model
-from forensix.models.architectures.pictures import WHOLE, WINDOW
-from forensix.synthetic.crops import SIDE_PX
+from forensix.models.architectures.pictures import SQUARE, WINDOW
+from forensix.synthetic.crops import SIDE_PX, SQUARE_PX, STEP_PX
 from forensix.training.images import attribution
 from forensix.training.images import cache as images_cache
 from forensix.training.images import crops as images_crops
@@ -110,7 +110,8 @@ def test_the_cache_keeps_native_pixels_and_goes_on_where_it_stopped(origin, tmp_
     first = images_cache.load(Path(kept.file[0]))
     with Repositories(origin.repositories) as opened:
         rgb = images_cache.decode(opened.read("a/photos", "0.png"))
-    assert np.array_equal(first.native[0], rgb) and min(first.whole.shape[:2]) == 256
+    assert np.array_equal(first.native[0], rgb) and first.square.shape == (288, 288, 3)
+    assert np.array_equal(first.large, rgb)
 
 
 def test_a_montage_is_cut_and_large_pictures_become_bounded_views():
@@ -118,7 +119,8 @@ def test_a_montage_is_cut_and_large_pictures_become_bounded_views():
     cells = images_cache.cut_views(photo(0, 400, 600), rng, cells=2).native
     assert [cell.shape for cell in cells] == [(200, 300, 3)] * 4
     large = images_cache.cut_views(photo(0, 700, 1400), rng)
-    assert [view.shape for view in large.native] == [(448, 448, 3)] * 2 and large.whole.shape == (256, 448, 3)
+    assert [view.shape for view in large.native] == [(448, 448, 3)] * 2 and large.large.shape == (512, 768, 3)
+    assert large.square.shape == (448, 448, 3)
 
 
 def test_near_copies_are_found_and_others_are_not():
@@ -135,12 +137,27 @@ def test_near_copies_are_found_and_others_are_not():
 
 
 @pytest.mark.parametrize("size", [(64, 64), (100, 500), (448, 448)])
-@pytest.mark.parametrize("whole", [False, True])
-def test_crops_have_one_size_and_follow_the_seed(size, whole):
+@pytest.mark.parametrize(
+    ("draw", "sides"),
+    [
+        (images_crops.draw, {SIDE_PX}),
+        (images_crops.draw_square, set(range(SIDE_PX, SQUARE_PX + 1, STEP_PX))),
+        (images_crops.draw_part, set(range(SIDE_PX, max(images_crops.PART_SIDES_PX) + 1, STEP_PX))),
+    ],
+)
+def test_crops_are_square_and_follow_the_seed(size, draw, sides):
     views = images_cache.cut_views(photo(3, *size), np.random.default_rng(0))
     for seed in range(12):
-        cuts = [images_crops.draw(views, np.random.default_rng(seed), whole=whole) for _ in range(2)]
-        assert cuts[0].shape == (SIDE_PX, SIDE_PX, 3) and cuts[0].dtype == np.uint8 and np.array_equal(*cuts)
+        cuts = [draw(views, np.random.default_rng(seed)) for _ in range(2)]
+        height, width, channels = cuts[0].shape
+        assert height == width and height in sides and channels == 3
+        assert cuts[0].dtype == np.uint8 and np.array_equal(*cuts)
+
+
+def test_squares_are_drawn_in_full_size_where_there_is_so_much():
+    views = images_cache.cut_views(photo(3, 600, 700), np.random.default_rng(0))
+    for seed in range(12):
+        assert images_crops.draw_square(views, np.random.default_rng(seed)).shape == (SQUARE_PX, SQUARE_PX, 3)
 
 
 def test_weights_give_classes_and_domains_the_same_sum():
@@ -171,22 +188,23 @@ def prepared() -> images.Prepared:
         mark[8:12] = 3.0 * (family == "stable-diffusion")
         for _ in range(40):
             rows.append((f"r/{i}", maker, fake))
-            statistics.append(own + mark + rng.normal(0, 1, (7, N_STATISTICS)))
+            statistics.append(own + mark + rng.normal(0, 1, (images_features.N_PLACES, N_STATISTICS)))
     table = pd.DataFrame(rows, columns=["repo", "made_by", "fake"]).assign(licence="own")
     return images.Prepared(table, np.array(statistics, np.float16), np.arange(len(table)) // 40 % 4)
 
 
 def test_a_rule_is_the_same_for_both_outputs_where_both_see_the_same(prepared):
     x = prepared.statistics.copy()
-    x[:, images_features.AS_IS_WHOLE] = x[:, images_features.AS_IS] * 2 + 1
-    x[:, images_features.DRAWN_WHOLE] = x[:, images_features.DRAWN[0]] * 2 + 1
     x[:, images_features.DRAWN[1]] = x[:, images_features.DRAWN[0]]
+    x[:, images_features.AS_IS_SQUARE] = x[:, images_features.AS_IS] * 2 + 1
+    for place in (images_features.DRAWN_SQUARE, images_features.DRAWN_PART):
+        x[:, place] = x[:, images_features.DRAWN[0]] * 2 + 1
     rule = images_fit.fit_rule(x, prepared.fake, np.ones(len(x)), strength=1e-3)
     with torch.inference_mode():
         window = rule(torch.from_numpy(x[:, images_features.AS_IS].astype(np.float32)))[:, WINDOW]
-        whole = rule(torch.from_numpy(x[:, images_features.AS_IS_WHOLE].astype(np.float32)))[:, WHOLE]
+        square = rule(torch.from_numpy(x[:, images_features.AS_IS_SQUARE].astype(np.float32)))[:, SQUARE]
     assert auc(prepared.fake, window.numpy()) > 0.8
-    assert np.corrcoef(window.numpy(), whole.numpy())[0, 1] > 0.99
+    assert np.corrcoef(window.numpy(), square.numpy())[0, 1] > 0.99
 
 
 def test_held_out_logits_come_from_rules_that_did_not_see_the_fold(prepared):
@@ -249,4 +267,4 @@ def test_features_are_kept_and_computed_once(origin, tmp_path):
     images_features.compute(table, folder)
     assert first.stat().st_mtime_ns == written
     statistics = images_features.load(table, folder)
-    assert statistics.shape == (len(table), 7, 1872) and np.isfinite(statistics).all()
+    assert statistics.shape == (len(table), images_features.N_PLACES, 1872) and np.isfinite(statistics).all()
