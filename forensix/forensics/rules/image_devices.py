@@ -64,21 +64,35 @@ def _two_cameras(facts: Facts) -> list[Finding]:
             "The maker's note begins as another maker's does",
         )
     elif others:
-        named, why = [models[0], others[0]], "Programs copy the name from EXIF into XMP as it stands"
+        return [
+            finding(
+                "benign",
+                "XMP names another camera than EXIF does",
+                f"{_said([models[0], others[0]])}. Programs copy the name from EXIF into XMP as it stands, but some "
+                "drones write a name of their own there; so does whoever puts one picture's record into another file.",
+                "device",
+                "integrity",
+                facts=[models[0], others[0]],
+            )
+        ]
     else:
         return []
     return [
         finding(
             "suspect",
             "The file names two cameras",
-            f"{'; '.join(f'{place(f)} says {str(f.value).strip()!r}' for f in named[:4])}. {why}: the record of one "
-            "picture was put into the file of another, or a name was written in.",
+            f"{_said(named[:4])}. {why}: the record of one picture was put into the file of another, or a name was "
+            "written in.",
             "device",
             "editing",
             facts=named[:4],
             flags=["METADATA_ERROR"],
         )
     ]
+
+
+def _said(named: list[Fact]) -> str:
+    return "; ".join(f"{place(f)} says {str(f.value).strip()!r}" for f in named)
 
 
 def _same(first: Fact, second: Fact) -> bool:

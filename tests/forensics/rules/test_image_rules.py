@@ -205,8 +205,11 @@ def test_the_note_of_another_maker(make_of: str, note: bytes, claimed: bool, tmp
 @pytest.mark.parametrize(("model", "claimed"), [("Other 5", True), ("MODEL ONE", False), ("Maker Model One", False)])
 def test_another_camera_in_xmp(model: str, claimed: bool, tmp_path: Path) -> None:
     packet = make.xmp_packet(f"tiff:Model='{model}' xmlns:tiff='http://ns.adobe.com/tiff/1.0/'")
-    data = with_tags(extra=make.xmp_segment(packet))
-    assert ("The file names two cameras" in noted(judge(data, tmp_path))) == claimed
+    findings = judge(with_tags(extra=make.xmp_segment(packet)), tmp_path)
+    told = [f.severity for f in findings if f.claim.claim == "XMP names another camera than EXIF does"]
+    # Drones write a name of their own into XMP, so this accuses nobody.
+    assert told == (["benign"] if claimed else [])
+    assert "The file names two cameras" not in noted(findings)
 
 
 @pytest.mark.parametrize(("model", "claimed"), [("iPhone 15 Pro", True), ("iPhone 11", False), ("Pixel 7", True)])
