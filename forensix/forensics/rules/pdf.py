@@ -189,7 +189,7 @@ def _drawing(facts: Facts) -> Iterator[Finding]:
     covered = [f for f in facts.all("pdf.covered_text") if isinstance(f.value, dict)]
     by_cover = {
         (cover, written): [f for f in covered if f.value["cover"] == cover and bool(f.value["over"].strip()) is written]
-        for cover in ("white", "filled", "picture")
+        for cover in ("white", "filled", "picture", "field")
         for written in (True, False)
     }
     for marks, severity, claim, why in (
@@ -226,6 +226,13 @@ def _drawing(facts: Facts) -> Iterator[Finding]:
             "A picture covers text",
             "The text beneath was drawn first and is still in the file, though no reader sees it. Pasting a picture of "
             "other words over it leaves this; so do stamps, and figures put together from layers.",
+        ),
+        (
+            by_cover["field", False],
+            "benign",
+            "A form field without words covers text",
+            "The text beneath is printed on the page and can be copied, but the field's ground or picture hides it. "
+            "Hints of printed forms and places for signing lie so; so do words that somebody laid a field over.",
         ),
         (
             list(facts.all("pdf.redaction")),

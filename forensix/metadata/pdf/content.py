@@ -10,7 +10,7 @@ ISO 32000-2:2020, 12.5.5 (how the appearance of an annotation is put into its re
 """
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import pikepdf
@@ -69,7 +69,8 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
         share = max((_area(m.box) / area for m in drawing.marks if m.kind == "image" and area > 0), default=0.0)
         scanned += share > SCAN_SHARE and visible == 0
         with_text += visible > 0
-        covered, laid_over = _covered(drawing.marks, area), _laid_over(drawing.marks, area)
+        covered = chain(_covered(drawing.marks, area), _below_fields(drawing, area))
+        laid_over = _laid_over(drawing.marks, area)
         items += [Fact("pdf.covered_text", {"page": number, **place}, where) for place in islice(covered, TOLD)]
         items += [Fact("pdf.covered_picture", {"page": number, **place}, where) for place in islice(laid_over, TOLD)]
         items += [] if anew else _contradictions([field for field, _, _ in shown], drawing, number)
@@ -108,6 +109,14 @@ def _covered(marks: list[Mark], area: float) -> Iterator[dict[str, Any]]:
         # What is written again as it was is no change.
         if _n_alphanumeric(under) >= LEAST_LETTERS and under.split() != over.split():
             yield {"box_pt": _rounded(mark.box), "cover": _kind(mark), "under": under[:200], "over": over[:200]}
+
+
+def _below_fields(drawing: Drawing, area: float) -> Iterator[dict[str, Any]]:
+    """Yield what form fields without words cover of the page's own text."""
+    for _, mark in _covers(drawing.empty, area):
+        under = _inside(mark.box, drawing.marks[: drawing.n_own])
+        if _n_alphanumeric(under) >= LEAST_LETTERS:
+            yield {"box_pt": _rounded(mark.box), "cover": "field", "under": under[:200], "over": ""}
 
 
 def _laid_over(marks: list[Mark], area: float) -> Iterator[dict[str, Any]]:

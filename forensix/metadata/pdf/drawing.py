@@ -68,6 +68,7 @@ def draw(
         reader.drawing.forms.append(written)
         # Empty fields lie over lines and hints of printed forms.
         if not written:
+            reader.drawing.empty += reader.drawing.marks[n_marks:]
             del reader.drawing.marks[n_marks:]
     return reader.drawing
 

@@ -46,6 +46,8 @@ class Drawing:
     """How many of the marks, the first ones, are the page's and no form field's."""
     forms: list[list[Mark]] = field(default_factory=list)
     """The words of each form field, in the order in which they were given."""
+    empty: list[Mark] = field(default_factory=list)
+    """What form fields without words draw: their grounds and pictures."""
     n_text: int = 0
     n_hidden_text: int = 0
 

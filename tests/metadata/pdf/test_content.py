@@ -141,7 +141,7 @@ def test_notes_over_text(tmp_path: Path, annotation: Dictionary, claim: tuple[st
 @pytest.mark.parametrize(
     ("ground", "matrix", "flags", "expected"),
     [
-        (b"1 g 0 0 90 34 re f EMC BT ET %", (1, 0, 0, 1), 0, []),
+        (b"1 g 0 0 90 34 re f EMC BT ET %", (1, 0, 0, 1), 0, ["A form field without words covers text (page 1)"]),
         (b"1 g", (1, 0, 0, 1), 0, ["A white box covers text, and other text is written on the box (page 1)"]),
         (b"1 0 0 rg", (0, 1, -1, 0), 0, ["A filled box covers text, and other text is written on the box (page 1)"]),
         (b"1 g", (1, 0, 0, 1), 2, []),

@@ -235,6 +235,31 @@ def test_fields_that_may_show_something_else(tmp_path: Path, value: str, shown: 
     assert not told(form(tmp_path, value, shown, **options), "form field")
 
 
+@pytest.mark.parametrize(
+    ("place", "ground", "n_told"),
+    [
+        ([98, 697, 300, 713], b"1 g", 1),
+        ([98, 697, 300, 713], b"0.9 0.9 1 rg", 1),
+        ([98, 600, 300, 616], b"1 g", 0),
+        ([98, 697, 300, 713], b"", 0),
+    ],
+)
+def test_an_empty_field_over_printed_words(tmp_path: Path, place: list[int], ground: bytes, n_told: int) -> None:
+    with pikepdf.new() as document:
+        made = page(document, LINE)
+        look = Stream(document, ground + b" 0 0 202 16 re f" if ground else b"/Tx BMC EMC")
+        look.update({"/Subtype": Name.Form, "/BBox": Array([0, 0, 202, 16])})
+        field = Dictionary(Subtype=Name.Widget, FT=Name.Tx, T=String("a"), Rect=Array(place))
+        field.AP = Dictionary(N=document.make_indirect(look))
+        made.obj.Annots = Array([document.make_indirect(field)])
+        document.Root.AcroForm = Dictionary(Fields=made.obj.Annots)
+        found = told(saved(document, tmp_path), "covers text") + told(tmp_path / "a.pdf", "hides text")
+    assert [(f.severity, f.claim.claim) for f in found] == [
+        ("benign", "A form field without words covers text (page 1)")
+    ] * n_told
+    assert all("Total 100.00 EUR" in f.claim.value[0] for f in found)
+
+
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
     monkeypatch.chdir(tmp_path)
