@@ -1,11 +1,10 @@
-"""Claims that videos and recordings share: programs, encoders, dates, edit lists, order of boxes, generators."""
+"""Claims that videos and recordings share: programs, encoders, dates, order of boxes, generators."""
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 
 from forensix.forensics.findings import Finding, finding, place
-from forensix.forensics.rules import video_tags
+from forensix.forensics.rules import video_edits, video_tags
 from forensix.forensics.rules.video_dates import date_rules
 from forensix.forensics.software import identify
 from forensix.metadata.facts import Fact, Facts
@@ -54,10 +53,6 @@ HANDLERS = (
 BEFORE = re.compile(r",| \(")
 """What divides the name of what gives them from what else is said of it."""
 
-EDIT_START_S = 1.0
-EDIT_GAP_S = 0.25
-"""Encoders and muxers leave out up to some frames of delay; less than this between two stretches is no cut."""
-
 
 def rules(facts: Facts) -> Iterator[Finding]:
     """Yield the claims that hold for videos and recordings alike."""
@@ -76,7 +71,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
     yield from _encoders(facts, is_named=is_ffmpeg)
     yield from _handlers(facts, [f for f in traces if is_ffmpeg])
     yield from date_rules(facts)
-    yield from _edits(facts)
+    yield from video_edits.rules(facts)
     yield from _order(facts)
     yield from _after_end(facts)
     yield from _silent(facts)
@@ -188,49 +183,6 @@ def _handlers(facts: Facts, known: list[Fact]) -> Iterator[Finding]:
             "origin",
             facts=handlers,
         )
-
-
-def _edits(facts: Facts) -> Iterator[Finding]:
-    """An edit list says which part of a track is played; cutting without encoding again leaves the rest inside."""
-    hidden, several = [], []
-    texts: dict[int, str] = {}
-    for fact in facts.items:
-        match = re.fullmatch(r"container\.track\.(\d+)\.edits", fact.key)
-        if not match or not isinstance(fact.value, list):
-            continue
-        scale = facts.get(f"container.media.{match.group(1)}.timescale") or 1
-        # Each is the length played and where it begins in the track; a beginning of -1 is a pause.
-        parts = [(length, start / scale) for length, start in (r for r in fact.value if len(r) == 2) if start >= 0]
-        if any(abs(b[1] - a[1] - a[0]) >= EDIT_GAP_S for a, b in pairwise(parts)):
-            several.append(fact)
-            texts[id(fact)] = "; ".join(f"{length} s from {start:.2f} s" for length, start in parts[:20])
-        elif parts and parts[0][1] >= EDIT_START_S:
-            hidden.append(fact)
-            texts[id(fact)] = f"begins at {parts[0][1]:.2f} s"
-    for edits, claim, why in (
-        (
-            several,
-            "The recording is played in parts",
-            "The edit list names several stretches of the track, so parts are left out or moved",
-        ),
-        (
-            hidden,
-            "The beginning of the recording is hidden",
-            "Playing starts later than the track does, as after trimming",
-        ),
-    ):
-        if edits:
-            yield finding(
-                "suspect",
-                claim,
-                f"{place(edits[0])}: {why}; what is left out may still be in the file. Trimming on a phone does this, "
-                "without any other change.",
-                "versions",
-                "editing",
-                facts=edits,
-                values=[texts[id(f)] for f in edits],
-                flags=("FILE_EDITED",),
-            )
 
 
 def _order(facts: Facts) -> Iterator[Finding]:

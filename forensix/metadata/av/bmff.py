@@ -225,7 +225,8 @@ def _elst(data: Any, body: int, stop: int, where: str, facts: FactCollector, sta
         if at + step > stop:
             break
         length, start = struct.unpack_from(form, data, at)
-        rows.append([round(length / scale, 3), start])
+        rate = struct.unpack_from(">i", data, at + step - 4)[0] / (1 << 16)
+        rows.append([round(length / scale, 3), start, *([rate] if rate != 1 else [])])
     facts.fact(f"container.track.{state['track']}.edits", rows, where, body + 8)
 
 

@@ -155,6 +155,23 @@ def test_edit_lists_that_hide() -> None:
         assert not [f for f in plain if f.claim.type == "versions"]
 
 
+def test_the_end_that_an_edit_list_leaves_out() -> None:
+    track = [("container.media.1.timescale", 1000), ("container.media.1.duration_s", 12.0)]
+
+    def told(*edits: list[float]) -> list[Finding]:
+        return [
+            f for f in claims(facts(*track, ("container.track.1.edits", list(edits)))) if "is hidden" in f.claim.claim
+        ]
+
+    (end,) = told([5.0, 0])
+    assert (end.severity, end.claim.claim) == ("benign", "The end of the recording is hidden")
+    assert end.claim.value == ("ends 7.00 s before the track does",)
+    assert [f.severity for f in told([5.0, 4000])] == ["suspect"]
+    # The priming of AAC, a pause first, the rest of a track, and twice the speed leave nothing out.
+    for ordinary in ([[11.95, 44]], [[0.5, -1], [12.0, 0]], [[0, 0]], [[6.0, 0, 2.0]]):
+        assert told(*ordinary) == []
+
+
 def test_missing_frames(tmp_path: Path) -> None:
     record = {"codec": "h264", "packets": 100, "width_px": 9, "height_px": 9, "duration_s": 4.0, "gaps": [[1.5, 12]]}
     assert pick(claims(facts(("stream.video", record))), "Frames are missing at 1 place").severity == "suspect"

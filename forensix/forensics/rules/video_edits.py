@@ -1,0 +1,72 @@
+"""Claims on edit lists: what of a track is played. Cutting without encoding again leaves the rest inside.
+
+Encoders let playing begin some frames late, and the tracks of a file end beside each other; neither is told.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from forensix.forensics.findings import Finding, finding, place
+from forensix.metadata.facts import Facts
+
+LEFT_OUT_S = 1.0
+GAP_S = 0.25
+"""Encoders and muxers leave out up to some frames of delay; less than this between two stretches is no cut."""
+
+
+def rules(facts: Facts) -> Iterator[Finding]:
+    """Yield the claims on stretches that are played apart, and on a beginning or an end that is not played."""
+    hidden, several, behind = [], [], []
+    texts: dict[int, str] = {}
+    for fact in facts.items:
+        match = re.fullmatch(r"container\.track\.(\d+)\.edits", fact.key)
+        if not match or not isinstance(fact.value, list):
+            continue
+        scale = facts.get(f"container.media.{match.group(1)}.timescale") or 1
+        # Each is the length played, where it begins in the track, and the speed where it is not the recorded one; a
+        # beginning of -1 is a pause, a length of 0 the rest of the track.
+        parts = [(row[0], row[1] / scale) for row in fact.value if len(row) >= 2 and row[1] >= 0]
+        is_plain = all(len(row) == 2 and (row[0] or row[1] < 0) for row in fact.value)
+        left = (facts.get(f"container.media.{match.group(1)}.duration_s") or 0) - sum(parts[-1]) if parts else 0
+        if any(abs(b[1] - a[1] - a[0]) >= GAP_S for a, b in pairwise(parts)):
+            several.append(fact)
+            texts[id(fact)] = "; ".join(f"{length} s from {start:.2f} s" for length, start in parts[:20])
+        elif parts and parts[0][1] >= LEFT_OUT_S:
+            hidden.append(fact)
+            texts[id(fact)] = f"begins at {parts[0][1]:.2f} s"
+        elif is_plain and left >= LEFT_OUT_S:
+            behind.append(fact)
+            texts[id(fact)] = f"ends {left:.2f} s before the track does"
+    for edits, severity, claim, why in (
+        (
+            several,
+            "suspect",
+            "The recording is played in parts",
+            "The edit list names several stretches of the track, so parts are left out or moved",
+        ),
+        (
+            hidden,
+            "suspect",
+            "The beginning of the recording is hidden",
+            "Playing starts later than the track does, as after trimming",
+        ),
+        (
+            behind,
+            "benign",
+            "The end of the recording is hidden",
+            "Playing stops before the track does, as after trimming",
+        ),
+    ):
+        if edits:
+            yield finding(
+                severity,  # type: ignore[arg-type]
+                claim,
+                f"{place(edits[0])}: {why}; what is left out may still be in the file. Trimming on a phone does this, "
+                "without any other change.",
+                "versions",
+                "editing",
+                facts=edits,
+                values=[texts[id(f)] for f in edits],
+                flags=("FILE_EDITED",) if severity == "suspect" else (),
+            )
