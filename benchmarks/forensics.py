@@ -138,7 +138,7 @@ def _head(rows: list[Row]) -> list[str]:
 
 def _found(rows: list[Row], before: str) -> list[str]:
     media = list(dict.fromkeys(r.media for r in rows))
-    earlier = {cells[1].strip(): cells[-2].strip() for line in before.split("\n") if len(cells := line.split("|")) == 9}
+    earlier = _shares(before)
     lines = [
         "## Found",
         "",
@@ -152,8 +152,17 @@ def _found(rows: list[Row], before: str) -> list[str]:
             hits = sum(r.meets(value) for r in chosen)
             cells.append(f"{hits}/{len(chosen)} ({100 * hits / len(chosen):.0f} %)" if chosen else "")
         if any(cells):
-            lines.append(f"| {value} | {text} | " + " | ".join([*cells, *([earlier[value]] if before else [])]) + " |")
+            lines.append(
+                f"| {value} | {text} | " + " | ".join([*cells, *([earlier.get(value, "")] if before else [])]) + " |"
+            )
     return [*lines, ""]
+
+
+def _shares(report: str) -> dict[str, str]:
+    """Return the shares over all media of an earlier report, which may stand beside one of its own."""
+    table = report.partition("\n## Found\n")[2].partition("\n## ")[0]
+    rows = [[cell.strip() for cell in line.split("|")] for line in table.split("\n") if line.startswith("|")]
+    return {row[1]: row[rows[0].index("all")] for row in rows}
 
 
 def _raised(rows: list[Row]) -> list[str]:
