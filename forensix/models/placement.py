@@ -4,12 +4,17 @@
 a card was measured. Where memory runs out the batch is halved, until one input alone does not fit.
 """
 
+import functools
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, TypeVar
 
 from forensix.errors import LimitExceeded, UsageError
+from forensix.interpreter import environment
 
 if TYPE_CHECKING:
     import torch
@@ -20,6 +25,7 @@ T = TypeVar("T")
 ON_PROCESSOR = 5
 """The most inputs at once on the processor, where the caller does not say: what the layers give of more no longer
 fits its caches, and the system clears pages for it anew each time."""
+_HALF_PRODUCT = "import torch; torch.nn.Linear(64, 64).bfloat16()(torch.zeros(64, 64).bfloat16())"
 
 
 @dataclass(frozen=True)
@@ -74,6 +80,16 @@ def choose_device(name: str) -> "torch.device":
             f"this machine has no device {name!r} that torch can compute on: name 'cpu', or 'auto' for what there is"
         ) from None
     return device
+
+
+@functools.cache
+def computes_halves() -> bool:
+    """Say whether the processor multiplies numbers of 16 bits; tried once, in a process of its own.
+
+    Some virtual machines name instructions that they do not run: there such a product ends the process.
+    """
+    command = [sys.executable, "-P", "-c", _HALF_PRODUCT]
+    return subprocess.run(command, check=False, env=environment(), cwd=os.sep, capture_output=True).returncode == 0
 
 
 def in_batches(call: Callable[[int, int], T], n: int, at_most: int) -> tuple[list[T], int]:
@@ -139,8 +155,17 @@ class Network:
         self.half = False
 
     def move(self, placement: Placement) -> None:
-        """Go where the caller wants it."""
-        self.device = choose_device(placement.device)
+        """Go where the caller wants it.
+
+        Raises
+        ------
+        UsageError
+            There is no such device, or it is the processor, which does not compute with 16 bits here.
+        """
+        device = choose_device(placement.device)
+        if placement.half and device.type == "cpu" and not computes_halves():
+            raise UsageError("this machine's processor does not compute with 16 bits: leave half=True out")
+        self.device = device
         self.module.to(self.device)
         own = self._own_batch_size
         self.batch_size = placement.batch_size or (min(own, ON_PROCESSOR) if self.device.type == "cpu" else own)

@@ -13,7 +13,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 import forensix
 from forensix.errors import InputNotFound, LimitExceeded, ModelNotFound, UnsupportedMedia, UsageError
 from forensix.models import Placement, component_names, get_card, load_component, load_model, placement, save_model
-from forensix.models.placement import ON_PROCESSOR, Network, choose_device, in_batches
+from forensix.models.placement import ON_PROCESSOR, Network, choose_device, computes_halves, in_batches
 
 
 @pytest.fixture(scope="module")
@@ -207,11 +207,21 @@ def test_batches_of_any_size_give_the_same_scores(pictures):
 
 
 def test_half_precision_is_close(voices):
+    if not computes_halves():
+        pytest.skip("this machine's processor does not compute with 16 bits")
     hum = [np.sin(np.arange(20_000) / pitch).astype(np.float32) for pitch in (9, 30)]
     halved = forensix.load_detector("forensix-spoof", half=True)
     assert halved.logits(hum) == pytest.approx(voices.logits(hum), abs=0.15)
     assert (halved.logits(hum) != voices.logits(hum)).any()
     assert halved.elsewhere == "half" and not voices.elsewhere
+
+
+def test_a_processor_that_does_not_compute_with_16_bits_is_one_sentence(monkeypatch):
+    computes_halves.cache_clear()
+    monkeypatch.setattr(placement, "_HALF_PRODUCT", "import os; os.abort()")
+    with pytest.raises(UsageError, match="processor does not compute with 16 bits: leave half=True out"):
+        forensix.load_detector("forensix-spoof", half=True)
+    computes_halves.cache_clear()
 
 
 def test_a_device_that_is_not_there_is_one_sentence():
