@@ -297,5 +297,4 @@ def test_a_page_of_no_platform_is_said_to_be_one(site: Site, listener) -> None:
     with pytest.raises(FetchError, match="is a web page, and of no platform that is known"):
         open_media(f"{site.url}/watch", private_hosts=LOCAL)
     # The generic extractor would have followed the page.
-    assert len(site.hits) == 1
-    assert listener.contacts == 0
+    assert (len(site.hits), listener.contacts) == (1, 0)
