@@ -28,3 +28,12 @@ def corpora() -> Path:
 def checkpoints() -> Path:
     """Return the folder of the published checkpoints, or skip."""
     return _shared("checkpoints")
+
+
+@pytest.fixture(scope="session")
+def sixteen_bits() -> None:
+    """Skip where the processor does not compute with 16 bits: such a product would end the process."""
+    from forensix.models.placement import computes_halves
+
+    if not computes_halves():
+        pytest.skip("this machine's processor does not compute with 16 bits")

@@ -13,6 +13,8 @@ from forensix import small
 from forensix.models.detector import Detector
 
 PICTURES = "ai_generated_image_detection"
+PASSES = 2
+"""Of a picture alone: its windows, and its square, which is larger."""
 
 
 class Slow(nn.Module):
@@ -55,7 +57,7 @@ def test_the_files_of_analyze_many_share_passes_through_the_network():
     assert [item.scores[PICTURES] for item in reports] == pytest.approx(
         [item.scores[PICTURES] for item in alone], abs=1e-6
     )
-    assert network.passes <= len(paths) - 2
+    assert network.passes <= PASSES * len(paths) - 2
     assert fields == [(str(path), "done", (n + 1) / len(paths)) for n, path in enumerate(paths)]
 
 
@@ -68,7 +70,7 @@ def test_the_files_of_evaluate_share_passes_through_the_network():
     alone = forensix.evaluate(folder / "manifest.csv", PICTURES, executor="here", cache=False)
     assert list(evaluation.scores["path"]) == list(alone.scores["path"])
     assert list(evaluation.scores["score"]) == pytest.approx(list(alone.scores["score"]), abs=1e-6)
-    assert network.passes <= len(alone.scores) - 1
+    assert network.passes <= PASSES * len(alone.scores) - 1
 
 
 def test_one_component_is_built_however_many_ask_for_it(monkeypatch: pytest.MonkeyPatch):

@@ -206,9 +206,8 @@ def test_batches_of_any_size_give_the_same_scores(pictures):
     assert one_by_one.score(many) == pytest.approx(pictures.score(many), abs=1e-5)
 
 
+@pytest.mark.usefixtures("sixteen_bits")
 def test_half_precision_is_close(voices):
-    if not computes_halves():
-        pytest.skip("this machine's processor does not compute with 16 bits")
     hum = [np.sin(np.arange(20_000) / pitch).astype(np.float32) for pitch in (9, 30)]
     halved = forensix.load_detector("forensix-spoof", half=True)
     assert halved.logits(hum) == pytest.approx(voices.logits(hum), abs=0.15)

@@ -18,6 +18,7 @@ def network() -> FaceRegions:
     return FaceRegions()
 
 
+@pytest.mark.usefixtures("sixteen_bits")
 def test_it_learns_to_mark_what_was_put_in(network: FaceRegions) -> None:
     rng = np.random.default_rng(0)
     recorded = rng.integers(100, 110, (2, 224, 224, 3)).astype(np.uint8)
@@ -36,6 +37,7 @@ def test_it_learns_to_mark_what_was_put_in(network: FaceRegions) -> None:
     assert not any(module.training for module in network.modules() if isinstance(module, nn.BatchNorm2d))
 
 
+@pytest.mark.usefixtures("sixteen_bits")
 def test_a_face_is_judged_by_the_mean_of_its_moments(network: FaceRegions) -> None:
     crops = np.random.default_rng(1).integers(0, 255, (3, 224, 224, 3)).astype(np.uint8)
     table = pd.DataFrame({"repo": ["a", "b"]})

@@ -4,12 +4,10 @@ import pytest
 import torch
 
 from forensix.models.architectures.lcnn import MaxFeatureMap, build
-from forensix.models.placement import computes_halves
 
 
+@pytest.mark.usefixtures("sixteen_bits")
 def test_half_precision_gives_nearly_the_same_gradients() -> None:
-    if not computes_halves():
-        pytest.skip("this machine's processor does not compute with 16 bits")
     torch.manual_seed(0)
     network = build(channels=((8, 8),), n_bands=40, n_hidden=8, dropout=0.0).members[0].eval()
     waves = 0.05 * torch.randn(4, 8_000, generator=torch.Generator().manual_seed(0))

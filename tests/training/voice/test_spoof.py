@@ -248,6 +248,7 @@ def test_a_second_cycle_starts_from_the_first_and_an_interrupted_run_goes_on(cli
     assert torch.allclose(trained("interrupted", short, short, last=2), (first + both) / 2)
 
 
+@pytest.mark.usefixtures("sixteen_bits")
 def test_networks_that_grew_from_the_same_weights_are_merged_to_their_mean(clips: Clips) -> None:
     torch.manual_seed(0)
     one = QualitySpoof(dropout=0.0)
