@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from forensix.models.architectures.efficientnet import fuse, statistics
 from forensix.models.architectures.pictures import N_STATISTICS, Backbones
+from forensix.models.placement import computes_halves
 from forensix.synthetic.crops import RGB, SIDE_PX, windows
 from forensix.synthetic.detector import normalised
 from forensix.training.backbone import load_imagenet
@@ -45,10 +46,11 @@ def _crops(views: cache.Views, rng: np.random.Generator, *, judged: bool) -> lis
 def _statistics(network: torch.nn.Module, crops: list[RGB]) -> NDArray[np.float16]:
     """Return what the networks say of crops of several sizes, (n, statistics)."""
     values = np.empty((len(crops), N_STATISTICS), np.float16)
+    kind = next(network.parameters()).dtype
     sides = np.array([len(crop) for crop in crops])
     for side in np.unique(sides):
         places = np.flatnonzero(sides == side)
-        x = normalised(np.stack([crops[i] for i in places])).bfloat16()
+        x = normalised(np.stack([crops[i] for i in places])).to(kind)
         with torch.inference_mode():
             values[places] = statistics(network(x)).numpy()
     return values
@@ -60,7 +62,8 @@ def compute(table: pd.DataFrame, folder: Path, *, seed: int = 0, log: Callable[[
     backbones = Backbones()
     for backbone in backbones:
         load_imagenet(backbone)
-    network = fuse(backbones).to(torch.bfloat16).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    kind = torch.bfloat16 if computes_halves() else torch.float32
+    network = fuse(backbones).to(kind).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     rank = table.groupby(["repo", "made_by"]).cumcount().to_numpy()
     todo = [
         (file, bool(at < ALIKE_OF_EACH))
