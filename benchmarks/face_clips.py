@@ -89,7 +89,8 @@ def of_regions(rows: pd.DataFrame, regions: RegionDetector) -> list[Measurement]
     for static, method in rows[rows["label"] == "fake"].groupby(["static", "method"]).groups:
         part = rows[(rows["static"] == static) & rows["method"].isin(["none", method])].reset_index(drop=True)
         fake, told = part["label"] == "fake", part["region"] >= upper
-        kind, value, above = "stills" if static else "clips", auc(fake, part["region"]), paired(part, part["region"])
+        kind, value = "stills" if static else "clips", auc(fake, part["region"])
+        above = paired(part, part["region"].to_numpy())
         n_real, n_fake = int((~fake).sum()), int(fake.sum())
         print(f"| {kind}, {method} | {n_real} | {n_fake} | {value:.3f} | {above:.2f} | ", end="")
         print(f"{told[~fake].mean():.2f} | {told[fake].mean():.2f} |")
