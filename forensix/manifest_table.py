@@ -95,7 +95,7 @@ def _check_paths(paths: "pd.Series[str]", *, outside: bool) -> None:
     if wrong.any() and not outside:
         raise UsageError(
             f"paths must lie inside the manifest's folder, but {paths[wrong].iloc[0]} ({_rows(wrong)}) does not:"
-            " name the folder of the media as root, or, where the manifest is your own, pass what"
+            " name the folder of the media as root (--root DIR), or, where the manifest is your own, pass what"
             " forensix.Manifest.read(FILE, outside=True) returns, also to evaluate"
         )
 

@@ -69,6 +69,7 @@ def build_parser() -> argparse.ArgumentParser:
     doing = population.add_subparsers(dest="action", required=True, metavar="ACTION")
     build = doing.add_parser("build", help="from the real rows of a dataset manifest")
     build.add_argument("manifest", metavar="MANIFEST", type=Path, help="a manifest, or a folder that holds one")
+    build.add_argument("--root", type=Path, metavar="DIR", help=train.ROOT)
     build.add_argument("--output", metavar="FILE", type=Path, default=Path("population.json"))
     build.set_defaults(run=_population_build)
 
@@ -169,6 +170,6 @@ def _population_build(options: argparse.Namespace) -> int:
     from forensix.training.voice.population import build
     from forensix.voice.population import SETTING
 
-    n = build(Manifest.read(options.manifest), options.output)
+    n = build(Manifest.read(options.manifest, root=options.root), options.output)
     print(f"{n} recordings measured; {SETTING}={options.output} compares voices with them")
     return 0

@@ -11,6 +11,7 @@ from forensix.errors import UsageError
 if TYPE_CHECKING:
     from forensix.models import ModelCard
 
+ROOT = "folder that the manifest's paths are relative to, or lie in (default: the manifest's)"
 _EVERY_S = 5.0
 
 
@@ -18,6 +19,7 @@ def register(commands: Any) -> None:
     """Add the commands to the parser."""
     train = commands.add_parser("train", help="train a detector on labelled files of your own")
     train.add_argument("manifest", metavar="MANIFEST", help="a manifest, a folder of real/ and fake/, shards or a URL")
+    train.add_argument("--root", type=Path, metavar="DIR", help=ROOT)
     train.add_argument("--task", required=True, metavar="TASK", help="for example voice_analysis")
     train.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder for weights and card")
     train.add_argument("--base", metavar="NAME_OR_PATH", help="model to start from (default: the one that ships)")
@@ -37,6 +39,7 @@ def register(commands: Any) -> None:
     combine = commands.add_parser("combine", help="make one detector of several, by their mean or a fitted rule")
     combine.add_argument("members", nargs="+", metavar="NAME_OR_PATH")
     combine.add_argument("--manifest", required=True, metavar="MANIFEST", help="labelled files to measure it on")
+    combine.add_argument("--root", type=Path, metavar="DIR", help=ROOT)
     combine.add_argument("--task", required=True, metavar="TASK")
     combine.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder for the rule and its card")
     combine.add_argument("--rule", default="mean", help="mean (default) or linear")
@@ -52,7 +55,7 @@ def _train(options: argparse.Namespace) -> int:
     from forensix.manifest import Manifest
     from forensix.training.own.run import train
 
-    manifest = Manifest.read(options.manifest, labels=_labels(options.label))
+    manifest = Manifest.read(options.manifest, root=options.root, labels=_labels(options.label))
     card = train(
         manifest,
         options.task,
@@ -78,7 +81,7 @@ def _combine(options: argparse.Namespace) -> int:
 
     card = combine(
         options.members,
-        Manifest.read(options.manifest, labels=_labels(options.label)),
+        Manifest.read(options.manifest, root=options.root, labels=_labels(options.label)),
         options.task,
         options.out,
         rule=options.rule,
