@@ -164,7 +164,7 @@ def database_away(folder: Path, options: argparse.Namespace) -> Iterator[str]:
         wait_until(lambda: states(client, [*ids, new])["in_progress"] == 0, 300, "all results", every_s=0.5)
         after = states(client, [*ids, new])
         seconds = time.monotonic() - begun
-    yield f"PostgreSQL stopped for {AWAY_S} s (immediate shutdown) under the API and two workers, whose analyses end."
+    yield f"PostgreSQL stopped for {AWAY_S} s (immediate shutdown) while two workers analyse, who finish without it."
     yield ""
     yield "| | |"
     yield "|---|---|"
