@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from forensix.errors import InputError
+from forensix.errors import InputError, UsageError
 from forensix.media import Limits
 
 _LINK = re.compile(r"https?://", re.IGNORECASE)
@@ -46,7 +46,7 @@ def bring(paths: Sequence[str], limits: Limits, private_hosts: Collection[str]) 
 
     Raises
     ------
-    OSError
+    UsageError
         The disk is full, or may not be written; what was downloaded before stays.
     """
     pool = ThreadPoolExecutor(_AT_ONCE)
@@ -61,12 +61,18 @@ def _downloaded(link: str, limits: Limits, private_hosts: Collection[str]) -> st
     from forensix.media.download import fetch
 
     copy = located("", link)
-    if not copy.is_file():
+    if copy.is_file():
+        return os.fspath(copy)
+    try:
         copy.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="coming-", dir=copy.parent) as folder:
-            try:
-                path, _ = fetch(link, Path(folder), limits, frozenset(private_hosts))
-            except InputError as error:
-                return error
+            path, _ = fetch(link, Path(folder), limits, frozenset(private_hosts))
             path.replace(copy)
+    except InputError as error:
+        return error
+    except OSError as error:
+        reason = error.strerror or error
+        raise UsageError(
+            f"links cannot be kept in {copy.parent} ({reason}): set FORENSIX_HOME to another folder"
+        ) from None
     return os.fspath(copy)

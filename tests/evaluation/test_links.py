@@ -88,6 +88,13 @@ def test_links_reach_no_private_host_unless_named_and_are_bounded(web: Web, link
     assert list(located("", f"{web.url}/x").parent.iterdir()) == []
 
 
+def test_links_that_cannot_be_kept(linked: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "file"))
+    with pytest.raises(UsageError, match=r"links cannot be kept in .* set FORENSIX_HOME"):
+        evaluate(linked, TASK, component=Grey(), private_hosts=HERE, cache=False)
+
+
 def test_a_manifest_behind_a_url_may_list_links(web: Web, linked: Path) -> None:
     found = evaluate(f"file://{linked}", TASK, component=Grey(), private_hosts=HERE)
     assert len(found.scores) == 7 and found.failures["path"].tolist() == [f"{web.url}/gone.png"]
