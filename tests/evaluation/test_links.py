@@ -11,6 +11,7 @@ import pytest
 
 from forensix import Manifest, evaluate
 from forensix.errors import UsageError
+from forensix.explorer.looking import place_of
 from forensix.importers.links import located
 from forensix.media import Limits
 from tests.evaluation.detectors import Grey
@@ -72,7 +73,8 @@ def test_links_are_downloaded_once_and_score_as_files_do(few: Manifest, web: Web
     web.asked.clear()
     second = evaluate(linked, TASK, component=Grey(), private_hosts=HERE)
     assert second.info["from_cache"] == 6 and web.asked == ["/gone.png"]
-    # What was downloaded is there for whatever else takes the manifest.
+    # What was downloaded is there for whatever else takes the manifest, and for a closer look.
+    assert place_of(first, first.scores.iloc[2], None).read_bytes() == few.paths()[2].read_bytes()
     manifest = Manifest.read(linked)
     assert manifest.missing() == [f"{web.url}/gone.png"]
     assert [path.read_bytes() for path in manifest[:6].check().paths()] == [p.read_bytes() for p in few.paths()[:6]]
