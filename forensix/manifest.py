@@ -1,7 +1,7 @@
 """Dataset manifests: a table with one labelled medium a row.
 
-Two columns are needed, ``path`` and ``label`` (real or fake, or one of the usual words for them, see
-`forensix.labels`). Tables and displays know these, where they are there:
+Two columns are needed, ``path`` (of a file, or an http(s) link) and ``label`` (real or fake, or one of the usual words
+for them, see `forensix.labels`). Tables and displays know these, where they are there:
 
     split       train, dev or test
     source      the collection that the file came from
@@ -32,9 +32,10 @@ import pandas as pd
 
 from forensix.errors import UsageError
 from forensix.importers.elsewhere import bring, lies_elsewhere
+from forensix.importers.links import located
 from forensix.importers.tables import need_pyarrow, read_table
 from forensix.labels import LABELS
-from forensix.manifest_table import GROUP, Entry, checked, groups_of, inside_root, shared_out, windows_hint
+from forensix.manifest_table import GROUP, Entry, checked, groups_of, inside_root, missing_hint, shared_out
 
 if TYPE_CHECKING:
     from forensix.torch_data import MediaDataset
@@ -81,7 +82,7 @@ class Manifest:
         if isinstance(at, slice):
             return self._with(self.table.iloc[at])
         row = {str(name): value for name, value in self.table.iloc[at].items()}
-        return Entry(Path(self.root) / row.pop("path"), row.pop("label"), row)
+        return Entry(located(self.root, row.pop("path")), row.pop("label"), row)
 
     def __repr__(self) -> str:
         n_fake = int((self.table["label"] == "fake").sum())
@@ -203,8 +204,8 @@ class Manifest:
         return self._with(self.table[keep])
 
     def paths(self) -> list[Path]:
-        """Return the files, in order of the rows."""
-        return [Path(self.root) / path for path in self.table["path"]]
+        """Return the files, in order of the rows; for a link, where its copy lies once it was evaluated."""
+        return [located(self.root, path) for path in self.table["path"]]
 
     def is_fake(self) -> list[int]:
         """Return 1 for fake and 0 for real, in order of the rows."""
@@ -234,11 +235,10 @@ class Manifest:
         """
         if not len(self):
             raise UsageError("the manifest has no rows: nothing is left after filtering, or the file is empty")
-        missing = self.missing()
-        if missing:
+        if missing := self.missing():
             some = ", ".join(missing[:3]) + (" ..." if len(missing) > 3 else "")
             raise UsageError(
-                f"{len(missing)} of {len(self)} files are not in {os.fspath(self.root)}: {some}{windows_hint(missing)}"
+                f"{len(missing)} of {len(self)} files are not in {os.fspath(self.root)}: {some}{missing_hint(missing)}"
             )
         return self
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from forensix.errors import UsageError
+from forensix.importers.links import is_link
 from forensix.labels import understood
 
 GROUP = "group_id"
@@ -84,7 +85,7 @@ def _check_paths(paths: "pd.Series[str]", *, outside: bool) -> None:
     wrong = paths.str.contains("\x00", regex=False).to_numpy(bool)
     if wrong.any():
         raise UsageError(f"paths must be text; a zero byte is in {_rows(wrong)}")
-    usual = paths.map(posixpath.normpath)
+    usual = paths.map(lambda path: path if is_link(path) else posixpath.normpath(path))
     wrong = usual.duplicated(keep=False).to_numpy()
     if wrong.any():
         first = usual[wrong].iloc[0]
@@ -100,8 +101,11 @@ def _check_paths(paths: "pd.Series[str]", *, outside: bool) -> None:
         )
 
 
-def windows_hint(missing: Iterable[str]) -> str:
-    """Return what to add where files are missing whose paths are written as Windows does; nothing if there are none."""
+def missing_hint(missing: Iterable[str]) -> str:
+    """Return what to add where files are missing that are links, or written as Windows does; nothing without such."""
+    missing = list(missing)
+    if any(map(is_link, missing)):
+        return " (links are downloaded when a manifest is evaluated)"
     if os.sep == "\\" or not any("\\" in path for path in missing):
         return ""
     return " (paths with \\ are names of one file here: write / between folders)"

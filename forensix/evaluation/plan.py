@@ -11,8 +11,9 @@ import pandas as pd
 from forensix.errors import UsageError
 from forensix.evaluation.identity import component_name
 from forensix.evaluation.scoring import Condition, degradable
+from forensix.importers.links import is_link
 from forensix.manifest import Manifest
-from forensix.manifest_table import windows_hint
+from forensix.manifest_table import missing_hint
 from forensix.media import Limits
 from forensix.models import component_names, load_component
 from forensix.perturb import find, grid, names
@@ -40,9 +41,9 @@ def read_manifest(source: "Manifest | pd.DataFrame | str | os.PathLike[str]") ->
     manifest = source if isinstance(source, Manifest) else Manifest.read(source)
     if not len(manifest):
         raise UsageError("the manifest has no rows: nothing is left after filtering, or the file is empty")
-    paths = manifest.paths()
-    if not any(path.is_file() for path in paths):
-        hint = windows_hint(manifest.table["path"])
+    listed, paths = manifest.table["path"], manifest.paths()
+    if not any(is_link(name) or path.is_file() for name, path in zip(listed, paths, strict=True)):
+        hint = missing_hint(listed)
         raise UsageError(f"none of the {len(paths)} files of the manifest is in {os.fspath(manifest.root)}{hint}")
     return manifest
 
@@ -176,6 +177,6 @@ def _strengths(name: str, chosen: Any) -> list[float | None]:
 
 
 def absolute(manifest: Manifest) -> list[str]:
-    """Return the files of a manifest as paths that do not depend on where a worker runs."""
+    """Return the files of a manifest as paths that do not depend on where a worker runs, and links as they are."""
     root = Path(manifest.root).absolute()
-    return [os.fspath(root / path) for path in manifest.table["path"]]
+    return [path if is_link(path) else os.fspath(root / path) for path in manifest.table["path"]]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from forensix import executors
 from forensix.analysis import versions
-from forensix.errors import InputNotFound
+from forensix.errors import InputError
 from forensix.evaluation.gathering import Gathered
 from forensix.evaluation.identity import card_of, code_identity, component_identity
 from forensix.evaluation.keys import cache_file, common_parts, content_hash, device_setting, row_key
@@ -30,6 +30,7 @@ from forensix.evaluation.plan import (
 from forensix.evaluation.result import Evaluation
 from forensix.evaluation.scoring import Item, Job, Row, score_file
 from forensix.evaluation.store import Stores
+from forensix.importers.links import bring
 from forensix.manifest import Manifest
 from forensix.media import Limits
 from forensix.models import Placement
@@ -58,6 +59,7 @@ def evaluate(
     limits: Limits = Limits(),  # noqa: B008 - frozen
     device: str = "cpu",
     batch_size: int | None = None,
+    private_hosts: Collection[str] = (),
     progress: Progress | bool | None = None,
 ) -> Evaluation:
     """Score every file of a manifest and return tables and displays.
@@ -69,7 +71,8 @@ def evaluate(
     Parameters
     ----------
     manifest
-        A manifest, its file, or a folder of ``real/`` and ``fake/``.
+        A manifest, its file, or a folder of ``real/`` and ``fake/``. Rows whose path is an http(s) link are downloaded
+        once, to ``collections/links`` in the folder of ``FORENSIX_HOME``; one that cannot be is a failure of its row.
     task
         Name of a task that gives a score.
     component
@@ -96,6 +99,8 @@ def evaluate(
     device, batch_size
         As for `forensix.analyze`: of components that are chosen by name or path. Scores of another device are kept
         apart from those of the processor.
+    private_hosts
+        Hosts that links in the manifest may reach although their addresses are private.
     progress
         Called with the task's name, a sentence and the share that is done. True draws a bar, False none; by default a
         notebook gets one.
@@ -162,7 +167,7 @@ def evaluate(
         stores = Stores(stack, target.store if target is not None else None, cache_file(cache, identities))
         tell = stack.enter_context(_telling(task, len(table), progress))
         gathered = Gathered(len(table), list(components), conditions)
-        _score(job, absolute(listed), gathered, stores, executor, tell)
+        _score(job, absolute(listed), gathered, stores, executor, private_hosts, tell)
         info["seconds"] = round(time.perf_counter() - begun, 3)
         info["from_cache"], info["scored"] = stores.n_cached, stores.n_scored
         info["notes"] = [*stores.notes, *_notes(job, components, gathered)]
@@ -178,6 +183,7 @@ def _score(
     gathered: Gathered,
     stores: Stores,
     executor: "int | str | Client | None",
+    private_hosts: Collection[str],
     tell: Callable[[Gathered], None],
 ) -> None:
     """Fill ``gathered``: from the stores what is there, from the workers what is not."""
@@ -190,10 +196,14 @@ def _score(
         first: dict[str, int] = {}
         for at in range(0, len(paths), _LOOK_UP):
             keys: dict[int, list[str]] = {}
+            brought = bring(paths[at : at + _LOOK_UP], job.limits, private_hosts)
             for file in range(at, min(at + _LOOK_UP, len(paths))):
                 try:
-                    sha256 = gathered.sha256[file] = content_hash(paths[file])
-                except InputNotFound as error:
+                    if isinstance(found := brought[file - at], InputError):
+                        raise found
+                    paths[file] = found
+                    sha256 = gathered.sha256[file] = content_hash(found)
+                except InputError as error:
                     gathered.fail_file(file, error)
                     continue
                 # Raw sound is known by its name alone.

@@ -15,6 +15,7 @@ from forensix.errors import InputError, InputNotFound
 from forensix.evaluation import Evaluation
 from forensix.explorer.running import Running, Work
 from forensix.explorer.selection import AS_THEY_ARE
+from forensix.importers.links import located
 from forensix.media import open_media
 from forensix.media.values import Limits
 from forensix.models import component_names
@@ -77,7 +78,7 @@ def place_of(evaluation: Evaluation, row: "pd.Series[Any]", root: str | os.PathL
         It is not there any more.
     """
     where = Path(root if root is not None else evaluation.info.get("manifest", {}).get("root", ""))
-    path = where / str(row["path"])
+    path = located(where, str(row["path"]))
     if not path.is_file():
         raise InputNotFound(
             f"{row['path']} is not in {where} any more: put the dataset back, or set the explorer's root to its folder"

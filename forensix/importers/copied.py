@@ -22,7 +22,8 @@ class Example:
     label: Any
     size: int | None
     """Bytes, where the collection says so."""
-    open: Callable[[], "contextlib.AbstractContextManager[IO[bytes]]"]
+    open: "Callable[[], contextlib.AbstractContextManager[IO[bytes]]] | None"
+    """None for a link to elsewhere, which `forensix.importers.links` downloads when it is looked at."""
     columns: Mapping[str, Any] = field(default_factory=dict)
     """What else the collection says of it, by column."""
 
@@ -46,10 +47,12 @@ def copy_all(examples: Iterable[Example], folder: Path, most: int | None) -> Ite
         taken[kind] = taken.get(kind, 0) + 1
         if most is not None and taken[kind] > most:
             continue
-        path = inside(example.name)
-        # One that is not there is a row without a file, as in a folder: evaluations list it among their failures.
-        with contextlib.suppress(FileNotFoundError):
-            _copy(example, folder / path)
+        path = example.name
+        if example.open is not None:
+            path = inside(path)
+            # One that is not there is a row without a file, as in a folder: evaluations list it among their failures.
+            with contextlib.suppress(FileNotFoundError):
+                _copy(example.open, example, folder / path)
         yield {"path": path, "label": example.label, **example.columns}
 
 
@@ -74,13 +77,13 @@ def inside(name: str) -> str:
     return path.as_posix()
 
 
-def _copy(example: Example, target: Path) -> None:
+def _copy(open_: "Callable[[], contextlib.AbstractContextManager[IO[bytes]]]", example: Example, target: Path) -> None:
     if example.size is not None and target.is_file() and target.stat().st_size == example.size:
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f"{target.name}.partial")
     try:
-        with example.open() as source, partial.open("wb") as file:
+        with open_() as source, partial.open("wb") as file:
             shutil.copyfileobj(_Bounded(source, example.name), file)
         partial.replace(target)
     except BaseException:

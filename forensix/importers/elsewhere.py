@@ -24,6 +24,7 @@ import pandas as pd
 from forensix.errors import UsageError
 from forensix.importers import hugging_face, remote, shards
 from forensix.importers.copied import Example, copy_all
+from forensix.importers.links import collections
 
 OPTIONS = ("folder", "media", "label", "split", "most")
 
@@ -111,6 +112,5 @@ def _own_folder(source: Any) -> Path:
     if not isinstance(source, str | os.PathLike):
         raise UsageError("name the folder that the media of a loaded dataset are copied to: folder=")
     address = os.fspath(source) if remote.is_url(source) else os.path.abspath(source)
-    home = Path(os.environ.get("FORENSIX_HOME") or Path.home() / ".forensix")
     word = re.sub(r"[^A-Za-z0-9]+", "-", address)[-40:].strip("-")
-    return home / "collections" / f"{word}-{hashlib.sha256(address.encode()).hexdigest()[:12]}"
+    return collections() / f"{word}-{hashlib.sha256(address.encode()).hexdigest()[:12]}"

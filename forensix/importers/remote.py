@@ -18,6 +18,7 @@ from forensix.errors import MissingExtra, UsageError
 from forensix.importers.copied import Example, inside
 from forensix.importers.folders import SPLITS
 from forensix.importers.layout import MEDIA
+from forensix.importers.links import is_link
 from forensix.importers.tables import JSON_LINES, read_table
 
 TABLES = (".csv", ".tsv", ".parquet", ".pq", *JSON_LINES)
@@ -67,7 +68,11 @@ def examples(url: str, folder: Path) -> Iterator[Example]:
         raise UsageError(f"{url} has no column {', '.join(missing)}; it has: {', '.join(map(str, table.columns))}")
     for row in table.to_dict("records"):
         columns = {str(name): value for name, value in row.items() if name not in ("path", "label")}
-        name = inside(str(row["path"]))
+        name = str(row["path"])
+        if is_link(name):
+            yield Example(name, row["label"], None, None, columns)
+            continue
+        name = inside(name)
         yield _example(system, f"{posixpath.dirname(path)}/{name}", name, row["label"], columns)
 
 

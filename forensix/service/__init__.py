@@ -21,7 +21,8 @@ one process with one analysis at a time: start as many as there are cores. Told 
 and address from where all clients of S3 look (``AWS_ACCESS_KEY_ID``, ``AWS_SECRET_ACCESS_KEY``, ``AWS_ENDPOINT_URL``;
 tested on moto's server). Other storage needs fsspec's package for it, and was not tried. The memory limit needs Linux.
 
-PostgreSQL and systemd: make a role and a database ``forensix``, and give every process the same environment::
+PostgreSQL and systemd: make a role ``forensix`` and a database that it owns (``createuser --pwprompt forensix``,
+``createdb --owner forensix forensix``), and give every process the same environment::
 
     FORENSIX_HOME=/var/lib/forensix
     FORENSIX_DATABASE_URL=postgresql://forensix:PASSWORD@127.0.0.1/forensix
@@ -30,4 +31,8 @@ PostgreSQL and systemd: make a role and a database ``forensix``, and give every 
 
 Then ``forensix account add NAME``, ``forensix serve`` once and ``forensix worker`` as often as wanted, as simple
 services with ``KillMode=mixed``, ``TimeoutStopSec=60`` and ``Restart=always``.
+
+A worker holds about ten connections to PostgreSQL and the API up to 34: its ``max_connections``, 100 unless set, is
+enough for six workers. A resting worker takes a twentieth of a core and asks 60 times a second; with
+``FORENSIX_POLL_S=1``, a tenth of that, and tasks and webhooks wait up to a second longer.
 """

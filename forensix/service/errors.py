@@ -64,7 +64,7 @@ def bad_password() -> Refusal:
     return Refusal(
         401,
         "unauthorized",
-        "send the name and the password of an account by HTTP Basic authentication",
+        "the name or the password is missing or wrong; send those of an account by HTTP Basic authentication",
         {"WWW-Authenticate": 'Basic realm="forensix", charset="UTF-8"'},
     )
 

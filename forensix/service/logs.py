@@ -10,6 +10,7 @@ import logging
 import re
 import secrets
 import sys
+import time
 from contextvars import ContextVar
 
 request_id: ContextVar[str] = ContextVar("forensix_request_id", default="")
@@ -17,6 +18,7 @@ request_id: ContextVar[str] = ContextVar("forensix_request_id", default="")
 
 _OFFERED = re.compile(r"[A-Za-z0-9._-]{8,64}")
 _MAX_MESSAGE = 8000
+_SELDOM_S = 30.0
 
 
 def set_up(level: str) -> None:
@@ -56,3 +58,21 @@ class JsonFormatter(logging.Formatter):
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)[-_MAX_MESSAGE:]
         return json.dumps(line, ensure_ascii=True, default=str)
+
+
+class Seldom(logging.Filter):
+    """Lets what begins alike, up to the first colon, through twice a minute: a loop that fails would fill the disk."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._next_s: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether the record is logged."""
+        now = time.monotonic()
+        self._next_s = {beginning: until for beginning, until in self._next_s.items() if until > now}
+        beginning = record.getMessage().partition(":")[0]
+        if beginning in self._next_s:
+            return False
+        self._next_s[beginning] = now + _SELDOM_S
+        return True

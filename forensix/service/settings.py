@@ -140,6 +140,8 @@ class Settings(BaseSettings):
             raise ValueError("give sqlite:///PATH or postgresql://USER:PASSWORD@HOST/NAME")
         try:
             url = sa.make_url(value)
+            if "@" in (url.host or ""):
+                raise ValueError
         except (sa.exc.ArgumentError, ValueError):
             # Without what was said, which repeats a part of the URL.
             raise ValueError("this is no URL of a database; percent-encode what is special in a password") from None

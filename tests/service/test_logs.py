@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from forensix.service.logs import JsonFormatter, set_up
+from forensix.service.logs import JsonFormatter, Seldom, set_up
 from tests.service.in_process import JPEG, Account, Api, refused, running_api
 
 
@@ -158,6 +158,20 @@ def test_set_up_writes_json_to_standard_error(capsys: pytest.CaptureFixture[str]
             logger.setLevel(level)
     lines = capsys.readouterr().err.splitlines()
     assert [json.loads(line)["message"] for line in lines] == ["started now", "asked", "no credentials"]
+
+
+def test_what_is_said_over_and_over_is_logged_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    def passes(message: str) -> bool:
+        return seldom.filter(logging.LogRecord("x", logging.WARNING, "", 0, message, (), None))
+
+    now = 1000.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    seldom = Seldom()
+    assert [passes(f"no database: attempt {n}") for n in range(20)] == [True] + 19 * [False]
+    assert passes("no queue: attempt 1")
+    now += 31
+    assert passes("no database: attempt 21")
+    assert not passes("no database: attempt 22")
 
 
 def test_settings_do_not_show_passwords(tmp_path: Path) -> None:

@@ -183,7 +183,7 @@ def migrate(settings: Settings) -> None:
     except CommandError as error:
         raise ForensixError(f"the database cannot be migrated; was it used by a newer forensix? ({error})") from None
     except sa.exc.DBAPIError as error:
-        raise ForensixError(f"the database cannot be used: {_reason(error)}") from None
+        raise unusable(error) from None
     finally:
         database.close()
 
@@ -221,5 +221,9 @@ def _begin_sqlite(connection: sa.Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
 
-def _reason(error: sa.exc.DBAPIError) -> str:
-    return next(iter(str(error.orig).strip().splitlines()), "no reason given")
+def unusable(error: sa.exc.DBAPIError) -> ForensixError:
+    """Return what an operator is told about a database that refuses."""
+    reason = next(iter(str(error.orig).strip().splitlines()), "no reason given")
+    denied = getattr(error.orig, "sqlstate", None) == "42501"
+    remedy = "; let its role own it: ALTER DATABASE ... OWNER TO ..." if denied else ""
+    return ForensixError(f"the database cannot be used: {reason}{remedy}")

@@ -11,8 +11,7 @@ from typing import Any, Final, Literal
 
 import sqlalchemy as sa
 
-from forensix.errors import ForensixError
-from forensix.service.data.database import Database, tasks
+from forensix.service.data.database import Database, tasks, unusable
 from forensix.service.settings import Settings
 
 APPLICATION = "forensix"
@@ -165,14 +164,14 @@ def prepare(settings: Settings) -> None:
     Raises
     ------
     ForensixError
-        The database cannot be reached.
+        The database cannot be reached, or refuses.
     """
     from dbos import DBOS
 
     try:
         DBOS.migrate(settings.connection_url)
-    except sa.exc.OperationalError as error:
-        raise ForensixError(f"the queue's tables cannot be made: {str(error.orig).strip()[:200]}") from None
+    except sa.exc.DBAPIError as error:
+        raise unusable(error) from None
 
 
 def register_queues(settings: Settings) -> None:

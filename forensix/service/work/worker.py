@@ -23,6 +23,7 @@ from forensix.service.data import jobs
 from forensix.service.data.database import Database
 from forensix.service.data.jobs import Jobs
 from forensix.service.data.storage import Storage
+from forensix.service.logs import Seldom
 from forensix.service.settings import Settings
 from forensix.service.work import leases, retention
 from forensix.service.work.analyses import Analyses
@@ -82,6 +83,8 @@ class Worker:
         own = logging.getLogger("dbos")
         # DBOS writes to a handler of its own unless there is one.
         own.addHandler(logging.NullHandler())
+        # While the database is away it says so a dozen times a second.
+        own.addFilter(Seldom())
 
         def analyse(task_id: str) -> None:
             self._job(task_id, jobs.ANALYSES, lambda: self._analyses.run(task_id))

@@ -12,6 +12,13 @@ from forensix.service.settings import Settings
 from tests.service.in_process import refused, running_api
 
 
+@pytest.fixture
+def long_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a minute outlast a test, also on a busy machine."""
+    monkeypatch.setattr(limits, "_MINUTE_S", 600.0)
+
+
+@pytest.mark.usefixtures("long_minute")
 def test_an_account_has_so_many_requests_a_minute(tmp_path: Path) -> None:
     with running_api(tmp_path, account_rate=3) as api:
         mine, other = api.account(), api.account()
@@ -19,13 +26,14 @@ def test_an_account_has_so_many_requests_a_minute(tmp_path: Path) -> None:
             assert mine.webhooks().status_code == 200
         answer = mine.webhooks()
         refused(answer, 429, "rate_limited")
-        assert 1 <= int(answer.headers["retry-after"]) <= 61
+        assert 1 <= int(answer.headers["retry-after"]) <= 601
         with api.leaves_nothing():
             refused(mine.create(), 429, "rate_limited")
         refused(mine.tokens(), 429, "rate_limited")
         assert other.webhooks().status_code == 200
 
 
+@pytest.mark.usefixtures("long_minute")
 def test_an_address_has_so_many_wrong_passwords_a_minute(tmp_path: Path) -> None:
     with running_api(tmp_path, password_rate=3) as api:
         account = api.account()
@@ -56,6 +64,7 @@ def test_a_clock_that_is_set_back_locks_nobody_out(monkeypatch: pytest.MonkeyPat
     rates.count_request("anna")
 
 
+@pytest.mark.usefixtures("long_minute")
 def test_a_header_does_not_make_another_address(tmp_path: Path) -> None:
     with running_api(tmp_path, password_rate=2) as api:
         for n in range(4):

@@ -4,10 +4,14 @@ import os
 import socket
 from pathlib import Path
 
+import psycopg
 import pytest
 import sqlalchemy as sa
 
-from forensix.service.data.jobs import Jobs
+from forensix.errors import ForensixError
+from forensix.service.data.database import migrate
+from forensix.service.data.jobs import Jobs, prepare
+from forensix.service.settings import Settings
 from tests.service.in_process import running_api
 from tests.service.postgres import postgres, program
 
@@ -47,3 +51,16 @@ def test_connections_give_up_a_host_that_vanished(tmp_path: Path) -> None:
                         "TCP_KEEPCNT": 3,
                         "TCP_USER_TIMEOUT": 15000,
                     }
+
+
+@pytest.mark.skipif(program("postgres") is None, reason="PostgreSQL is not installed")
+def test_a_role_that_does_not_own_its_database_is_told_so(tmp_path: Path) -> None:
+    with postgres() as server, psycopg.connect(server.url, autocommit=True) as owner:
+        owner.execute("CREATE ROLE guest LOGIN")
+        settings = Settings.read(home=tmp_path, database_url=server.url.replace("forensix@", "guest@"))
+        with pytest.raises(ForensixError, match="permission denied for schema public; let its role own it"):
+            migrate(settings)
+        owner.execute("GRANT ALL ON SCHEMA public TO guest")
+        migrate(settings)
+        with pytest.raises(ForensixError, match="permission denied for database postgres; let its role own it"):
+            prepare(settings)
