@@ -9,6 +9,7 @@ starts gets `command` and `environment`, and a working folder other than the cal
 import os
 import sys
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -49,10 +50,16 @@ def current_folders() -> set[str]:
 
 def entry_points(group: str) -> "dict[str, EntryPoint]":
     """Return what installed packages offer, by name; one that merely lies in the current folder offers nothing."""
+    return dict(_offered(tuple(import_path())).get(group, {}))
+
+
+@cache
+def _offered(path: tuple[str, ...]) -> "dict[str, dict[str, EntryPoint]]":
+    """Return what packages in these folders offer, by group and name; there may be hundreds, so they are read once."""
     from importlib.metadata import distributions
 
-    by_name: dict[str, EntryPoint] = {}
-    for package in distributions(path=import_path()):
-        for entry in package.entry_points.select(group=group):
-            by_name.setdefault(entry.name, entry)
-    return by_name
+    by_group: dict[str, dict[str, EntryPoint]] = {}
+    for package in distributions(path=list(path)):
+        for entry in package.entry_points:
+            by_group.setdefault(entry.group, {}).setdefault(entry.name, entry)
+    return by_group

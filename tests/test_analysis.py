@@ -82,6 +82,12 @@ def test_a_picture_is_judged_without_the_slow_packages_beside_torch(picture: Pat
     assert done.stdout.strip() == "[]"
 
 
+def test_speech_is_judged_without_the_slow_half_of_scipy() -> None:
+    slow = ["scipy.signal", "scipy.stats", "scipy.optimize"]
+    script = f"import sys, forensix.tasks.voice_analysis; print([m for m in {slow!r} if m in sys.modules])"
+    assert subprocess.check_output([sys.executable, "-c", script], text=True).strip() == "[]"
+
+
 def test_the_file_is_examined_while_networks_run(picture: Path, always: None, monkeypatch: pytest.MonkeyPatch) -> None:
     both = threading.Barrier(2, timeout=60)
     for kind in (Always, ForensicAnalysis):

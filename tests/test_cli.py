@@ -218,7 +218,7 @@ def test_html_holds_every_input(tmp_path: Path, tone: Path, capsys: pytest.Captu
 
 @pytest.mark.parametrize("code", ["import forensix", "import forensix.cli; forensix.cli.build_parser().format_help()"])
 def test_importing_is_free(code: str) -> None:
-    heavy = ["torch", "numpy", "pandas", "pydantic", "PIL", "av", "matplotlib", "rich", "scipy"]
+    heavy = ["torch", "numpy", "pandas", "pydantic", "PIL", "av", "matplotlib", "rich", "scipy", "importlib.metadata"]
     script = f"import sys; {code}; print([m for m in {heavy!r} if m in sys.modules])"
     assert subprocess.check_output([sys.executable, "-c", script], text=True, cwd=REPOSITORY).strip() == "[]"
 

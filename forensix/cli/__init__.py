@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from forensix import __version__
-from forensix.cli import analyze, completion, doctor, train
+from forensix.cli import analyze, completion, train
 from forensix.errors import ForensixError, UsageError
 from forensix.service import commands as service
 
@@ -75,7 +75,8 @@ def build_parser() -> argparse.ArgumentParser:
 
     train.register(commands)
     service.register(commands)
-    doctor.register(commands)
+    parts = commands.add_parser("doctor", help="say which optional parts are there and what each brings")
+    parts.set_defaults(run=_doctor)
     completion.register(commands, parser)
     return parser
 
@@ -108,6 +109,12 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except KeyboardInterrupt:
         parser.exit(130, "\nforensix: interrupted\n")
     sys.exit(status)
+
+
+def _doctor(_options: argparse.Namespace) -> int:
+    from forensix.cli import doctor
+
+    return doctor.tell()
 
 
 def _demo(options: argparse.Namespace) -> int:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forensix.errors import UsageError
-from forensix.media import sandbox
 from forensix.tasks import command_line
 
 if TYPE_CHECKING:
@@ -56,8 +55,10 @@ def _analyze(options: argparse.Namespace) -> int:
             _check_file(path, f"--{option}", overwrite=options.overwrite)
     if options.jobs is not None and options.jobs < 1:
         raise UsageError(f"--jobs takes a number from 1 up: got {options.jobs}")
-    # It starts while this process imports what analyses.
-    sandbox.prepare()
+    from forensix.media import sandbox
+
+    # It starts, and loads what most files need, while this process imports what analyses.
+    sandbox.prepare(("forensix.media.images", "forensix.media.streams"))
     from forensix.batch import analyze_many
 
     reports = analyze_many(

@@ -4,7 +4,6 @@ Packages are looked up by their metadata and weights by their hash: nothing is i
 nothing is fetched.
 """
 
-import argparse
 import os
 import platform
 import shutil
@@ -45,13 +44,8 @@ class Part:
     """What brings it."""
 
 
-def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command to the parser of ``forensix``."""
-    doctor = commands.add_parser("doctor", help="say which optional parts are there and what each brings")
-    doctor.set_defaults(run=_doctor)
-
-
-def _doctor(_options: argparse.Namespace) -> int:
+def tell() -> int:
+    """Print all parts, and return the exit status."""
     print(f"forensix {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}")
     groups = ("Extras", extras()), ("Models", models()), ("Programs and settings", surroundings())
     for title, parts in groups:

@@ -41,9 +41,12 @@ _ENVIRONMENT = {
 }
 
 
-def prepare() -> None:
-    """Start what children are forked from, and return at once: the first of them then waits less."""
-    TEMPLATE.prepare(_environment())
+def prepare(modules: Sequence[str] = ()) -> None:
+    """Start what children are forked from, have it load what they will import, and return at once.
+
+    ``modules`` are loaded one after the other while nothing else is asked of it; the first children then wait less.
+    """
+    TEMPLATE.prepare(_environment(), modules)
 
 
 def call(
@@ -54,12 +57,14 @@ def call(
     network: bool = False,
     file_bytes: int = 0,
     modules: Sequence[str] = (),
+    then: Sequence[str] = (),
 ) -> Any:
     """Return what the function ``target`` ("package.module:function") returns for ``args``, run in a child.
 
     Arguments and result are JSON values, bytes, numeric arrays, and lists and dicts of them. ``network`` and
     ``file_bytes`` (the largest file it may write) are for the downloader only. ``modules`` are those that the function
-    will import beside its own: children share what is loaded of them.
+    will import beside its own: children share what is loaded of them. ``then`` are those that the next call will want:
+    they are loaded while this one is at work.
 
     Raises
     ------
@@ -68,7 +73,9 @@ def call(
     BrokenMedia
         The function failed otherwise, or the child died, ran out of memory or time.
     """
-    child = _Child(target, args, timeout_s, memory_bytes, network=network, file_bytes=file_bytes, modules=modules)
+    child = _Child(
+        target, args, timeout_s, memory_bytes, network=network, file_bytes=file_bytes, modules=modules, then=then
+    )
     try:
         return child.next_message()["value"]
     finally:
@@ -99,6 +106,7 @@ class _Child:
         network: bool = False,
         file_bytes: int = 0,
         modules: Sequence[str] = (),
+        then: Sequence[str] = (),
         streams: bool = False,
     ) -> None:
         self._target, self._timeout_s, self._memory_bytes = target, timeout_s, memory_bytes
@@ -113,6 +121,7 @@ class _Child:
             "cpu_s": int(4 * timeout_s) + 10,
             "network": network,
             "modules": [target.partition(":")[0], *modules],
+            "then": list(then),
             "path": import_path(),
         }
         self._process = _start(settings)

@@ -14,7 +14,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,11 +79,13 @@ class _Template:
         self._socket: socket.socket | None = None
         self._ready = False
 
-    def prepare(self, environment: Mapping[str, str]) -> None:
-        """Start the process, if there can be one, without waiting until it has loaded what it needs."""
+    def prepare(self, environment: Mapping[str, str], modules: Sequence[str]) -> None:
+        """Start the process, if there can be one, and have it load modules, without waiting until it has."""
         with self._lock, contextlib.suppress(OSError):
             if sys.platform == "linux" and self._socket is None:
                 self._start(environment)
+            if modules and self._socket is not None:
+                self._socket.send(json.dumps({"modules": list(modules)}).encode())
 
     def fork(self, settings: Mapping[str, Any], environment: Mapping[str, str]) -> Forked | None:
         """Return a child with these settings; none where there can be none."""

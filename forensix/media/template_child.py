@@ -2,8 +2,9 @@
 
 Started by ``template`` as a script of a fresh, isolated interpreter, with a socket as its standard input. A message is
 the settings of one child, with four descriptors: the child's three streams, and a control that is told how the child
-ended and whose end ends it. Requests go through the child's own stream and never come here. It has one thread and an
-empty network, and it ends with its owner, its children with it.
+ended and whose end ends it; or, without descriptors, the modules to load while nothing else is asked. Requests go
+through the child's own stream and never come here. It has one thread and an empty network, and it ends with its owner,
+its children with it.
 """
 
 import contextlib
@@ -14,7 +15,8 @@ import selectors
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
 MAX_MESSAGE_BYTES = 1 << 16
@@ -43,15 +45,24 @@ def _serve(owner: socket.socket) -> None:
     selector = selectors.DefaultSelector()
     for source in (owner.fileno(), woken):
         selector.register(source, selectors.EVENT_READ)
+    ahead: deque[str] = deque()
     while True:
-        for key, _ in selector.select():
+        asked = selector.select(0 if ahead else None)
+        if not asked:
+            _load([ahead.popleft()])
+        for key, _ in asked:
             if key.fd == owner.fileno():
                 message, descriptors, _, _ = socket.recv_fds(owner, MAX_MESSAGE_BYTES, 4)
                 if not message:
                     for pid in controls:
                         _kill(pid)
                     return
-                pid = _fork(json.loads(message), descriptors)
+                settings = json.loads(message)
+                if not descriptors:
+                    ahead.extend(settings["modules"])
+                    continue
+                pid = _fork(settings, descriptors)
+                ahead.extend(settings["then"])
                 controls[pid] = descriptors[3]
                 selector.register(descriptors[3], selectors.EVENT_READ, pid)
             elif key.fd == woken:
@@ -82,11 +93,15 @@ def _kill(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
 
 
-def _fork(settings: dict[str, Any], descriptors: list[int]) -> int:
-    for name in settings["modules"]:
+def _load(modules: Iterable[str]) -> None:
+    for name in modules:
         # What fails here fails in the child as well, which says so.
         with contextlib.suppress(Exception):
             importlib.import_module(name)
+
+
+def _fork(settings: dict[str, Any], descriptors: list[int]) -> int:
+    _load(settings["modules"])
     pid = os.fork()
     if not pid:
         _become_child(settings, descriptors)

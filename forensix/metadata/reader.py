@@ -4,6 +4,7 @@ Hostile bytes are parsed by :mod:`forensix.metadata.child` and nothing else; wha
 here. A reader that fails leaves a :class:`Problem` that says so, and every other fact still arrives.
 """
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -25,20 +26,24 @@ READERS = {
 }
 """The module that reads a kind, loaded where there is a file of it."""
 
+_WITH = {format: ("forensix.metadata.av.aac_grid",) for format in ("wav", "flac")}
+"""What a reader loads for one format alone; every child has it from the start, as it takes longer than a short file."""
 
-def read_facts(media: "Media") -> Facts:
+
+def read_facts(media: "Media", then: Sequence[str] = ()) -> Facts:
     """Return everything that a medium says of itself, and what ExifTool finds beside that where it is installed.
 
+    ``then`` are modules that the next child will want, see `forensix.media.sandbox.call`.
     Never raises for what the bytes hold: a child that dies, or runs out of time or memory, is a problem of the file.
     """
     # Beside each other: both wait for another process.
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(exiftool.answers, media.path)
-        facts = _own(media)
+        facts = _own(media, then)
         return replace(facts, items=(*facts.items, *exiftool.beyond(answer.result(), facts.items)))
 
 
-def _own(media: "Media") -> Facts:
+def _own(media: "Media", then: Sequence[str]) -> Facts:
     try:
         values = call(
             "forensix.metadata.child:read",
@@ -48,7 +53,8 @@ def _own(media: "Media") -> Facts:
             media.name,
             media.only_named,
             timeout_s=READ_S,
-            modules=(READERS[media.kind],),
+            modules=(READERS[media.kind], *_WITH.get(media.format, ())),
+            then=then,
         )
     except BrokenMedia as error:
         # A slow machine runs out of time as well, so that alone says nothing of the file.

@@ -25,7 +25,19 @@ T = TypeVar("T")
 ON_PROCESSOR = 5
 """The most inputs at once on the processor, where the caller does not say: what the layers give of more no longer
 fits its caches, and the system clears pages for it anew each time."""
+_SPINS = "10000"
+"""About half a millisecond: longer than what lies between two layers, shorter than a turn of another program."""
 _HALF_PRODUCT = "import torch; torch.nn.Linear(64, 64).bfloat16()(torch.zeros(64, 64).bfloat16())"
+
+
+def share_cores() -> None:
+    """Have torch's threads sleep when they have waited for each other for a while; call it before torch is loaded.
+
+    GNU's OpenMP lets them spin for milliseconds at each of a network's hundreds of steps: on cores that other programs
+    use too an analysis then takes several times as long. What the environment says already stays.
+    """
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", _SPINS)
 
 
 @dataclass(frozen=True)

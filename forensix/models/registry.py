@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from forensix.errors import ModelNotFound, UsageError
 from forensix.interpreter import entry_points
 from forensix.models.card import ModelCard
-from forensix.models.placement import Placement
+from forensix.models.placement import Placement, share_cores
 from forensix.models.store import checked_files, get_card, is_place, list_models, load_model
 
 if TYPE_CHECKING:
@@ -189,6 +189,7 @@ def load_detector(
     >>> scores.shape, detector.card.component
     ((2,), 'image_detector')
     """
+    share_cores()
     placement = Placement(device, batch_size, half)
     placement.check()
     return _read(os.fspath(name), None).on(placement)

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from forensix.errors import UnsupportedMedia, UsageError
 from forensix.media import Media
 from forensix.models import Placement, load_component
+from forensix.models.placement import share_cores
 from forensix.schema import MediaKind
 from forensix.tasks.catalogue import describe, task_names
 from forensix.tasks.evidence import Outcome
@@ -86,6 +87,7 @@ def load_task(name: str) -> Task:
         No task of that name.
     """
     check_names([name])
+    share_cores()
     with _without_collection():
         task: Task = describe(name).load()
     return task

@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.signal import resample_poly
 from torch import nn
 
 from forensix.errors import MissingExtra, WeightsMismatch
@@ -108,6 +107,9 @@ class PerthReader:
         x = x - x.mean(dtype=np.float64).astype(np.float32) if len(x) else x
         if len(x) < SHORTEST_S * 16_000 or float(np.sqrt(np.mean(np.square(x, dtype=np.float64)))) < QUIET_RMS:
             return None
+        # It loads half of SciPy, and few have the decoder.
+        from scipy.signal import resample_poly
+
         levels, _ = levels_and_spectrum(torch.from_numpy(resample_poly(x, 2, 1).astype(np.float32)))
         with torch.inference_mode():
             value = float(self._decoder(levels[None])[0])

@@ -4,6 +4,8 @@ import os
 import signal
 import sys
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -44,6 +46,16 @@ def test_it_is_told_modules_and_never_what_the_function_gets(tmp_path: Path) -> 
             if "rw" in line.split()[1]:
                 pages.seek(first)
                 assert str(path).encode() not in pages.read(last - first)
+
+
+@pytest.mark.parametrize("ask", [sandbox.prepare, lambda modules: call("os:getpid", then=modules)])
+def test_it_loads_what_the_next_child_will_want_while_nothing_is_asked(ask: Callable[[list[str]], object]) -> None:
+    TEMPLATE.close()
+    ask(["no.such.module", "colorsys", "sndhdr"])
+    end_s = time.monotonic() + 30
+    while not {"colorsys", "sndhdr"} <= set(call(TARGETS + "environment")["modules"]):
+        assert time.monotonic() < end_s
+    assert "torch" not in call(TARGETS + "environment")["modules"]
 
 
 def test_children_cannot_reach_it_nor_each_other() -> None:
