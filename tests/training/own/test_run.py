@@ -52,6 +52,19 @@ def new(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Path], list[int]
     return [folder / f"{i}.jpg" for i in range(10)], labels
 
 
+def test_files_may_lie_in_another_folder_than_their_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = small.folder("images")
+    table, listed = Manifest.read(folder).table, tmp_path / "list.csv"
+    table.assign(path=[os.path.join(folder, path) for path in table["path"]]).to_csv(listed, index=False)
+    command = ["train", str(listed), "--task", TASK, "--out", str(tmp_path / "mine"), "--steps", "2"]
+    with pytest.raises(SystemExit, match="2"):
+        main(command)
+    assert "--root" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="0"):
+        main([*command, "--root", str(folder)])
+    assert get_card(tmp_path / "mine").component == "image_detector"
+
+
 def test_it_learns_from_four_files_what_the_shipped_model_has_the_other_way_round(
     trained: tuple[Path, ModelCard], new: tuple[list[Path], list[int]]
 ) -> None:
