@@ -1,9 +1,8 @@
-"""Claims about words of a PDF that a reader does not see, sees only on paper, or sees other than they are stored.
+"""Claims about words of a PDF that stand in another font than their line, or that are stored other than they are seen.
 
-Words that nobody sees are left by templates, spreadsheets and programs that lay text below its outlines, as well as by
-whoever hides a sentence from people and not from programs; a line in two copies of one font is left by filling in a
-printed form as well as by replacing words. Both are told with the words, and are no sign of tampering by themselves. A
-form field whose stored value is not what it shows is suspect: two readers of it read two things.
+A line in two copies of one font is left by filling in a printed form as well as by replacing words: it is told with
+the words, and is no sign of tampering by itself. A form field whose stored value is not what it shows is suspect: two
+readers of it read two things. Words that are not seen are in `pdf_unseen`.
 """
 
 from collections.abc import Iterator
@@ -12,13 +11,6 @@ from typing import Any
 from forensix.forensics.findings import Finding, finding
 from forensix.metadata.facts import Fact, Facts
 
-WHY = {
-    "without ink": "without ink, where no picture lies",
-    "transparent": "fully transparent",
-    "white": "in white, where nothing of another colour is painted",
-    "tiny": "too small to read",
-    "beside the page": "beside the part of the page that is shown",
-}
 KINDS = {
     "copy": "a second copy of the font beside them",
     "not embedded": "a font that is not embedded, beside one that is",
@@ -26,9 +18,7 @@ KINDS = {
 
 
 def rules(facts: Facts) -> Iterator[Finding]:
-    """Yield the claims on layers, unseen words, words in another font, and form fields."""
-    yield from _layers(facts)
-    yield from _unseen(facts)
+    """Yield the claims on words in another font and on form fields."""
     yield from _fields(facts)
     yield from _fonts(facts)
 
@@ -39,56 +29,6 @@ def _of(facts: Facts, key: str) -> list[Fact]:
 
 def _pages(facts: list[Fact]) -> str:
     return ", ".join(str(p) for p in dict.fromkeys(f.value["page"] for f in facts))
-
-
-def _layers(facts: Facts) -> Iterator[Finding]:
-    hidden = list(facts.all("pdf.layer.hidden"))
-    words = [f for f in _of(facts, "pdf.unseen_text") if f.value["why"].startswith("layer ")]
-    if hidden:
-        yield finding(
-            "benign",
-            f"The document has hidden layers ({len(hidden)})",
-            "Layers that are switched off hold content that a reader does not see at first."
-            + (f" Words on page {_pages(words)} lie in one." if words else ""),
-            "versions",
-            "versions",
-            facts=[*hidden[:20], *words],
-            values=[str(f.value) for f in hidden[:20]]
-            + [f"{f.value['why'].removeprefix('layer ')}: {f.value['text']}" for f in words],
-        )
-    printed = _of(facts, "pdf.printed_layer")
-    if printed:
-        yield finding(
-            "benign",
-            f"What is printed is not what is shown ({len(printed)} {'layer' if len(printed) == 1 else 'layers'})",
-            "Layers ask to be seen on paper only, or on the screen only. Watermarks and buttons are made so, and so is "
-            "a page that reads otherwise once it is printed.",
-            "versions",
-            "versions",
-            facts=printed[:20],
-            values=[
-                f"{f.value['layer']}: {'only on paper' if f.value['is_printed'] else 'only on the screen'}"
-                for f in printed[:20]
-            ],
-        )
-
-
-def _unseen(facts: Facts) -> Iterator[Finding]:
-    words = [f for f in _of(facts, "pdf.unseen_text") if f.value["why"] in WHY]
-    if not words:
-        return
-    ways = "; ".join(WHY[why] for why in dict.fromkeys(f.value["why"] for f in words))
-    yield finding(
-        "benign",
-        f"The document holds words that a reader does not see (page {_pages(words)})",
-        f"They are drawn {ways}. Search, copying and programs that read the document for somebody find them all the "
-        "same. Spreadsheets, templates, figures that were cropped and marks for signing leave such words, and so does "
-        "whoever wants a program to read what people do not.",
-        "metadata",
-        "integrity",
-        facts=words,
-        values=[f"page {f.value['page']}, {f.value['why']}: {f.value['text']}" for f in words],
-    )
 
 
 def _fields(facts: Facts) -> Iterator[Finding]:

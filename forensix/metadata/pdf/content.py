@@ -43,8 +43,8 @@ HIDDEN_FLAGS = 1 << 1 | 1 << 5
 def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
     """Return a dict per place for each of these, and ``pdf.scan``, how many pages a picture fills.
 
-    ``pdf.covered_text``, ``pdf.covered_picture``, ``pdf.redaction``, ``pdf.unseen_text``, ``pdf.other_font``,
-    ``pdf.field``.
+    ``pdf.covered_text``, ``pdf.covered_picture``, ``pdf.redaction``, ``pdf.unseen_text``, ``pdf.replaced_text``,
+    ``pdf.other_font``, ``pdf.field``.
     """
     items: list[Fact] = []
     problems: list[Problem] = []
@@ -56,6 +56,7 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
             box = [float(v) for v in page.mediabox]
             area = (box[2] - box[0]) * (box[3] - box[1])
             crop = common(_upright(box), _upright([float(v) for v in page.cropbox]))
+            unit_pt = max(1.0, float(page.obj.get("/UserUnit", 1)))
             shown = list(_fields(page, budget.layers))
             drawing = draw(pdf, page, budget, [(form, matrix) for _, form, matrix in shown])
             redactions = list(_annotations(page, drawing, budget.layers))
@@ -74,8 +75,10 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
         items += [Fact("pdf.covered_text", {"page": number, **place}, where) for place in islice(covered, TOLD)]
         items += [Fact("pdf.covered_picture", {"page": number, **place}, where) for place in islice(laid_over, TOLD)]
         items += [] if anew else _contradictions([field for field, _, _ in shown], drawing, number)
-        unseen, other = words.unseen(drawing, crop), words.other_fonts(drawing)
+        unseen, other = words.unseen(drawing, crop, unit_pt), words.other_fonts(drawing)
         items += [Fact("pdf.unseen_text", {"page": number, **place}, where) for place in islice(unseen, TOLD)]
+        replaced = islice(words.replaced(drawing, crop), TOLD)
+        items += [Fact("pdf.replaced_text", {"page": number, **place}, where) for place in replaced]
         items += [
             Fact("pdf.other_font", {"page": number, **place}, f"{where}, font object {place['object']}")
             for place in islice(other, TOLD)

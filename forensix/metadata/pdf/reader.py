@@ -9,7 +9,7 @@
     pdf.signature pdf.signature.unread pdf.signature.empty        one dict per signature (`signatures`)
     pdf.usage_rights                                              functions that Adobe unlocks in its free reader
     pdf.covered_text pdf.covered_picture pdf.redaction pdf.scan   what the drawing of the first pages shows
-    pdf.unseen_text pdf.other_font pdf.field                      and what it hides, mixes, or shows beside a value
+    pdf.unseen_text pdf.replaced_text pdf.other_font pdf.field    and what it hides, mixes, or shows beside a value
     c2pa.*                                                        content credentials
 
 The bytes are walked first, by a reader that needs no intact structure; then the document is opened by qpdf (pikepdf)
