@@ -1,14 +1,14 @@
 """Claims about words of a PDF that stand in another font than their line, or that are stored other than they are seen.
 
 A line in two copies of one font is left by filling in a printed form as well as by replacing words: it is told with
-the words, and is no sign of tampering by itself. A form field whose stored value is not what it shows is suspect: two
-readers of it read two things. Words that are not seen are in `pdf_unseen`.
+the words, and is no sign of tampering by itself. A form field whose stored value is not what it shows, or not what the
+XFA form states, is suspect: two readers of it read two things. Words that are not seen are in `pdf_unseen`.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
-from forensix.forensics.findings import Finding, finding
+from forensix.forensics.findings import Finding, finding, place
 from forensix.metadata.facts import Fact, Facts
 
 KINDS = {
@@ -20,6 +20,7 @@ KINDS = {
 def rules(facts: Facts) -> Iterator[Finding]:
     """Yield the claims on words in another font and on form fields."""
     yield from _fields(facts)
+    yield from _xfa(facts)
     yield from _fonts(facts)
 
 
@@ -50,6 +51,25 @@ def _fields(facts: Facts) -> Iterator[Finding]:
         values=[_field(f.value) for f in fields],
         flags=("FILE_EDITED",),
     )
+
+
+def _xfa(facts: Facts) -> Iterator[Finding]:
+    fields = _of(facts, "pdf.xfa_field")
+    if fields:
+        yield finding(
+            "suspect",
+            f"The XFA form states other values than the fields ({len(fields)} of them)"
+            if len(fields) > 1
+            else "The XFA form states another value than the field",
+            f"The document holds its form twice. Viewers that know XFA show what {place(fields[0])} states, the others "
+            "show the fields, so two readers of it read two things. A program that fills in the fields and does not "
+            "know XFA leaves this; so does whoever changes one of the two.",
+            "structure",
+            "editing",
+            facts=fields,
+            values=[f"{f.value['field']}: XFA {f.value['xfa']}; field {f.value['value']}" for f in fields],
+            flags=("FILE_EDITED",),
+        )
 
 
 def _field(record: dict[str, Any]) -> str:

@@ -32,6 +32,7 @@ from forensix.metadata.pdf.geometry import (
     strokes,
 )  # fmt: skip
 from forensix.metadata.pdf.marks import Budget, Drawing, Mark, TooLong
+from forensix.metadata.pdf.streams import inflated
 
 CONTENT_BYTES = 1 << 20
 OPERATORS = 60_000
@@ -87,17 +88,7 @@ class _Reader:
         for stream in streams:
             if not isinstance(stream, pikepdf.Stream):
                 continue
-            filters = stream.get("/Filter")
-            names = (
-                [str(f) for f in filters] if isinstance(filters, pikepdf.Array) else [str(filters)] if filters else []
-            )
-            raw = stream.read_raw_bytes()
-            if names == ["/FlateDecode"] and "/DecodeParms" not in stream:
-                raw = zlib.decompressobj().decompress(raw, CONTENT_BYTES)
-            elif names:
-                if len(raw) > 1 << 16:
-                    continue
-                raw = stream.read_bytes()
+            raw = inflated(stream, CONTENT_BYTES)
             out += raw[: max(0, CONTENT_BYTES - len(out))] + b"\n"
         self.budget.n_bytes -= len(out)
         if self.budget.n_bytes < 0:
