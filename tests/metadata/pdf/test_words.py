@@ -91,7 +91,6 @@ def test_words_that_nobody_sees_are_told(tmp_path: Path, operators: bytes, why: 
         path = saved(document, tmp_path)
     assert unseen(path) == [(why, SENTENCE.decode())]
     (claim,) = told(path, "that a reader does not see")
-    assert claim.severity == ("benign" if why == "beside the page" else "suspect")
     assert SENTENCE.decode() in claim.claim.value[0]
 
 
