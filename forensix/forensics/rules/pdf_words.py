@@ -1,8 +1,10 @@
 """Claims about words of a PDF that stand in another font than their line, or that are stored other than they are seen.
 
 A line in two copies of one font is left by filling in a printed form as well as by replacing words: it is told with
-the words, and is no sign of tampering by itself. A form field whose stored value is not what it shows, or not what the
-XFA form states, is suspect: two readers of it read two things. Words that are not seen are in `pdf_unseen`.
+the words, and is no sign of tampering by itself. An amount that is a little off the size or the baseline of its line is
+told, in the sentence on top of a report too: too few documents with amounts were seen to call it suspect. A form field
+whose stored value is not what it shows, or not what the XFA form states, is suspect: two readers of it read two things.
+Words that are not seen are in `pdf_unseen`.
 """
 
 from collections.abc import Iterator
@@ -18,10 +20,11 @@ KINDS = {
 
 
 def rules(facts: Facts) -> Iterator[Finding]:
-    """Yield the claims on words in another font and on form fields."""
+    """Yield the claims on words in another font, on amounts that are off their line, and on form fields."""
     yield from _fields(facts)
     yield from _xfa(facts)
     yield from _fonts(facts)
+    yield from _uneven(facts)
 
 
 def _of(facts: Facts, key: str) -> list[Fact]:
@@ -95,3 +98,24 @@ def _fonts(facts: Facts) -> Iterator[Finding]:
             for f in words
         ],
     )
+
+
+def _uneven(facts: Facts) -> Iterator[Finding]:
+    amounts = _of(facts, "pdf.uneven_amount")
+    if amounts:
+        yield finding(
+            "benign",
+            f"An amount is a little off its line (page {_pages(amounts)})",
+            "It is set in the font of the words beside it, and nearly in their size or on their baseline. Typing an "
+            "amount over another in an editor leaves this; so do programs that shrink words to fit and that place "
+            "numbers one by one.",
+            "structure",
+            "editing",
+            facts=amounts,
+            values=[
+                f"page {f.value['page']}: {f.value['words']}, {f.value['off']} {f.value['by']}, beside "
+                f"{f.value['beside']}"
+                for f in amounts
+            ],
+            remark=f"an amount is a little off its line (page {_pages(amounts)})",
+        )

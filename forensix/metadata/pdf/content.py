@@ -16,7 +16,7 @@ from typing import Any
 import pikepdf
 
 from forensix.metadata.facts import Fact, Problem
-from forensix.metadata.pdf import fields, layers, words
+from forensix.metadata.pdf import fields, layers, lines, words
 from forensix.metadata.pdf.drawing import FAULTS, draw
 from forensix.metadata.pdf.geometry import UNIT, Box, Matrix, as_matrix, common, placed, product
 from forensix.metadata.pdf.layers import Layers
@@ -44,7 +44,7 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
     """Return a dict per place for each of these, and ``pdf.scan``, how many pages a picture fills.
 
     ``pdf.covered_text``, ``pdf.covered_picture``, ``pdf.redaction``, ``pdf.unseen_text``, ``pdf.replaced_text``,
-    ``pdf.other_font``, ``pdf.field``.
+    ``pdf.other_font``, ``pdf.uneven_amount``, ``pdf.field``.
     """
     items: list[Fact] = []
     problems: list[Problem] = []
@@ -79,6 +79,8 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
         items += [Fact("pdf.unseen_text", {"page": number, **place}, where) for place in islice(unseen, TOLD)]
         replaced = islice(words.replaced(drawing, crop), TOLD)
         items += [Fact("pdf.replaced_text", {"page": number, **place}, where) for place in replaced]
+        uneven = islice(lines.uneven(drawing), TOLD)
+        items += [Fact("pdf.uneven_amount", {"page": number, **place}, where) for place in uneven]
         items += [
             Fact("pdf.other_font", {"page": number, **place}, f"{where}, font object {place['object']}")
             for place in islice(other, TOLD)

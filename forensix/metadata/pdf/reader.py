@@ -10,7 +10,7 @@
     pdf.usage_rights                                              functions that Adobe unlocks in its free reader
     pdf.covered_text pdf.covered_picture pdf.redaction pdf.scan   what the drawing of the first pages shows
     pdf.unseen_text pdf.replaced_text pdf.other_font pdf.field    and what it hides, mixes, or shows beside a value
-    pdf.xfa_field                                                 a field whose value the XFA form states otherwise
+    pdf.xfa_field pdf.uneven_amount                               an XFA form's other values; amounts off their line
     c2pa.*                                                        content credentials
 
 The bytes are walked first, by a reader that needs no intact structure; then the document is opened by qpdf (pikepdf)

@@ -135,15 +135,15 @@ def patched(name: bytes, skip: int, value: bytes) -> bytes:
     ],
 )
 def test_damaged_tables_end_soon_and_without_an_error(tmp_path: Path, name: bytes, skip: int, value: bytes) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     facts = facts_of(patched(name, skip, value), tmp_path)
-    assert facts.get("heif.brands") and time.perf_counter() - start < LIMIT_S
+    assert facts.get("heif.brands") and time.process_time() - start < LIMIT_S
 
 
 def test_a_file_cut_anywhere_is_told_and_never_an_error(tmp_path: Path) -> None:
     data = heic(picture(320, 240), thumbnails=(96,))
-    start = time.perf_counter()
+    start = time.process_time()
     for length in range(30, len(data), max(1, len(data) // 60)):
         facts = facts_of(data[:length], tmp_path)
         assert facts.problems
-    assert time.perf_counter() - start < 6 * LIMIT_S
+    assert time.process_time() - start < 6 * LIMIT_S

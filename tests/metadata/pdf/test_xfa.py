@@ -114,9 +114,9 @@ def test_choices_are_kept_in_other_words_and_left_alone(tmp_path: Path) -> None:
 
 
 def read(path: Path) -> Facts:
-    start = time.perf_counter()
+    start = time.process_time()
     facts = pdf.read(str(path))
-    assert time.perf_counter() - start < LIMIT_S
+    assert time.process_time() - start < LIMIT_S
     return facts
 
 
