@@ -25,8 +25,9 @@ LEAST_LETTERS, LEAST_IN_LAYER = 12, 2
 TINY_PT = 0.8
 LONGEST = 1000
 """Characters of unseen words that are repeated for each reason of a page."""
-LEAST_REPLACED, MOST_REPLACED = 2, 2000
-"""Letters and digits of unseen words that others replace, and how many unseen strings of a page are looked at."""
+LEAST_REPLACED, LEAST_DIGITS, MOST_REPLACED = 2, 3, 2000
+"""Letters and digits of unseen words that others replace, digits of those without ink, and how many unseen strings of a
+page are looked at."""
 
 SAME_LINE_PT = 0.6
 MOST_LETTERS = 40
@@ -53,11 +54,11 @@ def unseen(drawing: Drawing, page: Box, unit_pt: float = 1.0) -> Iterator[dict[s
 
 
 def replaced(drawing: Drawing, page: Box) -> Iterator[dict[str, Any]]:
-    """Yield ``why``, ``under`` and ``over`` of white and transparent words in whose place other words are seen."""
+    """Yield ``why``, ``under`` and ``over`` of words that are hidden in a place where others are seen."""
     seen = [mark for mark in drawing.marks if mark.kind == "text" and mark.colour != "white"]
     for mark, why in islice(_found(drawing, page), MOST_REPLACED):
-        # Forms lay names of fields without ink below what is filled in.
-        if why not in ("transparent", "white"):
+        # Forms lay names of fields without ink below what is filled in; those are no numbers.
+        if why not in ("transparent", "white") and not (why == "without ink" and _n_digits(mark.text) >= LEAST_DIGITS):
             continue
         x0, y0, x1, y1 = mark.box
         over = "".join(
@@ -70,6 +71,10 @@ def replaced(drawing: Drawing, page: Box) -> Iterator[dict[str, Any]]:
         under, shown = (_letters(text) for text in (mark.text, over))
         if len(under) >= LEAST_REPLACED and len(shown) >= LEAST_REPLACED and under not in shown and shown not in under:
             yield {"why": why, "under": mark.text[:200], "over": over[:200], "box_pt": [round(v, 1) for v in mark.box]}
+
+
+def _n_digits(text: str) -> int:
+    return sum(letter.isdigit() for letter in text)
 
 
 def _letters(text: str) -> str:

@@ -96,6 +96,14 @@ def test_an_amount_made_white_below_another(tmp_path: Path, hidden: str, n_told:
     assert all(f.claim.value == (f"hidden: {hidden}; seen: Total 1,200.00 EUR",) for f in white)
 
 
+@pytest.mark.parametrize(("hidden", "n_told"), [("9,200.00", 1), ("Form NGMS", 0)])
+def test_an_amount_without_ink_below_another_is_hidden_and_the_name_of_a_form_is_not(
+    tmp_path: Path, hidden: str, n_told: int
+) -> None:
+    path = invoice(tmp_path / "a.pdf", hidden=hidden, y=740, mode=3)
+    assert len(told(path, "Words are hidden where other words stand")) == n_told
+
+
 def white_below(path: Path, hidden: str) -> Path:
     canvas = Canvas(str(path))
     canvas.setFillGray(1)
