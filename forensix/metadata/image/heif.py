@@ -68,7 +68,8 @@ def _boxes(data: bytes, at: int, end: int, depth: int, budget: list[int], parts:
 def _items(data: bytes, meta: Node, parts: Parts) -> None:
     items = heif_items.read(data, meta)
     parts.facts += heif_items.facts(items)
-    parts.thumbnails += heif_previews.thumbnails(data, items)
+    # Of a file that was cut a decoder leaves parts of the picture empty, which is no editing.
+    parts.thumbnails += heif_previews.thumbnails(data, items) if not parts.problems else []
     for item in items.by_number.values():
         if item.kind not in ("Exif", "mime"):
             continue
