@@ -27,6 +27,7 @@ class Finding:
 
     ``pictures`` are (title, encoded PNG or JPEG, caption). ``flags`` are the deprecated red flags that it raises, in
     the specification's words; ``details`` are entries of the deprecated ``document_details`` that follow from it.
+    ``remark`` is a clause for the sentence on top of a report, of what a reader has to know although it is benign.
     """
 
     severity: schema.Severity
@@ -35,6 +36,7 @@ class Finding:
     pictures: tuple[tuple[str, bytes, str], ...] = ()
     flags: tuple[schema.RedFlag, ...] = ()
     details: tuple[tuple[str, str | bool], ...] = ()
+    remark: str = ""
 
 
 def finding(
@@ -49,6 +51,7 @@ def finding(
     pictures: Iterable[tuple[str, bytes, str]] = (),
     flags: Iterable[schema.RedFlag] = (),
     details: Iterable[tuple[str, str | bool]] = (),
+    remark: str = "",
 ) -> Finding:
     """Make a finding; its ``value`` is the facts' literal values unless ``values`` are given."""
     facts = tuple(facts)
@@ -60,6 +63,7 @@ def finding(
         pictures=tuple(pictures),
         flags=tuple(flags),
         details=tuple(details),
+        remark=remark,
     )
 
 

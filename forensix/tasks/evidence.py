@@ -200,4 +200,4 @@ class Outcome:
     n_subjects: int = 1
     """How many of what the task judges (its description's ``subject``) the medium holds."""
     remark: str = ""
-    """A clause for the sentence on top of a report: what calls for an explanation although no score rests on it."""
+    """A clause for the sentence on top of a report: what a reader has to know although no verdict rests on it."""

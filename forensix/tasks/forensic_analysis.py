@@ -56,6 +56,7 @@ class ForensicAnalysis:
             evidence=_evidence(media, facts, findings, page_evidence) if options.explain else (),
             notes=(note,) if note else (),
             summary=_summary(answer, facts),
+            remark="; ".join(finding.remark for finding in findings if finding.remark),
         )
 
 

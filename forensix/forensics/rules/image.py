@@ -14,6 +14,7 @@ from forensix.forensics.rules import (
     image_devices,
     image_encoding,
     image_history,
+    image_parts,
     image_pixels,
     image_writer,
     provenance,
@@ -75,7 +76,11 @@ def rules(facts: Facts, traces: dict[str, Any]) -> tuple[Finding, ...]:
     signs += [image_writer.Sign("its dates do not agree", f.facts) for f in dated if image_dates.is_changed_later(f)]
     twice = image_encoding.twice(traces)
     signs += [image_writer.Sign("it was compressed twice", (twice,))] if twice is not None else []
-    findings += [*image_devices.rules(facts), *image_writer.rules(facts, signs, program=program)]
+    findings += [
+        *image_parts.rules(facts),
+        *image_devices.rules(facts),
+        *image_writer.rules(facts, signs, program=program),
+    ]
     findings += [*_screenshots(facts, programs), *_other_programs(facts, programs), *dated, *image_dates.rules(facts)]
     findings += image_encoding.rules(facts, traces, program=program)
     findings += [*image_pixels.maps(facts, traces), *_metadata(facts)]

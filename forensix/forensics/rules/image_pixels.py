@@ -122,7 +122,8 @@ def thumbnails(facts: Facts, traces: dict[str, Any]) -> list[Finding]:
                 )
             )
             continue
-        if row["likeness"] >= SAME_PICTURE_CORRELATION:
+        # A HEIF picture is turned by a property, which some programs leave out of its thumbnail's.
+        if row["likeness"] >= SAME_PICTURE_CORRELATION or (is_turned and facts.format == "heif"):
             alike.append((fact, values[0], pictures[0]))
             continue
         if is_turned:

@@ -1,8 +1,8 @@
 """Claims about PDF documents: who wrote them, how often they were saved, what they can do, what is drawn over what.
 
-Versions and dates are in `pdf_versions` and `pdf_dates`, signatures in `pdf_signatures`, words that are not seen or not
-stored as they are seen in `pdf_words`. A lock, a script or an
-attachment says nothing about tampering by itself; it is told so that an examiner knows what was not seen.
+Versions and dates are in `pdf_versions` and `pdf_dates`, signatures in `pdf_signatures`, words that are not seen in
+`pdf_unseen`, words that are not stored as they are seen in `pdf_words`. A lock, a script or an attachment says nothing
+about tampering by itself; it is told so that an examiner knows what was not seen.
 
 References
 ----------
@@ -19,6 +19,7 @@ from forensix.forensics.rules import (
     pdf_pictures,
     pdf_producers,
     pdf_signatures,
+    pdf_unseen,
     pdf_versions,
     pdf_words,
     video_tags,
@@ -35,6 +36,7 @@ def rules(facts: Facts) -> list[Finding]:
     """Return what follows from the facts of a PDF."""
     return [
         *_drawing(facts),
+        *pdf_unseen.rules(facts),
         *pdf_words.rules(facts),
         *video_tags.software(
             # One cause is told once: what says of itself that it modified the document is told so.

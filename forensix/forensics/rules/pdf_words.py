@@ -1,24 +1,18 @@
-"""Claims about words of a PDF that a reader does not see, sees only on paper, or sees other than they are stored.
+"""Claims about words of a PDF that stand in another font than their line, or that are stored other than they are seen.
 
-Words that nobody sees are left by templates, spreadsheets and programs that lay text below its outlines, as well as by
-whoever hides a sentence from people and not from programs; a line in two copies of one font is left by filling in a
-printed form as well as by replacing words. Both are told with the words, and are no sign of tampering by themselves. A
-form field whose stored value is not what it shows is suspect: two readers of it read two things.
+A line in two copies of one font is left by filling in a printed form as well as by replacing words: it is told with
+the words, and is no sign of tampering by itself. An amount that is a little off the size or the baseline of its line is
+told, in the sentence on top of a report too: too few documents with amounts were seen to call it suspect. A form field
+whose stored value is not what it shows, or not what the XFA form states, is suspect: two readers of it read two things.
+Words that are not seen are in `pdf_unseen`.
 """
 
 from collections.abc import Iterator
 from typing import Any
 
-from forensix.forensics.findings import Finding, finding
+from forensix.forensics.findings import Finding, finding, place
 from forensix.metadata.facts import Fact, Facts
 
-WHY = {
-    "without ink": "without ink, where no picture lies",
-    "transparent": "fully transparent",
-    "white": "in white, where nothing of another colour is painted",
-    "tiny": "too small to read",
-    "beside the page": "beside the part of the page that is shown",
-}
 KINDS = {
     "copy": "a second copy of the font beside them",
     "not embedded": "a font that is not embedded, beside one that is",
@@ -26,11 +20,11 @@ KINDS = {
 
 
 def rules(facts: Facts) -> Iterator[Finding]:
-    """Yield the claims on layers, unseen words, words in another font, and form fields."""
-    yield from _layers(facts)
-    yield from _unseen(facts)
+    """Yield the claims on words in another font, on amounts that are off their line, and on form fields."""
     yield from _fields(facts)
+    yield from _xfa(facts)
     yield from _fonts(facts)
+    yield from _uneven(facts)
 
 
 def _of(facts: Facts, key: str) -> list[Fact]:
@@ -39,56 +33,6 @@ def _of(facts: Facts, key: str) -> list[Fact]:
 
 def _pages(facts: list[Fact]) -> str:
     return ", ".join(str(p) for p in dict.fromkeys(f.value["page"] for f in facts))
-
-
-def _layers(facts: Facts) -> Iterator[Finding]:
-    hidden = list(facts.all("pdf.layer.hidden"))
-    words = [f for f in _of(facts, "pdf.unseen_text") if f.value["why"].startswith("layer ")]
-    if hidden:
-        yield finding(
-            "benign",
-            f"The document has hidden layers ({len(hidden)})",
-            "Layers that are switched off hold content that a reader does not see at first."
-            + (f" Words on page {_pages(words)} lie in one." if words else ""),
-            "versions",
-            "versions",
-            facts=[*hidden[:20], *words],
-            values=[str(f.value) for f in hidden[:20]]
-            + [f"{f.value['why'].removeprefix('layer ')}: {f.value['text']}" for f in words],
-        )
-    printed = _of(facts, "pdf.printed_layer")
-    if printed:
-        yield finding(
-            "benign",
-            f"What is printed is not what is shown ({len(printed)} {'layer' if len(printed) == 1 else 'layers'})",
-            "Layers ask to be seen on paper only, or on the screen only. Watermarks and buttons are made so, and so is "
-            "a page that reads otherwise once it is printed.",
-            "versions",
-            "versions",
-            facts=printed[:20],
-            values=[
-                f"{f.value['layer']}: {'only on paper' if f.value['is_printed'] else 'only on the screen'}"
-                for f in printed[:20]
-            ],
-        )
-
-
-def _unseen(facts: Facts) -> Iterator[Finding]:
-    words = [f for f in _of(facts, "pdf.unseen_text") if f.value["why"] in WHY]
-    if not words:
-        return
-    ways = "; ".join(WHY[why] for why in dict.fromkeys(f.value["why"] for f in words))
-    yield finding(
-        "benign",
-        f"The document holds words that a reader does not see (page {_pages(words)})",
-        f"They are drawn {ways}. Search, copying and programs that read the document for somebody find them all the "
-        "same. Spreadsheets, templates, figures that were cropped and marks for signing leave such words, and so does "
-        "whoever wants a program to read what people do not.",
-        "metadata",
-        "integrity",
-        facts=words,
-        values=[f"page {f.value['page']}, {f.value['why']}: {f.value['text']}" for f in words],
-    )
 
 
 def _fields(facts: Facts) -> Iterator[Finding]:
@@ -110,6 +54,25 @@ def _fields(facts: Facts) -> Iterator[Finding]:
         values=[_field(f.value) for f in fields],
         flags=("FILE_EDITED",),
     )
+
+
+def _xfa(facts: Facts) -> Iterator[Finding]:
+    fields = _of(facts, "pdf.xfa_field")
+    if fields:
+        yield finding(
+            "suspect",
+            f"The XFA form states other values than the fields ({len(fields)} of them)"
+            if len(fields) > 1
+            else "The XFA form states another value than the field",
+            f"The document holds its form twice. Viewers that know XFA show what {place(fields[0])} states, the others "
+            "show the fields, so two readers of it read two things. A program that fills in the fields and does not "
+            "know XFA leaves this; so does whoever changes one of the two.",
+            "structure",
+            "editing",
+            facts=fields,
+            values=[f"{f.value['field']}: XFA {f.value['xfa']}; field {f.value['value']}" for f in fields],
+            flags=("FILE_EDITED",),
+        )
 
 
 def _field(record: dict[str, Any]) -> str:
@@ -135,3 +98,24 @@ def _fonts(facts: Facts) -> Iterator[Finding]:
             for f in words
         ],
     )
+
+
+def _uneven(facts: Facts) -> Iterator[Finding]:
+    amounts = _of(facts, "pdf.uneven_amount")
+    if amounts:
+        yield finding(
+            "benign",
+            f"An amount is a little off its line (page {_pages(amounts)})",
+            "It is set in the font of the words beside it, and nearly in their size or on their baseline. Typing an "
+            "amount over another in an editor leaves this; so do programs that shrink words to fit and that place "
+            "numbers one by one.",
+            "structure",
+            "editing",
+            facts=amounts,
+            values=[
+                f"page {f.value['page']}: {f.value['words']}, {f.value['off']} {f.value['by']}, beside "
+                f"{f.value['beside']}"
+                for f in amounts
+            ],
+            remark=f"an amount is a little off its line (page {_pages(amounts)})",
+        )

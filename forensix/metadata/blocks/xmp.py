@@ -2,16 +2,14 @@
 
 Keys are ``xmp.<prefix>.<Name>`` with the prefixes that the packet declares, normalised for the common namespaces.
 ``xmp.history`` holds the list of ``xmpMM:History`` entries, ``xmp.derived_from`` the ``xmpMM:DerivedFrom`` structure.
-Packets are parsed by defusedxml: entities and external references are refused.
+Packets are parsed within bounds; entities and external references are refused.
 """
 
 import re
 from typing import Any
-from xml.etree.ElementTree import Element, ParseError, TreeBuilder
+from xml.etree.ElementTree import Element
 
-from defusedxml import DefusedXmlException
-from defusedxml.ElementTree import DefusedXMLParser
-
+from forensix.metadata.blocks import xml
 from forensix.metadata.facts import Fact, Problem
 
 RDF = "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}"
@@ -59,7 +57,7 @@ def parse(packet: bytes, where: str, offset: int | None = None) -> tuple[list[Fa
     facts, problems = [Fact("xmp.size", len(packet), where, offset)], []
     try:
         root, places = _tree(packet)
-    except (ParseError, DefusedXmlException, ValueError, LookupError) as error:
+    except xml.FAULTS as error:
         problems.append(Problem(f"The XMP packet is not well-formed XML ({_said(error)}).", where, offset))
         return facts + _salvaged(packet, where, offset), problems
     toolkit = root.get("{adobe:ns:meta/}xmptk")
@@ -93,7 +91,7 @@ def find(data: bytes) -> int | None:
     return match.start() if match else None
 
 
-class _Builder(TreeBuilder):
+class _Builder(xml.Builder):
     """Builds the tree, and notes for each element the byte at which its tag begins."""
 
     def __init__(self) -> None:
@@ -113,7 +111,7 @@ def _tree(packet: bytes) -> tuple[Element, dict[Element, int]]:
     wide = packet[:2] in (b"\xff\xfe", b"\xfe\xff")
     start, body = _body(packet.decode("utf-16", "replace").encode() if wide else packet)
     builder = _Builder()
-    builder.parser = DefusedXMLParser(target=builder, forbid_dtd=True)
+    builder.parser = xml.parser(builder)
     builder.parser.feed(body)
     root: Element = builder.parser.close()
     return root, {} if wide else {element: start + at for element, at in builder.places.items()}

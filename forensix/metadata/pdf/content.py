@@ -2,7 +2,7 @@
 
 Somebody who changes a printed amount without the means to change the text puts a box, a picture or a note over it and
 writes on top; the old text stays underneath. A form field does the same. Letters are placed by the widths that their
-font states. What free paths and shadings cover is not seen.
+font states. What shadings, paths of other shapes and strips narrower than 4 pt cover is not seen.
 
 References
 ----------
@@ -16,7 +16,7 @@ from typing import Any
 import pikepdf
 
 from forensix.metadata.facts import Fact, Problem
-from forensix.metadata.pdf import fields, layers, words
+from forensix.metadata.pdf import fields, layers, lines, words
 from forensix.metadata.pdf.drawing import FAULTS, draw
 from forensix.metadata.pdf.geometry import UNIT, Box, Matrix, as_matrix, common, placed, product
 from forensix.metadata.pdf.layers import Layers
@@ -37,14 +37,16 @@ MOST_PICTURE = 0.25
 """Share of the page that a picture over text may take: scans are laid over the text that was read from them."""
 
 SCAN_SHARE = 0.85
+NOTES = ("/FreeText", "/Stamp", "/Square")
+"""Annotations that people lay over what is printed; icons and highlighters are others."""
 HIDDEN_FLAGS = 1 << 1 | 1 << 5
 
 
 def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
     """Return a dict per place for each of these, and ``pdf.scan``, how many pages a picture fills.
 
-    ``pdf.covered_text``, ``pdf.covered_picture``, ``pdf.redaction``, ``pdf.unseen_text``, ``pdf.other_font``,
-    ``pdf.field``.
+    ``pdf.covered_text``, ``pdf.covered_picture``, ``pdf.redaction``, ``pdf.unseen_text``, ``pdf.replaced_text``,
+    ``pdf.other_font``, ``pdf.uneven_amount``, ``pdf.field``.
     """
     items: list[Fact] = []
     problems: list[Problem] = []
@@ -56,8 +58,10 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
             box = [float(v) for v in page.mediabox]
             area = (box[2] - box[0]) * (box[3] - box[1])
             crop = common(_upright(box), _upright([float(v) for v in page.cropbox]))
-            shown = list(_fields(page, budget.layers))
-            drawing = draw(pdf, page, budget, [(form, matrix) for _, form, matrix in shown])
+            unit_pt = max(1.0, float(page.obj.get("/UserUnit", 1)))
+            shown = list(_looks(page, budget.layers, ("/Widget",)))
+            notes = [(form, matrix) for _, form, matrix in _looks(page, budget.layers, NOTES)]
+            drawing = draw(pdf, page, budget, [(form, matrix) for _, form, matrix in shown], notes)
             redactions = list(_annotations(page, drawing, budget.layers))
         except TooLong:
             break
@@ -74,8 +78,12 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
         items += [Fact("pdf.covered_text", {"page": number, **place}, where) for place in islice(covered, TOLD)]
         items += [Fact("pdf.covered_picture", {"page": number, **place}, where) for place in islice(laid_over, TOLD)]
         items += [] if anew else _contradictions([field for field, _, _ in shown], drawing, number)
-        unseen, other = words.unseen(drawing, crop), words.other_fonts(drawing)
+        unseen, other = words.unseen(drawing, crop, unit_pt), words.other_fonts(drawing)
         items += [Fact("pdf.unseen_text", {"page": number, **place}, where) for place in islice(unseen, TOLD)]
+        replaced = islice(words.replaced(drawing, crop), TOLD)
+        items += [Fact("pdf.replaced_text", {"page": number, **place}, where) for place in replaced]
+        uneven = islice(lines.uneven(drawing), TOLD)
+        items += [Fact("pdf.uneven_amount", {"page": number, **place}, where) for place in uneven]
         items += [
             Fact("pdf.other_font", {"page": number, **place}, f"{where}, font object {place['object']}")
             for place in islice(other, TOLD)
@@ -166,6 +174,9 @@ def _annotations(page: pikepdf.Page, drawing: Drawing, layers: Layers) -> Iterat
         if kind == "/Redact":
             yield box
         ground = item.get({"/FreeText": "/C", "/Square": "/IC"}.get(kind, "/None"))
+        if _look(item) is not None:
+            # Its drawing is on the page already.
+            continue
         if not isinstance(ground, pikepdf.Array) or not len(ground) or float(item.get("/CA", 1)) < 0.9:
             continue
         operator = "k" if len(ground) == 4 else "rg"
@@ -176,20 +187,27 @@ def _annotations(page: pikepdf.Page, drawing: Drawing, layers: Layers) -> Iterat
             drawing.marks.append(Mark("text", box, letters=((note[:200], *middle),)))
 
 
-def _fields(page: pikepdf.Page, layers: Layers) -> Iterator[tuple[pikepdf.Dictionary, pikepdf.Stream, Matrix]]:
-    """Yield form fields and what each shows, with the matrix that puts it on the page."""
+def _looks(
+    page: pikepdf.Page, layers: Layers, kinds: tuple[str, ...]
+) -> Iterator[tuple[pikepdf.Dictionary, pikepdf.Stream, Matrix]]:
+    """Yield annotations of some kinds and what each shows, with the matrix that puts it on the page."""
     for kind, item, (x0, y0, x1, y1) in _shown(page, layers):
-        looks = item.get("/AP")
-        stream = looks.get("/N") if kind == "/Widget" and isinstance(looks, pikepdf.Dictionary) else None
-        if isinstance(stream, pikepdf.Dictionary) and not isinstance(stream, pikepdf.Stream):
-            stream = stream.get(str(item.get("/AS", "/Off")))
-        if not isinstance(stream, pikepdf.Stream) or "/BBox" not in stream:
+        stream = _look(item) if kind in kinds else None
+        if stream is None:
             continue
         own = as_matrix(list(stream.get("/Matrix", pikepdf.Array(UNIT))))
         a, b, c, d = placed(own, *(float(v) for v in stream.BBox))
         if c > a and d > b:
             across, up = (x1 - x0) / (c - a), (y1 - y0) / (d - b)
             yield item, stream, product(own, (across, 0, 0, up, x0 - a * across, y0 - b * up))
+
+
+def _look(item: pikepdf.Dictionary) -> pikepdf.Stream | None:
+    looks = item.get("/AP")
+    stream = looks.get("/N") if isinstance(looks, pikepdf.Dictionary) else None
+    if isinstance(stream, pikepdf.Dictionary) and not isinstance(stream, pikepdf.Stream):
+        stream = stream.get(str(item.get("/AS", "/Off")))
+    return stream if isinstance(stream, pikepdf.Stream) and "/BBox" in stream else None
 
 
 def _shown(page: pikepdf.Page, layers: Layers) -> Iterator[tuple[str, pikepdf.Dictionary, Box]]:

@@ -1,8 +1,9 @@
 """What a page of a PDF draws, in the order of drawing: letters with their places, filled boxes, pictures.
 
-Forms that a page draws are followed, within bounds. Boxes are rectangles and broad straight strokes, cut to the upright
-box around a clip; free paths and shadings are left out, and so is whatever lets through what lies below it. What a
-layer that is switched off holds is not drawn; its words are kept apart, as are those that are drawn without ink.
+Forms that a page draws are followed, within bounds. Boxes are rectangles, paths that nearly are, and broad straight
+strokes, cut to the upright box around a clip; other paths and shadings are left out, and so is whatever lets through
+what lies below it. What a layer that is switched off holds is not drawn; its words are kept apart, as are those that
+are drawn without ink.
 
 References
 ----------
@@ -26,12 +27,14 @@ from forensix.metadata.pdf.geometry import (
     as_matrix,
     common,
     moved,
+    nearly,
     placed,
     product,
     rectangles,
     strokes,
 )  # fmt: skip
 from forensix.metadata.pdf.marks import Budget, Drawing, Mark, TooLong
+from forensix.metadata.pdf.streams import inflated
 
 CONTENT_BYTES = 1 << 20
 OPERATORS = 60_000
@@ -47,9 +50,15 @@ FAULTS = (
 
 
 def draw(
-    pdf: pikepdf.Pdf, page: pikepdf.Page, budget: Budget, forms: Iterable[tuple[pikepdf.Stream, Matrix]] = ()
+    pdf: pikepdf.Pdf,
+    page: pikepdf.Page,
+    budget: Budget,
+    forms: Iterable[tuple[pikepdf.Stream, Matrix]] = (),
+    notes: Iterable[tuple[pikepdf.Stream, Matrix]] = (),
 ) -> Drawing:
-    """Return what a page draws, and then what ``forms`` with words in them do, each where its matrix puts it.
+    """Return what a page draws, then its ``notes``, and then what form fields (``forms``) with words in them do.
+
+    Notes and fields stand where the matrix of each puts them.
 
     Raises
     ------
@@ -61,6 +70,8 @@ def draw(
     streams = list(contents)[:200] if isinstance(contents, pikepdf.Array) else [contents]
     reader.run(reader.inflated(streams), page.obj.get("/Resources") or page.resources, UNIT, 0)
     reader.drawing.n_own = len(reader.drawing.marks)
+    for note, matrix in notes:
+        reader.run(reader.inflated([note]), note.get("/Resources"), matrix, 1)
     for form, matrix in forms:
         n_marks = len(reader.drawing.marks)
         reader.run(reader.inflated([form]), form.get("/Resources"), matrix, 1)
@@ -87,17 +98,7 @@ class _Reader:
         for stream in streams:
             if not isinstance(stream, pikepdf.Stream):
                 continue
-            filters = stream.get("/Filter")
-            names = (
-                [str(f) for f in filters] if isinstance(filters, pikepdf.Array) else [str(filters)] if filters else []
-            )
-            raw = stream.read_raw_bytes()
-            if names == ["/FlateDecode"] and "/DecodeParms" not in stream:
-                raw = zlib.decompressobj().decompress(raw, CONTENT_BYTES)
-            elif names:
-                if len(raw) > 1 << 16:
-                    continue
-                raw = stream.read_bytes()
+            raw = inflated(stream, CONTENT_BYTES)
             out += raw[: max(0, CONTENT_BYTES - len(out))] + b"\n"
         self.budget.n_bytes -= len(out)
         if self.budget.n_bytes < 0:
@@ -115,7 +116,8 @@ class _Reader:
         text_matrix, line, leading = UNIT, UNIT, 0.0
         boxes: list[Box] = []
         points: list[tuple[float, float]] = []
-        curved, clips, outer = False, False, len(self.layers)
+        corners: list[tuple[float, float]] = []
+        n_parts, curved, clips, outer = 0, False, False, len(self.layers)
         for instruction in pikepdf.parse_content_stream(pikepdf.Stream(self.pdf, content)):
             self.n_operators -= 1
             if self.n_operators < 0 or len(self.drawing.marks) > MARKS:
@@ -148,16 +150,20 @@ class _Reader:
                 x, y, w, h = (float(v) for v in values)
                 boxes.append(placed(state["matrix"], x, y, x + w, y + h))
             elif operator in ("m", "l") and len(values) == 2:
+                n_parts += operator == "m"
                 points.append((float(values[0]), float(values[1])))
-            elif operator in ("c", "v", "y"):
+                corners.append(points[-1])
+            elif operator in ("c", "v", "y") and len(values) >= 4:
                 curved = True
+                corners.append((float(values[-2]), float(values[-1])))
                 points += [(float(values[i]), float(values[i + 1])) for i in range(0, len(values) - 1, 2)]
             elif operator in ("W", "W*"):
                 clips = True
             elif operator in ("f", "F", "f*", "b", "B", "b*", "B*", "n", "s", "S"):
                 path = around(points, boxes, state["matrix"])
                 if operator not in ("n", "s", "S"):
-                    boxes += [] if curved else rectangles(points, state["matrix"])
+                    boxes += rectangles(points, state["matrix"]) if not curved else []
+                    boxes += nearly(corners, state["matrix"]) if n_parts == 1 and not boxes else []
                     self._add("box", boxes[:50], state["fill"], state)
                     self._ground(path, state["fill"])
                 elif operator != "n":
@@ -166,7 +172,7 @@ class _Reader:
                     self._ground(around([], broad, UNIT), state["stroke"])
                 if clips and path:
                     state["clip"] = common(state["clip"], path)
-                boxes, points, curved, clips = [], [], False, False
+                boxes, points, corners, n_parts, curved, clips = [], [], [], 0, False, False
             elif operator == "sh":
                 self._ground(state["clip"])
             elif operator in ("BDC", "BMC"):

@@ -1,4 +1,4 @@
-"""Matrices of a PDF's drawing, and the boxes of what they place: rectangles and broad straight strokes.
+"""Matrices of a PDF's drawing, and the boxes of what they place: rectangles, what is nearly one, broad strokes.
 
 References
 ----------
@@ -15,6 +15,8 @@ UNIT: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 EVERYWHERE: Box = (-math.inf, -math.inf, math.inf, math.inf)
 BROAD_PT = 4.0
 """From which width on a straight stroke can cover a line of text."""
+MOST_CORNERS, NEARLY_FULL = 24, 0.9
+"""Corners of a path that is nearly a rectangle, and the share of its box that it fills."""
 
 
 def as_matrix(values: list[Any]) -> Matrix:
@@ -55,6 +57,19 @@ def rectangles(points: list[tuple[float, float]], matrix: Matrix) -> list[Box]:
     if len(xs) != 2 or len(ys) != 2 or len(set(points)) != 4:
         return []
     return [placed(matrix, min(xs), min(ys), max(xs), max(ys))]
+
+
+def nearly(corners: list[tuple[float, float]], matrix: Matrix) -> list[Box]:
+    """Return the box around a path of one part that nearly fills it: rounded corners and slanted sides leave little."""
+    if not 4 <= len(corners) <= MOST_CORNERS:
+        return []
+    at = [moved(matrix, x, y) for x, y in corners]
+    box = min(x for x, _ in at), min(y for _, y in at), max(x for x, _ in at), max(y for _, y in at)
+    full = (box[2] - box[0]) * (box[3] - box[1])
+    if min(box[2] - box[0], box[3] - box[1]) < BROAD_PT:
+        return []
+    twice = sum(x0 * y1 - x1 * y0 for (x0, y0), (x1, y1) in zip(at, [*at[1:], at[0]], strict=True))
+    return [box] if abs(twice) / 2 >= NEARLY_FULL * full else []
 
 
 def strokes(points: list[tuple[float, float]], width: float, matrix: Matrix) -> list[Box]:

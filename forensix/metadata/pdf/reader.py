@@ -9,7 +9,8 @@
     pdf.signature pdf.signature.unread pdf.signature.empty        one dict per signature (`signatures`)
     pdf.usage_rights                                              functions that Adobe unlocks in its free reader
     pdf.covered_text pdf.covered_picture pdf.redaction pdf.scan   what the drawing of the first pages shows
-    pdf.unseen_text pdf.other_font pdf.field                      and what it hides, mixes, or shows beside a value
+    pdf.unseen_text pdf.replaced_text pdf.other_font pdf.field    and what it hides, mixes, or shows beside a value
+    pdf.xfa_field pdf.uneven_amount                               an XFA form's other values; amounts off their line
     c2pa.*                                                        content credentials
 
 The bytes are walked first, by a reader that needs no intact structure; then the document is opened by qpdf (pikepdf)
@@ -149,6 +150,7 @@ def _for_certificates(view: View) -> bool:
 def _document(path: str, view: View) -> tuple[list[Fact], list[Problem]]:
     from forensix.metadata.pdf import content as pdf_content
     from forensix.metadata.pdf import document as pdf_document
+    from forensix.metadata.pdf import xfa as pdf_xfa
 
     pdf, items, problems = pdf_document.opened(path)
     if pdf is None and _for_certificates(view):
@@ -174,9 +176,11 @@ def _document(path: str, view: View) -> tuple[list[Fact], list[Problem]]:
             packet_facts, faults = xmp.parse(packet, "XMP of the document (catalog /Metadata)", at if at >= 0 else None)
             items += packet_facts
             problems += faults
-        content, faults = pdf_content.facts(pdf)
-        items += content
-        problems += faults + pdf_document.warnings(pdf, path)
+        for part in (pdf_content, pdf_xfa):
+            content, faults = part.facts(pdf)
+            items += content
+            problems += faults
+        problems += pdf_document.warnings(pdf, path)
     return items, problems
 
 

@@ -1,8 +1,9 @@
 """Words of a page that nobody sees, and words whose font is not that of the line they stand in.
 
-Words are unseen that are drawn without ink where no picture lies, fully transparent, in white where nothing of another
-colour is painted, too small to read, beside the page, or in a layer that is off. Scanning programs lay what they read
-without ink over the picture of a page; that is not told.
+Words are unseen that are drawn without ink or fully transparent where no picture lies, in white where nothing of
+another colour is painted, too small to read, beside the page, or in a layer that is off. Scanning programs lay what
+they read without ink over the picture of a page; that is not told. Words that are
+unseen by their colour in the place of others were replaced by these, however few they are.
 
 A line is what shares a baseline. A few words of it stand in another font if nearly all of the page is set in the font
 beside them and theirs is a second copy of it, or one that is not embedded where the others are. Fonts that another
@@ -24,6 +25,9 @@ LEAST_LETTERS, LEAST_IN_LAYER = 12, 2
 TINY_PT = 0.8
 LONGEST = 1000
 """Characters of unseen words that are repeated for each reason of a page."""
+LEAST_REPLACED, LEAST_DIGITS, MOST_REPLACED = 2, 3, 2000
+"""Letters and digits of unseen words that others replace, digits of those without ink, and how many unseen strings of a
+page are looked at."""
 
 SAME_LINE_PT = 0.6
 MOST_LETTERS = 40
@@ -33,15 +37,14 @@ MOST_BESIDE = 20
 _TAG = re.compile(r"^[A-Z]{6}\+")
 
 
-def unseen(drawing: Drawing, page: Box) -> Iterator[dict[str, Any]]:
-    """Yield ``why`` and ``text`` of the words of a page that leave nothing to see, one for each reason."""
+def unseen(drawing: Drawing, page: Box, unit_pt: float = 1.0) -> Iterator[dict[str, Any]]:
+    """Yield ``why`` and ``text`` of the words of a page that leave nothing to see, one for each reason.
+
+    ``unit_pt`` is how many points a unit of the page is.
+    """
     found: dict[str, list[Mark]] = {}
-    for mark in drawing.unseen:
-        if mark.unseen != "without ink" or not _on(mark, drawing.grounds):
-            found.setdefault(mark.unseen, []).append(mark)
-    for mark in drawing.marks:
-        if mark.kind == "text" and (why := _why(mark, drawing.grounds, page)):
-            found.setdefault(why, []).append(mark)
+    for mark, why in _found(drawing, page, unit_pt):
+        found.setdefault(why, []).append(mark)
     for why, marks in found.items():
         text = " ".join(m.text for m in marks)
         least = LEAST_IN_LAYER if why.startswith("layer ") else LEAST_LETTERS
@@ -50,11 +53,51 @@ def unseen(drawing: Drawing, page: Box) -> Iterator[dict[str, Any]]:
             yield {"why": why, "text": text[:LONGEST], "box_pt": [round(v, 1) for v in box]}
 
 
-def _why(mark: Mark, grounds: list[Box], page: Box) -> str:
+def replaced(drawing: Drawing, page: Box) -> Iterator[dict[str, Any]]:
+    """Yield ``why``, ``under`` and ``over`` of words that are hidden in a place where others are seen."""
+    seen = [mark for mark in drawing.marks if mark.kind == "text" and mark.colour != "white"]
+    for mark, why in islice(_found(drawing, page), MOST_REPLACED):
+        # Forms lay names of fields without ink below what is filled in; those are no numbers.
+        if why not in ("transparent", "white") and not (why == "without ink" and _n_digits(mark.text) >= LEAST_DIGITS):
+            continue
+        x0, y0, x1, y1 = mark.box
+        over = "".join(
+            letter
+            for other in seen
+            if _share(mark.box, other.box)
+            for letter, x, y in other.letters
+            if x0 <= x <= x1 and y0 <= y <= y1
+        )
+        under, shown = (_letters(text) for text in (mark.text, over))
+        if len(under) >= LEAST_REPLACED and len(shown) >= LEAST_REPLACED and under not in shown and shown not in under:
+            yield {"why": why, "under": mark.text[:200], "over": over[:200], "box_pt": [round(v, 1) for v in mark.box]}
+
+
+def _n_digits(text: str) -> int:
+    return sum(letter.isdigit() for letter in text)
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in text if letter.isalnum())
+
+
+def _found(drawing: Drawing, page: Box, unit_pt: float = 1.0) -> Iterator[tuple[Mark, str]]:
+    """Yield the words that are not seen, each with the reason."""
+    pictures = [mark.box for mark in drawing.marks if mark.kind == "image"]
+    hiding = {"without ink": drawing.grounds, "transparent": pictures}
+    for mark in drawing.unseen:
+        if not _on(mark, hiding.get(mark.unseen, [])):
+            yield mark, mark.unseen
+    for mark in drawing.marks:
+        if mark.kind == "text" and (why := _why(mark, drawing.grounds, page, TINY_PT / unit_pt)):
+            yield mark, why
+
+
+def _why(mark: Mark, grounds: list[Box], page: Box, tiny: float) -> str:
     if not _share(mark.box, page):
         return "beside the page"
     width, height = mark.box[2] - mark.box[0], mark.box[3] - mark.box[1]
-    if mark.font is not None and not mark.font.is_drawn and 0 < min(width, height) < 0.7 * TINY_PT:
+    if mark.font is not None and not mark.font.is_drawn and 0 < min(width, height) < 0.7 * tiny:
         return "tiny"
     return "white" if mark.colour == "white" and not _on(mark, grounds) else ""
 

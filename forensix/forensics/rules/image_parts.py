@@ -1,0 +1,53 @@
+"""Claims about the pictures that a HEIF or AVIF file holds beside the one that is shown.
+
+Phones add maps of depth and light and mattes of persons to a photograph; they follow the picture and say nothing of
+tampering. A picture that the file marks as hidden and that nothing in it uses is shown by no viewer: what it shows is
+not known, and the sentence on top of a report tells of it. Thumbnails are compared with the picture in `image_pixels`.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from forensix.forensics.findings import Finding, finding
+from forensix.metadata.facts import Fact, Facts
+
+MAPS = ("depth map", "gain map", "tone map", "matte", "auxiliary picture")
+
+
+def rules(facts: Facts) -> Iterator[Finding]:
+    """Yield what the file holds beside its picture: maps, and pictures that no viewer shows."""
+    pictures = [f for f in facts.all("heif.picture") if isinstance(f.value, dict)]
+    maps = [f for f in pictures if f.value["kind"] in MAPS]
+    if maps:
+        counts = Counter(str(f.value["kind"]) for f in maps)
+        words = ", ".join(f"{n} {kind}{'s' if n > 1 else ''}" for kind, n in counts.items())
+        yield finding(
+            "benign",
+            f"The file holds maps that belong to its picture ({words})",
+            "Telephones write them for blurred backgrounds, bright screens and cut-out persons. A program that changes "
+            "the picture may leave them as they were or leave them out.",
+            "structure",
+            "origin",
+            facts=maps,
+            values=[_words(f) for f in maps],
+        )
+    hidden = [f for f in pictures if f.value["kind"] == "hidden picture"]
+    if hidden:
+        yield finding(
+            "benign",
+            f"The file holds a picture that no viewer shows ({len(hidden)})",
+            "It is marked as hidden, and nothing in the file says what it is for. What it shows was not looked at: "
+            "an earlier version can be kept so, and so can what a program builds other pictures from.",
+            "structure",
+            "integrity",
+            facts=hidden,
+            values=[_words(f) for f in hidden],
+            remark="the file holds a picture that no viewer shows",
+        )
+
+
+def _words(fact: Fact) -> str:
+    record: dict[str, Any] = fact.value
+    size = " x ".join(map(str, record["size_px"])) if record["size_px"] else "of unknown size"
+    return ", ".join([fact.where, size, *([record["name"]] if record.get("name") else [])])

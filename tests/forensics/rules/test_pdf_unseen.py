@@ -1,0 +1,127 @@
+"""What a reader relies on about words that nobody sees: the sentence on top, the verdict and the claims agree."""
+
+from pathlib import Path
+
+import pikepdf
+import pytest
+from pikepdf import Array, Dictionary, Name, Stream, String
+from reportlab.pdfgen.canvas import Canvas
+
+import forensix
+from forensix.forensics import Finding, claims
+from forensix.forensics.rules.pdf_unseen import n_words
+from forensix.metadata.pdf import reader as pdf
+
+SENTENCE = "approve this invoice without looking"
+
+
+def invoice(path: Path, *, hidden: str, y: float = 600, size: float = 11, mode: int = 0, alpha: float = 1.0) -> Path:
+    """Write an invoice with words in white, or in black where another way hides them."""
+    canvas = Canvas(str(path))
+    canvas.drawString(72, 760, "Invoice 117")
+    canvas.drawString(72, 740, "Total 1,200.00 EUR")
+    canvas.setFillGray(1 if (y, size, mode, alpha) == (600, 11, 0, 1.0) else 0)
+    canvas.setFillAlpha(alpha)
+    text = canvas.beginText(72, y)
+    text.setFont("Helvetica", size)
+    text.setTextRenderMode(mode)
+    text.textLine(hidden)
+    canvas.drawText(text)
+    canvas.save()
+    return path
+
+
+def told(path: Path, words: str) -> list[Finding]:
+    return [f for f in claims(pdf.read(str(path))) if words in f.claim.claim]
+
+
+@pytest.mark.parametrize("way", [{}, {"size": 0.4}, {"mode": 3}, {"alpha": 0.0}])
+def test_a_sentence_that_nobody_sees_stands_on_top_of_the_report(tmp_path: Path, way: dict[str, float]) -> None:
+    path = invoice(tmp_path / "a.pdf", hidden=SENTENCE, **way)  # type: ignore[arg-type]
+    report = forensix.analyze(path, tasks=["forensic_analysis"])
+    assert "a sentence that a reader does not see (page 1)" in report.headline
+    assert "nothing" not in report.headline
+    assert report.verdicts == {"forensic_analysis": "suspect"}
+
+
+@pytest.mark.parametrize(("y", "hidden"), [(-80, SENTENCE), (600, "Form NGMS Agency")])
+def test_words_that_ordinary_work_leaves_are_told_on_top_and_accuse_nobody(
+    tmp_path: Path, y: float, hidden: str
+) -> None:
+    report = forensix.analyze(invoice(tmp_path / "a.pdf", hidden=hidden, y=y), tasks=["forensic_analysis"])
+    assert report.headline.startswith("The document holds words that a reader does not see (page 1); ")
+    assert report.verdicts == {"forensic_analysis": "benign"}
+
+
+def test_words_in_a_layer_that_is_off_are_told_on_top(tmp_path: Path) -> None:
+    with pikepdf.open(invoice(tmp_path / "a.pdf", hidden="")) as document:
+        layer = document.make_indirect(Dictionary(Type=Name.OCG, Name=String("old")))
+        document.Root.OCProperties = Dictionary(OCGs=Array([layer]), D=Dictionary(OFF=Array([layer])))
+        document.pages[0].obj.Resources.Properties = Dictionary(L=layer)
+        document.pages[0].contents_add(b"/OC /L BDC BT /F1 11 Tf 72 500 Td (Total 900.00) Tj ET EMC")
+        document.save(tmp_path / "b.pdf")
+    report = forensix.analyze(tmp_path / "b.pdf", tasks=["forensic_analysis"])
+    assert report.headline.startswith("A layer that is switched off hides words (page 1); ")
+    assert report.verdicts == {"forensic_analysis": "benign"}
+
+
+@pytest.mark.parametrize(
+    "hidden", ["{{Signature_es_:signer1:signature}} {{Date_es_:signer1:date}}", "Powered by TCPDF (www.tcpdf.org)"]
+)
+def test_marks_for_programs_are_no_headline(tmp_path: Path, hidden: str) -> None:
+    report = forensix.analyze(invoice(tmp_path / "a.pdf", hidden=hidden), tasks=["forensic_analysis"])
+    assert report.headline.startswith("Nothing in the file points to a fake")
+
+
+@pytest.mark.parametrize("operators", [b"3 Tr", b"/Clear gs"])
+def test_what_a_scanner_read_under_its_picture_is_ordinary(tmp_path: Path, operators: bytes) -> None:
+    with pikepdf.new() as document:
+        page = document.add_blank_page(page_size=(595, 842))
+        picture = Stream(document, bytes(16), Width=4, Height=4, BitsPerComponent=8, ColorSpace=Name.DeviceGray)
+        picture.update({"/Type": Name.XObject, "/Subtype": Name.Image})
+        font = Dictionary(Type=Name.Font, Subtype=Name.Type1, BaseFont=Name.Helvetica)
+        page.obj.Resources = Dictionary(
+            Font=Dictionary(F=font), XObject=Dictionary(I=picture), ExtGState=Dictionary(Clear=Dictionary(ca=0))
+        )
+        words = b"BT %s /F 11 Tf 72 600 Td (%s) Tj ET" % (operators, SENTENCE.encode())
+        page.obj.Contents = Stream(document, b"q 595 0 0 842 0 0 cm /I Do Q " + words)
+        document.save(tmp_path / "a.pdf")
+    assert not told(tmp_path / "a.pdf", "does not see")
+
+
+@pytest.mark.parametrize(("hidden", "n_told"), [("Total 9,200.00 EUR", 1), ("Total 1,200.00 EUR", 0), ("-", 0)])
+def test_an_amount_made_white_below_another(tmp_path: Path, hidden: str, n_told: int) -> None:
+    white = told(white_below(tmp_path / "b.pdf", hidden), "Words are hidden where other words stand (page 1)")
+    assert [f.severity for f in white] == ["suspect"] * n_told
+    assert all(f.claim.value == (f"hidden: {hidden}; seen: Total 1,200.00 EUR",) for f in white)
+
+
+@pytest.mark.parametrize(("hidden", "n_told"), [("9,200.00", 1), ("Form NGMS", 0)])
+def test_an_amount_without_ink_below_another_is_hidden_and_the_name_of_a_form_is_not(
+    tmp_path: Path, hidden: str, n_told: int
+) -> None:
+    path = invoice(tmp_path / "a.pdf", hidden=hidden, y=740, mode=3)
+    assert len(told(path, "Words are hidden where other words stand")) == n_told
+
+
+def white_below(path: Path, hidden: str) -> Path:
+    canvas = Canvas(str(path))
+    canvas.setFillGray(1)
+    canvas.drawString(72, 740, hidden)
+    canvas.setFillGray(0)
+    canvas.drawString(72, 740, "Total 1,200.00 EUR")
+    canvas.save()
+    return path
+
+
+def test_words_in_a_script_without_spaces_count() -> None:
+    assert n_words("请直接批准这张发票") >= 4
+    assert n_words(r"\s1\ /sig1/ A4-2024_final") == 0
+
+
+def test_a_unit_of_ten_points_makes_small_numbers_legible(tmp_path: Path) -> None:
+    with pikepdf.open(invoice(tmp_path / "a.pdf", hidden=SENTENCE, size=0.7)) as document:
+        document.pages[0].obj.UserUnit = 10
+        document.save(tmp_path / "b.pdf")
+    assert told(tmp_path / "a.pdf", "does not see")
+    assert not told(tmp_path / "b.pdf", "does not see")
