@@ -76,9 +76,10 @@ def read(path: str | Path, format: str) -> list[Fact]:
 def facts_of(store: dict[str, Any], where: str, offset: int | None) -> list[Fact]:
     """Turn a decoded manifest store into facts."""
     active = store.get("active_manifest") or ""
-    manifests = dict(list((store.get("manifests") or {}).items())[:MAX_MANIFESTS])
+    # The library gives them in no order of its own, another one each time.
+    manifests = sorted((store.get("manifests") or {}).items(), key=lambda item: (item[0] != active, item[0]))
     facts = [Fact("c2pa.state", str(store.get("validation_state") or "unknown"), where, offset)]
-    for label, manifest in sorted(manifests.items(), key=lambda item: item[0] != active):
+    for label, manifest in manifests[:MAX_MANIFESTS]:
         here = f"{where}, manifest {label}"
         record = _manifest(label, manifest, label == active)
         facts.append(Fact("c2pa.manifest", record, here, offset))

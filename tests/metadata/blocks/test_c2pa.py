@@ -1,0 +1,20 @@
+"""Content credentials: the same store gives the same facts, whatever order the library has today."""
+
+import itertools
+
+from forensix.metadata.blocks.c2pa import MAX_MANIFESTS, facts_of
+
+
+def labels(names: tuple[str, ...], active: str) -> list[str]:
+    store = {"active_manifest": active, "manifests": {name: {"title": name} for name in names}}
+    return [fact.value["label"] for fact in facts_of(store, "a place", None) if fact.key == "c2pa.manifest"]
+
+
+def test_manifests_stand_in_one_order_the_active_one_first() -> None:
+    assert all(labels(names, "b") == ["b", "a", "c"] for names in itertools.permutations(("a", "b", "c")))
+
+
+def test_the_active_manifest_is_among_those_that_are_listed_of_many() -> None:
+    names = tuple(f"m{i:03}" for i in range(MAX_MANIFESTS + 5))
+    assert labels(names, names[-1])[0] == names[-1]
+    assert len(labels(names, names[-1])) == MAX_MANIFESTS
