@@ -18,6 +18,8 @@ MAX_SPANS = 1500
 MAX_POINTS = 800
 TIME = "time (s)"
 """The axis of a curve over time, which players of the same report move a line over."""
+SCORE = "score"
+"""The axis of a curve of scores, which are written as everywhere else."""
 
 
 @dataclass(frozen=True)
@@ -93,10 +95,10 @@ def ticks_between(low: float, high: float, n: int = 5) -> tuple[float, ...]:
     return tuple(round(i * step, 12) for i in range(first, last + 1))
 
 
-def _seconds_between(high: float) -> tuple[float, ...]:
+def _seconds_between(low: float, high: float) -> tuple[float, ...]:
     steps = (0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600)
-    step = next((s for s in steps if high / s <= 6), high / 6)
-    return tuple(i * step for i in range(int(high / step + 1e-9) + 1))
+    step = next((s for s in steps if (high - low) / s <= 6), (high - low) / 6)
+    return tuple(i * step for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1))
 
 
 def _tick(at: float, label: str) -> Tick:
@@ -146,16 +148,17 @@ def timeline_view(timeline: Timeline) -> TimelineView:
     for span in visible:
         lanes.setdefault(span.lane, []).append(_bar(span, end_s))
     has_scores = any(s.score is not None for s in visible)
-    rows = []
-    for s in visible:
-        score = ("" if s.score is None else score_text(s.score),) if has_scores else ()
-        rows.append((s.lane, _when(s), *score, _label(s)))
-    ticks = tuple(_tick(percent(s, 0, end_s), time_text(s)) for s in _seconds_between(end_s))
+    columns = [("what", [s.lane for s in visible]), ("time", [_when(s) for s in visible])]
+    if has_scores:
+        columns.append(("score", ["" if s.score is None else score_text(s.score) for s in visible]))
+    if any(labels := [_label(s) for s in visible]):
+        columns.append(("label", labels))
+    ticks = tuple(_tick(percent(s, 0, end_s), time_text(s)) for s in _seconds_between(0, end_s))
     return TimelineView(
         tuple((lane, tuple(bars)) for lane, bars in lanes.items()),
         ticks,
-        ("lane", "time", *(("score",) if has_scores else ()), "label"),
-        tuple(rows),
+        tuple(name for name, _ in columns),
+        tuple(zip(*(cells for _, cells in columns), strict=True)),
         has_scores,
         len(timeline.spans) - len(visible),
         end_s,
@@ -215,16 +218,20 @@ def curve_view(curve: Curve) -> CurveView | None:
     flat = [p for run in placed for p in run]
     dots = flat if len(flat) <= 80 else [run[0] for run in placed if len(run) == 1]
     highest = max(points, key=lambda p: p[1])
+    is_timed = curve.x_label == TIME
+    x_ticks = _seconds_between(x_low, x_high) if is_timed else ticks_between(x_low, x_high)
+    x_text = time_text if is_timed else number_text
+    y_text = score_text if curve.y_label == SCORE else number_text
+    where = f"at {time_text(highest[0])}" if is_timed else f"where {curve.x_label} is {number_text(highest[0])}"
     return CurveView(
         pieces=tuple(" ".join(f"{x * 10:g},{y * 10:g}" for x, y in run) for run in placed if len(run) > 1),
         dots=tuple(dots),
-        x_ticks=tuple(_tick(percent(v, x_low, x_high), number_text(v)) for v in ticks_between(x_low, x_high)),
+        x_ticks=tuple(_tick(percent(v, x_low, x_high), x_text(v)) for v in x_ticks),
         y_ticks=tuple(Tick(100 - percent(v, y_low, y_high), number_text(v)) for v in ticks_between(y_low, y_high, 4)),
         threshold_at=None if curve.threshold is None else 100 - percent(curve.threshold, y_low, y_high),
-        threshold_label="" if curve.threshold is None else f"threshold {number_text(curve.threshold)}",
-        described=f"{len(points):,} points; highest {number_text(highest[1])}, where {curve.x_label} is "
-        f"{number_text(highest[0])}",
-        seconds=(x_low, x_high) if curve.x_label == TIME else None,
+        threshold_label="" if curve.threshold is None else f"threshold {y_text(curve.threshold)}",
+        described=f"{len(points):,} points; highest {y_text(highest[1])}, {where}",
+        seconds=(x_low, x_high) if is_timed else None,
     )
 
 

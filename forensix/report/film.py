@@ -20,6 +20,7 @@ class Strip:
     line: str
     dots: tuple[tuple[float, float, str, str], ...]
     threshold_at: float | None
+    threshold_label: str
     described: str
 
 
@@ -55,6 +56,7 @@ def _strip(curve: Curve, duration_s: float) -> Strip:
             for x, y, s, score in points[:MAX_DOTS]
         ),
         None if curve.threshold is None else 100 - 100 * curve.threshold,
+        "" if curve.threshold is None else f"dashed line: threshold {score_text(curve.threshold)}",
         ""
         if highest is None
         else f"{len(points)} frames, highest score {score_text(highest[3])} at {time_text(highest[2])}",

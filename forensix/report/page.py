@@ -209,7 +209,8 @@ def render_page(reports: "Iterable[Report]", *, title: str | None = None) -> str
 
 def render_index(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return a page that links the reports of a folder; a row has ``report``, ``sections`` and ``file``, its name."""
-    return environment().get_template("index.html").render(rows=rows, policy=POLICY)
+    page = environment().get_template("index.html")
+    return page.render(rows=rows, policy=POLICY, how_to_read=(words.HOW_TO_READ, words.HOW_TO_READ_CLAIMS))
 
 
 def render_fragment(report: "Report") -> str:

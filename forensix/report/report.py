@@ -56,7 +56,7 @@ class Report:
     started: str | None = None
     """ISO 8601, UTC."""
     command: str | None = None
-    """The command that made the report, when it came from the command line."""
+    """What makes the report again, where that is more than a call with :attr:`input` and :attr:`settings`."""
 
     def __post_init__(self) -> None:
         for task, outcome in self.outcomes.items():

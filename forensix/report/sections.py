@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from forensix.report.claims import FACT_COLUMNS, ClaimView, claim_views, fact_rows
 from forensix.report.scale import Scale, scale_of
-from forensix.report.words import FAILED, MANIPULATIONS, task_title, time_text, verdict
-from forensix.schema import AudioFeatures, FaceResult, ImageResult, VoiceResult
+from forensix.report.words import FAILED, LIMITS_OF_CLAIMS, MANIPULATIONS, task_title, time_text, verdict
+from forensix.schema import AudioFeatures, FaceResult, ForensicResult, ImageResult, VoiceResult
 from forensix.tasks.catalogue import Verdict, describe
 from forensix.tasks.evidence import (
     FACE_HEATMAP_CAPTION,
@@ -186,6 +186,14 @@ def _scale(score: float | None, task: str, deciding: Sequence[Mapping[str, Any]]
     )
 
 
+def _limits(task: str, result: object, used: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    if isinstance(result, ForensicResult):
+        yield task_title(task).lower(), LIMITS_OF_CLAIMS
+    for model in used:
+        if model.get("limits"):
+            yield str(model["name"]), str(model["limits"])
+
+
 def _section(report: "Report", task: str, outcome: Outcome) -> Section:
     result = outcome.result
     slot = describe(task).deciding_slot
@@ -204,7 +212,7 @@ def _section(report: "Report", task: str, outcome: Outcome) -> Section:
         scale=_scale(outcome.score, task, deciding),
         ends=describe(task).scale,
         notes=outcome.notes,
-        limits=tuple((str(m["name"]), str(m["limits"])) for m in used if m.get("limits")),
+        limits=tuple(_limits(task, result, used)),
         claims=claims,
         transcript=getattr(result, "transcript", None),
         pictures=tuple(

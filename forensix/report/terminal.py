@@ -59,8 +59,11 @@ ASCII_SYMBOLS = {
 MAX_VALUES = 6
 MAX_ROWS = 12
 VALUE_LIMIT = 300
+CELL_LIMIT = 120
 NAME_LIMIT = 60
 SCALE_CELLS = 26
+FRAME_CELLS = 6
+"""What the panel's border and the indent of a section take off the width."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,7 @@ class _Pen:
 
     encoding: str
     ascii_only: bool
+    width: int
 
     def text(self, value: object, style: str = "", *, limit: int = 2000) -> Text:
         printable = visible(value, limit=limit)
@@ -88,8 +92,10 @@ def _verdict_line(pen: _Pen, section: Section) -> Text:
 def _score_lines(pen: _Pen, section: Section) -> Iterator[Text]:
     if section.scale is None:
         return
-    line = scale.drawn(section.scale, SCALE_CELLS, ascii_only=pen.ascii_only)
-    yield Text("score ").append(section.scale.score_text, "bold").append_text(pen.text(f"  {line}"))
+    said = Text("score ").append(section.scale.score_text, "bold").append("  ")
+    left = pen.width - FRAME_CELLS - len(said) - sum(len(end) + 1 for end in section.scale.ends)
+    line = scale.drawn(section.scale, max(4, min(SCALE_CELLS, left)), ascii_only=pen.ascii_only)
+    yield said.append_text(pen.text(line))
     if section.scale.basis:
         yield pen.text(section.scale.basis, "dim")
 
@@ -140,7 +146,7 @@ def _grid(pen: _Pen, title: str, columns: tuple[str, ...], rows: Sequence[tuple[
     for column in columns:
         grid.add_column(pen.text(column, "dim"), overflow="fold")
     for row in rows[:MAX_ROWS]:
-        grid.add_row(*(pen.text(cell, limit=VALUE_LIMIT) for cell in row))
+        grid.add_row(*(pen.text(cell, limit=CELL_LIMIT) for cell in row))
     yield pen.text(title, "bold")
     yield Padding(grid, (0, 0, 0, 2))
     if len(rows) > MAX_ROWS:
@@ -243,7 +249,7 @@ class ReportView:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         report = self.report
-        pen = _Pen(options.encoding, options.ascii_only)
+        pen = _Pen(options.encoding, options.ascii_only, options.max_width)
         parts: list[RenderableType] = []
         if report.headline:
             parts.append(pen.text(report.headline, "bold"))

@@ -21,6 +21,11 @@ HOW_TO_READ_CLAIMS = (
     "proves nothing: it can be removed or forged, so a file without suspect claims is not proved authentic."
 )
 
+LIMITS_OF_CLAIMS = (
+    "It reads what a file says of itself, how it is built, and what some edits leave in pixels and samples. All of "
+    "that can be removed or forged: a file that was made anew with care shows nothing."
+)
+
 MANIPULATIONS = {
     "faceswap": "face swap",
     "face_reenactment": "face reenactment",

@@ -55,7 +55,7 @@ def _spans(fact: Fact, rate_hz: float) -> Iterator[Span]:
 
 
 def _loudness(media: Media) -> Curve | None:
-    """Return the loudness in dB below the loudest that can be written, in up to :data:`POINTS` windows."""
+    """Return the loudness in dB, 0 being the loudest that can be written, in up to :data:`POINTS` windows."""
     try:
         samples = media.samples()
     except InputError:
@@ -68,4 +68,4 @@ def _loudness(media: Media) -> Curve | None:
         level = 10 * np.log10(power) if power > 0 else -np.inf
         levels.append(float(level) if level > SILENT_DB else float("nan"))
     times = tuple(((edges[:-1] + edges[1:]) / 2 / 16_000).tolist())
-    return Curve("Loudness; gaps are digital silence", times, tuple(levels), "time (s)", "dB below full scale")
+    return Curve("Loudness; gaps are digital silence", times, tuple(levels), "time (s)", "level (dB, 0 is full scale)")

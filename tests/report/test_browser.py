@@ -9,7 +9,7 @@ import pytest
 
 from forensix.report import Report, save_page
 from forensix.schema import VoiceResult
-from forensix.tasks.evidence import Curve, Outcome
+from forensix.tasks.evidence import Curve, Outcome, Span, Timeline
 from forensix.tasks.voice_evidence import recording
 from tests.making import tone
 
@@ -56,6 +56,22 @@ def test_hostile_reports_are_only_shown(
     assert page.evaluate("document.documentElement.scrollWidth") <= width_px
     assert page.evaluate("[...document.images].every(i => i.naturalWidth === 8)")
     assert said == []
+    page.close()
+
+
+@pytest.mark.parametrize(("width_px", "shown"), [(1200, True), (390, False)])
+def test_a_bar_too_short_for_its_score_shows_none(browser: Any, width_px: int, shown: bool, tmp_path: Path) -> None:
+    spans = (Span("voice", 0, 7, "", 0.96), Span("voice", 40, 90, "", 0.12))
+    outcome = Outcome(VoiceResult(class_name="real"), 0.1, evidence=(Timeline("Who", 100.0, spans),))
+    path = Report(input="a", name="a", outcomes={"voice_analysis": outcome}).save_html(tmp_path / "page.html")
+    page = browser.new_page(viewport={"width": width_px, "height": 800})
+    page.goto(path.as_uri())
+    assert page.locator("svg text", has_text="0.96").is_visible() is shown
+    box = (
+        "[...document.querySelectorAll('.fx-lane text')].map(t => [t.getBBox(), t.closest('svg').width.baseVal.value])"
+    )
+    for text, room in page.evaluate(f"{box}.map(([b, w]) => [b.x + b.width, w])"):
+        assert text <= room
     page.close()
 
 

@@ -31,6 +31,15 @@ def test_a_label_that_repeats_the_score_is_said_once() -> None:
     assert [row[2:] for row in view.rows] == [("0.90", ""), ("0.90", "left")]
 
 
+def test_a_table_of_spans_has_no_empty_column() -> None:
+    bare, named = Span("a", 0, 10), Span("a", 0, 10, "left")
+    assert timeline_view(Timeline("t", 10.0, (bare,))).columns == ("what", "time")
+    assert timeline_view(Timeline("t", 10.0, (bare, named))).rows == (
+        ("a", "0 s to 10 s", ""),
+        ("a", "0 s to 10 s", "left"),
+    )
+
+
 def test_empty_timeline() -> None:
     assert timeline_view(Timeline("t", 0.0, ())).lanes == ()
 
@@ -73,6 +82,17 @@ def test_any_range_has_an_axis(y: tuple[float, float]) -> None:
     view = curve_view(Curve("c", (1.0, 1.0), y, "x", "y", 3.0))
     assert view is not None and view.y_ticks
     assert all(-0.01 <= t.at <= 100.01 for t in (*view.x_ticks, *view.y_ticks))
+
+
+def test_a_curve_over_time_has_the_axis_of_the_time_lines_beside_it() -> None:
+    view = curve_view(Curve("c", (0.5, 75.0, 140.0), (0.2, 0.8126, 0.4), "time (s)", "score", 0.7634))
+    assert view is not None
+    lane = timeline_view(Timeline("t", 140.0, (Span("a", 0, 9),)))
+    times = ["30 s", "1:00", "1:30", "2:00"]
+    assert [tick.label for tick in view.x_ticks] == [tick.label for tick in lane.ticks][1:] == times
+    assert view.described == "3 points; highest 0.81, at 1:15" and view.threshold_label == "threshold 0.76"
+    other = curve_view(Curve("c", (1.0, 2.0), (3.1234, 4.0), "size (px)", "energy"))
+    assert other is not None and other.described == "2 points; highest 4, where size (px) is 2"
 
 
 def test_curve_without_points_is_none() -> None:

@@ -19,7 +19,7 @@ def test_curves_lie_on_the_time_of_the_film() -> None:
     (strip,) = view.strips
     assert strip.line == "0,90 125,10 500,50"
     assert [title for *_, title in strip.dots] == ["0 s: 0.10", "1 s: 0.90", "4 s: 0.50"]
-    assert strip.threshold_at == pytest.approx(30)
+    assert strip.threshold_at == pytest.approx(30) and strip.threshold_label == "dashed line: threshold 0.70"
     assert "highest score 0.90 at 1 s" in strip.described
     assert view.lanes.rows[1][-1] == "not judged" and view.duration_s == 8.0
 

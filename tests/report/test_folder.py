@@ -56,6 +56,7 @@ def test_every_report_has_files_of_its_own_which_the_index_links(tmp_path: Path)
     linked = {unquote(part.partition('"')[0]) for part in index.split('href="')[1:]}
     assert linked == {path.name for path in (tmp_path / "out").iterdir()} - {"index.html"}
     assert "<script>" not in index
+    assert "not that the file is authentic" in index, "as on the pages: many readers open nothing else"
 
 
 def test_what_was_done_before_an_interrupt_is_linked(tmp_path: Path) -> None:

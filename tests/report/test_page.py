@@ -73,7 +73,8 @@ def test_policy_forbids_scripts_and_network(page: Page) -> None:
         "face swap",
         "some-generator",
         "threshold 0.5",
-        "highest 0.9, where time (s) is 1",
+        "highest 0.90, at 1 s",
+        "Limits of file forensics.",
         "Critical: 1 claim",
         "Rests on 3 facts: what, where, and the bytes",
         "byte 21 (0x15), in",
@@ -90,7 +91,7 @@ def test_policy_forbids_scripts_and_network(page: Page) -> None:
         "cd" * 32,
         "1.5 s",
         "2026-01-02 03:04:05 UTC",
-        "How to read this report",
+        "How to read this",
         "Supplied with the request",
     ],
 )

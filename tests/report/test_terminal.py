@@ -12,9 +12,9 @@ from forensix.tasks.evidence import Bound, Bounds, Table
 from tests.report.samples import image_outcome
 
 
-def printed(report: Report, encoding: str = "utf-8", **options: object) -> str:
+def printed(report: Report, encoding: str = "utf-8", width: int = 80, **options: object) -> str:
     stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding, newline="\n")
-    print_report(report, Console(file=stream, width=80, **options))  # type: ignore[arg-type]
+    print_report(report, Console(file=stream, width=width, **options))  # type: ignore[arg-type]
     stream.flush()
     raw = stream.buffer.getvalue()  # type: ignore[attr-defined]
     return str(raw.decode(encoding))
@@ -67,6 +67,20 @@ def test_a_score_in_the_band_is_inconclusive(report: Report) -> None:
     (drawn,) = re.findall("looks untouched ([-.O]+) looks manipulated", text)
     n = len(drawn)
     assert set(drawn[: n // 2]) == {"-"} and set(drawn[n // 2 : round(0.9 * n)]) == {".", "O"} and drawn[-1] == "-"
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_the_scale_stays_on_one_line(report: Report, width: int) -> None:
+    outcome = replace(report.outcomes["face_manipulation"], score=0.9975)
+    text = printed(Report(input="a", name="a", outcomes={"face_manipulation": outcome}), width=width)
+    assert re.search("score 0.9975  looks untouched [─│●]{4,26} looks manipulated", text)
+
+
+def test_a_long_cell_does_not_fill_the_screen() -> None:
+    rows = (("seed", '{"steps": 20} ' * 60),)
+    outcome = replace(image_outcome(), evidence=(Table("Facts", ("fact", "value"), rows),))
+    text = printed(Report(input="a", name="a", outcomes={"ai_generated_image_detection": outcome}))
+    assert 0 < text.count("steps") < 10
 
 
 def test_colour_is_only_for_terminals(report: Report) -> None:
