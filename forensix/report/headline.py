@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from forensix.report.claims import cut
 from forensix.report.words import SEVERITIES, plural, verdict_class
-from forensix.schema import ForensicResult
+from forensix.schema import Claim, ForensicResult
 from forensix.tasks.catalogue import describe
 from forensix.tasks.evidence import Outcome
 from forensix.tasks.verdicts import score_text
@@ -71,16 +71,21 @@ def joined(nouns: Sequence[str]) -> str:
 def _claims(result: ForensicResult) -> str:
     """Return the gravest claim in its own words, and how many there are beside it.
 
-    Of several, one that shows editing comes before names of programs and what else is there.
+    Of several, one that shows editing comes first, then a signature; that there are earlier versions, and names of
+    programs, say least.
     """
     critical, suspect = (getattr(result.claim_lists, name) for name in SEVERITIES[:2])
     severity, claims = ("critical", critical) if critical else ("suspect", suspect)
     what = "holds critical evidence" if critical else "calls for an explanation"
-    shows = next(
-        (claim for claim in claims if claim.user_category == "editing" and claim.type != "software"), claims[0]
-    )
+    shows = min(claims, key=_rank)
     rest = f" and {plural(len(claims) - 1, f'more {severity} claim')}" if claims[1:] else ""
     return f'the file {what}: "{cut(shows.claim, MAX_CLAIM)}"{rest}'
+
+
+def _rank(claim: Claim) -> int:
+    if claim.type == "software" or claim.user_category == "versions":
+        return 3
+    return 0 if claim.user_category == "editing" else 1 if claim.type == "signature" else 2
 
 
 def _subjects(noun: str, n: int) -> str:

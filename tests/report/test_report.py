@@ -185,15 +185,23 @@ def test_claims_about_the_file_stand_in_its_sentence(report: Report) -> None:
     assert "fx-headline" in report.to_html()
 
 
-def test_the_sentence_prefers_what_shows_editing_to_the_name_of_a_program() -> None:
-    named = Claim(claim="An editor is named", explanation="", type="software", user_category="editing", value=())
-    editing = Claim(claim="A box covers text", explanation="", type="versions", user_category="editing", value=())
-    lists = ClaimLists(critical=(), suspect=(named, editing), benign=())
+EDITING = Claim(claim="A box covers text", explanation="", type="versions", user_category="editing", value=())
+SIGNATURE = Claim(claim="Added after signing", explanation="", type="signature", user_category="integrity", value=())
+DATES = Claim(claim="The dates disagree", explanation="", type="dates", user_category="dates", value=())
+VERSIONS = Claim(claim="There are 2 versions", explanation="", type="versions", user_category="versions", value=())
+PROGRAM = Claim(claim="An editor is named", explanation="", type="software", user_category="editing", value=())
+
+
+@pytest.mark.parametrize("n", range(4))
+def test_the_sentence_names_the_claim_that_says_most(n: int) -> None:
+    telling = (EDITING, SIGNATURE, DATES, VERSIONS)[n:]
+    lists = ClaimLists(critical=(), suspect=(PROGRAM, *reversed(telling)), benign=())
     outcome = Outcome(
         ForensicResult(claim_lists=lists, document_details=DocumentDetails(), red_flags={}, trigger_values={}), None
     )
     report = Report(input="a.pdf", name="a.pdf", outcomes={"forensic_analysis": outcome})
-    assert report.headline == 'The file calls for an explanation: "A box covers text" and 1 more suspect claim.'
+    said = (VERSIONS, PROGRAM) if n == 3 else (telling[0],)
+    assert any(f'The file calls for an explanation: "{claim.claim}" and' in report.headline for claim in said)
 
 
 def test_an_input_that_was_not_analysed_has_no_sentence(failed_report: Report) -> None:
