@@ -61,7 +61,8 @@ def asvspoof5(root: Path) -> Iterator[dict[str, Any]]:
     """Yield the utterances of track 1.
 
     ``flac_T``, ``flac_D``, ``flac_E_eval`` and ``ASVspoof5.train.tsv``, ``ASVspoof5.dev.track_1.tsv``,
-    ``ASVspoof5.eval.track_1.tsv`` beside them or in ``ASVspoof5_protocols``. Parts that are not there are left out.
+    ``ASVspoof5.eval.track_1.tsv`` beside them or in ``ASVspoof5_protocols``. Parts that are not there are left out, and
+    so are files of archives that were not unpacked.
     """
     what = "ASVspoof 5"
     parts = {
@@ -76,6 +77,8 @@ def asvspoof5(root: Path) -> Iterator[dict[str, Any]]:
         listing = layout.need(root, protocol, f"ASVspoof5_protocols/{protocol}", what=what)
         for line in layout.words(listing, 6):
             speaker, name, gender = line[:3]
+            if not (root / folder / f"{name}.flac").is_file():
+                continue
             # Ten columns since the release, six in the challenge's own files.
             codec, tag, attack, key = (
                 (line[3], line[6], line[7], line[8]) if len(line) >= 9 else ("-", "-", line[4], line[5])

@@ -3,12 +3,13 @@
     {dataset: {class: {split: {video: {"label": "FF-real", "frames": ["datasets/rgb/.../000.png", ...]}}}}}
 
 with one level more, the compression, for FaceForensics++. A label that ends in "real" is real, all others are fake, as
-in the benchmark's own list. Frames are found by the end of their path, wherever the tree was moved to, and those that
+in the benchmark's own list. Frames are found by the end of their path, below the root or a folder of it, and those that
 are not there are left out. Each frame is a row and each video a group; a frame that is listed for several splits (the
 benchmark trains on all of Celeb-DF) counts for test before dev before train.
 """
 
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -63,24 +64,27 @@ class _Place:
 
     def __init__(self, root: Path, listing: Path) -> None:
         self.absent: str | None = None
-        self._root, self._listing, self._cut = root, listing, 0
+        self._root, self._listing = root, listing
+        self._tops = ("", *(folder.name for folder in layout.folders(root)))
+        self._last = ("", 0)
 
     def find(self, frame: str) -> str | None:
         """Return the path below the root, or None: sets are large, and people keep some of the frames only."""
         parts = tuple(p for p in PurePosixPath(frame.replace("\\", "/")).parts if p != "/")
         if ".." in parts:
             raise UsageError(f"{self._listing.name} lists {frame}, which leads out of its folder")
-        # What was cut off the last one is most often right for this one too.
-        for cut in (self._cut, *range(len(parts))):
-            if self._root.joinpath(*parts[cut:]).is_file():
-                self._cut = cut
-                return "/".join(parts[cut:])
+        # What led to the last one most often leads to this one too.
+        for top, cut in (self._last, *product(self._tops, range(len(parts)))):
+            path = PurePosixPath(top, *parts[cut:])
+            if (self._root / path).is_file():
+                self._last = top, cut
+                return path.as_posix()
         self.absent = self.absent or frame
         return None
 
 
 def _only(root: Path) -> Path:
-    listings = sorted(root.glob("*.json"))
+    listings = sorted(path for path in root.glob("*.json") if not path.name.startswith("."))
     if len(listings) != 1:
         names = ", ".join(path.name for path in listings[:8]) or "none"
         raise UsageError(f"{_WHAT} needs one JSON file in {root}, which has {names}: pass json= to name one")

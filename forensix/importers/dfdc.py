@@ -1,12 +1,14 @@
-"""DFDC, the Deepfake Detection Challenge: parts with a ``metadata.json`` each.
+"""DFDC, the Deepfake Detection Challenge: parts with a ``metadata.json`` or a ``labels.csv`` each.
 
     dfdc_train_part_0/metadata.json: {"a.mp4": {"label": "FAKE", "split": "train", "original": "b.mp4"}, ...}
+    test/labels.csv: filename,label with label 1 for fake and 0 for real; the videos beside it or in videos/
 
-The released test set says ``"is_fake": 1`` instead of a label. A fake and the video that it was made from are one
+A ``metadata.json`` may say ``"is_fake": 1`` instead of a label; it comes before a ``labels.csv`` of the same videos,
+whose split is test or validation where its folder is named so. A fake and the video that it was made from are one
 group. Labels are of the whole video: in some fakes only the sound was changed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +18,22 @@ from forensix.importers import layout
 
 def rows(root: Path) -> Iterator[dict[str, Any]]:
     """Yield the videos of all parts under ``root``, which may also be one part."""
-    listings = sorted(root.rglob("metadata.json"))
+    listings = [path for name in ("metadata.json", "labels.csv") for path in sorted(root.rglob(name))]
     if not listings:
-        raise UsageError(f"DFDC has a metadata.json in each part, but {root} does not")
+        raise UsageError(f"DFDC has a metadata.json or a labels.csv in each part, but {root} does not")
+    taken = set()
     for listing in listings:
-        for name, entry in layout.json_object(listing).items():
+        for name, entry in _entries(listing):
             if not isinstance(entry, dict) or "/" in name or name in ("..", "."):
                 raise UsageError(f"{listing.name} must hold an object for each video, and {name[:60]!r} is none")
             word = str(entry.get("label", entry.get("is_fake")))
             label = layout.label(word, listing, real=("REAL", "0"), fake=("FAKE", "1"))
-            path = listing.parent / name
-            if not path.is_file():
+            places = (listing.parent / name, listing.parent / "videos" / name)
+            path = next((place for place in places if place.is_file()), None)
+            if path is None or path in taken:
                 # Parts are large, and people keep some of the videos only.
                 continue
+            taken.add(path)
             yield {
                 "path": layout.relative(path, root),
                 "label": label,
@@ -38,6 +43,14 @@ def rows(root: Path) -> Iterator[dict[str, Any]]:
                 "method": "DFDC" if label == "fake" else None,
                 "group_id": Path(str(entry.get("original") or name)).stem,
             }
+
+
+def _entries(listing: Path) -> Iterable[tuple[str, Any]]:
+    if listing.suffix == ".json":
+        return layout.json_object(listing).items()
+    split = listing.parent.name if listing.parent.name in ("validation", "test") else ""
+    rows = layout.records(listing, "filename", "label")
+    return ((row["filename"], {"label": row["label"], "split": split}) for row in rows)
 
 
 def _split(word: str) -> str | None:

@@ -17,11 +17,20 @@ _MAX_BYTES = 1 << 30
 
 
 def need(root: Path, *choices: str, what: str) -> Path:
-    """Return the first of ``choices`` (relative to ``root``) that is there, or say that the layout lacks it."""
-    path = next((root / choice for choice in choices if (root / choice).exists()), None)
+    """Return the first of ``choices`` (relative to ``root``) that is there, or say that the layout lacks it.
+
+    A folder in ``root``, or the one above, that has one of them is named.
+    """
+    path = _first(root, choices)
     if path is None:
-        raise UsageError(f"{what} has {' or '.join(choices)}, but {root} does not")
+        meant = next((near for near in (*folders(root), root.absolute().parent) if _first(near, choices)), None)
+        hint = f": give {meant}, which does" if meant else ""
+        raise UsageError(f"{what} has {' or '.join(choices)}, but {root} does not{hint}")
     return path
+
+
+def _first(folder: Path, choices: tuple[str, ...]) -> Path | None:
+    return next((folder / choice for choice in choices if (folder / choice).exists()), None)
 
 
 def files(folder: Path, suffixes: tuple[str, ...] = MEDIA) -> Iterator[Path]:
@@ -52,12 +61,14 @@ def relative(path: Path, root: Path) -> str:
 
 def text(path: Path) -> str:
     """Return the text of a protocol file."""
+    if not path.is_file():
+        raise UsageError(f"{path} must be a file, and is none")
     if path.stat().st_size > _MAX_BYTES:
         raise UsageError(f"{path.name} has {path.stat().st_size >> 20} MB, more than a protocol file")
     try:
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path.name} is no UTF-8 text (byte {error.start})") from None
+        raise UsageError(f"{path.name} is no UTF-8 text (byte {error.start}): save it as UTF-8") from None
 
 
 def words(path: Path, n: int) -> Iterator[list[str]]:
@@ -72,16 +83,18 @@ def words(path: Path, n: int) -> Iterator[list[str]]:
 
 
 def records(path: Path, *columns: str) -> Iterator[dict[str, str]]:
-    """Yield the rows of a CSV file with a header that names at least ``columns``."""
+    """Yield the rows of a CSV file with a header that names at least ``columns``; empty lines are left out."""
     reader = csv.DictReader(text(path).splitlines())
-    missing = [name for name in columns if name not in (reader.fieldnames or [])]
+    names = [name.strip() for name in reader.fieldnames or []]
+    missing = [name for name in columns if name not in names]
     if missing:
-        raise UsageError(
-            f"{path.name} has no column {', '.join(missing)}; it has: {', '.join(reader.fieldnames or [])}"
-        )
+        raise UsageError(f"{path.name} has no column {', '.join(missing)}; it has: {', '.join(names) or 'none'}")
+    reader.fieldnames = names
     for row in reader:
         # More cells than the header names come as a list without a name.
-        yield {key: (row[key] or "").strip() for key in reader.fieldnames or []}
+        cells = {key: (row[key] or "").strip() for key in names}
+        if any(cells.values()):
+            yield cells
 
 
 def json_object(path: Path) -> dict[str, Any]:

@@ -82,6 +82,21 @@ def test_dfdc_groups_fakes_with_their_original(tmp_path: Path) -> None:
         Manifest.import_("dfdc", part)
 
 
+@pytest.mark.parametrize("videos", ["", "videos/"])
+def test_dfdc_has_a_table_of_labels_in_its_test_set(tmp_path: Path, videos: str) -> None:
+    touch(tmp_path, f"test/{videos}a.mp4", f"test/{videos}b.mp4", "train/dfdc_train_part_0/c.mp4")
+    (tmp_path / "test" / "labels.csv").write_text("filename,label\na.mp4,1\nb.mp4,0\nabsent.mp4,1\n")
+    (tmp_path / "train/dfdc_train_part_0/metadata.json").write_text('{"c.mp4": {"label": "REAL", "split": "train"}}')
+    rows = by_path(Manifest.import_("dfdc", tmp_path))
+    assert {path: (row["label"], row["split"]) for path, row in rows.items()} == {
+        f"test/{videos}a.mp4": ("fake", "test"),
+        f"test/{videos}b.mp4": ("real", "test"),
+        "train/dfdc_train_part_0/c.mp4": ("real", "train"),
+    }
+    (tmp_path / "test" / videos / "metadata.json").write_text('{"a.mp4": {"is_fake": 1, "original": "b.mp4"}}')
+    assert len(Manifest.import_("dfdc", tmp_path / "test")) == 2
+
+
 def test_deepfakebench_finds_frames_wherever_they_were_moved(tmp_path: Path) -> None:
     def frames(kind: str, video: str) -> list[str]:
         names = [f"FaceForensics++/{kind}/c23/frames/{video}/{i:03d}.png" for i in range(40)]
@@ -129,6 +144,13 @@ def test_deepfakebench_frames_that_are_not_there_are_named(tmp_path: Path, frame
     (tmp_path / "D.json").write_text(json.dumps(fields))
     with pytest.raises(UsageError, match=r"lists .*\.png"):
         Manifest.import_("deepfakebench", tmp_path)
+
+
+def test_deepfakebench_finds_frames_in_a_folder_that_the_list_does_not_name(tmp_path: Path) -> None:
+    touch(tmp_path, "rgb/UADFV/fake/frames/0001/000.png", "._UADFV.json")
+    fields = {"UADFV": {"Fake": {"test": {"1": {"label": "Fake", "frames": ["UADFV\\fake\\frames\\0001\\000.png"]}}}}}
+    (tmp_path / "UADFV.json").write_text(json.dumps(fields))
+    assert list(by_path(Manifest.import_("deepfakebench", tmp_path))) == ["rgb/UADFV/fake/frames/0001/000.png"]
 
 
 def test_genimage_labels_nature_real_and_names_generators(tmp_path: Path) -> None:
@@ -254,6 +276,26 @@ def test_an_empty_folder_is_no_dataset_and_the_sentence_says_what_is_missing(nam
         Manifest.import_(name, tmp_path / "absent")
     with pytest.raises(UsageError, match="does not take these options"):
         Manifest.import_(name, tmp_path, magic=True)
+
+
+def test_a_root_one_too_high_or_too_deep_is_told_with_the_right_one(tmp_path: Path) -> None:
+    inner = tmp_path / "Celeb-DF-v2"
+    touch(inner, "List_of_testing_videos.txt", "Celeb-real/id0_0000.mp4", "YouTube-real/1.mp4", "Celeb-synthesis/a.mp4")
+    for wrong in (tmp_path, inner / "Celeb-real"):
+        with pytest.raises(UsageError, match=f"but {wrong} does not: give {inner}, which does$"):
+            Manifest.import_("celeb_df_v2", wrong)
+
+
+def test_a_protocol_that_is_no_file_or_no_utf8_is_told(tmp_path: Path) -> None:
+    touch(tmp_path, "Celeb-real/id0_0000.mp4")
+    listing = tmp_path / "List_of_testing_videos.txt"
+    listing.mkdir()
+    with pytest.raises(UsageError, match=r"videos\.txt must be a file, and is none$"):
+        Manifest.import_("celeb_df_v2", tmp_path)
+    listing.rmdir()
+    listing.write_text("1 YouTube-real/00170.mp4\n", encoding="utf-16")
+    with pytest.raises(UsageError, match=r"no UTF-8 text \(byte 0\): save it as UTF-8$"):
+        Manifest.import_("celeb_df_v2", tmp_path)
 
 
 def test_a_folder_lists_what_opening_takes_by_every_usual_ending(tmp_path: Path) -> None:

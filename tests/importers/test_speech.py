@@ -100,3 +100,21 @@ def test_in_the_wild_reads_its_table(tmp_path: Path) -> None:
     meta.write_text("file,speaker,label\n../../secret.wav,A Person,spoof\n")
     with pytest.raises(UsageError, match="does not hold it"):
         Manifest.import_("in_the_wild", tmp_path)
+
+
+def test_asvspoof5_takes_the_archives_that_were_unpacked(tmp_path: Path) -> None:
+    touch(tmp_path, "flac_E_eval/E_1.flac")
+    lines = [f"E_000{i} E_{i} F - - - AC1 A17 spoof -" for i in (1, 2)]
+    (tmp_path / "ASVspoof5.eval.track_1.tsv").write_text("\n".join(lines))
+    assert list(by_path(Manifest.import_("asvspoof5", tmp_path))) == ["flac_E_eval/E_1.flac"]
+
+
+def test_a_table_may_have_empty_lines_and_spaces_after_commas(tmp_path: Path) -> None:
+    touch(tmp_path, "0.wav")
+    (tmp_path / "meta.csv").write_text(
+        "\ufefffile, speaker, label\r\n0.wav, A, spoof\r\n  \r\n,,\r\n", encoding="utf-8"
+    )
+    assert by_path(Manifest.import_("in_the_wild", tmp_path))["0.wav"]["label"] == "fake"
+    (tmp_path / "meta.csv").write_text("")
+    with pytest.raises(UsageError, match=r"it has: none$"):
+        Manifest.import_("in_the_wild", tmp_path)
