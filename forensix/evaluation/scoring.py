@@ -24,7 +24,8 @@ from forensix.media import Limits, Media, open_media
 from forensix.metadata.facts import Facts
 from forensix.models import Placement, load_component
 from forensix.perturb import names
-from forensix.perturb.medium import degrade, kind_of_degradation
+from forensix.perturb.files import kind_of_degradation
+from forensix.perturb.medium import degrade
 from forensix.tasks import Options, Task, load_task
 
 NONE = "none"

@@ -20,6 +20,21 @@ _ENCODE_BYTES = 3 << 30
 _FILE_BYTES = 4 << 30
 
 
+def kind_of_degradation(media: Media, name: str) -> str:
+    """Return what a degradation of that name would be one of: that of a video may be one of its sound.
+
+    Raises
+    ------
+    UnsupportedMedia
+        The medium is a PDF.
+    """
+    if media.kind == "pdf":
+        raise UnsupportedMedia(f"{media.name} is a PDF; only pictures, sound and videos can be degraded")
+    if media.kind == "video" and name in names("audio") and name not in names("video"):
+        return "audio"
+    return media.kind
+
+
 def degrade_file(
     path: str | os.PathLike[str],
     name: str,
@@ -42,11 +57,7 @@ def degrade_file(
         The file cannot be decoded.
     """
     with open_media(path, limits=limits) as media:
-        kind = media.kind
-        if kind == "video" and name in names("audio") and name not in names("video"):
-            kind = "audio"
-        if kind == "pdf":
-            raise UnsupportedMedia(f"{media.name} is a PDF; only pictures, sound and videos can be degraded")
+        kind = kind_of_degradation(media, name)
         entry = find(kind, name)
         target = Path(folder) / f"{media.sha256[:16]}-{name}{'' if strength is None else f'-{strength:g}'}-{seed}"
         function = entry.at(strength)

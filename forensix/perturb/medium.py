@@ -13,25 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from forensix.errors import UnsupportedMedia
 from forensix.media import Media, MediaInfo, open_media
-from forensix.perturb.files import degrade_file, pcm, write_png, write_wav
-from forensix.perturb.registry import Strength, find, names
-
-
-def kind_of_degradation(media: Media, name: str) -> str:
-    """Return what a degradation of that name would be one of: that of a video may be one of its sound.
-
-    Raises
-    ------
-    UnsupportedMedia
-        The medium is a PDF.
-    """
-    if media.kind == "pdf":
-        raise UnsupportedMedia(f"{media.name} is a PDF; only pictures, sound and videos can be degraded")
-    if media.kind == "video" and name in names("audio") and name not in names("video"):
-        return "audio"
-    return media.kind
+from forensix.perturb.files import degrade_file, kind_of_degradation, pcm, write_png, write_wav
+from forensix.perturb.registry import Strength, find
 
 
 def degrade(media: Media, name: str, strength: Strength, folder: str | os.PathLike[str], *, seed: int = 0) -> Media:
