@@ -68,12 +68,11 @@ def is_critical(row: dict[str, Any]) -> bool:
     return any(severity == "critical" for severity, *_ in row["claims"])
 
 
-def rates(rows: list[dict[str, Any]], before: dict[str, dict[str, Any]]) -> list[str]:
+def rates(rows: list[dict[str, Any]]) -> list[str]:
     """Return the tables of rates by kind, and by repository."""
     lines = [
-        "| real media | files | repositories | suspect or critical | repositories with any | critical | "
-        "before: suspect or critical | before: critical |",
-        "|---|---|---|---|---|---|---|---|",
+        "| real media | files | repositories | suspect or critical | repositories with any | critical |",
+        "|---|---|---|---|---|---|",
     ]
     real = [r for r in rows if r["is_real"]]
     groups = [(kind, [r for r in real if r["kind"] == kind]) for kind in KINDS]
@@ -82,21 +81,18 @@ def rates(rows: list[dict[str, Any]], before: dict[str, dict[str, Any]]) -> list
         with_any = {r["repo"] for r in of if is_suspect(r)}
         lines.append(
             f"| {name} | {len(of)} | {len({r['repo'] for r in of})} | {share(of, is_suspect)} | {len(with_any)} | "
-            f"{share(of, is_critical)} | {share(earlier(of, before), is_suspect)} | "
-            f"{share(earlier(of, before), is_critical)} |"
+            f"{share(of, is_critical)} |"
         )
     lines += [
         "",
         "By repository:",
         "",
-        "| kind | repository | files | suspect or critical | before |",
-        "|---|---|---|---|---|",
+        "| kind | repository | files | suspect or critical |",
+        "|---|---|---|---|",
     ]
     for kind, repo in sorted({(r["kind"], r["repo"]) for r in real}):
         of = [r for r in real if (r["kind"], r["repo"]) == (kind, repo)]
-        lines.append(
-            f"| {kind} | {repo} | {len(of)} | {share(of, is_suspect)} | {share(earlier(of, before), is_suspect)} |"
-        )
+        lines.append(f"| {kind} | {repo} | {len(of)} | {share(of, is_suspect)} |")
     return [*lines, ""]
 
 
@@ -105,32 +101,22 @@ def share(rows: list[dict[str, Any]], holds: Callable[[dict[str, Any]], bool]) -
     return interval(sum(map(holds, rows)), len(rows)) if rows else ""
 
 
-def earlier(rows: list[dict[str, Any]], before: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return what the same files gave in the earlier run."""
-    return [before[key] for r in rows if (key := f"{r['repo']}:{r['path']}") in before]
-
-
-def frequent(rows: list[dict[str, Any]], before: dict[str, dict[str, Any]]) -> list[str]:
+def frequent(rows: list[dict[str, Any]]) -> list[str]:
     """Return the claims that occur most, with the files that get them."""
     lines = [
         f"The {MOST} most frequent claims (numbers and names in their words left out), in files that get them:",
         "",
-        "| severity | claim | real | edited | before: real | before: edited |",
-        "|---|---|---|---|---|---|",
+        "| severity | claim | real | edited |",
+        "|---|---|---|---|",
     ]
-    now, then = (count(of) for of in (rows, earlier(rows, before)))
-    most = sorted(now, key=lambda key: (-sum(now[key].values()), key))[:MOST]
-    noted = [key for key in sorted(now, key=lambda key: (-now[key][True], key)) if key[0] in NOTED and now[key][True]]
-    for key in most:
-        lines.append(_counted(key, now, then))
+    counted = count(rows)
+    most = sorted(counted, key=lambda key: (-sum(counted[key].values()), key))[:MOST]
+    noted = [key for key in sorted(counted, key=lambda key: (-counted[key][True], key)) if key[0] in NOTED]
+    table = {key: f"| {' | '.join(key)} | {counted[key][True]} | {counted[key][False]} |" for key in counted}
+    lines += [table[key] for key in most]
     lines += ["", "All suspect and critical claims on real files:", "", *lines[2:4]]
-    lines += [_counted(key, now, then) for key in noted]
+    lines += [table[key] for key in noted if counted[key][True]]
     return [*lines, ""]
-
-
-def _counted(key: tuple[str, str], now: dict[Any, Counter[bool]], then: dict[Any, Counter[bool]]) -> str:
-    past = then.get(key, Counter())
-    return f"| {key[0]} | {key[1]} | {now[key][True]} | {now[key][False]} | {past[True]} | {past[False]} |"
 
 
 def count(rows: list[dict[str, Any]]) -> dict[tuple[str, str], Counter[bool]]:

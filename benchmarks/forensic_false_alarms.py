@@ -9,7 +9,6 @@ opened, read and judged as a user's file is. Beside them stand the files of ``fo
 for the claims' counts on both.
 
 ``--cache FILE`` keeps what each file gave; ``--only image`` measures the pictures again and takes the rest from there.
-``--before FILE`` is the cache of an earlier run, whose rates then stand beside.
 
 ``--here`` reads and measures in this process (see `benchmarks.in_process`), where a shared machine would run out the
 clock of the sandbox.
@@ -157,12 +156,10 @@ def main(arguments: Iterable[str] | None = None) -> None:
     parser.add_argument("--repositories", type=Path, required=True, help="folder of mirrors named owner+name")
     parser.add_argument("--only", choices=KINDS, help="measure this kind again, take the others from the cache")
     parser.add_argument("--cache", type=Path, help="JSON file of what each file gave")
-    parser.add_argument("--before", type=Path, help="cache of an earlier run, to stand beside")
     parser.add_argument("--output", type=Path, default=RESULTS)
     parser.add_argument("--here", action="store_true", help="read and measure in this process, without limits of time")
     chosen = parser.parse_args(None if arguments is None else list(arguments))
     cached = json.loads(chosen.cache.read_text()) if chosen.cache and chosen.cache.exists() else {}
-    before = json.loads(chosen.before.read_text()) if chosen.before else {}
     rows = []
     with Repositories(chosen.repositories) as repositories, in_process() if chosen.here else nullcontext():
         files = sampled([*listed(chosen.sources, repositories), *packed(chosen.corpora)])
@@ -185,17 +182,16 @@ def main(arguments: Iterable[str] | None = None) -> None:
         "# Forensic claims on real media",
         "",
         "Made by `python -m benchmarks.forensic_false_alarms --corpora ../shared/corpora --sources ../shared/sources "
-        "--repositories MIRRORS --here --before FILE` (its docstring says what is taken). A file counts as suspect "
-        "with any suspect or critical claim but that an editor is named. Shares with 95 % Wilson intervals, which "
-        "treat files of one repository as if they were drawn alone. Claims of the earlier run are counted under "
-        "today's words.",
+        "--repositories MIRRORS --here` (its docstring says what is taken). A file counts as suspect with any "
+        "suspect or critical claim but that an editor is named. Shares with 95 % Wilson intervals, which treat files "
+        "of one repository as if they were drawn alone.",
         "",
         "Repositories of this table were in sight while thresholds were set: of copied areas openMVG, page_dewarp, "
         "SROIE and experiment-real-or-ai-face, of parts with another compression history SROIE, Houses, BrushNet and "
         "sharp. Photographs that chose nothing are in `forensic_copies.md` and `forensic_consistency.md`.",
         "",
     ]
-    chosen.output.write_text("\n".join([*head, *rates(rows, before), *frequent(rows, before)]), encoding="utf-8")
+    chosen.output.write_text("\n".join([*head, *rates(rows), *frequent(rows)]), encoding="utf-8")
     print(f"written to {chosen.output}")
 
 
