@@ -53,6 +53,9 @@ def register(commands: Any) -> None:
 
 def _train(options: argparse.Namespace) -> int:
     from forensix.manifest import Manifest
+    from forensix.models.placement import share_cores
+
+    share_cores()
     from forensix.training.own.run import train
 
     manifest = Manifest.read(options.manifest, root=options.root, labels=_labels(options.label))
@@ -77,6 +80,9 @@ def _train(options: argparse.Namespace) -> int:
 
 def _combine(options: argparse.Namespace) -> int:
     from forensix.manifest import Manifest
+    from forensix.models.placement import share_cores
+
+    share_cores()
     from forensix.training.own.combine import combine
 
     card = combine(
