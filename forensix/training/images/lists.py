@@ -117,7 +117,7 @@ def _packed(root: Path, rows: pd.DataFrame, fake: "pd.Series[bool]", made_by: "p
         {
             "repo": rows.source_repo,
             "ref": "",
-            "path": [str(root / path) for path in rows.path],
+            "path": [str(root.resolve() / path) for path in rows.path],
             "blob": [blob_hash((root / path).read_bytes()) for path in rows.path],
             "fake": fake,
             "made_by": made_by,

@@ -1,6 +1,7 @@
 """Training of the image models: lists, cache, crops, folds, and rules that learn, on pictures and figures made here."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -78,6 +79,13 @@ def origin(tmp_path) -> Origin:
     table = pd.DataFrame(faces, columns=["path", "kind", "label", "split"]).assign(source_repo="f/faces", licence="own")
     table.to_csv(corpora / "faces" / "manifest.csv", index=False)
     return Origin(tmp_path / "list.csv", corpora, tmp_path / "repositories")
+
+
+def test_corpora_may_be_named_from_the_folder_that_one_is_in(origin, monkeypatch):
+    monkeypatch.chdir(origin.corpora.parent)
+    pd.testing.assert_frame_equal(
+        list_pictures(replace(origin, corpora=Path("corpora")), "train"), list_pictures(origin, "train")
+    )
 
 
 def test_splits_stay_apart_and_a_picture_occurs_once(origin):
