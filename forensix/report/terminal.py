@@ -86,7 +86,8 @@ def _verdict_line(pen: _Pen, section: Section) -> Text:
     style = STYLES[section.verdict.tone]
     line = pen.text(section.title, "bold").append(": ").append(pen.symbol(section.verdict.tone) + " ", style)
     line.append_text(pen.text(section.verdict.word, style))
-    return line.append_text(pen.text(f" ({section.verdict.meaning})"))
+    meaning = section.verdict.meaning
+    return line.append_text(pen.text(f" ({meaning})" if meaning else ""))
 
 
 def _score_lines(pen: _Pen, section: Section) -> Iterator[Text]:

@@ -8,7 +8,8 @@ import pytest
 from rich.console import Console
 
 from forensix.report import Report, print_report
-from forensix.tasks.evidence import Bound, Bounds, Table
+from forensix.schema import OtherResult
+from forensix.tasks.evidence import Bound, Bounds, Outcome, Table
 from tests.report.samples import image_outcome
 
 
@@ -45,6 +46,12 @@ def test_verdicts_with_their_evidence_are_there(report: Report) -> None:
         "ab" * 32,
     ):
         assert expected in text, expected
+
+
+def test_a_verdict_that_means_nothing_more_has_no_brackets() -> None:
+    outcome = Outcome(OtherResult(), None)
+    text = printed(Report(input="a", name="a", outcomes={"other": outcome}))
+    assert "Other: ○ Done" in text and "()" not in text
 
 
 def test_one_sentence_for_the_file_stands_on_top(report: Report, real_report: Report) -> None:
