@@ -21,8 +21,7 @@ WHY = {
     "beside the page": "beside the part of the page that is shown",
 }
 SENTENCE_WORDS = 4
-"""Words in a row that make unseen words suspect; of 202 documents nobody is known to have tampered with none holds as
-many, but for what lies beside the page."""
+"""Words in a row that make unseen words suspect: single ones, and pairs, are left by templates and marks."""
 
 _MARKS = re.compile(r"\{\{.*?\}\}|\[\[.*?\]\]|<<.*?>>|Powered by TCPDF \(www\.tcpdf\.org\)")
 """Places for signatures, names of fields, and what TCPDF writes on its pages."""
