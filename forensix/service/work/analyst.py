@@ -120,8 +120,9 @@ class Analyst:
             message = child.ask(request, self._time_s, self._memory_bytes)
         except _Ended as ended:
             self._drop()
-            # Time is this job's own doing, whatever the child did before.
-            raise _Ended(ended.error, ended.code, fresh or ended.code == "time_limit") from None
+            # Time is this job's own doing, whatever the child did before; a signal of the pipe is nobody's.
+            own = ended.code == "time_limit" or not child.was_signalled
+            raise _Ended(ended.error, ended.code, own and (fresh or ended.code == "time_limit")) from None
         if message["kind"] == "memory":
             self._drop()
             raise _Ended(*_out_of_memory(self._memory_bytes), fresh)
@@ -187,6 +188,11 @@ class _Child:
     def alive(self) -> bool:
         """Whether the process is there."""
         return self._process.poll() is None
+
+    @property
+    def was_signalled(self) -> bool:
+        """Whether it ended as if we were gone: where we wrote and were held up, the pipe's signal came late."""
+        return self._process.returncode == -signal.SIGIO
 
     def wait_until_ready(self) -> None:
         """Wait until everything is imported."""
