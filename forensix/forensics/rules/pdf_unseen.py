@@ -31,7 +31,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
     """Yield the claims on layers, on unseen words, and on words that others replace."""
     yield from _layers(facts)
     yield from _replaced(facts)
-    words = [f for f in _of(facts, "pdf.unseen_text") if f.value["why"] in WHY]
+    words = [f for f in records(facts, "pdf.unseen_text") if f.value["why"] in WHY]
     sentences = [f for f in words if f.value["why"] != "beside the page" and n_words(f.value["text"]) >= SENTENCE_WORDS]
     yield from _sentences(sentences)
     yield from _unseen([f for f in words if f not in sentences])
@@ -52,11 +52,13 @@ def n_words(text: str) -> int:
     return dense // 2 + sum(part.isalpha() and 2 <= len(part) <= 24 and part < "\u3040" for part in parts)
 
 
-def _of(facts: Facts, key: str) -> list[Fact]:
+def records(facts: Facts, key: str) -> list[Fact]:
+    """Return the facts of a key that are records."""
     return [f for f in facts.all(key) if isinstance(f.value, dict)]
 
 
-def _pages(facts: list[Fact]) -> str:
+def pages(facts: list[Fact]) -> str:
+    """Return the pages that facts are of, each once, as words."""
     return ", ".join(str(p) for p in dict.fromkeys(f.value["page"] for f in facts))
 
 
@@ -66,21 +68,21 @@ def _ways(words: list[Fact]) -> str:
 
 def _layers(facts: Facts) -> Iterator[Finding]:
     hidden = list(facts.all("pdf.layer.hidden"))
-    words = [f for f in _of(facts, "pdf.unseen_text") if f.value["why"].startswith("layer ")]
+    words = [f for f in records(facts, "pdf.unseen_text") if f.value["why"].startswith("layer ")]
     if hidden:
         yield finding(
             "benign",
             f"The document has hidden layers ({len(hidden)})",
             "Layers that are switched off hold content that a reader does not see at first."
-            + (f" Words on page {_pages(words)} lie in one." if words else ""),
+            + (f" Words on page {pages(words)} lie in one." if words else ""),
             "versions",
             "versions",
             facts=[*hidden[:20], *words],
             values=[str(f.value) for f in hidden[:20]]
             + [f"{f.value['why'].removeprefix('layer ')}: {f.value['text']}" for f in words],
-            remark=f"a layer that is switched off hides words (page {_pages(words)})" if words else "",
+            remark=f"a layer that is switched off hides words (page {pages(words)})" if words else "",
         )
-    printed = _of(facts, "pdf.printed_layer")
+    printed = records(facts, "pdf.printed_layer")
     if printed:
         yield finding(
             "benign",
@@ -98,11 +100,11 @@ def _layers(facts: Facts) -> Iterator[Finding]:
 
 
 def _replaced(facts: Facts) -> Iterator[Finding]:
-    words = _of(facts, "pdf.replaced_text")
+    words = records(facts, "pdf.replaced_text")
     if words:
         yield finding(
             "suspect",
-            f"Words are hidden where other words stand (page {_pages(words)})",
+            f"Words are hidden where other words stand (page {pages(words)})",
             f"They are drawn {_ways(words)}, and other words are written in their place. Changing the colour of what "
             "was printed and writing over it leaves this; so do templates whose words are filled in twice.",
             "versions",
@@ -117,7 +119,7 @@ def _sentences(words: list[Fact]) -> Iterator[Finding]:
     if words:
         yield finding(
             "suspect",
-            f"The document holds a sentence that a reader does not see (page {_pages(words)})",
+            f"The document holds a sentence that a reader does not see (page {pages(words)})",
             f"Whole words in a row are drawn {_ways(words)}. Search, copying and programs that read the document for "
             "somebody find them all the same. Whoever wants a program to read what people do not leaves this; so do "
             "notes in a template or a spreadsheet that somebody made white.",
@@ -133,7 +135,7 @@ def _unseen(words: list[Fact]) -> Iterator[Finding]:
     if words:
         yield finding(
             "benign",
-            f"The document holds words that a reader does not see (page {_pages(words)})",
+            f"The document holds words that a reader does not see (page {pages(words)})",
             f"They are drawn {_ways(words)}. Search, copying and programs that read the document for somebody find "
             "them all the same. Spreadsheets, templates, figures that were cropped and marks for signing leave such "
             "words, and so does whoever wants a program to read what people do not.",
@@ -141,7 +143,7 @@ def _unseen(words: list[Fact]) -> Iterator[Finding]:
             "integrity",
             facts=words,
             values=_values(words),
-            remark=f"the document holds words that a reader does not see (page {_pages(spoken)})" if spoken else "",
+            remark=f"the document holds words that a reader does not see (page {pages(spoken)})" if spoken else "",
         )
 
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding, place
-from forensix.metadata.facts import Fact, Facts
+from forensix.forensics.rules.pdf_unseen import pages, records
+from forensix.metadata.facts import Facts
 
 KINDS = {
     "copy": "a second copy of the font beside them",
@@ -27,24 +28,16 @@ def rules(facts: Facts) -> Iterator[Finding]:
     yield from _uneven(facts)
 
 
-def _of(facts: Facts, key: str) -> list[Fact]:
-    return [f for f in facts.all(key) if isinstance(f.value, dict)]
-
-
-def _pages(facts: list[Fact]) -> str:
-    return ", ".join(str(p) for p in dict.fromkeys(f.value["page"] for f in facts))
-
-
 def _fields(facts: Facts) -> Iterator[Finding]:
-    fields = _of(facts, "pdf.field")
+    fields = records(facts, "pdf.field")
     if not fields:
         return
     one = len(fields) == 1
     yield finding(
         "suspect",
-        f"A form field shows other words than it stores (page {_pages(fields)})"
+        f"A form field shows other words than it stores (page {pages(fields)})"
         if one
-        else f"{len(fields)} form fields show other words than they store (page {_pages(fields)})",
+        else f"{len(fields)} form fields show other words than they store (page {pages(fields)})",
         "A field keeps its value beside a drawing of it: people see the drawing, programs and some viewers take the "
         "value. A program that changes the value and does not draw it anew leaves this; so does whoever changes one of "
         "the two.",
@@ -57,7 +50,7 @@ def _fields(facts: Facts) -> Iterator[Finding]:
 
 
 def _xfa(facts: Facts) -> Iterator[Finding]:
-    fields = _of(facts, "pdf.xfa_field")
+    fields = records(facts, "pdf.xfa_field")
     if fields:
         yield finding(
             "suspect",
@@ -80,13 +73,13 @@ def _field(record: dict[str, Any]) -> str:
 
 
 def _fonts(facts: Facts) -> Iterator[Finding]:
-    words = _of(facts, "pdf.other_font")
+    words = records(facts, "pdf.other_font")
     if not words:
         return
     kinds = "; ".join(KINDS[kind] for kind in dict.fromkeys(f.value["kind"] for f in words))
     yield finding(
         "benign",
-        f"A few words stand in another font than their line (page {_pages(words)})",
+        f"A few words stand in another font than their line (page {pages(words)})",
         f"They are set in {kinds}, and hardly anything else on the page is. Replacing words in an editor leaves this; "
         "so do filling in a printed form, numbering pages, and figures taken from another document.",
         "structure",
@@ -101,11 +94,11 @@ def _fonts(facts: Facts) -> Iterator[Finding]:
 
 
 def _uneven(facts: Facts) -> Iterator[Finding]:
-    amounts = _of(facts, "pdf.uneven_amount")
+    amounts = records(facts, "pdf.uneven_amount")
     if amounts:
         yield finding(
             "benign",
-            f"An amount is a little off its line (page {_pages(amounts)})",
+            f"An amount is a little off its line (page {pages(amounts)})",
             "It is set in the font of the words beside it, and nearly in their size or on their baseline. Typing an "
             "amount over another in an editor leaves this; so do programs that shrink words to fit and that place "
             "numbers one by one.",
@@ -117,5 +110,5 @@ def _uneven(facts: Facts) -> Iterator[Finding]:
                 f"{f.value['beside']}"
                 for f in amounts
             ],
-            remark=f"an amount is a little off its line (page {_pages(amounts)})",
+            remark=f"an amount is a little off its line (page {pages(amounts)})",
         )

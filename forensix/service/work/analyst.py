@@ -121,8 +121,8 @@ class Analyst:
         except _Ended as ended:
             self._drop()
             # Time is this job's own doing, whatever the child did before; a signal of the pipe is nobody's.
-            own = ended.code == "time_limit" or not child.was_signalled
-            raise _Ended(ended.error, ended.code, own and (fresh or ended.code == "time_limit")) from None
+            own = ended.code == "time_limit" or (fresh and not child.was_signalled)
+            raise _Ended(ended.error, ended.code, own) from None
         if message["kind"] == "memory":
             self._drop()
             raise _Ended(*_out_of_memory(self._memory_bytes), fresh)
