@@ -35,6 +35,8 @@ def serve(settings: dict[str, Any]) -> NoReturn:
     """Serve one request and leave; the limits hold already."""
     requests, answers = os.fdopen(0, "rb", buffering=0, closefd=False), take_stdout()
     watch_parent(settings["parent"])
+    if "lifeline" in settings:
+        follow_parent(settings["lifeline"])
     # Only now: from here on the modules of forensix and of its dependencies can be found.
     sys.path[:] = [*settings["path"], *(entry for entry in sys.path if entry not in settings["path"])]
     # What reports an error is loaded before there is one: by then files or memory may have run out.
@@ -46,7 +48,6 @@ def serve(settings: dict[str, Any]) -> NoReturn:
     status = 0
     try:
         target, args, streams = _read_request(wire, requests, settings["memory_bytes"])
-        follow_parent()
         function = _find(target)
         if streams:
             for item in function(*args):
@@ -145,17 +146,16 @@ def watch_parent(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def follow_parent(*, on: bool = True) -> None:
-    """Have the kernel end us when the parent's end of stdin closes, even inside native code that holds the GIL.
+def follow_parent(lifeline: int) -> None:
+    """Have the kernel end us when the parent's end of a pipe closes, even inside native code that holds the GIL.
 
-    The signal also comes when something arrives on stdin, so only while nothing can.
+    Nobody may write to that pipe: the signal would come then as well, and late where the processor is busy.
     """
     import fcntl
 
     try:
-        fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
-        flags = fcntl.fcntl(0, fcntl.F_GETFL)
-        fcntl.fcntl(0, fcntl.F_SETFL, flags | os.O_ASYNC if on else flags & ~os.O_ASYNC)
+        fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
     except (AttributeError, OSError):
         return
 

@@ -9,7 +9,6 @@ items, and kill its whole process group.
     stream("forensix.media.streams:frames", path, ...)   a generator; leaving it early kills the child
 """
 
-import json
 import logging
 import os
 import selectors
@@ -24,6 +23,7 @@ from typing import Any
 from forensix import errors
 from forensix.interpreter import import_path
 from forensix.media import wire
+from forensix.media.fresh import Fresh
 from forensix.media.template import TEMPLATE, Forked
 
 _LOG = logging.getLogger(__name__)
@@ -216,7 +216,6 @@ class _Child:
                     self._wait()
                 else:
                     view = view[count:]
-        # Left open: its end tells the child that the parent is gone.
         self._selector.unregister(self._in)  # type: ignore[arg-type]
 
     def _wait(self) -> None:
@@ -255,36 +254,14 @@ class _Child:
             return
 
 
-class _Fresh(subprocess.Popen[bytes]):
-    """A child that is an interpreter of its own."""
-
-    def end(self) -> None:
-        """Kill it with its process group, and wait until it is gone."""
-        if self.returncode is None:
-            try:
-                os.killpg(self.pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                # The group is not there yet, or (macOS) holds only the ended child.
-                self.kill()
-            self.wait()
-
-
-def _start(settings: dict[str, Any]) -> Forked | _Fresh:
+def _start(settings: dict[str, Any]) -> Forked | Fresh:
     """Return a child that waits for its request."""
     environment = _environment()
     # The template has no network, so a child that needs one cannot come from there.
     if not settings["network"] and (forked := TEMPLATE.fork(settings, environment)) is not None:
         return forked
-    return _Fresh(
-        [sys.executable, "-I", "-B", "-X", "utf8", str(_CHILD)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        bufsize=0,
-        cwd="/",
-        env={**environment, "FORENSIX_CHILD": json.dumps({**settings, "parent": os.getpid()})},
-        start_new_session=True,
-    )
+    command = [sys.executable, "-I", "-B", "-X", "utf8", str(_CHILD)]
+    return Fresh(command, "FORENSIX_CHILD", settings, environment, stderr=subprocess.PIPE, cwd="/")
 
 
 def _environment() -> dict[str, str]:

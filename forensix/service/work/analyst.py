@@ -10,8 +10,6 @@ import logging
 import os
 import selectors
 import shutil
-import signal
-import subprocess
 import tempfile
 import threading
 import time
@@ -21,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from forensix import interpreter
+from forensix.media.fresh import Fresh
 from forensix.service.work.analyst_child import LENGTH, SETTINGS
 from forensix.service.work.memory import anonymous_bytes, descendants
 
@@ -120,9 +119,8 @@ class Analyst:
             message = child.ask(request, self._time_s, self._memory_bytes)
         except _Ended as ended:
             self._drop()
-            # Time is this job's own doing, whatever the child did before; a signal of the pipe is nobody's.
-            own = ended.code == "time_limit" or (fresh and not child.was_signalled)
-            raise _Ended(ended.error, ended.code, own) from None
+            # Time is this job's own doing, whatever the child did before.
+            raise _Ended(ended.error, ended.code, fresh or ended.code == "time_limit") from None
         if message["kind"] == "memory":
             self._drop()
             raise _Ended(*_out_of_memory(self._memory_bytes), fresh)
@@ -168,15 +166,13 @@ class _Child:
         self.scratch = Path(tempfile.mkdtemp(prefix="analyst-", dir=scratch))
         self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed by forget
         self._kill = threading.Lock()
-        self._process = subprocess.Popen(
+        self._process = Fresh(
             interpreter.command("forensix.service.work.analyst_child"),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            SETTINGS,
+            {"data_bytes": data_bytes},
+            _environment(self.scratch, threads),
             stderr=self._stderr,
-            env=_environment(self.scratch, data_bytes, threads),
             cwd=self.scratch,
-            start_new_session=True,
-            bufsize=0,
         )
         assert self._process.stdin is not None and self._process.stdout is not None
         self._in, self._out = self._process.stdin, self._process.stdout
@@ -188,11 +184,6 @@ class _Child:
     def alive(self) -> bool:
         """Whether the process is there."""
         return self._process.poll() is None
-
-    @property
-    def was_signalled(self) -> bool:
-        """Whether it ended as if we were gone: where we wrote and were held up, the pipe's signal came late."""
-        return self._process.returncode == -signal.SIGIO
 
     def wait_until_ready(self) -> None:
         """Wait until everything is imported."""
@@ -215,12 +206,7 @@ class _Child:
     def kill(self) -> None:
         """End the process and wait for it; harmless when it is gone."""
         with self._kill:
-            if self._process.returncode is None:
-                try:
-                    os.killpg(self._process.pid, signal.SIGKILL)
-                except (ProcessLookupError, PermissionError):
-                    self._process.kill()
-                self._process.wait()
+            self._process.end()
 
     def tidy(self) -> None:
         """Delete what the last job left in the temporary folder and on stderr."""
@@ -280,9 +266,8 @@ def _out_of_memory(memory_bytes: int) -> tuple[str, str]:
     return f"the analysis needed more than {memory_bytes / 1024**3:.2g} GB of memory and was stopped", "memory_limit"
 
 
-def _environment(scratch: Path, data_bytes: int, threads: int) -> dict[str, str]:
+def _environment(scratch: Path, threads: int) -> dict[str, str]:
     variables = {name: value for name, value in os.environ.items() if not name.startswith(_WITHHELD)}
     variables = interpreter.environment(variables)
     variables.setdefault("OMP_NUM_THREADS", str(threads))
-    limits = {"parent": os.getpid(), "data_bytes": data_bytes}
-    return variables | {"TMPDIR": str(scratch), SETTINGS: json.dumps(limits)}
+    return variables | {"TMPDIR": str(scratch)}

@@ -30,6 +30,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     watch_parent(settings["parent"])
+    follow_parent(settings["lifeline"])
     faulthandler.enable()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _bound_memory(settings["data_bytes"])
@@ -39,10 +40,7 @@ def main() -> None:
 
     _send(answers, {"kind": "ready"})
     while (request := _receive(requests)) is not None:
-        follow_parent()
-        answer = _answer(analyze, request)
-        follow_parent(on=False)
-        _send(answers, answer)
+        _send(answers, _answer(analyze, request))
 
 
 def _answer(analyze: Any, request: dict[str, Any]) -> dict[str, Any]:

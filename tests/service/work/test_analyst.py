@@ -147,18 +147,6 @@ def test_a_fresh_child_that_crashes_fails_its_job(tmp_path: Path, shut: Gate) ->
     analyst.close()
 
 
-def test_a_late_signal_of_the_pipe_is_not_laid_to_the_file(tmp_path: Path, shut: Gate) -> None:
-    analyst = Analyst(tmp_path, time_s=60, memory_bytes=4 * GB)
-    thread, actual = in_thread(analyst, ask(shut.url))
-    shut.wait(1)
-    os.kill(child(analyst), signal.SIGIO)
-    shut.wait(2)
-    shut.open.set()
-    thread.join(60)
-    assert isinstance(actual[0], Answer) and actual[0].result is not None
-    analyst.close()
-
-
 def test_a_used_child_that_crashes_is_given_the_benefit_of_the_doubt(tmp_path: Path, picture: Path, shut: Gate) -> None:
     analyst = Analyst(tmp_path / "scratch", time_s=60, memory_bytes=4 * GB)
     analyst.analyse(ask(picture))
