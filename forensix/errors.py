@@ -16,14 +16,29 @@
     └── ServiceError          a service refused a request of its client, or did not answer
         └── UntrustedWebhook  a delivery that is not signed by the service, or too old
 
-Messages are one sentence for a person: what was expected, what came, what to do.
+Messages are one sentence for a person: what was expected, what came, what to do. A notebook shows it below the lines
+that called, without ours.
 """
+
+import traceback
+from pathlib import Path
+
+_SHELL = "IPython"
+_OURS = str(Path(__file__).parent)
 
 
 class ForensixError(Exception):
     """Base of all errors raised on purpose; ``code`` is a stable slug for machines."""
 
     code = "error"
+
+    def _render_traceback_(self) -> list[str]:
+        """Return the lines that IPython shows in place of every frame."""
+        frames = [
+            frame for frame in traceback.extract_tb(self.__traceback__) if _SHELL not in Path(frame.filename).parts
+        ]
+        ours = next((i for i, frame in enumerate(frames) if frame.filename.startswith(_OURS)), len(frames))
+        return [*traceback.format_list(frames[:ours]), f"{type(self).__name__}: {self}"]
 
 
 class UsageError(ForensixError, ValueError):
