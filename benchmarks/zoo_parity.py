@@ -78,7 +78,7 @@ def give(name: str, authors: torch.nn.Module, ours: torch.nn.Module) -> None:
 def logit(name: str, outputs: torch.Tensor) -> float:
     output = get_card(name).output
     values = outputs.flatten().double()
-    return float(values[output.fake] - (values[output.real] if output.real is not None else 0))
+    return float(sum(sign * values[at] for sign, at in ((1, output.fake), (-1, output.real)) if at is not None))
 
 
 def mesonet(folder: Path, weights: Path) -> dict[str, tuple[list[float], list[float]]]:
