@@ -24,7 +24,7 @@ import traceback
 from pathlib import Path
 
 _SHELL = "IPython"
-_OURS = str(Path(__file__).parent)
+_OURS = Path(__file__).parent
 
 
 class ForensixError(Exception):
@@ -37,7 +37,7 @@ class ForensixError(Exception):
         frames = [
             frame for frame in traceback.extract_tb(self.__traceback__) if _SHELL not in Path(frame.filename).parts
         ]
-        ours = next((i for i, frame in enumerate(frames) if frame.filename.startswith(_OURS)), len(frames))
+        ours = next((i for i, frame in enumerate(frames) if Path(frame.filename).is_relative_to(_OURS)), len(frames))
         return [*traceback.format_list(frames[:ours]), f"{type(self).__name__}: {self}"]
 
 

@@ -35,8 +35,7 @@ def serve(settings: dict[str, Any]) -> NoReturn:
     """Serve one request and leave; the limits hold already."""
     requests, answers = os.fdopen(0, "rb", buffering=0, closefd=False), take_stdout()
     watch_parent(settings["parent"])
-    if "lifeline" in settings:
-        follow_parent(settings["lifeline"])
+    follow_parent(settings["lifeline"])
     # Only now: from here on the modules of forensix and of its dependencies can be found.
     sys.path[:] = [*settings["path"], *(entry for entry in sys.path if entry not in settings["path"])]
     # What reports an error is loaded before there is one: by then files or memory may have run out.

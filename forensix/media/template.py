@@ -29,9 +29,9 @@ class Forked:
     """A child of the template; speaks as `subprocess.Popen` does, so far as the sandbox asks."""
 
     def __init__(self, template: socket.socket, settings: Mapping[str, Any]) -> None:
-        pipes = [os.pipe() for _ in range(3)]
-        ours = [pipes[0][1], pipes[1][0], pipes[2][0]]
-        theirs = [pipes[0][0], pipes[1][1], pipes[2][1]]
+        pipes = [os.pipe() for _ in range(4)]
+        ours = [pipes[0][1], pipes[1][0], pipes[2][0], pipes[3][1]]
+        theirs = [pipes[0][0], pipes[1][1], pipes[2][1], pipes[3][0]]
         self._control, control = socket.socketpair()
         try:
             socket.send_fds(template, [json.dumps(settings).encode()], [*theirs, control.fileno()])
@@ -46,8 +46,10 @@ class Forked:
                 os.close(descriptor)
         self.returncode: int | None = None
         self.stdin, self.stdout, self.stderr = (
-            os.fdopen(descriptor, mode, buffering=0) for descriptor, mode in zip(ours, ("wb", "rb", "rb"), strict=True)
+            os.fdopen(descriptor, mode, buffering=0)
+            for descriptor, mode in zip(ours[:3], ("wb", "rb", "rb"), strict=True)
         )
+        self._lifeline = ours[3]
 
     def wait(self, timeout: float | None = None) -> int:
         """Return how it ended, as `subprocess.Popen.wait` does; where the template died too, as if it was killed."""
@@ -64,10 +66,14 @@ class Forked:
         return self.returncode
 
     def end(self) -> None:
-        """Kill it with its process group, and wait until it is gone."""
+        """Kill it with its process group, and wait until it is gone; harmless when it is."""
         if self.returncode is None:
             self._control.shutdown(socket.SHUT_WR)
             self.wait()
+        # Where the template died first, nobody else ends it.
+        lifeline, self._lifeline = self._lifeline, -1
+        if lifeline >= 0:
+            os.close(lifeline)
 
 
 class _Template:

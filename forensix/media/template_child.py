@@ -1,10 +1,10 @@
 """The process that sandboxed children are forked from: it has loaded what they need, and it never sees a file.
 
 Started by ``template`` as a script of a fresh, isolated interpreter, with a socket as its standard input. A message is
-the settings of one child, with four descriptors: the child's three streams, and a control that is told how the child
-ended and whose end ends it; or, without descriptors, the modules to load while nothing else is asked. Requests go
-through the child's own stream and never come here. It has one thread and an empty network, and it ends with its owner,
-its children with it.
+the settings of one child, with five descriptors: the child's three streams, its lifeline (see ``fresh``), and a control
+that is told how the child ended and whose end ends it; or, without descriptors, the modules to load while nothing else
+is asked. Requests go through the child's own stream and never come here. It has one thread and an empty network, and it
+ends with its owner, its children with it.
 """
 
 import contextlib
@@ -52,7 +52,7 @@ def _serve(owner: socket.socket) -> None:
             _load([ahead.popleft()])
         for key, _ in asked:
             if key.fd == owner.fileno():
-                message, descriptors, _, _ = socket.recv_fds(owner, MAX_MESSAGE_BYTES, 4)
+                message, descriptors, _, _ = socket.recv_fds(owner, MAX_MESSAGE_BYTES, 5)
                 if not message:
                     for pid in controls:
                         _kill(pid)
@@ -63,8 +63,8 @@ def _serve(owner: socket.socket) -> None:
                     continue
                 pid = _fork(settings, descriptors)
                 ahead.extend(settings["then"])
-                controls[pid] = descriptors[3]
-                selector.register(descriptors[3], selectors.EVENT_READ, pid)
+                controls[pid] = descriptors[-1]
+                selector.register(descriptors[-1], selectors.EVENT_READ, pid)
             elif key.fd == woken:
                 os.read(woken, 4096)
                 for pid, code in _ends():
@@ -105,7 +105,7 @@ def _fork(settings: dict[str, Any], descriptors: list[int]) -> int:
     pid = os.fork()
     if not pid:
         _become_child(settings, descriptors)
-    for descriptor in descriptors[:3]:
+    for descriptor in descriptors[:-1]:
         os.close(descriptor)
     return pid
 
@@ -117,12 +117,12 @@ def _become_child(settings: dict[str, Any], descriptors: list[int]) -> NoReturn:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         os.setsid()
-        for number in range(3):
+        for number in range(4):
             os.dup2(descriptors[number], number)
         # Above all the socket to the owner and the controls of other children.
-        os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+        os.closerange(4, os.sysconf("SC_OPEN_MAX"))
         child.take_limits(settings)
-        child.serve({**settings, "parent": os.getppid()})
+        child.serve({**settings, "parent": os.getppid(), "lifeline": 3})
     finally:
         os._exit(1)
 

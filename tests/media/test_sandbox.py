@@ -41,7 +41,7 @@ def _is_alive(pid: int) -> bool:
     return not (status.exists() and "State:\tZ" in status.read_text())
 
 
-def _wait_gone(pid: int, seconds: float = 5) -> bool:
+def wait_gone(pid: int, seconds: float = 5) -> bool:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if not _is_alive(pid):
@@ -177,7 +177,7 @@ def test_leaving_early_kills_the_child() -> None:
     pid = next(items)[0]
     assert _is_alive(pid)
     items.close()
-    assert _wait_gone(pid)
+    assert wait_gone(pid)
 
 
 def test_nothing_starts_before_the_first_item() -> None:
@@ -213,7 +213,7 @@ def test_no_orphan_survives_a_killed_parent(target: str, start: str) -> None:
         time.sleep(0.3)
         parent.send_signal(signal.SIGKILL)
         parent.wait()
-    assert _wait_gone(pid, 10)
+    assert wait_gone(pid, 10)
 
 
 def test_starting_is_quick() -> None:

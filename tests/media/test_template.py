@@ -15,6 +15,7 @@ from forensix.media import sandbox
 from forensix.media.sandbox import call, stream
 from forensix.media.template import TEMPLATE
 from forensix.metadata.reader import READERS
+from tests.media.test_sandbox import wait_gone
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks nothing")
 TARGETS = "tests.media.targets:"
@@ -61,8 +62,8 @@ def test_it_loads_what_the_next_child_will_want_while_nothing_is_asked(ask: Call
 def test_children_cannot_reach_it_nor_each_other() -> None:
     with_another = stream(TARGETS + "endless", 16)
     next(with_another)
-    # The streams, the answer pipe, and the folder that is listed.
-    assert call("os:listdir", "/proc/self/fd") == ["0", "1", "2", "3", "4"]
+    # The streams, the lifeline, the answer pipe, and the folder that is listed.
+    assert call("os:listdir", "/proc/self/fd") == ["0", "1", "2", "3", "4", "5"]
     with_another.close()
 
 
@@ -85,6 +86,14 @@ def test_children_end_with_it() -> None:
     os.kill(template_pid(), signal.SIGKILL)
     with pytest.raises(BrokenMedia, match="SIGKILL"):
         next(items)
+
+
+def test_a_child_that_it_left_behind_is_ended() -> None:
+    items = stream(TARGETS + "hold_the_gil")
+    pid = next(items)
+    os.kill(template_pid(), signal.SIGKILL)
+    items.close()
+    assert wait_gone(pid, 10)
 
 
 def test_where_it_cannot_start_children_are_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
