@@ -219,7 +219,7 @@ def main() -> None:
     folder = options.corpora / "forensics"
     todo = [c for c in cases(folder, options.mutations, options.seed) if options.truncations or not c.truncated]
     outcomes = go(folder, todo, options.seed, options.workers, options.record)
-    command = f"python benchmarks/{Path(__file__).name} --corpora {options.corpora} "
+    command = f"python -m benchmarks.forensic_fuzz --corpora {options.corpora} "
     command += f"--mutations {options.mutations} --seed {options.seed}"
     text = table(outcomes, command)
     options.output.write_text(text)
