@@ -10,10 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from forensix.errors import UnsupportedMedia
+from forensix.errors import UnsupportedMedia, UsageError
 from forensix.media import Limits, Media, open_media
 from forensix.media.sandbox import call
-from forensix.perturb import video
 from forensix.perturb.registry import Strength, find, names
 
 _ENCODE_BYTES = 3 << 30
@@ -69,7 +68,9 @@ def degrade_file(
             write_wav(target, pcm(function(media.samples().astype(np.float32) / np.float32(32768), seed=seed)))
         else:
             target = target.with_name(f"{target.name}.mkv")
-            _encode(media, entry.name, float(strength or 0), target, limits)
+            if entry.encode is None:
+                raise UsageError(f"the degradation {name} does not say how videos are encoded")
+            _encode(media, entry.encode(strength), target, limits)
     return target
 
 
@@ -95,16 +96,14 @@ def write_wav(path: Path, samples: np.ndarray) -> None:
         out.writeframes(samples.astype("<i2").tobytes())
 
 
-def _encode(media: Media, name: str, strength: float, target: Path, limits: Limits) -> None:
-    crf, factor = (strength, 1.0) if name == "crf" else (float(video.SCALED_CRF), strength)
+def _encode(media: Media, settings: dict[str, float], target: Path, limits: Limits) -> None:
     try:
         call(
             "forensix.perturb.video:encode",
             media.for_decoder(),
             asdict(limits),
             str(target.absolute()),
-            crf,
-            factor,
+            settings,
             timeout_s=limits.decode_s,
             memory_bytes=_ENCODE_BYTES,
             file_bytes=_FILE_BYTES,

@@ -41,6 +41,8 @@ class Degradation:
     summary: str
     apply: Apply | None = None
     """``apply(data, strength, generator)``; None for videos, which go from file to file."""
+    encode: Callable[[Any], dict[str, float]] | None = None
+    """Of videos: what `forensix.perturb.video.encode` is given for a strength; None for others."""
 
     def at(self, strength: Strength) -> Callable[..., Any]:
         """Return ``function(data, seed=0)``: uint8 RGB (H, W, 3) for pictures, float32 at 16 kHz for sound.
@@ -225,8 +227,24 @@ _AUDIO = (
     ),
 )
 _VIDEO = (
-    Degradation("video", "crf", (23, 28, 33, 38, 43), "CRF of x264", (0, 51), "compressed again"),
-    Degradation("video", "scale", (0.75, 0.5, 0.25), "factor", (0.01, 0.99), "scaled down, compressed at CRF 18"),
+    Degradation(
+        "video",
+        "crf",
+        (23, 28, 33, 38, 43),
+        "CRF of x264",
+        (0, 51),
+        "compressed again",
+        encode=lambda s: {"crf": float(s)},
+    ),
+    Degradation(
+        "video",
+        "scale",
+        (0.75, 0.5, 0.25),
+        "factor",
+        (0.01, 0.99),
+        "scaled down, compressed at CRF 18",
+        encode=lambda s: {"factor": float(s)},
+    ),
 )
 # No two share a name, whatever their kind, so that a table of scores says by itself what was done.
 _ALL = {(entry.kind, entry.name): entry for entry in (*_IMAGES, *_AUDIO, *_VIDEO)}

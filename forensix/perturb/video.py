@@ -15,7 +15,7 @@ from forensix.errors import BrokenMedia
 from forensix.media import streams
 
 _MS = Fraction(1, 1000)
-SCALED_CRF = 18
+CRF = 18.0
 """Little loss of its own, so that scaling shows what scaling does."""
 _X264 = {"preset": "veryfast", "x264-params": "mbtree=0"}
 """With its macroblock tree x264 wrote other bytes in two runs of three, by one thread too."""
@@ -23,11 +23,13 @@ _CARRIED = ("aac", "mp3", "mp3float", "opus", "vorbis", "flac", "alac", "ac3", "
 """Sound that is copied; others are left out."""
 
 
-def encode(source: dict[str, str], limits: dict[str, float], target: str, crf: float, factor: float) -> int:
+def encode(source: dict[str, str], limits: dict[str, float], target: str, settings: dict[str, float]) -> int:
     """Write ``source`` to the Matroska file ``target`` and return the number of frames.
 
-    ``crf`` is the quality of x264 (18 looks like the original, 51 is the worst), ``factor`` scales both sides.
+    ``settings`` may hold ``crf``, the quality of x264 (18, the default, looks like the original, 51 is the worst), and
+    ``factor``, which scales both sides.
     """
+    crf, factor = settings.get("crf", CRF), settings.get("factor", 1.0)
     n, last_ms = 0, -1
     with av.open(target, "w", format="matroska", options={"fflags": "bitexact"}) as out:
         video: Any = None

@@ -85,7 +85,7 @@ def shrunk(rgb: RGB) -> RGB:
 
 
 def fitted(heatmap: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return patch scores over a picture that was shrunk to ``shape``: means over what each pixel stands for."""
+    """Return patch scores, of any size, over a picture of ``shape``: each pixel's mean of what it stands for."""
     if heatmap.shape == shape[:2]:
         return heatmap
     size = (shape[1], shape[0])

@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 from forensix.faces import FaceTrack, Still
 from forensix.faces.verdict import odd_gap
 from forensix.models import DetailGap
-from forensix.synthetic.overlay import draw_heatmap
+from forensix.synthetic.overlay import draw_heatmap, fitted
 from forensix.tasks.evidence import FACE_HEATMAP_CAPTION, Bound, Bounds, Curve, Evidence, Film, Picture, Span, Timeline
 from forensix.tasks.film import film_uri
 from forensix.tasks.pictures import jpeg_uri, outlined, score_colour
@@ -113,7 +113,9 @@ def heated(face: JudgedFace, regions: Any, upper: float) -> NDArray[np.uint8] | 
     if not hasattr(regions, "heatmap") or face.doubt or not (face.score >= upper or face.differs):
         return None
     crop = face.track.crops[face.strongest]
-    return np.concatenate([draw_heatmap(crop, regions.heatmap(crop)), _scale(crop.shape[0])], axis=1)
+    return np.concatenate(
+        [draw_heatmap(crop, fitted(regions.heatmap(crop), crop.shape)), _scale(crop.shape[0])], axis=1
+    )
 
 
 def _scale(height_px: int) -> NDArray[np.uint8]:

@@ -9,7 +9,8 @@ import pytest
 import forensix.perturb
 from forensix import open_media
 from forensix.errors import LimitExceeded, UnsupportedMedia, UsageError
-from forensix.perturb import KINDS, degrade_file, find, grid, image, names, ordered, rawboost, registry
+from forensix.media import Frame
+from forensix.perturb import KINDS, Degradation, degrade_file, find, grid, image, names, ordered, rawboost, registry
 from tests import making
 from tests.perturb.test_audio import power_between, speech_like
 
@@ -236,6 +237,27 @@ def test_a_video_is_compressed_and_scaled_with_its_sound_in_a_bounded_child(tmp_
     assert degrade_file(video, "crf", 43, tmp_path / "again").read_bytes() == path_of["crf"].read_bytes()
     with open_media(degrade_file(video, "mp3", 32, tmp_path)) as media:
         assert media.kind == "audio"
+
+
+@pytest.mark.slow
+def test_each_degradation_of_videos_changes_them_in_a_way_of_its_own(tmp_path: Path) -> None:
+    video = making.write_video(tmp_path / "a.mp4", 8)
+    shown = [[frame.rgb.tobytes() for frame in open_frames(video)]]
+    for name, strength, _ in grid("video"):
+        shown.append([frame.rgb.tobytes() for frame in open_frames(degrade_file(video, name, strength, tmp_path))])
+        assert shown[-1] not in shown[:-1], (name, strength)
+
+
+def test_a_video_is_not_encoded_by_a_guess(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = Degradation("video", "twice", (23,), "CRF of x264", (0, 51), "compressed twice")
+    monkeypatch.setitem(registry._ALL, ("video", "twice"), row)
+    with pytest.raises(UsageError, match="twice does not say how videos are encoded"):
+        degrade_file(making.write_video(tmp_path / "a.mp4", 8), "twice", 23, tmp_path)
+
+
+def open_frames(path: Path) -> list[Frame]:
+    with open_media(path) as media:
+        return list(media.frames())
 
 
 def test_examples_in_the_documentation_run() -> None:

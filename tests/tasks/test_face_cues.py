@@ -126,6 +126,19 @@ def test_a_face_of_which_a_part_differs_is_told_of_and_shown_and_the_verdict_sta
     assert ("Face 0: heat map" in [item.title for item in outcome.evidence]) == expected
 
 
+def test_a_heat_map_of_patches_is_drawn_over_the_whole_face(portrait: Path) -> None:
+    class Patches(Finder):
+        def heatmap(self, crop: np.ndarray) -> np.ndarray:
+            return super().heatmap(crop)[::16, ::16]
+
+    def drawn(regions: Finder) -> str:
+        report = forensix.analyze(portrait, [TASK], face_classifier=Opinion(0.2), face_regions=regions)
+        (picture,) = [item for item in report.outcomes[TASK].evidence if item.title == "Face 0: heat map"]
+        return picture.data_uri
+
+    assert drawn(Patches(0.8, 0.7)) == drawn(Finder(0.8, 0.7))
+
+
 def test_in_videos_nothing_is_told_where_the_bound_is_open(clip: Path) -> None:
     report = forensix.analyze(clip, [TASK], face_classifier=Opinion(0.2), face_regions=Finder(0.99, 0.7))
     assert not any("differs" in note for note in report.outcomes[TASK].notes)
