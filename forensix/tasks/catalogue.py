@@ -11,6 +11,7 @@ from functools import cache
 from importlib.metadata import EntryPoint
 from typing import Any
 
+from forensix.errors import UsageError
 from forensix.interpreter import entry_points
 from forensix.schema import (
     FaceResult,
@@ -29,6 +30,7 @@ class Verdict:
 
     word: str
     tone: str
+    """``fake``, ``suspect``, ``real``, ``unsure`` or ``none``."""
     meaning: str
 
 
@@ -192,7 +194,12 @@ def describe(name: str) -> TaskDescription:
 
 @cache
 def _described(entry: EntryPoint) -> TaskDescription:
-    loaded: Any = entry.load()
+    try:
+        loaded: Any = entry.load()
+    except Exception as error:
+        package = f" of {entry.dist.name}" if entry.dist else ""
+        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise UsageError(f"the task {entry.name} ({entry.value}{package}) cannot be loaded: {reason}") from error
     description = getattr(loaded, "description", loaded)
     if isinstance(description, TaskDescription):
         return description

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 import forensix
 from forensix.client import Client
+from forensix.errors import UsageError
 from forensix.evaluation import evaluate
 from forensix.report.sections import sections
 from forensix.schema import WireModel
@@ -47,6 +49,15 @@ def test_a_task_that_nobody_installed_goes_by_its_name() -> None:
     unknown = describe("tea_leaves")
     assert (unknown.title, unknown.event, unknown.accepts) == ("Tea leaves", "tea_leaves_complete", frozenset())
     assert "tea_leaves" not in task_names()
+
+
+def test_a_task_that_cannot_be_loaded_is_named_with_its_package(
+    packages: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "quick", raising=False)
+    (packages / "quick.py").write_text("from forensix.tasks import Missing\n")
+    with pytest.raises(UsageError, match=r"the task quick \(quick:QUICK of quick\) cannot be loaded: ImportError"):
+        describe("quick")
 
 
 def test_a_described_task_is_analysed_drawn_and_evaluated(packages: Path, tmp_path: Path) -> None:
