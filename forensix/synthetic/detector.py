@@ -7,8 +7,8 @@ is hardly more than a guess.
 
 It learnt what pictures of known generators look like, at fine and coarse scales, after every one, generated or
 photographed, had been scaled and encoded anew at random. It fails on generators and on kinds of photographs that are
-unlike those of training; between two bounds that its card names a score decides nothing. Drawings, screenshots and
-pictures that a person retouched are in neither of its classes. The card has the figures.
+unlike those of training; between two bounds that its card names a score decides nothing. Pages, charts, icons and
+screens count as photographed. Drawings by hand and retouched pictures are in neither class. The card has the figures.
 
 References
 ----------

