@@ -195,8 +195,8 @@ def detector_card(prepared: Prepared, held: HeldOut, *, seed: int) -> ModelCard:
     return ModelCard(
         name="forensix-image",
         component="image_detector",
-        summary="Generated or photographed: two pretrained networks at several depths, of windows and the middle, and "
-        "one of their fine detail.",
+        summary="Generated or photographed: two pretrained networks at several depths, on windows and the middle, one "
+        "of them on fine detail as well.",
         architecture="pictures",
         config={},
         preprocessing={
