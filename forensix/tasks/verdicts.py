@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from forensix.calibration import logit, sigmoid
+from forensix.errors import UsageError
 from forensix.models import band_of
 
 THRESHOLD = 0.5
@@ -57,15 +58,15 @@ def checked(scores: ArrayLike, n: int, component: Any) -> NDArray[np.float64]:
 
     Raises
     ------
-    ValueError
+    UsageError
         They are not as many, or not all in [0, 1].
     """
     values = np.asarray(scores, dtype=np.float64)
     if values.shape != (n,):
-        raise ValueError(f"{type(component).__name__} must give {n} scores, not an array of the shape {values.shape}")
+        raise UsageError(f"{type(component).__name__} must give {n} scores, not an array of the shape {values.shape}")
     wrong = values[~((values >= 0) & (values <= 1))]
     if wrong.size:
-        raise ValueError(f"{type(component).__name__} must give scores in [0, 1], higher for fake: got {wrong[0]:g}")
+        raise UsageError(f"{type(component).__name__} must give scores in [0, 1], higher for fake: got {wrong[0]:g}")
     return values
 
 

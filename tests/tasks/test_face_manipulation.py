@@ -13,6 +13,7 @@ from PIL import Image
 
 import forensix
 from forensix.calibration import Calibration
+from forensix.errors import UsageError
 from forensix.faces import FaceClassifier, forensix_face
 from forensix.models import LoadedModel
 from forensix.tasks import Options, load_task
@@ -170,5 +171,15 @@ def test_scores_that_are_none_are_refused_and_not_squashed(portrait: Path, score
         def score(self, crops: np.ndarray) -> np.ndarray:
             return np.array(scores)
 
-    with forensix.open_media(portrait) as media, pytest.raises(ValueError, match=sentence):
+    with forensix.open_media(portrait) as media, pytest.raises(UsageError, match=sentence):
         load_task(TASK).run(media, Options(explain=False, components={"face_classifier": Odd()}))
+
+
+def test_a_component_whose_scores_are_none_fails_its_own_task_alone(portrait: Path) -> None:
+    class Odd:
+        def score(self, crops: np.ndarray) -> np.ndarray:
+            return np.full(len(crops), 5.2)
+
+    report = forensix.analyze(portrait, [TASK, "forensic_analysis"], explain=False, face_classifier=Odd())
+    assert report.verdicts[TASK] == "failed" and report.verdicts["forensic_analysis"] != "failed"
+    assert report.errors[TASK].startswith("Odd must give scores in [0, 1]")
