@@ -98,8 +98,6 @@ def fit_rule(
             w = np.tile(weights, len(places)).astype(np.float32)
             for columns, share in parts:
                 x = np.concatenate([statistics[:, place, columns] for place in places]).astype(np.float32)
-                if not x.shape[1]:
-                    continue
                 mean = np.average(x, axis=0, weights=w)
                 x -= mean
                 scale = np.sqrt(np.average(x**2, axis=0, weights=w)) + _LEAST_SCALE

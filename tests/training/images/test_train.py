@@ -178,8 +178,13 @@ def test_weights_give_classes_and_domains_the_same_sum():
     assert sums["b"] == pytest.approx(sums["c"])
 
 
-N_STATISTICS = 24
+N_STATISTICS, N_WHOLE = 24, 16
 NO_GRAPHICS = np.empty((0, images_features.N_PLACES, N_STATISTICS), np.float16)
+
+
+@pytest.fixture(autouse=True)
+def few_statistics(monkeypatch):
+    monkeypatch.setattr(images_fit, "N_WHOLE", N_WHOLE)
 
 
 @pytest.fixture(scope="module")
@@ -236,8 +241,7 @@ def test_held_out_logits_come_from_rules_that_did_not_see_the_fold(prepared):
     assert not np.allclose(again.as_is[prepared.folds == 1], held.as_is[prepared.folds == 1])
 
 
-def test_fine_detail_is_learnt_apart_and_added(prepared, monkeypatch):
-    monkeypatch.setattr(images_fit, "N_WHOLE", 16)
+def test_fine_detail_is_learnt_apart_and_added(prepared):
     x, y, weights = prepared.statistics, prepared.fake, np.ones(len(prepared.fake))
     whole, detail = (images_fit.rule_logits(images_fit.fit_rule(part, y, weights), part) for part in _parts(x))
     together = images_fit.rule_logits(images_fit.fit_rule(x, y, weights), x)
@@ -247,7 +251,7 @@ def test_fine_detail_is_learnt_apart_and_added(prepared, monkeypatch):
 def _parts(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return statistics in which only the whole picture, or only its fine detail, says anything."""
     whole, detail = x.copy(), x.copy()
-    whole[:, :, 16:], detail[:, :, :16] = 0, 0
+    whole[:, :, N_WHOLE:], detail[:, :, :N_WHOLE] = 0, 0
     return whole, detail
 
 
