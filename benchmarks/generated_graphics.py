@@ -5,7 +5,7 @@
 Pages are the first two of each PDF in the forensics corpus, drawn at 80 dots an inch; the others are the PNG files
 of 64 pixels or more that installed Python packages hold (of plots, many were drawn by matplotlib, as some of training
 were). Equal pixels count once. The specification has two classes: its `fake` is a score from the threshold up,
-whatever the verdict.
+whatever the verdict. Both groups were seen while it was chosen how much graphics weigh in training.
 """
 
 import argparse
@@ -72,6 +72,7 @@ def main() -> None:
     parser.add_argument("--corpora", type=Path, required=True, help="folder of corpora, with forensics/")
     arguments = parser.parse_args()
     print("# Graphics\n\nCommand: `python benchmarks/generated_graphics.py --corpora DIR`\n")
+    print("Both groups were seen while it was chosen how much graphics weigh in training.\n")
     print("| graphics | n | called fake | undecided | called real | of class `fake` | median score |")
     print("|---|---|---|---|---|---|---|")
     for name, pictures in (("pages of PDFs", pages(arguments.corpora)), ("figures in packages", figures())):
