@@ -16,13 +16,12 @@ import pandas as pd
 import torch
 
 from forensix.calibration import logit, sigmoid
-from forensix.faces import FaceClassifier, RegionDetector, aligned, forensix_face, forensix_face_regions
-from forensix.faces.verdict import middle_gap, with_detail
+from forensix.faces import FaceClassifier, RegionDetector, forensix_face, forensix_face_regions
 from forensix.metrics import auc, eer
 from forensix.models import Measurement, ModelCard, band_of
 from forensix.models.store import write_card
 from forensix.training.faces import crops, figures
-from forensix.training.faces.joined import paired
+from forensix.training.faces.clips import paired
 from forensix.training.sources import read_list
 
 COMMAND = "python benchmarks/face_clips.py --list CSV --repositories DIR --work DIR"
@@ -50,7 +49,7 @@ def main() -> None:
     of_stills(rows[rows["static"]].reset_index(drop=True), detector.card)
     of_parts = of_regions(rows, regions)
     if options.card:
-        with_figures(detector.card, figures.figures_of(clips, clips["joined"].to_numpy(), ABOUT, COMMAND))
+        with_figures(detector.card, figures.figures_of(clips, clips["logit"].to_numpy(), ABOUT, COMMAND))
         with_figures(regions.card, of_parts)
 
 
@@ -61,18 +60,14 @@ def with_figures(card: ModelCard, measured: list[Measurement]) -> None:
 
 
 def scored(table: pd.DataFrame, folder: Path, detector: FaceClassifier, regions: RegionDetector) -> pd.DataFrame:
-    """Return the rows that show a face, with the networks' calibrated logits and, of clips, the joined one."""
+    """Return the rows that show a face, with the networks' calibrated logits."""
     rows = []
     for row, face in crops.rows_with_faces(table, folder):
-        pictures = np.stack([aligned(face.rgb[i], face.landmarks[i]) for i in range(len(face))])
-        raw = float(detector.logits(pictures).mean())
-        gap = np.nan if row["static"] else middle_gap(face.detail_gaps)
+        views = np.stack([face.view(i) for i in range(len(face))])
+        raw = float(detector.logits(views).mean())
         calibrated = detector.card.calibration.slope * raw + detector.card.calibration.intercept
-        rows.append({**row, "logit": calibrated, "gap": gap, "region": region_score(regions, pictures)})
-    table = pd.DataFrame(rows)
-    return table.assign(
-        joined=with_detail(table["logit"].to_numpy(), table["gap"].to_numpy(), detector.card.detail_gap)
-    )
+        rows.append({**row, "logit": calibrated, "region": region_score(regions, views[:, 0])})
+    return pd.DataFrame(rows)
 
 
 def region_score(regions: RegionDetector, pictures: np.ndarray) -> float:
@@ -102,25 +97,24 @@ def of_regions(rows: pd.DataFrame, regions: RegionDetector) -> list[Measurement]
 
 
 def of_clips(clips: pd.DataFrame, card: ModelCard) -> None:
-    print("\n## Clips\n\n| figure | network and gap | network alone |\n|---|---|---|")
+    print("\n## Clips\n\n| figure | value |\n|---|---|")
     fake = clips["label"] == "fake"
     for name, metric in (("AUC", auc), ("EER", eer)):
-        print(f"| {name} | {metric(fake, clips['joined']):.3f} | {metric(fake, clips['logit']):.3f} |")
-    both = [figures.figures_of(clips, clips[name].to_numpy(), ABOUT, COMMAND) for name in ("joined", "logit")]
-    for joined, alone in zip(*both, strict=True):
-        cells = [f"{m.value:.3f} ({m.interval[0]:.3f} to {m.interval[1]:.3f})" for m in (joined, alone) if m.interval]
-        print(f"| {joined.metric} | {' | '.join(cells)} |")
+        print(f"| {name} | {metric(fake, clips['logit']):.3f} |")
+    for one in figures.figures_of(clips, clips["logit"].to_numpy(), ABOUT, COMMAND):
+        interval = f" ({one.interval[0]:.3f} to {one.interval[1]:.3f})" if one.interval else ""
+        print(f"| {one.metric} | {one.value:.3f}{interval} |")
     upper = band_of(card, "video")[1]
-    clips = clips.assign(called=sigmoid(clips["joined"].to_numpy()) >= upper)
+    clips = clips.assign(called=sigmoid(clips["logit"].to_numpy()) >= upper)
     print(f"\nBy method, AUC against all recorded clips, and share called fake (from {upper} up):\n")
     print("| method | clips | AUC | called fake |\n|---|---|---|---|")
     for method, rows in clips.groupby("method"):
         against = pd.concat([rows, clips[~fake]]) if method != "none" else rows
-        value = "" if method == "none" else f"{auc(against['label'] == 'fake', against['joined']):.3f}"
+        value = "" if method == "none" else f"{auc(against['label'] == 'fake', against['logit']):.3f}"
         print(f"| {'recorded' if method == 'none' else method} | {len(rows)} | {value} | {rows['called'].mean():.2f} |")
     print("\n| repository | label | clips | median score | called fake |\n|---|---|---|---|---|")
     for (repo, label), rows in clips.groupby(["repo", "label"]):
-        median = sigmoid(rows["joined"].median())
+        median = sigmoid(rows["logit"].median())
         print(f"| {repo} | {label} | {len(rows)} | {median:.3f} | {rows['called'].mean():.2f} |")
 
 

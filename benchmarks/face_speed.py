@@ -181,7 +181,7 @@ def speed(name: str, detector: str, clip: Path) -> None:
             tracks = track(media, detector=timed)
         with clocked(spent, "classify"):
             for one in tracks:
-                judge.score(one.crops)
+                judge.score(one.views)
     n_frames, peer_s, seen = every_tenth_frame(clip)
     rest_s = spent["all"] - spent["decode"] - timed.detect_s - timed.follow_s
     rows = (

@@ -20,10 +20,10 @@ from forensix.calibration import logit, sigmoid
 from forensix.faces import FaceTrack, forensix_face, linking, track, track_frames
 from forensix.faces.detect import Mtcnn
 from forensix.faces.track import IMAGE_SIDE_PX
-from forensix.faces.verdict import face_logit, file_logit, middle_gap, with_detail
+from forensix.faces.verdict import face_logit, file_logit
 from forensix.media import Frame, open_media
 from forensix.metrics import auc, bootstrap_interval, eer
-from forensix.models import DetailGap, Measurement, ModelCard, Pooling, band_of, get_card
+from forensix.models import Measurement, ModelCard, Pooling, band_of, get_card
 from forensix.models.store import write_card
 
 PERSONS = {"Tim_Chrys_2": 2, "bottle-detection": 0}
@@ -142,18 +142,13 @@ def classifier(corpora: Path) -> None:
     judge = forensix_face()
     rows = rows_of(corpora, split="dev")
     logits: list[list[np.ndarray]] = []
-    gaps: list[list[float]] = []
     for path in rows["path"]:
         with open_media(corpora / "faces" / path) as media:
             tracks = track(media)
-            logits.append([logit(judge.score(one.crops)) for one in tracks])
-            gaps.append([middle_gap(one.detail_gaps) for one in tracks])
+            logits.append([logit(judge.score(one.views)) for one in tracks])
     rows["faces"] = [len(one) for one in logits]
     pooling = judge.card.pooling or Pooling()
-    alone = [of_file(one, pooling) for one in logits]
-    is_video = rows["kind"] == "video"
-    joined = [of_file(one, pooling, g, judge.card.detail_gap) for one, g in zip(logits, gaps, strict=True)]
-    rows["logit"] = np.where(is_video, joined, alone)
+    rows["logit"] = [of_file(one, pooling) for one in logits]
     rows["score"] = sigmoid(rows["logit"].to_numpy())
     print(f"\n## Classifier: {judge.card.name}, {judge.card.n_parameters} parameters\n")
     print(f"Without a face: {int((rows['faces'] == 0).sum())} of {len(rows)} files; they are left out below.\n")
@@ -184,14 +179,11 @@ def classifier(corpora: Path) -> None:
     aggregations(rows, logits)
 
 
-def of_file(
-    faces: Sequence[np.ndarray], pooling: Pooling, gaps: Sequence[float] = (), joined: DetailGap | None = None
-) -> float:
+def of_file(faces: Sequence[np.ndarray], pooling: Pooling) -> float:
     """Pool calibrated logits of crops as `face_manipulation` does, with no face left out."""
     if not faces:
         return np.nan
-    pooled = np.array([face_logit(x, pooling) for x in faces])
-    return file_logit(pooled if joined is None else with_detail(pooled, np.array(gaps), joined))
+    return file_logit(np.array([face_logit(x, pooling) for x in faces]))
 
 
 def line(name: str, rows: pd.DataFrame) -> None:
@@ -244,10 +236,10 @@ def paired(videos: pd.DataFrame) -> None:
 
 
 def aggregations(rows: pd.DataFrame, logits: list[list[np.ndarray]]) -> None:
-    """Print what other ways to pool a face's frames would give on the videos, of the network alone."""
+    """Print what other ways to pool a face's frames would give on the videos."""
     videos = rows[rows["kind"] == "video"]
     y = (videos["label"] == "fake").astype(int)
-    print("\n### Pooling of a face's frames, AUC of the network alone on videos\n")
+    print("\n### Pooling of a face's frames, AUC on videos\n")
     print("| mean of the logits between the quantiles | AUC |\n|---|---|")
     for low, high in ((0.0, 1.0), (0.1, 0.9), (0.25, 0.75), (0.5, 1.0), (0.75, 1.0)):
         s = [of_file(logits[i], Pooling(low=low, high=high)) for i in videos.index]

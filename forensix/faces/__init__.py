@@ -4,7 +4,7 @@
 >>> from forensix.faces import forensix_face, track
 >>> with open_media("clip.mp4") as media:            # doctest: +SKIP
 ...     tracks = track(media)
->>> forensix_face().score(tracks[0].crops)           # doctest: +SKIP
+>>> forensix_face().score(tracks[0].views)           # doctest: +SKIP
 """
 
 from forensix.faces.align import aligned

@@ -1,10 +1,11 @@
-"""Was this face made by a program? A pretrained network on crops.
+"""Was this face made by a program? A pretrained network on crops, and on windows around them.
 
 It learnt what faces of many generators, and of programs that drive or swap faces, look like at fine and coarse scales,
-beside recorded ones that were scaled and encoded anew alike. Assumes crops as `forensix.faces.align` cuts them. A score
-near 1 means that the pixels look generated. It is best on faces that were generated whole; of swaps it sees little, as
-most of a swapped face's crop is recorded (`forensix.faces.regions` marks what was put in). What it says of kinds of
-pictures that training lacked is a guess. The card says what it was trained on and how it was measured.
+beside recorded ones that were scaled and encoded anew alike. A face is seen twice: upright and of one size, as
+`forensix.faces.align` cuts it, and as it lies in the picture, where what a generator leaves was not scaled away. A
+score near 1 means that the pixels look generated. It is best on faces that were generated whole; of swaps it sees
+little, as most of a swapped face's crop is recorded (`forensix.faces.regions` marks what was put in). What it says of
+kinds of pictures that training lacked is a guess. The card says what it was trained on and how it was measured.
 
 References
 ----------
@@ -25,10 +26,12 @@ from forensix.calibration import logit as to_logit
 from forensix.calibration import sigmoid
 from forensix.errors import UnsupportedMedia, UsageError
 from forensix.faces.align import aligned
+from forensix.faces.crop import continued, window
 from forensix.faces.detect import landmarks
 from forensix.faces.verdict import file_logit
 from forensix.models import LoadedModel, load_model
 from forensix.models.architectures.efficientnet import DEVIATION, MEAN, fuse
+from forensix.models.architectures.faces import CROP, WINDOW
 from forensix.models.detector import Detector, Scores, batches
 from forensix.models.feeding import fed
 from forensix.models.inputs import RGB, is_file, picture
@@ -46,6 +49,9 @@ class CropClassifier(Detector):
     ``analyze(path, face_classifier=detector)``.
     """
 
+    sees_windows = False
+    """Whether it also takes faces with the windows around them, uint8 (N, 2, S, S, 3), as in `FaceTrack.views`."""
+
     def scores(self, many: Iterable[Any]) -> Scores:
         """Return the score of each crop or picture, float64 (n,); see `score`.
 
@@ -58,14 +64,15 @@ class CropClassifier(Detector):
         """
         if isinstance(many, np.ndarray):
             return self._calibrated(self.logits(many))
-        logits = (self._calibrated(self._one_logit(out)) for out in self._outputs(map(_faces_of, many)))
+        faces = (_faces_of(one, with_windows=self.sees_windows) for one in many)
+        logits = (self._calibrated(self._one_logit(out)) for out in self._outputs(faces))
         return np.fromiter((float(sigmoid(file_logit(to_logit(each)))) for each in logits), np.float64)
 
     def logits(self, many: Iterable[Any]) -> Scores:
         """Return the raw logit of each crop: float64 (n,), higher is more likely fake, not a probability."""
         if isinstance(many, np.ndarray):
             blocks: Iterable[RGB] = (many[i : i + self.batch_size] for i in range(0, len(many), self.batch_size))
-            check_crops(many)
+            check_crops(many, with_windows=self.sees_windows)
         else:
             blocks = (picture(one)[None] for one in many)
         logits = [self._one_logit(out) for out in self._outputs(blocks)]
@@ -76,24 +83,28 @@ class CropClassifier(Detector):
         """Yield the outputs (k, labels) of each array of crops (k, S, S, 3)."""
 
     def _is_one_array(self, given: "NDArray[Any] | Tensor") -> bool:
-        return given.ndim != 4
+        return given.ndim < 4
 
 
-def _faces_of(given: Any) -> RGB:
-    """Return the crops of a picture's faces, or a crop by itself, (k, S, S, 3)."""
+def _faces_of(given: Any, *, with_windows: bool) -> RGB:
+    """Return the crops of a picture's faces, with their windows or without, or a crop by itself: (k, ..., S, S, 3)."""
     if not (is_file(given) or isinstance(given, Image.Image)):
         return picture(given)[None]
     rgb = picture(given)
     points = landmarks(rgb)
     if not len(points):
         raise UnsupportedMedia("no face was found in the picture, so there is none to score")
-    return np.stack([aligned(rgb, five) for five in points])
+    crops = np.stack([aligned(rgb, five) for five in points])
+    if not with_windows:
+        return crops
+    return np.stack([crops, np.stack([continued(window(rgb, five)) for five in points])], axis=1)
 
 
 class FaceClassifier(CropClassifier):
-    """Scores face crops with the network `forensix.models.architectures.faces`.
+    """Scores faces with the network `forensix.models.architectures.faces`.
 
-    It takes crops of any size; they are scaled to that of its card.
+    It takes crops of any size; they are scaled to that of its card. Where the card says what windows weigh, the figures
+    on it are of crops with their windows; a crop by itself is judged by less, and its score calibrated for that.
     """
 
     batch = 32
@@ -102,14 +113,28 @@ class FaceClassifier(CropClassifier):
         network: Any = fuse(model.module)
         super().__init__(LoadedModel(model.card, network.to(memory_format=torch.channels_last)))
         self._size_px = int(model.card.preprocessing["size_px"])
+        self._windows: dict[str, Any] = model.card.preprocessing.get("windows", {})
+        self.sees_windows = bool(self._windows)
 
     def _outputs(self, faces: Iterable[RGB]) -> Iterator[Tensor]:
+        with_windows = list[bool]()
+
         def views() -> Iterator[Tensor]:
             for crops in faces:
-                check_crops(crops)
-                yield network_input(crops, self._size_px)
+                check_crops(crops, with_windows=self.sees_windows)
+                with_windows.append(crops.ndim == 5)
+                yield network_input(crops.reshape(-1, *crops.shape[-3:]), self._size_px)
 
-        return (outputs for (outputs,) in batches(self.network, views()))
+        for (outputs,) in batches(self.network, views()):
+            yield self._joined(outputs, with_windows=with_windows.pop(0))
+
+    def _joined(self, outputs: Tensor, *, with_windows: bool) -> Tensor:
+        """Return logits (k, 1) of k faces from the outputs of their crops, or of their crops and windows in turn."""
+        if with_windows:
+            share: float = self._windows["share"]
+            return outputs[::2, CROP, None] + share * outputs[1::2, WINDOW, None]
+        slope, intercept = map(float, self._windows.get("without", (1.0, 0.0)))
+        return slope * outputs[:, CROP, None] + intercept
 
 
 class PublishedClassifier(CropClassifier):
@@ -130,11 +155,14 @@ class PublishedClassifier(CropClassifier):
         return (outputs for (outputs,) in batches(self.network, views()))
 
 
-def check_crops(crops: RGB) -> None:
-    """Raise `UsageError` where crops are not uint8 (N, S, S, 3)."""
-    if crops.dtype != np.uint8 or crops.ndim != 4 or crops.shape[3] != 3 or crops.shape[1] != crops.shape[2]:
-        raise UsageError(f"crops must be uint8 (N, S, S, 3), got {crops.dtype} {crops.shape}")
-    if len(crops) and not crops.shape[1]:
+def check_crops(crops: RGB, *, with_windows: bool = False) -> None:
+    """Raise `UsageError` where crops are not uint8 (N, S, S, 3), or (N, 2, S, S, 3) if they may come with windows."""
+    is_paired = with_windows and crops.ndim == 5 and crops.shape[1] == 2
+    is_square = crops.ndim in (4, 5) and crops.shape[-1] == 3 and crops.shape[-3] == crops.shape[-2]
+    if crops.dtype != np.uint8 or not is_square or not (crops.ndim == 4 or is_paired):
+        also = " or, with windows, (N, 2, S, S, 3)" if with_windows else ""
+        raise UsageError(f"crops must be uint8 (N, S, S, 3){also}, got {crops.dtype} {crops.shape}")
+    if len(crops) and not crops.shape[-2]:
         raise UsageError("crops must not be empty pictures")
 
 

@@ -1,4 +1,4 @@
-"""Square crops around faces: the one geometry that tracking, training and heat maps share."""
+"""Squares around faces: the one geometry that tracking, training and heat maps share."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,6 +7,8 @@ from PIL import Image
 CROP_PX = 160
 MARGIN = 1.3
 """Side of a crop over the longer side of its box: seams lie at the rim of the face, so the rim must be seen."""
+WINDOW_PX = 224
+"""Side of what is seen around a face as it lies in its picture."""
 
 
 def square(box: np.ndarray, margin: float = MARGIN) -> np.ndarray:
@@ -43,6 +45,42 @@ def crop(rgb: np.ndarray, box: np.ndarray, *, margin: float = MARGIN, size_px: i
     uint8 (size_px, size_px, 3).
     """
     return cut(rgb, square(box, margin), size_px)
+
+
+def window(rgb: NDArray[np.uint8], points: NDArray[np.floating], side_px: int = WINDOW_PX) -> NDArray[np.uint8]:
+    """Return the square around a face as it lies in the picture, neither scaled nor turned.
+
+    Parameters
+    ----------
+    rgb
+        uint8 (H, W, 3).
+    points
+        float (5, 2) xy of the face in pixels of ``rgb``; their mean is the middle, unless the picture ends before.
+    side_px
+        Side of the square, in whole pixels; of a smaller picture all there is.
+
+    Examples
+    --------
+    >>> rgb = np.arange(300 * 400, dtype=np.uint32).reshape(300, 400, 1).repeat(3, axis=2).astype(np.uint8)
+    >>> face = np.full((5, 2), (390.0, 150.0))
+    >>> window(rgb, face).shape, bool((window(rgb, face) == rgb[38:262, 176:400]).all())
+    ((224, 224, 3), True)
+    """
+    left, top = window_corner(rgb.shape, points, side_px)
+    return np.ascontiguousarray(rgb[top : top + side_px, left : left + side_px])
+
+
+def window_corner(shape: tuple[int, ...], points: NDArray[np.floating], side_px: int = WINDOW_PX) -> tuple[int, int]:
+    """Return where the `window` around a face begins in a picture of a shape (H, W, ...): x and y."""
+    corner = np.floor(points.mean(axis=0)) - side_px // 2
+    left, top = np.clip(corner, 0, np.maximum(np.array(shape[1::-1]) - side_px, 0)).astype(int)
+    return int(left), int(top)
+
+
+def continued(rgb: NDArray[np.uint8], side_px: int = WINDOW_PX) -> NDArray[np.uint8]:
+    """Return the picture, continued by mirroring where it is smaller than ``side_px``."""
+    down, right = (max(0, side_px - size) for size in rgb.shape[:2])
+    return np.pad(rgb, ((0, down), (0, right), (0, 0)), mode="symmetric") if down or right else rgb
 
 
 def cut(rgb: np.ndarray, area: np.ndarray, size_px: int) -> np.ndarray:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from forensix.faces.align import aligned, fits
-from forensix.faces.crop import crop
+from forensix.faces.crop import continued, crop, window
 from forensix.faces.detail_gap import detail_gap
 from forensix.faces.detect import Detections
 
@@ -26,7 +26,7 @@ MAX_FACES = 64
 """Largest faces kept of one frame: a wall of faces must not fill the memory."""
 
 MAX_CROPS_IN_ALL = 1024
-"""Crops kept of all tracks together (150 MB)."""
+"""Crops kept of all tracks together (300 MB, with the windows around them)."""
 
 MIN_OVERLAP = 0.1
 MIN_LIKENESS = 0.5
@@ -58,6 +58,7 @@ class OpenTrack:
     frame_ms: list[float] = field(default_factory=list)
     kept: list[int] = field(default_factory=list)
     crops: list[np.ndarray] = field(default_factory=list)
+    windows: list[np.ndarray] = field(default_factory=list)
     landmarks: list[np.ndarray] = field(default_factory=list)
     detail_gaps: list[float] = field(default_factory=list)
     stride: int = 1
@@ -91,6 +92,7 @@ class OpenTrack:
         if position % self.stride == 0:
             self.kept.append(position)
             self.crops.append(aligned(frame.rgb, faces.landmarks[row]))
+            self.windows.append(continued(window(frame.rgb, faces.landmarks[row])))
             self.landmarks.append(faces.landmarks[row] * frame.scale)
             is_due = position % (GAP_EVERY * self.stride) == 0 or np.isfinite(self.detail_gaps).sum() < LEAST_GAPS
             seen = frame.rgb, faces.boxes[row], faces.landmarks[row]
@@ -99,7 +101,7 @@ class OpenTrack:
     def thin(self) -> None:
         """Drop every other crop and keep half as many from now on."""
         self.stride *= 2
-        for values in (self.kept, self.crops, self.landmarks, self.detail_gaps):
+        for values in (self.kept, self.crops, self.windows, self.landmarks, self.detail_gaps):
             del values[1::2]
 
 

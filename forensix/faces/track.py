@@ -59,8 +59,9 @@ class FaceTrack:
 
     boxes (n, 4) float xyxy in pixels of the original frame, scores (n,) of the detector, frame_idx (n,) and
     frame_ms (n,) in the original video. ``kept`` (k,) says which of the n were kept as ``crops``, uint8
-    (k, 224, 224, 3) as `forensix.faces.align` cuts them, with ``landmarks`` (k, 5, 2) in pixels of the original frame
-    and ``detail_gaps`` (k,), how much less fine detail the face holds than its surroundings
+    (k, 224, 224, 3) as `forensix.faces.align` cuts them, with ``windows`` of the same shape, which show the face as it
+    lies in the frame that was looked at (`forensix.faces.crop.window`), ``landmarks`` (k, 5, 2) in pixels of the
+    original frame and ``detail_gaps`` (k,), how much less fine detail the face holds than its surroundings
     (`forensix.faces.detail_gap`): NaN where that cannot be told, in most crops of a longer track (`linking.GAP_EVERY`),
     and in an image.
     ``frame_rate_hz`` is the video's own rate, 0 for an image. ``id`` counts from 0, the most prominent face first.
@@ -74,11 +75,17 @@ class FaceTrack:
     frame_rate_hz: float
     kept: np.ndarray
     crops: np.ndarray
+    windows: np.ndarray
     landmarks: np.ndarray
     detail_gaps: np.ndarray
 
     def __len__(self) -> int:
         return len(self.boxes)
+
+    @property
+    def views(self) -> np.ndarray:
+        """Each crop with its window, uint8 (k, 2, 224, 224, 3)."""
+        return np.stack([self.crops, self.windows], axis=1)
 
     @property
     def crop_ms(self) -> np.ndarray:
@@ -284,6 +291,7 @@ def _finished(linker: Linker, frame_rate_hz: float) -> tuple[FaceTrack, ...]:
             frame_rate_hz=frame_rate_hz,
             kept=np.array(one.kept, dtype=np.int64),
             crops=np.array(one.crops),
+            windows=np.array(one.windows),
             landmarks=np.array(one.landmarks),
             detail_gaps=np.array(one.detail_gaps),
         )

@@ -2,8 +2,7 @@
 
 A face's logit is a robust mean over its frames (`face_logit`), so that neither one odd frame nor a majority of turned
 heads decides. A file is judged by the hypothesis that one of its faces, nobody knows which, was manipulated
-(`file_logit`): the mean of the faces' odds. In a video the fine detail that a face lacks beside its surroundings may
-join the network's logit (`with_detail`). Whoever looks at many faces meets one that looks odd by chance; it must be
+(`file_logit`): the mean of the faces' odds. Whoever looks at many faces meets one that looks odd by chance; it must be
 as many times as odd to count as much. Small, blurred and short faces carry too little evidence either way and are left
 undecided by rule (`doubt`), whatever the classifier says of them.
 """
@@ -58,7 +57,7 @@ def middle_gap(gaps: NDArray[np.floating]) -> float:
     return float(np.median(known)) if len(known) >= LEAST_GAPS else float("nan")
 
 
-def odd_gap(joined: DetailGap, n: int) -> float:
+def odd_gap(lacked: DetailGap, n: int) -> float:
     """Return the gap of fine detail beyond which one of ``n`` faces of a video is odd.
 
     With one face that is what 95 % of the recorded faces do not reach. Among many, one beyond it is what chance brings,
@@ -66,46 +65,11 @@ def odd_gap(joined: DetailGap, n: int) -> float:
 
     Examples
     --------
-    >>> joined = DetailGap(network=0, weight=1, intercept=0, middle=0, reach=(-1, 1), recorded=(-0.4, 0.1, 0.5, 0.7))
-    >>> odd_gap(joined, 1), round(odd_gap(joined, 2), 3), round(odd_gap(joined, 40), 3)
+    >>> lacked = DetailGap(recorded=(-0.4, 0.1, 0.5, 0.7))
+    >>> odd_gap(lacked, 1), round(odd_gap(lacked, 2), 3), round(odd_gap(lacked, 40), 3)
     (0.5, 0.6, 0.695)
     """
-    return float(np.interp(1 - ODD_SHARE / n, (1 - ODD_SHARE, 1.0), joined.recorded[2:]))
-
-
-def gaps_at(gaps: NDArray[np.floating], ms: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Return the gap of fine detail of each of a face's crops, interpolated between the few of which it was measured.
-
-    NaN throughout where too few were measured (`middle_gap`).
-
-    Examples
-    --------
-    >>> gaps_at(np.array([0.0, np.nan, 0.2, np.nan, 0.2]), np.arange(5.0)).tolist()
-    [0.0, 0.1, 0.2, 0.2, 0.2]
-    """
-    known = np.isfinite(gaps)
-    if known.sum() < LEAST_GAPS:
-        return np.full(len(gaps), np.nan)
-    between: NDArray[np.float64] = np.interp(ms, ms[known], gaps[known])
-    return between
-
-
-def with_detail(
-    logits: NDArray[np.floating] | float, gaps: NDArray[np.floating] | float, joined: DetailGap
-) -> NDArray[np.float64]:
-    """Return the logits of faces in a video, from the network's and from the gaps of fine detail, in one shape.
-
-    A gap of NaN says nothing. See `forensix.models.DetailGap`.
-
-    Examples
-    --------
-    >>> joined = DetailGap(network=0.5, weight=2.0, intercept=0.0, middle=0.1, reach=(-0.4, 0.6), recorded=(0,) * 4)
-    >>> with_detail(np.array([1.0, 1.0, 1.0]), np.array([np.nan, 0.2, 7.0]), joined).round(3).tolist()
-    [0.5, 0.7, 1.5]
-    """
-    known = np.where(np.isfinite(gaps), np.clip(gaps, *joined.reach), joined.middle)
-    joint: NDArray[np.float64] = joined.intercept + joined.network * logits + joined.weight * (known - joined.middle)
-    return joint
+    return float(np.interp(1 - ODD_SHARE / n, (1 - ODD_SHARE, 1.0), lacked.recorded[2:]))
 
 
 def file_logit(logits: NDArray[np.float64]) -> float:

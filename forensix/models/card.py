@@ -78,19 +78,11 @@ class Pooling(_Record):
 
 
 class DetailGap(_Record):
-    """How the fine detail that a face lacks beside its surroundings joins its score in a video.
+    """How much fine detail recorded faces in videos lack beside their surroundings (`forensix.faces.detail_gap`).
 
-    The logit is ``intercept + network * logit + weight * (gap - middle)``, with the logit of the calibrated network and
-    the gap of `forensix.faces.detail_gap` kept within ``reach``. Both weights are 0 or more: neither speaks against
-    what it measures.
+    A face that lacks more than nearly all of them is told of; no score is moved.
     """
 
-    network: Annotated[float, Field(ge=0)]
-    weight: Annotated[float, Field(ge=0)]
-    intercept: float
-    middle: float
-    """Stands for a gap that could not be measured."""
-    reach: tuple[float, float]
     recorded: tuple[float, float, float, float]
     """Gaps of recorded faces: the least, the mean, the one that 5 % lie above, the greatest."""
 
@@ -144,7 +136,7 @@ class ModelCard(_Record):
     pooling: Pooling | None = None
     """For face classifiers; ``None`` stands for the defaults."""
     detail_gap: DetailGap | None = None
-    """For face classifiers; ``None`` where the network alone judges videos."""
+    """For face classifiers; ``None`` where nothing is told of fine detail."""
     trained_on: tuple[TrainingSource, ...] = ()
     measured: tuple[Measurement, ...] = ()
     limits: str

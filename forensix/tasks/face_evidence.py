@@ -80,17 +80,17 @@ def face_evidence(
             yield Picture(f"Face {face.track.id}: heat map", jpeg_uri(heat), FACE_HEATMAP_CAPTION)
 
 
-def detail_bounds(faces: Sequence[JudgedFace], joined: DetailGap | None) -> Iterator[Bounds]:
+def detail_bounds(faces: Sequence[JudgedFace], lacked: DetailGap | None) -> Iterator[Bounds]:
     """Yield the fine detail that each judged face of a video lacks beside its surroundings, over that of recorded ones.
 
     Only a face that lacks more than nearly all recorded ones do is an outlier (`forensix.faces.verdict.odd_gap`): to
     hold more means nothing.
     """
     judged = [face for face in faces[:MAX_FACES_SHOWN] if not face.doubt]
-    if joined is None or not judged:
+    if lacked is None or not judged:
         return
-    least, mean, _, most = joined.recorded
-    high = odd_gap(joined, max(1, n_measured(faces)))
+    least, mean, _, most = lacked.recorded
+    high = odd_gap(lacked, max(1, n_measured(faces)))
     rows = []
     for face in judged:
         value = face.detail_gap if np.isfinite(face.detail_gap) else None

@@ -3,10 +3,10 @@
 The medium's score says how likely it is that one of its faces, nobody knows which, was manipulated: one swapped face
 among many makes a video manipulated, and one odd one among many is what chance brings (`forensix.faces.verdict`).
 Small, blurred and short faces are not judged; a medium that shows no other is inconclusive and has no score, and the
-wire calls it real: nothing was held against it. In videos the fine detail that a face lacks beside its surroundings
-joins the classifier's score where its card says how, and is shown beside that of recorded faces. Told of, without
-moving a score, are faces of which a part differs from the rest, where what marks such parts has a bound for that, and
-faces that lie in their picture where StyleGAN's generators put faces.
+wire calls it real: nothing was held against it. Told of, without moving a score, are faces of a video that lack more
+fine detail beside their surroundings than recorded ones do, where the classifier's card says how much these lack;
+faces of which a part differs from the rest, where what marks such parts has a bound for that; and faces that lie in
+their picture where StyleGAN's generators put faces.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from forensix.calibration import logit, sigmoid
 from forensix.faces import FaceTrack, is_ffhq_aligned, stills, track
-from forensix.faces.verdict import ODD_SHARE, doubt, face_logit, file_logit, gaps_at, middle_gap, odd_gap, with_detail
+from forensix.faces.verdict import ODD_SHARE, doubt, face_logit, file_logit, middle_gap, odd_gap
 from forensix.media import Media
 from forensix.models import DetailGap, Pooling
 from forensix.schema import FaceExplanation, FaceResult, ManipulationType, Track
@@ -73,8 +73,8 @@ class FaceManipulation:
             )
         pooling = getattr(getattr(classifier, "card", None), "pooling", None) or Pooling()
         options.progress(f"judging {_faces(len(tracks))}", 0.6)
-        joined = getattr(getattr(classifier, "card", None), "detail_gap", None) if media.kind == "video" else None
-        faces = _judged(tracks, classifier, pooling, joined, is_video=media.kind == "video")
+        lacked = getattr(getattr(classifier, "card", None), "detail_gap", None) if media.kind == "video" else None
+        faces = _judged(tracks, classifier, pooling, is_video=media.kind == "video")
         if regions is not None:
             faces = _differing(faces, regions, media.kind)
         faces.sort(key=lambda face: (bool(face.doubt), -face.score))
@@ -101,11 +101,11 @@ class FaceManipulation:
                 *face_evidence(
                     frames, faces, regions, duration_s=duration_s, upper=upper, explained=explanation is not None
                 ),
-                *detail_bounds(faces, joined),
+                *detail_bounds(faces, lacked),
             )
             if options.explain
             else (),
-            notes=(*_notes(faces), *_detail_notes(faces, joined), *_region_notes(faces), *_placement_notes(aligned)),
+            notes=(*_notes(faces), *_detail_notes(faces, lacked), *_region_notes(faces), *_placement_notes(aligned)),
             models=tuple(map(component_label, (classifier, detector, *([regions] if regions else [])))),
             preview=None if options.score_only else preview_uri(frames, faces, PREVIEW_PX),
             summary=_summary(faces, result, classifier, inconclusive=inconclusive, mute=mute),
@@ -116,21 +116,16 @@ class FaceManipulation:
         )
 
 
-def _judged(
-    tracks: Sequence[FaceTrack], classifier: Any, pooling: Pooling, joined: DetailGap | None, *, is_video: bool
-) -> list[JudgedFace]:
+def _judged(tracks: Sequence[FaceTrack], classifier: Any, pooling: Pooling, *, is_video: bool) -> list[JudgedFace]:
     """Return each face with its scores; the crops of all go through the classifier together."""
-    crops = np.concatenate([face.crops for face in tracks])
+    sees_windows = getattr(classifier, "sees_windows", False)
+    crops = np.concatenate([face.views if sees_windows else face.crops for face in tracks])
     scores = checked(classifier.score(crops), len(crops), classifier)
     judged = []
     for face, own in zip(tracks, np.split(scores, np.cumsum([len(face.crops) for face in tracks])[:-1]), strict=True):
-        gap = middle_gap(face.detail_gaps)
-        frames, of_face = logit(own), face_logit(logit(own), pooling)
-        if joined is not None:
-            frames = with_detail(frames, gaps_at(face.detail_gaps, face.crop_ms), joined)
-            of_face = float(with_detail(of_face, gap, joined))
+        of_face = float(sigmoid(face_logit(logit(own), pooling)))
         reason = doubt(face, pooling, is_video=is_video)
-        judged.append(JudgedFace(face, sigmoid(frames), float(sigmoid(of_face)), gap, reason))
+        judged.append(JudgedFace(face, own, of_face, middle_gap(face.detail_gaps), reason))
     return judged
 
 
@@ -204,12 +199,12 @@ def _notes(faces: Sequence[JudgedFace]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _detail_notes(faces: Sequence[JudgedFace], joined: DetailGap | None) -> Iterator[str]:
+def _detail_notes(faces: Sequence[JudgedFace], lacked: DetailGap | None) -> Iterator[str]:
     """Yield what is said of faces with less fine detail beside their surroundings than nearly all recorded ones."""
     n = n_measured(faces)
-    if joined is None or not n:
+    if lacked is None or not n:
         return
-    odd = [face for face in faces if not face.doubt and face.detail_gap > odd_gap(joined, n)]
+    odd = [face for face in faces if not face.doubt and face.detail_gap > odd_gap(lacked, n)]
     share = f"{100 * (1 - ODD_SHARE / n):.3g} %"
     among = f" (the last {100 * ODD_SHARE:.0f} % are shared among the {n} faces looked at)" if n > 1 else ""
     for face in odd[:MAX_DOUBTS_TOLD]:

@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+import torch
 
 from forensix.calibration import Calibration
 from forensix.errors import UsageError
-from forensix.faces import FaceClassifier, forensix_face, track
-from forensix.faces.crop import crop
+from forensix.faces import FaceClassifier, forensix_face, track, track_frames
+from forensix.faces.classify import network_input
+from forensix.faces.crop import crop, window_corner
 from forensix.faces.detect import detect
-from forensix.media import open_media
+from forensix.media import Frame, open_media
 from forensix.models import LoadedModel, get_card
 from forensix.models.architectures import faces as face_stages
 
@@ -47,11 +49,45 @@ def test_no_crops_no_scores():
 
 @pytest.mark.parametrize(
     "wrong",
-    [np.zeros((160, 160), np.uint8), np.zeros((1, 160, 160, 3)), np.zeros((1, 160, 90, 3), np.uint8)],
+    [
+        np.zeros((160, 160), np.uint8),
+        np.zeros((1, 160, 160, 3)),
+        np.zeros((1, 160, 90, 3), np.uint8),
+        np.zeros((1, 3, 160, 160, 3), np.uint8),
+        np.zeros((1, 1, 2, 160, 160, 3), np.uint8),
+    ],
 )
 def test_refuses_what_are_no_crops(wrong):
     with pytest.raises(UsageError, match="uint8"):
         forensix_face().score(wrong)
+
+
+def test_a_window_moves_the_score_of_its_crop_and_a_crop_by_itself_has_one_too(crops):
+    card = get_card("forensix-face").model_copy(
+        update={"preprocessing": {"size_px": 160, "windows": {"share": 0.5, "without": [2.0, 1.0]}}}
+    )
+    torch.manual_seed(0)
+    network = face_stages.build().eval()
+    with torch.inference_mode():
+        outputs = network(network_input(crops, 160)).double().numpy()
+    classifier = FaceClassifier(LoadedModel(card, network))
+    turned = crops[::-1].copy()
+    together = classifier.logits(np.stack([crops, turned], axis=1))
+    np.testing.assert_allclose(together, outputs[:, 0] + 0.5 * outputs[::-1, 1], atol=1e-4)
+    np.testing.assert_allclose(classifier.logits(crops), 2 * outputs[:, 0] + 1, atol=1e-4)
+    many = np.concatenate([np.stack([crops, turned], axis=1)] * 9)
+    np.testing.assert_allclose(classifier.logits(many), np.tile(together, 9), atol=1e-4)
+
+
+def test_a_track_has_a_window_for_every_crop(hopper):
+    (face,) = track_frames([Frame(0, 0.0, hopper)])
+    assert face.views.shape == (1, 2, 224, 224, 3)
+    left, top = window_corner(hopper.shape, face.landmarks[0])
+    np.testing.assert_array_equal(face.views[0, 1], hopper[top : top + 224, left : left + 224])
+    small = hopper[100:320, 165:365]
+    (cut,) = track_frames([Frame(0, 0.0, small)])
+    np.testing.assert_array_equal(cut.windows[0][:220, :200], small)
+    np.testing.assert_array_equal(cut.windows[0][:, 200:], cut.windows[0][:, 176:200][:, ::-1])
 
 
 def test_a_card_without_calibration_gives_the_probability_that_its_authors_read_off():
@@ -80,6 +116,6 @@ def test_generated_portraits_score_above_photographs(corpora):
         logits = []
         for path in table.loc[table["label"] == label, "path"].head(8):
             with open_media(faces / path) as media:
-                logits += [forensix_face().logits(track(media)[0].crops)[0]]
+                logits += [forensix_face().logits(track(media)[0].views)[0]]
         means[label] = np.mean(logits)
     assert means["fake"] > means["real"]

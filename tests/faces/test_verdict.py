@@ -19,7 +19,7 @@ def face(crop: np.ndarray, *, side_px: float = 100.0, seen_ms: float = 1000.0) -
     ms = np.linspace(0, seen_ms, n)
     crops, points = np.repeat(crop[None], n, axis=0), np.zeros((n, 5, 2))
     return FaceTrack(
-        0, np.tile(box, (n, 1)), np.ones(n), np.arange(n), ms, 25.0, np.arange(n), crops, points, np.zeros(n)
+        0, np.tile(box, (n, 1)), np.ones(n), np.arange(n), ms, 25.0, np.arange(n), crops, crops, points, np.zeros(n)
     )
 
 

@@ -95,11 +95,14 @@ def test_a_recording_scores_alike_however_it_is_handed_over(voices, tmp_path: Pa
 
 def test_faces_of_a_picture_are_found_and_an_array_is_a_crop(faces, astronaut):
     from forensix.faces import aligned, landmarks
+    from forensix.faces.crop import window
 
-    crop = aligned(astronaut, landmarks(astronaut)[0])
-    assert faces.score(Image.fromarray(astronaut)) == pytest.approx(faces.score(crop), abs=1e-6)
+    five = landmarks(astronaut)[0]
+    crop = aligned(astronaut, five)
+    whole = faces.score(np.stack([crop, window(astronaut, five)])[None])[0]
+    assert faces.score(Image.fromarray(astronaut)) == pytest.approx(whole, abs=1e-6)
     both = [Image.fromarray(astronaut), crop]
-    assert faces.score(both) == pytest.approx([faces.score(crop)] * 2, abs=1e-6)
+    assert faces.score(both) == pytest.approx([whole, faces.score(crop)], abs=1e-6)
     with pytest.raises(UnsupportedMedia, match="no face was found"):
         faces.score(Image.fromarray(np.zeros((64, 64, 3), np.uint8)))
 

@@ -20,7 +20,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
-from forensix.faces.crop import cut, square
+from forensix.faces.align import aligned
+from forensix.faces.crop import continued, cut, square, window, window_corner
 from forensix.faces.detail_gap import detail_gap
 from forensix.faces.detect import Detections, detect
 from forensix.synthetic.crops import middle, resized
@@ -42,7 +43,9 @@ SCREENED_PX = 48
 SMALL_PX = 256
 """Short side of the small version."""
 PICTURES = ("image",)
-_STORED = ("rgb", "landmarks", "detail_gaps")
+AREA_PX = 448
+"""Side of what is kept around a face as it lies in its picture, to draw windows from."""
+_STORED = ("rgb", "landmarks", "detail_gaps", "middles")
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +58,18 @@ class FaceCrops:
     """Longer side of the face in the file, in its pixels: the median over moments."""
     detail_gaps: NDArray[np.float32]
     """At the file's own resolution (`forensix.faces.detail_gap`), (n,)."""
+    middles: NDArray[np.float32]
+    """Middle of the face in each area, xy in its pixels (n, 2)."""
+    areas: tuple[RGB, ...]
+    """What lies around the face at each moment, at the file's own resolution (`forensix.faces.crop.window`): of at most
+    `AREA_PX` a side."""
 
     def __len__(self) -> int:
         return len(self.rgb)
+
+    def view(self, at: int) -> RGB:
+        """Return the upright crop of a moment and the window around it, (2, 224, 224, 3)."""
+        return np.stack([aligned(self.rgb[at], self.landmarks[at]), whole_window(self.areas[at], self.middles[at])])
 
 
 def items(table: pd.DataFrame) -> pd.DataFrame:
@@ -97,8 +109,9 @@ def load(path: Path) -> FaceCrops | None:
     if not path.stat().st_size:
         return None
     with np.load(path) as stored:
-        rgb, landmarks, gaps = (stored[name] for name in _STORED)
-        return FaceCrops(rgb, landmarks, float(stored["face_px"]), gaps)
+        rgb, landmarks, gaps, middles = (stored[name] for name in _STORED)
+        areas = tuple(stored[f"area{at}"] for at in range(len(rgb)))
+        return FaceCrops(rgb, landmarks, float(stored["face_px"]), gaps, middles, areas)
 
 
 def store(path: Path, crops: FaceCrops | None) -> None:
@@ -107,14 +120,15 @@ def store(path: Path, crops: FaceCrops | None) -> None:
     with partial.open("wb") as file:
         if crops is not None:
             fields = {name: getattr(crops, name) for name in _STORED}
-            np.savez(file, face_px=np.float32(crops.face_px), **fields)
+            areas: dict[str, Any] = {f"area{at}": area for at, area in enumerate(crops.areas)}
+            np.savez(file, face_px=np.float32(crops.face_px), **fields, **areas)
     partial.rename(path)
 
 
 def cut_faces(moments: Sequence[RGB], area: tuple[float, float, float, float]) -> FaceCrops | None:
     """Find the largest face within an area (fractions x1, y1, x2, y2) at each moment and cut it."""
     views = [_part(frame, area) for frame in moments]
-    rgb, landmarks, sides, gaps = [], [], [], []
+    rgb, landmarks, sides, gaps, middles, areas = [], [], [], [], [], []
     for frame, faces in zip(views, detect(views), strict=True):
         best = _largest(faces)
         if best is None:
@@ -129,10 +143,19 @@ def cut_faces(moments: Sequence[RGB], area: tuple[float, float, float, float]) -
         landmarks.append((points - wide[:2]) * STORED_PX / (wide[2] - wide[0]))
         sides.append(side)
         gaps.append(detail_gap(frame, box, points))
+        corner = window_corner(frame.shape, points, AREA_PX)
+        middles.append(points.mean(axis=0) - corner)
+        areas.append(window(frame, points, AREA_PX))
     if not rgb:
         return None
-    points, measured = (np.asarray(values, dtype=np.float32) for values in (landmarks, gaps))
-    return FaceCrops(np.stack(rgb), points, float(np.median(sides)), measured)
+    measured = (np.asarray(values, dtype=np.float32) for values in (landmarks, gaps, middles))
+    points, lacks, centres = measured
+    return FaceCrops(np.stack(rgb), points, float(np.median(sides)), lacks, centres, tuple(areas))
+
+
+def whole_window(area: RGB, centre: NDArray[np.floating]) -> RGB:
+    """Return the window around the middle of a face, xy in pixels of what is kept around it, (224, 224, 3)."""
+    return continued(window(area, centre[None]))
 
 
 def video_moments(data: bytes, n_moments: int = N_MOMENTS) -> list[RGB]:

@@ -1,8 +1,9 @@
 """What the pretrained network says of the faces and pictures to learn from, computed once and kept, a file each.
 
 A face is seen at a few moments as it was cut, and scaled, softened and encoded anew at random (`images.crops`),
-recorded and made ones alike. That is done before it is turned upright: what a codec leaves lies on the picture's own
-grid, not on that of the crop. Pictures of anything are seen in windows, as the picture detector learns them.
+recorded and made ones alike; each time as an upright crop and as a window. All that is done before a crop is turned
+upright: what a codec leaves lies on the picture's own grid, not on that of the crop. Pictures of anything are seen in
+windows, as the picture detector learns them (`images.features`).
 """
 
 import time
@@ -15,28 +16,28 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 from PIL import Image
-from torch import nn
 
 from forensix.faces.align import ALIGNED_PX, aligned
 from forensix.faces.classify import network_input
-from forensix.models.architectures.efficientnet import Backbone, fuse, statistics
-from forensix.models.architectures.faces import VARIANT
-from forensix.synthetic.crops import RGB, SIDE_PX, windows
+from forensix.models.architectures import pictures
+from forensix.models.architectures.efficientnet import fuse
+from forensix.models.architectures.faces import N_STATISTICS, N_WHOLE, FaceStages
+from forensix.models.placement import computes_halves
+from forensix.synthetic.crops import RGB
 from forensix.training.backbone import load_imagenet
-from forensix.training.faces.crops import STORED_PX, WIDE, FaceCrops
+from forensix.training.faces.crops import STORED_PX, WIDE, FaceCrops, whole_window
 from forensix.training.faces.crops import load as load_face
-from forensix.training.images import cache
-from forensix.training.images.crops import LEAST_SCALE, degraded, draw, encode, mirrored, scaled
+from forensix.training.images import features as of_images
+from forensix.training.images.crops import LEAST_SCALE, degraded, draw_window, encode, mirrored, scaled
 
 AS_IS, DRAWN, ALIKE = 0, 1, 2
 """Kinds of views: as they are, drawn at random, and both classes scaled and encoded alike, to measure on."""
 MOMENTS = 4
-DRAWN_WINDOWS = 2
 ALIKE_OF_EACH = 20
 """Pictures of a source that have a view to measure on."""
 LEAST_FACE_PX = 44
 """A face is not scaled below this."""
-AT_ONCE = 32
+AT_ONCE = 8
 _NEARLY_WHOLE = 0.97
 
 Rng = np.random.Generator
@@ -46,9 +47,9 @@ Kinds = NDArray[np.uint8]
 def of_faces(
     table: pd.DataFrame, cut: Path, folder: Path, *, log: Callable[[str], None] = lambda _: None
 ) -> tuple[NDArray[np.float16], Kinds, NDArray[np.int64]]:
-    """Return statistics (views, n) of the faces of a table whose crops lie in ``cut``, kinds and row numbers (views,).
+    """Return statistics (views, 2, n) of the faces of a table whose crops lie in ``cut``, of crop and window.
 
-    What ``folder`` lacks is computed first.
+    With them come kinds and row numbers (views,). What ``folder`` lacks is computed first.
     """
     rank = table.groupby(["repo", "made_by", "label"]).cumcount().to_numpy()
     todo = [
@@ -70,23 +71,17 @@ def of_faces(
 def of_pictures(
     table: pd.DataFrame, folder: Path, *, log: Callable[[str], None] = lambda _: None
 ) -> tuple[NDArray[np.float16], Kinds, NDArray[np.int64]]:
-    """Return the same of windows of the pictures of a table (see `images.cache.usable`)."""
-    todo = [path for path in map(Path, table["file"]) if not (folder / path.name).exists()]
-
-    def views() -> Iterable[tuple[str, RGB, Kinds]]:
-        for path in todo:
-            picture = cache.load(path)
-            rng = np.random.default_rng(1 + zlib.crc32(path.name.encode()))
-            drawn = [draw(picture, rng) for _ in range(DRAWN_WINDOWS)]
-            crops = np.stack([windows(picture.native[0], SIDE_PX, 1)[0], *drawn])
-            yield path.stem, crops, np.array([AS_IS] + [DRAWN] * DRAWN_WINDOWS, np.uint8)
-
-    _compute(views(), len(todo), folder, log)
-    return _load([folder / Path(path).name for path in table["file"]])
+    """Return the same of windows of the pictures of a table (see `images.features`), statistics (views, 1, n)."""
+    of_images.compute(table, folder, log=log)
+    places = [of_images.AS_IS, *of_images.DRAWN]
+    both = of_images.load(table, folder)[:, places].reshape(-1, 1, pictures.N_STATISTICS)
+    values = np.concatenate([both[..., :N_WHOLE], both[..., pictures.N_WHOLE :]], axis=2)
+    kinds = np.array([AS_IS] + [DRAWN] * len(of_images.DRAWN), np.uint8)
+    return values, np.tile(kinds, len(table)), np.repeat(np.arange(len(table)), len(kinds))
 
 
 def views_of_face(face: FaceCrops, rng: Rng, still: bool, judged: bool) -> tuple[RGB, Kinds]:
-    """Return upright crops (n, 224, 224, 3) of a face at its moments, and of which kind each is.
+    """Return upright crops and windows (n, 2, 224, 224, 3) of a face at its moments, and of which kind each is.
 
     Of a clip the first and the last moment are also drawn, of a ``still`` its one; a ``judged`` still has a view more.
     """
@@ -97,16 +92,19 @@ def views_of_face(face: FaceCrops, rng: Rng, still: bool, judged: bool) -> tuple
     for at in moments:
         rgb, points = own_size(face, at)
         least = min(1.0, LEAST_FACE_PX / min(face.face_px, STORED_PX / WIDE))
-        views.append(aligned(face.rgb[at], face.landmarks[at]))
+        area = face.areas[at]
+        views.append(face.view(at))
         kinds.append(AS_IS)
         if still or at in (moments[0], moments[-1]):
             scale = float(rng.uniform(LEAST_SCALE, 1.0)) if rng.random() < 0.6 else 1.0
             worn = degraded(scaled(rgb, max(scale, least), rng), rng)
-            views.append(mirrored(_upright(worn, rgb, points), rng))
+            views.append(np.stack([mirrored(_upright(worn, rgb, points), rng), draw_window(area, rng)]))
             kinds.append(DRAWN)
         if still and judged:
-            small = scaled(rgb, max(float(rng.uniform(0.5, 1.0)), least), rng)
-            views.append(_upright(encode(small, rng, least=60, most=95), rgb, points))
+            scale = max(float(rng.uniform(0.5, 1.0)), least)
+            small, around = (encode(scaled(seen, scale, rng), rng, least=60, most=95) for seen in (rgb, area))
+            share = np.array(around.shape[1::-1]) / np.array(area.shape[1::-1])
+            views.append(np.stack([_upright(small, rgb, points), whole_window(around, face.middles[at] * share)]))
             kinds.append(ALIKE)
     return np.stack(views), np.array(kinds, np.uint8)
 
@@ -129,9 +127,10 @@ def _compute(views: Iterable[tuple[str, RGB, Kinds]], n: int, folder: Path, log:
     if not n:
         return
     folder.mkdir(parents=True, exist_ok=True)
-    backbone = Backbone(VARIANT)
-    load_imagenet(backbone)
-    network = fuse(backbone).to(torch.bfloat16).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    network = FaceStages()
+    load_imagenet(network.backbone)
+    kind = torch.bfloat16 if computes_halves() else torch.float32
+    network = fuse(network).to(kind).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     start, waiting = time.monotonic(), list[tuple[str, RGB, Kinds]]()
     for done, one in enumerate(views, start=1):
         waiting.append(one)
@@ -142,10 +141,12 @@ def _compute(views: Iterable[tuple[str, RGB, Kinds]], n: int, folder: Path, log:
             log(f"features: {done} of {n} in {time.monotonic() - start:.0f} s")
 
 
-def _store(network: nn.Module, waiting: Sequence[tuple[str, RGB, Kinds]], folder: Path) -> None:
-    inputs = network_input(np.concatenate([views for _, views, _ in waiting]), ALIGNED_PX).bfloat16()
+def _store(network: FaceStages, waiting: Sequence[tuple[str, RGB, Kinds]], folder: Path) -> None:
+    views = np.concatenate([views for _, views, _ in waiting])
+    inputs = network_input(views.reshape(-1, *views.shape[2:]), ALIGNED_PX).to(network.backbone.conv_stem.weight.dtype)
     with torch.inference_mode():
-        values = np.concatenate([statistics(network(part)).numpy() for part in torch.split(inputs, AT_ONCE)])
+        values = np.concatenate([network.statistics(part).numpy() for part in torch.split(inputs, AT_ONCE)])
+    values = values.reshape(-1, 2, N_STATISTICS)
     ends = np.cumsum([len(views) for _, views, _ in waiting])
     for (name, _, kinds), stats in zip(waiting, np.split(values.astype(np.float16), ends[:-1]), strict=True):
         partial = folder / f"{name}.partial"

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from forensix.metrics import auc
 from forensix.models import Measurement, ModelCard
-from forensix.training.faces import joined
+from forensix.training.faces.clips import paired, weights
 
 DRAWS = 300
 SEED = 0
@@ -55,10 +55,10 @@ def print_figures(table: pd.DataFrame, raw: NDArray[np.float64], card: ModelCard
     sources = by.agg(n=("score", "size"), median=("score", "median"), at_or_above=("at", "mean")).round(3)
     print(f"inconclusive between {card.inconclusive}, of videos {card.inconclusive_video}, fake from {card.threshold}")
     print(f"{card.calibration}\n{card.detail_gap}\n")
-    print("The network alone, each face scored without its source:\n")
+    print("Each face scored without its source:\n")
     print(sources.reset_index().to_string(index=False))
     clips = rows[rows["kind"] == "clip"]
-    print("\nClips by method, against all recorded ones, the network alone:\n")
+    print("\nClips by method, against all recorded ones:\n")
     for method in sorted(set(clips["method"]) - {"none"}):
         part = clips[(clips["method"] == method) | (clips["label"] == "real")]
         fake = part["label"] == "fake"
@@ -76,7 +76,7 @@ def figures_of(clips: pd.DataFrame, logits: NDArray[np.float64], about: str, com
     metrics = {
         "AUC, a source counting as the root of its clips": weighted_auc,
         "AUC within a source, mean": auc_within,
-        "made face above the recorded one of its file": joined.paired,
+        "made face above the recorded one of its file": paired,
     }
     return [
         Measurement(
@@ -129,7 +129,7 @@ def weighted_auc(clips: pd.DataFrame, logits: NDArray[np.float64]) -> float:
     """Return the AUC with each source of a class as heavy as the root of its clips."""
     from sklearn.metrics import roc_auc_score
 
-    return float(roc_auc_score(clips["label"] == "fake", logits, sample_weight=joined.weights(clips)))
+    return float(roc_auc_score(clips["label"] == "fake", logits, sample_weight=weights(clips)))
 
 
 def auc_within(clips: pd.DataFrame, logits: NDArray[np.float64]) -> float:

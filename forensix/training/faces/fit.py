@@ -1,5 +1,7 @@
 """Fitting the rule of forensix-face, and what rules say of faces whose sources they did not see.
 
+What is said of crops and of windows is fitted apart, on the same files.
+
 Still pictures and clips weigh the same in all, and in either both classes and within them every source. Windows of
 pictures of anything, at half the weight of all faces, bring what few faces show: more generators and more cameras.
 """
@@ -10,19 +12,20 @@ import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
 
 from forensix.faces.verdict import face_logit
 from forensix.models import Pooling
+from forensix.models.architectures.faces import CROP, N_WHOLE, WINDOW
 from forensix.models.architectures.pictures import Rule
 from forensix.training.faces.features import ALIKE, AS_IS, DRAWN
-from forensix.training.images.fit import STRENGTH, domain_weights, domains
+from forensix.training.images.fit import domain_weights, domains, fit_output
 
 POOLING = Pooling(low=0.1, high=0.9)
 PICTURES_SHARE = 0.5
+WINDOW_SHARE = 0.7
+"""What the logit of a window weighs beside that of the crop, which weighs 1: 1 and 1.4 did no better in clips."""
 SMALL_STILLS, SMALL_CLIPS = 20, 4
 """Sources of fewer files count less."""
-_LEAST_SCALE = 1e-4
 
 Rows = NDArray[np.float64]
 
@@ -34,7 +37,7 @@ class Seen:
     table: pd.DataFrame
     """A row a file, with ``repo``, ``made_by`` and ``fake``; of faces also ``static``."""
     statistics: NDArray[np.float16]
-    """(views, n)"""
+    """(views, 2, n): of crops and windows. Of pictures, which are seen in windows alone, (views, 1, n)."""
     kinds: NDArray[np.uint8]
     rows: NDArray[np.int64]
     """Of each view the row of its file."""
@@ -75,46 +78,49 @@ def fit_rule(faces: Seen, pictures: Seen, held: NDArray[np.bool_]) -> Rule:
     fakes = others["fake"].to_numpy(dtype=bool)
     counted = domain_weights(domains(others[apart]), fakes[apart])
     windows[apart] = counted / counted.sum() * PICTURES_SHARE * files.sum()
-    x, y, w = [], [], []
-    for seen, weights, chosen in ((faces, files, ~held), (pictures, windows, apart)):
-        learnt = seen.learnt(chosen)
-        x.append(seen.statistics[learnt].astype(np.float32))
-        y.append(seen.table["fake"].to_numpy(dtype=bool)[seen.rows[learnt]])
-        w.append(seen.view_weights(weights, learnt))
-    return _fit(np.concatenate(x), np.concatenate(y), np.concatenate(w))
-
-
-def _fit(x: NDArray[np.float32], fake: NDArray[np.bool_], weights: Rows) -> Rule:
-    w = (weights / weights.mean()).astype(np.float32)
-    mean = np.average(x, axis=0, weights=w)
-    scale = np.sqrt(np.average((x - mean) ** 2, axis=0, weights=w)) + _LEAST_SCALE
-    model = LogisticRegression(C=STRENGTH, max_iter=150, tol=1e-3).fit((x - mean) / scale, fake, sample_weight=w)
-    rule = Rule(x.shape[1], 1)
-    with torch.no_grad():
-        rule.mean.copy_(torch.from_numpy(mean))
-        rule.scale.copy_(torch.from_numpy(scale))
-        rule.linear.weight.copy_(torch.from_numpy(model.coef_).float())
-        rule.linear.bias.copy_(torch.from_numpy(model.intercept_).float())
+    parts = [(faces, faces.learnt(~held), files), (pictures, pictures.learnt(apart), windows)]
+    y = np.concatenate([seen.table["fake"].to_numpy(dtype=bool)[seen.rows[learnt]] for seen, learnt, _ in parts])
+    w = np.concatenate([seen.view_weights(weights, learnt) for seen, learnt, weights in parts])
+    rule = Rule(faces.statistics.shape[2])
+    for output in (CROP, WINDOW):
+        x = np.concatenate([faces.statistics[parts[0][1], output], pictures.statistics[parts[1][1], 0]])
+        fit_output(rule, output, x, y, w / w.mean(), N_WHOLE)
     return rule.eval()
 
 
 @torch.inference_mode()
-def face_logits(rule: Rule, faces: Seen, kind: int = AS_IS) -> Rows:
+def face_logits(rule: Rule, faces: Seen, kind: int = AS_IS, *, window_share: float = WINDOW_SHARE) -> Rows:
     """Return the logit of each face from its views of a kind; NaN where it has none."""
     chosen = faces.kinds == kind
-    logits = rule(torch.from_numpy(faces.statistics[chosen].astype(np.float32)))[:, 0].double().numpy()
+    crops, windows = (
+        rule(torch.from_numpy(faces.statistics[chosen, output].astype(np.float32)))[:, output].double().numpy()
+        for output in (CROP, WINDOW)
+    )
     pooled = np.full(len(faces.table), np.nan)
-    for row, own in pd.Series(logits).groupby(faces.rows[chosen]):
+    for row, own in pd.Series(crops + window_share * windows).groupby(faces.rows[chosen]):
         pooled[int(str(row))] = face_logit(own.to_numpy(), POOLING)
     return pooled
 
 
-def held_out(faces: Seen, pictures: Seen, folds: NDArray[np.int64]) -> tuple[Rows, Rows]:
-    """Return the logit of each face, as it is and encoded alike, by a rule without its repository and maker."""
-    as_is, alike = np.empty(len(faces.table)), np.empty(len(faces.table))
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """The logit of each face by a rule without its repository and maker, (n,)."""
+
+    as_is: Rows
+    alike: Rows
+    """Scaled and encoded alike; NaN where that was not computed."""
+    crops: Rows
+    """By its crops alone."""
+
+
+def held_out(faces: Seen, pictures: Seen, folds: NDArray[np.int64]) -> HeldOut:
+    """Fit a rule without each fold's sources, and return what it says of them."""
+    n = len(faces.table)
+    logits = HeldOut(np.empty(n), np.empty(n), np.empty(n))
     for fold in np.unique(folds):
         held = folds == fold
         rule = fit_rule(faces, pictures, held)
-        as_is[held] = face_logits(rule, faces)[held]
-        alike[held] = face_logits(rule, faces, ALIKE)[held]
-    return as_is, alike
+        logits.as_is[held] = face_logits(rule, faces)[held]
+        logits.alike[held] = face_logits(rule, faces, ALIKE)[held]
+        logits.crops[held] = face_logits(rule, faces, window_share=0.0)[held]
+    return logits

@@ -12,8 +12,8 @@ from forensix.models.architectures.face_regions import VARIANT
 from forensix.training.backbone import origin_of
 from forensix.training.bands import AS_IT_IS, VIDEO, with_band
 from forensix.training.faces.card import sources_of_card
+from forensix.training.faces.clips import paired
 from forensix.training.faces.fit import file_weights
-from forensix.training.faces.joined import paired
 from forensix.training.faces.regenerated import REPOSITORY
 
 PUT_IN = ("faceswap", "lipsync")

@@ -29,8 +29,9 @@ from forensix.models import save_model
 from forensix.models.architectures.faces import FaceStages
 from forensix.models.architectures.pictures import Rule
 from forensix.training.backbone import load_imagenet
-from forensix.training.faces import crops, features, figures, joined
+from forensix.training.faces import crops, features, figures
 from forensix.training.faces.card import make_card
+from forensix.training.faces.clips import files_of
 from forensix.training.faces.fit import Seen, fit_rule, held_out
 from forensix.training.faces.lists import Origin, list_faces
 from forensix.training.folds import leave_source_out
@@ -54,7 +55,7 @@ Log = Callable[[str], None]
 def training_faces(origin: Origin, work: Path, *, log: Log) -> pd.DataFrame:
     """Cut the faces that the cache lacks; return those to learn from, a row each, with ``fake`` and ``gap`` added."""
     table = list_faces(origin)
-    clips = joined.files_of(table[~table["static"]], FILES)
+    clips = files_of(table[~table["static"]], FILES)
     table = pd.concat([table[table["static"]], clips], ignore_index=True)
     cut = work / "crops"
     crops.fill(table, cut, origin.repositories, log=log)
@@ -102,13 +103,13 @@ def train(origin: Origin, work: Path, out: Path, *, log: Log = print) -> None:
     table = training_faces(origin, work, log=log)
     faces = Seen(table, *features.of_faces(table, work / "crops", work / "faces", log=log))
     listed = training_pictures(PictureOrigin(origin.pictures, origin.corpora, origin.repositories), work, log=log)
-    pictures = Seen(listed, *features.of_pictures(listed, work / "windows", log=log))
+    pictures = Seen(listed, *features.of_pictures(listed, work / "features", log=log))
     folds = leave_source_out(list(table["repo"]), list(table["made_by"]), list(table["fake"]), N_FOLDS)
-    raw, alike = held_out(faces, pictures, folds)
+    logits = held_out(faces, pictures, folds)
     of_pictures = listed.assign(label=np.where(listed["fake"], "fake", "real"))
     columns = ["repo", "label", "licence"]
-    card = make_card(table, raw, alike, pd.concat([table[columns], of_pictures[columns]]), COMMAND)
-    figures.print_figures(table, raw, card)
+    card = make_card(table, logits, pd.concat([table[columns], of_pictures[columns]]), COMMAND)
+    figures.print_figures(table, logits.as_is, card)
     out.mkdir(parents=True, exist_ok=True)
     save_model(card, network_of(fit_rule(faces, pictures, np.zeros(len(table), dtype=bool))), out, half=True)
     log("done")

@@ -65,6 +65,11 @@ def mirrored(rgb: RGB, rng: np.random.Generator) -> RGB:
 def draw(views: Views, rng: np.random.Generator) -> RGB:
     """Return a crop (`SIDE_PX`, `SIDE_PX`, 3) of a window at native resolution."""
     rgb = views.native[int(rng.integers(len(views.native)))]
+    return draw_window(rgb, rng)
+
+
+def draw_window(rgb: RGB, rng: np.random.Generator) -> RGB:
+    """Return a crop (`SIDE_PX`, `SIDE_PX`, 3) of a picture, or of what is kept of one at native resolution."""
     return _drawn(rgb, SIDE_PX, _scale(LEAST_SCALE, rng), rng)
 
 

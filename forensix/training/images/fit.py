@@ -91,28 +91,50 @@ def fit_rule(
         (pictures,)
     """
     rule = Rule(statistics.shape[2])
-    parts = [(slice(0, N_WHOLE), 1.0), (slice(N_WHOLE, statistics.shape[2]), DETAIL_SHARE)]
-    with torch.no_grad():
-        rule.linear.bias.zero_()
-        for output, places in ((WINDOW, (AS_IS, *DRAWN)), (SQUARE, (AS_IS_SQUARE, DRAWN_SQUARE, DRAWN_PART))):
-            w = np.tile(weights, len(places)).astype(np.float32)
-            for columns, share in parts:
-                x = np.concatenate([statistics[:, place, columns] for place in places]).astype(np.float32)
-                mean = np.average(x, axis=0, weights=w)
-                x -= mean
-                scale = np.sqrt(np.average(x**2, axis=0, weights=w)) + _LEAST_SCALE
-                x /= scale
-                model = LogisticRegression(C=strength, max_iter=150, tol=1e-3)
-                model.fit(x, np.tile(fake, len(places)), sample_weight=w)
-                if output == WINDOW:
-                    rule.mean[columns] = torch.from_numpy(mean)
-                    rule.scale[columns] = torch.from_numpy(scale)
-                # Both outputs share the windows' standardisation: the same rule in other units.
-                direction = share * model.coef_[0] / scale
-                shift = share * float(model.intercept_[0]) + float(direction @ (rule.mean[columns].numpy() - mean))
-                rule.linear.weight[output, columns] = torch.from_numpy(direction * rule.scale[columns].numpy()).float()
-                rule.linear.bias[output] += shift
+    for output, places in ((WINDOW, (AS_IS, *DRAWN)), (SQUARE, (AS_IS_SQUARE, DRAWN_SQUARE, DRAWN_PART))):
+        x = np.concatenate([statistics[:, place] for place in places])
+        n = len(places)
+        fit_output(rule, output, x, np.tile(fake, n), np.tile(weights, n), N_WHOLE, strength=strength)
     return rule.eval()
+
+
+@torch.no_grad()
+def fit_output(
+    rule: Rule,
+    output: int,
+    statistics: NDArray[np.float16],
+    fake: NDArray[np.bool_],
+    weights: NDArray[np.float64],
+    n_whole: int,
+    *,
+    strength: float = STRENGTH,
+) -> None:
+    """Fit an output of a rule, the first one first, whose standardisation all share.
+
+    Parameters
+    ----------
+    statistics
+        (views, n): the first ``n_whole`` are of the whole input, the others of its fine detail.
+    fake, weights
+        (views,); weights have a mean of about 1.
+    """
+    w = weights.astype(np.float32)
+    rule.linear.bias[output] = 0
+    for columns, share in ((slice(0, n_whole), 1.0), (slice(n_whole, statistics.shape[1]), DETAIL_SHARE)):
+        x = statistics[:, columns].astype(np.float32)
+        mean = np.average(x, axis=0, weights=w)
+        x -= mean
+        scale = np.sqrt(np.average(x**2, axis=0, weights=w)) + _LEAST_SCALE
+        x /= scale
+        model = LogisticRegression(C=strength, max_iter=150, tol=1e-3).fit(x, fake, sample_weight=w)
+        if output == 0:
+            rule.mean[columns] = torch.from_numpy(mean)
+            rule.scale[columns] = torch.from_numpy(scale)
+        # The same rule in the units of the first output.
+        direction = share * model.coef_[0] / scale
+        shift = share * float(model.intercept_[0]) + float(direction @ (rule.mean[columns].numpy() - mean))
+        rule.linear.weight[output, columns] = torch.from_numpy(direction * rule.scale[columns].numpy()).float()
+        rule.linear.bias[output] += shift
 
 
 @torch.inference_mode()

@@ -25,7 +25,7 @@ CLEAN = 0.2
 
 
 class Faces(Recipe):
-    """Tells manipulated faces from untouched ones by the crops of the face that is seen longest."""
+    """Tells manipulated faces from untouched ones by the crops, alone, of the face that is seen longest."""
 
     slot = "face_classifier"
     kind = "crops"
@@ -33,6 +33,11 @@ class Faces(Recipe):
     batch = 16
     rate = 3e-4
     everything = False
+
+    def __init__(self, model: LoadedModel) -> None:
+        super().__init__(model)
+        plan = {name: value for name, value in self.card.preprocessing.items() if name != "windows"}
+        self.card = self.card.model_copy(update={"preprocessing": plan})
 
     def kept(self, media: Media, rng: Rng) -> Arrays:
         """Return crops uint8 (S, S, 3), spread over the face's frames."""

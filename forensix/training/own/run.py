@@ -168,7 +168,7 @@ def train(
         digest = digest_of(listed)
         run = repr((digest, model.card.sha256, split.group, settings, forensix.__version__))
         _learn(recipe, learnt, stopping, settings, placed, work / "checkpoint.pt", run, tell, task)
-        card = unmeasured(model.card, called, split, learnt, task, digest, steps=settings.steps, seed=settings.seed)
+        card = unmeasured(recipe.card, called, split, learnt, task, digest, steps=settings.steps, seed=settings.seed)
         card = _saved(card, model.module.cpu(), work)
         card = measured_on(
             card,

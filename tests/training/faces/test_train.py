@@ -5,13 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from skimage.data import astronaut
 
+from forensix.faces import track_frames
+from forensix.media import Frame
 from forensix.models import save_model
-from forensix.models.architectures.faces import N_STATISTICS, build
+from forensix.models.architectures.faces import CROP, N_STATISTICS, N_WHOLE, WINDOW, build
 from forensix.training.faces import crops, features
 from forensix.training.faces.card import make_card
-from forensix.training.faces.fit import Seen, face_logits, file_weights, fit_rule, held_out
+from forensix.training.faces.fit import WINDOW_SHARE, Seen, face_logits, file_weights, fit_rule, held_out
 
 N = 240
 REPOS = 12
@@ -27,13 +30,32 @@ def face() -> crops.FaceCrops:
 
 def test_a_still_is_seen_as_it_is_drawn_and_alike_and_a_clip_at_some_moments(face: crops.FaceCrops) -> None:
     views, kinds = features.views_of_face(face, np.random.default_rng(0), still=False, judged=True)
-    assert kinds.tolist() == [0, 1, 0, 0, 0, 1] and views.shape == (6, 224, 224, 3)
-    one = replace(face, **{name: getattr(face, name)[:1] for name in ("rgb", "landmarks")})
+    assert kinds.tolist() == [0, 1, 0, 0, 0, 1] and views.shape == (6, 2, 224, 224, 3)
+    one = replace(face, **{name: getattr(face, name)[:1] for name in ("rgb", "landmarks", "middles", "areas")})
     views, kinds = features.views_of_face(one, np.random.default_rng(0), still=True, judged=True)
     assert kinds.tolist() == [0, 1, 2]
-    assert (views[0] != views[1]).any() and (views[0] != views[2]).any()
+    assert (views[0] != views[1]).any(axis=(1, 2, 3)).all() and (views[0] != views[2]).any(axis=(1, 2, 3)).all()
     again, _ = features.views_of_face(one, np.random.default_rng(0), still=True, judged=False)
     np.testing.assert_array_equal(again, views[:2])
+
+
+def test_learnt_from_are_the_crop_and_the_window_that_are_scored(face: crops.FaceCrops, tmp_path) -> None:
+    (followed,) = track_frames([Frame(0, 0.0, astronaut())], max_side_px=1280)
+    path = tmp_path / "face.npz"
+    crops.store(path, face)
+    kept = crops.load(path)
+    assert kept is not None and len(kept.areas) == 6 and kept.areas[0].shape == (448, 448, 3)
+    views, _ = features.views_of_face(kept, np.random.default_rng(0), still=True, judged=False)
+    assert np.abs(views[0, 0].astype(int) - followed.crops[0]).mean() < 10
+    # The points are found anew when a face is followed: the window may lie a few pixels elsewhere.
+    corner = crops.window_corner((512, 512), followed.landmarks[0])
+    near = [
+        astronaut()[corner[1] + dy : corner[1] + dy + 224, corner[0] + dx : corner[0] + dx + 224]
+        for dx in range(-3, 4)
+        for dy in range(-3, 4)
+    ]
+    np.testing.assert_array_equal(followed.windows[0], near[len(near) // 2])
+    assert any(np.array_equal(views[0, 1], one) for one in near)
 
 
 def test_a_face_that_was_small_is_scaled_no_further_than_it_can_bear(face: crops.FaceCrops) -> None:
@@ -61,8 +83,8 @@ def seen(*, stills: bool = True, seed: int = 0) -> Seen:
             "licence": "CC0",
         }
     )
-    values = rng.normal(size=(3 * N, N_STATISTICS)).astype(np.float32)
-    values[:, :40] += 0.35 * np.repeat(fake, 3)[:, None]
+    values = rng.normal(size=(3 * N, 2 if stills else 1, N_STATISTICS)).astype(np.float32)
+    values[..., :40] += 0.35 * np.repeat(fake, 3)[:, None, None]
     kinds = np.tile(np.array([0, 1, 2], np.uint8), N)
     return Seen(table, values.astype(np.float16), kinds, np.repeat(np.arange(N), 3))
 
@@ -81,9 +103,11 @@ def test_rules_learn_from_other_sources_and_what_is_held_out_is_told_apart_by_th
     faces, pictures = seen(), seen(stills=False, seed=1)
     pictures.table["repo"] = "b/" + pictures.table["repo"]
     folds = np.array([int(repo[2:]) % 3 for repo in faces.table["repo"]])
-    raw, alike = held_out(faces, pictures, folds)
+    logits = held_out(faces, pictures, folds)
     fake = faces.table["fake"].to_numpy()
-    assert raw[fake].mean() > raw[~fake].mean() + 1 and np.isfinite(alike).all()
+    for values in (logits.as_is, logits.crops):
+        assert values[fake].mean() > values[~fake].mean() + 1
+    assert np.isfinite(logits.alike).all()
     # Pictures of a maker of held-out faces are not learnt from either.
     held = folds == 0
     poisoned = replace(pictures, statistics=pictures.statistics.copy())
@@ -93,17 +117,31 @@ def test_rules_learn_from_other_sources_and_what_is_held_out_is_told_apart_by_th
     np.testing.assert_array_equal(one, other)
 
 
+def test_either_view_has_a_rule_of_its_own_and_either_counts() -> None:
+    faces, pictures = seen(), seen(stills=False, seed=1)
+    swapped = replace(faces, statistics=faces.statistics.copy())
+    swapped.statistics[:, WINDOW, :40] *= -1
+    rule = fit_rule(swapped, replace(pictures, statistics=pictures.statistics * -1), np.zeros(N, dtype=bool))
+    by_crop, by_window = rule.linear.weight[:, :40].detach().numpy().mean(axis=1)
+    assert by_crop > 0 > by_window
+    logits = [face_logits(rule, swapped, window_share=share) for share in (0.0, WINDOW_SHARE)]
+    alone = rule(torch.from_numpy(swapped.statistics[::3, CROP].astype(np.float32)))[:, CROP].detach().numpy()
+    np.testing.assert_allclose(logits[0], alone, rtol=1e-5)
+    assert np.abs(logits[1] - logits[0]).min() > 0
+    assert N_STATISTICS == 2 * N_WHOLE
+
+
 def test_the_card_tells_pictures_and_clips_apart_and_calls_nothing_untouched(tmp_path) -> None:
     faces, pictures = seen(), seen(stills=False, seed=1)
     folds = np.array([int(repo[2:]) % 3 for repo in faces.table["repo"]])
-    raw, alike = held_out(faces, pictures, folds)
     trained_on = faces.table[["repo", "label", "licence"]]
-    card = make_card(faces.table, raw, alike, trained_on, "python -m train --list a.csv")
+    card = make_card(faces.table, held_out(faces, pictures, folds), trained_on, "python -m train --list a.csv")
     assert card.inconclusive[0] == card.inconclusive_video[0] == 0 < card.inconclusive[1] == card.threshold < 1
     assert card.detail_gap is not None and card.pooling is not None
     conditions = {one.data.rpartition(", ")[2] for one in card.measured}
     assert {"as it is", "videos", "all", "faces generated whole"} <= conditions
     assert all(one.n_real and one.n_fake for one in card.measured if "together" not in one.data)
     assert sum(one.n for one in card.trained_on) == N
+    assert card.preprocessing["windows"]["share"] == WINDOW_SHARE and card.preprocessing["windows"]["without"][0] > 0
     saved = save_model(card, build(), tmp_path, half=True)
     assert (tmp_path / saved.weights).stat().st_size < 8_000_000

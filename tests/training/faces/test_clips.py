@@ -1,12 +1,11 @@
-"""The gap of fine detail joins the network's score: each source alike, weights never below 0."""
+"""Clips: sources count alike, and what recorded faces lack of fine detail is told by other sources."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from forensix.faces.verdict import with_detail
+from forensix.training.faces.clips import files_of, noted, paired, recorded_gaps, weights
 from forensix.training.faces.figures import auc_within, over_sources, weighted_auc
-from forensix.training.faces.joined import files_of, fit_joined, held_out, paired, weights
 
 
 def clips(n: int = 240, *, gap: float = 1.5, network: float = 0.0, seed: int = 0) -> pd.DataFrame:
@@ -25,33 +24,25 @@ def clips(n: int = 240, *, gap: float = 1.5, network: float = 0.0, seed: int = 0
     )
 
 
-def test_what_tells_gets_weight_and_what_points_the_wrong_way_none() -> None:
-    fitted = fit_joined(clips(network=-1.0))
-    assert fitted.weight > 2 and fitted.network == 0
-    assert fit_joined(clips(network=1.0)).network > 0.2
-    assert fit_joined(clips(network=1.0), network=False).network == 0
-    assert fitted.recorded[0] < fitted.recorded[1] < fitted.recorded[2] < fitted.recorded[3]
-
-
-def test_a_source_is_scored_by_a_fit_that_did_not_see_it() -> None:
-    table = clips()
+def test_the_gaps_of_recorded_faces_are_those_of_other_sources() -> None:
+    table = clips(gap=3.0)
+    least, mean, high, most = recorded_gaps(table).recorded
+    real = table.loc[table["label"] == "real", "gap"]
+    assert (least, most) == pytest.approx((real.min(), real.max()), abs=1e-4) and least < mean < high < most
+    assert (real > high).mean() == pytest.approx(0.05, abs=0.02)
+    told = noted(table)
+    assert told[table["label"] == "fake"].mean() > 0.8 and told[table["label"] == "real"].mean() < 0.1
     own = (table["repo"] == "a/3").to_numpy()
-    turned = table.assign(label=np.where(own, table["label"].map({"real": "fake", "fake": "real"}), table["label"]))
-    (logits, raised), (other, _) = held_out(table), held_out(turned)
-    np.testing.assert_allclose(logits[own], other[own])
-    assert not np.allclose(logits[~own], other[~own])
-    rest, gaps = fit_joined(table[~own]), table["gap"].to_numpy()[own]
-    np.testing.assert_allclose(logits[own], with_detail(table["logit"].to_numpy()[own], gaps, rest))
-    assert raised[own].tolist() == (gaps > rest.recorded[2]).tolist()
+    shifted = table.assign(gap=table["gap"] + 5 * own)
+    assert noted(shifted)[own].all() and recorded_gaps(shifted[~own]) == recorded_gaps(table[~own])
 
 
-def test_gaps_that_are_not_known_say_nothing() -> None:
+def test_gaps_that_are_not_known_are_not_counted_and_not_told_of() -> None:
     table = clips()
-    table.loc[::5, "gap"] = np.nan
-    fitted = fit_joined(table)
-    logits = with_detail(table["logit"].to_numpy(), table["gap"].to_numpy(), fitted)
-    assert np.isfinite(logits).all()
-    assert logits[0] == pytest.approx(fitted.intercept + fitted.network * table["logit"][0])
+    known = recorded_gaps(table[table.index % 4 != 0])
+    table.loc[::4, "gap"] = np.nan
+    assert recorded_gaps(table).recorded == pytest.approx(known.recorded, abs=0.02)
+    assert not noted(table)[::4].any()
 
 
 def test_sources_count_as_the_root_of_their_clips_and_both_classes_alike() -> None:
