@@ -58,7 +58,7 @@ def _analyze(options: argparse.Namespace) -> int:
     from forensix.media import sandbox
 
     # It starts, and loads what most files need, while this process imports what analyses.
-    sandbox.prepare(("forensix.media.images", "forensix.media.streams"))
+    sandbox.prepare(("forensix.media.images", "forensix.media.streams", "numpy", "scipy.fft", "jpeglib"))
     from forensix.batch import analyze_many
 
     reports = analyze_many(

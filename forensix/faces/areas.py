@@ -29,8 +29,9 @@ class Sums:
         self.height, self.width = rgb.shape[:2]
         # Differences are right even where the sums of a large picture wrap round.
         self._sums = np.zeros((self.height + 1, self.width + 1, 3), np.int32)
-        np.cumsum(rgb, axis=0, dtype=np.int32, out=self._sums[1:, 1:])
-        np.cumsum(self._sums[1:, 1:], axis=1, out=self._sums[1:, 1:])
+        self._sums[1:, 1:] = rgb
+        for axis in (0, 1):
+            np.cumsum(self._sums, axis=axis, out=self._sums)
 
     def shrunk(self, height: int, width: int) -> NDArray[np.float32]:
         """Return the picture at another size, float32 (height, width, 3): means over areas that cover it."""

@@ -7,7 +7,6 @@ is told at most as benign.
 
 import importlib
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import lazy_loader
@@ -30,10 +29,7 @@ def claims(facts: "Facts", media: "Media | None" = None, *, draw: bool = True) -
     """Return what follows from the facts of one medium, most severe first.
 
     Without ``media`` the rules that need decoded pixels stay silent; maps are empty unless they are to ``draw``.
-    What ExifTool alone read is to look at, never ground for a claim: the same file gets the same claims on every
-    machine.
     """
-    facts = replace(facts, items=tuple(f for f in facts.items if not f.key.startswith("exiftool.")))
     shared = importlib.import_module("forensix.forensics.rules.shared")
     several = importlib.import_module("forensix.forensics.rules.several")
     plain = importlib.import_module("forensix.forensics.rules.plain")

@@ -25,6 +25,8 @@ _DAMAGE = (OSError, SyntaxError, ValueError, EOFError, LookupError, TypeError, A
 
 # forensix has a limit of its own, with a sentence that says so.
 Image.MAX_IMAGE_PIXELS = None
+# What opens the usual formats is loaded now, once for all children, and not by each of them.
+Image.preinit()
 
 
 def probe(source: dict[str, str], max_pixels: int) -> dict[str, int | None]:

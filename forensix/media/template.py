@@ -66,10 +66,9 @@ class Forked:
         return self.returncode
 
     def end(self) -> None:
-        """Kill it with its process group, and wait until it is gone; harmless when it is."""
-        if self.returncode is None:
-            self._control.shutdown(socket.SHUT_WR)
-            self.wait()
+        """Have it killed with its process group; harmless when it is gone. The template, which may be loading modules,
+        is not waited for."""
+        self._control.close()
         # Where the template died first, nobody else ends it.
         lifeline, self._lifeline = self._lifeline, -1
         if lifeline >= 0:

@@ -56,6 +56,7 @@ def _serve(owner: socket.socket) -> None:
                 if not message:
                     for pid in controls:
                         _kill(pid)
+                        os.waitpid(pid, 0)
                     return
                 settings = json.loads(message)
                 if not descriptors:

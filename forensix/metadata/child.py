@@ -7,19 +7,25 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from forensix.media.sniff import EXTENSIONS
-from forensix.metadata.facts import Fact, Facts, Problem
+from forensix.metadata.facts import Fact, Facts, Node, Problem
+
+READERS = {
+    "image": "forensix.metadata.image.reader",
+    "pdf": "forensix.metadata.pdf.reader",
+    "video": "forensix.metadata.av.reader",
+    "audio": "forensix.metadata.av.reader",
+}
+"""The module that reads a kind, loaded where there is a file of it."""
 
 HEAD_BYTES = 32
 
 
 def read(path: str, kind: str, format: str, name: str, only_named: bool = False) -> dict[str, Any]:
-    """Read a file's facts as plain values (see :func:`forensix.metadata.reader.to_values`).
+    """Read a file's facts as plain values (see :func:`to_values`).
 
     ``only_named`` says that the format is known from the name alone: its reader is tried all the same, since headers
     may be lost and the rest be there, and what the bytes are instead is told beside it.
     """
-    from forensix.metadata.reader import READERS, to_values
-
     try:
         reader = importlib.import_module(READERS[kind])
         facts: Facts = reader.read(path) if kind == "pdf" else reader.read(path, format)
@@ -32,6 +38,22 @@ def read(path: str, kind: str, format: str, name: str, only_named: bool = False)
     facts_of_file = Facts(kind, format, (*common, *facts.items), facts.problems, facts.structure, pictures)
     values: dict[str, Any] = plain(to_values(facts_of_file))
     return values
+
+
+def to_values(facts: Facts) -> dict[str, Any]:
+    """Return facts as lists, dicts, text, numbers and bytes, which cross to another process."""
+    return {
+        "kind": facts.kind,
+        "format": facts.format,
+        "items": [[f.key, f.value, f.where, f.offset] for f in facts.items],
+        "problems": [[p.message, p.where, p.offset, p.grave, p.unread] for p in facts.problems],
+        "structure": [_node_values(node) for node in facts.structure],
+        "pictures": dict(facts.pictures),
+    }
+
+
+def _node_values(node: Node) -> list[Any]:
+    return [node.name, node.offset, node.size, node.note, [_node_values(child) for child in node.children]]
 
 
 def common_facts(path: Path, format: str, name: str, only_named: bool = False) -> tuple[Fact, ...]:

@@ -24,9 +24,11 @@ def even_share(rgb: NDArray[np.uint8]) -> float:
     if not height or not width:
         return 0.0
     # Down first, along whole rows: what is held beside the picture is an eighth of it.
-    down = rgb[:height, :width].reshape(height // BLOCK_PX, BLOCK_PX, width, 3)
-    rows = (height // BLOCK_PX, width // BLOCK_PX, BLOCK_PX, 3)
-    high, low = down.max(axis=1).reshape(rows).max(axis=2), down.min(axis=1).reshape(rows).min(axis=2)
+    rows = rgb[:height, :width].reshape(height // BLOCK_PX, BLOCK_PX, width, 3)
+    high, low = (
+        end.reduce([down[:, at::BLOCK_PX] for at in range(BLOCK_PX)])
+        for end, down in ((np.maximum, rows.max(axis=1)), (np.minimum, rows.min(axis=1)))
+    )
     return float(((high - low).max(axis=2) <= EVEN_LEVELS).mean())
 
 

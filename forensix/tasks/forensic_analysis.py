@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from types import MappingProxyType
 from typing import BinaryIO
@@ -9,6 +10,7 @@ from typing import BinaryIO
 from forensix.errors import InputError
 from forensix.forensics import Finding, claims, result
 from forensix.media import Media
+from forensix.metadata import exiftool
 from forensix.metadata.facts import Fact, Facts
 from forensix.metadata.reader import read_facts
 from forensix.schema import Claim, ForensicResult
@@ -45,15 +47,24 @@ class ForensicAnalysis:
     def run(self, media: Media, options: Options) -> Outcome:
         """Return the claims; there is no score, because claims are not weighed against each other."""
         options.progress("reading facts", 0.0)
-        facts = facts_of(media, _MEASURED_WITH if media.kind == "image" else ())
-        options.progress("following rules", 0.4)
-        findings = claims(facts, media, draw=options.explain)
-        answer = result(findings)
-        page_evidence, note = pages(media, facts, findings) if options.explain else ((), "")
+        evidence: tuple[Evidence, ...] = ()
+        note = ""
+        with ThreadPoolExecutor(1) as pool:
+            # Beside all that follows from the file: what it adds is to look at and no ground for a claim.
+            further = pool.submit(exiftool.answers, media.path) if options.explain else None
+            facts = facts_of(media, _MEASURED_WITH if media.kind == "image" else ())
+            options.progress("following rules", 0.4)
+            findings = claims(facts, media, draw=options.explain)
+            answer = result(findings)
+            if further is not None:
+                page_evidence, note = pages(media, facts, findings)
+                evidence = _evidence(media, facts, findings, page_evidence)
+                items = (*facts.items, *exiftool.beyond(further.result(), facts.items))
+                evidence += (FactList(tuple(map(_placer(facts), items))),) if items else ()
         return Outcome(
             result=answer,
             score=None,
-            evidence=_evidence(media, facts, findings, page_evidence) if options.explain else (),
+            evidence=evidence,
             notes=(note,) if note else (),
             summary=_summary(answer, facts),
             remark="; ".join(finding.remark for finding in findings if finding.remark),
@@ -99,8 +110,6 @@ def _evidence(
     if facts.structure:
         damage = tuple((p.offset, p.message) for p in facts.problems if p.offset is not None and p.grave)
         evidence.append(StructureMap("Map of the file", media.size_bytes, facts.structure, damage))
-    if facts.items:
-        evidence.append(FactList(tuple(map(_placer(facts), facts.items))))
     return tuple(evidence)
 
 

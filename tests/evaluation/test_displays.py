@@ -171,6 +171,17 @@ def test_robustness_of_what_cannot_be_measured_has_empty_cells() -> None:
     display.figure_.canvas.draw()
 
 
+@pytest.mark.parametrize("metric", ["auc", "eer"])
+def test_robustness_that_is_worse_than_chance_has_a_colour_of_its_own(metric: str) -> None:
+    values = np.array([[0.9, 0.5, 0.1], [0.9, 0.6, np.nan]])
+    values = values if metric == "auc" else 1 - values
+    display = RobustnessDisplay(("noise", "blur"), values, (("none", "2", "8"), ("none", "2")), metric).plot()
+    (image,) = display.ax_.images
+    colours = {tuple(image.to_rgba(np.array([[value]]))[0, 0]) for value in values[np.isfinite(values)]}
+    assert len(colours) == 4
+    assert image.get_clim() == pytest.approx((0.1, 1.0) if metric == "auc" else (0.0, 0.9))
+
+
 def test_robustness_rows_go_from_mild_to_severe() -> None:
     display = RobustnessDisplay.from_frame(degraded())
     assert display.rows == ("mp3", "noise", "telephone")

@@ -14,7 +14,7 @@ from forensix.errors import BrokenMedia
 from forensix.media import sandbox
 from forensix.media.sandbox import call, stream
 from forensix.media.template import TEMPLATE
-from forensix.metadata.reader import READERS
+from forensix.metadata.child import READERS
 from tests.media.test_sandbox import wait_gone
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks nothing")

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from forensix import analyze
 from forensix.errors import BrokenMedia
-from forensix.forensics import claims
-from forensix.media import open_media, program
+from forensix.media import program
 from forensix.metadata import exiftool
 from forensix.metadata.facts import Fact, Facts
-from forensix.metadata.reader import read_facts
+from forensix.tasks.evidence import FactList
 from tests.making import write_image
 
 REAL = shutil.which("exiftool")
@@ -49,8 +49,10 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Pat
 
 
 def _read(path: Path) -> Facts:
-    with open_media(path) as media:
-        return read_facts(media)
+    """Return the facts that a report shows."""
+    outcome = analyze(path, ["forensic_analysis"]).outcomes["forensic_analysis"]
+    (shown,) = (part for part in outcome.evidence if isinstance(part, FactList))
+    return Facts("image", "jpeg", shown.facts)
 
 
 MISBEHAVIOUR = {
@@ -79,7 +81,6 @@ def test_a_program_that_misbehaves_costs_seconds_and_no_fact(
     assert facts.get("exif.Software") == "Adobe Photoshop 25.0 (Windows)"
     assert MISBEHAVIOUR[script][1] in str(facts.get("exiftool.stopped"))
     assert len(list(facts.all("exiftool"))) == 1
-    assert claims(facts)
 
 
 def test_a_program_may_not_write_reach_out_or_see_the_environment(
@@ -151,25 +152,29 @@ def test_only_what_nobody_else_found_is_added() -> None:
     assert len(exiftool.beyond(many, ())) <= exiftool.FACTS + 1
 
 
-def test_claims_are_the_same_without_it(photo: Path, fake: Callable[[str], Path]) -> None:
+def test_claims_are_the_same_without_it(
+    photo: Path, fake: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     row = {
         "ExifTool:ExifToolVersion": 12.5,
         "IFD0:CreatorTool": "Midjourney",
         "PNG:parameters": "Steps: 20",
     }
+    monkeypatch.setenv(exiftool.VARIABLE, "off")
+    bare = analyze(photo, ["forensic_analysis"]).to_wire("forensic_analysis")["result"]
+    monkeypatch.delenv(exiftool.VARIABLE)
     fake(f"echo '{json.dumps([row])}'")
-    facts = _read(photo)
-    assert facts.get("exiftool.IFD0.CreatorTool") == "Midjourney"
-    bare = Facts(
-        facts.kind,
-        facts.format,
-        tuple(f for f in facts.items if not f.key.startswith("exiftool")),
-        facts.problems,
-        facts.structure,
-        facts.pictures,
-    )
-    assert claims(facts) == claims(bare)
-    assert not [f for f in claims(facts) if f.claim.type == "ai_generated"]
+    assert _read(photo).get("exiftool.IFD0.CreatorTool") == "Midjourney"
+    report = analyze(photo)
+    assert report.to_wire("forensic_analysis")["result"] == bare
+    assert report.outcomes["ai_generated_image_detection"].result.class_name == "real"
+
+
+def test_it_is_not_asked_where_nothing_is_shown(
+    photo: Path, fake: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exiftool, "answers", None)
+    assert analyze(photo, ["forensic_analysis", "ai_generated_image_detection"], explain=False).scores
 
 
 @pytest.mark.skipif(REAL is None, reason="ExifTool is not installed")

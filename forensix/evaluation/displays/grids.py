@@ -119,13 +119,13 @@ class RobustnessDisplay:
         return self
 
     def _range(self) -> tuple[float, float]:
-        """Return the ends of the colours: chance and perfection where a metric has them, else what is there."""
-        ends = {"auc": (0.5, 1.0), "eer": (0.0, 0.5)}.get(self.metric)
-        if ends is not None:
-            return ends
-        shares = self.metric.startswith(("accuracy", "tpr", "balanced", "average"))
+        """Return the ends of the colours: perfection and chance where a metric has them, or what is there and worse."""
         known = self.values[np.isfinite(self.values)]
-        return (0.0, 1.0) if shares or not known.size else (0.0, float(known.max()))
+        if not known.size or self.metric.startswith(("accuracy", "tpr", "balanced", "average")):
+            return 0.0, 1.0
+        if self.metric == "auc":
+            return min(0.5, float(known.min())), 1.0
+        return 0.0, max(0.5 if self.metric == "eer" else 0.0, float(known.max()))
 
     def __repr__(self) -> str:
         return f"RobustnessDisplay({self.metric}, {len(self.rows)} rows)"

@@ -193,8 +193,12 @@ def _verified(band: np.ndarray, at: np.ndarray, shift: tuple[int, int]) -> dict[
         return None
     mask = labels == best
     part = mask & lively
+    # What lies farther away than half a window does not tell.
+    near = tuple(slice(max(0, row.min() - WINDOW_PX // 2), row.max() + WINDOW_PX // 2 + 1) for row in np.nonzero(part))
     moved = [(a, b) for a in (-ASIDE_PX, 0, ASIDE_PX) for b in (-ASIDE_PX, 0, ASIDE_PX) if a or b]
-    aside = max(float(_correlation(here, np.roll(there, step, (0, 1)))[part].mean()) for step in moved)
+    aside = max(
+        float(_correlation(here[near], np.roll(there, step, (0, 1))[near])[part[near]].mean()) for step in moved
+    )
     area = np.zeros(band.shape, bool)
     area[top:bottom, left:right] = mask
     copy = np.roll(area, (dy, dx), (0, 1))

@@ -67,14 +67,17 @@ def _network() -> torch.nn.Module:
 
 
 def compute(table: pd.DataFrame, folder: Path, *, seed: int = 0, log: Callable[[str], None] = lambda _: None) -> None:
-    """Compute what ``folder`` lacks for the pictures of a table (see `cache.usable`), in its order."""
+    """Compute what ``folder`` lacks for the pictures of a table (see `cache.usable`), in its order.
+
+    What an earlier version kept there, of networks that gave another number of statistics, is computed anew.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     network = _network()
     rank = table.groupby(["repo", "made_by"]).cumcount().to_numpy()
     todo = [
         (file, bool(at < ALIKE_OF_EACH))
         for file, at in zip(map(Path, table.file), rank, strict=True)
-        if not (folder / file.name).exists()
+        if not _is_kept(folder / file.name)
     ]
     start = time.monotonic()
     for done in range(0, len(todo), AT_ONCE):
@@ -95,24 +98,35 @@ def compute(table: pd.DataFrame, folder: Path, *, seed: int = 0, log: Callable[[
             log(f"features: {done} of {len(todo)} in {time.monotonic() - start:.0f} s")
 
 
-def of_graphics(folder: Path, *, seed: int = 0) -> NDArray[np.float16]:
-    """Return the statistics of `GRAPHICS_OF_KIND` graphics of every kind, as `load` does; ``folder`` keeps them."""
-    path = folder / f"graphics-{seed}.npy"
+def _is_kept(path: Path) -> bool:
     if not path.exists():
-        network = _network()
-        n = GRAPHICS_OF_KIND * len(graphics.KINDS)
-        values = np.full((n, N_PLACES, N_STATISTICS), np.nan, np.float16)
-        for i in range(n):
-            rng = np.random.default_rng([seed, i])
-            views = cache.cut_views(graphics.draw(list(graphics.KINDS)[i % len(graphics.KINDS)], rng), rng)
-            crops = _crops(views, rng, judged=False)
-            values[i, : len(crops)] = _statistics(network, crops)
-        folder.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(".partial")
-        with partial.open("wb") as stored:
-            np.save(stored, values)
-        partial.replace(path)
-    return np.asarray(np.load(path), dtype=np.float16)
+        return False
+    with np.load(path) as stored:
+        return bool(stored["stats"].shape[1] == N_STATISTICS)
+
+
+def of_graphics(folder: Path, *, seed: int = 0) -> NDArray[np.float16]:
+    """Return the statistics of `GRAPHICS_OF_KIND` graphics of every kind, as `load` does; ``folder`` keeps them.
+
+    As in `compute`, those of other networks are computed anew.
+    """
+    path = folder / f"graphics-{seed}.npy"
+    if path.exists() and (kept := np.load(path)).shape[2] == N_STATISTICS:
+        return np.asarray(kept, dtype=np.float16)
+    network = _network()
+    n = GRAPHICS_OF_KIND * len(graphics.KINDS)
+    values = np.full((n, N_PLACES, N_STATISTICS), np.nan, np.float16)
+    for i in range(n):
+        rng = np.random.default_rng([seed, i])
+        views = cache.cut_views(graphics.draw(list(graphics.KINDS)[i % len(graphics.KINDS)], rng), rng)
+        crops = _crops(views, rng, judged=False)
+        values[i, : len(crops)] = _statistics(network, crops)
+    folder.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    with partial.open("wb") as stored:
+        np.save(stored, values)
+    partial.replace(path)
+    return values
 
 
 def load(table: pd.DataFrame, folder: Path) -> NDArray[np.float16]:

