@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from forensix.metrics.checks import Costs, Floats, split
+from forensix.metrics.checks import FAKE_COST, REAL_COST, Floats, split
 
 
 @dataclass(frozen=True)
@@ -202,21 +202,21 @@ def tpr_at_fpr_of(t: Tally, fpr: float) -> Floats:
     return rates
 
 
-def min_dcf(labels: ArrayLike, scores: ArrayLike, costs: Costs = Costs()) -> float:  # noqa: B008
+def min_dcf(labels: ArrayLike, scores: ArrayLike) -> float:
     """Return the smallest detection cost over all thresholds; 1 is what a detector without knowledge reaches.
 
-    The cost is normalised by that of the cheaper constant decision, as in ASVspoof 5.
+    The costs are those of ASVspoof 5, normalised by that of the cheaper constant decision.
 
     >>> min_dcf([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9]), min_dcf([0, 0, 1, 1], [0.5, 0.5, 0.5, 0.5])
     (0.0, 1.0)
     """
-    return float(min_dcf_of(_tally(labels, scores)[1], costs)[0])
+    return float(min_dcf_of(_tally(labels, scores)[1])[0])
 
 
-def min_dcf_of(t: Tally, costs: Costs) -> Floats:
+def min_dcf_of(t: Tally) -> Floats:
     """Return the smallest normalised cost of each draw."""
-    cost = costs.real / t.n_real * t.at_least - costs.fake / t.n_fake * t.up_to
-    normalised: Floats = (costs.fake + np.minimum(cost.min(axis=1), 0)) / min(costs.real, costs.fake)
+    cost = REAL_COST / t.n_real * t.at_least - FAKE_COST / t.n_fake * t.up_to
+    normalised: Floats = (FAKE_COST + np.minimum(cost.min(axis=1), 0)) / FAKE_COST
     return normalised
 
 
