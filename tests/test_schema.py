@@ -1,4 +1,4 @@
-"""What the specification's text does not say of its objects; what it says, ``tests/service/test_specification.py`` checks."""
+"""What the specification does not say of its objects; what it says is tested in `tests.service.test_specification`."""
 
 import pytest
 from pydantic import ValidationError
