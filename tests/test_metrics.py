@@ -101,14 +101,10 @@ def test_no_threshold_beats_the_oracles(pairs: list[tuple[int, int]]) -> None:
 )
 def test_eer_by_hand(labels: list[int], scores: list[float], expected: float) -> None:
     assert eer(labels, scores) == pytest.approx(expected)
-    assert eer(labels, scores, ties="together") == pytest.approx(expected)
 
 
-def test_a_constant_detector_is_charged_for_its_ties_unless_they_go_together() -> None:
+def test_a_constant_detector_is_charged_for_its_ties() -> None:
     assert eer([0, 0, 1, 1], [1, 1, 1, 1]) == 1
-    assert eer([0, 0, 1, 1], [1, 1, 1, 1], ties="together") == 0.5
-    with pytest.raises(ValueError, match="ties"):
-        eer([0, 1], [0, 1], ties="none")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ X. Wang et al., "ASVspoof 5: crowdsourced speech data, deepfakes, and adversaria
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -119,35 +118,17 @@ def average_precision_of(t: Tally) -> Floats:
     return precisions
 
 
-def eer(labels: ArrayLike, scores: ArrayLike, *, ties: Literal["apart", "together"] = "apart") -> float:
+def eer(labels: ArrayLike, scores: ArrayLike) -> float:
     """Return the equal error rate in [0, 1]; the positive class is fake.
 
-    The mean of the share of reals called fake and the share of fakes that pass, where the two differ least.
+    The mean of the share of reals called fake and the share of fakes that pass, where the two differ least. Equal
+    scores are taken one after the other, reals before fakes, and so count against the detector: this is what the
+    ASVspoof 5 evaluation code does, and a detector that gives every file the same score gets 1.
 
-    Parameters
-    ----------
-    ties
-        What happens to equal scores. ``"apart"`` takes them one after the other, reals before fakes, and so counts
-        ties against the detector: this is what the ASVspoof 5 evaluation code does, and a detector that gives every
-        file the same score gets 1. ``"together"`` accepts or rejects them as one, and such a detector gets 0.5.
-
-    Examples
-    --------
-    >>> eer([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6])
-    0.3333333333333333
-    >>> eer([0, 0, 1, 1], [7, 7, 7, 7]), eer([0, 0, 1, 1], [7, 7, 7, 7], ties="together")
-    (1.0, 0.5)
+    >>> eer([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6]), eer([0, 0, 1, 1], [7, 7, 7, 7])
+    (0.3333333333333333, 1.0)
     """
-    if ties == "apart":
-        return float(eer_of(_tally(labels, scores)[1])[0])
-    if ties != "together":
-        raise ValueError(f"ties must be 'apart' or 'together': got {ties!r}")
-    real, fake = split(labels, scores)
-    thresholds = np.append(np.unique(np.concatenate([real, fake])), np.inf)
-    alarms = 1 - np.searchsorted(np.sort(real), thresholds) / real.size
-    missed = np.searchsorted(np.sort(fake), thresholds) / fake.size
-    at = np.argmin(np.abs(missed - alarms))
-    return float((missed[at] + alarms[at]) / 2)
+    return float(eer_of(_tally(labels, scores)[1])[0])
 
 
 def eer_of(t: Tally) -> Floats:
