@@ -6,24 +6,20 @@ is told at most as benign.
 """
 
 import importlib
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import lazy_loader
 
 if TYPE_CHECKING:
-    from forensix.forensics.findings import Finding
+    from forensix.forensics.findings import Finding, result
     from forensix.media import Media
     from forensix.metadata.facts import Facts
-    from forensix.schema import ForensicResult
 
 __all__ = ["Finding", "claims", "result"]
 
 # Child processes import measuring modules of this package and should not pay for the schema.
-__getattr__, _, _ = lazy_loader.attach(__name__, submod_attrs={"findings": ["Finding"]})
-
-ORDER = {"critical": 0, "suspect": 1, "benign": 2}
+__getattr__, _, _ = lazy_loader.attach(__name__, submod_attrs={"findings": ["Finding", "result"]})
 
 
 def claims(facts: "Facts", media: "Media | None" = None, *, draw: bool = True) -> "tuple[Finding, ...]":
@@ -33,6 +29,8 @@ def claims(facts: "Facts", media: "Media | None" = None, *, draw: bool = True) -
     What ExifTool alone read is to look at, never ground for a claim: the same file gets the same claims on every
     machine.
     """
+    from forensix.schema import SEVERITIES
+
     facts = replace(facts, items=tuple(f for f in facts.items if not f.key.startswith("exiftool.")))
     shared = importlib.import_module("forensix.forensics.rules.shared")
     several = importlib.import_module("forensix.forensics.rules.several")
@@ -45,11 +43,4 @@ def claims(facts: "Facts", media: "Media | None" = None, *, draw: bool = True) -
         of_kind = importlib.import_module(f"forensix.forensics.rules.{facts.kind}").rules(facts)
     findings = (*of_kind, *shared.rules(facts), *several.rules(facts))
     findings = (*findings, *plain.rules(facts, findings))
-    return tuple(sorted(findings, key=lambda finding: ORDER[finding.severity]))
-
-
-def result(findings: "Iterable[Finding]") -> "ForensicResult":
-    """Return the specification's result for the findings; see :func:`forensix.forensics.findings.result`."""
-    from forensix.forensics import findings as module
-
-    return module.result(findings)
+    return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))

@@ -27,6 +27,7 @@ from forensix.report.claims import ClaimView, cut
 from forensix.report.embedded import Room, safe
 from forensix.report.sections import Section, sections
 from forensix.report.text import marked, visible
+from forensix.schema import SEVERITIES
 from forensix.tasks.evidence import Bounds, Curve, Film, Lineage, Recording, StructureMap, Table, Timeline
 from forensix.tasks.verdicts import score_text
 
@@ -80,7 +81,7 @@ def map_view(item: StructureMap, claims: Iterable[ClaimView]) -> filemap.FileMap
 def by_severity(claims: Iterable[ClaimView]) -> list[tuple[str, list[ClaimView]]]:
     """Return the claims of each severity that there is, gravest first."""
     claims = list(claims)
-    groups = [(severity, [c for c in claims if c.severity == severity]) for severity in words.SEVERITIES]
+    groups = [(severity, [c for c in claims if c.severity == severity]) for severity in SEVERITIES]
     return [(severity, group) for severity, group in groups if group]
 
 
