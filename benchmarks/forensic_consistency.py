@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from benchmarks.forensic_pixels import interval
+from benchmarks.forensic_pixels import interval, overlap
 from forensix.errors import InputNotFound
 from forensix.forensics.rules import image_encoding
 from forensix.forensics.traces import pixels
@@ -96,13 +96,6 @@ def saved(image: Image.Image, quality: int | None = None) -> bytes:
     else:
         image.save(buffer, "JPEG", quality=quality)
     return buffer.getvalue()
-
-
-def overlap(a: Box, b: Box) -> float:
-    """Return the share of two boxes in their union."""
-    wide = max(0, min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0]))
-    high = max(0, min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1]))
-    return wide * high / (a[2] * a[3] + b[2] * b[3] - wide * high)
 
 
 def main() -> None:

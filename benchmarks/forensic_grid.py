@@ -7,7 +7,6 @@ photograph is also made smaller by a quarter, saved at a first quality, cropped 
 kept without loss. Found means: claimed, and at its place. Shares come with Wilson intervals of 95 %.
 """
 
-import argparse
 import io
 import random
 import tempfile
@@ -18,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from benchmarks.forensic_pixels import interval, paths_of
+from benchmarks.forensic_pixels import arguments, interval, paths_of
 from forensix.forensics.traces import jpeg_grid, pixels
 
 RESULTS = Path(__file__).parent / "results" / "forensic_grid.md"
@@ -53,12 +52,7 @@ def changed(path: Path) -> list[tuple[tuple[int, int | None], bool]]:
 
 def main() -> None:
     """Measure and write the report."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpora", type=Path, required=True)
-    parser.add_argument("--large", type=Path)
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--output", type=Path, default=RESULTS)
-    chosen = parser.parse_args()
+    chosen = arguments(__doc__, RESULTS)
     cameras, photographs = paths_of(chosen.corpora, chosen.large)
     counts: dict[tuple[int, int | None], list[bool]] = defaultdict(list)
     lines = [

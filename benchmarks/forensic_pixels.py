@@ -101,7 +101,7 @@ def _changed(image: Image.Image, size: str, donor: Path, trial: Path, rng: rando
             copy, box = _pasted(start, Image.open(donor).convert("RGB"), rng)
             copy.save(trial, quality=second)
             part = pixels.compression(str(trial)).get("local_double_jpeg")
-            inside = part is not None and image_encoding.is_spliced(part) and _overlap(part["box"], box) > 0.3
+            inside = part is not None and image_encoding.is_spliced(part) and overlap(part["box"], box) > 0.3
             counts["found: part, pasted", label, str(second)].append(bool(inside))
 
 
@@ -146,7 +146,7 @@ def _pasted(image: Image.Image, donor: Image.Image, rng: random.Random) -> tuple
     return copy, (x, y, side, side)
 
 
-def _overlap(a: Any, b: Any) -> float:
+def overlap(a: Any, b: Any) -> float:
     """Return the common area over that of the union of two boxes of x, y, width and height."""
     wide = max(0, min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0]))
     high = max(0, min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1]))
@@ -209,14 +209,19 @@ def tables(counts: Counts, seconds: list[float]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    """Measure and write the report."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def arguments(about: str, results: Path) -> argparse.Namespace:
+    """Read the command line of a measurement on `paths_of`."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpora", type=Path, required=True)
     parser.add_argument("--large", type=Path)
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--output", type=Path, default=RESULTS)
-    chosen = parser.parse_args()
+    parser.add_argument("--output", type=Path, default=results)
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Measure and write the report."""
+    chosen = arguments(__doc__, RESULTS)
     rng, counts, seconds = random.Random(2), defaultdict(list), []
     cameras, photographs = paths_of(chosen.corpora, chosen.large)
     listed = [(path, "camera files", rng.choice(photographs)) for path in cameras]

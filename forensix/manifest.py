@@ -266,14 +266,6 @@ class Manifest:
         split_of = dict(zip(counts.index, shared_out(counts.to_numpy(), shares, seed), strict=True))
         return self._with(self.table.assign(split=groups.map(split_of).to_numpy()))
 
-    def leaks(self, *, group: str = GROUP) -> list[str]:
-        """Return the groups that are in more than one split: a detector may know their test files from training."""
-        self._need("split")
-        self._need(group)
-        known = self.table[self.table[group].notna()]
-        n_splits = known.groupby(group)["split"].nunique()
-        return sorted(map(str, n_splits.index[n_splits > 1]))
-
     def sample(self, n: int, *, by: Iterable[str] = ("label",), seed: int = 0) -> "Manifest":
         """Return at most ``n`` rows of each label (or of each combination of the columns ``by``), in their order."""
         columns = list(by)

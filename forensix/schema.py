@@ -5,7 +5,7 @@ says about absent fields (no probability when predicted real, no explanation wit
 object is made, so that no task can send what must not be sent.
 """
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, model_validator
 
@@ -20,6 +20,8 @@ VoiceClass = Literal["real", "fake", "no_speech"]
 ManipulationType = Literal["faceswap", "face_reenactment", "lipsync", "face_synthesis"]
 Gender = Literal["male", "female", "unknown"]
 Severity = Literal["critical", "suspect", "benign"]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+"""Gravest first."""
 
 ClaimType = Literal[
     "ai_generated",  # the file names a generator, or its credentials say so

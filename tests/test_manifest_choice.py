@@ -41,11 +41,6 @@ def test_splits_keep_groups_whole_and_share_out_both_classes() -> None:
         manifest.split({"train": 0.5})
 
 
-def test_leaks_are_groups_in_two_splits() -> None:
-    rows = table(4).assign(group_id=["x", "x", "y", None], split=["train", "dev", "dev", "train"])
-    assert Manifest(rows, root=".").leaks() == ["x"]
-
-
 def test_samples_hold_so_many_of_each_label_in_order() -> None:
     sample = Manifest(table(), root=".").sample(7, seed=1)
     assert sample.counts("label")[["real", "fake"]].sum().tolist() == [7, 7]

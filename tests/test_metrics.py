@@ -15,7 +15,6 @@ import forensix.metrics
 from forensix import metrics
 from forensix.calibration import logit, sigmoid
 from forensix.metrics import auc, bootstrap_interval, eer
-from forensix.metrics.checks import Costs
 from forensix.metrics.intervals import DIRECTION, Sample, measure
 
 PAIRS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 6)), min_size=2, max_size=60)
@@ -59,12 +58,11 @@ def test_eer_and_costs_follow_asvspoofs_definitions_on_ties(pairs: list[tuple[in
     points = walked(y, s)
     first = min(points, key=lambda point: abs(point[0] - point[1]))
     assert eer(y, s) == sum(first) / 2
-    costs = Costs(p_spoof=0.05, c_miss=1, c_fa=10)
     dcf = [(1 * 0.95 * miss + 10 * 0.05 * passed) / min(0.95, 0.5) for miss, passed in points]
-    assert metrics.min_dcf(y, s, costs) == pytest.approx(min(dcf))
+    assert metrics.min_dcf(y, s) == pytest.approx(min(dcf))
     llr = -logit(s)
     missed, let = np.mean(llr[y == 0] < -math.log(1.9)), np.mean(llr[y == 1] >= -math.log(1.9))
-    assert metrics.act_dcf(y, s, costs) == pytest.approx((0.95 * missed + 0.5 * let) / 0.5)
+    assert metrics.act_dcf(y, s) == pytest.approx((0.95 * missed + 0.5 * let) / 0.5)
     bits = [math.log2(1 + math.exp(x if fake else -x)) for x, fake in zip(llr, y, strict=True)]
     by_class = [np.mean([b for b, fake in zip(bits, y, strict=True) if fake == c]) for c in (0, 1)]
     assert metrics.cllr(y, s) == pytest.approx(sum(by_class) / 2)
@@ -103,14 +101,10 @@ def test_no_threshold_beats_the_oracles(pairs: list[tuple[int, int]]) -> None:
 )
 def test_eer_by_hand(labels: list[int], scores: list[float], expected: float) -> None:
     assert eer(labels, scores) == pytest.approx(expected)
-    assert eer(labels, scores, ties="together") == pytest.approx(expected)
 
 
-def test_a_constant_detector_is_charged_for_its_ties_unless_they_go_together() -> None:
+def test_a_constant_detector_is_charged_for_its_ties() -> None:
     assert eer([0, 0, 1, 1], [1, 1, 1, 1]) == 1
-    assert eer([0, 0, 1, 1], [1, 1, 1, 1], ties="together") == 0.5
-    with pytest.raises(ValueError, match="ties"):
-        eer([0, 1], [0, 1], ties="none")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

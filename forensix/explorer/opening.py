@@ -1,15 +1,18 @@
 """What an explorer is given to open: a file, a URL, bytes, a folder of files, an evaluation, or a saved one."""
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from forensix.errors import InputNotFound, UsageError
 from forensix.evaluation import Evaluation
 from forensix.explorer import looking
-from forensix.explorer.files import MAX_FILES, files_in
 from forensix.media import sniff
 
+MAX_FILES = 5_000
+"""More are not listed: a file can be named by its path."""
 _SAVED = ("result.json", "scores.parquet")
 
 
@@ -65,11 +68,21 @@ def resolve(
 
 
 def _listed(folder: Path) -> Choice:
-    files, more = files_in(folder)
+    files = tuple(islice(_files_in(folder), MAX_FILES + 1))
     if not files:
         raise InputNotFound(f"there are no files in {sniff.shorten(str(folder))}")
-    message = f"The first {MAX_FILES:,} files are listed: name the path of any other." if more else ""
-    return Choice(folder, files, message=message)
+    message = f"The first {MAX_FILES:,} files are listed: name the path of any other." if len(files) > MAX_FILES else ""
+    return Choice(folder, files[:MAX_FILES], message=message)
+
+
+def _files_in(folder: Path) -> Iterator[str]:
+    """Yield relative paths; hidden files and folders, links to folders and what cannot be read are passed over."""
+    for here, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = os.path.join(here, name)
+            if not name.startswith(".") and os.path.isfile(path):
+                yield os.path.relpath(path, folder)
 
 
 def _browsed(evaluation: Evaluation, folder: Path | None, files: tuple[str, ...]) -> Choice:

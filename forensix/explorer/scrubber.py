@@ -9,7 +9,7 @@ from PIL import Image
 
 from forensix.errors import UsageError
 from forensix.report import Report
-from forensix.report.embedded import safe_film
+from forensix.report.embedded import safe
 from forensix.report.film import Strip, film_view
 from forensix.report.page import styles
 from forensix.report.text import marked
@@ -35,7 +35,7 @@ class Scrubber:
 
     def __init__(self, report: Report) -> None:
         films = [item for outcome in report.outcomes.values() for item in outcome.evidence if isinstance(item, Film)]
-        if not films or not safe_film(films[0].clip):
+        if not films or not safe(films[0].clip, "film"):
             raise UsageError("this report holds no film: analyse a video for face_manipulation, with explain=True")
         self.film = films[0]
         self._view = film_view(self.film)

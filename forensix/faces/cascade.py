@@ -11,12 +11,10 @@ References
 Zhang et al., Joint face detection and alignment using multi-task cascaded convolutional networks, 2016.
 """
 
-import importlib.util
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -25,6 +23,7 @@ from torch import Tensor, nn
 
 from forensix.errors import MissingExtra
 from forensix.faces.areas import Sums
+from forensix.models.files import of_package
 
 FIRST_PX, SECOND_PX, LAST_PX = 12, 24, 48
 """Sides of what each network looks at."""
@@ -207,10 +206,9 @@ def cascade(device: str) -> Cascade:
 
 def _loaded(network: _Network, name: str) -> _Network:
     # Looked for, not imported: the package brings torchvision with it, which takes longer than all that is done here.
-    package = importlib.util.find_spec("facenet_pytorch")
-    if package is None or not package.submodule_search_locations:
+    path = of_package("facenet_pytorch", f"data/{name}.pt")
+    if path is None:
         raise MissingExtra("the face detector's weights are missing: pip install facenet-pytorch")
-    path = Path(package.submodule_search_locations[0]) / "data" / f"{name}.pt"
     network.load_state_dict(torch.load(path, map_location="cpu", weights_only=True), strict=True)
     return network.eval()
 

@@ -6,23 +6,19 @@ is told at most as benign.
 """
 
 import importlib
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import lazy_loader
 
 if TYPE_CHECKING:
-    from forensix.forensics.findings import Finding
+    from forensix.forensics.findings import Finding, result
     from forensix.media import Media
     from forensix.metadata.facts import Facts
-    from forensix.schema import ForensicResult
 
 __all__ = ["Finding", "claims", "result"]
 
 # Child processes import measuring modules of this package and should not pay for the schema.
-__getattr__, _, _ = lazy_loader.attach(__name__, submod_attrs={"findings": ["Finding"]})
-
-ORDER = {"critical": 0, "suspect": 1, "benign": 2}
+__getattr__, _, _ = lazy_loader.attach(__name__, submod_attrs={"findings": ["Finding", "result"]})
 
 
 def claims(facts: "Facts", media: "Media | None" = None, *, draw: bool = True) -> "tuple[Finding, ...]":
@@ -30,6 +26,8 @@ def claims(facts: "Facts", media: "Media | None" = None, *, draw: bool = True) -
 
     Without ``media`` the rules that need decoded pixels stay silent; maps are empty unless they are to ``draw``.
     """
+    from forensix.schema import SEVERITIES
+
     shared = importlib.import_module("forensix.forensics.rules.shared")
     several = importlib.import_module("forensix.forensics.rules.several")
     plain = importlib.import_module("forensix.forensics.rules.plain")
@@ -41,11 +39,4 @@ def claims(facts: "Facts", media: "Media | None" = None, *, draw: bool = True) -
         of_kind = importlib.import_module(f"forensix.forensics.rules.{facts.kind}").rules(facts)
     findings = (*of_kind, *shared.rules(facts), *several.rules(facts))
     findings = (*findings, *plain.rules(facts, findings))
-    return tuple(sorted(findings, key=lambda finding: ORDER[finding.severity]))
-
-
-def result(findings: "Iterable[Finding]") -> "ForensicResult":
-    """Return the specification's result for the findings; see :func:`forensix.forensics.findings.result`."""
-    from forensix.forensics import findings as module
-
-    return module.result(findings)
+    return tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity)))

@@ -104,7 +104,7 @@ def result(findings: Iterable[Finding]) -> schema.ForensicResult:
     findings = tuple(findings)
     lists: dict[str, tuple[schema.Claim, ...]] = {
         severity: tuple(dict.fromkeys(f.claim for f in findings if f.severity == severity))
-        for severity in ("critical", "suspect", "benign")
+        for severity in schema.SEVERITIES
     }
     triggers: dict[schema.RedFlag, tuple[str, ...]] = {}
     for item in findings:

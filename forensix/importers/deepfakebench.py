@@ -92,7 +92,7 @@ def _only(root: Path) -> Path:
 
 
 def _videos(listing: Path) -> Iterator[tuple[str, str, str, str | None, str, dict[str, Any]]]:
-    for dataset, classes in layout.json_object(listing).items():
+    for dataset, classes in layout.json_of(listing, dict).items():
         for name, splits in _object(classes, listing).items():
             for word, videos in _object(splits, listing).items():
                 if word not in _SPLITS:

@@ -47,7 +47,7 @@ def rows(root: Path) -> Iterator[dict[str, Any]]:
 
 def _entries(listing: Path) -> Iterable[tuple[str, Any]]:
     if listing.suffix == ".json":
-        return layout.json_object(listing).items()
+        return layout.json_of(listing, dict).items()
     split = listing.parent.name if listing.parent.name in ("validation", "test") else ""
     rows = layout.records(listing, "filename", "label")
     return ((row["filename"], {"label": row["label"], "split": split}) for row in rows)

@@ -61,7 +61,7 @@ def _pairs(root: Path) -> tuple[dict[str, str], dict[str, str]]:
         path = next((p for p in (root / f"{name}.json", root / "splits" / f"{name}.json") if p.is_file()), None)
         if path is None:
             continue
-        for pair in layout.json_list(path):
+        for pair in layout.json_of(path, list):
             if not isinstance(pair, list) or len(pair) != 2:
                 raise UsageError(f"{path.name} must hold pairs of video names")
             source, target = map(str, pair)

@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from forensix.errors import UsageError
 from forensix.media.sniff import AUDIO_FORMATS, IMAGE_FORMATS, STREAM_FORMATS, suffixes
@@ -14,6 +14,7 @@ IMAGES = suffixes(IMAGE_FORMATS)
 VIDEOS = suffixes(STREAM_FORMATS)
 MEDIA = tuple(dict.fromkeys((*IMAGES, *VIDEOS, *suffixes(AUDIO_FORMATS))))
 _MAX_BYTES = 1 << 30
+T = TypeVar("T")
 
 
 def need(root: Path, *choices: str, what: str) -> Path:
@@ -97,11 +98,14 @@ def records(path: Path, *columns: str) -> Iterator[dict[str, str]]:
             yield cells
 
 
-def json_object(path: Path) -> dict[str, Any]:
-    """Return the object in a JSON file."""
-    content = _json(path)
-    if not isinstance(content, dict):
-        raise UsageError(f"{path.name} must hold a JSON object")
+def json_of(path: Path, kind: type[T]) -> T:
+    """Return what a JSON file holds, a ``dict`` or a ``list``."""
+    try:
+        content = json.loads(text(path))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise UsageError(f"{path.name} is no JSON: {error}") from None
+    if not isinstance(content, kind):
+        raise UsageError(f"{path.name} must hold a JSON {'object' if kind is dict else 'list'}")
     return content
 
 
@@ -112,18 +116,3 @@ def label(word: str, path: Path, *, real: tuple[str, ...], fake: tuple[str, ...]
     if word in fake:
         return "fake"
     raise UsageError(f"{path.name} labels files {' or '.join((*real, *fake))}, but one is {word[:40]!r}")
-
-
-def json_list(path: Path) -> list[Any]:
-    """Return the list in a JSON file."""
-    content = _json(path)
-    if not isinstance(content, list):
-        raise UsageError(f"{path.name} must hold a JSON list")
-    return content
-
-
-def _json(path: Path) -> Any:
-    try:
-        return json.loads(text(path))
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise UsageError(f"{path.name} is no JSON: {error}") from None

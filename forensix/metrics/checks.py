@@ -1,6 +1,4 @@
-"""What every metric asks of its input, and the costs that two of them share."""
-
-from typing import NamedTuple
+"""What every metric asks of its input, and the costs of wrong decisions that two of them share."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,25 +6,11 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 
 
-class Costs(NamedTuple):
-    """What wrong decisions cost; the defaults are those of the ASVspoof 5 evaluation plan.
-
-    ``p_spoof`` is the prior of fakes, ``c_miss`` the cost of calling a real fake, ``c_fa`` of letting a fake pass.
-    """
-
-    p_spoof: float = 0.05
-    c_miss: float = 1.0
-    c_fa: float = 10.0
-
-    @property
-    def real(self) -> float:
-        """The weight of the share of reals that are called fake."""
-        return self.c_miss * (1 - self.p_spoof)
-
-    @property
-    def fake(self) -> float:
-        """The weight of the share of fakes that pass."""
-        return self.c_fa * self.p_spoof
+# Of the ASVspoof 5 evaluation plan: one file in twenty is fake, and letting it pass costs ten times a false alarm.
+REAL_COST = 0.95
+"""The weight of the share of reals that are called fake."""
+FAKE_COST = 0.5
+"""The weight of the share of fakes that pass; the lower of the two, by which costs are normalised."""
 
 
 def checked(labels: ArrayLike, scores: ArrayLike, *, both: bool = True) -> tuple[NDArray[np.bool_], Floats]:

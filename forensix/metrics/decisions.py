@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from forensix.calibration import logit
-from forensix.metrics.checks import Costs, Floats, checked, probabilities, split
+from forensix.metrics.checks import FAKE_COST, REAL_COST, Floats, checked, probabilities, split
 
 N_BINS = 15
 
@@ -89,8 +89,8 @@ def _bits(scores: Floats, sign: int) -> Floats:
     return bits
 
 
-def act_dcf(labels: ArrayLike, scores: ArrayLike, costs: Costs = Costs()) -> float:  # noqa: B008
-    """Return the detection cost at the threshold that the costs imply for calibrated scores.
+def act_dcf(labels: ArrayLike, scores: ArrayLike) -> float:
+    """Return the detection cost at the threshold that ASVspoof 5's costs imply for calibrated scores.
 
     Never below `min_dcf`; the difference is what bad calibration costs.
 
@@ -98,28 +98,28 @@ def act_dcf(labels: ArrayLike, scores: ArrayLike, costs: Costs = Costs()) -> flo
     (0.0, 1.0)
     """
     real, fake = split(labels, scores)
-    alarms, passed = called(probabilities(real), costs).mean(), 1 - called(probabilities(fake), costs).mean()
-    return float((costs.real * alarms + costs.fake * passed) / min(costs.real, costs.fake))
+    alarms, passed = called(probabilities(real)).mean(), 1 - called(probabilities(fake)).mean()
+    return float((REAL_COST * alarms + FAKE_COST * passed) / FAKE_COST)
 
 
-def called(scores: Floats, costs: Costs) -> np.ndarray:
+def called(scores: Floats) -> np.ndarray:
     """Return which scores are called fake at the threshold that the costs imply."""
-    is_called: np.ndarray = logit(scores) > np.log(costs.real / costs.fake)
+    is_called: np.ndarray = logit(scores) > np.log(REAL_COST / FAKE_COST)
     return is_called
 
 
-def terms(scores: Floats, *, fake: bool, thresholds: Sequence[float], costs: Costs) -> Floats:
+def terms(scores: Floats, *, fake: bool, thresholds: Sequence[float]) -> Floats:
     """Return (n, k) what each file of one class adds to the sums that `from_sums` takes."""
     scores = np.clip(scores, 0, 1)
     columns = [np.ones_like(scores)]
     columns += [((scores >= t) == fake).astype(np.float64) for t in thresholds]
-    columns += [(scores - fake) ** 2, _bits(scores, 1 if fake else -1), called(scores, costs).astype(np.float64)]
+    columns += [(scores - fake) ** 2, _bits(scores, 1 if fake else -1), called(scores).astype(np.float64)]
     one_hot = np.zeros((scores.size, N_BINS))
     one_hot[np.arange(scores.size), bin_of(scores, N_BINS)] = scores - fake
     return np.column_stack([*columns, one_hot])
 
 
-def from_sums(real: Floats, fake: Floats, *, names: Sequence[str], costs: Costs) -> dict[str, Floats]:
+def from_sums(real: Floats, fake: Floats, *, names: Sequence[str]) -> dict[str, Floats]:
     """Return metrics for sums of `terms`, each (draws, k); ``names`` are those of the thresholds."""
     (n_real, n_fake), k = (real[:, 0], fake[:, 0]), len(names)
     n = n_real + n_fake
@@ -131,6 +131,6 @@ def from_sums(real: Floats, fake: Floats, *, names: Sequence[str], costs: Costs)
         values["brier"] = (real[:, k + 1] + fake[:, k + 1]) / n
         values["ece"] = np.abs(real[:, k + 4 :] + fake[:, k + 4 :]).sum(axis=1) / n
         values["cllr"] = (real[:, k + 2] / n_real + fake[:, k + 2] / n_fake) / 2
-        cost = costs.real * real[:, k + 3] / n_real + costs.fake * (1 - fake[:, k + 3] / n_fake)
-        values["act_dcf"] = cost / min(costs.real, costs.fake)
+        cost = REAL_COST * real[:, k + 3] / n_real + FAKE_COST * (1 - fake[:, k + 3] / n_fake)
+        values["act_dcf"] = cost / FAKE_COST
     return values

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from forensix.errors import UsageError
 from forensix.metrics import decisions, ranking
-from forensix.metrics.checks import Costs, Floats, checked
+from forensix.metrics.checks import Floats, checked
 
 Metric = Callable[[NDArray[np.int64], Floats], float]
 # Draws times files that are counted at once: fewer cost calls, more leave the cache; measured best of 2^17 to 2^21.
@@ -169,7 +169,6 @@ def measure(
     sets: Sequence[Sample],
     *,
     threshold: float = 0.5,
-    costs: Costs = Costs(),  # noqa: B008
     n: int = 1000,
     seed: int = 0,
 ) -> list[Measures]:
@@ -190,7 +189,7 @@ def measure(
         One for each set. Where the reals or a set are empty, what needs both classes is NaN, also in a draw; where they
         are of one group, all draws are.
     """
-    plans = _Plans(reals, sets, threshold, costs)
+    plans = _Plans(reals, sets, threshold)
     values = plans.run([np.ones((1, len(part.names))) for part in (reals, *sets)])
     total = sum(part.scores.size for part in (reals, *sets))
     block = max(1, _BLOCK // max(total, 1))
@@ -219,8 +218,7 @@ def measure(
 class _Plans:
     """What does not change from draw to draw: the order of the files, and the sums of each group."""
 
-    def __init__(self, reals: Sample, sets: Sequence[Sample], threshold: float, costs: Costs) -> None:
-        self._costs = costs
+    def __init__(self, reals: Sample, sets: Sequence[Sample], threshold: float) -> None:
         order = np.argsort(-reals.scores, kind="stable")
         self._real_groups = reals.groups[order]
         self._places = [ranking.place(reals.scores[order], part.scores) for part in sets]
@@ -229,7 +227,7 @@ class _Plans:
         self._fake_sums = [self._sums(part, threshold, fake=True) for part in sets]
 
     def _sums(self, part: Sample, threshold: float, *, fake: bool) -> Floats:
-        of_files = decisions.terms(part.scores, fake=fake, thresholds=(0.5, threshold), costs=self._costs)
+        of_files = decisions.terms(part.scores, fake=fake, thresholds=(0.5, threshold))
         sums = np.zeros((len(part.names), of_files.shape[1]))
         for k in range(of_files.shape[1]):
             sums[:, k] = np.bincount(part.groups, of_files[:, k], len(part.names))
@@ -256,7 +254,7 @@ class _Plans:
         reals: Floats,
     ) -> dict[str, Floats]:
         fake_sums = counts @ sums
-        metrics = decisions.from_sums(real_sums, fake_sums, names=("0.5", "threshold"), costs=self._costs)
+        metrics = decisions.from_sums(real_sums, fake_sums, names=("0.5", "threshold"))
         if groups.size and reals.shape[1] > 1:
             t = ranking.tally(places, reals, counts.take(groups, axis=1))
             with np.errstate(invalid="ignore", divide="ignore"):
@@ -268,7 +266,7 @@ class _Plans:
                     "balanced_accuracy_oracle": ranking.oracle_accuracy_of(t, balanced=True),
                     "tpr_at_fpr_0.01": ranking.tpr_at_fpr_of(t, 0.01),
                     "tpr_at_fpr_0.001": ranking.tpr_at_fpr_of(t, 0.001),
-                    "min_dcf": ranking.min_dcf_of(t, self._costs),
+                    "min_dcf": ranking.min_dcf_of(t),
                 }
             one_class = (real_sums[:, 0] == 0) | (fake_sums[:, 0] == 0)
             if one_class.any():

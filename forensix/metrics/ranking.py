@@ -12,12 +12,11 @@ X. Wang et al., "ASVspoof 5: crowdsourced speech data, deepfakes, and adversaria
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from forensix.metrics.checks import Costs, Floats, split
+from forensix.metrics.checks import FAKE_COST, REAL_COST, Floats, split
 
 
 @dataclass(frozen=True)
@@ -119,35 +118,17 @@ def average_precision_of(t: Tally) -> Floats:
     return precisions
 
 
-def eer(labels: ArrayLike, scores: ArrayLike, *, ties: Literal["apart", "together"] = "apart") -> float:
+def eer(labels: ArrayLike, scores: ArrayLike) -> float:
     """Return the equal error rate in [0, 1]; the positive class is fake.
 
-    The mean of the share of reals called fake and the share of fakes that pass, where the two differ least.
+    The mean of the share of reals called fake and the share of fakes that pass, where the two differ least. Equal
+    scores are taken one after the other, reals before fakes, and so count against the detector: this is what the
+    ASVspoof 5 evaluation code does, and a detector that gives every file the same score gets 1.
 
-    Parameters
-    ----------
-    ties
-        What happens to equal scores. ``"apart"`` takes them one after the other, reals before fakes, and so counts
-        ties against the detector: this is what the ASVspoof 5 evaluation code does, and a detector that gives every
-        file the same score gets 1. ``"together"`` accepts or rejects them as one, and such a detector gets 0.5.
-
-    Examples
-    --------
-    >>> eer([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6])
-    0.3333333333333333
-    >>> eer([0, 0, 1, 1], [7, 7, 7, 7]), eer([0, 0, 1, 1], [7, 7, 7, 7], ties="together")
-    (1.0, 0.5)
+    >>> eer([0, 0, 0, 1, 1, 1], [1, 2, 4, 3, 5, 6]), eer([0, 0, 1, 1], [7, 7, 7, 7])
+    (0.3333333333333333, 1.0)
     """
-    if ties == "apart":
-        return float(eer_of(_tally(labels, scores)[1])[0])
-    if ties != "together":
-        raise ValueError(f"ties must be 'apart' or 'together': got {ties!r}")
-    real, fake = split(labels, scores)
-    thresholds = np.append(np.unique(np.concatenate([real, fake])), np.inf)
-    alarms = 1 - np.searchsorted(np.sort(real), thresholds) / real.size
-    missed = np.searchsorted(np.sort(fake), thresholds) / fake.size
-    at = np.argmin(np.abs(missed - alarms))
-    return float((missed[at] + alarms[at]) / 2)
+    return float(eer_of(_tally(labels, scores)[1])[0])
 
 
 def eer_of(t: Tally) -> Floats:
@@ -202,21 +183,21 @@ def tpr_at_fpr_of(t: Tally, fpr: float) -> Floats:
     return rates
 
 
-def min_dcf(labels: ArrayLike, scores: ArrayLike, costs: Costs = Costs()) -> float:  # noqa: B008
+def min_dcf(labels: ArrayLike, scores: ArrayLike) -> float:
     """Return the smallest detection cost over all thresholds; 1 is what a detector without knowledge reaches.
 
-    The cost is normalised by that of the cheaper constant decision, as in ASVspoof 5.
+    The costs are those of ASVspoof 5, normalised by that of the cheaper constant decision.
 
     >>> min_dcf([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9]), min_dcf([0, 0, 1, 1], [0.5, 0.5, 0.5, 0.5])
     (0.0, 1.0)
     """
-    return float(min_dcf_of(_tally(labels, scores)[1], costs)[0])
+    return float(min_dcf_of(_tally(labels, scores)[1])[0])
 
 
-def min_dcf_of(t: Tally, costs: Costs) -> Floats:
+def min_dcf_of(t: Tally) -> Floats:
     """Return the smallest normalised cost of each draw."""
-    cost = costs.real / t.n_real * t.at_least - costs.fake / t.n_fake * t.up_to
-    normalised: Floats = (costs.fake + np.minimum(cost.min(axis=1), 0)) / min(costs.real, costs.fake)
+    cost = REAL_COST / t.n_real * t.at_least - FAKE_COST / t.n_fake * t.up_to
+    normalised: Floats = (FAKE_COST + np.minimum(cost.min(axis=1), 0)) / FAKE_COST
     return normalised
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from forensix.calibration import Calibration
-from forensix.models.card import ModelCard
+from forensix.models.card import ModelCard, Output
 from forensix.models.inputs import is_file
 from forensix.models.placement import Network, Placement
 from forensix.models.store import LoadedModel
@@ -102,12 +102,15 @@ class Detector(ABC):
         return (self.card.calibration or _UNCALIBRATED).score(logits)
 
     def _one_logit(self, outputs: Tensor) -> Scores:
-        """Turn outputs (n, labels), or (n,), into logits (n,), higher for fake: here alone direction is set."""
-        values = outputs.double().numpy()
-        if values.ndim == 1:
-            return values
-        fake, real = self.card.output.fake, self.card.output.real
-        return np.asarray(sum(sign * values[:, at] for sign, at in ((1, fake), (-1, real)) if at is not None))
+        return read_out(outputs.double(), self.card.output).numpy()
+
+
+def read_out(values: Tensor, output: Output) -> Tensor:
+    """Return logits (n,), higher for fake, of a network's outputs (n,) or (n, labels): here alone direction is set."""
+    if values.ndim == 1:
+        return values
+    signed = [sign * values[:, at] for sign, at in ((1, output.fake), (-1, output.real)) if at is not None]
+    return torch.stack(signed).sum(0)
 
 
 def batches(network: Network, inputs: Iterable[Tensor]) -> Iterator[tuple[Tensor, ...]]:

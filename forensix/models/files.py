@@ -3,11 +3,12 @@
 import glob
 import hashlib
 import os
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from forensix.errors import MissingExtra, WeightsMismatch, WeightsMissing
-from forensix.models.card import ModelCard
+from forensix.models.card import ModelCard, WeightsFile
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -18,17 +19,8 @@ MAX_PULL_BYTES = 4 * 1024**3
 _HUB = "https://huggingface.co/"
 
 
-class WeightFile(Protocol):
-    """A file as a card names it: the card itself for its own weights, or its ``base``."""
-
-    @property
-    def weights(self) -> str: ...  # noqa: D102
-    @property
-    def url(self) -> str | None: ...  # noqa: D102
-    @property
-    def sha256(self) -> str: ...  # noqa: D102
-    @property
-    def hash_from(self) -> str: ...  # noqa: D102
+WeightFile = ModelCard | WeightsFile
+"""A file as a card names it: the card itself for its own weights, or its ``base``."""
 
 
 def weight_files(card: ModelCard) -> list[WeightFile]:
@@ -89,6 +81,14 @@ def _find(name: str, file: WeightFile, folder: str | os.PathLike[str] | None, sh
     remedy = f"'forensix models pull {name}' fetches them" if file.url else "reinstall forensix"
     where = folder if folder is not None else "the package, FORENSIX_CHECKPOINTS and the cache"
     raise WeightsMissing(f"the weights of {name!r} ({file.weights}) are not in {where}: {remedy}")
+
+
+def of_package(package: str, path: str) -> Path | None:
+    """Return a file that an installed package brings; the package is looked for, not imported."""
+    spec = find_spec(package)
+    places = spec.submodule_search_locations if spec else None
+    file = Path(places[0]) / path if places else None
+    return file if file and file.is_file() else None
 
 
 def sha256_of(path: Path) -> str:

@@ -71,16 +71,24 @@ def _build(slot: str, name: str, placement: Placement) -> Any:
 
 def _read(name: str, slot: str | None) -> "Detector":
     """Return the detector of a card or of the hub; it must fill the slot, if one is named."""
-    hub = _is_hub(name)
-    if not hub:
+    if _is_hub(name):
+        from forensix.models.hub import load_hub
+
+        model = load_hub(name)
+    else:
         _check(get_card(name), slot)
-    model = load_hub(name) if hub else load_model(name)
+        model = load_model(name)
     _check(model.card, slot)
     if model.card.architecture == "ensemble":
         from forensix.models.ensemble import ensemble_of
 
         folder = Path(name) if Path(name).is_dir() else Path(name).parent
         return ensemble_of(model, folder, lambda member: _read(member, model.card.component))
+    return detector_of(model)
+
+
+def detector_of(model: "LoadedModel") -> "Detector":
+    """Return the detector that feeds a network as its card says."""
     module, _, maker = READERS[model.card.component].partition(":")
     detector: Detector = getattr(import_module(module), maker)(model)
     return detector
@@ -95,13 +103,6 @@ def _check(card: ModelCard, slot: str | None) -> None:
         raise UsageError(f"{card.name} is a {card.component}, which tells no fake from real")
     if slot not in (None, card.component):
         raise UsageError(f"{card.name} is a {card.component}, not a {slot}")
-
-
-def load_hub(name: str) -> "LoadedModel":
-    """Return a classifier of the Hugging Face hub; see `forensix.models.hub`."""
-    from forensix.models import hub
-
-    return hub.load_hub(name)
 
 
 def is_hub(name: str) -> bool:

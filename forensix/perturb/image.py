@@ -113,10 +113,10 @@ def shared(rgb: RGB, rng: np.random.Generator) -> RGB:
 
 
 def repeated(
-    times: float, rng: np.random.Generator, steps: Sequence[Callable[[RGB, np.random.Generator], RGB]], rgb: RGB
+    steps: Sequence[Callable[[RGB, np.random.Generator], RGB]], rgb: RGB, times: int, rng: np.random.Generator
 ) -> RGB:
-    """Take the steps one after the other, all of them ``times`` over and at least once."""
-    for _ in range(max(1, int(times))):
+    """Take the steps one after the other, all of them ``times`` over."""
+    for _ in range(times):
         for step in steps:
             rgb = step(rgb, rng)
     return rgb

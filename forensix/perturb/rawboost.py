@@ -38,15 +38,13 @@ def convolutive(samples: Samples, rng: np.random.Generator, *, below_db: float |
     return _to_peak(mixed, peak)
 
 
-def impulsive(
-    samples: Samples, rng: np.random.Generator, *, share: float | None = None, gain_db: float | None = None
-) -> Samples:
+def impulsive(samples: Samples, rng: np.random.Generator, *, share: float | None = None) -> Samples:
     """Add impulses in proportion to the signal at a ``share`` of the samples (drawn from 0 to 10 %).
 
-    The impulses are uniform within ``gain_db`` (6 dB by default: up to twice the sample) either way.
+    The impulses are uniform within 6 dB (up to twice the sample) either way.
     """
     share = float(rng.uniform(0, 0.1)) if share is None else share
-    gain = 10 ** ((6.0 if gain_db is None else gain_db) / 20)
+    gain = 10 ** (6.0 / 20)
     peak = float(np.abs(samples).max(initial=0))
     hit = rng.random(samples.size, dtype=np.float32) < share
     factors = rng.uniform(-gain, gain, samples.size).astype(np.float32)

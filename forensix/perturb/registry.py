@@ -7,6 +7,7 @@ degraded alike in every run, on every machine and in any order, and nothing depe
 import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from typing import Any, Literal
 
@@ -57,7 +58,8 @@ class Degradation:
             raise UsageError(
                 f"{self.name} goes from file to file: forensix.perturb.degrade_file(path, {self.name!r}, ...)"
             )
-        return self.apply(data, strength, self._generator(data, strength, seed))
+        amount = strength if strength is None or self.unit not in _INTEGER_UNITS else round(strength)
+        return self.apply(data, amount, self._generator(data, strength, seed))
 
     def _check(self, strength: Strength) -> None:
         if (strength is None) != (self.strengths == (None,)):
@@ -87,159 +89,74 @@ class Degradation:
         return np.random.default_rng(int.from_bytes(digest.digest()[:16], "little"))
 
 
+def _picture(
+    name: str, strengths: tuple[float, ...], unit: str, bounds: tuple[float, float], summary: str, change: Any
+) -> Degradation:
+    """Return a degradation of pictures without chance, by ``change(rgb, strength)``."""
+    return Degradation("image", name, strengths, unit, bounds, summary, lambda rgb, strength, _: change(rgb, strength))
+
+
+def _sound(
+    name: str, strengths: tuple[float, ...], unit: str, bounds: tuple[float, float], summary: str, change: Any, key: str
+) -> Degradation:
+    """Return a degradation of sound by ``change(samples, generator, key=strength)``."""
+
+    def apply(samples: Any, strength: Any, generator: np.random.Generator) -> Any:
+        return change(samples, generator, **{key: strength})
+
+    return Degradation("audio", name, strengths, unit, bounds, summary, apply)
+
+
+def _line(name: str, summary: str, change: Any) -> Degradation:
+    """Return a telephone line, which has no strengths, by ``change(samples, generator)``."""
+    return Degradation("audio", name, (None,), "", None, summary, lambda samples, _, rng: change(samples, rng))
+
+
+def _sent_on(name: str, summary: str, *steps: Any) -> Degradation:
+    """Return a degradation of pictures by ``step(rgb, generator)``, one after the other, some times over."""
+    return Degradation("image", name, (1, 2, 3), "times", (1, 20), summary, partial(image.repeated, steps))
+
+
 _IMAGES = (
-    Degradation(
-        "image", "jpeg", (90, 70, 50, 30), "quality", (1, 100), "JPEG, 4:2:0", lambda x, s, _: image.jpeg(x, round(s))
-    ),
-    Degradation(
-        "image", "webp", (90, 70, 50), "quality", (1, 100), "lossy WebP", lambda x, s, _: image.webp(x, round(s))
-    ),
-    Degradation(
-        "image", "resize", (0.75, 0.5, 0.25), "factor", (0.01, 0.99), "scaled down", lambda x, s, _: image.resize(x, s)
-    ),
-    Degradation(
-        "image", "enlarge", (1.25, 1.5, 2.0), "factor", (1.01, 16), "scaled up", lambda x, s, _: image.enlarged(x, s)
-    ),
-    Degradation(
-        "image", "blur", (0.5, 1.0, 2.0, 3.0), "sigma, px", (0.2, 100), "Gaussian", lambda x, s, _: image.blur(x, s)
-    ),
+    _picture("jpeg", (90, 70, 50, 30), "quality", (1, 100), "JPEG, 4:2:0", image.jpeg),
+    _picture("webp", (90, 70, 50), "quality", (1, 100), "lossy WebP", image.webp),
+    _picture("resize", (0.75, 0.5, 0.25), "factor", (0.01, 0.99), "scaled down", image.resize),
+    _picture("enlarge", (1.25, 1.5, 2.0), "factor", (1.01, 16), "scaled up", image.enlarged),
+    _picture("blur", (0.5, 1.0, 2.0, 3.0), "sigma, px", (0.2, 100), "Gaussian", image.blur),
     Degradation("image", "noise", (2.0, 4.0, 8.0, 16.0), "sigma, grey levels", (0.2, 255), "Gaussian", image.noise),
-    Degradation(
-        "image",
-        "crop",
-        (0.9, 0.7, 0.5),
-        "share of the sides",
-        (0.01, 0.99),
-        "centre kept",
-        lambda x, s, _: image.centre(x, s),
-    ),
-    Degradation(
-        "image",
-        "screenshot",
-        (1, 2, 3),
-        "times",
-        (1, 20),
-        "shown at another size and tone, captured off its grid",
-        lambda x, s, rng: image.repeated(s, rng, (image.screenshot,), x),
-    ),
-    Degradation(
-        "image",
-        "shared",
-        (1, 2, 3),
-        "times",
-        (1, 20),
-        "through a social network: at most 1080 px, JPEG 65 to 85",
-        lambda x, s, rng: image.repeated(s, rng, (image.shared,), x),
-    ),
-    Degradation(
-        "image",
-        "screenshot_shared",
-        (1, 2, 3),
-        "times",
-        (1, 20),
-        "a screenshot that is sent on",
-        lambda x, s, rng: image.repeated(s, rng, (image.screenshot, image.shared), x),
-    ),
+    _picture("crop", (0.9, 0.7, 0.5), "share of the sides", (0.01, 0.99), "centre kept", image.centre),
+    _sent_on("screenshot", "shown at another size and tone, captured off its grid", image.screenshot),
+    _sent_on("shared", "through a social network: at most 1080 px, JPEG 65 to 85", image.shared),
+    _sent_on("screenshot_shared", "a screenshot that is sent on", image.screenshot, image.shared),
 )
+_BENT = "RawBoost-like: filtered powers of the signal"
+_HIT = "RawBoost-like: impulses in proportion to the signal"
+_NOTCHED = "RawBoost-like: stationary noise through notches"
+_PINK, _ROOM = partial(audio.noise, slope=1.0), partial(audio.reverberate, direct_db=6.0)
 _AUDIO = (
-    Degradation(
-        "audio", "mp3", (64, 32, 16), "kbit/s", (8, 160), "MP3", lambda x, s, r: audio.mp3(x, r, kbps=round(s))
-    ),
-    Degradation("audio", "aac", (64, 32, 16), "kbit/s", (8, 96), "AAC", lambda x, s, r: audio.aac(x, r, kbps=round(s))),
-    Degradation(
-        "audio", "opus", (32, 16, 8), "kbit/s", (6, 256), "Opus", lambda x, s, r: audio.opus(x, r, kbps=round(s))
-    ),
-    Degradation(
-        "audio", "telephone", (None,), "", None, "300 to 3400 Hz, G.711", lambda x, s, r: audio.telephone(x, r)
-    ),
-    Degradation("audio", "g722", (None,), "", None, "wide-band telephony", lambda x, s, r: audio.g722(x, r)),
-    Degradation(
-        "audio",
-        "pink_noise",
-        (30.0, 20.0, 10.0),
-        "dB SNR",
-        (-20, 80),
-        "Gaussian, pink",
-        lambda x, s, r: audio.noise(x, r, snr_db=s, slope=1.0),
-    ),
-    Degradation(
-        "audio",
-        "reverberation",
-        (0.2, 0.4, 0.8),
-        "decay, s",
-        (0.05, 10),
-        "a room, 6 dB under the voice",
-        lambda x, s, r: audio.reverberate(x, r, decay_s=s, direct_db=6.0),
-    ),
-    Degradation(
-        "audio",
-        "low_pass",
-        (6000.0, 4000.0, 3000.0),
-        "Hz",
-        (50, 7800),
-        "nothing above",
-        lambda x, s, r: audio.low_pass(x, r, cutoff_hz=s),
-    ),
-    Degradation(
-        "audio",
-        "clip",
-        (0.002, 0.01, 0.05),
-        "share of samples",
-        (0.0001, 0.5),
-        "overdriven",
-        lambda x, s, r: audio.clip(x, r, fraction=s),
-    ),
-    Degradation(
-        "audio",
-        "convolutive",
-        (20.0, 10.0, 5.0),
-        "dB below",
-        (0, 60),
-        "RawBoost-like: filtered powers of the signal",
-        lambda x, s, r: rawboost.convolutive(x, r, below_db=s),
-    ),
-    Degradation(
-        "audio",
-        "impulsive",
-        (0.01, 0.05, 0.1),
-        "share of samples",
-        (0.0001, 1),
-        "RawBoost-like: impulses in proportion to the signal",
-        lambda x, s, r: rawboost.impulsive(x, r, share=s),
-    ),
-    Degradation(
-        "audio",
-        "coloured",
-        (40.0, 25.0, 10.0),
-        "dB SNR",
-        (-20, 80),
-        "RawBoost-like: stationary noise through notches",
-        lambda x, s, r: rawboost.coloured(x, r, snr_db=s),
-    ),
-    Degradation(
-        "audio",
-        "rawboost",
-        (0.2, 0.5, 1.0),
-        "of the whole range",
-        (0, 1),
-        "the last three in turn",
-        lambda x, s, r: rawboost.series(x, r, strength=s),
+    _sound("mp3", (64, 32, 16), "kbit/s", (8, 160), "MP3", audio.mp3, "kbps"),
+    _sound("aac", (64, 32, 16), "kbit/s", (8, 96), "AAC", audio.aac, "kbps"),
+    _sound("opus", (32, 16, 8), "kbit/s", (6, 256), "Opus", audio.opus, "kbps"),
+    _line("telephone", "300 to 3400 Hz, G.711", audio.telephone),
+    _line("g722", "wide-band telephony", audio.g722),
+    _sound("pink_noise", (30.0, 20.0, 10.0), "dB SNR", (-20, 80), "Gaussian, pink", _PINK, "snr_db"),
+    _sound("reverberation", (0.2, 0.4, 0.8), "decay, s", (0.05, 10), "a room, 6 dB under the voice", _ROOM, "decay_s"),
+    _sound("low_pass", (6000.0, 4000.0, 3000.0), "Hz", (50, 7800), "nothing above", audio.low_pass, "cutoff_hz"),
+    _sound("clip", (0.002, 0.01, 0.05), "share of samples", (0.0001, 0.5), "overdriven", audio.clip, "fraction"),
+    _sound("convolutive", (20.0, 10.0, 5.0), "dB below", (0, 60), _BENT, rawboost.convolutive, "below_db"),
+    _sound("impulsive", (0.01, 0.05, 0.1), "share of samples", (0.0001, 1), _HIT, rawboost.impulsive, "share"),
+    _sound("coloured", (40.0, 25.0, 10.0), "dB SNR", (-20, 80), _NOTCHED, rawboost.coloured, "snr_db"),
+    _sound(
+        "rawboost", (0.2, 0.5, 1.0), "of the whole range", (0, 1), "the last three in turn", rawboost.series, "strength"
     ),
 )
+_CRF, _SCALE = (23, 28, 33, 38, 43), (0.75, 0.5, 0.25)
 _VIDEO = (
-    Degradation(
-        "video",
-        "crf",
-        (23, 28, 33, 38, 43),
-        "CRF of x264",
-        (0, 51),
-        "compressed again",
-        encode=lambda s: {"crf": float(s)},
-    ),
+    Degradation("video", "crf", _CRF, "CRF of x264", (0, 51), "compressed again", encode=lambda s: {"crf": float(s)}),
     Degradation(
         "video",
         "scale",
-        (0.75, 0.5, 0.25),
+        _SCALE,
         "factor",
         (0.01, 0.99),
         "scaled down, compressed at CRF 18",

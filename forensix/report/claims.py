@@ -7,8 +7,8 @@ from pathlib import Path
 
 from forensix.metadata.facts import Fact, Node
 from forensix.report.structure import path_to
-from forensix.report.words import SEVERITIES, plural
-from forensix.schema import Claim, ForensicResult, Result
+from forensix.report.words import plural
+from forensix.schema import SEVERITIES, Claim, ForensicResult, Result
 from forensix.tasks.evidence import Basis, FactList, Outcome, StructureMap
 
 LINE_BYTES = 16

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from forensix.report.claims import cut, facts_with_claims, numbered, said
 from forensix.report.sections import Section, sections
 from forensix.report.words import content_text, info_rows, size_text, task_title
+from forensix.schema import SEVERITIES
 
 if TYPE_CHECKING:
     from forensix.report.report import Report
@@ -78,9 +79,8 @@ def _joined(a: dict[str, str], b: dict[str, str]) -> tuple[tuple[str, str, str],
 def _claims(first: "Report", second: "Report") -> tuple[tuple[str, str, str], ...]:
     a, b = ([(severity, claim.claim) for severity, claim in _claim_rows(report)] for report in (first, second))
     claims = dict.fromkeys((*a, *b))
-    order = {"critical": 0, "suspect": 1, "benign": 2}
     whose = {row: "both" if row in a and row in b else "first" if row in a else "second" for row in claims}
-    ordered = sorted(claims, key=lambda row: order[row[0]])
+    ordered = sorted(claims, key=lambda row: SEVERITIES.index(row[0]))
     return tuple((severity, claim, whose[severity, claim]) for severity, claim in ordered)
 
 

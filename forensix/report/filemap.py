@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from forensix.report.charts import percent
 from forensix.report.structure import KINDS, ShownNode, listed
+from forensix.schema import SEVERITIES
 from forensix.tasks.evidence import StructureMap
 
 MAX_ROWS = 3
@@ -231,10 +232,9 @@ def _marks(rows: Sequence[Sequence[Piece]], claims: Iterable[tuple[int, str, int
             groups[-1].append(row)
         else:
             groups.append([row])
-    order = ("critical", "suspect", "benign")
     marks = []
     for group in groups:
-        severity = min((row[2] for row in group), key=order.index)
+        severity = min((row[2] for row in group), key=SEVERITIES.index)
         title = "; ".join(dict.fromkeys(f"claim {n}: byte {offset:,} ({offset:#x})" for _, n, _, offset in group[:12]))
         marks.append(Mark(round(group[0][0], 3), _numbers(group), severity, title))
     return tuple(marks)

@@ -8,8 +8,8 @@ then what stays undecided, where nothing was found, and what failed.
 from collections.abc import Mapping, Sequence
 
 from forensix.report.claims import cut
-from forensix.report.words import SEVERITIES, plural, verdict_class
-from forensix.schema import Claim, ForensicResult
+from forensix.report.words import plural, verdict_class
+from forensix.schema import SEVERITIES, Claim, ForensicResult
 from forensix.tasks.catalogue import describe
 from forensix.tasks.evidence import Outcome
 from forensix.tasks.verdicts import score_text

@@ -24,9 +24,10 @@ from markupsafe import Markup
 from forensix.errors import UsageError
 from forensix.report import charts, filemap, film, strips, structure, words
 from forensix.report.claims import ClaimView, cut
-from forensix.report.embedded import Room, safe_film, safe_picture, safe_sound
+from forensix.report.embedded import Room, safe
 from forensix.report.sections import Section, sections
 from forensix.report.text import marked, visible
+from forensix.schema import SEVERITIES
 from forensix.tasks.evidence import Bounds, Curve, Film, Lineage, Recording, StructureMap, Table, Timeline
 from forensix.tasks.verdicts import score_text
 
@@ -57,19 +58,9 @@ def _clean(value: Any) -> Any:
     return visible(value, lines=True) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def safe_uri(uri: str) -> Markup:
-    """Return a picture's data URI, ready for an attribute, or nothing when it is not a picture of ours."""
-    return Markup(uri if safe_picture(uri) else "")
-
-
-def safe_sound_uri(uri: str) -> Markup:
-    """Return a sound's data URI, ready for an attribute, or nothing when it is not a sound of ours."""
-    return Markup(uri if safe_sound(uri) else "")
-
-
-def safe_film_uri(uri: str) -> Markup:
-    """Return a film's data URI, ready for an attribute, or nothing when it is not a film of ours."""
-    return Markup(uri if safe_film(uri) else "")
+def safe_uri(uri: str, kind: str) -> Markup:
+    """Return a data URI, ready for an attribute, or nothing when it is not a picture, sound or film of ours."""
+    return Markup(uri if safe(uri, kind) else "")
 
 
 def coded(html: Markup) -> Markup:
@@ -90,7 +81,7 @@ def map_view(item: StructureMap, claims: Iterable[ClaimView]) -> filemap.FileMap
 def by_severity(claims: Iterable[ClaimView]) -> list[tuple[str, list[ClaimView]]]:
     """Return the claims of each severity that there is, gravest first."""
     claims = list(claims)
-    groups = [(severity, [c for c in claims if c.severity == severity]) for severity in words.SEVERITIES]
+    groups = [(severity, [c for c in claims if c.severity == severity]) for severity in SEVERITIES]
     return [(severity, group) for severity, group in groups if group]
 
 
@@ -109,8 +100,6 @@ def environment() -> Environment:
         "shown": marked,
         "link": quote,
         "safe_uri": safe_uri,
-        "safe_sound_uri": safe_sound_uri,
-        "safe_film_uri": safe_film_uri,
         "duration": words.time_text,
         "coded": coded,
         "score": score_text,
@@ -182,8 +171,8 @@ def _context(report: "Report", anchor: str = "") -> dict[str, Any]:
 def _script(sections: Iterable[Section]) -> Markup:
     """Return the script that lets the displays of a recording or a film follow its player, where there is one."""
     displays = [d for section in sections for d in section.displays]
-    has_sound = any(isinstance(d, Recording) and safe_sound(d.sound) for d in displays)
-    if not has_sound and not any(isinstance(d, Film) and safe_film(d.clip) for d in displays):
+    has_sound = any(isinstance(d, Recording) and safe(d.sound, "sound") for d in displays)
+    if not has_sound and not any(isinstance(d, Film) and safe(d.clip, "film") for d in displays):
         return Markup()
     return Markup(files("forensix.report").joinpath("templates/follow.js").read_text(encoding="utf-8"))
 

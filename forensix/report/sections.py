@@ -49,20 +49,9 @@ class Section:
     limits: tuple[tuple[str, str], ...] = ()
     claims: tuple[ClaimView, ...] = ()
     transcript: str | None = None
-    pictures: tuple["ShownPicture", ...] = ()
+    pictures: tuple[tuple[Picture, int | None], ...] = ()
+    """Each with the number of the claim that it was drawn for."""
     displays: tuple[Evidence, ...] = ()
-
-
-@dataclass(frozen=True)
-class ShownPicture:
-    """A picture, with the number of the claim that it was drawn for."""
-
-    title: str
-    data_uri: str
-    caption: str
-    number: int | None = None
-    is_wide: bool = False
-    is_heat: bool = False
 
 
 def _face_evidence(result: FaceResult, *, inconclusive: bool) -> Iterator[Evidence]:
@@ -215,12 +204,7 @@ def _section(report: "Report", task: str, outcome: Outcome) -> Section:
         limits=tuple(_limits(task, result, used)),
         claims=claims,
         transcript=getattr(result, "transcript", None),
-        pictures=tuple(
-            ShownPicture(
-                p.title, p.data_uri, p.caption, numbers.get(p.claim) if p.claim else None, p.is_wide, p.is_heat
-            )
-            for p in pictures
-        ),
+        pictures=tuple((p, numbers.get(p.claim) if p.claim else None) for p in pictures),
         displays=tuple(e for e in evidence if not isinstance(e, Picture)),
     )
 

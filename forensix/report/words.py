@@ -3,7 +3,7 @@
 import math
 import re
 
-from forensix.schema import ForensicResult
+from forensix.schema import SEVERITIES, ForensicResult
 from forensix.tasks.catalogue import Verdict, describe
 from forensix.tasks.evidence import Outcome
 
@@ -33,7 +33,6 @@ MANIPULATIONS = {
     "face_synthesis": "face synthesis",
 }
 
-SEVERITIES = ("critical", "suspect", "benign")
 SEVERITY_MEANING = {
     "critical": "speaks against the file being what it seems",
     "suspect": "calls for an explanation",

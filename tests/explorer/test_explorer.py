@@ -14,7 +14,6 @@ import pytest
 import forensix
 from forensix.errors import MissingExtra, UsageError
 from forensix.explorer import Explorer
-from forensix.explorer.files import files_in
 from forensix.explorer.running import STOPPED, Running
 from tests.explorer.conftest import HOSTILE
 
@@ -249,10 +248,9 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_only_so_many_files_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for i in range(5):
         (tmp_path / f"{i}.jpg").touch()
-    monkeypatch.setattr("forensix.explorer.files.MAX_FILES", 3)
-    assert files_in(tmp_path) == (("0.jpg", "1.jpg", "2.jpg"), True)
+    monkeypatch.setattr("forensix.explorer.opening.MAX_FILES", 3)
     explorer = forensix.explore(tmp_path)
-    assert len(explorer.files) == 3 and "are listed" in explorer.message
+    assert explorer.files == ("0.jpg", "1.jpg", "2.jpg") and "are listed" in explorer.message
 
 
 def test_the_notebook_gets_a_widget(media: Path) -> None:

@@ -5,7 +5,7 @@ import base64
 import numpy as np
 import pytest
 
-from forensix.report.embedded import safe_film
+from forensix.report.embedded import safe
 from forensix.report.film import film_view
 from forensix.tasks.evidence import Curve, Film, Span, Timeline
 from forensix.tasks.film import film_uri, pictures_of
@@ -32,7 +32,7 @@ def test_a_film_of_nothing_is_drawn() -> None:
 def test_pictures_come_back_at_their_times() -> None:
     pictures = [(ms, np.full((41, 61, 3), grey, np.uint8)) for ms, grey in ((0.0, 30), (0.2, 90), (400.0, 200))]
     uri = film_uri(pictures, 1000.0)
-    assert safe_film(uri)
+    assert safe(uri, "film")
     actual = list(pictures_of(uri))
     assert [ms for ms, _ in actual] == pytest.approx([0, 1, 400, 999], abs=1)
     assert [round(float(rgb.mean())) for _, rgb in actual] == pytest.approx([30, 90, 200, 200], abs=4)
@@ -51,4 +51,4 @@ def test_pictures_come_back_at_their_times() -> None:
     ],
 )
 def test_only_films_of_ours_are_embedded(uri: str) -> None:
-    assert not safe_film(uri)
+    assert not safe(uri, "film")

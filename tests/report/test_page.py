@@ -11,7 +11,7 @@ import pytest
 from forensix.errors import UsageError
 from forensix.metadata.facts import Fact, Node
 from forensix.report import Report, render_page, save_page
-from forensix.report.embedded import safe_picture
+from forensix.report.embedded import safe
 from forensix.report.page import coded, python_call, render_fragment
 from forensix.schema import Claim, ClaimLists, DocumentDetails, FaceResult, ForensicResult
 from forensix.tasks.evidence import Basis, Curve, FactList, Outcome, StructureMap, Table
@@ -40,7 +40,7 @@ def test_hidden_characters_are_shown(report: Report) -> None:
 
 def test_only_pictures_of_ours_are_embedded(page: Page) -> None:
     sources = [value for tag, name, value in page.attributes if name in {"src", "xlink:href", "action"}]
-    assert sources and all(safe_picture(s) for s in sources)
+    assert sources and all(safe(s, "picture") for s in sources)
     assert "Left out: not a JPEG or PNG picture." in page.text
     assert all(not value.startswith("javascript:") for _, _, value in page.attributes)
 
@@ -293,5 +293,5 @@ def test_the_call_that_repeats_a_report_is_python(report: Report) -> None:
     ],
 )
 def test_what_is_not_a_picture_is_refused(uri: str) -> None:
-    assert not safe_picture(uri)
-    assert safe_picture(picture()) and safe_picture(picture("JPEG"))
+    assert not safe(uri, "picture")
+    assert safe(picture(), "picture") and safe(picture("JPEG"), "picture")

@@ -52,6 +52,7 @@ SPEAKER = {
     "segments": [{"start": 0, "end": 1.5}],
     "audio_features": dict.fromkeys(spec.FEATURE_NAMES, FEATURE),
 }
+REAL_SPEAKER = {"class_name": "real", "gender": "unknown", "speaker": "s", "segments": [{"start": 0, "end": 1}]}
 CLAIM = {"claim": "c", "explanation": "e", "type": "dates", "user_category": "dates", "value": ["v"]}
 FORENSIC = {
     "claim_lists": {"critical": [CLAIM], "suspect": [], "benign": []},
@@ -82,6 +83,7 @@ ALLOWED = (
     ("ai_generated_image_detection", {"class_name": "real"}),
     ("ai_generated_image_detection", FAKE_IMAGE),
     ("voice_analysis", FAKE_VOICE),
+    ("voice_analysis", {"class_name": "real", "explanation": [REAL_SPEAKER]}),
     ("voice_analysis", {"class_name": "no_speech", "transcript": ""}),
     ("forensic_analysis", FORENSIC),
     ("forensic_analysis", {**FORENSIC, "document_details": {}, "red_flags": {}, "trigger_values": {}}),
@@ -97,6 +99,7 @@ FORBIDDEN = {
     "fake without a probability": ("face_manipulation", {"class_name": "fake"}),
     "explanation of no faces": ("face_manipulation", {"class_name": "no_faces", "explanation": []}),
     "explanation of a real face": ("face_manipulation", {"class_name": "real", "explanation": []}),
+    "manipulation of a real face": ("face_manipulation", {"class_name": "real", "manipulation_type": "faceswap"}),
     "another class": ("face_manipulation", {"class_name": "uncertain"}),
     "another manipulation": ("face_manipulation", but(FAKE_FACE, manipulation_type="morph")),
     "a score": ("face_manipulation", but(FAKE_FACE, score=0.5)),
@@ -115,6 +118,14 @@ FORBIDDEN = {
         {"class_name": "real", "model_attribution": "sdxl"},
     ),
     "explanation of a real picture": ("ai_generated_image_detection", {"class_name": "real", "explanation": {}}),
+    "odds of a real picture": (
+        "ai_generated_image_detection",
+        {"class_name": "real", "model_attribution_probability": 0.4},
+    ),
+    "generators of a real picture": (
+        "ai_generated_image_detection",
+        {"class_name": "real", "model_attributions": FAKE_IMAGE["model_attributions"]},
+    ),
     "generator with capitals": ("ai_generated_image_detection", but(FAKE_IMAGE, model_attribution="SDXL 1.0")),
     "probability above one": ("ai_generated_image_detection", but(FAKE_IMAGE, class_probability=1.01)),
     "probability below zero": ("ai_generated_image_detection", but(FAKE_IMAGE, class_probability=-0.01)),

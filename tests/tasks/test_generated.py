@@ -48,13 +48,6 @@ def result(path: Path, score: float, **options: object) -> dict:
     return report(path, score, **options).to_wire(TASK)["result"]
 
 
-@pytest.fixture(scope="module")
-def portrait(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("pictures") / "portrait.png"
-    Image.fromarray(skimage.data.astronaut()).save(path)
-    return path
-
-
 def test_a_real_picture_has_a_class_and_nothing_else(portrait: Path) -> None:
     assert result(portrait, 0.2) == {"class_name": "real"}
     actual = report(portrait, 0.2)

@@ -9,7 +9,7 @@ from forensix.errors import UsageError, WeightsMissing
 from forensix.models import get_card, load_model
 from forensix.models.files import SHIPPED
 from forensix.training.voice.clips import decode
-from forensix.voice.spoof import SpoofDetector, forensix_spoof, normalise, speech_span, trim
+from forensix.voice.spoof import SpoofDetector, detector_of, normalise, speech_span, trim
 
 RATE_HZ = 16_000
 
@@ -24,7 +24,7 @@ def hum(seconds: float, seed: int = 0) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def detector() -> SpoofDetector:
-    return forensix_spoof()
+    return detector_of(load_model("forensix-spoof"))
 
 
 @pytest.fixture(scope="module")

@@ -49,7 +49,7 @@ def test_silence_has_no_reading(reader: watermark.PerthReader, samples: np.ndarr
 
 
 def test_without_the_wheel_the_command_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watermark, "find_spec", lambda _: None)
+    monkeypatch.setattr(watermark, "of_package", lambda *_: None)
     watermark.perth.cache_clear()
     with pytest.raises(MissingExtra, match=r"forensix\[watermark\]"):
         watermark.perth()

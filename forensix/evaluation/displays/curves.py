@@ -7,17 +7,17 @@ A. Martin et al., "The DET curve in assessment of detection task performance", 1
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from forensix import metrics
 from forensix.evaluation import summary
 from forensix.evaluation.conditions import KEYS, sample
 from forensix.evaluation.displays import style
 from forensix.evaluation.displays.selection import Selected, default_column, selected
-from forensix.metrics import auc, average_precision, eer
 from forensix.metrics.checks import Floats, checked
 from forensix.metrics.confidence import roc_band
 
@@ -63,6 +63,7 @@ class CurveDisplay:
     figure_: "Figure | SubFigure | None" = None
 
     metric: ClassVar[str]
+    """The figure of merit, by its name in `forensix.metrics`."""
     short: ClassVar[str]
     has_band: ClassVar[bool] = False
 
@@ -116,10 +117,13 @@ class CurveDisplay:
     def _curve(
         cls, name: str, labels: NDArray[np.bool_], scores: Floats, interval: tuple[float, float] | None
     ) -> Curve:
-        thresholds, alarms, caught = _counts(labels, scores)
+        from sklearn.metrics import roc_curve
+
+        fpr, tpr, thresholds = roc_curve(labels, scores, drop_intermediate=False)
         n_fake = int(labels.sum())
         n_real = labels.size - n_fake
-        x, y, value = cls._points(alarms, caught, n_real, n_fake, labels, scores)
+        x, y = cls._points(fpr, tpr, n_real / n_fake)
+        value = getattr(metrics, cls.metric)(labels, scores)
         return Curve(name, x, y, thresholds, value, interval, n_real, n_fake)
 
     def _shown_band(self, curve: Curve) -> Band | None:
@@ -135,10 +139,8 @@ class CurveDisplay:
 
     @staticmethod
     @abstractmethod
-    def _points(
-        alarms: Floats, caught: Floats, n_real: int, n_fake: int, labels: NDArray[np.bool_], scores: Floats
-    ) -> tuple[Floats, Floats, float]:
-        """Return x, y and the figure of merit for counts of reals and fakes at and above each threshold."""
+    def _points(fpr: Floats, tpr: Floats, ratio: float) -> tuple[Floats, Floats]:
+        """Return x and y for the rates at each threshold; ``ratio`` is how many reals there are for a fake."""
 
     @abstractmethod
     def _draw(self, ax: "Axes") -> None:
@@ -156,10 +158,8 @@ class RocDisplay(CurveDisplay):
         return super().plot(ax)
 
     @staticmethod
-    def _points(
-        alarms: Floats, caught: Floats, n_real: int, n_fake: int, labels: NDArray[np.bool_], scores: Floats
-    ) -> tuple[Floats, Floats, float]:
-        return alarms / n_real, caught / n_fake, auc(labels, scores)
+    def _points(fpr: Floats, tpr: Floats, ratio: float) -> tuple[Floats, Floats]:
+        return fpr, tpr
 
     def _draw(self, ax: "Axes") -> None:
         lowest = min((0.5 / curve.n_real for curve in self.curves), default=0.5)
@@ -184,10 +184,8 @@ class DetDisplay(CurveDisplay):
     _TICKS = (0.0001, 0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99)
 
     @staticmethod
-    def _points(
-        alarms: Floats, caught: Floats, n_real: int, n_fake: int, labels: NDArray[np.bool_], scores: Floats
-    ) -> tuple[Floats, Floats, float]:
-        return alarms / n_real, 1 - caught / n_fake, eer(labels, scores)
+    def _points(fpr: Floats, tpr: Floats, ratio: float) -> tuple[Floats, Floats]:
+        return fpr, 1 - tpr
 
     def _draw(self, ax: "Axes") -> None:
         from scipy.stats import norm
@@ -226,11 +224,9 @@ class PrecisionRecallDisplay(CurveDisplay):
     metric, short = "average_precision", "AP"
 
     @staticmethod
-    def _points(
-        alarms: Floats, caught: Floats, n_real: int, n_fake: int, labels: NDArray[np.bool_], scores: Floats
-    ) -> tuple[Floats, Floats, float]:
-        precision = np.divide(caught, caught + alarms, out=np.ones_like(caught), where=caught + alarms > 0)
-        return caught / n_fake, precision, average_precision(labels, scores)
+    def _points(fpr: Floats, tpr: Floats, ratio: float) -> tuple[Floats, Floats]:
+        called = tpr + fpr * ratio
+        return tpr, np.divide(tpr, called, out=np.ones_like(tpr), where=called > 0)
 
     def _draw(self, ax: "Axes") -> None:
         shares = sorted({round(curve.n_fake / (curve.n_real + curve.n_fake), 3) for curve in self.curves})
@@ -249,13 +245,3 @@ def _band(part: Selected, n: int, group: str | None) -> Band | None:
         return None
     real, fake = (sample(part.rows[part.labels == label], group) for label in (False, True))
     return Band(_FPR, *roc_band(real, fake, _FPR, n=n))
-
-
-def _counts(labels: NDArray[np.bool_], scores: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return thresholds in descending order from infinity, and how many reals and fakes score no less."""
-    order = np.argsort(-scores, kind="stable")
-    s, y = scores[order], labels[order]
-    last = np.append(np.flatnonzero(np.diff(s)), s.size - 1)
-    caught: Any = np.concatenate([[0], np.cumsum(y)[last]]).astype(np.float64)
-    alarms: Any = np.concatenate([[0], np.cumsum(~y)[last]]).astype(np.float64)
-    return np.concatenate([[np.inf], s[last]]), alarms, caught

@@ -11,12 +11,10 @@ from starlette.exceptions import HTTPException
 
 from forensix.schema import SPEC_VERSION
 from forensix.service.api import openapi
-from forensix.service.api.context import Context, ReadyStore
-from forensix.service.api.creation import Queue
+from forensix.service.api.context import Context
 from forensix.service.api.middleware import RequestMiddleware, refused
 from forensix.service.api.routes import operations, tasks, tokens, webhooks
 from forensix.service.data import accounts
-from forensix.service.data.database import Database
 from forensix.service.errors import Refusal, not_found
 from forensix.service.settings import Settings
 from forensix.tasks.catalogue import task_names
@@ -25,24 +23,9 @@ _ROUTES = (tokens, tasks, webhooks, operations)
 _ABOUT = "Analyses media for AI manipulation or generation. Results by polling or, better, by webhook."
 
 
-def create_app(
-    settings: Settings | None = None, *, storage: ReadyStore | None = None, queue: Queue | None = None
-) -> FastAPI:
-    """Return the application; the database must have been migrated.
-
-    ``storage`` and ``queue`` stand in for those that the settings name.
-    """
-    settings = settings or Settings.read()
-    database = Database(settings, connections=16)
-    if storage is None:
-        from forensix.service.data.storage import Storage
-
-        storage = Storage(settings.storage_url, sync=settings.sync)
-    if queue is None:
-        from forensix.service.data.jobs import Jobs
-
-        queue = Jobs(settings, database)
-    context = Context(settings, database, storage, queue)
+def create_app(settings: Settings) -> FastAPI:
+    """Return the application; the database must have been migrated."""
+    context = Context(settings)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:

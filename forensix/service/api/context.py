@@ -9,18 +9,18 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from starlette.requests import Request
 
-from forensix.service.api.creation import Queue
 from forensix.service.api.limits import Rates
 from forensix.service.api.metrics import Metrics
 from forensix.service.api.probe import Probe
-from forensix.service.api.uploads import Store
 from forensix.service.data import accounts
 from forensix.service.data.database import Database
+from forensix.service.data.jobs import Jobs
+from forensix.service.data.storage import Storage
 from forensix.service.data.tokens import Bearer, Tokens
 from forensix.service.errors import bad_password, bad_token, busy
 from forensix.service.settings import Settings
@@ -33,19 +33,13 @@ _FRESH_S = 0.5
 """How long a look at the depth of the queue holds for further creations."""
 
 
-class ReadyStore(Store, Protocol):
-    """The storage, as far as the API is concerned."""
-
-    def ready(self) -> bool:
-        """Whether a file can be stored now."""
-
-
 class Context:
     """Made once an application; ``of(request)`` finds it."""
 
-    def __init__(self, settings: Settings, database: Database, storage: ReadyStore, queue: Queue) -> None:
-        self.settings, self.database, self.storage, self.queue = settings, database, storage, queue
-        self.tokens = Tokens(settings, database)
+    def __init__(self, settings: Settings) -> None:
+        self.settings, self.database = settings, Database(settings, connections=16)
+        self.storage, self.queue = Storage(settings.storage_url, sync=settings.sync), Jobs(settings, self.database)
+        self.tokens = Tokens(settings, self.database)
         self.rates = Rates(settings)
         self.metrics = Metrics()
         self._threads = ThreadPoolExecutor(16, thread_name_prefix="forensix-api")

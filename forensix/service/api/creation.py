@@ -2,12 +2,13 @@
 
 import contextlib
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import sqlalchemy as sa
 
 from forensix.service.api.uploads import Upload
 from forensix.service.data.database import Database, tasks, tokens
+from forensix.service.data.jobs import Jobs
 from forensix.service.errors import bad_token
 
 _ROW = ("id", "account_id", "task", "status", "explain", "transcribe", "additional_info", "url", "upload", "file_name",
@@ -21,20 +22,7 @@ _INSERT = sa.insert(tasks).from_select(
 )
 
 
-class Queue(Protocol):
-    """The queue, as far as the API is concerned."""
-
-    def create(self, connection: sa.Connection, task_id: str) -> None:
-        """Put a task into the queue, in the transaction that makes its row."""
-
-    def depth(self) -> int:
-        """Return how many tasks are unfinished."""
-
-    def close(self) -> None:
-        """Close its connections."""
-
-
-def create_task(database: Database, queue: Queue, row: Mapping[str, Any], token_id: str, upload: Upload | None) -> None:
+def create_task(database: Database, queue: Jobs, row: Mapping[str, Any], token_id: str, upload: Upload | None) -> None:
     """Write a task and its job, if the token that came with it is still good; blocks.
 
     When it fails, nothing is left of the upload; but where nobody can tell whether the row was written, because the

@@ -8,10 +8,11 @@ import contextlib
 import re
 import threading
 from collections.abc import Callable, Coroutine
-from typing import Any, Protocol
+from typing import Any
 
 from forensix.errors import BrokenMedia, UnsupportedMedia
 from forensix.media.sniff import HEAD_BYTES, sniff
+from forensix.service.data.storage import Storage, Writing
 from forensix.service.errors import Refusal, too_large
 from forensix.tasks.catalogue import TaskDescription, descriptions
 
@@ -19,29 +20,6 @@ PIECE_BYTES = 1 << 20
 MAX_NAME = 200
 Run = Callable[..., Coroutine[Any, Any, Any]]
 """Awaits a blocking function in a thread: ``await run(function, *arguments)``."""
-
-
-class Writer(Protocol):
-    """A file being written into the storage: there once it is closed, gone when it is discarded."""
-
-    def write(self, data: bytes, /) -> Any:
-        """Append."""
-
-    def close(self) -> None:
-        """Make it visible under its key."""
-
-    def discard(self) -> None:
-        """Forget it."""
-
-
-class Store(Protocol):
-    """What an upload asks of the storage."""
-
-    def write(self, key: str) -> Writer:
-        """Start a file."""
-
-    def delete(self, key: str) -> None:
-        """Delete a file that is there."""
 
 
 class Discarded(Exception):
@@ -54,7 +32,7 @@ class Upload:
     It can be discarded while another thread writes: that waits for the writing, and what comes later writes nothing.
     """
 
-    def __init__(self, store: Store, key: str, name: str | None, *, task: TaskDescription, max_bytes: int) -> None:
+    def __init__(self, store: Storage, key: str, name: str | None, *, task: TaskDescription, max_bytes: int) -> None:
         self.key, self.name = key, name
         self.size_bytes = 0
         self._store, self._task, self._max_bytes = store, task, max_bytes
@@ -62,7 +40,7 @@ class Upload:
         self._held_bytes = 0
         self._has_format = self._stored = self._visible = self._discarded = False
         self._lock = threading.RLock()
-        self._writer: Writer | None = None
+        self._writer: Writing | None = None
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes.

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from forensix.errors import UnsupportedMedia
 from forensix.faces import track
-from forensix.faces.classify import CropClassifier, detector_of, network_input
+from forensix.faces.classify import network_input
 from forensix.faces.verdict import face_logit
 from forensix.media import Media, open_media
 from forensix.models import LoadedModel, Pooling
@@ -59,10 +59,6 @@ class Faces(Recipe):
         if self.card.architecture != "faces":
             return torch.cat([fed(crop, plan) for crop in drawn])
         return network_input(np.stack(drawn), int(plan["size_px"]))
-
-    def detector(self, model: LoadedModel) -> CropClassifier:
-        """Return the detector that feeds a network as its card says."""
-        return detector_of(model)
 
     @staticmethod
     def logit(detector: Any, path: Path) -> float:

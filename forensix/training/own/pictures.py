@@ -18,7 +18,7 @@ from forensix.models.architectures.efficientnet import statistics
 from forensix.models.architectures.pictures import SQUARE, WINDOW
 from forensix.models.feeding import fed
 from forensix.synthetic.crops import SIDE_PX, at_least
-from forensix.synthetic.detector import PictureDetector, detector_of, normalised
+from forensix.synthetic.detector import normalised
 from forensix.training.images.cache import Views, cut_views
 from forensix.training.images.crops import LEAST_SCALE, degraded, draw, draw_part, mirrored, scaled, window
 from forensix.training.own.material import Arrays, Material
@@ -66,10 +66,6 @@ class WholePictures(Recipe):
     def inputs(self, drawn: list[np.ndarray[Any, Any]]) -> Tensor:
         """Return pictures as the network takes them."""
         return torch.cat([fed(rgb, self._plan) for rgb in drawn])
-
-    def detector(self, model: LoadedModel) -> PictureDetector:
-        """Return the detector that feeds a network as its card says."""
-        return detector_of(model)
 
     @staticmethod
     def logit(detector: Any, path: Path) -> float:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from forensix.media import Media, open_media
-from forensix.models import LoadedModel, Output
+from forensix.models import LoadedModel
+from forensix.models.detector import read_out
 from forensix.training.own.material import Arrays, Material
 
 Rng = np.random.Generator
@@ -57,10 +58,6 @@ class Recipe(ABC):
     def inputs(self, drawn: "list[np.ndarray[Any, Any]]") -> Tensor:
         """Return examples as the network takes them."""
 
-    @abstractmethod
-    def detector(self, model: LoadedModel) -> Any:
-        """Return the component of the slot that has this model."""
-
     @staticmethod
     @abstractmethod
     def logit(detector: Any, path: Path) -> float:
@@ -97,14 +94,3 @@ class Recipe(ABC):
         """Return logits (n,), higher for fake, with their gradient."""
         output = network(inputs)
         return read_out(output[0] if isinstance(output, tuple) else output, self.card.output)
-
-
-def read_out(values: Tensor, output: Output) -> Tensor:
-    """Return logits (n,), higher for fake, of a network's outputs (n,) or (n, labels)."""
-    if values.ndim == 1:
-        return values
-    signs = torch.zeros(values.shape[1], device=values.device)
-    for sign, at in ((1.0, output.fake), (-1.0, output.real)):
-        if at is not None:
-            signs[at] = sign
-    return values @ signs

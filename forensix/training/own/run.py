@@ -17,6 +17,7 @@ from forensix.evaluation.plan import read_manifest
 from forensix.manifest import Manifest
 from forensix.models import LoadedModel, ModelCard, list_models, load_model, save_model
 from forensix.models.placement import choose_device
+from forensix.models.registry import detector_of
 from forensix.models.store import write_card
 from forensix.progress import Progress, display
 from forensix.tasks.catalogue import describe, task_names
@@ -172,7 +173,7 @@ def train(
         card = _saved(card, model.module.cpu(), work)
         card = measured_on(
             card,
-            lambda card: recipe.detector(LoadedModel(card, model.module)),
+            lambda card: detector_of(LoadedModel(card, model.module)),
             recipe.logit,
             split.held_out,
             groups_of(split.held_out, split.group),

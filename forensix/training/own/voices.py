@@ -14,7 +14,7 @@ from forensix.training.own.material import Arrays
 from forensix.training.own.recipe import Recipe, Rng
 from forensix.training.voice.clips import RATE_HZ, SHORTEST_S, as_int16, cut, degrade_randomly
 from forensix.training.voice.fit import Settings, levelled
-from forensix.voice.spoof import SpoofDetector, detector_of, normalise, shaped, trim
+from forensix.voice.spoof import normalise, shaped, trim
 
 CLIPS = 4
 """Clips kept of a long recording."""
@@ -69,10 +69,6 @@ class Voices(Recipe):
         """Return waves (n, samples), shaped and brought to one loudness as the card says."""
         waves = torch.from_numpy(np.stack([shaped(crop, self._plan) for crop in drawn]).astype(np.float32))
         return levelled(waves) if self._level else waves
-
-    def detector(self, model: LoadedModel) -> SpoofDetector:
-        """Return the detector that feeds a network as its card says."""
-        return detector_of(model)
 
     @staticmethod
     def logit(detector: Any, path: Path) -> float:

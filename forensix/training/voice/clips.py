@@ -94,17 +94,17 @@ def seed_of(*parts: object) -> int:
     return int.from_bytes(hashlib.sha256(repr(parts).encode()).digest()[:6], "little")
 
 
-def decode(data: bytes | Path, *, max_s: float = READ_S) -> Samples:
-    """Return mono samples at 16 kHz of the first ``max_s`` seconds of a file or its bytes.
+def decode(data: bytes | Path, *, max_s: float = READ_S, sample_format: str = "flt") -> NDArray[Any]:
+    """Return mono samples at 16 kHz of the first ``max_s`` seconds of a file or its bytes: float32, or int16 (``s16``).
 
     Raises
     ------
     OSError, ValueError, LookupError
         It cannot be decoded.
     """
-    resampler = av.AudioResampler(format="flt", layout="mono", rate=RATE_HZ)
-    pieces: list[Samples] = []
-    n, limit = 0, int(max_s * RATE_HZ)
+    resampler = av.AudioResampler(format=sample_format, layout="mono", rate=RATE_HZ)
+    pieces: list[NDArray[Any]] = []
+    n, limit = 0, round(max_s * RATE_HZ)
     with av.open(io.BytesIO(data) if isinstance(data, bytes) else str(data), "r") as container:
         for frame in container.decode(audio=0):
             for piece in resampler.resample(frame):
@@ -114,7 +114,7 @@ def decode(data: bytes | Path, *, max_s: float = READ_S) -> Samples:
                 break
         else:
             pieces += [piece.to_ndarray()[0] for piece in resampler.resample(None)]
-    return np.concatenate(pieces)[:limit] if pieces else np.zeros(0, np.float32)
+    return np.concatenate(pieces)[:limit] if pieces else np.zeros(0, np.int16 if sample_format == "s16" else np.float32)
 
 
 def cut(samples: Samples, *, at_most: int, rng: np.random.Generator) -> Iterator[Samples]:

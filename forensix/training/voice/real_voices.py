@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import av
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from forensix.perturb import find
+from forensix.training.voice.clips import decode
 from forensix.voice.speech import RATE_HZ, Segment, as_float
 
 ARCTIC = {"0": ("awb", "M"), "1": ("bdl", "M"), "2": ("clb", "F"), "3": ("jmk", "M"), "4": ("ksp", "M")}
@@ -45,17 +45,7 @@ class Voice:
 
 def read_samples(path: Path, *, at_most_s: float = 60.0) -> NDArray[np.int16]:
     """Decode the start of a trusted file to mono 16 kHz int16, shape (n,)."""
-    parts, n = [], 0
-    with av.open(str(path)) as container:
-        resampler = av.AudioResampler("s16", "mono", RATE_HZ)
-        for frame in container.decode(audio=0):
-            parts += [f.to_ndarray()[0] for f in resampler.resample(frame)]
-            n = sum(map(len, parts))
-            if n >= at_most_s * RATE_HZ:
-                break
-        else:
-            parts += [f.to_ndarray()[0] for f in resampler.resample(None)]
-    return np.concatenate(parts)[: round(at_most_s * RATE_HZ)] if parts else np.empty(0, np.int16)
+    return decode(path, max_s=at_most_s, sample_format="s16")
 
 
 def samples_of(voice: Voice, *, at_most_s: float = 10.0) -> NDArray[np.int16]:

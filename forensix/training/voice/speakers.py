@@ -19,7 +19,6 @@ import argparse
 import random
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -33,6 +32,7 @@ from forensix.errors import MissingExtra
 from forensix.models import ModelCard, Output
 from forensix.models.architectures.speaker_lstm import SpeakerLSTM, build
 from forensix.models.card import TrainingSource
+from forensix.models.files import of_package
 from forensix.models.store import LoadedModel, save_model
 from forensix.training.voice.mixtures import Clip, Conditions, Mixture, clip_of, mix, pink_noise
 from forensix.training.voice.real_voices import librispeech, read_samples
@@ -127,11 +127,10 @@ def _ocean(repositories: Path, split: str) -> Iterator[tuple[str, Path]]:
 
 def pretrained() -> SpeakerLSTM:
     """Return the network of the wheel ``resemblyzer``; nothing of that package is imported."""
-    spec = find_spec("resemblyzer")
-    places = spec.submodule_search_locations if spec else None
-    if not places:
+    weights = of_package("resemblyzer", "pretrained.pt")
+    if weights is None:
         raise MissingExtra("the weights to start from come with a wheel: run 'pip install --no-deps resemblyzer'")
-    state = torch.load(Path(places[0]) / "pretrained.pt", map_location="cpu", weights_only=True)["model_state"]
+    state = torch.load(weights, map_location="cpu", weights_only=True)["model_state"]
     network = build()
     network.load_state_dict({k: v for k, v in state.items() if not k.startswith("similarity_")}, strict=True)
     return network

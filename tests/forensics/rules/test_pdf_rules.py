@@ -12,17 +12,12 @@ from forensix.forensics.findings import Finding
 from forensix.forensics.rules import pdf_dates
 from forensix.metadata.facts import Fact, Facts
 from forensix.metadata.pdf import reader as pdf
+from tests.forensics.rules import pick
 from tests.metadata.pdf.test_facts import appended, content_number, page, stream
 
 
 def findings_of(path: Path) -> tuple[Finding, ...]:
     return claims(pdf.read(str(path)))
-
-
-def pick(findings: tuple[Finding, ...], words: str) -> Finding:
-    matching = [f for f in findings if words in f.claim.claim]
-    assert matching, [f.claim.claim for f in findings]
-    return matching[0]
 
 
 def facts(*items: tuple[str, object]) -> Facts:

@@ -11,18 +11,13 @@ from forensix.forensics import claims, result
 from forensix.forensics.findings import Finding
 from forensix.metadata.av import reader as container
 from forensix.metadata.facts import Fact, Facts
+from tests.forensics.rules import pick
 from tests.making import write_video
 from tests.metadata.av.test_container_facts import video
 
 
 def facts(*items: tuple[str, object], kind: str = "video") -> Facts:
     return Facts(kind, "mp4", tuple(Fact(key, value, "somewhere", 8 * i) for i, (key, value) in enumerate(items)))
-
-
-def pick(findings: tuple[Finding, ...], words: str) -> Finding:
-    matching = [f for f in findings if words in f.claim.claim]
-    assert matching, [f.claim.claim for f in findings]
-    return matching[0]
 
 
 PHONE = (

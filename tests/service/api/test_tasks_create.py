@@ -1,7 +1,6 @@
 """Creating tasks and polling them: fields, defaults, encodings, and who may see what."""
 
 import json
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -107,15 +106,6 @@ def test_an_empty_file_part_beside_a_url_is_no_file(api: Api, account: Account) 
     assert body.status_code == 200, body.text
 
 
-def test_defaults(api: Api, account: Account) -> None:
-    row = api.row(account.created("face_manipulation"))
-    assert row["explain"] is False
-    row = api.row(account.created("voice_analysis", file=("a.wav", WAV)))
-    assert (row["explain"], row["transcribe"]) == (False, True)
-    row = api.row(account.created("forensic_analysis"))
-    assert row["additional_info"] is None
-
-
 @pytest.mark.parametrize(
     ("text", "value"),
     [
@@ -138,14 +128,6 @@ def test_booleans(api: Api, account: Account, text: str, value: bool) -> None:
 def test_what_is_no_boolean(api: Api, account: Account, text: str) -> None:
     with api.leaves_nothing():
         refused(account.create(explain=text), 400, "bad_field")
-
-
-def test_additional_info_is_echoed(api: Api, account: Account) -> None:
-    info = 'Claim 17: "front" bumper, Größe & 写真\nsecond line'
-    report_id = account.created("forensic_analysis", additional_info=info)
-    assert api.row(report_id)["additional_info"] == info
-    finish(api, report_id, {"claim_lists": {}})
-    assert account.get(f"/tasks/forensic_analysis/{report_id}").json()["additional_info"] == info
 
 
 @pytest.mark.parametrize("info", ["x" * 10_001, "zero\0byte"])
@@ -223,15 +205,6 @@ def test_polling_a_failure_and_a_preview(api: Api, account: Account) -> None:
     body = account.get(f"/tasks/face_manipulation/{report_id}").json()
     assert body["preview"] == "data:image/jpeg;base64,AA=="
     assert schema.TaskReport(**body).to_wire() == body
-
-
-def test_reports_are_seen_by_their_account_under_their_task_only(api: Api, account: Account) -> None:
-    report_id = account.created()
-    refused(api.account().get(f"/tasks/face_manipulation/{report_id}"), 404, "not_found")
-    for task in set(TASKS) - {"face_manipulation"}:
-        refused(account.get(f"/tasks/{task}/{report_id}"), 404, "not_found")
-    refused(account.get(f"/tasks/face_manipulation/{uuid.uuid4()}"), 404, "not_found")
-    refused(api.client.get(f"/tasks/face_manipulation/{report_id}"), 401, "unauthorized")
 
 
 def test_a_full_queue_takes_no_more(api: Api, account: Account, monkeypatch: pytest.MonkeyPatch) -> None:

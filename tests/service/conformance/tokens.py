@@ -27,6 +27,7 @@ def _(live: Live) -> None:
     inside = payload(issued["token"])
     assert issued["token"].count(".") == 2
     assert inside["aud"] == issued["claims"]["audience"] and inside["iss"] == issued["claims"]["issuer"]
+    assert inside["jti"] == issued["id"]
     assert inside["exp"] == issued["claims"]["expiresAt"] and inside["sub"] == issued["claims"]["subject"]
 
 
@@ -62,6 +63,7 @@ def _(live: Live) -> None:
     carol = live.service.account("carol")
     issued = [create(live, carol) for _ in range(2)]
     actual = good(live.ask("DELETE", "/auth/tokens", auth=carol), spec.DELETED_TOKENS)
+    refused(live.ask("GET", f"/webhooks/{spec.EVENTS[0]}", token=issued[0]["token"]), 401)
     assert sorted(actual["deleted_tokens"]) == sorted(token["id"] for token in issued)
     assert good(live.ask("GET", "/auth/tokens", auth=carol), spec.LISTED_TOKENS)["claims"] == {}
     assert good(live.ask("DELETE", "/auth/tokens", auth=carol), spec.DELETED_TOKENS)["deleted_tokens"] == []
@@ -99,7 +101,7 @@ def _(live: Live) -> None:
 
 @rows.add("5", "decided: the token is taken with Bearer in any case, and bare")
 def _(live: Live) -> None:
-    for value in (f"Bearer {live.token}", f"bearer {live.token}", live.token):
+    for value in (f"Bearer {live.token}", f"bearer {live.token}", f"Bearer   {live.token}", live.token):
         answer = live.http.get(f"/webhooks/{spec.EVENTS[0]}", headers={"Authorization": value})
         good(answer, spec.LISTED_WEBHOOKS)
 

@@ -10,11 +10,12 @@ from skimage import data
 
 from forensix import small
 from forensix.errors import UnsupportedMedia
-from forensix.models import LoadedModel, Output, get_card, load_model
+from forensix.models import LoadedModel, Output, get_card, load_detector, load_model
+from forensix.models.detector import read_out
 from forensix.training.own import material as kept
 from forensix.training.own.faces import Faces
 from forensix.training.own.material import Material
-from forensix.training.own.recipe import Recipe, read_out
+from forensix.training.own.recipe import Recipe
 from forensix.training.own.run import recipe_of
 from forensix.training.own.voices import Voices
 from forensix.training.voice.clips import as_int16
@@ -47,7 +48,7 @@ def test_voices(tmp_path: Path) -> None:
     recipe = Voices(load_model("forensix-spoof"))
     paths = [VOICES / "recorded-0.wav", VOICES / "synthetic-0.wav"]
     check(recipe, stored(recipe, paths, tmp_path), (4,))
-    detector = recipe.detector(load_model("forensix-spoof"))
+    detector = load_detector("forensix-spoof")
     assert np.isfinite(recipe.logit(detector, paths[0]))
     with pytest.raises(UnsupportedMedia, match="has no sound"):
         recipe.read(small.folder("images") / "generated-0.jpg", np.random.default_rng(0))
@@ -59,7 +60,7 @@ def test_faces(tmp_path: Path) -> None:
         Image.fromarray(data.astronaut()).save(path)
     recipe = Faces(load_model("forensix-face"))
     check(recipe, stored(recipe, paths, tmp_path), (4, 3, 224, 224))
-    detector = recipe.detector(load_model("forensix-face"))
+    detector = load_detector("forensix-face")
     assert recipe.logit(detector, paths[0]) == pytest.approx(recipe.logit(detector, paths[1]))
     with pytest.raises(UnsupportedMedia, match="shows no face"):
         recipe.read(small.folder("images") / "generated-0.jpg", np.random.default_rng(0))

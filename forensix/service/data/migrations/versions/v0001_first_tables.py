@@ -5,8 +5,6 @@ from alembic import op
 
 revision = "0001"
 down_revision = None
-branch_labels = None
-depends_on = None
 
 
 def upgrade() -> None:
@@ -84,12 +82,6 @@ def upgrade() -> None:
         sa.Column("started_at", sa.Double, nullable=False),
         sa.Column("heartbeat_at", sa.Double, nullable=False),
     )
-
-
-def downgrade() -> None:
-    """Drop all tables."""
-    for table in ("workers", "keys", "deliveries", "webhooks", "tasks", "tokens", "accounts"):
-        op.drop_table(table)
 
 
 def _account() -> sa.Column[str]:
