@@ -59,6 +59,7 @@ def test_faces(tmp_path: Path) -> None:
     for path in paths:
         Image.fromarray(data.astronaut()).save(path)
     recipe = Faces(load_model("forensix-face"))
+    assert "windows" not in recipe.card.preprocessing, "it learns from crops alone, and judges by them"
     check(recipe, stored(recipe, paths, tmp_path), (4, 3, 224, 224))
     detector = load_detector("forensix-face")
     assert recipe.logit(detector, paths[0]) == pytest.approx(recipe.logit(detector, paths[1]))
