@@ -3,7 +3,7 @@
     python benchmarks/face_clips.py --list CSV --repositories DIR --work DIR > benchmarks/results/face_clips.md
 
 ``--work`` keeps the faces that were cut. A clip is judged by the largest face at eight moments over its first half
-minute; the gap of fine detail joins the network's score as in an analysis. No repository of these rows was trained on.
+minute. No repository of these rows was trained on.
 Below stands what forensix-face-regions says of the same faces, which moves no verdict.
 With ``--card`` the shipped cards are given the figures.
 """

@@ -23,7 +23,7 @@ LOOKS = (
 )
 LIMITS = (
     "It tells faces that were generated whole from photographed ones, above all those of diffusion models; portraits "
-    "by StyleGAN are found less often, and hardly where they were cut small. Of swapped faces, of faces put together "
+    "by StyleGAN are found less often, and hardly where they were scaled down. Of swapped faces, of faces put together "
     "by hand and of lip-sync it sees hardly more than chance: most of what it looks at is recorded. In videos few "
     "made faces lie above its bound, most of them generated or driven as a whole. No score says that a face is "
     "untouched. It names no type of manipulation. Kinds of photographs that training lacked, studio portraits and "
