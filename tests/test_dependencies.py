@@ -38,6 +38,8 @@ BROUGHT_ALONG = {
 """Imported, and there because what is declared needs it."""
 EXTRAS = ("notebook", "whisper", "transcript", "watermark", "train", "zoo", "service", "s3", "cluster", "data")
 
+LOADERS = ("import_module", "find_spec", "of_package")
+
 
 def spelled(requirement: str) -> str:
     return re.split(r"[^A-Za-z0-9._-]", requirement)[0].lower().replace("_", "-")
@@ -76,10 +78,10 @@ def text(node: ast.expr) -> str:
 
 
 def loaded_by_name(trees: list[ast.AST]) -> Iterator[str]:
-    """Yield what `import_module` and `find_spec` are given."""
+    """Yield what the functions that take a module or package by name are given."""
     for tree in trees:
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in ("import_module", "find_spec"):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in LOADERS:
                 name = text(node.args[0])
                 yield from (name.replace("{backbone.variant}", variant) for variant in ("lite0", "lite2"))
 
