@@ -26,7 +26,7 @@ from forensix.calibration import logit as to_logit
 from forensix.calibration import sigmoid
 from forensix.errors import UnsupportedMedia, UsageError
 from forensix.faces.align import aligned
-from forensix.faces.crop import continued, window
+from forensix.faces.crop import WINDOW_PX, window
 from forensix.faces.detect import landmarks
 from forensix.faces.verdict import file_logit
 from forensix.models import LoadedModel, load_model
@@ -34,7 +34,7 @@ from forensix.models.architectures.efficientnet import DEVIATION, MEAN, fuse
 from forensix.models.architectures.faces import CROP, WINDOW
 from forensix.models.detector import Detector, Scores, batches
 from forensix.models.feeding import fed
-from forensix.models.inputs import RGB, is_file, picture
+from forensix.models.inputs import RGB, at_least, is_file, picture
 
 NAME = "forensix-face"
 
@@ -97,7 +97,7 @@ def _faces_of(given: Any, *, with_windows: bool) -> RGB:
     crops = np.stack([aligned(rgb, five) for five in points])
     if not with_windows:
         return crops
-    return np.stack([crops, np.stack([continued(window(rgb, five)) for five in points])], axis=1)
+    return np.stack([crops, np.stack([at_least(window(rgb, five), WINDOW_PX) for five in points])], axis=1)
 
 
 class FaceClassifier(CropClassifier):

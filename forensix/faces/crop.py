@@ -77,12 +77,6 @@ def window_corner(shape: tuple[int, ...], points: NDArray[np.floating], side_px:
     return int(left), int(top)
 
 
-def continued(rgb: NDArray[np.uint8], side_px: int = WINDOW_PX) -> NDArray[np.uint8]:
-    """Return the picture, continued by mirroring where it is smaller than ``side_px``."""
-    down, right = (max(0, side_px - size) for size in rgb.shape[:2])
-    return np.pad(rgb, ((0, down), (0, right), (0, 0)), mode="symmetric") if down or right else rgb
-
-
 def cut(rgb: np.ndarray, area: np.ndarray, size_px: int) -> np.ndarray:
     """Scale a square area (float (4,) xyxy; what lies outside the picture repeats its edge) to ``size_px``."""
     height, width = rgb.shape[:2]

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from forensix.faces.align import aligned, fits
-from forensix.faces.crop import continued, crop, window
+from forensix.faces.crop import WINDOW_PX, crop, window
 from forensix.faces.detail_gap import detail_gap
 from forensix.faces.detect import Detections
+from forensix.models.inputs import at_least
 
 if TYPE_CHECKING:
     from forensix.media import Frame
@@ -25,8 +26,8 @@ MAX_TRACKS = 64
 MAX_FACES = 64
 """Largest faces kept of one frame: a wall of faces must not fill the memory."""
 
-MAX_CROPS_IN_ALL = 1024
-"""Crops kept of all tracks together (300 MB, with the windows around them)."""
+MAX_CROPS_IN_ALL = 512
+"""Crops kept of all tracks together (150 MB, with the windows around them)."""
 
 MIN_OVERLAP = 0.1
 MIN_LIKENESS = 0.5
@@ -92,7 +93,7 @@ class OpenTrack:
         if position % self.stride == 0:
             self.kept.append(position)
             self.crops.append(aligned(frame.rgb, faces.landmarks[row]))
-            self.windows.append(continued(window(frame.rgb, faces.landmarks[row])))
+            self.windows.append(at_least(window(frame.rgb, faces.landmarks[row]), WINDOW_PX))
             self.landmarks.append(faces.landmarks[row] * frame.scale)
             is_due = position % (GAP_EVERY * self.stride) == 0 or np.isfinite(self.detail_gaps).sum() < LEAST_GAPS
             seen = frame.rgb, faces.boxes[row], faces.landmarks[row]

@@ -14,6 +14,12 @@ from forensix.media import open_media
 RGB = NDArray[np.uint8]
 
 
+def at_least(rgb: RGB, side_px: int) -> RGB:
+    """Return the picture with both sides at least ``side_px``, continued by mirroring where it is smaller."""
+    down, right = (max(0, side_px - size) for size in rgb.shape[:2])
+    return np.pad(rgb, ((0, down), (0, right), (0, 0)), mode="symmetric") if down or right else rgb
+
+
 def is_file(source: Any) -> bool:
     """Return whether it names or holds a file."""
     return isinstance(source, str | bytes | bytearray | os.PathLike)

@@ -4,6 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from forensix.models.inputs import at_least
+
 RGB = NDArray[np.uint8]
 SIDE_PX = 224
 """Side of a crop, as the backbone was pretrained."""
@@ -11,17 +13,6 @@ SQUARE_PX = 448
 """Side of the middle square; that of a smaller picture is not scaled."""
 STEP_PX = 32
 """Squares that are not scaled are cut to a multiple of it: the deepest stage of the networks has no finer places."""
-
-
-def at_least(rgb: RGB, side_px: int) -> RGB:
-    """Return the picture with both sides at least ``side_px``, continued by mirroring where it is smaller."""
-    height, width = rgb.shape[:2]
-    while height < side_px or width < side_px:
-        # A mirror image cannot be longer than the picture itself, so tiny ones are continued in several turns.
-        down, right = min(max(0, side_px - height), height), min(max(0, side_px - width), width)
-        rgb = np.pad(rgb, ((0, down), (0, right), (0, 0)), mode="symmetric")
-        height, width = rgb.shape[:2]
-    return rgb
 
 
 def positions(height: int, width: int, side_px: int, most: int) -> list[tuple[int, int]]:

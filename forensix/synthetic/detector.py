@@ -32,8 +32,8 @@ from forensix.models.architectures.efficientnet import DEVIATION, MEAN, fuse
 from forensix.models.architectures.pictures import CELLS, SQUARE, WINDOW
 from forensix.models.detector import Detector, Scores, batches
 from forensix.models.feeding import fed
-from forensix.models.inputs import checked, picture
-from forensix.synthetic.crops import RGB, SIDE_PX, at_least, middle_square, positions, windows
+from forensix.models.inputs import at_least, checked, picture
+from forensix.synthetic.crops import RGB, SIDE_PX, middle_square, positions, windows
 
 BATCH = 30
 """Windows that go through the network at once: those of three large pictures."""

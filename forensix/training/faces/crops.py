@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
 from forensix.faces.align import aligned
-from forensix.faces.crop import continued, cut, square, window, window_corner
+from forensix.faces.crop import WINDOW_PX, cut, square, window, window_corner
 from forensix.faces.detail_gap import detail_gap
 from forensix.faces.detect import Detections, detect
+from forensix.models.inputs import at_least
 from forensix.synthetic.crops import middle, resized
 from forensix.training.images.cache import read
 from forensix.training.sources import Repositories
@@ -155,7 +156,7 @@ def cut_faces(moments: Sequence[RGB], area: tuple[float, float, float, float]) -
 
 def whole_window(area: RGB, centre: NDArray[np.floating]) -> RGB:
     """Return the window around the middle of a face, xy in pixels of what is kept around it, (224, 224, 3)."""
-    return continued(window(area, centre[None]))
+    return at_least(window(area, centre[None]), WINDOW_PX)
 
 
 def video_moments(data: bytes, n_moments: int = N_MOMENTS) -> list[RGB]:

@@ -9,7 +9,8 @@ import io
 import numpy as np
 from PIL import Image, ImageFilter
 
-from forensix.synthetic.crops import RGB, SIDE_PX, SQUARE_PX, STEP_PX, at_least, middle_square
+from forensix.models.inputs import at_least
+from forensix.synthetic.crops import RGB, SIDE_PX, SQUARE_PX, STEP_PX, middle_square
 from forensix.training.images.cache import Views
 
 LEAST_SCALE, LEAST_SQUARE_SCALE = 0.4, 0.8

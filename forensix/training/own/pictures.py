@@ -17,7 +17,8 @@ from forensix.models import LoadedModel
 from forensix.models.architectures.efficientnet import statistics
 from forensix.models.architectures.pictures import SQUARE, WINDOW
 from forensix.models.feeding import fed
-from forensix.synthetic.crops import SIDE_PX, at_least
+from forensix.models.inputs import at_least
+from forensix.synthetic.crops import SIDE_PX
 from forensix.synthetic.detector import normalised
 from forensix.training.images.cache import Views, cut_views
 from forensix.training.images.crops import LEAST_SCALE, degraded, draw, draw_part, mirrored, scaled, window
