@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from forensix.forensics.findings import Finding, finding
 from forensix.forensics.rules import video_container
+from forensix.metadata.av.aac_grid import FRAME, PEAK
 from forensix.metadata.av.audio_signal import LOSSLESS
 from forensix.metadata.facts import Facts
 
@@ -188,7 +189,7 @@ def _grid(facts: Facts) -> Iterator[Finding]:
     if grid is None or not grid.value:
         return
     rows = grid.value
-    breaks = [(a[1], b[0]) for a, b in pairwise(rows) if a[2] != b[2]]
+    breaks = [(a[1], b[0]) for a, b in pairwise(rows) if _apart(a[2], b[2]) > PEAK]
     yield finding(
         "benign",
         "The sound was AAC before",
@@ -215,6 +216,12 @@ def _grid(facts: Facts) -> Iterator[Finding]:
             values=places,
             flags=("FILE_EDITED",),
         )
+
+
+def _apart(first: int, second: int) -> int:
+    """Return how many samples two offsets lie apart on the circle of a frame."""
+    distance = (first - second) % FRAME
+    return min(distance, FRAME - distance)
 
 
 def _lossless(facts: Facts) -> bool:

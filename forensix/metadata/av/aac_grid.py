@@ -3,11 +3,12 @@
 AAC rounds the coefficients of overlapping windows that begin every 1024 samples. Decoded and transformed once more at
 the very same places, many coefficients are nearly nought again; one sample beside they are not. The place of the grid
 is looked for in each of up to twelve stretches: one grid throughout tells that the sound was AAC before, two different
-ones that it was cut or joined after it had been encoded.
+ones that it was cut or joined after it had been encoded. A peak is a few samples wide where the sound was mixed or
+converted since, so places within it are one.
 
 Assumes long windows of the Kaiser-Bessel-derived shape or the sine, and that the sound was neither resampled nor mixed
 since. Blind to rates so high that little is rounded to nought, to MP3, Opus and Vorbis (other transforms), and to cuts
-of a multiple of 1024 samples. What it finds is in ``benchmarks/results/forensic_signals.md``.
+of a multiple of 1024 samples or within two of one. What it finds is in ``benchmarks/results/forensic_signals.md``.
 Source: Yang, Qu and Huang 2009 (frame offsets of MP3), Herre and Schug 2000 (finding an AAC encoder's grid).
 """
 
@@ -24,6 +25,9 @@ STRETCHES = 10
 STRETCH_S = 1.5
 MIN_PEAK_TO_SPREAD = 10.0
 """Height of a peak over the usual spread; sound that was never encoded stays under it (see the benchmark)."""
+
+PEAK = 2
+"""Samples to either side of a peak that still belong to it: two places this near are one grid."""
 
 LEAD = 2.0
 FULL_SCALE = 32767.0
@@ -56,7 +60,7 @@ def offset(samples: np.ndarray) -> tuple[int, float] | None:
         rest = curve[EDGE:-EDGE] - smooth
         heights = rest / (1.4826 * float(np.median(np.abs(rest))) + 1e-9)
         at = int(heights.argmax())
-        others = np.delete(heights, range(max(0, at - 2), min(FRAME, at + 3)))
+        others = np.delete(heights, range(max(0, at - PEAK), min(FRAME, at + PEAK + 1)))
         if (
             heights[at] >= MIN_PEAK_TO_SPREAD
             and heights[at] >= LEAD * others.max()

@@ -172,6 +172,16 @@ def test_sound_that_was_aac_and_a_join_of_it(tmp_path: Path) -> None:
     assert claim.severity == "suspect" and "FILE_EDITED" in claim.flags
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "is_cut"),
+    [(764, 763, False), (764, 766, False), (1023, 0, False), (764, 767, True), (764, 252, True)],
+)
+def test_places_within_the_width_of_a_peak_are_one_grid(first: int, second: int, is_cut: bool) -> None:
+    grid = [[0.0, 1.5, first, 20.0], [1.5, 3.0, second, 20.0]]
+    found = claims(facts(("signal.rate_hz", 44100), ("signal.grid", grid)))
+    assert any("cut or joined" in f.claim.claim for f in found) == is_cut
+
+
 def test_sound_that_never_was_aac_has_no_grid(tmp_path: Path) -> None:
     noise = np.random.default_rng(0).normal(0, 0.05, 6 * 16000)
     findings = claims(container.read(str(wav(tmp_path / "a.wav", noise)), "wav"))
