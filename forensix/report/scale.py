@@ -37,6 +37,14 @@ class Scale:
         return score_text(self.score)
 
     @property
+    def is_undecided(self) -> bool:
+        """Whether the score lies strictly within the band of what is inconclusive."""
+        if len(self.bands) != 3:
+            return False
+        low, high = self.bands[1].low, self.bands[1].high
+        return (low < self.score or low == 0) and (self.score < high or high == 1)
+
+    @property
     def basis(self) -> str:
         """What the bands are, in words; empty where there is nothing to say."""
         parts = [] if self.calibrated else ["not calibrated"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from forensix.report.claims import FACT_COLUMNS, ClaimView, claim_views, fact_rows
 from forensix.report.scale import Scale, scale_of
-from forensix.report.words import FAILED, LIMITS_OF_CLAIMS, MANIPULATIONS, task_title, time_text, verdict
+from forensix.report.words import FAILED, LIMITS_OF_CLAIMS, MANIPULATIONS, UNJUDGED, task_title, time_text, verdict
 from forensix.schema import AudioFeatures, FaceResult, ForensicResult, ImageResult, VoiceResult
 from forensix.tasks.catalogue import Verdict, describe
 from forensix.tasks.evidence import (
@@ -192,13 +192,18 @@ def _section(report: "Report", task: str, outcome: Outcome) -> Section:
     claims = claim_views(outcome)
     numbers = {entry.claim: entry.number for entry in claims}
     pictures = (e for e in evidence if isinstance(e, Picture))
+    said, scale = verdict(task, outcome), _scale(outcome.score, task, deciding)
+    if outcome.inconclusive and not (scale and scale.is_undecided):
+        # It is not by the score that this stays undecided: no band may say that the score would decide.
+        said = UNJUDGED
+        scale = scale and scale_of(scale.score, scale.ends, bounds=(0.0, 1.0), calibrated=scale.calibrated)
     return Section(
         task=task,
         title=task_title(task),
-        verdict=verdict(task, outcome),
+        verdict=said,
         summary=outcome.summary,
         named=tuple(_named(outcome)),
-        scale=_scale(outcome.score, task, deciding),
+        scale=scale,
         ends=describe(task).scale,
         notes=outcome.notes,
         limits=tuple(_limits(task, result, used)),

@@ -52,6 +52,8 @@ SYMBOLS = {
 """What stands before a verdict or a claim, by its tone; colour never stands alone."""
 
 INCONCLUSIVE = Verdict("Inconclusive", "unsure", "real and fake media score like this")
+UNJUDGED = Verdict("Inconclusive", "unsure", "what is there cannot be judged")
+"""Where no score decides: there is none, or the medium is of a kind or size that scores say nothing of."""
 FAILED = Verdict("Failed", "failed", "the analysis did not finish")
 
 

@@ -13,9 +13,9 @@ from forensix.tasks.evidence import Outcome
 ENDS = ("sounds recorded", "sounds synthetic")
 
 
-def voice(score: float, **card: object) -> Report:
+def voice(score: float | None, *, undecided: bool = False, **card: object) -> Report:
     model = {"name": "m", "component": "spoof", "threshold": 0.8} | card
-    outcome = Outcome(VoiceResult(class_name="real"), score, models=("m",))
+    outcome = Outcome(VoiceResult(class_name="real"), score, models=("m",), inconclusive=undecided)
     return Report(input="a", name="a", outcomes={"voice_analysis": outcome}, models=(model,))
 
 
@@ -41,6 +41,23 @@ def test_the_bounds_of_the_card_part_the_scale() -> None:
     for bounds, said in (open_ended | {(0.25, 1.0): "inconclusive above 0.25"}).items():
         assert scale_of(0.5, ("untouched", "manipulated"), bounds=bounds).basis == said
     assert sections(voice(0.37))[0].scale.basis == "sounds synthetic from 0.80 on"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("score", "meaning", "basis"),
+    [
+        (0.5, "real and fake media score like this", "inconclusive between 0.25 and 0.75"),
+        (0.95, "what is there cannot be judged", "every score is inconclusive"),
+        (0.25, "what is there cannot be judged", "every score is inconclusive"),
+        (None, "what is there cannot be judged", None),
+    ],
+)
+def test_what_stays_undecided_whatever_its_score_is_not_laid_to_the_score(
+    score: float | None, meaning: str, basis: str | None
+) -> None:
+    (section,) = sections(voice(score, undecided=True, inconclusive=(0.25, 0.75)))
+    assert (section.verdict.word, section.verdict.meaning) == ("Inconclusive", meaning)
+    assert (section.scale.basis if section.scale else None) == basis
 
 
 @pytest.mark.parametrize("score", [0.0, 0.249, 0.5, 0.95, 1.0])
