@@ -40,6 +40,19 @@ def share_cores() -> None:
         os.environ.setdefault("GOMP_SPINCOUNT", _SPINS)
 
 
+def _leave_threads() -> None:
+    """In a fork of this process: compute without torch's threads, as torch's own data loader does.
+
+    They stayed with the process that was forked, and GNU's OpenMP would wait for them for ever.
+    """
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_threads)
+
+
 @dataclass(frozen=True)
 class Placement:
     """What the caller asked for.

@@ -132,7 +132,7 @@ class Whisper:
 
     def __init__(self, model: str | os.PathLike[str], *, name: str = "whisper") -> None:
         self.name = name
-        self._network = whisper_models.load(model)
+        self._network = whisper_models.Network(model)
 
     def transcribe(self, samples: NDArray[Any], segments: Sequence[Segment]) -> Transcript:
         """Write down what is said, translated to English where it is another language; see `transcribe`."""

