@@ -1,6 +1,7 @@
 """analyze and analyze_many: what the user relies on, whichever task runs."""
 
 import io
+import shutil
 import subprocess
 import sys
 import threading
@@ -15,6 +16,7 @@ from scipy.io import wavfile
 
 import forensix
 from forensix.errors import InputNotFound, UnsupportedMedia, UsageError
+from forensix.evaluation.plan import choose_components
 from forensix.media import Media, medium
 from forensix.schema import ImageResult
 from forensix.tasks import Options, Outcome, catalogue, load_task, select_tasks, task_names
@@ -121,6 +123,21 @@ def test_one_task_that_fails_leaves_the_others(picture: Path, always: None) -> N
     assert report.to_wire("always")["status"] == "failed"
     assert report.to_wire("forensic_analysis")["status"] == "completed"
     assert report.failed
+
+
+def test_a_component_is_named_by_its_cards_path_as_well(picture: Path, tmp_path: Path, monkeypatch) -> None:
+    """A folder as `forensix.train` leaves it, named from within its parent too."""
+    (tmp_path / "mine").mkdir()
+    for file in (Path(forensix.__file__).parent / "models" / "weights").glob("forensix-image.*"):
+        shutil.copy(file, tmp_path / "mine")
+    monkeypatch.chdir(tmp_path)
+    task, folder = "ai_generated_image_detection", Path("mine")
+    expected = forensix.analyze(picture, [task], explain=False).scores
+    report = forensix.analyze(picture, [task], explain=False, image_detector=folder)
+    assert report.scores == expected and report.settings["image_detector"] == "./mine"
+    many = forensix.analyze_many([picture], [task], explain=False, image_detector=folder.resolve(), executor="here")
+    assert [report.scores for report in many] == [expected]
+    assert list(choose_components(load_task(task), "image_detector", [folder])) == ["forensix-image"]
 
 
 def test_wrong_calls_stop_before_the_first_input(picture: Path) -> None:

@@ -15,7 +15,7 @@ from forensix.importers.links import is_link
 from forensix.manifest import Manifest
 from forensix.manifest_table import missing_hint
 from forensix.media import Limits
-from forensix.models import component_names, load_component
+from forensix.models import as_named, component_names, load_component
 from forensix.perturb import find, grid, names
 from forensix.tasks import Task, describe, load_task
 from forensix.tasks.catalogue import SPECIFIED
@@ -92,9 +92,9 @@ def choose_components(task: Task, slot: str | None, chosen: Any) -> dict[str, An
     if chosen is None:
         chosen = task.components[slot]
     if isinstance(chosen, Mapping):
-        components = {str(name): component for name, component in chosen.items()}
+        components = {str(name): as_named(component) for name, component in chosen.items()}
     else:
-        many = list(chosen) if isinstance(chosen, list | tuple) else [chosen]
+        many = [as_named(one) for one in (chosen if isinstance(chosen, list | tuple) else [chosen])]
         components = {component_name(component): component for component in many}
         if len(components) < len(many):
             raise UsageError(

@@ -14,7 +14,7 @@ True
 
 from forensix.models.card import DetailGap, Measurement, ModelCard, Output, Pooling, TrainingSource, band_of
 from forensix.models.placement import Placement
-from forensix.models.registry import check_component, component_names, load_component, load_detector
+from forensix.models.registry import as_named, check_component, component_names, load_component, load_detector
 from forensix.models.store import (
     LoadedModel,
     checked_weights,
@@ -34,6 +34,7 @@ __all__ = [
     "Placement",
     "Pooling",
     "TrainingSource",
+    "as_named",
     "band_of",
     "check_component",
     "checked_weights",

@@ -137,6 +137,17 @@ def load_component(slot: str, chosen: Any, placement: Placement = Placement()) -
         return _build(slot, chosen, placement)
 
 
+def as_named(chosen: Any) -> Any:
+    """Return the path of a card as the text that `load_component` takes for one; a name or an object as it is.
+
+    Examples
+    --------
+    >>> as_named("aasist"), as_named(Path("mine")) == os.path.join(os.curdir, "mine")
+    ('aasist', True)
+    """
+    return os.path.join(os.curdir, chosen) if isinstance(chosen, os.PathLike) else chosen
+
+
 def check_component(slot: str, name: str) -> None:
     """Raise what `load_component` would for a component that cannot be had; no network is loaded.
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from forensix.errors import UnsupportedMedia, UsageError
 from forensix.media import Media
-from forensix.models import Placement, load_component
+from forensix.models import Placement, as_named, load_component
 from forensix.models.placement import share_cores
 from forensix.schema import MediaKind
 from forensix.tasks.catalogue import describe, task_names
@@ -38,12 +38,15 @@ class Options:
     transcribe: bool = True
     additional_info: str | None = None
     components: Mapping[str, Any] = field(default_factory=dict)
-    """Component names or objects by slot, where the caller chose other than a task's default."""
+    """Component names, paths or objects by slot, where the caller chose other than a task's default."""
     placement: Placement = Placement()  # noqa: RUF009 - frozen
     """Where components that are chosen by name run."""
     progress: Progress = _silent
     score_only: bool = False
     """Only verdict and score are wanted: what moves neither may be left out."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "components", {slot: as_named(c) for slot, c in self.components.items()})
 
 
 class Task(Protocol):
