@@ -11,7 +11,6 @@ R. Wightman, "PyTorch image models", 2019 (``tf_efficientnet_lite0``, ``tf_effic
 """
 
 import itertools
-import math
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TypeVar
@@ -38,14 +37,16 @@ Network = TypeVar("Network", bound=nn.Module)
 
 
 class _Convolution(nn.Conv2d):
-    """Padded as TensorFlow does: the output has ``ceil(side / stride)`` places, the odd pixel is added at the end."""
+    """Padded as TensorFlow does: the output has ``ceil(side / 2)`` places, the odd pixel is added at the end.
+
+    An even side lacks one pixel less at its start: a row of zeros that begins the kernel makes up for it, so that the
+    convolution pads both ends alike by itself and no padded copy of the input is made.
+    """
 
     def forward(self, x: Tensor) -> Tensor:
-        sides: list[int] = []
-        for side, kernel, stride in zip(x.shape[:1:-1], self.kernel_size[::-1], self.stride[::-1], strict=True):
-            missing = max((math.ceil(side / stride) - 1) * stride + kernel - side, 0)
-            sides += [missing // 2, missing - missing // 2]
-        return super().forward(functional.pad(x, sides) if any(sides) else x)
+        height, width = x.shape[-2:]
+        kernel = functional.pad(self.weight, ((width + 1) % 2, 0, (height + 1) % 2, 0))
+        return functional.conv2d(x, kernel, self.bias, self.stride, self.kernel_size[0] // 2, groups=self.groups)
 
 
 def _convolution(n_in: int, n_out: int, kernel_px: int = 1, stride: int = 1, groups: int = 1) -> nn.Conv2d:
