@@ -25,6 +25,7 @@ from forensix.faces.crop import WINDOW_PX, cut, square, window, window_corner
 from forensix.faces.detail_gap import detail_gap
 from forensix.faces.detect import Detections, detect
 from forensix.models.inputs import at_least
+from forensix.perturb.image import jpeg
 from forensix.synthetic.crops import middle, resized
 from forensix.training.images.cache import read
 from forensix.training.sources import Repositories
@@ -46,6 +47,8 @@ SMALL_PX = 256
 PICTURES = ("image",)
 AREA_PX = 448
 """Side of what is kept around a face as it lies in its picture, to draw windows from."""
+SCALED_QUALITY = 92
+"""At which a picture that is to be scaled down is then stored as JPEG."""
 _STORED = ("rgb", "landmarks", "detail_gaps", "middles")
 
 
@@ -75,6 +78,9 @@ class FaceCrops:
 
 def items(table: pd.DataFrame) -> pd.DataFrame:
     """Return a row for each clip, picture and cell of the files of a list, with columns ``area`` and ``static`` added.
+
+    A row's ``short_px``, where the list has such a column and it is not 0, is what the picture's shorter side is scaled
+    down to before the face is cut.
 
     Cells of no class, and those that repeat a still, keep their label; a still counts as a picture.
     """
@@ -218,7 +224,16 @@ def _fill_file(rows: pd.DataFrame, folder: Path, opened: Repositories, log: Call
         moments = []
     for row in rows.to_dict("records"):
         own = moments[:1] if row["static"] else moments
+        if short_px := row.get("short_px"):
+            own = [_scaled_down(rgb, short_px) for rgb in own]
         store(folder / f"{row['name']}.npz", cut_faces(own, row["area"]) if own else None)
+
+
+def _scaled_down(rgb: RGB, short_px: int) -> RGB:
+    scale = short_px / min(rgb.shape[:2])
+    if scale >= 1:
+        return rgb
+    return jpeg(resized(rgb, round(rgb.shape[0] * scale), round(rgb.shape[1] * scale)), SCALED_QUALITY)
 
 
 def _shows_a_face(rgb: RGB) -> bool:
@@ -256,6 +271,8 @@ def _enlarged(rgb: RGB) -> RGB:
 
 def _name(row: dict[Any, Any]) -> str:
     identity = f"{row['repo']}:{row['path']}:{row['area']}"
+    if short_px := row.get("short_px"):
+        identity += f":{short_px}"
     return hashlib.sha256(identity.encode()).hexdigest()[:24]
 
 

@@ -2,8 +2,8 @@
 
 Four origins: a list of videos and pictures of faces in public repositories (see `forensix.training.sources`); the
 pictures that train the picture detector, photographed, generated, and retouched by hand into other faces, wherever they
-show one; the photographs of the corpus of faces; and the generated portraits of the repository that its photographs
-come from.
+show one; the photographs of the corpus of faces; and the portraits, photographed and generated, of the repository that
+the corpus takes both from.
 """
 
 import re
@@ -38,9 +38,13 @@ MOST_LOOKED_AT = 60
 """Pictures of a generator in a repository, or photographs of one, that are looked through."""
 METHODS = {"real": "none", "fake": "face_synthesis", "enhanced": "faceswap"}
 """What the labels of the list of pictures mean for a face: its retouched portraits are parts of several faces."""
-GENERATED, GENERATED_BY = "dinablachman/realorfake", "StyleGAN2 (thispersondoesnotexist)"
-GENERATED_FOLDER = "data/fake/"
-_COLUMNS = ["repo", "ref", "path", "blob", "kind", "label", "method", "made_by", "cells", "licence", "screened"]
+PORTRAITS_OF_CORPUS, GENERATED_BY = "dinablachman/realorfake", "StyleGAN2 (thispersondoesnotexist)"
+CORPUS_PX = 384
+"""Short side of the corpus's pictures, at most."""
+_COLUMNS = [
+    *("repo", "ref", "path", "blob", "kind", "label", "method", "made_by", "cells", "licence"),
+    *("screened", "short_px"),
+]
 
 
 @dataclass(frozen=True)
@@ -74,11 +78,11 @@ def list_faces(origin: Origin) -> pd.DataFrame:
         made_by=pictures.made_by.where(pictures.label != "real", ""),
         label=pictures.label.replace("enhanced", "fake"),
     )
-    parts = [whole[whole.split == "train"], pictures, _corpus(origin), _generated(origin)]
+    parts = [whole[whole.split == "train"], pictures, _corpus(origin), _portraits(origin)]
     listed = pd.concat([part.reindex(columns=_COLUMNS) for part in parts], ignore_index=True)
     listed = pd.concat([listed, _looked_through(origin, listed)], ignore_index=True)
     listed["licence"] = listed.licence.fillna(NOT_STATED)
-    table = items(listed.assign(screened=listed.screened.notna()))
+    table = items(listed.assign(screened=listed.screened.notna(), short_px=listed.short_px.fillna(0).astype(int)))
     table = table[table.label.isin(["real", "fake"])].reset_index(drop=True)
     table["made_by"] = table.made_by.where(table.label == "fake", "")
     return table
@@ -91,7 +95,8 @@ def _looked_through(origin: Origin, listed: pd.DataFrame) -> pd.DataFrame:
     table = table[~known & (table.cells == 1)]
     table = table[table.groupby(["repo", "made_by"]).cumcount() < MOST_LOOKED_AT]
     label = table.fake.map({True: "fake", False: "real"})
-    return table.assign(kind="image", cells="", label=label, method=label.map(METHODS), screened=True)[_COLUMNS]
+    table = table.assign(kind="image", cells="", label=label, method=label.map(METHODS), screened=True)
+    return table.reindex(columns=_COLUMNS)
 
 
 def development_names(manifest: pd.DataFrame) -> set[tuple[str, str]]:
@@ -108,7 +113,7 @@ def development_names(manifest: pd.DataFrame) -> set[tuple[str, str]]:
 def _corpus(origin: Origin) -> pd.DataFrame:
     folder = origin.corpora / "faces"
     rows = pd.read_csv(folder / "manifest.csv", dtype=str, keep_default_na=False)
-    rows = rows[rows.split == "train"]
+    rows = rows[(rows.split == "train") & (rows.source_repo != PORTRAITS_OF_CORPUS)]
     return rows.assign(
         repo=rows.source_repo,
         path=[str((folder / path).resolve()) for path in rows.path],
@@ -119,13 +124,21 @@ def _corpus(origin: Origin) -> pd.DataFrame:
     )
 
 
-def _generated(origin: Origin) -> pd.DataFrame:
-    """Return the generated portraits, without those that are development rows of the corpus."""
+def _portraits(origin: Origin) -> pd.DataFrame:
+    """Return the portraits of the repository that the corpus takes portraits from, without its development rows.
+
+    Either class comes as it is and scaled down as the corpus has it. With photographs from the corpus and generated
+    portraits from the repository, size told them apart.
+    """
     manifest = pd.read_csv(origin.corpora / "faces" / "manifest.csv", dtype=str, keep_default_na=False)
-    held_back = {name for source, name in development_names(manifest) if source.endswith("/fake")}
+    held_back = {name for _, name in development_names(manifest)}
+    licences = manifest[manifest.source_repo == PORTRAITS_OF_CORPUS].groupby("label").licence.first()
     with Repositories(origin.repositories) as opened:
-        files = opened.files(GENERATED) if opened.has(GENERATED) else []
-    named = [(p, b) for p, b in files if p.startswith(GENERATED_FOLDER) and p.rpartition("/")[2] not in held_back]
-    rows = pd.DataFrame(named, columns=["path", "blob"])
-    about = {"repo": GENERATED, "ref": "HEAD", "kind": "image", "cells": "", "label": "fake"}
-    return rows.assign(**about, method="face_synthesis", made_by=GENERATED_BY)
+        files = opened.files(PORTRAITS_OF_CORPUS) if opened.has(PORTRAITS_OF_CORPUS) else []
+    tables = []
+    for label, folder, made_by in (("real", "data/real/", ""), ("fake", "data/fake/", GENERATED_BY)):
+        named = [(p, b) for p, b in files if p.startswith(folder) and p.rpartition("/")[2] not in held_back]
+        rows = pd.DataFrame(named, columns=["path", "blob"]).assign(label=label, method=METHODS[label], made_by=made_by)
+        rows = rows.assign(licence=licences.get(label, NOT_STATED))
+        tables += [rows.assign(short_px=short_px) for short_px in (0, CORPUS_PX)]
+    return pd.concat(tables).assign(repo=PORTRAITS_OF_CORPUS, ref="HEAD", kind="image", cells="")

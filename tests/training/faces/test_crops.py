@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from forensix.training.faces import crops as faces_crops
+from forensix.training.faces import lists
 from forensix.training.faces.lists import Origin, list_faces
 
 WHOLE = (0.0, 0.0, 1.0, 1.0)
@@ -87,6 +88,34 @@ def test_lists_of_faces_and_of_pictures_are_joined_without_the_development_rows(
     assert table[["path", "label"]].values.tolist() == [["a.mp4", "real"], ["a.png", "fake"], ["b.png", "real"]]
     assert table.static.tolist() == [False, True, True] and table.method.tolist() == ["mixed", "faceswap", "none"]
     assert table.screened.tolist() == [False, False, True], "other pictures may show a face"
+
+
+def test_portraits_of_either_class_are_learnt_from_as_they_are_and_scaled_down(tmp_path, portrait):
+    from PIL import Image
+
+    for name in ("real/1.jpg", "real/2.jpg", "fake/fake_1.jpg", "fake/fake_2.jpg"):
+        path = tmp_path / lists.PORTRAITS_OF_CORPUS.replace("/", "+") / "data" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(np.roll(portrait, len(list(path.parent.parent.rglob("*.jpg"))), axis=1)).save(path)
+    corpora(tmp_path)
+    of = {"split": "dev", "source_repo": lists.PORTRAITS_OF_CORPUS, "path": "c.png", "kind": "image"}
+    of |= {"method": "", "tool": ""}
+    judging = [("real", "ffhq_rof_2"), ("fake", "tpdne_fake_1")]
+    rows = [{**of, "label": label, "identity": identity, "licence": label} for label, identity in judging]
+    pd.DataFrame(rows).to_csv(tmp_path / "faces" / "manifest.csv", index=False)
+    row = {**ROW, "split": "dev", "path": "b.mp4", "label": "fake", "repo": "c/d"}
+    pd.DataFrame([row]).to_csv(tmp_path / "none.csv", index=False)
+    table = list_faces(Origin(tmp_path / "none.csv", tmp_path / "none.csv", tmp_path, tmp_path))
+    assert table[["path", "label", "short_px", "licence"]].to_numpy().tolist() == [
+        ["data/real/1.jpg", "real", 0, "real"],
+        ["data/real/1.jpg", "real", 384, "real"],
+        ["data/fake/fake_2.jpg", "fake", 0, "fake"],
+        ["data/fake/fake_2.jpg", "fake", 384, "fake"],
+    ]
+    faces_crops.fill(table, tmp_path / "crops", tmp_path)
+    sides = [faces_crops.load(tmp_path / "crops" / f"{name}.npz").face_px for name in table["name"]]
+    assert sides[1] / sides[0] == pytest.approx(384 / 512, abs=0.08)
+    assert sides[3] / sides[2] == pytest.approx(384 / 512, abs=0.08)
 
 
 def test_pictures_that_may_show_no_face_are_looked_through_in_a_small_version(tmp_path, portrait, monkeypatch):
