@@ -23,6 +23,7 @@ import torch
 from numpy.typing import NDArray
 
 from forensix.models import LoadedModel
+from forensix.models.architectures.efficientnet import Backbone, fuse
 from forensix.models.detector import Detector, Scores, batches
 from forensix.models.inputs import recording
 
@@ -101,6 +102,9 @@ class SpoofDetector(Detector):
     batch = BATCH
 
     def __init__(self, model: LoadedModel) -> None:
+        for part in list(model.module.modules()):
+            if isinstance(part, Backbone):
+                fuse(part).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
         super().__init__(model)
         plan: dict[str, Any] = self.card.preprocessing
         self._window, self._hop = int(plan["window"]), int(plan["hop"])

