@@ -36,11 +36,14 @@ def spectrogram(waves: Tensor, window: int, hop: int) -> Tensor:
 
 
 class Spectrograms(nn.Module):
-    """Waveforms (batch, samples) at 16 kHz to logits (batch,), higher for synthetic speech."""
+    """Waveforms (batch, samples) at 16 kHz to logits (batch,), higher for synthetic speech.
+
+    The rules learn; the network below them stays as it is.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        self.backbone = Backbone(VARIANT)
+        self.backbone = Backbone(VARIANT).requires_grad_(False)
         self.rules = nn.ModuleList(Rule(N_STATISTICS, 1) for _ in RESOLUTIONS)
 
     def forward(self, waves: Tensor) -> Tensor:
