@@ -29,7 +29,7 @@ DETAIL_SHARE = 0.4
 """What the logit of fine detail weighs beside that of the whole picture, which weighs 1."""
 GRAPHICS_SHARE = 0.03
 """Of the weight of all that no generator made: with 0.06 and more the folds' pictures were told less well."""
-_LEAST_SCALE = 1e-4
+LEAST_SCALE = 1e-4
 
 
 def domains(table: pd.DataFrame) -> NDArray[np.str_]:
@@ -108,23 +108,28 @@ def fit_output(
     n_whole: int,
     *,
     strength: float = STRENGTH,
+    least_scale: float = LEAST_SCALE,
 ) -> None:
     """Fit an output of a rule, the first one first, whose standardisation all share.
 
     Parameters
     ----------
     statistics
-        (views, n): the first ``n_whole`` are of the whole input, the others of its fine detail.
+        (views, n): the first ``n_whole`` are of the whole input, the others, if any, of its fine detail.
     fake, weights
         (views,); weights have a mean of about 1.
+    least_scale
+        Added to the deviation that each statistic is divided by.
     """
     w = weights.astype(np.float32)
     rule.linear.bias[output] = 0
-    for columns, share in ((slice(0, n_whole), 1.0), (slice(n_whole, statistics.shape[1]), DETAIL_SHARE)):
+    for columns, share in ((slice(0, n_whole), 1.0), (slice(n_whole, None), DETAIL_SHARE)):
         x = statistics[:, columns].astype(np.float32)
+        if not x.shape[1]:
+            continue
         mean = np.average(x, axis=0, weights=w)
         x -= mean
-        scale = np.sqrt(np.average(x**2, axis=0, weights=w)) + _LEAST_SCALE
+        scale = np.sqrt(np.average(x**2, axis=0, weights=w)) + least_scale
         x /= scale
         model = LogisticRegression(C=strength, max_iter=150, tol=1e-3).fit(x, fake, sample_weight=w)
         if output == 0:

@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
 
 from forensix.models.architectures.efficientnet import fuse
 from forensix.models.architectures.pictures import Rule
 from forensix.models.architectures.spectrograms import N_STATISTICS, RESOLUTIONS, Spectrograms
 from forensix.training.backbone import load_imagenet
+from forensix.training.images.fit import fit_output
 from forensix.training.voice import measure
 from forensix.training.voice.clips import Clips, Samples
 
@@ -27,9 +27,8 @@ VERSIONS = (0, 1, 2)
 """Of each clip: as it is, and so many of its degraded versions."""
 AT_MOST = {"fakes": 25, "reals": 60}
 """Clips of each system and collection of a repository."""
-STRENGTH = 0.01
-"""Inverse of the ridge penalty, for weights whose mean is 1."""
-_LEAST_SCALE = 1e-3
+LEAST_SCALE = 1e-3
+"""Added to the deviation that each statistic is divided by."""
 
 Statistics = NDArray[np.float16]
 """(clips, spectrograms, n)"""
@@ -82,21 +81,12 @@ def clip_weights(table: pd.DataFrame) -> NDArray[np.float64]:
 
 def fit(network: Spectrograms, versions: list[Statistics], table: pd.DataFrame) -> Spectrograms:
     """Fit a network's rules on clips, a row of the table each, in all versions; it is changed itself, and returned."""
-    fake = np.tile(table["fake"].to_numpy(), len(versions))
-    weights = np.tile(clip_weights(table), len(versions)).astype(np.float32)
+    fake = np.tile(table["fake"].to_numpy() == 1, len(versions))
+    weights = np.tile(clip_weights(table), len(versions))
     for at, rule in enumerate(network.rules):
         assert isinstance(rule, Rule)
-        x = np.concatenate([statistics[:, at] for statistics in versions]).astype(np.float32)
-        mean = np.average(x, axis=0, weights=weights)
-        x -= mean
-        scale = np.sqrt(np.average(x**2, axis=0, weights=weights)) + _LEAST_SCALE
-        x /= scale
-        model = LogisticRegression(C=STRENGTH, max_iter=150, tol=1e-3).fit(x, fake, sample_weight=weights)
-        with torch.no_grad():
-            rule.mean.copy_(torch.from_numpy(mean))
-            rule.scale.copy_(torch.from_numpy(scale))
-            rule.linear.weight.copy_(torch.from_numpy(model.coef_))
-            rule.linear.bias.copy_(torch.from_numpy(model.intercept_))
+        x = np.concatenate([statistics[:, at] for statistics in versions])
+        fit_output(rule, 0, x, fake, weights, N_STATISTICS, least_scale=LEAST_SCALE)
     return network.eval()
 
 
