@@ -18,7 +18,8 @@ from forensix.models import Pooling
 from forensix.models.architectures.faces import CROP, N_WHOLE, WINDOW
 from forensix.models.architectures.pictures import Rule
 from forensix.training.faces.features import ALIKE, AS_IS, DRAWN
-from forensix.training.images.fit import domain_weights, domains, fit_output
+from forensix.training.images.fit import domain_weights, domains
+from forensix.training.rules import fit_output
 
 POOLING = Pooling(low=0.1, high=0.9)
 PICTURES_SHARE = 0.5

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from forensix.models.architectures.pictures import N_WHOLE, SQUARE, WINDOW, Rule
@@ -19,17 +18,13 @@ from forensix.training.images.features import (
     DRAWN_PART,
     DRAWN_SQUARE,
 )
+from forensix.training.rules import STRENGTH, fit_output
 
-STRENGTH = 0.01
-"""Inverse of the ridge penalty, for weights whose mean is 1; a third and a tenth did worse on the folds."""
 SMALL_DOMAIN = 20
 SQUARE_SHARE = 0.65
 """What the middle square weighs beside the mean of the windows."""
-DETAIL_SHARE = 0.4
-"""What the logit of fine detail weighs beside that of the whole picture, which weighs 1."""
 GRAPHICS_SHARE = 0.03
 """Of the weight of all that no generator made: with 0.06 and more the folds' pictures were told less well."""
-LEAST_SCALE = 1e-4
 
 
 def domains(table: pd.DataFrame) -> NDArray[np.str_]:
@@ -96,50 +91,6 @@ def fit_rule(
         n = len(places)
         fit_output(rule, output, x, np.tile(fake, n), np.tile(weights, n), N_WHOLE, strength=strength)
     return rule.eval()
-
-
-@torch.no_grad()
-def fit_output(
-    rule: Rule,
-    output: int,
-    statistics: NDArray[np.float16],
-    fake: NDArray[np.bool_],
-    weights: NDArray[np.float64],
-    n_whole: int,
-    *,
-    strength: float = STRENGTH,
-    least_scale: float = LEAST_SCALE,
-) -> None:
-    """Fit an output of a rule, the first one first, whose standardisation all share.
-
-    Parameters
-    ----------
-    statistics
-        (views, n): the first ``n_whole`` are of the whole input, the others, if any, of its fine detail.
-    fake, weights
-        (views,); weights have a mean of about 1.
-    least_scale
-        Added to the deviation that each statistic is divided by.
-    """
-    w = weights.astype(np.float32)
-    rule.linear.bias[output] = 0
-    for columns, share in ((slice(0, n_whole), 1.0), (slice(n_whole, None), DETAIL_SHARE)):
-        x = statistics[:, columns].astype(np.float32)
-        if not x.shape[1]:
-            continue
-        mean = np.average(x, axis=0, weights=w)
-        x -= mean
-        scale = np.sqrt(np.average(x**2, axis=0, weights=w)) + least_scale
-        x /= scale
-        model = LogisticRegression(C=strength, max_iter=150, tol=1e-3).fit(x, fake, sample_weight=w)
-        if output == 0:
-            rule.mean[columns] = torch.from_numpy(mean)
-            rule.scale[columns] = torch.from_numpy(scale)
-        # The same rule in the units of the first output.
-        direction = share * model.coef_[0] / scale
-        shift = share * float(model.intercept_[0]) + float(direction @ (rule.mean[columns].numpy() - mean))
-        rule.linear.weight[output, columns] = torch.from_numpy(direction * rule.scale[columns].numpy()).float()
-        rule.linear.bias[output] += shift
 
 
 @torch.inference_mode()

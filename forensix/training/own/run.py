@@ -111,7 +111,7 @@ def train(
         The highest learning rate.
     everything
         Whether all layers learn, or the last linear one alone, as is the default for pictures; for voices and faces
-        it is all.
+        it is all, but for the network of pictures in the voice detector that ships.
     degradations
         What held-out files are measured after, each ``"name=strength"`` or ``"name"`` (`forensix.perturb`).
     seed

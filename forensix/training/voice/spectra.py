@@ -17,7 +17,7 @@ from forensix.models.architectures.efficientnet import fuse
 from forensix.models.architectures.pictures import Rule
 from forensix.models.architectures.spectrograms import N_STATISTICS, RESOLUTIONS, Spectrograms
 from forensix.training.backbone import load_imagenet
-from forensix.training.images.fit import fit_output
+from forensix.training.rules import fit_output
 from forensix.training.voice import measure
 from forensix.training.voice.clips import Clips, Samples
 
@@ -28,7 +28,7 @@ VERSIONS = (0, 1, 2)
 AT_MOST = {"fakes": 25, "reals": 60}
 """Clips of each system and collection of a repository."""
 LEAST_SCALE = 1e-3
-"""Added to the deviation that each statistic is divided by."""
+"""As that of `forensix.training.rules`."""
 
 Statistics = NDArray[np.float16]
 """(clips, spectrograms, n)"""
@@ -86,7 +86,7 @@ def fit(network: Spectrograms, versions: list[Statistics], table: pd.DataFrame) 
     for at, rule in enumerate(network.rules):
         assert isinstance(rule, Rule)
         x = np.concatenate([statistics[:, at] for statistics in versions])
-        fit_output(rule, 0, x, fake, weights, N_STATISTICS, least_scale=LEAST_SCALE)
+        fit_output(rule, 0, x, fake, weights, least_scale=LEAST_SCALE)
     return network.eval()
 
 
