@@ -50,6 +50,8 @@ def analyze_many(
         Before the first input, for an unknown task, component, option or executor, and for one path instead of several.
     ModelError
         A model that a task needs cannot be used: it would fail for every input.
+    Exception
+        What ``sources`` itself raises, once the reports of what it gave before are yielded.
     """
     if isinstance(sources, str | bytes | os.PathLike):
         raise UsageError("analyze_many takes a list of inputs: write analyze_many([...]), or analyze for one")
@@ -82,10 +84,11 @@ def _reports(
 ) -> Iterator[Report]:
     total = len(sources) if isinstance(sources, Sized) else 0
     names: dict[int, str] = {}
+    ended: list[Exception] = []
     reading = {key: options[key] for key in ("name", "sample_rate", "limits") if key in options}
 
     def items() -> Iterator[tuple[str, Input | InputError]]:
-        for index, source in enumerate(sources):
+        for index, source in enumerate(_until_error(sources, ended)):
             item: Input | InputError
             try:
                 item = _absolute(as_input(source, **reading))
@@ -108,6 +111,16 @@ def _reports(
         if elsewhere:
             progress(name, "done", (done.index + 1) / total if total else 1.0)
         yield report
+    if ended:
+        raise ended[0]
+
+
+def _until_error(sources: Iterable[Source], ended: list[Exception]) -> Iterator[Source]:
+    """Yield what an iterable gives; an error of its own is put into ``ended``, so that what came before is not lost."""
+    try:
+        yield from sources
+    except Exception as error:
+        ended.append(error)
 
 
 def _report_of(common: tuple[Collection[str] | None, dict[str, Any]], item: tuple[str, Input | InputError]) -> Report:

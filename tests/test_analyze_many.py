@@ -1,6 +1,7 @@
 """analyze_many: reports in order, from this process and from others, whatever a file does to a worker."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,19 @@ def test_on_a_cluster_reports_come_in_order(paths: list[Path], tmp_path: Path) -
         actual = [(report.input, round(1 / report.scores[TASK])) for report in reports]
     assert [name for name, _ in actual] == [os.fspath(path) for path in paths]
     assert len({pid for _, pid in actual} - {os.getpid()}) == 2
+
+
+@pytest.mark.parametrize("executor", ["here", 2, "threads"])
+def test_what_a_source_raises_comes_after_the_reports_of_what_it_gave(paths: list[Path], executor: int | str) -> None:
+    def sources() -> Iterator[Path]:
+        yield from paths[:4]
+        raise ValueError("the list has a gap")
+
+    reports = []
+    with pytest.raises(ValueError, match="the list has a gap"):
+        for report in forensix.analyze_many(sources(), [TASK], explain=False, executor=executor, image_detector=Grey()):
+            reports.append(report)
+    assert [report.input for report in reports] == [os.fspath(path) for path in paths[:4]]
 
 
 def test_one_path_is_no_list_of_inputs(paths: list[Path]) -> None:
