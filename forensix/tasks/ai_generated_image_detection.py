@@ -237,7 +237,10 @@ def _doubts(rgb: NDArray[np.uint8], facts: Facts) -> tuple[str, ...]:
     if min(rgb.shape[:2]) < TINY_PX:
         doubts.append(f"The picture is less than {TINY_PX} px high or wide: too few pixels to decide.")
     elif is_drawn(rgb):
-        doubts.append("Most of the picture is even areas, as in drawings and text: detection does not work on these.")
+        doubts.append(
+            "Most of the picture is even areas, as in drawings, text and plain backgrounds: detection does not work on "
+            "these."
+        )
     if facts.get("image.mode") in ("P", "1"):
         doubts.append("The picture is stored with a palette, which removes the fine detail that detection needs.")
     return tuple(doubts)
