@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from distributed import Client
 
 
+Item = tuple[str, Input | InputError]
+"""How a report names an input, and the input, or why there is none."""
+
+
 def analyze_many(
     sources: Iterable[Source],
     tasks: Collection[str] | None = None,
@@ -51,7 +55,8 @@ def analyze_many(
     ModelError
         A model that a task needs cannot be used: it would fail for every input.
     Exception
-        What ``sources`` itself raises, once the reports of what it gave before are yielded.
+        What ``sources`` itself raises, or the `UsageError` of what is no input, once the reports of all before are
+        yielded.
     """
     if isinstance(sources, str | bytes | os.PathLike):
         raise UsageError("analyze_many takes a list of inputs: write analyze_many([...]), or analyze for one")
@@ -87,8 +92,8 @@ def _reports(
     ended: list[Exception] = []
     reading = {key: options[key] for key in ("name", "sample_rate", "limits") if key in options}
 
-    def items() -> Iterator[tuple[str, Input | InputError]]:
-        for index, source in enumerate(_until_error(sources, ended)):
+    def items() -> Iterator[Item]:
+        for index, source in enumerate(sources):
             item: Input | InputError
             try:
                 item = _absolute(as_input(source, **reading))
@@ -99,7 +104,9 @@ def _reports(
             yield names[index], item
 
     apart = executor is None and _placement(options).is_apart
-    chosen, waiting = executors.choose(executor, items(), (_report_of, (tasks, options)), apart=apart)
+    chosen, waiting = executors.choose(
+        executor, _until_error(items(), ended), (_report_of, (tasks, options)), apart=apart
+    )
     elsewhere = chosen != "here"
     common = tasks, options | ({} if elsewhere else {"progress": progress})
     for done in executors.run(_report_of, common, waiting, executor=chosen, ordered=True, chunk=1):
@@ -115,15 +122,15 @@ def _reports(
         raise ended[0]
 
 
-def _until_error(sources: Iterable[Source], ended: list[Exception]) -> Iterator[Source]:
-    """Yield what an iterable gives; an error of its own is put into ``ended``, so that what came before is not lost."""
+def _until_error(items: Iterator[Item], ended: list[Exception]) -> Iterator[Item]:
+    """Yield items until one cannot be made; why is put into ``ended``, so that what came before is not lost."""
     try:
-        yield from sources
+        yield from items
     except Exception as error:
         ended.append(error)
 
 
-def _report_of(common: tuple[Collection[str] | None, dict[str, Any]], item: tuple[str, Input | InputError]) -> Report:
+def _report_of(common: tuple[Collection[str] | None, dict[str, Any]], item: Item) -> Report:
     tasks, settings = common
     name, medium_input = item
     opening = {key: settings[key] for key in ("limits", "private_hosts") if key in settings}

@@ -86,6 +86,13 @@ def test_what_a_source_raises_comes_after_the_reports_of_what_it_gave(paths: lis
     assert [report.input for report in reports] == [os.fspath(path) for path in paths[:4]]
 
 
+def test_what_is_no_input_is_told_of_after_the_reports_of_those_before(paths: list[Path]) -> None:
+    reports = forensix.analyze_many([*paths[:2], 3], [TASK], explain=False, executor="threads", image_detector=Grey())
+    assert [next(reports).input for _ in range(2)] == [os.fspath(path) for path in paths[:2]]
+    with pytest.raises(UsageError, match="not an object of type int"):
+        next(reports)
+
+
 def test_one_path_is_no_list_of_inputs(paths: list[Path]) -> None:
     for source in (paths[0], str(paths[0]), paths[0].read_bytes()):
         with pytest.raises(UsageError, match="takes a list of inputs"):
