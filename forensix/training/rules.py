@@ -1,5 +1,7 @@
 """Fitting a linear rule on what a pretrained network says of inputs (`forensix.models.architectures.pictures.Rule`)."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -13,6 +15,9 @@ DETAIL_SHARE = 0.4
 """What the logit of fine detail weighs beside that of the whole picture, which weighs 1."""
 LEAST_SCALE = 1e-4
 """Added to the deviation that each statistic is divided by."""
+Group = tuple[slice, float]
+"""Statistics that a logit of their own is fitted on, and what it weighs."""
+ALL: tuple[Group, ...] = ((slice(None), 1.0),)
 
 
 @torch.no_grad()
@@ -22,7 +27,7 @@ def fit_output(
     statistics: NDArray[np.float16],
     fake: NDArray[np.bool_],
     weights: NDArray[np.float64],
-    n_whole: int | None = None,
+    groups: Sequence[Group] = ALL,
     *,
     strength: float = STRENGTH,
     least_scale: float = LEAST_SCALE,
@@ -32,29 +37,34 @@ def fit_output(
     Parameters
     ----------
     statistics
-        (views, n): the first ``n_whole``, or all, are of the whole input, the others of its fine detail.
+        (views, n)
     fake, weights
         (views,); weights have a mean of about 1.
+    groups
+        The output is the weighted sum of their logits; it reads nothing else.
     least_scale
         See `LEAST_SCALE`.
     """
     w = weights.astype(np.float32)
-    n_whole = statistics.shape[1] if n_whole is None else n_whole
-    rule.linear.bias[output] = 0
-    for columns, share in ((slice(0, n_whole), 1.0), (slice(n_whole, None), DETAIL_SHARE)):
+    if output == 0:
+        mean, scale = _spread(statistics.astype(np.float32), w, least_scale)
+        rule.mean[:], rule.scale[:] = torch.from_numpy(mean), torch.from_numpy(scale)
+    rule.linear.weight[output], rule.linear.bias[output] = 0, 0
+    for columns, share in groups:
         x = statistics[:, columns].astype(np.float32)
-        if not x.shape[1]:
-            continue
-        mean = np.average(x, axis=0, weights=w)
-        x -= mean
-        scale = np.sqrt(np.average(x**2, axis=0, weights=w)) + least_scale
-        x /= scale
-        model = LogisticRegression(C=strength, max_iter=150, tol=1e-3).fit(x, fake, sample_weight=w)
-        if output == 0:
-            rule.mean[columns] = torch.from_numpy(mean)
-            rule.scale[columns] = torch.from_numpy(scale)
+        mean, scale = _spread(x, w, least_scale)
+        model = LogisticRegression(C=strength, max_iter=150, tol=1e-3).fit((x - mean) / scale, fake, sample_weight=w)
         # The same rule in the units of the first output.
         direction = share * model.coef_[0] / scale
         shift = share * float(model.intercept_[0]) + float(direction @ (rule.mean[columns].numpy() - mean))
         rule.linear.weight[output, columns] = torch.from_numpy(direction * rule.scale[columns].numpy()).float()
         rule.linear.bias[output] += shift
+
+
+def _spread(
+    x: NDArray[np.float32], weights: NDArray[np.float32], least_scale: float
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return mean and deviation of each statistic (n,) over weighted views (views, n)."""
+    mean = np.average(x, axis=0, weights=weights)
+    scale = np.sqrt(np.average((x - mean) ** 2, axis=0, weights=weights)) + least_scale
+    return mean, scale.astype(np.float32)

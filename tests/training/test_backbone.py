@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from forensix.models.architectures.efficientnet import CHANNELS, Backbone, statistics
+from forensix.models.architectures.efficientnet import CHANNELS, Backbone, darker, others, statistics
 from forensix.training.backbone import load_imagenet
 
 
@@ -19,6 +19,25 @@ def test_statistics_are_mean_and_deviation_over_space():
     both = statistics([x])
     torch.testing.assert_close(both[:, :5], x.mean((2, 3)))
     torch.testing.assert_close(both[:, 5:], x.flatten(2).std(2, unbiased=False), atol=1e-4, rtol=1e-4)
+
+
+def test_statistics_of_a_mask_are_those_of_its_places():
+    x = torch.rand(2, 5, 4, 6)
+    left = torch.zeros(1, 1, 4, 6, dtype=torch.bool)
+    left[..., :2] = True
+    torch.testing.assert_close(statistics([x], [left]), statistics([x[..., :2]]))
+    torch.testing.assert_close(statistics([x, x], others([left, left])), statistics([x[..., 2:]] * 2))
+
+
+def test_halves_are_the_darker_and_the_brighter_places_and_never_empty():
+    x = torch.rand(3, 3, 64, 64)
+    x[0, :, :, 32:] += 1
+    x[1] = 0.5
+    for mask in darker(x, [torch.empty(3, 8, side, side) for side in (16, 8, 2)]):
+        assert (mask.sum((2, 3)) == mask[0, 0].numel() / 2).all()
+        assert mask[0, 0, :, : mask.shape[3] // 2].all()
+    # Of an odd number of places, the one in the middle is in the darker half.
+    assert darker(x, [torch.empty(3, 8, 7, 7)])[0].sum((2, 3)).unique().tolist() == [25]
 
 
 @pytest.mark.parametrize("variant", CHANNELS)

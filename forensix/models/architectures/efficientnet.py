@@ -1,8 +1,9 @@
 """EfficientNet-Lite read at several depths: what each stage says of the whole input, by mean and deviation.
 
 Traces of synthesis are small and everywhere, so the early stages, which see texture, count as much as the late ones,
-which see things. Each stage's output is reduced to its channels' mean and standard deviation over space; one linear
-layer turns the standardised statistics into logits (see `pictures`). Any input from 64 px a side will do.
+which see things. Each stage's output is reduced to its channels' mean and standard deviation over space, or over the
+places of a mask; one linear layer turns the standardised statistics into logits (see `pictures`). Any input from 64 px
+a side will do.
 
 References
 ----------
@@ -107,7 +108,8 @@ class Backbone(nn.Module):
             self.blocks.append(stage)
 
     def forward(self, x: Tensor) -> list[Tensor]:
-        """Return one tensor (batch, channels, height, width) a stage."""
+        """Return one tensor (batch, channels, height, width) a stage, of the precision of the weights."""
+        x = x.to(self.conv_stem.weight.dtype)
         x = self.act1(self.bn1(self.conv_stem(x)))
         maps = []
         for i, block in enumerate(self.blocks):
@@ -135,10 +137,39 @@ def fuse(network: Network) -> Network:
     return network
 
 
-def statistics(maps: Sequence[Tensor]) -> Tensor:
-    """Return means and standard deviations over space of every map, joined: (batch, 2 * channels of all maps)."""
+def statistics(maps: Sequence[Tensor], masks: Sequence[Tensor] | None = None) -> Tensor:
+    """Return means and standard deviations over space of every map, joined: (batch, 2 * channels of all maps).
+
+    ``masks`` has for each map, (batch or 1, 1, h, w), over which of its places they are taken; without it, over all.
+    """
     rows = []
-    for stage in maps:
+    for i, stage in enumerate(maps):
         x = stage.flatten(2).float()
-        rows += [x.mean(2), (x.var(2, unbiased=False) + _LEAST_VARIANCE).sqrt()]
+        if masks is None:
+            mean, variance = x.mean(2), x.var(2, unbiased=False)
+        else:
+            weight = masks[i].flatten(2).float()
+            weight = weight / weight.sum(2, keepdim=True).clamp(min=1)
+            mean = (x * weight).sum(2)
+            variance = ((x - mean[:, :, None]).square() * weight).sum(2)
+        rows += [mean, (variance + _LEAST_VARIANCE).sqrt()]
     return torch.cat(rows, 1)
+
+
+def darker(x: Tensor, maps: Sequence[Tensor]) -> list[Tensor]:
+    """Return for each map which of its places lie in the darker half of inputs (batch, 3, height, width).
+
+    Masks are (batch, 1, h, w). Of places that are equally bright the first ones are taken, so that no half is empty.
+    """
+    grey = x.float().mean(1, keepdim=True)
+    masks = []
+    for stage in maps:
+        cells = functional.adaptive_avg_pool2d(grey, (stage.shape[2], stage.shape[3]))
+        rank = cells.flatten(1).argsort(dim=1, stable=True).argsort(dim=1)
+        masks.append((rank < (rank.shape[1] + 1) // 2).view_as(cells))
+    return masks
+
+
+def others(masks: Sequence[Tensor]) -> list[Tensor]:
+    """Return masks of the places that are not in those given."""
+    return [~mask for mask in masks]

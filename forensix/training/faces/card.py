@@ -15,12 +15,13 @@ from forensix.training.faces.fit import POOLING, WINDOW_SHARE, HeldOut, file_wei
 
 ABOUT = "training faces of {n} repositories, each scored without its repository and maker, on which the bounds were set"
 LOOKS = (
-    "Some fifty variants were looked at on the folds before this one was taken. The development rows of the corpus "
-    "were scored for eight candidates, four of them networks of other kinds that came before, and those of the list "
-    "for the last five. The last but two was this network with the gap of fine detail joined to the score of videos; "
-    "it called 3 of 17 recorded videos of the corpus fake. The folds, looked at again, had no use for the gap in the "
-    "score. The last but one had learnt that portraits of one repository are large where they are generated, as their "
-    "photographs came scaled down; it told those of the corpus with an AUC of 0.623."
+    "Some sixty variants were looked at on the folds before this one was taken. The development rows of the corpus "
+    "were scored for nine candidates, four of them networks of other kinds that came before, and those of the list "
+    "for the last six. The last but three was a network with the gap of fine detail joined to the score of videos; it "
+    "called 3 of 17 recorded videos of the corpus fake. The folds, looked at again, had no use for the gap in the "
+    "score. The last but two had learnt that portraits of one repository are large where they are generated, as their "
+    "photographs came scaled down; it told those of the corpus with an AUC of 0.623. The last but one took statistics "
+    "of a crop as a whole, not of its parts."
 )
 LIMITS = (
     "It tells faces that were generated whole from photographed ones, above all those of diffusion models; portraits "
@@ -61,7 +62,7 @@ def make_card(table: pd.DataFrame, held_out: HeldOut, trained_on: pd.DataFrame, 
     card = ModelCard(
         name="forensix-face",
         component="face_classifier",
-        summary="Generated or recorded faces: a pretrained network at several depths, of upright crops and of windows.",
+        summary="Generated or recorded faces: a pretrained network at several depths, of crops by parts and windows.",
         architecture="faces",
         preprocessing={
             "size_px": ALIGNED_PX,

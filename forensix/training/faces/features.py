@@ -3,12 +3,12 @@
 A face is seen at a few moments as it was cut, and scaled, softened and encoded anew at random (`images.crops`),
 recorded and made ones alike; each time as an upright crop and as a window. All that is done before a crop is turned
 upright: what a codec leaves lies on the picture's own grid, not on that of the crop. Pictures of anything are seen in
-windows, as the picture detector learns them (`images.features`).
+windows, cut and drawn as the picture detector learns them.
 """
 
 import time
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,20 +19,21 @@ from PIL import Image
 
 from forensix.faces.align import ALIGNED_PX, aligned
 from forensix.faces.classify import network_input
-from forensix.models.architectures import pictures
 from forensix.models.architectures.efficientnet import fuse
-from forensix.models.architectures.faces import N_STATISTICS, N_WHOLE, FaceStages
+from forensix.models.architectures.faces import N_STATISTICS, FaceStages
 from forensix.models.placement import computes_halves
-from forensix.synthetic.crops import RGB
+from forensix.synthetic.crops import RGB, SIDE_PX, windows
 from forensix.training.backbone import load_imagenet
 from forensix.training.faces.crops import STORED_PX, WIDE, FaceCrops, whole_window
 from forensix.training.faces.crops import load as load_face
-from forensix.training.images import features as of_images
-from forensix.training.images.crops import LEAST_SCALE, degraded, draw_window, encode, mirrored, scaled
+from forensix.training.images import cache
+from forensix.training.images.crops import LEAST_SCALE, degraded, draw, draw_window, encode, mirrored, scaled
 
 AS_IS, DRAWN, ALIKE = 0, 1, 2
 """Kinds of views: as they are, drawn at random, and both classes scaled and encoded alike, to measure on."""
 MOMENTS = 4
+DRAWS = 2
+"""Windows of a picture of anything that are drawn at random."""
 ALIKE_OF_EACH = 20
 """Pictures of a source that have a view to measure on."""
 LEAST_FACE_PX = 44
@@ -52,32 +53,36 @@ def of_faces(
     With them come kinds and row numbers (views,). What ``folder`` lacks is computed first.
     """
     rank = table.groupby(["repo", "made_by", "label"]).cumcount().to_numpy()
-    todo = [
-        (str(name), bool(still), bool(at < ALIKE_OF_EACH))
-        for name, still, at in zip(table["name"], table["static"], rank, strict=True)
-        if not (folder / f"{name}.npz").exists()
-    ]
 
-    def views() -> Iterable[tuple[str, RGB, Kinds]]:
-        for name, still, judged in todo:
-            face = load_face(cut / f"{name}.npz")
-            assert face is not None, "faces that were not found are left out of the table"
-            yield name, *views_of_face(face, np.random.default_rng(zlib.crc32(name.encode())), still, judged)
+    def views(at: int) -> tuple[RGB, Kinds]:
+        name, still = str(table["name"].iloc[at]), bool(table["static"].iloc[at])
+        face = load_face(cut / f"{name}.npz")
+        assert face is not None, "faces that were not found are left out of the table"
+        return views_of_face(face, _rng(name), still, bool(rank[at] < ALIKE_OF_EACH))
 
-    _compute(views(), len(todo), folder, log)
-    return _load([folder / f"{name}.npz" for name in table["name"]])
+    paths = [folder / f"{name}.npz" for name in table["name"]]
+    _compute(paths, views, log)
+    return _load(paths)
 
 
 def of_pictures(
     table: pd.DataFrame, folder: Path, *, log: Callable[[str], None] = lambda _: None
 ) -> tuple[NDArray[np.float16], Kinds, NDArray[np.int64]]:
-    """Return the same of windows of the pictures of a table (see `images.features`), statistics (views, 1, n)."""
-    of_images.compute(table, folder, log=log)
-    places = [of_images.AS_IS, *of_images.DRAWN]
-    both = of_images.load(table, folder)[:, places].reshape(-1, 1, pictures.N_STATISTICS)
-    values = np.concatenate([both[..., :N_WHOLE], both[..., pictures.N_WHOLE :]], axis=2)
-    kinds = np.array([AS_IS] + [DRAWN] * len(of_images.DRAWN), np.uint8)
-    return values, np.tile(kinds, len(table)), np.repeat(np.arange(len(table)), len(kinds))
+    """Return the same of windows of the pictures of a table (see `images.cache`), statistics (views, 1, n)."""
+
+    def views(at: int) -> tuple[RGB, Kinds]:
+        file = Path(table["file"].iloc[at])
+        seen, rng = cache.load(file), _rng(file.stem)
+        drawn = [draw(seen, rng) for _ in range(DRAWS)]
+        return np.stack([windows(seen.native[0], SIDE_PX, 1)[0], *drawn])[:, None], np.array([AS_IS] + [DRAWN] * DRAWS)
+
+    paths = [folder / Path(file).name for file in table["file"]]
+    _compute(paths, views, log)
+    return _load(paths)
+
+
+def _rng(name: str) -> Rng:
+    return np.random.default_rng(zlib.crc32(name.encode()))
 
 
 def views_of_face(face: FaceCrops, rng: Rng, still: bool, judged: bool) -> tuple[RGB, Kinds]:
@@ -123,36 +128,38 @@ def _upright(seen: RGB, rgb: RGB, points: NDArray[np.float64]) -> RGB:
     return aligned(seen, points * (np.array(seen.shape[1::-1]) / np.array(rgb.shape[1::-1])))
 
 
-def _compute(views: Iterable[tuple[str, RGB, Kinds]], n: int, folder: Path, log: Callable[[str], None]) -> None:
-    if not n:
+def _compute(paths: Sequence[Path], views: Callable[[int], tuple[RGB, Kinds]], log: Callable[[str], None]) -> None:
+    """Compute what is missing of ``paths``, one for each input; ``views`` returns those (n, k, S, S, 3) of an input.
+
+    What an earlier version kept there, of a network that gave another number of statistics, is computed anew.
+    """
+    todo = [at for at, path in enumerate(paths) if not _is_kept(path)]
+    if not todo:
         return
-    folder.mkdir(parents=True, exist_ok=True)
+    paths[0].parent.mkdir(parents=True, exist_ok=True)
     network = FaceStages()
     load_imagenet(network.backbone)
     kind = torch.bfloat16 if computes_halves() else torch.float32
     network = fuse(network).to(kind).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    start, waiting = time.monotonic(), list[tuple[str, RGB, Kinds]]()
-    for done, one in enumerate(views, start=1):
-        waiting.append(one)
-        if sum(len(views) for _, views, _ in waiting) >= AT_ONCE or done == n:
-            _store(network, waiting, folder)
-            waiting = []
-        if done % 200 == 0:
-            log(f"features: {done} of {n} in {time.monotonic() - start:.0f} s")
-
-
-def _store(network: FaceStages, waiting: Sequence[tuple[str, RGB, Kinds]], folder: Path) -> None:
-    views = np.concatenate([views for _, views, _ in waiting])
-    inputs = network_input(views.reshape(-1, *views.shape[2:]), ALIGNED_PX).to(network.backbone.conv_stem.weight.dtype)
-    with torch.inference_mode():
-        values = np.concatenate([network.statistics(part).numpy() for part in torch.split(inputs, AT_ONCE)])
-    values = values.reshape(-1, 2, N_STATISTICS)
-    ends = np.cumsum([len(views) for _, views, _ in waiting])
-    for (name, _, kinds), stats in zip(waiting, np.split(values.astype(np.float16), ends[:-1]), strict=True):
-        partial = folder / f"{name}.partial"
+    start = time.monotonic()
+    for done, at in enumerate(todo, start=1):
+        seen, kinds = views(at)
+        inputs = torch.split(network_input(seen.reshape(-1, *seen.shape[2:]), ALIGNED_PX), AT_ONCE)
+        with torch.inference_mode():
+            values = np.concatenate([network.statistics(part).numpy() for part in inputs]).astype(np.float16)
+        partial = paths[at].with_suffix(".partial")
         with partial.open("wb") as stored:
-            np.savez(stored, stats=stats, kinds=kinds)
-        partial.replace(folder / f"{name}.npz")
+            np.savez(stored, stats=values.reshape(*seen.shape[:2], N_STATISTICS), kinds=kinds)
+        partial.replace(paths[at])
+        if done % 200 == 0:
+            log(f"features: {done} of {len(todo)} in {time.monotonic() - start:.0f} s")
+
+
+def _is_kept(path: Path) -> bool:
+    if not path.exists():
+        return False
+    with np.load(path) as stored:
+        return bool(stored["stats"].shape[2] == N_STATISTICS)
 
 
 def _load(paths: Sequence[Path]) -> tuple[NDArray[np.float16], Kinds, NDArray[np.int64]]:

@@ -15,16 +15,21 @@ from numpy.typing import NDArray
 
 from forensix.faces.verdict import face_logit
 from forensix.models import Pooling
-from forensix.models.architectures.faces import CROP, N_WHOLE, WINDOW
+from forensix.models.architectures.faces import CROP, DETAIL, FACE, FACE_DETAIL, HALVES, WINDOW
 from forensix.models.architectures.pictures import Rule
 from forensix.training.faces.features import ALIKE, AS_IS, DRAWN
 from forensix.training.images.fit import domain_weights, domains
-from forensix.training.rules import fit_output
+from forensix.training.rules import DETAIL_SHARE, fit_output
 
 POOLING = Pooling(low=0.1, high=0.9)
 PICTURES_SHARE = 0.5
 WINDOW_SHARE = 0.7
 """What the logit of a window weighs beside that of the crop, which weighs 1: 1 and 1.4 did no better in clips."""
+GROUPS = {
+    CROP: ((HALVES, 0.5), (FACE, 0.5), (FACE_DETAIL, DETAIL_SHARE)),
+    WINDOW: ((HALVES, 1.0), (DETAIL, DETAIL_SHARE)),
+}
+"""What is fitted for each output apart and then added: see `forensix.training.rules.fit_output`."""
 SMALL_STILLS, SMALL_CLIPS = 20, 4
 """Sources of fewer files count less."""
 
@@ -83,9 +88,9 @@ def fit_rule(faces: Seen, pictures: Seen, held: NDArray[np.bool_]) -> Rule:
     y = np.concatenate([seen.table["fake"].to_numpy(dtype=bool)[seen.rows[learnt]] for seen, learnt, _ in parts])
     w = np.concatenate([seen.view_weights(weights, learnt) for seen, learnt, weights in parts])
     rule = Rule(faces.statistics.shape[2])
-    for output in (CROP, WINDOW):
+    for output, groups in GROUPS.items():
         x = np.concatenate([faces.statistics[parts[0][1], output], pictures.statistics[parts[1][1], 0]])
-        fit_output(rule, output, x, y, w / w.mean(), N_WHOLE)
+        fit_output(rule, output, x, y, w / w.mean(), groups)
     return rule.eval()
 
 

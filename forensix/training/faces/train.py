@@ -103,7 +103,7 @@ def train(origin: Origin, work: Path, out: Path, *, log: Log = print) -> None:
     table = training_faces(origin, work, log=log)
     faces = Seen(table, *features.of_faces(table, work / "crops", work / "faces", log=log))
     listed = training_pictures(PictureOrigin(origin.pictures, origin.corpora, origin.repositories), work, log=log)
-    pictures = Seen(listed, *features.of_pictures(listed, work / "features", log=log))
+    pictures = Seen(listed, *features.of_pictures(listed, work / "windows", log=log))
     folds = leave_source_out(list(table["repo"]), list(table["made_by"]), list(table["fake"]), N_FOLDS)
     logits = held_out(faces, pictures, folds)
     of_pictures = listed.assign(label=np.where(listed["fake"], "fake", "real"))

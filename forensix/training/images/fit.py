@@ -18,11 +18,12 @@ from forensix.training.images.features import (
     DRAWN_PART,
     DRAWN_SQUARE,
 )
-from forensix.training.rules import STRENGTH, fit_output
+from forensix.training.rules import DETAIL_SHARE, STRENGTH, fit_output
 
 SMALL_DOMAIN = 20
 SQUARE_SHARE = 0.65
 """What the middle square weighs beside the mean of the windows."""
+GROUPS = ((slice(0, N_WHOLE), 1.0), (slice(N_WHOLE, None), DETAIL_SHARE))
 GRAPHICS_SHARE = 0.03
 """Of the weight of all that no generator made: with 0.06 and more the folds' pictures were told less well."""
 
@@ -89,7 +90,7 @@ def fit_rule(
     for output, places in ((WINDOW, (AS_IS, *DRAWN)), (SQUARE, (AS_IS_SQUARE, DRAWN_SQUARE, DRAWN_PART))):
         x = np.concatenate([statistics[:, place] for place in places])
         n = len(places)
-        fit_output(rule, output, x, np.tile(fake, n), np.tile(weights, n), N_WHOLE, strength=strength)
+        fit_output(rule, output, x, np.tile(fake, n), np.tile(weights, n), GROUPS, strength=strength)
     return rule.eval()
 
 

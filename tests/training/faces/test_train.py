@@ -11,13 +11,16 @@ from skimage.data import astronaut
 from forensix.faces import track_frames
 from forensix.media import Frame
 from forensix.models import save_model
-from forensix.models.architectures.faces import CROP, N_STATISTICS, N_WHOLE, WINDOW, build
+from forensix.models.architectures.faces import CROP, DETAIL, FACE, N_PART, N_STATISTICS, WINDOW, build
 from forensix.training.faces import crops, features
 from forensix.training.faces.card import make_card
 from forensix.training.faces.fit import WINDOW_SHARE, Seen, face_logits, file_weights, fit_rule, held_out
+from forensix.training.images import cache
 
 N = 240
 REPOS = 12
+TELLING = np.arange(N_STATISTICS) % N_PART < 40
+"""Statistics that differ by class."""
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +87,7 @@ def seen(*, stills: bool = True, seed: int = 0) -> Seen:
         }
     )
     values = rng.normal(size=(3 * N, 2 if stills else 1, N_STATISTICS)).astype(np.float32)
-    values[..., :40] += 0.35 * np.repeat(fake, 3)[:, None, None]
+    values[..., TELLING] += 0.35 * np.repeat(fake, 3)[:, None, None]
     kinds = np.tile(np.array([0, 1, 2], np.uint8), N)
     return Seen(table, values.astype(np.float16), kinds, np.repeat(np.arange(N), 3))
 
@@ -120,15 +123,18 @@ def test_rules_learn_from_other_sources_and_what_is_held_out_is_told_apart_by_th
 def test_either_view_has_a_rule_of_its_own_and_either_counts() -> None:
     faces, pictures = seen(), seen(stills=False, seed=1)
     swapped = replace(faces, statistics=faces.statistics.copy())
-    swapped.statistics[:, WINDOW, :40] *= -1
+    swapped.statistics[:, WINDOW, TELLING] *= -1
     rule = fit_rule(swapped, replace(pictures, statistics=pictures.statistics * -1), np.zeros(N, dtype=bool))
-    by_crop, by_window = rule.linear.weight[:, :40].detach().numpy().mean(axis=1)
+    by_crop, by_window = rule.linear.weight[:, TELLING].detach().numpy().mean(axis=1)
     assert by_crop > 0 > by_window
     logits = [face_logits(rule, swapped, window_share=share) for share in (0.0, WINDOW_SHARE)]
     alone = rule(torch.from_numpy(swapped.statistics[::3, CROP].astype(np.float32)))[:, CROP].detach().numpy()
     np.testing.assert_allclose(logits[0], alone, rtol=1e-5)
     assert np.abs(logits[1] - logits[0]).min() > 0
-    assert N_STATISTICS == 2 * N_WHOLE
+    # A window shows the face anywhere, and a crop has its detail by parts.
+    weight = rule.linear.weight.detach()
+    assert not weight[WINDOW, FACE].any() and weight[CROP, FACE].all()
+    assert not weight[CROP, DETAIL].any() and weight[WINDOW, DETAIL].all()
 
 
 def test_the_card_tells_pictures_and_clips_apart_and_calls_nothing_untouched(tmp_path) -> None:
@@ -145,3 +151,31 @@ def test_the_card_tells_pictures_and_clips_apart_and_calls_nothing_untouched(tmp
     assert card.preprocessing["windows"]["share"] == WINDOW_SHARE and card.preprocessing["windows"]["without"][0] > 0
     saved = save_model(card, build(), tmp_path, half=True)
     assert (tmp_path / saved.weights).stat().st_size < 8_000_000
+
+
+def test_what_the_network_says_is_kept_and_computed_anew_for_another_network(
+    face: crops.FaceCrops, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr(features, "load_imagenet", lambda backbone: None)
+    crops.store(tmp_path / "a.npz", face)
+    table = pd.DataFrame({"name": ["a"], "repo": ["r"], "made_by": [""], "label": ["real"], "static": [True]})
+    first, kinds, rows = features.of_faces(table, tmp_path, tmp_path / "kept")
+    assert first.shape == (12, 2, N_STATISTICS) and kinds.tolist().count(features.ALIKE) == 4 and not rows.any()
+    (kept,) = (tmp_path / "kept").iterdir()
+    written = kept.stat().st_mtime_ns
+    np.testing.assert_array_equal(features.of_faces(table, tmp_path, tmp_path / "kept")[0], first)
+    assert kept.stat().st_mtime_ns == written
+    np.savez(kept, stats=first[..., :10], kinds=kinds)
+    assert features.of_faces(table, tmp_path, tmp_path / "kept")[0].shape == first.shape
+
+
+def test_pictures_of_anything_are_seen_in_windows(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(features, "load_imagenet", lambda backbone: None)
+    views = cache.cut_views(astronaut(), np.random.default_rng(0))
+    np.savez(
+        tmp_path / "a.npz", native0=views.native[0], square=views.square, large=views.large, hash=np.uint64(views.hash)
+    )
+    table = pd.DataFrame({"file": [str(tmp_path / "a.npz")]})
+    values, kinds, rows = features.of_pictures(table, tmp_path / "kept")
+    assert values.shape == (1 + features.DRAWS, 1, N_STATISTICS) and np.isfinite(values).all()
+    assert kinds.tolist() == [features.AS_IS, *[features.DRAWN] * features.DRAWS] and not rows.any()

@@ -184,7 +184,8 @@ NO_GRAPHICS = np.empty((0, images_features.N_PLACES, N_STATISTICS), np.float16)
 
 @pytest.fixture(autouse=True)
 def few_statistics(monkeypatch):
-    monkeypatch.setattr(images_fit, "N_WHOLE", N_WHOLE)
+    groups = ((slice(0, N_WHOLE), 1.0), (slice(N_WHOLE, None), 0.4))
+    monkeypatch.setattr(images_fit, "GROUPS", groups)
 
 
 @pytest.fixture(scope="module")
