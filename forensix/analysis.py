@@ -12,7 +12,7 @@ from typing import Any
 
 from forensix.errors import BrokenMedia, ForensixError, InputError, ModelNotFound, UsageError
 from forensix.media import Limits, Media, Source, as_input, open_media
-from forensix.models import ModelCard, Placement, band_of, get_card
+from forensix.models import ModelCard, Placement, band_of, check_object, get_card
 from forensix.progress import Progress, display
 from forensix.report import Report
 from forensix.tasks import Options, Outcome, Task, load_task, select_tasks
@@ -85,7 +85,7 @@ def analyze(
     InputError
         The input cannot be opened, or is not of a kind that the named tasks accept; an array of another shape or type.
     UsageError
-        Unknown task or component slot, or a device that is not there.
+        Unknown task or component slot, an object without its slot's method, or a device that is not there.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def _of_another_state(media: Media) -> Iterator[str]:
 
 
 def check_options(tasks: Collection[str] | None, components: dict[str, Any]) -> None:
-    """Raise `UsageError` for an unknown task or component slot, with what may have been meant."""
+    """Raise `UsageError` for an unknown task or slot, with what may have been meant, or an object that fills none."""
     if tasks is not None:
         check_names(tasks)
     try:
@@ -211,6 +211,8 @@ def check_options(tasks: Collection[str] | None, components: dict[str, Any]) -> 
             if meant := difflib.get_close_matches(name, options, 1, 0.8):
                 raise UsageError(f"there is no option {name!r}: did you mean {meant[0]!r}?") from None
         raise
+    for slot, chosen in components.items():
+        check_object(slot, chosen)
 
 
 def _stage(progress: Progress, task: str) -> Callable[[str, float], None]:

@@ -158,6 +158,23 @@ def test_wrong_calls_stop_before_the_first_input(picture: Path) -> None:
             call(picture, batch_size=0)
 
 
+@pytest.mark.parametrize(
+    ("chosen", "sentence"),
+    [
+        ({"image_detector": object()}, "image_detector is a name or an object with the method score; this object has"),
+        ({"diarisation": None}, "diarisation is a name or an object with the method diarise; this NoneType has none"),
+        ({"spoof": dict}, r"spoof is a name or an object, and dict is a class: write dict\(\)"),
+    ],
+)
+def test_an_object_that_cannot_fill_its_slot_is_refused_before_any_work(
+    chosen: dict[str, object], sentence: str
+) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        forensix.analyze("nowhere.jpg", **chosen)
+    with pytest.raises(UsageError, match=sentence):
+        next(iter(forensix.analyze_many(["nowhere.jpg"], **chosen)))
+
+
 def test_a_task_that_does_not_take_this_medium_says_what_it_takes(picture: Path) -> None:
     with pytest.raises(UnsupportedMedia, match=r"voice_analysis analyses audio, video; \S+ is image"):
         forensix.analyze(picture, ["voice_analysis"])

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
@@ -18,6 +19,7 @@ from scipy.io import wavfile
 
 from forensix import schema
 from forensix.cli import build_parser, main
+from forensix.report import Report
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -214,6 +216,20 @@ def test_html_holds_every_input(tmp_path: Path, tone: Path, capsys: pytest.Captu
     text = page.read_text(encoding="utf-8")
     assert "tone.wav" in text
     assert "absent.wav" in text
+
+
+def test_a_page_of_a_run_that_was_interrupted_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def first_then_interrupted(inputs: list[str], *_: object, **__: object) -> Iterator[Report]:
+        yield Report(input=inputs[0], name=inputs[0])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("forensix.batch.analyze_many", first_then_interrupted)
+    page = tmp_path / "all.html"
+    assert run("analyze", "a.wav", "b.wav", "--quiet", "--html", str(page)) == 130
+    assert "inputs that are not listed here were not analysed" in page.read_text(encoding="utf-8")
+    assert capsys.readouterr().err.endswith("interrupted\n")
 
 
 @pytest.mark.parametrize("code", ["import forensix", "import forensix.cli; forensix.cli.build_parser().format_help()"])

@@ -22,7 +22,8 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 def outputs(name: str, folder: Path, **parameters: object) -> list[dict[str, object]]:
     """Run a notebook in ``folder`` and return the outputs of its cells.
 
-    Where FORENSIX_NOTEBOOKS names a folder, the notebook goes there as it ran, as a page to look at.
+    Where FORENSIX_NOTEBOOKS names a folder, the notebook goes there as it ran, as a page to look at,
+    named for the test too: several run the same.
     """
     done = papermill.execute_notebook(
         FOLDER / f"{name}.ipynb", folder / "out.ipynb", parameters=parameters, cwd=folder, progress_bar=False
@@ -30,7 +31,7 @@ def outputs(name: str, folder: Path, **parameters: object) -> list[dict[str, obj
     if pages := os.environ.get("FORENSIX_NOTEBOOKS"):
         page = nbconvert.HTMLExporter().from_notebook_node(done)[0]
         Path(pages).mkdir(parents=True, exist_ok=True)
-        (Path(pages) / f"{name}.html").write_text(page, encoding="utf-8")
+        (Path(pages) / f"{name}-{folder.name}.html").write_text(page, encoding="utf-8")
     drawn = [output for cell in done.cells if cell.cell_type == "code" for output in cell.outputs]
     assert not [output["text"] for output in drawn if output.get("name") == "stderr"]
     return drawn

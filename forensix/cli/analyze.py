@@ -113,7 +113,11 @@ def _keepers(options: argparse.Namespace, files: ExitStack) -> list[Keep]:
         from forensix.report import save_page
 
         reports: list[Report] = []
-        files.callback(lambda: save_page(reports, options.html))
+
+        def save(error: type[BaseException] | None, *_: object) -> None:
+            save_page(reports, options.html, ended_early=error is not None)
+
+        files.push(save)
         keepers.append(reports.append)
     return keepers
 

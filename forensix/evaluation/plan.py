@@ -15,17 +15,13 @@ from forensix.importers.links import is_link
 from forensix.manifest import Manifest
 from forensix.manifest_table import missing_hint
 from forensix.media import Limits
-from forensix.models import as_named, component_names, load_component
+from forensix.models import as_named, check_object, component_names, load_component
 from forensix.perturb import find, grid, names
 from forensix.tasks import Task, describe, load_task
-from forensix.tasks.catalogue import SPECIFIED
 
 RESULT_COLUMNS = ("sha256", "task", "component", "degradation", "strength", "level", "score", "class_name", "error",
                   "seconds", "frame_ms")  # fmt: skip
 """Columns that an evaluation adds to those of the manifest."""
-
-# Of slots that other packages define nobody here knows the verb.
-_SCORING = {task.deciding_slot for task in SPECIFIED if task.deciding_slot}
 
 
 def read_manifest(source: "Manifest | pd.DataFrame | str | os.PathLike[str]") -> Manifest:
@@ -106,19 +102,9 @@ def choose_components(task: Task, slot: str | None, chosen: Any) -> dict[str, An
         if isinstance(component, str):
             if component not in component_names(slot):
                 load_component(slot, component)  # of a path, or it says what names there are
-        elif slot in _SCORING:
-            _check_verb(slot, "score", component)
+        else:
+            check_object(slot, component)
     return components
-
-
-def _check_verb(slot: str, verb: str, component: Any) -> None:
-    if isinstance(component, type):
-        raise UsageError(f"component is an object, and {component.__name__} is a class: write {component.__name__}()")
-    if not callable(getattr(component, verb, None)):
-        raise UsageError(
-            f"a {slot} component is a name or an object with the method {verb};"
-            f" this {type(component).__name__} has none"
-        )
 
 
 def check_settings(metadata: Any, seed: Any, limits: Any) -> None:

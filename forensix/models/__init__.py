@@ -14,7 +14,14 @@ True
 
 from forensix.models.card import DetailGap, Measurement, ModelCard, Output, Pooling, TrainingSource, band_of
 from forensix.models.placement import Placement
-from forensix.models.registry import as_named, check_component, component_names, load_component, load_detector
+from forensix.models.registry import (
+    as_named,
+    check_component,
+    check_object,
+    component_names,
+    load_component,
+    load_detector,
+)
 from forensix.models.store import (
     LoadedModel,
     checked_weights,
@@ -37,6 +44,7 @@ __all__ = [
     "as_named",
     "band_of",
     "check_component",
+    "check_object",
     "checked_weights",
     "component_names",
     "get_card",

@@ -39,6 +39,22 @@ READERS = {
 }
 """What makes the component of a slot from a loaded model: the slots that cards fill."""
 
+METHODS = {
+    "face_classifier": "score",
+    "face_detector": "detect",
+    "face_regions": "heatmap",
+    "image_detector": "score",
+    "attribution": "attribute",
+    "watermark": "read",
+    "spoof": "score",
+    "gender": "classify",
+    "speech_activity": "segments",
+    "diarisation": "diarise",
+    "voice_watermark": "read",
+    "transcript": "transcribe",
+}
+"""What the component of a slot is asked for; of slots that other packages define nobody here knows it."""
+
 
 _building = threading.RLock()
 """Two threads share one network; a component may load others while it is built."""
@@ -160,6 +176,18 @@ def check_component(slot: str, name: str) -> None:
     elif name not in component_names(slot) and not (slot in READERS and _is_hub(name)):
         known = ", ".join(component_names(slot))
         raise ModelNotFound(f"there is no {slot} component named {name!r}; there are: {known}")
+
+
+def check_object(slot: str, chosen: Any) -> None:
+    """Raise `UsageError` for an object that cannot fill a slot: it lacks the slot's method, or is a class."""
+    if isinstance(chosen, str | os.PathLike) or slot not in METHODS:
+        return
+    if isinstance(chosen, type):
+        raise UsageError(f"{slot} is a name or an object, and {chosen.__name__} is a class: write {chosen.__name__}()")
+    if not callable(getattr(chosen, METHODS[slot], None)):
+        raise UsageError(
+            f"{slot} is a name or an object with the method {METHODS[slot]}; this {type(chosen).__name__} has none"
+        )
 
 
 def load_detector(

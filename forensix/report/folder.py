@@ -44,7 +44,7 @@ def safe_name(name: str) -> str:
 class ReportFolder:
     """A folder that reports are written to, one after the other; use it in a ``with`` statement.
 
-    The index is written when the statement ends, also where that is by an error or an interrupt.
+    The index is written when the statement ends, also where that is by an error or an interrupt, which it then tells.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ class ReportFolder:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        write_whole(self.path / INDEX, render_index(self._rows))
+    def __exit__(self, error: type[BaseException] | None, *_: object) -> None:
+        write_whole(self.path / INDEX, render_index(self._rows, ended_early=error is not None))
 
     def add(self, report: "Report") -> Path:
         """Write the page and the JSON file of a report; return the page's path."""

@@ -182,8 +182,11 @@ def _hash_of(script: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
-def render_page(reports: "Iterable[Report]", *, title: str | None = None) -> str:
-    """Return one HTML page with all reports; it needs no other file, no network and no script."""
+def render_page(reports: "Iterable[Report]", *, title: str | None = None, ended_early: bool = False) -> str:
+    """Return one HTML page with all reports; it needs no other file, no network and no script.
+
+    ``ended_early`` has it say that there were more inputs.
+    """
     contexts = [_context(report, f"input-{number}") for number, report in enumerate(reports, 1)]
     if title is None:
         title = contexts[0]["report"].name if len(contexts) == 1 else words.plural(len(contexts), "input")
@@ -192,14 +195,28 @@ def render_page(reports: "Iterable[Report]", *, title: str | None = None) -> str
     policy = POLICY if not script else f"{POLICY}; media-src data:; script-src {_hash_of(script)}"
     page = environment().get_template("page.html")
     return page.render(
-        contexts=contexts, title=title, policy=policy, how_to_read=_how_to_read(parts), script=script, room=Room()
+        contexts=contexts,
+        title=title,
+        policy=policy,
+        ended_early=words.ENDED_EARLY if ended_early else "",
+        how_to_read=_how_to_read(parts),
+        script=script,
+        room=Room(),
     )
 
 
-def render_index(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return a page that links the reports of a folder; a row has ``report``, ``sections`` and ``file``, its name."""
+def render_index(rows: Sequence[Mapping[str, Any]], *, ended_early: bool = False) -> str:
+    """Return a page that links the reports of a folder; a row has ``report``, ``sections`` and ``file``, its name.
+
+    ``ended_early`` has it say that there were more inputs.
+    """
     page = environment().get_template("index.html")
-    return page.render(rows=rows, policy=POLICY, how_to_read=(words.HOW_TO_READ, words.HOW_TO_READ_CLAIMS))
+    return page.render(
+        rows=rows,
+        policy=POLICY,
+        ended_early=words.ENDED_EARLY if ended_early else "",
+        how_to_read=(words.HOW_TO_READ, words.HOW_TO_READ_CLAIMS),
+    )
 
 
 def render_fragment(report: "Report") -> str:
@@ -218,9 +235,11 @@ _SPECIAL = ("/dev", "/proc")
 """Where names such as ``/dev/stdout`` stand for what is open, a file among it."""
 
 
-def save_page(reports: "Iterable[Report]", path: str | Path, *, title: str | None = None) -> Path:
+def save_page(
+    reports: "Iterable[Report]", path: str | Path, *, title: str | None = None, ended_early: bool = False
+) -> Path:
     """Write :func:`render_page` to ``path`` in one step: a reader sees the old page or the new one, never a part."""
-    return write_whole(Path(path), render_page(reports, title=title))
+    return write_whole(Path(path), render_page(reports, title=title, ended_early=ended_early))
 
 
 def write_whole(path: Path, text: str) -> Path:

@@ -57,6 +57,9 @@ UNJUDGED = Verdict("Inconclusive", "unsure", "what is there cannot be judged")
 FAILED = Verdict("Failed", "failed", "the analysis did not finish")
 
 
+ENDED_EARLY = "The run ended before it was through: inputs that are not listed here were not analysed."
+
+
 def plural(n: int, noun: str) -> str:
     """Return a number with its noun.
 

@@ -103,9 +103,10 @@ class GeneratedImageDetection:
         facts = facts_of(media)
         marks = _Marks(generator_marks(facts), watermark, visible_mark(scored.strongest) if is_picture else None)
         score = combine(pixel_score, *marks.kinds)
-        class_name = "fake" if marks.kinds else class_of(score, detector)
         doubts = _doubts(scored.strongest, facts)
-        inconclusive = not marks.kinds and (bool(doubts) or is_inconclusive(score, detector))
+        # What the pixels cannot decide they do not call fake, on the wire either.
+        class_name = "fake" if marks.kinds else "real" if doubts else class_of(score, detector, media.kind)
+        inconclusive = not marks.kinds and (bool(doubts) or is_inconclusive(score, detector, media.kind))
         used = [detector, *([reader] if watermark else [])]
         attributions: tuple[Attribution, ...] | None = None
         if class_name == "fake" and not options.score_only:

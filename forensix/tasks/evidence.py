@@ -198,6 +198,7 @@ class Outcome:
     frame_scores: tuple[tuple[float, float], ...] = ()
     """Of a video: milliseconds and score of each frame that was looked at, where the task scores frames."""
     n_subjects: int = 1
-    """How many of what the task judges (its description's ``subject``) the medium holds."""
+    """How many of what the task judges (its description's ``subject``) the verdict is on: of those that the medium
+    holds all where it is inconclusive, else those that could be judged."""
     remark: str = ""
     """A clause for the sentence on top of a report: what a reader has to know although no verdict rests on it."""

@@ -110,7 +110,7 @@ class FaceManipulation:
             preview=None if options.score_only else preview_uri(frames, faces, PREVIEW_PX),
             summary=_summary(faces, result, classifier, inconclusive=inconclusive, mute=mute),
             inconclusive=inconclusive,
-            n_subjects=len(faces),
+            n_subjects=len(faces) if inconclusive else len(judged),
             remark=PLACEMENT_REMARK if aligned else "",
             frame_scores=_frame_scores(judged) if media.kind == "video" else (),
         )
@@ -244,18 +244,20 @@ def _summary(faces: Sequence[JudgedFace], result: FaceResult, classifier: Any, *
     if not judged:
         why = f"it cannot be judged: {faces[0].doubt}" if len(faces) == 1 else "none can be judged"
         return f"{_faces(len(faces))}; {why}."
+    left = len(faces) - len(judged)
+    of = f"Of {_faces(len(faces))}, {f'{len(judged)} can be judged: ' if left else ''}"
     if inconclusive:
         why = f": {component_label(classifier)} decides nothing of {mute}" if mute else ""
         which = "any" if len(judged) > 1 else "it"
-        return f"{_faces(len(judged))}: whether {which} was manipulated is undecided{why}."
+        return f"{of if left else f'{_faces(len(faces))}: '}whether {which} was manipulated is undecided{why}."
     n_fake = sum(class_of(face.score, classifier) == "fake" for face in judged)
     if result.class_name == "real":
         chance = (
             f"; that {n_fake} of them score{'s' if n_fake == 1 else ''} above the threshold is what chance brings among"
             " so many"
         )
-        return f"Of {_faces(len(judged))}, none looks manipulated{chance if n_fake else ''}."
-    return f"Of {_faces(len(judged))}, {n_fake} look{'s' if n_fake == 1 else ''} manipulated."
+        return f"{of}none looks manipulated{chance if n_fake else ''}."
+    return f"{of}{n_fake} look{'s' if n_fake == 1 else ''} manipulated."
 
 
 def _faces(n: int) -> str:

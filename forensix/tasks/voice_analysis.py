@@ -253,7 +253,9 @@ def _notes(
             "less sure."
         )
     if total_s(segments) < LEAST_S:
-        notes.append(f"There is less than {LEAST_S:g} s of speech: too little to call a voice recorded.")
+        notes.append(
+            f"There is less than {LEAST_S:g} s of speech: too little for a firm score, and to call a voice recorded."
+        )
     elif total_s(segments) < FIRM_S:
         notes.append(f"There are less than {FIRM_S:g} s of speech: too little for a firm score.")
     for voice in voices:

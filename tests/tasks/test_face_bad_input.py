@@ -119,6 +119,35 @@ def test_forty_faces_are_all_listed(tmp_path: Path) -> None:
     assert outcome.n_subjects == 40
 
 
+class Fixed:
+    """A classifier with one score for every face, and nothing between the classes."""
+
+    def __init__(self, score: float) -> None:
+        self.fixed = score
+
+    def score(self, crops: np.ndarray) -> np.ndarray:
+        return np.full(len(crops), self.fixed)
+
+
+@pytest.mark.parametrize(
+    ("score", "summary", "headline"),
+    [
+        (0.1, "Of 3 faces, 2 can be judged: none looks manipulated.", "Nothing in the 2 faces points to a fake"),
+        (0.95, "Of 3 faces, 2 can be judged: 2 look manipulated.", "Likely a manipulated or generated face"),
+    ],
+)
+def test_a_face_that_is_not_judged_counts_for_nothing_but_is_told(
+    score: float, summary: str, headline: str, tmp_path: Path
+) -> None:
+    group = Image.new("RGB", (900, 300), (110, 120, 130))
+    for side_px, left in ((280, 0), (280, 300), (100, 700)):
+        group.paste(HEAD.resize((side_px, side_px)), (left, 10))
+    write_image(tmp_path / "a.png", np.asarray(group))
+    report = forensix.analyze(tmp_path / "a.png", [TASK], face_classifier=Fixed(score))
+    assert report.outcomes[TASK].summary == summary
+    assert report.headline.startswith(headline)
+
+
 def test_twelve_pixels_are_no_face_or_too_few_to_judge(tmp_path: Path) -> None:
     crowd = Image.new("RGB", (640, 480), (110, 120, 130))
     for i in range(12):

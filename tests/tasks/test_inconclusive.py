@@ -95,3 +95,14 @@ def test_a_model_that_decides_nothing_of_videos_says_so_and_shows_nothing_as_fak
     assert "opinion decides nothing of videos" in report.outcomes["face_manipulation"].summary
     for said in ("heat map", "Kind of manipulation", "fake, score"):
         assert said in pages["fake"] and said not in pages["inconclusive"]
+
+
+@pytest.mark.parametrize(("video", "verdict", "wire"), [(None, "fake", "fake"), ((0.0, 1.0), "inconclusive", "real")])
+def test_pictures_and_videos_have_bounds_of_their_own(tmp_path, video, verdict, wire):
+    from tests.making import write_video
+
+    task = "ai_generated_image_detection"
+    write_video(tmp_path / "a.mp4", 5, (512, 512), rate=5, paint=lambda i: np.roll(astronaut(), 9 * i, axis=1))
+    report = forensix.analyze(tmp_path / "a.mp4", [task], image_detector=Opinion(0.95, (0.4, 0.9), video))
+    assert report.verdicts == {task: verdict}
+    assert report.to_wire(task)["result"]["class_name"] == wire

@@ -149,7 +149,8 @@ def history(facts: Facts) -> Iterator[Finding]:
             str(row["softwareAgent"]): identify(row["softwareAgent"]) for row in steps if row.get("softwareAgent")
         }
         editors = [a for a, p in agents.items() if p and p.category == "editor" and p.name not in by_name]
-        lines = [" ".join(str(row[k]) for k in ("when", "action", "softwareAgent") if row.get(k)) for row in steps]
+        told = (" ".join(str(row[k]) for k in ("when", "action", "softwareAgent") if row.get(k)) for row in steps)
+        lines = list(dict.fromkeys(told))
         if steps:
             yield finding(
                 "suspect" if len(saves) > 1 else "benign",

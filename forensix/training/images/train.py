@@ -65,7 +65,8 @@ LIMITS = (
     "It judges what pictures look like, content included: photographs of a kind that training lacked (studio "
     "portraits, art) can pass for generated, and generated animals, food and plain scenes for photographs. Pages, "
     "charts, icons and screens are in training as code draws them, beside photographs; drawings by hand and retouched "
-    "photographs are in neither class. Scores between the bounds decide nothing."
+    "photographs are in neither class. Scores between the bounds decide nothing. Bounds and figures are of pictures: "
+    "videos it tells apart less well, 41 generated and 20 recorded ones with an AUC of 0.65."
 )
 LOOKS = (
     "One training source, the StyleGAN2 and FFHQ portraits, was added after a first look at the development split of "

@@ -259,7 +259,9 @@ def test_frames_doubled_before_encoding(tmp_path: Path) -> None:
 def test_two_entries_of_one_save_are_one() -> None:
     row = {"action": "saved", "when": "2024-01-02T03:04:05Z", "softwareAgent": "Some Recorder 1.0"}
     once = claims(facts(("xmp.history", [row, row])))
-    assert pick(once, "history tells of 1 save").severity == "benign"
+    told = pick(once, "history tells of 1 save")
+    assert told.severity == "benign"
+    assert told.claim.explanation.count("saved") == len(told.claim.value) == 1, "and listed once"
     again = claims(facts(("xmp.history", [row, {**row, "when": "2024-01-03T03:04:05Z"}])))
     assert pick(again, "history tells of 2 saves").severity == "suspect"
 
