@@ -26,7 +26,7 @@ def _load_detector() -> None:
 
 @pytest.mark.parametrize("load", [_load_task, _load_detector])
 @pytest.mark.parametrize(
-    ("said", "spins"), [({}, "10000"), ({"OMP_WAIT_POLICY": "ACTIVE"}, None), ({"GOMP_SPINCOUNT": "7"}, "7")]
+    ("said", "spins"), [({}, "1000"), ({"OMP_WAIT_POLICY": "ACTIVE"}, None), ({"GOMP_SPINCOUNT": "7"}, "7")]
 )
 def test_threads_share_cores_unless_the_environment_says_otherwise(
     load: Callable[[], None], said: dict[str, str], spins: str | None, monkeypatch: pytest.MonkeyPatch
