@@ -26,12 +26,12 @@ from forensix.media import Media, open_media
 from forensix.metrics import auc
 from forensix.models import load_component
 from forensix.synthetic.detector import aggregate_frames
+from forensix.training.images.videos import WHOLLY_GENERATED
 from forensix.training.sources import Repositories, read_list
 
 N_FRAMES = 16
 RATE_HZ = 8.0
 SIDE_PX = 224
-GENERATED = ("face_synthesis", "face_reenactment")
 SUFFIXES = (".mp4", ".mov", ".webm", ".mkv", ".avi", ".m4v")
 
 
@@ -71,7 +71,7 @@ def pooled(media: Media, detector: object) -> float:
 def rows(arguments: argparse.Namespace) -> Iterator[dict[str, object]]:
     table = read_list(arguments.list, split="train")
     table = table[table["path"].str.lower().str.endswith(SUFFIXES)]
-    table = table[(table["label"] == "real") | ((table["label"] == "fake") & table["method"].isin(GENERATED))]
+    table = table[(table["label"] == "real") | ((table["label"] == "fake") & table["method"].isin(WHOLLY_GENERATED))]
     table = table.sample(frac=1, random_state=0)
     table = table[table.groupby(["repo", "label", "made_by"]).cumcount() < arguments.most]
     detector, features = load_component("image_detector", arguments.detector), network()

@@ -1,17 +1,14 @@
 """The bounds on a shipped card come from whole files of repositories that training never saw, in every condition."""
 
-import io
-
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.io import wavfile
 
 from forensix.models import get_card
-from forensix.training.bands import AS_IT_IS, COMMAND, choose, versions, with_band
+from forensix.training.bands import AS_IT_IS, with_band, with_video_band
 
 NAME = "forensix-face"
-COMMAND_ = f"{COMMAND.format(model=NAME)} --list faces.csv"
+COMMAND = "python -m train --list faces.csv"
 
 
 def table(n=240):
@@ -25,31 +22,21 @@ def table(n=240):
     return pd.DataFrame(columns)
 
 
-def test_no_repository_gives_more_than_its_share_and_none_that_training_saw():
-    card = get_card(NAME)
-    rows = table().assign(label=lambda t: t["label"].where(t["path"] > 5, "grid"))
-    seen = rows.head(20).assign(repo="dinablachman/realorfake", label="real")
-    chosen = choose(pd.concat([rows, seen], ignore_index=True), card, 3)
-    assert set(chosen.label) == {"real", "fake"} and "dinablachman/realorfake" not in set(chosen.repo)
-    assert chosen.groupby(["repo", "label"]).size().max() == 3
-    assert chosen.equals(choose(pd.concat([rows, seen], ignore_index=True), card, 3))
-
-
 def test_the_bounds_hold_in_the_worst_condition_and_the_card_says_once_what_they_decide():
     scored = table().drop(columns="kind")
-    card = with_band(with_band(get_card(NAME), scored, COMMAND_), scored, COMMAND_)
+    card = with_band(with_band(get_card(NAME), scored, COMMAND), scored, COMMAND)
     low, high = card.inconclusive
     assert low <= card.threshold <= high
     for _, rows in scored[scored.label == "real"].groupby("condition"):
         assert (rows.score >= high).mean() <= 0.05
-    figures = [one for one in card.measured if one.command == COMMAND_ and one.metric == "real files called fake"]
+    figures = [one for one in card.measured if one.command == COMMAND and one.metric == "real files called fake"]
     assert [one.data.rsplit(", ")[-1] for one in figures] == [AS_IT_IS, "telephone"]
     real = scored[(scored.label == "real") & (scored.condition == "telephone")].score
     assert figures[1].value == pytest.approx((real >= high).mean(), abs=1e-4) and figures[1].n_real == len(real)
 
 
 def test_the_two_classes_part_at_the_upper_bound():
-    card = with_band(get_card(NAME), table(), COMMAND_)
+    card = with_band(get_card(NAME), table(), COMMAND)
     assert card.threshold == card.inconclusive[1]
 
 
@@ -57,7 +44,7 @@ def test_videos_that_chance_decides_are_left_undecided_and_pictures_are_not():
     pictures = table().assign(kind="image", condition=AS_IT_IS)
     chance = np.random.default_rng(2).uniform(0, 1, len(pictures))
     both = pd.concat([pictures, pictures.assign(kind="video", score=chance)])
-    card = with_band(get_card(NAME), both, COMMAND_, only_supported=True)
+    card = with_band(get_card(NAME), both, COMMAND, only_supported=True)
     assert card.inconclusive_video == (0.0, 1.0) and card.inconclusive == with_band(card, pictures, "").inconclusive
     figures = {one.data.split(", ")[-2]: one for one in card.measured if one.metric == "fake files decided"}
     assert figures["videos"].value == 0 and figures["pictures"].value > 0.5
@@ -66,21 +53,24 @@ def test_videos_that_chance_decides_are_left_undecided_and_pictures_are_not():
 def test_videos_that_are_told_apart_get_bounds_and_are_called_fake_no_sooner_than_pictures():
     pictures = table().assign(kind="image", condition=AS_IT_IS)
     videos = pictures.assign(kind="video", score=pictures.score - 0.1)
-    card = with_band(get_card(NAME), pd.concat([pictures, videos]), COMMAND_)
+    card = with_band(get_card(NAME), pd.concat([pictures, videos]), COMMAND)
     low, high = card.inconclusive_video
     assert 0 < low < card.threshold == card.inconclusive[1] == high < 1
 
 
-def test_sound_is_degraded_as_it_would_reach_a_user():
-    file = io.BytesIO()
-    wave = (np.random.default_rng(0).normal(0, 3000, 32000)).astype(np.int16)
-    wavfile.write(file, 16000, wave)
-    (name, same), (degraded, telephone) = versions(file.getvalue(), ["telephone"])
-    assert name == AS_IT_IS and same == file.getvalue() and degraded == "telephone"
-    rate, sound = wavfile.read(io.BytesIO(telephone))
-    spectrum = np.abs(np.fft.rfft(sound))
-    at = np.fft.rfftfreq(len(sound), 1 / rate)
-    assert rate == 16000 and spectrum[at > 5000].mean() < 0.1 * spectrum[(at > 500) & (at < 3000)].mean()
+def test_a_card_of_pictures_gets_bounds_of_videos_and_keeps_its_own():
+    card = with_band(get_card(NAME), table().drop(columns="kind"), COMMAND)
+    videos = table().assign(score=lambda t: (t["score"] - 0.1).clip(0, 1))
+    once = with_video_band(card, videos, "videos")
+    low, high = with_video_band(once, videos, "videos").inconclusive_video
+    assert 0 < low < card.threshold == high and once.inconclusive == card.inconclusive
+    assert [one for one in once.measured if one.command == COMMAND] == [
+        one for one in card.measured if one.command == COMMAND
+    ]
+    figures = [one for one in with_video_band(once, videos, "videos").measured if one.command == "videos"]
+    assert len(figures) == 10 and all("videos" in one.data for one in figures), "said once, for either condition"
+    chance = videos.assign(score=np.random.default_rng(3).uniform(0, 1, len(videos)))
+    assert with_video_band(card, chance, "videos").inconclusive_video == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("name", ["forensix-face", "forensix-image", "forensix-spoof"])
