@@ -31,7 +31,7 @@ from forensix.tasks.evidence import Curve, Evidence, Outcome, Picture, Table
 from forensix.tasks.forensic_analysis import facts_of
 from forensix.tasks.pictures import jpeg_uri, outlined, score_colour
 from forensix.tasks.task import Options, component, component_label
-from forensix.tasks.verdicts import checked, class_of, is_inconclusive, probability_of, score_text, threshold_of
+from forensix.tasks.verdicts import checked, class_of, is_inconclusive, probability_of, score_text, upper_of
 
 N_FRAMES = 16
 """Frames of a video that are looked at, spread evenly."""
@@ -202,7 +202,9 @@ def _evidence(scored: _FrameScores, detector: Any, marks: _Marks) -> tuple[Evide
     evidence: list[Evidence] = [Picture("Looked at", jpeg_uri(scored.strongest), caption)]
     if len(scored.scores) > 1:
         x = tuple(ms / 1000 for ms in scored.times_ms)
-        evidence.append(Curve("Score by frame", x, scored.scores, "time (s)", "score", threshold_of(detector)))
+        upper = upper_of(detector, "video")
+        line = upper if upper < 1 else None
+        evidence.append(Curve("Score by frame", x, scored.scores, "time (s)", "score", line))
     if marks.facts:
         rows = tuple((mark.key, mark_value(mark)[:200], mark.where) for mark in marks.facts)
         evidence.append(Table("What the file says of a generator", ("fact", "value", "where"), rows))

@@ -97,7 +97,16 @@ def test_a_model_that_decides_nothing_of_videos_says_so_and_shows_nothing_as_fak
         assert said in pages["fake"] and said not in pages["inconclusive"]
 
 
-@pytest.mark.parametrize(("video", "verdict", "wire"), [(None, "fake", "fake"), ((0.0, 1.0), "inconclusive", "real")])
+@pytest.mark.parametrize(
+    ("video", "verdict", "wire"),
+    [
+        (None, "fake", "fake"),
+        ((0.0, 1.0), "inconclusive", "real"),
+        ((0.2, 1.0), "inconclusive", "real"),
+        ((0.2, 0.97), "inconclusive", "real"),
+        ((0.2, 0.94), "fake", "fake"),
+    ],
+)
 def test_pictures_and_videos_have_bounds_of_their_own(tmp_path, video, verdict, wire):
     from tests.making import write_video
 
