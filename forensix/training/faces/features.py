@@ -28,6 +28,7 @@ from forensix.training.faces.crops import STORED_PX, WIDE, FaceCrops, whole_wind
 from forensix.training.faces.crops import load as load_face
 from forensix.training.images import cache
 from forensix.training.images.crops import LEAST_SCALE, degraded, draw, draw_window, encode, mirrored, scaled
+from forensix.training.images.features import is_kept
 
 AS_IS, DRAWN, ALIKE = 0, 1, 2
 """Kinds of views: as they are, drawn at random, and both classes scaled and encoded alike, to measure on."""
@@ -133,7 +134,7 @@ def _compute(paths: Sequence[Path], views: Callable[[int], tuple[RGB, Kinds]], l
 
     What an earlier version kept there, of a network that gave another number of statistics, is computed anew.
     """
-    todo = [at for at, path in enumerate(paths) if not _is_kept(path)]
+    todo = [at for at, path in enumerate(paths) if not is_kept(path, N_STATISTICS)]
     if not todo:
         return
     paths[0].parent.mkdir(parents=True, exist_ok=True)
@@ -153,13 +154,6 @@ def _compute(paths: Sequence[Path], views: Callable[[int], tuple[RGB, Kinds]], l
         partial.replace(paths[at])
         if done % 200 == 0:
             log(f"features: {done} of {len(todo)} in {time.monotonic() - start:.0f} s")
-
-
-def _is_kept(path: Path) -> bool:
-    if not path.exists():
-        return False
-    with np.load(path) as stored:
-        return bool(stored["stats"].shape[2] == N_STATISTICS)
 
 
 def _load(paths: Sequence[Path]) -> tuple[NDArray[np.float16], Kinds, NDArray[np.int64]]:

@@ -77,7 +77,7 @@ def compute(table: pd.DataFrame, folder: Path, *, seed: int = 0, log: Callable[[
     todo = [
         (file, bool(at < ALIKE_OF_EACH))
         for file, at in zip(map(Path, table.file), rank, strict=True)
-        if not _is_kept(folder / file.name)
+        if not is_kept(folder / file.name, N_STATISTICS)
     ]
     start = time.monotonic()
     for done in range(0, len(todo), AT_ONCE):
@@ -98,11 +98,12 @@ def compute(table: pd.DataFrame, folder: Path, *, seed: int = 0, log: Callable[[
             log(f"features: {done} of {len(todo)} in {time.monotonic() - start:.0f} s")
 
 
-def _is_kept(path: Path) -> bool:
+def is_kept(path: Path, n: int) -> bool:
+    """Return whether a file is there and holds ``n`` statistics a view, as networks of today give them."""
     if not path.exists():
         return False
     with np.load(path) as stored:
-        return bool(stored["stats"].shape[1] == N_STATISTICS)
+        return bool(stored["stats"].shape[-1] == n)
 
 
 def of_graphics(folder: Path, *, seed: int = 0) -> NDArray[np.float16]:
