@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-ON_PROCESSOR = 5
-"""The most inputs at once on the processor, where the caller does not say: what the layers give of more no longer
-fits its caches, and the system clears pages for it anew each time."""
+ON_PROCESSOR = 6
+"""The most inputs at once on the processor, where the caller does not say: the windows of one picture. What the layers
+give of more no longer fits its caches, and the system clears pages for it anew each time."""
 _SPINS = "1000"
 """About 50 microseconds: longer than what lies between two layers, and nothing beside a turn of another program."""
 _HALF_PRODUCT = "import torch; torch.nn.Linear(64, 64).bfloat16()(torch.zeros(64, 64).bfloat16())"

@@ -185,7 +185,9 @@ def test_the_processor_takes_few_at_once_unless_it_is_told_how_many(monkeypatch:
     network = Network(Tight(100), batch_size=32)
     x = torch.arange(40.0).reshape(20, 2)
     network(x)
-    assert network.module.seen == [ON_PROCESSOR] * (20 // ON_PROCESSOR)
+    assert network.module.seen == [*[ON_PROCESSOR] * (20 // ON_PROCESSOR), 20 % ON_PROCESSOR]
+    # The windows of a picture are not torn apart.
+    assert get_card("forensix-image").preprocessing["most_windows"] <= ON_PROCESSOR
     network.move(Placement(batch_size=20))
     network(x)
     assert network.module.seen[-1] == network.batch_size == 20

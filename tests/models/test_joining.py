@@ -94,7 +94,7 @@ def test_a_joint_batch_that_does_not_fit_is_halved():
     network = Network(Small(), 8)
     actual = asked(network, [lambda: network(torch.ones(2, 3))] * 4)
     assert all(torch.equal(answer.result()[0], torch.full((2, 3), 2.0)) for answer in actual)
-    assert network.batch_size == 2
+    assert network.batch_size == 3
 
 
 def test_only_what_alone_is_too_large_is_refused():
