@@ -133,7 +133,10 @@ def load_model(name: str | os.PathLike[str], *, folder: str | os.PathLike[str] |
     paths = checked_files(name, folder=folder)
     card = get_card(name)
     architecture = importlib.import_module(f"forensix.models.architectures.{card.architecture}")
-    module = architecture.build(**card.config)
+    from forensix.models.unfilled import Unfilled  # here, as it imports torch
+
+    with Unfilled():
+        module = architecture.build(**card.config)
     try:
         states = [read_state(path) for path in paths]
         # What was trained on here has the names that it has here; files as published may not.

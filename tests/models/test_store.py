@@ -71,6 +71,15 @@ def test_what_was_saved_is_loaded(own: Path) -> None:
     assert not loaded.module.training
 
 
+def test_loading_a_model_draws_no_random_numbers() -> None:
+    shipped = [card.name for card in list_models() if (store.SHIPPED / card.weights).is_file()]
+    assert "forensix-face" in shipped
+    before = torch.get_rng_state()
+    for name in shipped:
+        load_model(name)
+        assert torch.equal(torch.get_rng_state(), before), name
+
+
 def test_a_changed_byte_is_refused(own: Path) -> None:
     path = own / "small.safetensors"
     data = bytearray(path.read_bytes())
