@@ -239,6 +239,18 @@ def test_importing_is_free(code: str) -> None:
     assert subprocess.check_output([sys.executable, "-c", script], text=True, cwd=REPOSITORY).strip() == "[]"
 
 
+@pytest.mark.parametrize(("said", "ticks"), [({}, "4"), ({"OPENBLAS_THREAD_TIMEOUT": "20"}, "20")])
+def test_numpy_is_told_not_to_spin_unless_the_environment_says_otherwise(
+    said: dict[str, str], ticks: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENBLAS_THREAD_TIMEOUT", "")
+    monkeypatch.delenv("OPENBLAS_THREAD_TIMEOUT")
+    for name, value in said.items():
+        monkeypatch.setenv(name, value)
+    assert run("completion", "bash") == 0
+    assert os.environ["OPENBLAS_THREAD_TIMEOUT"] == ticks
+
+
 def test_the_package_runs_as_the_command(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "forensix"]
     asked = {"cwd": tmp_path, "env": os.environ | {"PYTHONPATH": str(REPOSITORY)}, "capture_output": True, "text": True}

@@ -88,6 +88,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     # What is loaded stays: it is seldom looked through for garbage, and not when the interpreter ends.
     gc.set_threshold(10_000, 20, 20)
     atexit.register(gc.freeze)
+    # Read when numpy is loaded: its idle thread would spin beside what this process and the sandbox do.
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     try:
         status = options.run(options)
         sys.stdout.flush()
