@@ -47,12 +47,12 @@ def fit_output(
     """
     w = weights.astype(np.float32)
     if output == 0:
-        mean, scale = _spread(statistics.astype(np.float32), w, least_scale)
+        mean, scale = spread(statistics.astype(np.float32), w, least_scale)
         rule.mean[:], rule.scale[:] = torch.from_numpy(mean), torch.from_numpy(scale)
     rule.linear.weight[output], rule.linear.bias[output] = 0, 0
     for columns, share in groups:
         x = statistics[:, columns].astype(np.float32)
-        mean, scale = _spread(x, w, least_scale)
+        mean, scale = spread(x, w, least_scale)
         model = LogisticRegression(C=strength, max_iter=150, tol=1e-3).fit((x - mean) / scale, fake, sample_weight=w)
         # The same rule in the units of the first output.
         direction = share * model.coef_[0] / scale
@@ -61,7 +61,7 @@ def fit_output(
         rule.linear.bias[output] += shift
 
 
-def _spread(
+def spread(
     x: NDArray[np.float32], weights: NDArray[np.float32], least_scale: float
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return mean and deviation of each statistic (n,) over weighted views (views, n)."""

@@ -66,6 +66,25 @@ def test_a_damaged_voice_is_judged(rate_hz: int, change: object, voice: np.ndarr
     assert damaged == (float(np.abs(change(voice)).max()) == 1.0)
 
 
+def test_no_voice_is_told_to_be_recorded_where_much_is_clipped(voice: np.ndarray, tmp_path: Path) -> None:
+    class Clearing:
+        card = None
+        name = "clearing"
+
+        def score(self, samples: np.ndarray) -> float:
+            return 0.01
+
+    def verdict(samples: np.ndarray) -> tuple[str, str]:
+        path = tmp_path / "a.wav"
+        wavfile.write(path, RATE, samples)
+        report = forensix.analyze(path, tasks=[TASK], transcribe=False, spoof=Clearing())
+        return report.verdicts[TASK], report.outcomes[TASK].summary
+
+    assert verdict(voice)[0] == "real"
+    undecided, summary = verdict(np.clip(100 * voice, -1, 1))
+    assert undecided == "inconclusive" and "cannot be told" in summary
+
+
 def test_samples_that_are_no_numbers_are_told_and_hardly_move_the_score(voice: np.ndarray, tmp_path: Path) -> None:
     holed = voice.copy()
     holed[::4000], holed[1::4000] = np.nan, np.inf

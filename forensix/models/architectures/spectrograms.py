@@ -2,16 +2,16 @@
 
 The network is EfficientNet-Lite0 as ImageNet taught it, read at several depths (see `efficientnet`). It looks at two
 spectrograms, of short and of longer windows: in one a vocoder's pulses stand apart, in the other harmonics. Means and
-deviations are taken of low and of high frequencies apart, since synthesis fails differently in each; a linear layer for
-each spectrogram turns them into a logit, higher for synthetic speech. Nothing above 7.2 kHz is shown, where a 16 kHz
-file tells how it was resampled.
+deviations are taken of low and of high frequencies apart, since synthesis fails differently in each; small networks
+turn those of both spectrograms into a logit, higher for synthetic speech. Nothing above 7.2 kHz is shown, where a
+16 kHz file tells how it was resampled.
 """
 
 import torch
 from torch import Tensor, nn
 
 from forensix.models.architectures.efficientnet import CHANNELS, STAGES, Backbone, statistics
-from forensix.models.architectures.pictures import Rule
+from forensix.models.architectures.perceptrons import Perceptrons
 
 VARIANT = "lite0"
 RESOLUTIONS = ((256, 64), (512, 128))
@@ -38,22 +38,21 @@ def spectrogram(waves: Tensor, window: int, hop: int) -> Tensor:
 class Spectrograms(nn.Module):
     """Waveforms (batch, samples) at 16 kHz to logits (batch,), higher for synthetic speech.
 
-    The rules learn; the network below them stays as it is.
+    The small networks learn; the network below them stays as it is.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.backbone = Backbone(VARIANT).requires_grad_(False)
-        self.rules = nn.ModuleList(Rule(N_STATISTICS, 1) for _ in RESOLUTIONS)
+        self.perceptrons = Perceptrons(len(RESOLUTIONS) * N_STATISTICS)
 
     def forward(self, waves: Tensor) -> Tensor:
-        """Return the mean of both spectrograms' logits (batch,)."""
-        seen = self.statistics(waves).unbind(1)
-        logits = [rule(x) for rule, x in zip(self.rules, seen, strict=True)]
-        return torch.cat(logits, 1).mean(1)
+        """Return the mean logit of the small networks (batch,)."""
+        votes: Tensor = self.perceptrons(self.statistics(waves).flatten(1))
+        return votes.mean(1)
 
     def statistics(self, waves: Tensor) -> Tensor:
-        """Return what the rules read of waves (batch, samples): (batch, spectrograms, `N_STATISTICS`)."""
+        """Return what the small networks read of waves (batch, samples): (batch, spectrograms, `N_STATISTICS`)."""
         rows = []
         for window, hop in RESOLUTIONS:
             grey = spectrogram(waves, window, hop)[:, None]

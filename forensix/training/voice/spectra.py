@@ -1,4 +1,4 @@
-"""The rules of `forensix.models.architectures.spectrograms`: fitted on what its pretrained network says of clips.
+"""The small networks of `forensix.models.architectures.spectrograms`, fitted on what its pretrained one says of clips.
 
 That is computed once for each version of a clip and kept. Clips are of as many systems and collections as there are,
 at most `AT_MOST` of each, as they are and through random chains of degradations.
@@ -14,11 +14,10 @@ import torch
 from numpy.typing import NDArray
 
 from forensix.models.architectures.efficientnet import fuse
-from forensix.models.architectures.pictures import Rule
 from forensix.models.architectures.spectrograms import N_STATISTICS, RESOLUTIONS, Spectrograms
 from forensix.training.backbone import load_imagenet
-from forensix.training.rules import fit_output
-from forensix.training.voice import measure
+from forensix.training.perceptrons import fit_perceptrons
+from forensix.training.voice import measure, vocoder
 from forensix.training.voice.clips import Clips, Samples
 
 log = logging.getLogger(__name__)
@@ -27,16 +26,19 @@ VERSIONS = (0, 1, 2)
 """Of each clip: as it is, and so many of its degraded versions."""
 AT_MOST = {"fakes": 25, "reals": 60}
 """Clips of each system and collection of a repository."""
+CLEAN_WEIGHT = 4.0
+"""What a clip as it is weighs beside one of its degraded versions: 1, 2 and 8 gave less clean or degraded."""
+STEPS = 3_000
 LEAST_SCALE = 1e-3
-"""As that of `forensix.training.rules`."""
+"""Added to the deviation that each statistic is divided by."""
 
 Statistics = NDArray[np.float16]
 """(clips, spectrograms, n)"""
 
 
 def learnt_from(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the clips of a table that rules learn from: no copies, and of nothing too many."""
-    return measure.thinned(table[table["method"] == ""], **AT_MOST)
+    """Return the clips of a table that are learnt from: of copies those by a real vocoder, and of nothing too many."""
+    return measure.thinned(table[table["method"].isin(["", vocoder.METHOD])], **AT_MOST)
 
 
 def statistics_of(waves: Iterable[Samples]) -> Statistics:
@@ -79,20 +81,18 @@ def clip_weights(table: pd.DataFrame) -> NDArray[np.float64]:
     return np.asarray(weights / weights.mean(), dtype=np.float64)
 
 
-def fit(network: Spectrograms, versions: list[Statistics], table: pd.DataFrame) -> Spectrograms:
-    """Fit a network's rules on clips, a row of the table each, in all versions; it is changed itself, and returned."""
+def fit(network: Spectrograms, versions: list[Statistics], table: pd.DataFrame, *, seed: int) -> Spectrograms:
+    """Fit a network on clips, a row of the table each, in all versions; it is changed itself, and returned."""
     fake = np.tile(table["fake"].to_numpy() == 1, len(versions))
-    weights = np.tile(clip_weights(table), len(versions))
-    for at, rule in enumerate(network.rules):
-        assert isinstance(rule, Rule)
-        x = np.concatenate([statistics[:, at] for statistics in versions])
-        fit_output(rule, 0, x, fake, weights, least_scale=LEAST_SCALE)
+    weights = np.concatenate([clip_weights(table) * (1.0 if version else CLEAN_WEIGHT) for version in VERSIONS])
+    weights /= weights.mean()
+    x = np.concatenate([statistics.reshape(len(statistics), -1) for statistics in versions])
+    fit_perceptrons(network.perceptrons, x, fake, weights, steps=STEPS, seed=seed, least_scale=LEAST_SCALE)
     return network.eval()
 
 
 @torch.inference_mode()
 def logits(network: Spectrograms, statistics: Statistics) -> NDArray[np.float64]:
     """Return the logit of each clip by its statistics."""
-    x = torch.from_numpy(statistics.astype(np.float32))
-    each = [rule(x[:, at]) for at, rule in enumerate(network.rules)]
-    return np.asarray(torch.cat(each, 1).mean(1).double())
+    votes = network.perceptrons(torch.from_numpy(statistics.astype(np.float32)).flatten(1))
+    return np.asarray(votes.mean(1).double())

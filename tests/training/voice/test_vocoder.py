@@ -13,7 +13,7 @@ from forensix.training.voice.fit import Sampler
 from forensix.voice.spoof import normalise
 
 RATE_HZ = 16_000
-REPOSITORIES, FILES = ("a/a", "b/b"), 5
+REPOSITORIES, FILES = ("a/a", "b/b"), 8
 
 
 def tone(hz: float, seconds: float = 1.0) -> np.ndarray:
@@ -69,6 +69,14 @@ def test_copies_that_are_there_are_not_made_again(clips: Clips, tmp_path: Path) 
     first = vocoder.copy_clips(tmp_path, hoarse)
     again = vocoder.copy_clips(tmp_path, refused)
     assert first.table.equals(again.table)
+
+
+def test_copies_of_a_collection_are_counted_in_their_order(clips: Clips, tmp_path: Path) -> None:
+    before = spoof.copies_before(vocoder.copy_clips(tmp_path, hoarse).table)
+    n = len(clips.table)
+    assert (before[:n] == -1).all()
+    assert sorted(before[n:]) == sorted([*range(vocoder.COPIED)] * len(REPOSITORIES))
+    assert before[n] == 0
 
 
 def test_a_copy_is_trained_on_beside_its_original(clips: Clips, tmp_path: Path) -> None:
