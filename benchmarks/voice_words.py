@@ -3,15 +3,15 @@
     python benchmarks/voice_words.py --repositories DIR [--clips 80] > benchmarks/results/voice_words.md
 
 ``--repositories`` holds one folder ``<owner>+<name>`` a repository. Word error rates are jiwer's, after lower case,
-without punctuation, with digits spelt one by one; times are processor seconds of this process and its children for
-each second of sound, the loading of the model left out.
+without punctuation, with digits spelt one by one; times are seconds on the clock for each second of sound, the loading
+of the model left out.
 """
 
 import argparse
 import json
-import os
 import random
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,11 +59,6 @@ def normalised(text: str) -> str:
     return " ".join(re.sub(r"[^a-z' ]", " ", text).split())
 
 
-def used_s() -> float:
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
-
-
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description="Measure the words of the transcript engines.")
@@ -79,15 +74,15 @@ def main() -> None:
         "a novel read aloud (MP3 at 64 kbit/s)": list(novel(options.repositories)),
     }
     print("# Words\n\n    python benchmarks/voice_words.py --repositories DIR\n")
-    print("| speech | clips | words | engine | word error rate | processor s a second |\n|---|---|---|---|---|---|")
+    print("| speech | clips | words | engine | word error rate | s a second |\n|---|---|---|---|---|---|")
     for source, utterances in sources.items():
         clips = [(read_samples(path), normalised(text)) for path, text in utterances if path.is_file()]
         heard = [(samples, speech_segments(samples), text) for samples, text in clips]
         for name in ENGINES:
             engine = load_component("transcript", name)
-            begun_s = used_s()
+            begun_s = time.monotonic()
             said = [normalised(engine.transcribe(samples, segments).text) for samples, segments, _ in heard]
-            took = (used_s() - begun_s) / (sum(len(samples) for samples, _, _ in heard) / RATE_HZ)
+            took = (time.monotonic() - begun_s) / (sum(len(samples) for samples, _, _ in heard) / RATE_HZ)
             truth = [text for _, _, text in heard]
             n_words = sum(len(text.split()) for text in truth)
             print(
