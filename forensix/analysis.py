@@ -169,6 +169,8 @@ def _run(task: Task, media: Media, options: Options) -> tuple[Outcome | Forensix
     outcome: Outcome | ForensixError
     try:
         outcome = task.run(media, options)
+        if not isinstance(outcome, Outcome):
+            raise UsageError(f"the task {task.name} must return an Outcome, not a {type(outcome).__name__}")
     except (InputError, UsageError) as error:
         outcome = error
     except MemoryError:

@@ -58,7 +58,7 @@ def choose_task(name: str) -> tuple[Task, str | None]:
     Raises
     ------
     UsageError
-        There is no such task, or it gives claims and no score.
+        There is no such task, it gives claims and no score, or its description names a slot that it has not.
     """
     if not isinstance(name, str):
         raise UsageError(f"task is the name of one task, not a {type(name).__name__}")
@@ -66,6 +66,9 @@ def choose_task(name: str) -> tuple[Task, str | None]:
     described = describe(name)
     if not described.gives_score:
         raise UsageError(f"{name} makes claims and gives no score, so there is nothing to evaluate")
+    if described.deciding_slot not in (None, *task.components):
+        slots = ", ".join(task.components) or "none"
+        raise UsageError(f"the description of {name} has {described.deciding_slot!r} decide; its slots are: {slots}")
     return task, described.deciding_slot
 
 

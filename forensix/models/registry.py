@@ -21,7 +21,7 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from forensix.errors import ModelNotFound, UsageError
+from forensix.errors import ForensixError, ModelNotFound, UsageError
 from forensix.interpreter import entry_points
 from forensix.models.card import ModelCard
 from forensix.models.placement import Placement, share_cores
@@ -78,11 +78,26 @@ def _build(slot: str, name: str, placement: Placement) -> Any:
     if slot in READERS and (is_place(name) or _is_hub(name) or any(card.name == name for card in list_models(slot))):
         component: Any = _read(name, slot)
     elif name in _entries(slot):
-        component = _entries(slot)[name].load()()
+        component = _made(slot, _entries(slot)[name])
     else:
         known = ", ".join(component_names(slot)) or "none (is forensix installed, not only on the path?)"
         raise ModelNotFound(f"there is no {slot} component named {name!r}; there are: {known}")
     return component.on(placement) if hasattr(component, "on") else component
+
+
+def _made(slot: str, entry: EntryPoint) -> Any:
+    """Return what the function of an entry point makes; whatever it is that goes wrong in it, its name is told."""
+    who = f"the {slot} component {entry.name} ({entry.value}{f' of {entry.dist.name}' if entry.dist else ''})"
+    try:
+        component = entry.load()()
+    except (ForensixError, MemoryError):
+        raise
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise UsageError(f"{who} cannot be loaded: {reason}") from error
+    if slot in METHODS and not callable(getattr(component, METHODS[slot], None)):
+        raise UsageError(f"{who} has no method {METHODS[slot]}: its function made a {type(component).__name__}")
+    return component
 
 
 def _read(name: str, slot: str | None) -> "Detector":
@@ -146,6 +161,8 @@ def load_component(slot: str, chosen: Any, placement: Placement = Placement()) -
         No component of that name.
     WeightsMissing
         It is known but its weights are not on this machine.
+    UsageError
+        The function of its entry point fails, or makes something without the slot's method.
     """
     if not isinstance(chosen, str):
         return chosen

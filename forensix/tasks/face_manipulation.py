@@ -12,12 +12,13 @@ their picture where StyleGAN's generators put faces.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from forensix.calibration import logit, sigmoid
+from forensix.errors import UsageError
 from forensix.faces import FaceTrack, is_ffhq_aligned, stills, track
 from forensix.faces.verdict import ODD_SHARE, doubt, face_logit, file_logit, middle_gap, odd_gap
 from forensix.media import Media
@@ -161,7 +162,11 @@ def _type(face: JudgedFace, classifier: Any) -> ManipulationType | None:
     if not hasattr(classifier, "types"):
         return None
     types = classifier.types(face.track.crops)
-    return max(types, key=types.get) if types else None
+    kind: ManipulationType | None = max(types, key=types.get) if types else None
+    if kind not in (None, *get_args(ManipulationType)):
+        known = ", ".join(get_args(ManipulationType))
+        raise UsageError(f"{type(classifier).__name__} must give types of {known}: got {kind!r}")
+    return kind
 
 
 def _explained(face: JudgedFace, classifier: Any, regions: Any, upper: float) -> FaceExplanation:

@@ -65,9 +65,12 @@ def checked(scores: ArrayLike, n: int, component: Any) -> NDArray[np.float64]:
     Raises
     ------
     UsageError
-        They are not as many, or not all in [0, 1].
+        They are not as many, or not all numbers in [0, 1].
     """
-    values = np.asarray(scores, dtype=np.float64)
+    try:
+        values = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{type(component).__name__} must give {n} scores, which are numbers: {error}") from None
     if values.shape != (n,):
         raise UsageError(f"{type(component).__name__} must give {n} scores, not an array of the shape {values.shape}")
     wrong = values[~((values >= 0) & (values <= 1))]

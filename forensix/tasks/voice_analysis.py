@@ -163,7 +163,7 @@ def _listen(turns: SpeakerTurns, samples: NDArray[Any], spoof: Any) -> tuple[_Vo
     """Score a speaker by phrase; return one voice, or two where a piece was put in."""
     pieces = phrases(turns.segments)
     parts = [piece.of(samples) for piece in pieces]
-    part_scores = spoof.scores(parts) if hasattr(spoof, "scores") else [float(spoof.score(part)) for part in parts]
+    part_scores = spoof.scores(parts) if hasattr(spoof, "scores") else [spoof.score(part) for part in parts]
     scores = checked(part_scores, len(pieces), spoof)
     durations_s = [piece.duration_s for piece in pieces]
     run = inserted(scores.tolist(), durations_s, threshold_of(spoof))

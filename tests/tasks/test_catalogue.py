@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -58,6 +59,40 @@ def test_a_task_that_cannot_be_loaded_is_named_with_its_package(
     (packages / "quick.py").write_text("from forensix.tasks import Missing\n")
     with pytest.raises(UsageError, match=r"the task quick \(quick:QUICK of quick\) cannot be loaded: ImportError"):
         describe("quick")
+
+
+@pytest.mark.parametrize(
+    ("functions", "sentence"),
+    [
+        ({}, "cannot be loaded: AttributeError: 'types.SimpleNamespace' object has no attribute 'make'"),
+        ({"make": lambda: None}, "has no method score: its function made a NoneType"),
+    ],
+)
+def test_a_component_that_cannot_be_made_is_named_with_its_package(
+    functions: dict[str, object], sentence: str, packages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sharpness", SimpleNamespace(**functions))
+    write_image(tmp_path / "a.png")
+    error = forensix.analyze(tmp_path / "a.png", ["quick"]).errors["quick"]
+    assert error == f"the image_detector component sharpness (sharpness:make of sharpness) {sentence}"
+
+
+def test_a_task_that_returns_something_else_fails_alone(packages: Path, tmp_path: Path) -> None:
+    write_image(tmp_path / "a.png")
+    task = load_task("quick")
+    vars(task)["run"] = lambda media, options: {"class_name": "real"}
+    report = forensix.analyze(tmp_path / "a.png", ["quick"])
+    assert report.errors["quick"] == "the task quick must return an Outcome, not a dict"
+
+
+def test_a_deciding_slot_that_the_task_does_not_have_is_named(
+    packages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "real").mkdir()
+    write_image(tmp_path / "real" / "a.png")
+    monkeypatch.setitem(vars(describe("quick")), "deciding_slot", "sharp")
+    with pytest.raises(UsageError, match="has 'sharp' decide; its slots are: image_detector"):
+        evaluate(tmp_path, "quick")
 
 
 def test_a_described_task_is_analysed_drawn_and_evaluated(packages: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import base64
 import io
 import re
 from pathlib import Path
+from typing import Any
 
 import av
 import numpy as np
@@ -164,15 +165,32 @@ def test_the_shipped_classifier_names_no_type_of_manipulation(portrait: Path) ->
 
 @pytest.mark.parametrize(
     ("scores", "sentence"),
-    [([5.2], "must give scores in"), ([np.nan], "must give scores in"), ([0.4, 0.4], "must give 1 scores")],
+    [
+        ([5.2], "must give scores in"),
+        ([np.nan], "must give scores in"),
+        ([0.4, 0.4], "must give 1 scores"),
+        (["fake"], "must give 1 scores, which are numbers"),
+    ],
 )
-def test_scores_that_are_none_are_refused_and_not_squashed(portrait: Path, scores: list[float], sentence: str) -> None:
+def test_scores_that_are_none_are_refused_and_not_squashed(portrait: Path, scores: list[Any], sentence: str) -> None:
     class Odd:
         def score(self, crops: np.ndarray) -> np.ndarray:
             return np.array(scores)
 
     with forensix.open_media(portrait) as media, pytest.raises(UsageError, match=sentence):
         load_task(TASK).run(media, Options(explain=False, components={"face_classifier": Odd()}))
+
+
+def test_a_type_that_the_specification_does_not_have_is_named(portrait: Path) -> None:
+    class Odd:
+        def score(self, crops: np.ndarray) -> np.ndarray:
+            return np.full(len(crops), 0.9)
+
+        def types(self, crops: np.ndarray) -> dict[str, float]:
+            return {"face_swap": 0.9}
+
+    report = forensix.analyze(portrait, [TASK], explain=False, face_classifier=Odd())
+    assert report.errors[TASK].startswith("Odd must give types of faceswap, ") and "'face_swap'" in report.errors[TASK]
 
 
 def test_a_component_whose_scores_are_none_fails_its_own_task_alone(portrait: Path) -> None:
