@@ -61,7 +61,8 @@ def fit_perceptrons(
 
         def mix(of: NDArray[Any]) -> Tensor:
             first, second = (torch.from_numpy(of[rows].astype(np.float32)) for rows in (one, other))
-            return second.lerp(first, share if of.ndim == 1 else share[:, None])
+            part = share if of.ndim == 1 else share[:, None]
+            return part * first + (1 - part) * second
 
         return mix(statistics), mix(labels), mix(w)
 
