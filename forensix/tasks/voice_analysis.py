@@ -250,7 +250,7 @@ def _notes(
 ) -> tuple[str, ...]:
     notes = []
     if at_peak >= CLIPPED_SHARE:
-        too_far = ": too much to call a voice recorded" if at_peak >= DAMAGED_SHARE else ", and the score less sure"
+        too_far = ", too much to call a voice recorded" if at_peak >= DAMAGED_SHARE else ", and the score less sure"
         notes.append(
             f"{100 * at_peak:.2g} % of the samples lie at the peak: the recording is clipped or damaged{too_far}."
         )
