@@ -21,6 +21,8 @@ from forensix.training.rules import spread
 
 BATCH = 128
 RATE, DECAY, AVERAGE = 2e-3, 0.01, 0.99
+LEAST_SCALE = 1e-3
+"""Added to the deviation that each statistic is divided by."""
 MIXED = 0.4
 """Both parameters of the beta distribution of the share that an input has of what it is mixed to."""
 
@@ -35,7 +37,6 @@ def fit_perceptrons(
     *,
     steps: int,
     seed: int,
-    least_scale: float,
 ) -> None:
     """Fit new networks in place; what they were before is forgotten.
 
@@ -47,11 +48,9 @@ def fit_perceptrons(
         (views,); weights have a mean of about 1.
     seed
         Of the first weights and of all draws: the same seed gives the same networks.
-    least_scale
-        Added to the deviation that each statistic is divided by.
     """
     w = weights.astype(np.float32)
-    mean, scale = spread(statistics.astype(np.float32), w, least_scale)
+    mean, scale = spread(statistics.astype(np.float32), w, LEAST_SCALE)
     network.mean[:], network.scale[:] = torch.from_numpy(mean), torch.from_numpy(scale)
     labels = fake.astype(np.float32)
 

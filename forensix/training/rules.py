@@ -30,7 +30,6 @@ def fit_output(
     groups: Sequence[Group] = ALL,
     *,
     strength: float = STRENGTH,
-    least_scale: float = LEAST_SCALE,
 ) -> None:
     """Fit an output of a rule, the first one first, whose standardisation all share.
 
@@ -42,17 +41,15 @@ def fit_output(
         (views,); weights have a mean of about 1.
     groups
         The output is the weighted sum of their logits; it reads nothing else.
-    least_scale
-        See `LEAST_SCALE`.
     """
     w = weights.astype(np.float32)
     if output == 0:
-        mean, scale = spread(statistics.astype(np.float32), w, least_scale)
+        mean, scale = spread(statistics.astype(np.float32), w)
         rule.mean[:], rule.scale[:] = torch.from_numpy(mean), torch.from_numpy(scale)
     rule.linear.weight[output], rule.linear.bias[output] = 0, 0
     for columns, share in groups:
         x = statistics[:, columns].astype(np.float32)
-        mean, scale = spread(x, w, least_scale)
+        mean, scale = spread(x, w)
         model = LogisticRegression(C=strength, max_iter=150, tol=1e-3).fit((x - mean) / scale, fake, sample_weight=w)
         # The same rule in the units of the first output.
         direction = share * model.coef_[0] / scale
@@ -62,9 +59,9 @@ def fit_output(
 
 
 def spread(
-    x: NDArray[np.float32], weights: NDArray[np.float32], least_scale: float
+    x: NDArray[np.float32], weights: NDArray[np.float32], least_scale: float = LEAST_SCALE
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return mean and deviation of each statistic (n,) over weighted views (views, n)."""
+    """Return mean and deviation, ``least_scale`` added to it, of each statistic (n,) over weighted views (views, n)."""
     mean = np.average(x, axis=0, weights=weights)
     scale = np.sqrt(np.average((x - mean) ** 2, axis=0, weights=weights)) + least_scale
     return mean, scale.astype(np.float32)

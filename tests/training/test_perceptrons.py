@@ -23,7 +23,7 @@ def views() -> tuple[np.ndarray, np.ndarray]:
 def fitted(x: np.ndarray, fake: np.ndarray, *, seed: int = 0, weights: np.ndarray | None = None) -> Perceptrons:
     network = Perceptrons(WIDTH)
     weights = np.ones(len(x)) if weights is None else weights
-    fit_perceptrons(network, x, fake, weights, steps=400, seed=seed, least_scale=1e-3)
+    fit_perceptrons(network, x, fake, weights, steps=400, seed=seed)
     return network
 
 

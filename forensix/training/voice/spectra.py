@@ -29,8 +29,6 @@ AT_MOST = {"fakes": 25, "reals": 60}
 CLEAN_WEIGHT = 4.0
 """What a clip as it is weighs beside one of its degraded versions: 1, 2 and 8 gave less clean or degraded."""
 STEPS = 3_000
-LEAST_SCALE = 1e-3
-"""Added to the deviation that each statistic is divided by."""
 
 Statistics = NDArray[np.float16]
 """(clips, spectrograms, n)"""
@@ -87,7 +85,7 @@ def fit(network: Spectrograms, versions: list[Statistics], table: pd.DataFrame, 
     weights = np.concatenate([clip_weights(table) * (1.0 if version else CLEAN_WEIGHT) for version in VERSIONS])
     weights /= weights.mean()
     x = np.concatenate([statistics.reshape(len(statistics), -1) for statistics in versions])
-    fit_perceptrons(network.perceptrons, x, fake, weights, steps=STEPS, seed=seed, least_scale=LEAST_SCALE)
+    fit_perceptrons(network.perceptrons, x, fake, weights, steps=STEPS, seed=seed)
     return network.eval()
 
 
