@@ -104,7 +104,7 @@ def interval(scored: Scored, part: NDArray[np.bool_] | None = None) -> str:
 
 def folds(card: ModelCard) -> None:
     """Print what training measured on the folds."""
-    print("## Folds: training pictures, by rules that did not see their repository and generator\n")
+    print("## Folds: training pictures, by heads that did not see their repository and generator\n")
     print("| figure | value | photographs | generated |\n|---|---|---|---|")
     for m in card.measured:
         if "forensix.training" in m.command:

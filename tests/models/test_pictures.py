@@ -7,6 +7,8 @@ from forensix.models.architectures.efficientnet import Backbone, fuse
 from forensix.models.architectures.pictures import (
     CELLS,
     DETAIL_GAIN,
+    FAINT_GAIN,
+    N_FAINT,
     N_STATISTICS,
     N_WHOLE,
     SQUARE,
@@ -74,3 +76,15 @@ def test_fine_detail_has_statistics_of_its_own(network):
     _, other = network(x * 0.999 + 0.3)
     whole, detail = (statistics - other)[0].abs().split([N_WHOLE, N_STATISTICS - N_WHOLE])
     assert whole.max() > 10 * detail.max()
+
+
+@torch.inference_mode()
+def test_the_faintest_detail_shows_in_the_last_statistics_alone(network):
+    flat = torch.full((1, 3, 96, 96), 0.3)
+    faint = flat + 1e-4 * torch.randn(1, 3, 96, 96)
+    strong = (flat + 0.4 * torch.randn(1, 3, 96, 96)).clamp(-1, 1)
+    assert fine_detail(strong, FAINT_GAIN).abs().median() == 1, "what is strong is cut off"
+    _, without = network(flat)
+    _, some = network(faint)
+    whole, faintest = (some - without)[0].abs().split([N_STATISTICS - N_FAINT, N_FAINT])
+    assert faintest.max() > whole.max() > 0

@@ -66,3 +66,14 @@ def test_the_networks_start_apart_and_a_far_statistic_counts_as_the_farthest(vie
     edge = np.zeros((1, WIDTH))
     edge[0, 0] = float(network.mean[0] + FAR * network.scale[0])
     np.testing.assert_allclose(logits(network, edge), logits(network, far[1:2]), atol=1e-4)
+
+
+def test_a_slope_says_how_each_statistic_moves_the_logit(views):
+    network = fitted(*views)
+    x = torch.from_numpy(views[0][:5].astype(np.float32))
+    x[0, 2] = 2 * FAR * network.scale[2]
+    wanted = x.clone().requires_grad_()
+    network(wanted).mean(1).sum().backward()
+    assert wanted.grad is not None and wanted.grad.abs().min(0).values[:2].min() > 0
+    assert torch.allclose(network.slope(x), wanted.grad, atol=1e-6)
+    assert network.slope(x)[0, 2] == 0

@@ -107,14 +107,18 @@ class Backbone(nn.Module):
                 n_in = n_out
             self.blocks.append(stage)
 
-    def forward(self, x: Tensor) -> list[Tensor]:
-        """Return one tensor (batch, channels, height, width) a stage, of the precision of the weights."""
+    def forward(self, x: Tensor, stages: Sequence[int] | None = None) -> list[Tensor]:
+        """Return one tensor (batch, channels, height, width) a stage, of the precision of the weights.
+
+        ``stages`` are others than the chosen ones; what lies deeper than the last of them is not computed.
+        """
+        wanted = self.stages if stages is None else stages
         x = x.to(self.conv_stem.weight.dtype)
         x = self.act1(self.bn1(self.conv_stem(x)))
         maps = []
-        for i, block in enumerate(self.blocks):
+        for i, block in enumerate(itertools.islice(self.blocks, max(wanted) + 1)):
             x = block(x)
-            if i in self.stages:
+            if i in wanted:
                 maps.append(x)
         return maps
 

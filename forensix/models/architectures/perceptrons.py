@@ -4,6 +4,8 @@ Each has one hidden layer, and sees the same standardised statistics. They start
 lies far outside of what they learnt from carries them away, as values are bounded.
 """
 
+import math
+
 import torch
 from torch import Tensor, nn
 
@@ -40,3 +42,12 @@ class Perceptrons(nn.Module):
         hidden = self.drop_hidden(self.act(self.hidden(self.drop_statistics(x))))
         votes: Tensor = self.vote(hidden.unflatten(1, (VOTES, HIDDEN)))
         return votes[:, :, 0]
+
+    def slope(self, x: Tensor) -> Tensor:
+        """Return by how much each statistic moves the mean logit there, (batch, n): 0 for those beyond `FAR`."""
+        standard = (x - self.mean) / self.scale
+        h = self.hidden(standard.clamp(-FAR, FAR))
+        # The derivative of GELU.
+        bent = torch.special.ndtr(h) + h * torch.exp(-h.square() / 2) / math.sqrt(2 * math.pi)
+        moved: Tensor = (bent * self.vote.weight.flatten() / VOTES) @ self.hidden.weight / self.scale
+        return moved * (standard.abs() <= FAR)

@@ -61,7 +61,7 @@ def _vectors(statistics: NDArray[np.float16], window: int, square: int) -> NDArr
 
 
 def _fit(statistics: NDArray[np.float16], y: NDArray[np.int64], weights: NDArray[np.float64], n: int) -> Logistic:
-    x = np.concatenate([_vectors(statistics, w, v) for w, v in ((AS_IS, AS_IS_SQUARE), (DRAWN[0], DRAWN_SQUARE))])
+    x = np.concatenate([_vectors(statistics, w, v) for w, v in ((AS_IS, AS_IS_SQUARE), (DRAWN[0], DRAWN_SQUARE[0]))])
     w = np.tile(weights, 2)
     mean = np.average(x, axis=0, weights=w)
     scale = np.sqrt(np.average((x - mean) ** 2, axis=0, weights=w)) + 1e-4

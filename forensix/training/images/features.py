@@ -1,8 +1,8 @@
 """What the pretrained networks say of crops of the training pictures, computed once and kept, a file a picture.
 
-Of every picture two crops are as they are (a window, the middle square) and four are drawn (see `crops`); of the
-first pictures of every source there are two more, of both classes scaled and encoded alike, to measure on. Graphics
-(see `graphics`) have the first six.
+Of every picture two crops are as they are (a window, the middle square) and four are drawn in each of `ROUNDS` (see
+`crops`); of the first pictures of every source there are two more, of both classes scaled and encoded alike, to measure
+on. Graphics (see `graphics`) lack those.
 """
 
 import time
@@ -24,9 +24,16 @@ from forensix.training.backbone import load_imagenet
 from forensix.training.images import cache, graphics
 from forensix.training.images.crops import alike, draw, draw_part, draw_square
 
-AS_IS, AS_IS_SQUARE, DRAWN, DRAWN_SQUARE, DRAWN_PART, ALIKE, ALIKE_SQUARE = 0, 1, (2, 3), 4, 5, 6, 7
+ROUNDS = 2
+"""How often crops of a picture are drawn; with one round the folds' pictures were told less well."""
+_OF_ROUND = 4
+AS_IS, AS_IS_SQUARE = 0, 1
+DRAWN, DRAWN_SQUARE, DRAWN_PART = (
+    tuple(2 + _OF_ROUND * nth + i for nth in range(ROUNDS) for i in of) for of in ((0, 1), (2,), (3,))
+)
+ALIKE, ALIKE_SQUARE = 2 + _OF_ROUND * ROUNDS, 3 + _OF_ROUND * ROUNDS
 """Places of a picture's crops in its file."""
-N_PLACES = 8
+N_PLACES = ALIKE_SQUARE + 1
 ALIKE_OF_EACH = 20
 GRAPHICS_OF_KIND = 60
 AT_ONCE = 6
@@ -37,12 +44,18 @@ def _crops(views: cache.Views, rng: np.random.Generator, *, judged: bool) -> lis
     def window(rgb: RGB) -> RGB:
         return np.asarray(windows(rgb, SIDE_PX, 1)[0])
 
-    drawn = [*(draw(views, rng) for _ in DRAWN), draw_square(views, rng), draw_part(views, rng)]
-    crops = [window(views.native[0]), views.square, *drawn]
+    crops = [window(views.native[0]), views.square, *_drawn(views, rng)]
+    # A generator's children leave its own draws as they are.
+    for child in rng.spawn(ROUNDS - 1):
+        crops += _drawn(views, child)
     if judged:
         same = alike(views, rng)
         crops += [window(same.native[0]), same.square]
     return crops
+
+
+def _drawn(views: cache.Views, rng: np.random.Generator) -> list[RGB]:
+    return [draw(views, rng), draw(views, rng), draw_square(views, rng), draw_part(views, rng)]
 
 
 def _statistics(network: torch.nn.Module, crops: list[RGB]) -> NDArray[np.float16]:
@@ -69,15 +82,17 @@ def _network() -> torch.nn.Module:
 def compute(table: pd.DataFrame, folder: Path, *, seed: int = 0, log: Callable[[str], None] = lambda _: None) -> None:
     """Compute what ``folder`` lacks for the pictures of a table (see `cache.usable`), in its order.
 
-    What an earlier version kept there, of networks that gave another number of statistics, is computed anew.
+    What an earlier version kept there, of another number of crops or of networks that gave another number of
+    statistics, is computed anew.
     """
     folder.mkdir(parents=True, exist_ok=True)
     network = _network()
     rank = table.groupby(["repo", "made_by"]).cumcount().to_numpy()
+    pictures = [(file, bool(at < ALIKE_OF_EACH)) for file, at in zip(map(Path, table.file), rank, strict=True)]
     todo = [
-        (file, bool(at < ALIKE_OF_EACH))
-        for file, at in zip(map(Path, table.file), rank, strict=True)
-        if not is_kept(folder / file.name, N_STATISTICS)
+        (file, judged)
+        for file, judged in pictures
+        if not is_kept(folder / file.name, N_STATISTICS, N_PLACES if judged else ALIKE)
     ]
     start = time.monotonic()
     for done in range(0, len(todo), AT_ONCE):
@@ -98,21 +113,25 @@ def compute(table: pd.DataFrame, folder: Path, *, seed: int = 0, log: Callable[[
             log(f"features: {done} of {len(todo)} in {time.monotonic() - start:.0f} s")
 
 
-def is_kept(path: Path, n: int) -> bool:
-    """Return whether a file is there and holds ``n`` statistics a view, as networks of today give them."""
+def is_kept(path: Path, n: int, n_views: int | None = None) -> bool:
+    """Return whether a file is there and holds ``n`` statistics a view, as networks of today give them.
+
+    With ``n_views`` it must hold so many views as well.
+    """
     if not path.exists():
         return False
     with np.load(path) as stored:
-        return bool(stored["stats"].shape[-1] == n)
+        shape = stored["stats"].shape
+    return bool(shape[-1] == n and n_views in (None, shape[0]))
 
 
 def of_graphics(folder: Path, *, seed: int = 0) -> NDArray[np.float16]:
     """Return the statistics of `GRAPHICS_OF_KIND` graphics of every kind, as `load` does; ``folder`` keeps them.
 
-    As in `compute`, those of other networks are computed anew.
+    As in `compute`, those of other crops and networks are computed anew.
     """
     path = folder / f"graphics-{seed}.npy"
-    if path.exists() and (kept := np.load(path)).shape[2] == N_STATISTICS:
+    if path.exists() and (kept := np.load(path)).shape[1:] == (N_PLACES, N_STATISTICS):
         return np.asarray(kept, dtype=np.float16)
     network = _network()
     n = GRAPHICS_OF_KIND * len(graphics.KINDS)

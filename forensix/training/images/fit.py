@@ -1,4 +1,4 @@
-"""Fitting the picture rules, and the held-out scores that choose between them and set the bounds of the card."""
+"""Fitting the heads on pictures, and the held-out scores that choose between them and set the bounds of the card."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,8 @@ import torch
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
-from forensix.models.architectures.pictures import N_WHOLE, SQUARE, WINDOW, Rule
+from forensix.models.architectures.perceptrons import Perceptrons
+from forensix.models.architectures.pictures import N_DETAIL, N_WHOLE, SQUARE, WINDOW, Head, Rule
 from forensix.training.images.features import (
     ALIKE,
     ALIKE_SQUARE,
@@ -18,12 +19,23 @@ from forensix.training.images.features import (
     DRAWN_PART,
     DRAWN_SQUARE,
 )
+from forensix.training.perceptrons import fit_perceptrons
 from forensix.training.rules import DETAIL_SHARE, STRENGTH, fit_output
 
 SMALL_DOMAIN = 20
 SQUARE_SHARE = 0.65
 """What the middle square weighs beside the mean of the windows."""
-GROUPS = ((slice(0, N_WHOLE), 1.0), (slice(N_WHOLE, None), DETAIL_SHARE))
+FAINT_SHARE = 0.5
+"""What the logit of faint detail weighs beside that of the whole picture, which weighs 1."""
+GROUPS = (
+    (slice(0, N_WHOLE), 1.0),
+    (slice(N_WHOLE, N_WHOLE + N_DETAIL), DETAIL_SHARE),
+    (slice(N_WHOLE + N_DETAIL, None), FAINT_SHARE),
+)
+PLACES = {WINDOW: (AS_IS, *DRAWN), SQUARE: (AS_IS_SQUARE, *DRAWN_SQUARE, *DRAWN_PART)}
+"""Of each output the crops that it learns from."""
+STEPS = 1_600
+"""Of the small networks; half and a quarter as many did worse."""
 GRAPHICS_SHARE = 0.03
 """Of the weight of all that no generator made: with 0.06 and more the folds' pictures were told less well."""
 
@@ -77,7 +89,7 @@ def fit_rule(
     *,
     strength: float = STRENGTH,
 ) -> Rule:
-    """Fit both outputs of a rule: one for the whole picture and one for its fine detail, apart, and then added.
+    """Fit both outputs of a rule: on the whole picture, its fine and its faint detail apart, and then added.
 
     Parameters
     ----------
@@ -87,25 +99,43 @@ def fit_rule(
         (pictures,)
     """
     rule = Rule(statistics.shape[2])
-    for output, places in ((WINDOW, (AS_IS, *DRAWN)), (SQUARE, (AS_IS_SQUARE, DRAWN_SQUARE, DRAWN_PART))):
-        x = np.concatenate([statistics[:, place] for place in places])
-        n = len(places)
-        fit_output(rule, output, x, np.tile(fake, n), np.tile(weights, n), GROUPS, strength=strength)
+    for output in PLACES:
+        fit_output(rule, output, *_views(statistics, fake, weights, output), GROUPS, strength=strength)
     return rule.eval()
 
 
+def _views(
+    statistics: NDArray[np.float16], fake: NDArray[np.bool_], weights: NDArray[np.float64], output: int
+) -> tuple[NDArray[np.float16], NDArray[np.bool_], NDArray[np.float64]]:
+    places = PLACES[output]
+    n = len(places)
+    return np.concatenate([statistics[:, place] for place in places]), np.tile(fake, n), np.tile(weights, n)
+
+
+def fit_head(
+    statistics: NDArray[np.float16], fake: NDArray[np.bool_], weights: NDArray[np.float64], *, seed: int = 0
+) -> Head:
+    """Fit a rule, see `fit_rule`, and small networks beside it, which start from ``seed``."""
+    head = Head(statistics.shape[2])
+    head.rule = fit_rule(statistics, fake, weights)
+    for output, network in enumerate(head.perceptrons):
+        assert isinstance(network, Perceptrons)
+        fit_perceptrons(network, *_views(statistics, fake, weights, output), steps=STEPS, seed=seed)
+    return head.eval()
+
+
 @torch.inference_mode()
-def rule_logits(rule: Rule, statistics: NDArray[np.float16], *, same: bool = False) -> NDArray[np.float64]:
+def head_logits(head: Head | Rule, statistics: NDArray[np.float16], *, same: bool = False) -> NDArray[np.float64]:
     """Return the logit of every picture by a window and the square, as it is or encoded alike; NaN if not made."""
     places = (ALIKE, ALIKE_SQUARE) if same else (AS_IS, AS_IS_SQUARE)
-    window, square = (rule(torch.from_numpy(statistics[:, place].astype(np.float32))) for place in places)
+    window, square = (head(torch.from_numpy(statistics[:, place].astype(np.float32))) for place in places)
     logits = (1 - SQUARE_SHARE) * window[:, WINDOW] + SQUARE_SHARE * square[:, SQUARE]
     return np.asarray(logits, dtype=np.float64)
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Logits of pictures by rules that did not see their sources, aligned with a table."""
+    """Logits of pictures by heads that did not see their sources, aligned with a table."""
 
     as_is: NDArray[np.float64]
     same: NDArray[np.float64]
@@ -117,17 +147,19 @@ def held_out(
     statistics: NDArray[np.float16],
     folds: NDArray[np.int64],
     graphics: NDArray[np.float16],
+    *,
+    seed: int = 0,
 ) -> HeldOut:
-    """Fit a rule without each fold's sources, with all graphics, and return what it says of them."""
+    """Fit a head without each fold's sources, with all graphics, and return what it says of them."""
     fake = table.fake.to_numpy(dtype=bool)
     names = domains(table)
     as_is, same = np.empty(len(table)), np.empty(len(table))
     for fold in np.unique(folds):
         held = folds == fold
         weights = domain_weights(names[~held], fake[~held])
-        rule = fit_rule(*with_graphics(statistics[~held], fake[~held], weights, graphics))
-        as_is[held] = rule_logits(rule, statistics[held])
-        same[held] = rule_logits(rule, statistics[held], same=True)
+        head = fit_head(*with_graphics(statistics[~held], fake[~held], weights, graphics), seed=seed)
+        as_is[held] = head_logits(head, statistics[held])
+        same[held] = head_logits(head, statistics[held], same=True)
     return HeldOut(as_is, same)
 
 

@@ -30,7 +30,7 @@ MOST_FRAMES = 8
 KEPT_PX = 1024
 CUT_PX = 256
 VERSIONS = 8
-"""Crops of each picture that are drawn where only the rule learns: the backbone looks at each of them once."""
+"""Crops of each picture that are drawn where only the head learns: the backbone looks at each of them once."""
 
 
 class WholePictures(Recipe):
@@ -139,14 +139,14 @@ class Pictures(WholePictures):
     def logits(self, network: nn.Module, inputs: Tensor, outputs: Tensor) -> Tensor:
         """Return for each crop the logit of its own output; inputs may be what the backbone said of them."""
         net: Any = network
-        output: Tensor = net(inputs)[0] if inputs.ndim == 4 else net.rule(inputs)
+        output: Tensor = net(inputs)[0] if inputs.ndim == 4 else net.head(inputs)
         return output[torch.arange(len(output), device=output.device), outputs.to(output.device)]
 
     def tuned(self, *, everything: bool) -> list[nn.Parameter]:
-        """Return the rule's parameters, or all."""
+        """Return the head's parameters, or all."""
         self._learns_all = everything
-        rule: Any = self.module.rule
-        return list((self.module if everything else rule).parameters())
+        head: Any = self.module.head
+        return list((self.module if everything else head).parameters())
 
 
 def pictures_of(media: Media) -> list[Any]:

@@ -186,6 +186,7 @@ NO_GRAPHICS = np.empty((0, images_features.N_PLACES, N_STATISTICS), np.float16)
 def few_statistics(monkeypatch):
     groups = ((slice(0, N_WHOLE), 1.0), (slice(N_WHOLE, None), 0.4))
     monkeypatch.setattr(images_fit, "GROUPS", groups)
+    monkeypatch.setattr(images_fit, "STEPS", 60)
 
 
 @pytest.fixture(scope="module")
@@ -212,9 +213,10 @@ def prepared() -> images.Prepared:
 
 def test_a_rule_is_the_same_for_both_outputs_where_both_see_the_same(prepared):
     x = prepared.statistics.copy()
-    x[:, images_features.DRAWN[1]] = x[:, images_features.DRAWN[0]]
+    for place in images_features.DRAWN:
+        x[:, place] = x[:, images_features.DRAWN[0]]
     x[:, images_features.AS_IS_SQUARE] = x[:, images_features.AS_IS] * 2 + 1
-    for place in (images_features.DRAWN_SQUARE, images_features.DRAWN_PART):
+    for place in (*images_features.DRAWN_SQUARE, *images_features.DRAWN_PART):
         x[:, place] = x[:, images_features.DRAWN[0]] * 2 + 1
     rule = images_fit.fit_rule(x, prepared.fake, np.ones(len(x)), strength=1e-3)
     with torch.inference_mode():
@@ -224,28 +226,37 @@ def test_a_rule_is_the_same_for_both_outputs_where_both_see_the_same(prepared):
     assert np.corrcoef(window.numpy(), square.numpy())[0, 1] > 0.99
 
 
-def test_held_out_logits_come_from_rules_that_did_not_see_the_fold(prepared):
+def test_held_out_logits_come_from_heads_that_did_not_see_the_fold(prepared):
     held = images_fit.held_out(prepared.table, prepared.statistics, prepared.folds, NO_GRAPHICS)
     assert images_fit.fold_aucs(prepared.table, held.as_is, prepared.folds).min() > 0.7
     changed = prepared.statistics.copy()
     changed[prepared.folds == 0] = -changed[prepared.folds == 0]
     again = images_fit.held_out(prepared.table, changed, prepared.folds, NO_GRAPHICS)
-    # What is held out does not move the rule that judges it, and does move the rules that judge the others.
-    rule = images_fit.fit_rule(
+    # What is held out does not move the head that judges it, and does move the heads that judge the others.
+    head = images_fit.fit_head(
         prepared.statistics[prepared.folds != 0],
         prepared.fake[prepared.folds != 0],
         images_fit.domain_weights(
             images_fit.domains(prepared.table)[prepared.folds != 0], prepared.fake[prepared.folds != 0]
         ),
     )
-    assert again.as_is[prepared.folds == 0] == pytest.approx(images_fit.rule_logits(rule, changed)[prepared.folds == 0])
+    assert again.as_is[prepared.folds == 0] == pytest.approx(images_fit.head_logits(head, changed)[prepared.folds == 0])
     assert not np.allclose(again.as_is[prepared.folds == 1], held.as_is[prepared.folds == 1])
+
+
+def test_a_head_adds_small_networks_to_the_rule_and_has_one_answer_for_a_seed(prepared):
+    x, y, weights = prepared.statistics, prepared.fake, np.ones(len(prepared.fake))
+    head, again, other = (images_fit.fit_head(x, y, weights, seed=seed) for seed in (0, 0, 1))
+    rule = images_fit.head_logits(images_fit.fit_rule(x, y, weights), x)
+    added, same, another = (images_fit.head_logits(one, x) - rule for one in (head, again, other))
+    assert np.array_equal(added, same) and not np.allclose(added, another)
+    assert np.corrcoef(added, rule)[0, 1] > 0.5 and auc(y, added) > 0.8
 
 
 def test_fine_detail_is_learnt_apart_and_added(prepared):
     x, y, weights = prepared.statistics, prepared.fake, np.ones(len(prepared.fake))
-    whole, detail = (images_fit.rule_logits(images_fit.fit_rule(part, y, weights), part) for part in _parts(x))
-    together = images_fit.rule_logits(images_fit.fit_rule(x, y, weights), x)
+    whole, detail = (images_fit.head_logits(images_fit.fit_rule(part, y, weights), part) for part in _parts(x))
+    together = images_fit.head_logits(images_fit.fit_rule(x, y, weights), x)
     assert together == pytest.approx(whole + detail, abs=1e-3) and detail.std() > 0
 
 
@@ -266,7 +277,7 @@ def test_graphics_that_look_generated_are_learnt_as_what_they_are(prepared):
     assert weights.sum() == pytest.approx(len(prepared.fake)) and not y[len(prepared.fake) :].any()
     without = images_fit.fit_rule(prepared.statistics, prepared.fake, np.ones(len(prepared.fake)))
     learnt = images_fit.fit_rule(x, y, weights)
-    assert images_fit.rule_logits(learnt, judged).mean() < images_fit.rule_logits(without, judged).mean() - 1
+    assert images_fit.head_logits(learnt, judged).mean() < images_fit.head_logits(without, judged).mean() - 1
 
 
 @pytest.mark.parametrize("kind", images_graphics.KINDS)
@@ -347,6 +358,10 @@ def test_statistics_of_an_earlier_version_s_networks_are_computed_anew(origin, t
         images_features.compute(table, folder)
         for values in (images_features.load(table, folder), images_features.of_graphics(folder)):
             assert values.shape[2] == width and np.nanmin(values) == np.nanmax(values) == width
+    file = next(path for path in folder.iterdir() if path.suffix == ".npz")
+    np.savez(file, stats=np.zeros((3, N_STATISTICS), np.float16))
+    images_features.compute(table, folder)
+    assert np.nanmin(images_features.load(table, folder)) == N_STATISTICS, "other crops are computed anew as well"
 
 
 @pytest.mark.slow
