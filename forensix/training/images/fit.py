@@ -35,7 +35,7 @@ GROUPS = (
 PLACES = {WINDOW: (AS_IS, *DRAWN), SQUARE: (AS_IS_SQUARE, *DRAWN_SQUARE, *DRAWN_PART)}
 """Of each output the crops that it learns from."""
 STEPS = 1_600
-"""Of the small networks; half and a quarter as many did worse."""
+"""Of the small networks; half as many did as well, a quarter as many worse."""
 GRAPHICS_SHARE = 0.03
 """Of the weight of all that no generator made: with 0.06 and more the folds' pictures were told less well."""
 
