@@ -2,7 +2,7 @@
 
 Traces of synthesis are small and everywhere, so the early stages, which see texture, count as much as the late ones,
 which see things. Each stage's output is reduced to its channels' mean and standard deviation over space, or over the
-places of a mask; one linear layer turns the standardised statistics into logits (see `pictures`). Any input from 64 px
+places of a mask; a small head turns the standardised statistics into logits (see `pictures`). Any input from 64 px
 a side will do.
 
 References

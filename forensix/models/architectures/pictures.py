@@ -34,8 +34,6 @@ FAINT_STAGES = (0, 1, 2)
 N_FAINT = 2 * sum(CHANNELS[VARIANTS[0]][i] for i in FAINT_STAGES)
 """Statistics of faint detail, which come last."""
 N_STATISTICS = N_WHOLE + N_DETAIL + N_FAINT
-PERCEPTRONS_SHARE = 1.0
-"""What their mean logit weighs beside that of the rule, which weighs 1."""
 
 
 def fine_detail(x: Tensor, gain: float = DETAIL_GAIN) -> Tensor:
@@ -92,13 +90,13 @@ class Head(nn.Module):
     def forward(self, features: Tensor) -> Tensor:
         """Return logits (batch, 2) of statistics (batch, n)."""
         votes = torch.stack([network(features).mean(1) for network in self.perceptrons], 1)
-        logits: Tensor = self.rule(features) + PERCEPTRONS_SHARE * votes
+        logits: Tensor = self.rule(features) + votes
         return logits
 
     def slope(self, features: Tensor, output: int) -> Tensor:
         """Return by how much each statistic moves a logit there, (batch, n)."""
         network: Any = self.perceptrons[output]
-        slope: Tensor = self.rule.linear.weight[output] / self.rule.scale + PERCEPTRONS_SHARE * network.slope(features)
+        slope: Tensor = self.rule.linear.weight[output] / self.rule.scale + network.slope(features)
         return slope
 
 
