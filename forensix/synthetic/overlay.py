@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from PIL import Image, ImageDraw
 
+from forensix.errors import UsageError
+
 RGB = NDArray[np.uint8]
 MARK = (255, 176, 0)
 EYE_WIDTH = 0.55
@@ -85,7 +87,16 @@ def shrunk(rgb: RGB) -> RGB:
 
 
 def fitted(heatmap: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return patch scores, of any size, over a picture of ``shape``: each pixel's mean of what it stands for."""
+    """Return patch scores, of any size, over a picture of ``shape``: each pixel's mean of what it stands for.
+
+    Raises
+    ------
+    UsageError
+        They are no array (height, width) of finite numbers.
+    """
+    is_map = isinstance(heatmap, np.ndarray) and heatmap.ndim == 2 and heatmap.size and heatmap.dtype.kind in "fiub"
+    if not is_map or not np.isfinite(heatmap).all():
+        raise UsageError("a heat map must be a numpy array (height, width) of finite numbers")
     if heatmap.shape == shape[:2]:
         return heatmap
     size = (shape[1], shape[0])

@@ -1,9 +1,12 @@
 """What a task hands over for a person to look at; the report draws each kind, whichever task it came from."""
 
 from dataclasses import dataclass
+from numbers import Real
+from typing import get_args
 
+from forensix.errors import UsageError
 from forensix.metadata.facts import Fact, Node
-from forensix.schema import Claim, Result
+from forensix.schema import Claim, Result, WireModel
 
 FACE_HEATMAP_CAPTION = (
     "red: differs from the rest of the face, as a part put in does; says nothing of a face made whole"
@@ -183,6 +186,11 @@ class Outcome:
 
     ``score`` is in [0, 1], higher is more likely fake; ``None`` where there is nothing to score (no face, no speech,
     claims only). ``models`` names the components that were used.
+
+    Raises
+    ------
+    UsageError
+        A result, a score or a piece of evidence is nothing that a report can hold.
     """
 
     result: Result
@@ -202,3 +210,17 @@ class Outcome:
     holds all where it is inconclusive, else those that could be judged."""
     remark: str = ""
     """A clause for the sentence on top of a report: what a reader has to know although no verdict rests on it."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.result, WireModel):
+            raise UsageError(f"the result of a task must be a forensix.schema.WireModel, not a {_type(self.result)}")
+        if self.score is not None and not (isinstance(self.score, Real) and 0 <= self.score <= 1):
+            raise UsageError(f"the score of a task must be in [0, 1] or None, not {self.score!r:.80}")
+        for item in self.evidence:
+            if not isinstance(item, get_args(Evidence)):
+                kinds = ", ".join(kind.__name__ for kind in get_args(Evidence))
+                raise UsageError(f"the evidence of a task must be of {kinds}, not a {_type(item)}")
+
+
+def _type(given: object) -> str:
+    return type(given).__name__

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from forensix.errors import UsageError
 from forensix.synthetic import overlay
 
 FACE = np.array([[80, 90], [120, 90], [100, 110], [85, 130], [115, 130]], float)
@@ -74,3 +75,9 @@ def test_a_heatmap_is_fitted_by_means():
     small = overlay.fitted(heat, (10, 20, 3))
     assert small.shape == (10, 20) and small[:, :10].max() == 0 and small[:, 10:].min() == 1
     assert overlay.fitted(heat, (100, 200, 3)) is heat
+
+
+@pytest.mark.parametrize("heat", [[[0.0]], np.zeros(4), np.zeros((0, 3)), np.full((2, 2), np.nan), np.array([["a"]])])
+def test_what_is_no_map_is_refused(heat):
+    with pytest.raises(UsageError, match="a heat map must be a numpy array"):
+        overlay.fitted(heat, (10, 20, 3))

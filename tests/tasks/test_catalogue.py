@@ -15,8 +15,8 @@ from forensix.client import Client
 from forensix.errors import UsageError
 from forensix.evaluation import evaluate
 from forensix.report.sections import sections
-from forensix.schema import WireModel
-from forensix.tasks import describe, load_task, task_names
+from forensix.schema import OtherResult, WireModel
+from forensix.tasks import Outcome, describe, load_task, task_names
 from forensix.tasks.catalogue import SPECIFIED
 from tests import packages as others
 from tests.making import write_image
@@ -83,6 +83,25 @@ def test_a_task_that_returns_something_else_fails_alone(packages: Path, tmp_path
     vars(task)["run"] = lambda media, options: {"class_name": "real"}
     report = forensix.analyze(tmp_path / "a.png", ["quick"])
     assert report.errors["quick"] == "the task quick must return an Outcome, not a dict"
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"result": {"class_name": "real"}}, "the result of a task must be a forensix.schema.WireModel, not a dict"),
+        ({"score": 1.5}, "the score of a task must be in [0, 1] or None, not 1.5"),
+        ({"score": "high"}, "the score of a task must be in [0, 1] or None, not 'high'"),
+        ({"evidence": ("a word",)}, "the evidence of a task must be of Picture, Timeline, "),
+    ],
+)
+def test_a_task_that_returns_what_no_report_can_hold_fails_alone(
+    fields: dict[str, object], sentence: str, packages: Path, tmp_path: Path
+) -> None:
+    write_image(tmp_path / "a.png")
+    outcome: dict[str, object] = {"result": OtherResult(verdict="real"), "score": 0.1}
+    vars(load_task("quick"))["run"] = lambda media, options: Outcome(**(outcome | fields))  # type: ignore[arg-type]
+    report = forensix.analyze(tmp_path / "a.png", ["quick"])
+    assert not report.outcomes and report.errors["quick"].startswith(sentence)
 
 
 def test_a_deciding_slot_that_the_task_does_not_have_is_named(
