@@ -1,17 +1,17 @@
 """Recorded or made faces: EfficientNet-Lite0 read at several depths, and one linear layer on its stages' statistics.
 
-The network of `pictures` with one backbone, which looks at its input and at the input's fine detail. The layer has two
-outputs: the first is for upright crops of faces (`forensix.faces.align`), the second for windows around them as they
-lie in the picture (`forensix.faces.crop.window`). Statistics are taken of the darker and of the brighter half of the
-places apart, since cameras and generators differ in either in another way, and in a crop also of the face and of its
-surroundings.
+The network of `pictures` with one backbone, which looks at its input, at the input's fine detail and at its faint
+detail. The layer has two outputs: the first is for upright crops of faces (`forensix.faces.align`), the second for
+windows around them as they lie in the picture (`forensix.faces.crop.window`). Statistics are taken of the darker and of
+the brighter half of the places apart, since cameras and generators differ in either in another way, and in a crop also
+of the face and of its surroundings.
 """
 
 import torch
 from torch import Tensor, nn
 
 from forensix.models.architectures.efficientnet import CHANNELS, STAGES, Backbone, darker, others, statistics
-from forensix.models.architectures.pictures import Rule, fine_detail
+from forensix.models.architectures.pictures import FAINT_GAIN, FAINT_STAGES, N_FAINT, Rule, fine_detail
 
 VARIANT = "lite0"
 N_PART = 2 * sum(CHANNELS[VARIANT][i] for i in STAGES)
@@ -21,7 +21,11 @@ HALVES, FACE, DETAIL, FACE_DETAIL = (
 )
 """Which statistics are of the input's darker and brighter half, of the face and its surroundings, of the fine detail of
 the whole, and of that of the face and its surroundings."""
-N_STATISTICS = 7 * N_PART
+FAINT, FACE_FAINT = (
+    slice(7 * N_PART + N_FAINT * start, 7 * N_PART + N_FAINT * stop) for start, stop in ((0, 1), (1, 3))
+)
+"""Which are of the faint detail of the whole, and of that of the face and its surroundings."""
+N_STATISTICS = 7 * N_PART + 3 * N_FAINT
 CROP, WINDOW = 0, 1
 """Which output is for what."""
 MIDDLE, RADII = (0.50, 0.53), (0.23, 0.31)
@@ -44,9 +48,12 @@ class FaceStages(nn.Module):
     def statistics(self, x: Tensor) -> Tensor:
         """Return what the rule reads of crops or windows, (batch, `N_STATISTICS`)."""
         whole, detail = self.backbone(x), self.backbone(fine_detail(x))
+        faint = self.backbone(fine_detail(x, FAINT_GAIN), FAINT_STAGES)
         dark, face = darker(x, whole), [ellipse(stage) for stage in whole]
         parts = [statistics(whole, masks) for masks in (dark, others(dark), face, others(face))]
-        parts += [statistics(detail, masks) for masks in (None, face, others(face))]
+        for maps in (detail, faint):
+            face = [ellipse(stage) for stage in maps]
+            parts += [statistics(maps, masks) for masks in (None, face, others(face))]
         return torch.cat(parts, 1)
 
 

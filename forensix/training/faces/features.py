@@ -21,7 +21,6 @@ from forensix.faces.align import ALIGNED_PX, aligned
 from forensix.faces.classify import network_input
 from forensix.models.architectures.efficientnet import fuse
 from forensix.models.architectures.faces import N_STATISTICS, FaceStages
-from forensix.models.placement import computes_halves
 from forensix.synthetic.crops import RGB, SIDE_PX, windows
 from forensix.training.backbone import load_imagenet
 from forensix.training.faces.crops import STORED_PX, WIDE, FaceCrops, whole_window
@@ -140,8 +139,8 @@ def _compute(paths: Sequence[Path], views: Callable[[int], tuple[RGB, Kinds]], l
     paths[0].parent.mkdir(parents=True, exist_ok=True)
     network = FaceStages()
     load_imagenet(network.backbone)
-    kind = torch.bfloat16 if computes_halves() else torch.float32
-    network = fuse(network).to(kind).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    # With 16 bits, which detectors compute with only where a user asks for it, rules learn from other statistics.
+    network = fuse(network).to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     start = time.monotonic()
     for done, at in enumerate(todo, start=1):
         seen, kinds = views(at)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from forensix.faces.verdict import face_logit
 from forensix.models import Pooling
-from forensix.models.architectures.faces import CROP, DETAIL, FACE, FACE_DETAIL, HALVES, WINDOW
+from forensix.models.architectures.faces import CROP, DETAIL, FACE, FACE_DETAIL, FACE_FAINT, FAINT, HALVES, WINDOW
 from forensix.models.architectures.pictures import Rule
 from forensix.training.faces.features import ALIKE, AS_IS, DRAWN
 from forensix.training.images.fit import domain_weights, domains
@@ -25,9 +25,11 @@ POOLING = Pooling(low=0.1, high=0.9)
 PICTURES_SHARE = 0.5
 WINDOW_SHARE = 0.7
 """What the logit of a window weighs beside that of the crop, which weighs 1: 1 and 1.4 did no better in clips."""
+FAINT_SHARE = 0.5
+"""What the logit of faint detail weighs beside that of the whole, which weighs 1."""
 GROUPS = {
-    CROP: ((HALVES, 0.5), (FACE, 0.5), (FACE_DETAIL, DETAIL_SHARE)),
-    WINDOW: ((HALVES, 1.0), (DETAIL, DETAIL_SHARE)),
+    CROP: ((HALVES, 0.5), (FACE, 0.5), (FACE_DETAIL, DETAIL_SHARE), (FACE_FAINT, FAINT_SHARE)),
+    WINDOW: ((HALVES, 1.0), (DETAIL, DETAIL_SHARE), (FAINT, FAINT_SHARE)),
 }
 """What is fitted for each output apart and then added: see `forensix.training.rules.fit_output`."""
 SMALL_STILLS, SMALL_CLIPS = 20, 4

@@ -11,7 +11,17 @@ from skimage.data import astronaut
 from forensix.faces import track_frames
 from forensix.media import Frame
 from forensix.models import save_model
-from forensix.models.architectures.faces import CROP, DETAIL, FACE, N_PART, N_STATISTICS, WINDOW, build
+from forensix.models.architectures.faces import (
+    CROP,
+    DETAIL,
+    FACE,
+    FACE_FAINT,
+    FAINT,
+    N_PART,
+    N_STATISTICS,
+    WINDOW,
+    build,
+)
 from forensix.training.faces import crops, features
 from forensix.training.faces.card import make_card
 from forensix.training.faces.fit import WINDOW_SHARE, Seen, face_logits, file_weights, fit_rule, held_out
@@ -135,6 +145,8 @@ def test_either_view_has_a_rule_of_its_own_and_either_counts() -> None:
     weight = rule.linear.weight.detach()
     assert not weight[WINDOW, FACE].any() and weight[CROP, FACE].all()
     assert not weight[CROP, DETAIL].any() and weight[WINDOW, DETAIL].all()
+    assert not weight[CROP, FAINT].any() and weight[CROP, FACE_FAINT].all()
+    assert not weight[WINDOW, FACE_FAINT].any() and weight[WINDOW, FAINT].all()
 
 
 def test_the_card_tells_pictures_and_clips_apart_and_calls_nothing_untouched(tmp_path) -> None:
