@@ -215,7 +215,7 @@ class Outcome:
         if not isinstance(self.result, WireModel):
             raise UsageError(f"the result of a task must be a forensix.schema.WireModel, not a {_type(self.result)}")
         if self.score is not None and not (isinstance(self.score, Real) and 0 <= self.score <= 1):
-            raise UsageError(f"the score of a task must be in [0, 1] or None, not {self.score!r:.80}")
+            raise UsageError(f"the score of a task must be a number from 0 to 1 or None, not {self.score!r:.80}")
         for item in self.evidence:
             if not isinstance(item, get_args(Evidence)):
                 kinds = ", ".join(kind.__name__ for kind in get_args(Evidence))

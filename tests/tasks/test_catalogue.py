@@ -89,8 +89,8 @@ def test_a_task_that_returns_something_else_fails_alone(packages: Path, tmp_path
     ("fields", "sentence"),
     [
         ({"result": {"class_name": "real"}}, "the result of a task must be a forensix.schema.WireModel, not a dict"),
-        ({"score": 1.5}, "the score of a task must be in [0, 1] or None, not 1.5"),
-        ({"score": "high"}, "the score of a task must be in [0, 1] or None, not 'high'"),
+        ({"score": 1.5}, "the score of a task must be a number from 0 to 1 or None, not 1.5"),
+        ({"score": "high"}, "the score of a task must be a number from 0 to 1 or None, not 'high'"),
         ({"evidence": ("a word",)}, "the evidence of a task must be of Picture, Timeline, "),
     ],
 )
