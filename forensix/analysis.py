@@ -17,6 +17,7 @@ from forensix.progress import Progress, display
 from forensix.report import Report
 from forensix.tasks import Options, Outcome, Task, load_task, select_tasks
 from forensix.tasks.catalogue import describe, descriptions
+from forensix.tasks.evidence import check_outcome
 from forensix.tasks.task import check_names, check_slots, deciding_versions
 
 
@@ -171,6 +172,7 @@ def _run(task: Task, media: Media, options: Options) -> tuple[Outcome | Forensix
         outcome = task.run(media, options)
         if not isinstance(outcome, Outcome):
             raise UsageError(f"the task {task.name} must return an Outcome, not a {type(outcome).__name__}")
+        check_outcome(outcome)
     except (InputError, UsageError) as error:
         outcome = error
     except MemoryError:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,8 +59,11 @@ class Report:
     """What makes the report again, where that is more than a call with :attr:`input` and :attr:`settings`."""
 
     def __post_init__(self) -> None:
-        if both := set(self.outcomes) & set(self.errors):
-            raise ValueError(f"{min(both)} cannot both have an outcome and have failed")
+        for task, outcome in self.outcomes.items():
+            if outcome.score is not None and not (math.isfinite(outcome.score) and 0 <= outcome.score <= 1):
+                raise ValueError(f"the score of {task} must be a number from 0 to 1, not {outcome.score}")
+            if task in self.errors:
+                raise ValueError(f"{task} cannot both have an outcome and have failed")
 
     @property
     def tasks(self) -> tuple[str, ...]:

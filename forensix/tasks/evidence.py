@@ -186,11 +186,6 @@ class Outcome:
 
     ``score`` is in [0, 1], higher is more likely fake; ``None`` where there is nothing to score (no face, no speech,
     claims only). ``models`` names the components that were used.
-
-    Raises
-    ------
-    UsageError
-        A result, a score or a piece of evidence is nothing that a report can hold.
     """
 
     result: Result
@@ -211,15 +206,17 @@ class Outcome:
     remark: str = ""
     """A clause for the sentence on top of a report: what a reader has to know although no verdict rests on it."""
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.result, WireModel):
-            raise UsageError(f"the result of a task must be a forensix.schema.WireModel, not a {_type(self.result)}")
-        if self.score is not None and not (isinstance(self.score, Real) and 0 <= self.score <= 1):
-            raise UsageError(f"the score of a task must be a number from 0 to 1 or None, not {self.score!r:.80}")
-        for item in self.evidence:
-            if not isinstance(item, get_args(Evidence)):
-                kinds = ", ".join(kind.__name__ for kind in get_args(Evidence))
-                raise UsageError(f"the evidence of a task must be of {kinds}, not a {_type(item)}")
+
+def check_outcome(outcome: Outcome) -> None:
+    """Raise `UsageError` where a result, a score or a piece of evidence is nothing that a report can hold."""
+    if not isinstance(outcome.result, WireModel):
+        raise UsageError(f"the result of a task must be a forensix.schema.WireModel, not a {_type(outcome.result)}")
+    if outcome.score is not None and not (isinstance(outcome.score, Real) and 0 <= outcome.score <= 1):
+        raise UsageError(f"the score of a task must be a number from 0 to 1 or None, not {outcome.score!r:.80}")
+    for item in outcome.evidence:
+        if not isinstance(item, get_args(Evidence)):
+            kinds = ", ".join(kind.__name__ for kind in get_args(Evidence))
+            raise UsageError(f"the evidence of a task must be of {kinds}, not a {_type(item)}")
 
 
 def _type(given: object) -> str:
