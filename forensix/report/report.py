@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ from forensix.report.headline import headline
 from forensix.report.words import FAILED, verdict, verdict_class
 from forensix.schema import Speaker, TaskReport
 from forensix.tasks.catalogue import describe
-from forensix.tasks.evidence import Basis, Outcome
+from forensix.tasks.evidence import Basis, Outcome, check_outcome
 from forensix.tasks.verdicts import score_text
 
 if TYPE_CHECKING:
@@ -60,8 +59,7 @@ class Report:
 
     def __post_init__(self) -> None:
         for task, outcome in self.outcomes.items():
-            if outcome.score is not None and not (math.isfinite(outcome.score) and 0 <= outcome.score <= 1):
-                raise ValueError(f"the score of {task} must be a number from 0 to 1, not {outcome.score}")
+            check_outcome(outcome)
             if task in self.errors:
                 raise ValueError(f"{task} cannot both have an outcome and have failed")
 
