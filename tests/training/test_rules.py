@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from forensix.metrics import auc
 from forensix.models.architectures.pictures import Rule
 from forensix.training.rules import fit_output
 
@@ -45,3 +46,21 @@ def test_a_second_output_is_fitted_as_if_it_were_alone(views):
     again = logits(pair, x, 1)
     fit_output(pair, 1, x * 2 + 1, ~fake, weights)
     np.testing.assert_allclose(logits(pair, x, 1), again, atol=1e-6)
+
+
+def test_what_sets_recorded_sources_apart_counts_less(views):
+    x, fake, weights = views
+    x = x.astype(np.float32)
+    sources = np.array(["a", "b", "c", "d"])[np.arange(N) // 4 % 4]
+    x[:, 0] += (sources == "a") * 6.0 + fake * 3.0
+    spreads, told = [], []
+    for given in (None, sources, np.where(fake, sources, "all")):
+        rule = Rule(WIDTH, 1)
+        fit_output(rule, 0, x.astype(np.float16), fake, weights, sources=given)
+        scores = logits(rule, x, 0)
+        means = [scores[~fake & (sources == name)].mean() for name in "abcd"]
+        spreads.append(np.std(means) / scores.std())
+        told.append(auc(fake, scores))
+    assert spreads[1] < 0.5 * spreads[0] and told[1] > 0.7
+    # What sets fakes apart is left alone.
+    assert spreads[2] == pytest.approx(spreads[0])

@@ -25,7 +25,7 @@ POOLING = Pooling(low=0.1, high=0.9)
 PICTURES_SHARE = 0.5
 WINDOW_SHARE = 0.7
 """What the logit of a window weighs beside that of the crop, which weighs 1: 1 and 1.4 did no better in clips."""
-FAINT_SHARE = 0.5
+FAINT_SHARE = 1.0
 """What the logit of faint detail weighs beside that of the whole, which weighs 1."""
 GROUPS = {
     CROP: ((HALVES, 0.5), (FACE, 0.5), (FACE_DETAIL, DETAIL_SHARE), (FACE_FAINT, FAINT_SHARE)),

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from forensix.models.architectures.efficientnet import fuse, statistics
 from forensix.models.architectures.pictures import N_STATISTICS, Backbones
-from forensix.models.placement import computes_halves
 from forensix.synthetic.crops import RGB, SIDE_PX, windows
 from forensix.synthetic.detector import normalised
 from forensix.training.backbone import load_imagenet
@@ -61,11 +60,10 @@ def _drawn(views: cache.Views, rng: np.random.Generator) -> list[RGB]:
 def _statistics(network: torch.nn.Module, crops: list[RGB]) -> NDArray[np.float16]:
     """Return what the networks say of crops of several sizes, (n, statistics)."""
     values = np.empty((len(crops), N_STATISTICS), np.float16)
-    kind = next(network.parameters()).dtype
     sides = np.array([len(crop) for crop in crops])
     for side in np.unique(sides):
         places = np.flatnonzero(sides == side)
-        x = normalised(np.stack([crops[i] for i in places])).to(kind)
+        x = normalised(np.stack([crops[i] for i in places]))
         with torch.inference_mode():
             values[places] = statistics(network(x)).numpy()
     return values
@@ -75,8 +73,7 @@ def _network() -> torch.nn.Module:
     backbones = Backbones()
     for backbone in backbones:
         load_imagenet(backbone)
-    kind = torch.bfloat16 if computes_halves() else torch.float32
-    return fuse(backbones).to(kind).to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
+    return fuse(backbones).to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
 
 
 def compute(table: pd.DataFrame, folder: Path, *, seed: int = 0, log: Callable[[str], None] = lambda _: None) -> None:

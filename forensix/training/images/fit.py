@@ -25,7 +25,7 @@ from forensix.training.rules import DETAIL_SHARE, STRENGTH, fit_output
 SMALL_DOMAIN = 20
 SQUARE_SHARE = 0.65
 """What the middle square weighs beside the mean of the windows."""
-FAINT_SHARE = 0.5
+FAINT_SHARE = 1.0
 """What the logit of faint detail weighs beside that of the whole picture, which weighs 1."""
 GROUPS = (
     (slice(0, N_WHOLE), 1.0),
@@ -65,62 +65,67 @@ def weighted_auc(table: pd.DataFrame, scores: NDArray[np.float64]) -> float:
     return float(roc_auc_score(fake, scores, sample_weight=domain_weights(domains(table), fake, small=10, power=0.5)))
 
 
-def with_graphics(
+@dataclass(frozen=True)
+class Examples:
+    """Pictures to learn from, aligned."""
+
+    statistics: NDArray[np.float16]
+    """(pictures, places, n), see `features.load`."""
+    fake: NDArray[np.bool_]
+    weights: NDArray[np.float64]
+    sources: NDArray[np.str_]
+    """Photographs of one source should score as those of another do."""
+
+    def views(self, output: int) -> tuple[NDArray[np.float16], NDArray[np.bool_], NDArray[np.float64]]:
+        """Return statistics (views, n), classes and weights of the crops that an output learns from."""
+        places = PLACES[output]
+        n = len(places)
+        statistics = np.concatenate([self.statistics[:, place] for place in places])
+        return statistics, np.tile(self.fake, n), np.tile(self.weights, n)
+
+
+def examples(
+    table: pd.DataFrame,
     statistics: NDArray[np.float16],
-    fake: NDArray[np.bool_],
-    weights: NDArray[np.float64],
     graphics: NDArray[np.float16],
-) -> tuple[NDArray[np.float16], NDArray[np.bool_], NDArray[np.float64]]:
-    """Return all three with graphics added, which have `GRAPHICS_SHARE` of the photographs' weight."""
-    share = GRAPHICS_SHARE if len(graphics) else 0.0
-    given = np.full(len(graphics), weights[~fake].sum() * share / max(1, len(graphics)))
-    kept = np.where(fake, weights, weights * (1 - share))
-    return (
-        np.concatenate([statistics, graphics]),
-        np.concatenate([fake, np.zeros(len(graphics), dtype=bool)]),
-        np.concatenate([kept, given]),
-    )
-
-
-def fit_rule(
-    statistics: NDArray[np.float16],
-    fake: NDArray[np.bool_],
-    weights: NDArray[np.float64],
-    *,
-    strength: float = STRENGTH,
-) -> Rule:
-    """Fit both outputs of a rule: on the whole picture, its fine and its faint detail apart, and then added.
+) -> Examples:
+    """Return a table's pictures, and graphics with `GRAPHICS_SHARE` of the photographs' weight, to learn from.
 
     Parameters
     ----------
     statistics
-        (pictures, places, n), see `features.load`.
-    fake, weights
-        (pictures,)
+        Of the table's pictures, (pictures, places, n).
+    graphics
+        (graphics, places, n)
     """
-    rule = Rule(statistics.shape[2])
-    for output in PLACES:
-        fit_output(rule, output, *_views(statistics, fake, weights, output), GROUPS, strength=strength)
+    fake, names = table["fake"].to_numpy(dtype=bool), domains(table)
+    weights = domain_weights(names, fake)
+    n, share = len(graphics), GRAPHICS_SHARE if len(graphics) else 0.0
+    given = np.full(n, weights[~fake].sum() * share / max(1, n))
+    return Examples(
+        np.concatenate([statistics, graphics]),
+        np.concatenate([fake, np.zeros(n, dtype=bool)]),
+        np.concatenate([np.where(fake, weights, weights * (1 - share)), given]),
+        np.concatenate([names, np.full(n, "graphics")]),
+    )
+
+
+def fit_rule(of: Examples, *, strength: float = STRENGTH) -> Rule:
+    """Fit both outputs of a rule: on the whole picture, its fine and its faint detail apart, and then added."""
+    rule = Rule(of.statistics.shape[2])
+    for output, places in PLACES.items():
+        sources = np.tile(of.sources, len(places))
+        fit_output(rule, output, *of.views(output), GROUPS, sources=sources, strength=strength)
     return rule.eval()
 
 
-def _views(
-    statistics: NDArray[np.float16], fake: NDArray[np.bool_], weights: NDArray[np.float64], output: int
-) -> tuple[NDArray[np.float16], NDArray[np.bool_], NDArray[np.float64]]:
-    places = PLACES[output]
-    n = len(places)
-    return np.concatenate([statistics[:, place] for place in places]), np.tile(fake, n), np.tile(weights, n)
-
-
-def fit_head(
-    statistics: NDArray[np.float16], fake: NDArray[np.bool_], weights: NDArray[np.float64], *, seed: int = 0
-) -> Head:
+def fit_head(of: Examples, *, seed: int = 0) -> Head:
     """Fit a rule, see `fit_rule`, and small networks beside it, which start from ``seed``."""
-    head = Head(statistics.shape[2])
-    head.rule = fit_rule(statistics, fake, weights)
+    head = Head(of.statistics.shape[2])
+    head.rule = fit_rule(of)
     for output, network in enumerate(head.perceptrons):
         assert isinstance(network, Perceptrons)
-        fit_perceptrons(network, *_views(statistics, fake, weights, output), steps=STEPS, seed=seed)
+        fit_perceptrons(network, *of.views(output), steps=STEPS, seed=seed)
     return head.eval()
 
 
@@ -151,13 +156,10 @@ def held_out(
     seed: int = 0,
 ) -> HeldOut:
     """Fit a head without each fold's sources, with all graphics, and return what it says of them."""
-    fake = table.fake.to_numpy(dtype=bool)
-    names = domains(table)
     as_is, same = np.empty(len(table)), np.empty(len(table))
     for fold in np.unique(folds):
         held = folds == fold
-        weights = domain_weights(names[~held], fake[~held])
-        head = fit_head(*with_graphics(statistics[~held], fake[~held], weights, graphics), seed=seed)
+        head = fit_head(examples(table[~held], statistics[~held], graphics), seed=seed)
         as_is[held] = head_logits(head, statistics[held])
         same[held] = head_logits(head, statistics[held], same=True)
     return HeldOut(as_is, same)

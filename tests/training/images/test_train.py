@@ -211,6 +211,11 @@ def prepared() -> images.Prepared:
     return images.Prepared(table, np.array(statistics, np.float16), np.arange(len(table)) // 40 % 4, NO_GRAPHICS)
 
 
+def evenly(x: np.ndarray, fake: np.ndarray) -> images_fit.Examples:
+    """Return pictures of one source that all weigh the same."""
+    return images_fit.Examples(x, fake, np.ones(len(x)), np.full(len(x), "one"))
+
+
 def test_a_rule_is_the_same_for_both_outputs_where_both_see_the_same(prepared):
     x = prepared.statistics.copy()
     for place in images_features.DRAWN:
@@ -218,7 +223,7 @@ def test_a_rule_is_the_same_for_both_outputs_where_both_see_the_same(prepared):
     x[:, images_features.AS_IS_SQUARE] = x[:, images_features.AS_IS] * 2 + 1
     for place in (*images_features.DRAWN_SQUARE, *images_features.DRAWN_PART):
         x[:, place] = x[:, images_features.DRAWN[0]] * 2 + 1
-    rule = images_fit.fit_rule(x, prepared.fake, np.ones(len(x)), strength=1e-3)
+    rule = images_fit.fit_rule(evenly(x, prepared.fake), strength=1e-3)
     with torch.inference_mode():
         window = rule(torch.from_numpy(x[:, images_features.AS_IS].astype(np.float32)))[:, WINDOW]
         square = rule(torch.from_numpy(x[:, images_features.AS_IS_SQUARE].astype(np.float32)))[:, SQUARE]
@@ -233,30 +238,25 @@ def test_held_out_logits_come_from_heads_that_did_not_see_the_fold(prepared):
     changed[prepared.folds == 0] = -changed[prepared.folds == 0]
     again = images_fit.held_out(prepared.table, changed, prepared.folds, NO_GRAPHICS)
     # What is held out does not move the head that judges it, and does move the heads that judge the others.
-    head = images_fit.fit_head(
-        prepared.statistics[prepared.folds != 0],
-        prepared.fake[prepared.folds != 0],
-        images_fit.domain_weights(
-            images_fit.domains(prepared.table)[prepared.folds != 0], prepared.fake[prepared.folds != 0]
-        ),
-    )
+    kept = prepared.folds != 0
+    head = images_fit.fit_head(images_fit.examples(prepared.table[kept], prepared.statistics[kept], NO_GRAPHICS))
     assert again.as_is[prepared.folds == 0] == pytest.approx(images_fit.head_logits(head, changed)[prepared.folds == 0])
     assert not np.allclose(again.as_is[prepared.folds == 1], held.as_is[prepared.folds == 1])
 
 
 def test_a_head_adds_small_networks_to_the_rule_and_has_one_answer_for_a_seed(prepared):
-    x, y, weights = prepared.statistics, prepared.fake, np.ones(len(prepared.fake))
-    head, again, other = (images_fit.fit_head(x, y, weights, seed=seed) for seed in (0, 0, 1))
-    rule = images_fit.head_logits(images_fit.fit_rule(x, y, weights), x)
+    x, y = prepared.statistics, prepared.fake
+    head, again, other = (images_fit.fit_head(evenly(x, y), seed=seed) for seed in (0, 0, 1))
+    rule = images_fit.head_logits(images_fit.fit_rule(evenly(x, y)), x)
     added, same, another = (images_fit.head_logits(one, x) - rule for one in (head, again, other))
     assert np.array_equal(added, same) and not np.allclose(added, another)
     assert np.corrcoef(added, rule)[0, 1] > 0.5 and auc(y, added) > 0.8
 
 
 def test_fine_detail_is_learnt_apart_and_added(prepared):
-    x, y, weights = prepared.statistics, prepared.fake, np.ones(len(prepared.fake))
-    whole, detail = (images_fit.head_logits(images_fit.fit_rule(part, y, weights), part) for part in _parts(x))
-    together = images_fit.head_logits(images_fit.fit_rule(x, y, weights), x)
+    x, y = prepared.statistics, prepared.fake
+    whole, detail = (images_fit.head_logits(images_fit.fit_rule(evenly(part, y)), part) for part in _parts(x))
+    together = images_fit.head_logits(images_fit.fit_rule(evenly(x, y)), x)
     assert together == pytest.approx(whole + detail, abs=1e-3) and detail.std() > 0
 
 
@@ -272,12 +272,15 @@ def test_graphics_that_look_generated_are_learnt_as_what_they_are(prepared):
     graphics = prepared.statistics[prepared.fake][:40] + rng.normal(0, 0.1, (40, images_features.N_PLACES, 24))
     graphics[:, :, 20:] += 4
     judged, rest = graphics[::2].astype(np.float16), graphics[1::2].astype(np.float16)
-    x, y, weights = images_fit.with_graphics(prepared.statistics, prepared.fake, np.ones(len(prepared.fake)), rest)
-    assert weights[len(prepared.fake) :].sum() == pytest.approx(images_fit.GRAPHICS_SHARE * weights[~y].sum())
-    assert weights.sum() == pytest.approx(len(prepared.fake)) and not y[len(prepared.fake) :].any()
-    without = images_fit.fit_rule(prepared.statistics, prepared.fake, np.ones(len(prepared.fake)))
-    learnt = images_fit.fit_rule(x, y, weights)
-    assert images_fit.head_logits(learnt, judged).mean() < images_fit.head_logits(without, judged).mean() - 1
+    n = len(prepared.fake)
+    given = images_fit.examples(prepared.table, prepared.statistics, rest)
+    without = images_fit.examples(prepared.table, prepared.statistics, NO_GRAPHICS)
+    assert given.weights[n:].sum() == pytest.approx(images_fit.GRAPHICS_SHARE * given.weights[~given.fake].sum())
+    assert given.weights.sum() == pytest.approx(n) and not given.fake[n:].any()
+    # Graphics are a source beside the others, as they are to score as photographs do.
+    assert len(set(given.sources[n:]) - set(without.sources)) == len(set(given.sources[n:])) == 1
+    learnt, alone = (images_fit.fit_rule(of) for of in (given, without))
+    assert images_fit.head_logits(learnt, judged).mean() < images_fit.head_logits(alone, judged).mean() - 1
 
 
 @pytest.mark.parametrize("kind", images_graphics.KINDS)
