@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import secrets
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,11 @@ def device_setting(placement: Placement) -> dict[str, str]:
 
 
 def common_parts(job: Job) -> list[str]:
-    """Return what the keys of each component's rows have in common."""
+    """Return what the keys of each component's rows have in common.
+
+    Rows of a component that does not say what it is are found by nobody: not by a run that goes on either, which may
+    have been given another component, or the same one with other code.
+    """
     parts: list[Any] = [
         job.task,
         job.code,
@@ -54,7 +59,7 @@ def common_parts(job: Job) -> list[str]:
         asdict(job.limits),
         *device_setting(job.placement).values(),
     ]
-    return [digest([*parts, f"unknown {i}" if name is None else name]) for i, name in enumerate(job.identities)]
+    return [digest([*parts, secrets.token_hex() if name is None else name]) for name in job.identities]
 
 
 def row_key(common: str, content: str, seed: int, condition: Condition) -> str:

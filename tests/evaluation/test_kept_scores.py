@@ -118,6 +118,24 @@ def test_a_run_that_is_killed_goes_on_where_it_stopped(tmp_path: Path, executor:
     pd.testing.assert_frame_equal(plain(evaluation.scores), plain(complete.scores))
 
 
+def test_a_run_goes_on_without_scores_of_a_component_that_does_not_say_what_it_is(
+    few: Manifest, tmp_path: Path
+) -> None:
+    class Interrupted(Grey):
+        def score(self, rgb: np.ndarray) -> float:
+            if self.calls == 3:
+                raise KeyboardInterrupt
+            return super().score(rgb)
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(few, TASK, component=Interrupted(None), cache=False, executor="here", output=tmp_path / "run")
+    other = Scaled(0.5, hidden=True)
+    evaluation = evaluate(few, TASK, component=other, cache=False, executor="here", output=tmp_path / "run")
+    assert evaluation.info["from_cache"] == 0, "they are of another component"
+    complete = evaluate(few, TASK, component=other, cache=False, executor="here")
+    pd.testing.assert_frame_equal(plain(evaluation.scores), plain(complete.scores))
+
+
 def _wait_for_rows(path: Path, n: int) -> None:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
