@@ -48,6 +48,15 @@ def test_an_api_without_workers(tmp_path: Path) -> None:
             answer = read_all(connection)
         assert answer.startswith(b"HTTP/1.1 413 ")
 
+        # Two lengths, which a proxy may read the other way: what follows is not taken for a request.
+        with socket.create_connection((host, int(port)), timeout=10) as connection:
+            hidden = f"GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
+            lengths = f"Content-Length: {5 + len(hidden)}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n".encode()
+            connection.sendall(head + lengths + hidden)
+            answer = read_all(connection)
+        assert answer.startswith(b"HTTP/1.1 400 ")
+        assert answer.count(b"HTTP/1.1 ") == 1
+
         # The token decides before the body does.
         with socket.create_connection((host, int(port)), timeout=10) as connection:
             connection.sendall(head.replace(token.encode(), b"nonsense") + b"Content-Length: 5000\r\n\r\n")

@@ -51,6 +51,8 @@ class _Exchange:
         headers = dict(scope["headers"])
         self._id = choose_id(headers.get(b"x-request-id", b"").decode("latin-1"))
         self._body_left = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
+        # A proxy that goes by the length would take what follows for another client's.
+        self._two_lengths = b"content-length" in headers and b"transfer-encoding" in headers
         self._status = 0
         scope.setdefault("state", {})
 
@@ -85,7 +87,7 @@ class _Exchange:
                 (b"x-content-type-options", b"nosniff"),
                 (b"cache-control", b"no-store"),
             ]
-            if self._body_left:
+            if self._body_left or self._two_lengths:
                 # Without this the server would go on reading what nobody wants.
                 message["headers"].append((b"connection", b"close"))
         await self._send(message)
