@@ -71,6 +71,7 @@ def test_a_time_that_is_none_is_not_believed(sent_at: str) -> None:
         verify_webhook(SECRET, {**delivery(BODY), "Webhook-Timestamp": sent_at}, BODY)
 
 
-def test_a_secret_that_is_none_is_told() -> None:
+@pytest.mark.parametrize("secret", ["whsec_not base64", "whsec_é", "whsec_", ""])
+def test_a_secret_that_is_none_is_told(secret: str) -> None:
     with pytest.raises(UsageError, match="whsec_"):
-        verify_webhook("whsec_not base64", delivery(BODY), BODY)
+        verify_webhook(secret, delivery(BODY, key=b""), BODY)
