@@ -93,7 +93,9 @@ def task_report(task: str, fields: Answer) -> TaskReport:
             fields = {**fields, "result": describe(task).result.model_validate(result)}
         return TaskReport.model_validate(fields)
     except ValidationError as error:
-        message = f"the answer of {task} is not of version {SPEC_VERSION} of the interface: {error}"
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        message = f"the answer of {task} is not of version {SPEC_VERSION} of the interface: {where}: {first['msg']}"
         raise ServiceError(message, code="unexpected_answer") from None
 
 

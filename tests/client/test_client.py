@@ -138,7 +138,7 @@ def test_results_are_typed_by_their_task(script: Script, client: Client, task: s
 
 def test_an_answer_of_another_version_is_told(script: Script, client: Client) -> None:
     script.task("face_manipulation", "completed", result={"class_name": "perhaps"})
-    with pytest.raises(ServiceError, match=r"2\.40\.6") as error:
+    with pytest.raises(ServiceError, match=r"2\.40\.6 of the interface: class_name: .*'no_faces'$") as error:
         client.get("face_manipulation", "r1")
     assert error.value.code == "unexpected_answer"
 
