@@ -53,6 +53,7 @@ def test_what_is_written_is_read_back(tmp_path: Path, suffix: str) -> None:
         ('{"path": "a", "label": "real"}\n["b", "fake"]\n', "no object of plain values in line 2"),
         ('{"path": "a", "label": ["real"]}\n', "no object of plain values in line 1"),
         ("[" * 100_000, "no JSON in line 1"),
+        ('{"path": "a", "label": "real"}\n{"path": "\\ud800.jpg", "label": "fake"}\n', "surrogate pair in line 2"),
         ('{"path": "a", "label": 1}\n', "'1' does not say whether"),
         ('{"file": "a", "label": "real"}\n', "missing: path; it has: file, label"),
     ],

@@ -81,9 +81,14 @@ def read_json_lines(path: Path) -> pd.DataFrame:
                 row = json.loads(line)
                 if not isinstance(row, dict) or any(isinstance(value, dict | list) for value in row.values()):
                     raise UsageError(f"{path.name} holds no object of plain values in line {number}")
+                if "\\u" in line:
+                    # Half of a pair can be escaped, and is nothing that a table could hold.
+                    json.dumps(row, ensure_ascii=False).encode()
                 rows.append(row)
     except UnicodeDecodeError as error:
         raise UsageError(f"{path.name} is no UTF-8 text (byte {error.start}): save the manifest in UTF-8") from None
+    except UnicodeEncodeError:
+        raise UsageError(f"{path.name} holds half of a surrogate pair in line {number}: text must be UTF-8") from None
     except UsageError:
         raise
     except (ValueError, RecursionError):
