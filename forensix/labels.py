@@ -34,8 +34,11 @@ def understood(values: "pd.Series[Any]", meanings: Mapping[Any, str] | None = No
     Raises
     ------
     UsageError
-        ``meanings`` names another class than those two, or a value says yes or no to an unknown question.
+        ``meanings`` is no mapping or names another class than those two, or a value says yes or no to an unknown
+        question.
     """
+    if meanings is not None and not isinstance(meanings, Mapping):
+        raise UsageError(f"labels is a dict such as {{'live': 'real'}}, not a {type(meanings).__name__}")
     wrong = [value for value in (meanings or {}).values() if value not in LABELS]
     if wrong:
         raise UsageError(f"labels says which of a dataset's words is real and which is fake, not {wrong[0]!r}")

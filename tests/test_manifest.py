@@ -148,6 +148,8 @@ def test_a_datasets_own_words_are_told(tmp_path: Path) -> None:
     assert manifest.where(label="fake").is_fake() == [1, 1, 1], "they are not turned twice"
     with pytest.raises(UsageError, match="which is fake, not 'spoof'"):
         Manifest.read(tmp_path / "m.csv", labels={"yes": "spoof"})
+    with pytest.raises(UsageError, match=r"labels is a dict .*, not a list$"):
+        Manifest.read(tmp_path / "m.csv", labels=["real", "fake"])  # type: ignore[arg-type]
 
 
 def test_absolute_paths_are_taken_inside_the_root_and_elsewhere_the_way_is_told(tmp_path: Path) -> None:
