@@ -28,10 +28,12 @@ __all__ = [
     "load_detector",
     "load_model",
     "open_media",
+    "small",
     "train",
 ]
 
 if TYPE_CHECKING:
+    from forensix import small
     from forensix.analysis import analyze
     from forensix.batch import analyze_many
     from forensix.errors import ForensixError
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 
 __getattr__, _, _ = lazy_loader.attach(
     __name__,
+    submodules={"small"},
     submod_attrs={
         "analysis": ["analyze"],
         "batch": ["analyze_many"],

@@ -1,5 +1,7 @@
 """The small dataset is what its script makes, and every importer has a page with its command."""
 
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -20,6 +22,11 @@ def test_the_small_dataset_is_a_sound_manifest(kind: str, n: int) -> None:
     manifest = Manifest.read(small.folder(kind)).check()
     assert len(manifest) == n and sum(manifest.is_fake()) == n // 2
     assert {"split", "source", "family", "generator", "group_id"} <= set(manifest.table)
+
+
+def test_it_is_there_once_forensix_is_imported() -> None:
+    code = "import forensix; print(len(forensix.Manifest.read(forensix.small.folder('images'))))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "8"
 
 
 def test_it_is_small() -> None:
