@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from forensix.errors import InputError, ModelError, UsageError
+from forensix.errors import InputError, MissingExtra, ModelError, UsageError
 from forensix.evaluation.identity import code_identity, component_identity
 from forensix.media import Limits, Media, open_media
 from forensix.metadata.facts import Facts
@@ -75,7 +75,7 @@ def score_file(job: Job, item: Item) -> list[Row]:
     Raises
     ------
     UsageError, ModelError
-        What would fail for every file.
+        What would fail for every file: a component that is none, or a package or weights that are not there.
     """
     task, components = _prepared(job)
     rows: dict[int, Row] = {}
@@ -150,7 +150,7 @@ def _scored(job: Job, task: Task, media: Media, component: Any) -> Row:
         score = None if outcome.score is None else float(outcome.score)
         frames = [[float(ms), float(value)] for ms, value in outcome.frame_scores]
         return _row(score, str(getattr(outcome.result, "class_name", "")), frames=frames)
-    except (ModelError, UsageError):
+    except (ModelError, MissingExtra):
         raise
     except (Exception, SystemExit) as error:
         return _failed(error)

@@ -15,7 +15,7 @@ from forensix.errors import ModelNotFound, UsageError
 from forensix.models import ModelCard, get_card
 from forensix.perturb import degrade_file
 from tests.evaluation.detectors import DEADLY, Deadly, Grey, Odd, pictures, plain
-from tests.making import tone, write_audio, write_video
+from tests.making import tone, write_audio, write_image, write_video
 
 TASK = "quick"
 REAL = "ai_generated_image_detection"
@@ -87,6 +87,20 @@ def test_failures_are_counted_and_listed_and_get_no_score(tmp_path: Path) -> Non
     summary = evaluation.summary(n_bootstrap=0)
     assert set(summary["n_failed"]) == {7} and set(summary["n_unscored"]) == {0}
     assert "7 rows failed" in repr(evaluation)
+
+
+def test_a_score_that_is_none_fails_on_that_file_in_a_shipped_task_too(tmp_path: Path) -> None:
+    listed = pictures(tmp_path, 4)
+    write_image(tmp_path / "001.png", np.zeros((48, 64, 3), np.uint8))
+
+    class Divides:
+        def score(self, rgb: np.ndarray) -> float:
+            return 0.5 if rgb.any() else float("nan")
+
+    evaluation = evaluate(listed, "ai_generated_image_detection", component=Divides(), cache=False, executor="here")
+    assert evaluation.failures["path"].tolist() == ["001.png"]
+    assert evaluation.failures["error"].tolist() == ["Divides must give scores in [0, 1], higher for fake: got nan"]
+    assert evaluation.scores["score"].notna().sum() == 3
 
 
 def test_a_component_that_wants_to_end_the_program_fails_on_that_file(tmp_path: Path) -> None:
