@@ -10,6 +10,7 @@ from typing import Any
 from forensix.errors import InputNotFound
 from forensix.evaluation.identity import digest
 from forensix.evaluation.scoring import NONE, Condition, Job
+from forensix.media.sniff import open_regular, shorten
 from forensix.models import Placement
 
 _CACHE = "scores.db"
@@ -31,13 +32,14 @@ def content_hash(path: str) -> str:
     Raises
     ------
     InputNotFound
-        It cannot be read.
+        It cannot be read, or is a pipe or device, of which there may be no end.
     """
-    try:
-        with open(path, "rb") as file:
+    name = Path(path).name
+    with open_regular(path, name) as file:
+        try:
             return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise InputNotFound(f"{Path(path).name} cannot be read: {error.strerror or error}") from None
+        except OSError as error:
+            raise InputNotFound(f"{shorten(name)} cannot be read: {error.strerror or error}") from None
 
 
 def device_setting(placement: Placement) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """evaluate: every file gets its row, its score or its reason, wherever and however often it is run."""
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -81,12 +82,23 @@ def test_failures_are_counted_and_listed_and_get_no_score(tmp_path: Path) -> Non
     assert list(fields) == [f"{i:03}.png" for i in range(1, 8)]
     assert fields["001.png"] == "RuntimeError: the network said no"
     assert "1.5 is not in [0, 1]" in fields["002.png"] and "nan is not in [0, 1]" in fields["003.png"]
-    assert "006.png cannot be read: No such file" in fields["006.png"]
+    assert fields["006.png"].startswith("006.png is not there")
     assert "this is audio" in fields["007.png"]
     assert evaluation.failures["score"].isna().all()
     summary = evaluation.summary(n_bootstrap=0)
     assert set(summary["n_failed"]) == {7} and set(summary["n_unscored"]) == {0}
     assert "7 rows failed" in repr(evaluation)
+
+
+def test_pipes_and_devices_are_not_waited_for(tmp_path: Path) -> None:
+    listed = pictures(tmp_path, 3)
+    (tmp_path / "001.png").unlink()
+    os.mkfifo(tmp_path / "001.png")
+    (tmp_path / "002.png").unlink()
+    (tmp_path / "002.png").symlink_to("/dev/zero")
+    evaluation = evaluate(listed, TASK, component=Grey(), cache=False, executor="here")
+    assert evaluation.failures["path"].tolist() == ["001.png", "002.png"]
+    assert evaluation.failures["error"].str.contains("is a pipe, socket or device").all()
 
 
 def test_a_score_that_is_none_fails_on_that_file_in_a_shipped_task_too(tmp_path: Path) -> None:
