@@ -25,6 +25,7 @@ from typing import Any
 import pandas as pd
 
 from forensix.errors import ForensixError, UsageError
+from forensix.importers.tables import is_utf8
 from forensix.interpreter import entry_points
 
 Importer = Callable[..., Iterable[dict[str, Any]]]
@@ -71,7 +72,7 @@ def load(name: str, root: str | os.PathLike[str], **options: Any) -> pd.DataFram
         raise UsageError(f"there is no folder {root} to import {name} from")
     rows = _rows(name, folder, options)
     # Before pandas, which refuses it with no word of the file.
-    strange = next((path for row in rows if not _is_utf8(path := str(row.get("path")))), None)
+    strange = next((path for row in rows if not is_utf8(path := str(row.get("path")))), None)
     if strange is not None:
         raise UsageError(f"names of files must be UTF-8: rename {strange!a}")
     table = pd.DataFrame(rows)
@@ -124,11 +125,3 @@ def _check_options(who: str, importer: Importer, folder: Path, options: dict[str
 
 def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-
-
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

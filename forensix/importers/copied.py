@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from forensix.errors import UsageError
+from forensix.importers.tables import is_utf8
 
 MAX_BYTES = 1 << 30
 """Of one medium; open_media takes far less unless its limits are raised."""
@@ -37,7 +38,7 @@ def copy_all(examples: Iterable[Example], folder: Path, most: int | None) -> Ite
     Raises
     ------
     UsageError
-        A name leads out of the folder, or a medium is too large.
+        A name leads out of the folder, a text is no UTF-8, or a medium is too large.
     OSError
         The disk is full, or may not be written.
     """
@@ -47,6 +48,10 @@ def copy_all(examples: Iterable[Example], folder: Path, most: int | None) -> Ite
         taken[kind] = taken.get(kind, 0) + 1
         if most is not None and taken[kind] > most:
             continue
+        said = (example.name, example.label, *example.columns.values())
+        strange = next((text for text in said if isinstance(text, str) and not is_utf8(text)), None)
+        if strange is not None:
+            raise UsageError(f"the collection holds the text {strange[:80]!a}, which is not UTF-8: write it anew")
         path = example.name
         if example.open is not None:
             path = inside(path)

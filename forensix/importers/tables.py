@@ -117,6 +117,15 @@ def _plain(table: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
+def is_utf8(text: str) -> bool:
+    """Tell whether a table can hold a text: not where it has half of a surrogate pair, as names of other codings do."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def need_pyarrow() -> None:
     """Raise `MissingExtra` where Parquet cannot be read or written."""
     try:

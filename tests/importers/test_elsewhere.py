@@ -69,6 +69,8 @@ def test_numbers_in_shards_must_be_told(tmp_path: Path) -> None:
         ({"a.jpg": b"x", "a.cls": b"\xff\xfe"}, "no UTF-8"),
         ({"a.jpg": b"x", "a.cls": b"r" * (2 << 20)}, "too much for a label"),
         ({"a.jpg": b"x", "a.cls": b"maybe"}, "'maybe'"),
+        ({"a.jpg": b"x", "a.json": b'{"label": "real", "who": "\\ud800"}'}, r"'\\ud800', which is not UTF-8"),
+        ({"\udce9.jpg": b"x", "\udce9.cls": b"real"}, r"\\udce9\.jpg', which is not UTF-8"),
         ({}, "holds no labelled media"),
     ],
 )
