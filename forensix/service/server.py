@@ -7,7 +7,6 @@ to this process: when it goes without a word, killed for instance, they notice a
 import asyncio
 import contextlib
 import logging
-import os
 import re
 import resource
 import signal
@@ -186,7 +185,7 @@ def _listen(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError, UnicodeError) as error:
         if listening is not None:
             listening.close()
-        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
+        reason = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"{host} port {port} cannot be listened on: {reason}; name another --host or --port") from None
     return listening
 
