@@ -53,6 +53,8 @@ def _analyze(options: argparse.Namespace) -> int:
     for option in ("html", "csv"):
         if path := getattr(options, option):
             _check_file(path, f"--{option}", overwrite=options.overwrite)
+    if options.html and options.csv and options.html.resolve() == options.csv.resolve():
+        raise UsageError(f"--html and --csv both name {options.csv}, and one would replace the other: name two files")
     if options.jobs is not None and options.jobs < 1:
         raise UsageError(f"--jobs takes a number from 1 up: got {options.jobs}")
     from forensix.media import sandbox

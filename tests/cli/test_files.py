@@ -43,6 +43,13 @@ def test_every_input_gets_a_page_and_a_json_file_and_the_index_links_them(tmp_pa
     assert first["sha256"] != second["sha256"]
 
 
+def test_one_file_for_two_outputs_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, both = tone(tmp_path / "talk.wav"), tmp_path / "all"
+    assert run("analyze", path, *ONLY, "--html", both, "--csv", tmp_path / "." / "all") == 2
+    assert "--html and --csv both name" in capsys.readouterr().err
+    assert not both.exists()
+
+
 def test_what_is_there_already_is_kept_unless_it_may_be_replaced(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
