@@ -2,7 +2,8 @@
 
 References
 ----------
-IANA special-purpose address registries (RFC 6890); RFC 6052 (NAT64), RFC 3056 (6to4), RFC 4291 (mapped addresses).
+IANA special-purpose address registries (RFC 6890); RFC 6052 (NAT64), RFC 3056 (6to4), RFC 4291 (mapped addresses),
+RFC 9637 (documentation).
 """
 
 import ipaddress
@@ -13,6 +14,8 @@ from forensix.errors import FetchError
 
 _V6_PUBLIC = ipaddress.IPv6Network("2000::/3")
 _V6_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_V6_DOCUMENTATION = ipaddress.IPv6Network("3fff::/20")
+"""Of RFC 9637, which Python 3.11 does not know."""
 _V4_REFUSED = tuple(
     ipaddress.IPv4Network(block)
     for block in (
@@ -36,7 +39,7 @@ def is_public(address: str) -> bool:
         inner = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
     if inner is not None:
         return _is_public_v4(inner)
-    return ip in _V6_PUBLIC and ip.is_global and not ip.is_multicast
+    return ip in _V6_PUBLIC and ip.is_global and not ip.is_multicast and ip not in _V6_DOCUMENTATION
 
 
 def resolve(host: str, port: int, timeout_s: float) -> list[str]:

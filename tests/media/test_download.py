@@ -199,6 +199,7 @@ def test_public_and_private_addresses() -> None:
         "100::1",
         "2001::1",
         "2001:db8::1",
+        "3fff::1",
         "2002:7f00:1::1",
         "2002:a00:1::",
         "fc00::1",
