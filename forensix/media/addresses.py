@@ -11,6 +11,7 @@ import socket
 import threading
 
 from forensix.errors import FetchError
+from forensix.media.sniff import shorten
 
 _V6_PUBLIC = ipaddress.IPv6Network("2000::/3")
 _V6_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
@@ -66,7 +67,7 @@ def resolve(host: str, port: int, timeout_s: float) -> list[str]:
     thread.join(max(timeout_s, 0))
     if failure or not reachable:
         why = "no such name" if failure else "the name server did not answer in time"
-        raise FetchError(f"the host {host} cannot be found: {why}; check the address and the network")
+        raise FetchError(f"the host {shorten(host)} cannot be found: {why}; check the address and the network")
     return reachable
 
 

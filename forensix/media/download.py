@@ -128,6 +128,8 @@ def _parse(url: str) -> httpx.URL:
         raise FetchError(f"{shorten(url)} is a link of the kind {target.scheme}; only http and https are fetched")
     if not host:
         raise FetchError(f"{shorten(url)} names no host; give a link such as https://example.org/clip.mp4")
+    if target.port is not None and not 0 < target.port < 65536:
+        raise FetchError(f"{_printable(target)} names the port {target.port}, which there is not")
     if target.userinfo:
         raise FetchError(f"{_printable(target)} carries a user name or password, which are not sent")
     return target
