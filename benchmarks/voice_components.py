@@ -24,7 +24,6 @@ from forensix.voice.gender import forensix_gender
 from forensix.voice.speakers import diarise
 from forensix.voice.speech import RATE_HZ, speech_segments, total_s
 
-LEAST_S = 4  # of a speaker, to take part in a conversation
 GENDERS = {"M": "male", "F": "female"}
 
 

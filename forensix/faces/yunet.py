@@ -40,8 +40,8 @@ class Yunet:
 
     name = NAME
 
-    def __init__(self, session: Any, card: ModelCard | None = None, *, min_score: float = MIN_SCORE) -> None:
-        self.session, self.card, self.min_score = session, card, min_score
+    def __init__(self, session: Any, card: ModelCard | None = None) -> None:
+        self.session, self.card = session, card
 
     def detect(self, pictures: Sequence[np.ndarray], *, max_side_px: int = 640) -> tuple[Detections, ...]:
         """Find the faces of each picture; see `forensix.faces.detect.Mtcnn.detect`."""
@@ -70,15 +70,15 @@ class Yunet:
         blob = np.ascontiguousarray(filled[..., ::-1].transpose(2, 0, 1)[None], dtype=np.float32)
         names = [f"{head}_{stride}" for stride in STRIDES for head in ("cls", "obj", "bbox", "kps")]
         values = dict(zip(names, self.session.run(names, {self.session.get_inputs()[0].name: blob}), strict=True))
-        faces = _joined([_read(values, stride, blob.shape[3] // stride, self.min_score) for stride in STRIDES])
+        faces = _joined([_read(values, stride, blob.shape[3] // stride) for stride in STRIDES])
         return _without_repeats(faces).moved(np.array([width / size[0], height / size[1]]))
 
 
-def _read(values: dict[str, np.ndarray], stride: int, n_columns: int, min_score: float) -> Detections:
+def _read(values: dict[str, np.ndarray], stride: int, n_columns: int) -> Detections:
     """Turn the outputs of one stride, a row a cell, into faces in pixels of the input."""
     kind, there, sides, points = (values[f"{head}_{stride}"][0].astype(float) for head in ("cls", "obj", "bbox", "kps"))
     scores = np.sqrt(np.clip(kind[:, 0], 0, 1) * np.clip(there[:, 0], 0, 1))
-    kept = np.flatnonzero(scores >= min_score)
+    kept = np.flatnonzero(scores >= MIN_SCORE)
     cells = np.stack([kept % n_columns, kept // n_columns], axis=1)
     middle = (cells + sides[kept, :2]) * stride
     half = np.exp(np.clip(sides[kept, 2:], -10, 10)) * stride / 2

@@ -26,8 +26,6 @@ from forensix.importers import hugging_face, remote, shards
 from forensix.importers.copied import Example, copy_all
 from forensix.importers.links import collections
 
-OPTIONS = ("folder", "media", "label", "split", "most")
-
 
 def lies_elsewhere(source: Any) -> bool:
     """Tell whether a collection must be brought to a folder before it can be a manifest."""

@@ -17,8 +17,8 @@ _JOINERS = "\u200c\u200d"
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
-def _is_visible(char: str, keep: str) -> bool:
-    return char in keep or char in _JOINERS or unicodedata.category(char) not in _HIDDEN
+def _is_visible(char: str) -> bool:
+    return char in "\n\t" or char in _JOINERS or unicodedata.category(char) not in _HIDDEN
 
 
 def _is_plain(text: str) -> bool:
@@ -50,7 +50,7 @@ def visible(value: Any, *, lines: bool = False, limit: int = LIMIT) -> str:
         text = text.replace("\n", " ").replace("\t", " ")
     if _is_plain(text):
         return text + rest
-    return "".join(c if _is_visible(c, "\n\t") else _code_point(c) for c in text) + rest
+    return "".join(c if _is_visible(c) else _code_point(c) for c in text) + rest
 
 
 def marked(value: Any) -> Markup:
@@ -63,7 +63,7 @@ def marked(value: Any) -> Markup:
         return Markup("<bdi>{}</bdi>{}").format(text, rest)
     pieces: list[str] = []
     for char in text:
-        if _is_visible(char, "\n\t"):
+        if _is_visible(char):
             pieces.append(str(escape(char)))
         else:
             pieces.append(f'<span class="fx-hidden">{_code_point(char)}</span>')

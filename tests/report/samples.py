@@ -48,7 +48,6 @@ HOSTILE = (
 
 
 PLACED = Fact(HOSTILE, HOSTILE, HOSTILE, 21)
-UNPLACED = Fact("plain", HOSTILE, HOSTILE)
 RECORD = Fact("record", {HOSTILE: HOSTILE, "list": [{"a": HOSTILE}]}, "where")
 
 

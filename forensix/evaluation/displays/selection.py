@@ -51,8 +51,8 @@ def by_strength(frame: pd.DataFrame, column: str | None) -> pd.DataFrame:
     return frame.assign(**{column: [names[key] for key in keys]}).iloc[order]
 
 
-def selected(frame: pd.DataFrame, column: str | None, *, scored: bool = True) -> Iterator[Selected]:
-    """Yield the rows of each value of a column, in order of appearance; all as one without a column.
+def selected(frame: pd.DataFrame, column: str | None) -> Iterator[Selected]:
+    """Yield the scored rows of each value of a column, in order of appearance; all as one without a column.
 
     Where no real has any of the fakes' values (generators), each value's fakes go with all the reals.
 
@@ -67,8 +67,7 @@ def selected(frame: pd.DataFrame, column: str | None, *, scored: bool = True) ->
             f"the scores have no column {', '.join(missing)}; they have: {', '.join(map(str, frame.columns))}"
         )
     frame = undegraded(frame, column)
-    if scored:
-        frame = frame[frame["score"].notna()]
+    frame = frame[frame["score"].notna()]
     if column is None:
         yield _selected("", frame)
         return

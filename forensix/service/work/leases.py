@@ -91,8 +91,8 @@ def leave(database: Database, lease: Lease) -> None:
 class Watch:
     """One worker's signs of life, and its eye on the others."""
 
-    def __init__(self, database: Database, jobs: Jobs, lease: Lease, *, silent_s: float = SILENT_S) -> None:
-        self._database, self._jobs, self._lease, self._silent_s = database, jobs, lease, silent_s
+    def __init__(self, database: Database, jobs: Jobs, lease: Lease) -> None:
+        self._database, self._jobs, self._lease = database, jobs, lease
         self._heartbeats: dict[str, tuple[float, float]] = {}
 
     def beat(self) -> None:
@@ -122,7 +122,7 @@ class Watch:
         gone = [
             row
             for row in rows
-            if now - self._heartbeats[row["id"]][1] > self._silent_s or _has_no_process(row, self._lease.host)
+            if now - self._heartbeats[row["id"]][1] > SILENT_S or _has_no_process(row, self._lease.host)
         ]
         return [row["id"] for row in gone if self._take_over(row)]
 

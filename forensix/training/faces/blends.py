@@ -155,9 +155,10 @@ def sharpened(rgb: RGB, rng: Rng) -> RGB:
     return np.asarray(Image.fromarray(rgb).filter(mask))
 
 
-def bent(rgb: RGB, most_px: float, rng: Rng, *, n: int = 5) -> RGB:
-    """Move the nodes of a grid by at most about ``most_px`` and the pixels between them along; the rim stays."""
+def bent(rgb: RGB, most_px: float, rng: Rng) -> RGB:
+    """Move the nodes of a grid by at most about ``most_px``, and the pixels between them along; the rim stays."""
     height, width = rgb.shape[:2]
+    n = 5
     at = np.stack(np.meshgrid(np.linspace(0, width, n + 1), np.linspace(0, height, n + 1)), axis=2)
     from_ = at.copy()
     from_[1:-1, 1:-1] += np.clip(rng.normal(0, most_px / 2, (n - 1, n - 1, 2)), -most_px, most_px)

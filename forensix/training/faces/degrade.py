@@ -15,8 +15,8 @@ Rng = np.random.Generator
 _FILTERS = (Image.Resampling.BILINEAR, Image.Resampling.BICUBIC, Image.Resampling.LANCZOS, Image.Resampling.BOX)
 
 
-def h264(rgb: np.ndarray, crf: int, *, n_frames: int = 1) -> np.ndarray:
-    """Encode as H.264 and decode the last of ``n_frames`` equal frames; crf 0 (best) to 51.
+def h264(rgb: np.ndarray, crf: int) -> np.ndarray:
+    """Encode as a frame of H.264, at a crf from 0 (best) to 51, and decode it.
 
     Odd sides lose a row or a column, as 4:2:0 demands.
     """
@@ -25,12 +25,9 @@ def h264(rgb: np.ndarray, crf: int, *, n_frames: int = 1) -> np.ndarray:
     encoder.width, encoder.height, encoder.pix_fmt = rgb.shape[1], rgb.shape[0], "yuv420p"
     encoder.time_base, encoder.thread_count = Fraction(1, 25), 1
     encoder.options = {"crf": str(crf), "preset": "veryfast", "tune": "zerolatency"}
-    packets = []
-    for number in range(n_frames):
-        frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(rgb), format="rgb24").reformat(format="yuv420p")
-        frame.pts = number
-        packets += encoder.encode(frame)
-    packets += encoder.encode(None)
+    frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(rgb), format="rgb24").reformat(format="yuv420p")
+    frame.pts = 0
+    packets = encoder.encode(frame) + encoder.encode(None)
     decoder = av.CodecContext.create("h264", "r")
     decoder.thread_count = 1
     frames = [frame for packet in packets for frame in decoder.decode(packet)] + decoder.decode(None)

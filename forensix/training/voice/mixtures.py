@@ -56,12 +56,10 @@ class Mixture:
         return tuple(dict.fromkeys(speaker for _, speaker in self.turns))
 
 
-def clip_of(
-    speaker: str, samples: NDArray[np.int16], *, at_least_s: float = 1.0, at_most_s: float = 8.0
-) -> Clip | None:
-    """Trim a recording to its speech and bring it to one level; ``None`` where it holds too little speech."""
+def clip_of(speaker: str, samples: NDArray[np.int16], *, at_most_s: float = 8.0) -> Clip | None:
+    """Trim a recording to its speech and bring it to one level; ``None`` where it holds less than a second of it."""
     segments = speech_segments(samples)
-    if total_s(segments) < at_least_s:
+    if total_s(segments) < 1.0:
         return None
     start_s = segments[0].start_s
     end_s = min(segments[-1].end_s, start_s + at_most_s)
@@ -116,9 +114,9 @@ def mix(clips: Sequence[Clip], conditions: Conditions, *, seed: int) -> Mixture:
     return Mixture(np.clip(samples, -1, 1), tuple(sorted(turns)))
 
 
-def insert(around: Sequence[Clip], piece: Clip, *, after: int, pause_s: float = 0.3) -> tuple[Samples, Segment]:
+def insert(around: Sequence[Clip], piece: Clip, *, after: int) -> tuple[Samples, Segment]:
     """Put a piece after the first ``after`` clips of a speaker; return the recording and where the piece lies."""
-    pause = np.zeros(round(pause_s * RATE_HZ), np.float32)
+    pause = np.zeros(round(0.3 * RATE_HZ), np.float32)
     parts: list[Samples] = [pause]
     for i, clip in enumerate(around):
         if i == after:

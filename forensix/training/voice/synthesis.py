@@ -55,10 +55,10 @@ def _griffin_lim(magnitude: Tensor, window: int, hop: int, n: int, rounds: int, 
     return _istft(magnitude * angles, window, hop, n)
 
 
-def _through_mel(magnitude: Tensor, n_mels: int, top_hz: float) -> Tensor:
-    """Project magnitudes onto mel bands and spread them back; what lies above ``top_hz`` is lost."""
+def _through_mel(magnitude: Tensor, n_mels: int) -> Tensor:
+    """Project magnitudes onto mel bands and spread them back."""
     n_mels = min(n_mels, magnitude.shape[0] // 4)  # narrower bands would hold no bin
-    bank = melscale_fbanks(magnitude.shape[0], 0.0, top_hz, n_mels, RATE_HZ)
+    bank = melscale_fbanks(magnitude.shape[0], 0.0, RATE_HZ / 2, n_mels, RATE_HZ)
     bands = (bank.T @ magnitude) / bank.sum(0)[:, None].clamp_min(1e-6)
     smooth: Tensor = (bank @ bands) / bank.sum(1)[:, None].clamp_min(1e-6)
     return smooth
@@ -73,7 +73,7 @@ def linear_griffin_lim(samples: Samples, rng: Generator) -> Samples:
 def mel_griffin_lim(samples: Samples, rng: Generator) -> Samples:
     """Keep 40 to 128 mel bands only, and find phases."""
     window, hop = _grid(rng)
-    magnitude = _through_mel(_stft(samples, window, hop).abs(), int(rng.choice([40, 64, 80, 80, 100, 128])), 8_000.0)
+    magnitude = _through_mel(_stft(samples, window, hop).abs(), int(rng.choice([40, 64, 80, 80, 100, 128])))
     return _griffin_lim(magnitude, window, hop, samples.size, int(rng.integers(6, 20)), rng)
 
 
@@ -81,7 +81,7 @@ def mel_magnitude(samples: Samples, rng: Generator) -> Samples:
     """Smooth the magnitudes through 60 to 160 mel bands but keep the true phases: an acoustic model's envelope."""
     window, hop = _grid(rng)
     spectrum = _stft(samples, window, hop)
-    magnitude = _through_mel(spectrum.abs(), int(rng.choice([60, 80, 100, 128, 160])), 8_000.0)
+    magnitude = _through_mel(spectrum.abs(), int(rng.choice([60, 80, 100, 128, 160])))
     return _istft(torch.polar(magnitude, spectrum.angle()), window, hop, samples.size)
 
 
@@ -99,7 +99,7 @@ def noise_band(samples: Samples, rng: Generator) -> Samples:
     """Replace what lies above 2 to 5 kHz with noise under the same mel envelope."""
     window, hop = 512, 128
     spectrum = _stft(samples, window, hop)
-    envelope = _through_mel(spectrum.abs(), int(rng.choice([40, 80, 128])), 8_000.0)
+    envelope = _through_mel(spectrum.abs(), int(rng.choice([40, 80, 128])))
     shape = (2, *spectrum.shape)
     re, im = torch.from_numpy(rng.standard_normal(shape).astype(np.float32) / np.float32(np.sqrt(2)))
     from_bin = int(rng.uniform(2_000, 5_000) / RATE_HZ * window)
@@ -212,7 +212,7 @@ def residual_noise(samples: Samples, rng: Generator) -> Samples:
     """
     window, hop = _grid(rng)
     spectrum = _stft(samples, window, hop)
-    envelope = _through_mel(spectrum.abs(), int(rng.choice([80, 100, 128])), 8_000.0)
+    envelope = _through_mel(spectrum.abs(), int(rng.choice([80, 100, 128])))
     re, im = torch.from_numpy(rng.standard_normal((2, *spectrum.shape)).astype(np.float32) / np.float32(np.sqrt(2)))
     tilt = torch.linspace(0, float(rng.uniform(0, 10)), spectrum.shape[0])[:, None]
     gain = 10 ** ((tilt - float(rng.uniform(12, 35))) / 20)
