@@ -33,14 +33,13 @@ import pandas as pd
 from forensix.errors import UsageError
 from forensix.importers.elsewhere import bring, lies_elsewhere
 from forensix.importers.links import located
-from forensix.importers.tables import need_pyarrow, read_table
+from forensix.importers.tables import MANIFESTS, need_pyarrow, read_table
 from forensix.labels import LABELS
 from forensix.manifest_table import GROUP, Entry, checked, groups_of, inside_root, missing_hint, shared_out
 
 if TYPE_CHECKING:
     from forensix.torch_data import MediaDataset
 
-_NAMES = ("manifest.csv", "manifest.parquet")
 _MAX_BYTES = 1 << 30
 
 
@@ -138,7 +137,7 @@ class Manifest:
             )
         path = Path(source)
         if path.is_dir():
-            inside = next((path / name for name in _NAMES if (path / name).is_file()), None)
+            inside = next((path / name for name in MANIFESTS if (path / name).is_file()), None)
             if inside is None:
                 return cls.from_folder(path)
             path = inside

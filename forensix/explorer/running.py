@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable
 
 from forensix.errors import ForensixError
+from forensix.progress import Progress
 from forensix.report import Report
 from forensix.report.words import task_title
 
-Progress = Callable[[str, str, float], None]
 Work = Callable[[Progress], Report]
 
 STOPPED = "Stopped: partial results are not shown."

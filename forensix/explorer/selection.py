@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from forensix.errors import UsageError
-from forensix.evaluation.conditions import UNKNOWN
+from forensix.evaluation.conditions import text
 from forensix.evaluation.plan import RESULT_COLUMNS
 
 FALSE_ALARM, MISS = "false alarm", "miss"
@@ -79,12 +79,8 @@ def columns(frame: pd.DataFrame) -> tuple[str, ...]:
 
 def values(frame: pd.DataFrame, column: str) -> tuple[tuple[str, int], ...]:
     """Return the values of a column as text with their numbers, most frequent first, at most `MAX_VALUES`."""
-    counts = _text(frame[column]).value_counts().head(MAX_VALUES)
+    counts = text(frame[column]).value_counts().head(MAX_VALUES)
     return tuple((str(value), int(n)) for value, n in counts.items())
-
-
-def _text(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    return column.astype(object).where(column.notna(), UNKNOWN).astype(str)
 
 
 def check(frame: pd.DataFrame, selection: Selection) -> None:
@@ -116,7 +112,7 @@ def chosen(frame: pd.DataFrame, selection: Selection) -> pd.DataFrame:
         outcomes = (FALSE_ALARM, MISS) if selection.outcome == "errors" else (selection.outcome,)
         keep = keep & frame["outcome"].isin(outcomes).to_numpy()
     for name, value in selection.where.items():
-        keep = keep & (_text(frame[name]) == str(value)).to_numpy()
+        keep = keep & (text(frame[name]) == str(value)).to_numpy()
     if selection.contains:
         keep = keep & frame["path"].str.contains(selection.contains, case=False, regex=False).to_numpy(bool)
     if selection.score != (0.0, 1.0):

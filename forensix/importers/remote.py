@@ -19,10 +19,9 @@ from forensix.importers.copied import Example, inside
 from forensix.importers.folders import SPLITS
 from forensix.importers.layout import MEDIA
 from forensix.importers.links import is_link
-from forensix.importers.tables import JSON_LINES, read_table
+from forensix.importers.tables import JSON_LINES, MANIFESTS, read_table
 
 TABLES = (".csv", ".tsv", ".parquet", ".pq", *JSON_LINES)
-NAMES = ("manifest.csv", "manifest.parquet")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -53,7 +52,7 @@ def examples(url: str, folder: Path) -> Iterator[Example]:
     system, path = _system(url)
     try:
         if not path.lower().endswith(TABLES):
-            inner = next((f"{path.rstrip('/')}/{name}" for name in NAMES if system.isfile(f"{path}/{name}")), None)
+            inner = next((f"{path.rstrip('/')}/{name}" for name in MANIFESTS if system.isfile(f"{path}/{name}")), None)
             if inner is None:
                 yield from _of_folders(system, path.rstrip("/"), url)
                 return

@@ -10,6 +10,8 @@ import pandas as pd
 from forensix.errors import MissingExtra, UsageError
 
 JSON_LINES = (".jsonl", ".ndjson")
+MANIFESTS = ("manifest.csv", "manifest.parquet")
+"""What the table of a collection is called in its folder."""
 
 
 def read_table(path: Path) -> pd.DataFrame:

@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from forensix.errors import UsageError
+from forensix.evaluation.conditions import need
 from forensix.metrics.checks import Floats
 from forensix.perturb import ordered
 
@@ -61,11 +62,7 @@ def selected(frame: pd.DataFrame, column: str | None) -> Iterator[Selected]:
     UsageError
         A column is missing, or a value has scores of several components.
     """
-    missing = [name for name in ("label", "score", column) if name is not None and name not in frame.columns]
-    if missing:
-        raise UsageError(
-            f"the scores have no column {', '.join(missing)}; they have: {', '.join(map(str, frame.columns))}"
-        )
+    need(frame, ["label", "score", *([] if column is None else [column])])
     frame = undegraded(frame, column)
     frame = frame[frame["score"].notna()]
     if column is None:

@@ -65,7 +65,7 @@ class Tokens:
             mine = tokens.c.account_id == account_id
             end_tokens(connection, mine, tokens.c.expires_at <= now)
             # One token of an account after another, or two at once could both be the last. After tokens, as everywhere.
-            if connection.scalar(_ACCOUNT, {"id": account_id}) is None:
+            if connection.scalar(LOCKED_ACCOUNT, {"id": account_id}) is None:
                 raise bad_token("the account is gone")
             if (connection.scalar(sa.select(sa.func.count()).where(mine)) or 0) >= MAX_TOKENS:
                 raise Refusal(400, "too_many", f"there are {MAX_TOKENS} tokens already; delete those not in use")
@@ -182,6 +182,7 @@ def _no_token() -> Refusal:
     return not_found("there is no such token; GET /auth/tokens lists those that there are")
 
 
-_ACCOUNT = sa.select(accounts.c.id).where(accounts.c.id == sa.bindparam("id")).with_for_update(key_share=True)
+LOCKED_ACCOUNT = sa.select(accounts.c.id).where(accounts.c.id == sa.bindparam("id")).with_for_update(key_share=True)
+"""The account ``id``, locked until the transaction ends: what is counted and then added is added by one at a time."""
 _END = sa.delete(tokens).where(tokens.c.id == sa.bindparam("ended"))
 _OWNER = sa.select(tokens.c.account_id).where(tokens.c.id == sa.bindparam("id"))

@@ -9,6 +9,7 @@ import av
 import numpy as np
 from PIL import Image, ImageFilter
 
+from forensix.demo.swap import to_uint8
 from forensix.perturb.image import jpeg
 
 Rng = np.random.Generator
@@ -71,9 +72,3 @@ def _rescale(rgb: np.ndarray, rng: Rng) -> np.ndarray:
     down, up = (Image.Resampling(int(rng.choice([int(f) for f in _FILTERS]))) for _ in range(2))
     small = (max(16, round(width * factor)), max(16, round(height * factor)))
     return np.asarray(Image.fromarray(rgb).resize(small, down).resize((width, height), up))
-
-
-def to_uint8(x: np.ndarray) -> np.ndarray:
-    """Round to uint8, limiting to [0, 255]."""
-    rounded: np.ndarray = np.clip(np.rint(x), 0, 255).astype(np.uint8)
-    return rounded

@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from forensix.training.faces.crops import items
-from forensix.training.images.lists import NOT_STATED, list_pictures
+from forensix.training.images.lists import NOT_STATED, PAIRED, PAIRED_BY, list_pictures
 from forensix.training.images.lists import Origin as PictureOrigin
 from forensix.training.sources import Repositories, read_list
 
@@ -38,7 +38,6 @@ MOST_LOOKED_AT = 60
 """Pictures of a generator in a repository, or photographs of one, that are looked through."""
 METHODS = {"real": "none", "fake": "face_synthesis", "enhanced": "faceswap"}
 """What the labels of the list of pictures mean for a face: its retouched portraits are parts of several faces."""
-PORTRAITS_OF_CORPUS, GENERATED_BY = "dinablachman/realorfake", "StyleGAN2 (thispersondoesnotexist)"
 CORPUS_PX = 384
 """Short side of the corpus's pictures, at most."""
 _COLUMNS = [
@@ -113,7 +112,7 @@ def development_names(manifest: pd.DataFrame) -> set[tuple[str, str]]:
 def _corpus(origin: Origin) -> pd.DataFrame:
     folder = origin.corpora / "faces"
     rows = pd.read_csv(folder / "manifest.csv", dtype=str, keep_default_na=False)
-    rows = rows[(rows.split == "train") & (rows.source_repo != PORTRAITS_OF_CORPUS)]
+    rows = rows[(rows.split == "train") & (rows.source_repo != PAIRED)]
     return rows.assign(
         repo=rows.source_repo,
         path=[str((folder / path).resolve()) for path in rows.path],
@@ -132,13 +131,13 @@ def _portraits(origin: Origin) -> pd.DataFrame:
     """
     manifest = pd.read_csv(origin.corpora / "faces" / "manifest.csv", dtype=str, keep_default_na=False)
     held_back = {name for _, name in development_names(manifest)}
-    licences = manifest[manifest.source_repo == PORTRAITS_OF_CORPUS].groupby("label").licence.first()
+    licences = manifest[manifest.source_repo == PAIRED].groupby("label").licence.first()
     with Repositories(origin.repositories) as opened:
-        files = opened.files(PORTRAITS_OF_CORPUS) if opened.has(PORTRAITS_OF_CORPUS) else []
+        files = opened.files(PAIRED) if opened.has(PAIRED) else []
     tables = []
-    for label, folder, made_by in (("real", "data/real/", ""), ("fake", "data/fake/", GENERATED_BY)):
+    for label, folder, made_by in (("real", "data/real/", ""), ("fake", "data/fake/", PAIRED_BY)):
         named = [(p, b) for p, b in files if p.startswith(folder) and p.rpartition("/")[2] not in held_back]
         rows = pd.DataFrame(named, columns=["path", "blob"]).assign(label=label, method=METHODS[label], made_by=made_by)
         rows = rows.assign(licence=licences.get(label, NOT_STATED))
         tables += [rows.assign(short_px=short_px) for short_px in (0, CORPUS_PX)]
-    return pd.concat(tables).assign(repo=PORTRAITS_OF_CORPUS, ref="HEAD", kind="image", cells="")
+    return pd.concat(tables).assign(repo=PAIRED, ref="HEAD", kind="image", cells="")

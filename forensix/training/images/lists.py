@@ -44,6 +44,7 @@ FAKE_RULES = (
     ("PicoTrex/Awesome-Nano-Banana-images", r"images/pro_case\d+/output\d*\.(png|jpg)", "gemini-3-pro-image"),
 )
 PAIRED, PAIRED_BY = "dinablachman/realorfake", "StyleGAN2 (thispersondoesnotexist)"
+"""The portraits of the corpora, and what made those that are generated."""
 COLUMNS = ("repo", "ref", "path", "blob", "fake", "made_by", "cells", "licence")
 
 

@@ -94,11 +94,11 @@ def test_portraits_of_either_class_are_learnt_from_as_they_are_and_scaled_down(t
     from PIL import Image
 
     for name in ("real/1.jpg", "real/2.jpg", "fake/fake_1.jpg", "fake/fake_2.jpg"):
-        path = tmp_path / lists.PORTRAITS_OF_CORPUS.replace("/", "+") / "data" / name
+        path = tmp_path / lists.PAIRED.replace("/", "+") / "data" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         Image.fromarray(np.roll(portrait, len(list(path.parent.parent.rglob("*.jpg"))), axis=1)).save(path)
     corpora(tmp_path)
-    of = {"split": "dev", "source_repo": lists.PORTRAITS_OF_CORPUS, "path": "c.png", "kind": "image"}
+    of = {"split": "dev", "source_repo": lists.PAIRED, "path": "c.png", "kind": "image"}
     of |= {"method": "", "tool": ""}
     judging = [("real", "ffhq_rof_2"), ("fake", "tpdne_fake_1")]
     rows = [{**of, "label": label, "identity": identity, "licence": label} for label, identity in judging]

@@ -12,15 +12,14 @@ from forensix.service.api.forms import read_form
 from forensix.service.api.links import check_webhook
 from forensix.service.api.openapi import BEARER, EVENT_NAMES, NewWebhook, Success, WebhookList, operation, webhook_form
 from forensix.service.api.uploads import Upload
-from forensix.service.data.database import accounts, tokens, webhooks
-from forensix.service.data.tokens import Bearer
+from forensix.service.data.database import tokens, webhooks
+from forensix.service.data.tokens import LOCKED_ACCOUNT, Bearer
 from forensix.service.errors import Refusal, bad_field, bad_token, not_found
 
 router = APIRouter(prefix="/webhooks/{event}", tags=["webhooks"], route_class=PlainRoute)
 
 # A token that is locked cannot be revoked before the transaction ends.
 _TOKEN = sa.select(tokens.c.id).where(tokens.c.id == sa.bindparam("id")).with_for_update(read=True, key_share=True)
-_ACCOUNT = sa.select(accounts.c.id).where(accounts.c.id == sa.bindparam("id")).with_for_update(key_share=True)
 
 
 @router.post(
@@ -90,7 +89,7 @@ def _register(context: Context, bearer: Bearer, event: str, url: str) -> str:
         if connection.scalar(_TOKEN, {"id": bearer.id}) is None:
             raise bad_token("the token was revoked")
         # One registration of an account after another, or the same URL could be registered twice.
-        if connection.scalar(_ACCOUNT, {"id": account}) is None:
+        if connection.scalar(LOCKED_ACCOUNT, {"id": account}) is None:
             raise bad_token("the account is gone")
         query = sa.select(webhooks.c.id, webhooks.c.url).where(*_mine(account, event))
         ids = {row.url: str(row.id) for row in connection.execute(query)}
