@@ -184,7 +184,7 @@ def test_without_explanations_there_are_verdicts_only(tone: Path, capsys: pytest
     assert "Written by" not in verdict and len(verdict.splitlines()) <= 10 < len(printed.splitlines())
 
 
-def test_an_unknown_model_is_an_error_that_lists_the_known(tone: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_model_is_an_error_that_lists_the_known(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("models", "show", "nonesuch") == 1
     assert "forensix-spoof" in capsys.readouterr().err
 
@@ -210,7 +210,7 @@ def test_models_are_listed_with_a_line_each(capsys: pytest.CaptureFixture[str]) 
     }
 
 
-def test_html_holds_every_input(tmp_path: Path, tone: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_html_holds_every_input(tmp_path: Path, tone: Path) -> None:
     page = tmp_path / "report.html"
     assert run("analyze", "--task", "voice_analysis", str(tone), str(tmp_path / "absent.wav"), "--html", str(page)) == 1
     text = page.read_text(encoding="utf-8")
@@ -287,7 +287,7 @@ def test_a_reader_that_goes_away_ends_it_quietly() -> None:
     assert process.wait() == 1
 
 
-def test_a_broken_pipe_stays_an_error_and_kills_no_service(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_broken_pipe_stays_an_error_and_kills_no_service() -> None:
     before = signal.getsignal(signal.SIGPIPE)
     with pytest.raises(SystemExit):
         main(["models", "list"])

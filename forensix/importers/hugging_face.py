@@ -47,7 +47,7 @@ def examples(source: Any, media: str | None, label: str | None, split: str | Non
         raise UsageError(f"the dataset has no split {split!r}; it has: {', '.join(map(repr, splits))}")
     for name, rows in splits.items():
         if split in (None, name):
-            yield from _of_split(name, rows, media, label, source)
+            yield from _of_split(name, rows, media, label)
 
 
 def _loaded(source: Any) -> Any:
@@ -74,7 +74,7 @@ def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0][:300]
 
 
-def _of_split(split: str, rows: Any, media: str | None, label: str | None, source: Any) -> Iterator[Example]:
+def _of_split(split: str, rows: Any, media: str | None, label: str | None) -> Iterator[Example]:
     kinds = {name: type(feature).__name__ for name, feature in rows.features.items()}
     fitting = [name for name, kind in kinds.items() if kind in _MEDIA_TYPES]
     medium = _column("media", kinds, fitting if media is None else [media])

@@ -59,7 +59,7 @@ def test_an_item_that_kills_two_workers_is_given_up_and_the_others_are_not(tmp_p
     assert [results[i].value for i in (0, 2, 3, 5)] == [0, 1, 2, 3]
 
 
-def test_workers_killed_from_outside_are_replaced(tmp_path: Path) -> None:
+def test_workers_killed_from_outside_are_replaced() -> None:
     actual, pids = [], set()
     for done in run(acts.add, 0, range(400), executor=2):
         actual.append(done.value[0])

@@ -146,7 +146,7 @@ def test_a_card_in_a_folder_is_a_detector_and_a_component(tmp_path: Path):
         forensix.load_detector(tmp_path / "second.json")
 
 
-def test_names_are_those_of_the_models(tmp_path: Path):
+def test_names_are_those_of_the_models():
     assert {"forensix-spoof", "aasist", "aasist-l"} <= set(component_names("spoof"))
     with pytest.raises(ModelNotFound, match="forensix-image"):
         forensix.load_detector("nonesuch")

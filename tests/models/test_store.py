@@ -146,7 +146,7 @@ def test_a_pulled_checkpoint_must_have_the_cards_hash(
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> str:
+def served() -> str:
     """The address of a local server that answers with the bytes ``weights``."""
     import http.server
     import threading

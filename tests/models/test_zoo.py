@@ -42,7 +42,7 @@ def test_a_card_says_how_to_feed_it_how_to_read_it_and_who_may_use_it(card) -> N
 
 
 @pytest.mark.parametrize("name", ["corvi2023", "commfor-384", "dda"])
-def test_a_checkpoint_with_another_key_is_refused(name: str, tmp_path, monkeypatch) -> None:
+def test_a_checkpoint_with_another_key_is_refused(name: str, tmp_path) -> None:
     card = get_card(name)
     wrapped = card.architecture != "commfor"
     state = zoo.network(name).state_dict()

@@ -73,7 +73,7 @@ def _credentials(facts: Facts) -> list[Finding]:
     if _first_segment(facts):
         findings += _fragments([f for f in failures if _hash_of_fragments(f)])
         failures = [f for f in failures if not _hash_of_fragments(f)]
-    findings += _validity(manifests, failures)
+    findings += _validity(failures)
     findings.append(_history(facts, manifests, failures, checked=not _first_segment(facts)))
     edits = [(f, a) for f in manifests for a in f.value["actions"] if _is_edit(a)]
     if edits:
@@ -162,7 +162,7 @@ def _is_edit(action: dict[str, Any]) -> bool:
     return name in EDITING
 
 
-def _validity(manifests: Sequence[Fact], failures: Sequence[Fact]) -> list[Finding]:
+def _validity(failures: Sequence[Fact]) -> list[Finding]:
     broken = [f for f in failures if BROKEN.search(f.value["code"]) and not WORTH.search(f.value["code"])]
     doubtful = [
         f

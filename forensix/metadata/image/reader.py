@@ -96,11 +96,11 @@ def tiff(data: bytes) -> Parts:
             parts.thumbnails += thumbnails
         elif name == "iptc":
             parts.facts += iptc.iim(block, "TIFF tag 0x83BB", offset)
-    _strips(data, parts)
+    _strips(parts)
     return parts
 
 
-def _strips(data: bytes, parts: Parts) -> None:
+def _strips(parts: Parts) -> None:
     if not any(
         f.key in ("exif.StripOffsets", "exif.TileOffsets", "exif.JPEGInterchangeFormat") for f in parts.facts
     ) and not any(f.key.startswith("exif.IFD0.SubIFD") for f in parts.facts):

@@ -86,7 +86,7 @@ def read(path: str) -> Facts:
         items += part
         problems += faults
     unique = tuple(dict.fromkeys(replace(p, message=_sentence(p.message)) for p in problems))
-    return Facts("pdf", "pdf", tuple(pdf_offsets.placed(items, view)), unique, _nodes(data, history, view, records))
+    return Facts("pdf", "pdf", tuple(pdf_offsets.placed(items, view)), unique, _nodes(data, history, records))
 
 
 def _structure(data: bytes, history: History) -> tuple[list[Fact], list[Problem]]:
@@ -207,7 +207,7 @@ def _credentials(path: str) -> list[Fact]:
     return c2pa.read(path, "pdf")
 
 
-def _nodes(data: bytes, history: History, view: View, records: list[dict[str, Any]]) -> tuple[Node, ...]:
+def _nodes(data: bytes, history: History, records: list[dict[str, Any]]) -> tuple[Node, ...]:
     """Return the map of the file: one node for each revision, with its objects in the order of their bytes."""
     nodes = []
     at = sorted((e[1], n) for r in history.revisions for n, e in r.entries.items() if e[0] == "at" and n)

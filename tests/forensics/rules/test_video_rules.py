@@ -167,7 +167,7 @@ def test_the_end_that_an_edit_list_leaves_out() -> None:
         assert told(*ordinary) == []
 
 
-def test_missing_frames(tmp_path: Path) -> None:
+def test_missing_frames() -> None:
     record = {"codec": "h264", "packets": 100, "width_px": 9, "height_px": 9, "duration_s": 4.0, "gaps": [[1.5, 12]]}
     assert pick(claims(facts(("stream.video", record))), "Frames are missing at 1 place").severity == "suspect"
     record["gaps"] = [[1.5, 1]]

@@ -111,7 +111,7 @@ def test_nothing_is_copied_in_plain_texture_or_a_pattern() -> None:
     assert measured is None or not image_pixels.is_copied(measured)
 
 
-def test_print_that_repeats_is_no_copy(tmp_path: Path) -> None:
+def test_print_that_repeats_is_no_copy() -> None:
     """Two words alike share their edges and not the grain between them; a copy shares both."""
     rng = np.random.default_rng(3)
     word = Image.new("L", (150, 70), 200)

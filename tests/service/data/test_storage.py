@@ -41,7 +41,7 @@ def put(storage: Storage, key: str, data: bytes) -> None:
     file.close()
 
 
-def test_a_file_is_there_once_it_is_closed_and_not_before(storage: Storage, tmp_path: Path) -> None:
+def test_a_file_is_there_once_it_is_closed_and_not_before(storage: Storage) -> None:
     file = storage.write("one")
     file.write(b"first ")
     with pytest.raises(FileNotFoundError):

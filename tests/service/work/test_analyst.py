@@ -110,7 +110,7 @@ def test_memory_runs_out_also_below_the_child(tmp_path: Path, shut: Gate) -> Non
     assert list(tmp_path.iterdir()) == []
 
 
-def test_memory_of_descendants_counts(analyst: Analyst) -> None:
+def test_memory_of_descendants_counts() -> None:
     below = "x = b'1' * (80 << 20); input()"
     script = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {below!r}])"
     process = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE)

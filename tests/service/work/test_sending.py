@@ -139,7 +139,7 @@ def test_slow_receivers_are_left_in_time(manner: str) -> None:
         over.set()
 
 
-def test_an_endless_answer_is_not_read(receiver: Receiver) -> None:
+def test_an_endless_answer_is_not_read() -> None:
     sent = 0
 
     def serve(listening: socket.socket) -> None:
