@@ -1,6 +1,5 @@
 """Manifests say at once what is wrong with them, and share groups out whole."""
 
-import doctest
 from pathlib import Path
 
 import numpy as np
@@ -267,7 +266,3 @@ def test_missing_files_are_named_before_work_begins(tmp_path: Path) -> None:
 def test_the_corpora_are_manifests(corpora: Path) -> None:
     for name in ("voice", "images", "faces"):
         assert len(Manifest.read(corpora / name).where(split="dev").check()) > 100
-
-
-def test_examples_in_the_documentation_run() -> None:
-    assert doctest.testmod(forensix.manifest).failed == 0

@@ -1,6 +1,5 @@
 """Tables from score frames: counts, groups, generators against shared reals, subgroups, paired differences."""
 
-import doctest
 import math
 
 import numpy as np
@@ -252,7 +251,3 @@ def test_missing_columns_are_named() -> None:
         summary.by(scores(4), "colour")
     with pytest.raises(UsageError, match="there are: test"):
         summary.compare(scores(4), baseline="absent")
-
-
-def test_examples_in_the_documentation_run() -> None:
-    assert doctest.testmod(summary).failed == 0

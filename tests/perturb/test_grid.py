@@ -1,12 +1,10 @@
 """The registry of degradations: equal content gives equal results, severe ones do more, files are degraded whole."""
 
-import doctest
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-import forensix.perturb
 from forensix import open_media
 from forensix.errors import LimitExceeded, UnsupportedMedia, UsageError
 from forensix.media import Frame
@@ -258,11 +256,6 @@ def test_a_video_is_not_encoded_by_a_guess(tmp_path: Path, monkeypatch: pytest.M
 def open_frames(path: Path) -> list[Frame]:
     with open_media(path) as media:
         return list(media.frames())
-
-
-def test_examples_in_the_documentation_run() -> None:
-    for module in (forensix.perturb, registry):
-        assert doctest.testmod(module).failed == 0
 
 
 def test_a_video_is_encoded_alike_every_time(tmp_path: Path) -> None:

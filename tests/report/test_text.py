@@ -1,20 +1,12 @@
 """Strings from files, made visible; and the module's own examples."""
 
-import doctest
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forensix.report import charts, claims, structure, text, words
 from forensix.report.text import encodable, marked, visible
-
-
-@pytest.mark.parametrize("module", [charts, claims, structure, text, words])
-def test_examples(module: object) -> None:
-    result = doctest.testmod(module)  # type: ignore[arg-type]
-    assert result.attempted > 0 and result.failed == 0
 
 
 @given(st.text())
