@@ -85,6 +85,10 @@ class Detector(ABC):
         """Return the score of each of many inputs, float64 (n,); see `score`."""
         return self._calibrated(self.logits(many))
 
+    def logit(self, one: Any) -> float:
+        """Return the raw logit of one input, higher for fake."""
+        return float(self.logits([one])[0])
+
     @abstractmethod
     def logits(self, many: Iterable[Any]) -> Scores:
         """Return the raw logit of each of many inputs, float64 (n,), higher for fake."""

@@ -55,10 +55,6 @@ class Ensemble(Detector):
             outputs.append(self._together(part))
         return np.concatenate(outputs) if outputs else np.zeros(0)
 
-    def logit(self, inputs: Any) -> float:
-        """Return the logit of one input; see `logits`."""
-        return float(self.logits([inputs])[0])
-
     def _together(self, many: Any) -> Scores:
         each = np.stack([logit(member.scores(many)) for member in self.members], axis=1)
         with torch.inference_mode():

@@ -68,10 +68,6 @@ class PictureDetector(Detector):
         """Pictures that go through the network together."""
         return self.batch_size
 
-    def logit(self, inputs: Any) -> float:
-        """Return the raw logit of one picture of any size, higher for generated."""
-        return float(self.logits([inputs])[0])
-
     def _is_one_array(self, inputs: "NDArray[Any] | torch.Tensor") -> bool:
         return inputs.ndim != 4
 

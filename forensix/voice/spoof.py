@@ -118,10 +118,6 @@ class SpoofDetector(Detector):
         """
         return np.fromiter((float(logits[cut.loud].mean()) for logits, cut in self._each(many)), np.float64)
 
-    def logit(self, given: Any) -> float:
-        """Return the uncalibrated logit of one recording; see `logits`."""
-        return float(self.logits([given])[0])
-
     def _each(self, many: Iterable[Any]) -> Iterator[tuple[NDArray[np.float64], _Cut]]:
         kept: deque[_Cut] = deque()
 
