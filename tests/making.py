@@ -1,5 +1,7 @@
 """Media that tests make for themselves: small, deterministic, in every format that forensix reads."""
 
+import struct
+import zlib
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -157,6 +159,17 @@ def write_image(
     drawn = Image.fromarray(image) if isinstance(image, np.ndarray) else image
     drawn.save(path, format=plugin, **options)
     return path
+
+
+def png_chunk(name: bytes, body: bytes) -> bytes:
+    """Return a chunk of a PNG with its checksum."""
+    return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+
+
+def raw_png(width: int, height: int, rows: bytes = b"", *, bits: int = 8) -> bytes:
+    """Return a PNG of three colours whose header says its size, and whose rows may hold less than that."""
+    header = png_chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, bits, 2, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + header + png_chunk(b"IDAT", zlib.compress(rows)) + png_chunk(b"IEND", b"")
 
 
 def write_pdf(

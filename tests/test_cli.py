@@ -4,11 +4,9 @@ import json
 import os
 import re
 import signal
-import struct
 import subprocess
 import sys
 import time
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
@@ -20,6 +18,7 @@ from scipy.io import wavfile
 from forensix import schema
 from forensix.cli import build_parser, main
 from forensix.report import Report
+from tests.making import raw_png
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -42,26 +41,13 @@ def tone(tmp_path: Path) -> Path:
     return path
 
 
-def huge_png(path: Path) -> Path:
-    """A small file whose header promises 60,000 x 60,000 pixels."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    header = struct.pack(">IIBBBBB", 60000, 60000, 8, 2, 0, 0, 0)
-    path.write_bytes(
-        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"")) + chunk(b"IEND", b"")
-    )
-    return path
-
-
 def bad_inputs(folder: Path) -> dict[str, str]:
     """Path and a word of the sentence that it must get."""
     (folder / "empty.mp4").write_bytes(b"")
     (folder / "text.mp4").write_text("this is not a video\n" * 50)
     (folder / "list.m3u8").write_text("#EXTM3U\n#EXTINF:1,\nhttp://127.0.0.1:9/a.ts\n")
     (folder / "list.mp4").write_text("#EXTM3U\n#EXTINF:1,\nhttp://127.0.0.1:9/a.ts\n")
-    huge_png(folder / "huge.png")
+    (folder / "huge.png").write_bytes(raw_png(60_000, 60_000))
     actual = {
         "empty.mp4": "empty",
         "text.mp4": "",

@@ -2,9 +2,10 @@
 
 import io
 import struct
-import zlib
 
 from PIL import Image
+
+from tests.making import png_chunk
 
 ASCII, SHORT, LONG, RATIONAL, UNDEFINED = 2, 3, 4, 5, 7
 EXIF_IFD, GPS_IFD = 0x8769, 0x8825
@@ -153,11 +154,6 @@ def photoshop_segment(*resources: bytes) -> bytes:
     return segment(0xED, b"Photoshop 3.0\0" + b"".join(resources))
 
 
-def chunk(name: bytes, body: bytes) -> bytes:
-    """Return one PNG chunk with its checksum."""
-    return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
-
-
 def png(*chunks: bytes, image: Image.Image | None = None, tail: bytes = b"") -> bytes:
     """Return a PNG with chunks behind its header and bytes behind its end."""
     plain = encoded(image or gradient(), "PNG")
@@ -166,7 +162,7 @@ def png(*chunks: bytes, image: Image.Image | None = None, tail: bytes = b"") -> 
 
 def text(keyword: str, value: str) -> bytes:
     """Return a tEXt chunk."""
-    return chunk(b"tEXt", keyword.encode() + b"\0" + value.encode())
+    return png_chunk(b"tEXt", keyword.encode() + b"\0" + value.encode())
 
 
 def noise(width: int, height: int, seed: int = 0) -> Image.Image:

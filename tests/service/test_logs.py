@@ -3,20 +3,13 @@
 import base64
 import json
 import logging
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
 from forensix.service.logs import JsonFormatter, Seldom, set_up
-from tests.service.in_process import JPEG, Account, Api, refused, running_api
-
-
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with running_api(tmp_path_factory.mktemp("home")) as running:
-        yield running
+from tests.service.in_process import JPEG, Account, Api, refused
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """What is no ordinary photograph: a verdict on whether it was generated, ``inconclusive``, or one clear sentence."""
 
 import dataclasses
-import struct
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +13,7 @@ from forensix.errors import LimitExceeded
 from forensix.media import open_media
 from forensix.tasks import load_task
 from forensix.tasks.task import Options
-from tests.making import write_video
+from tests.making import raw_png, write_video
 
 TASK = "ai_generated_image_detection"
 
@@ -40,14 +38,6 @@ def report(path: Path) -> forensix.Report:
     return forensix.analyze(path, [TASK], image_detector=Sure(), attribution=Names())
 
 
-def png(width: int, height: int, bits: int, colour: int, rows: bytes) -> bytes:
-    def chunk(name: bytes, body: bytes) -> bytes:
-        return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
-
-    header = struct.pack(">IIBBBBB", width, height, bits, colour, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
-
-
 PORTRAIT = Image.fromarray(skimage.data.astronaut()[:200, 120:320])
 
 
@@ -61,7 +51,7 @@ def grey() -> np.ndarray:
 
 def deep() -> bytes:
     values = np.asarray(PORTRAIT).astype(">u2") * 257
-    return png(200, 200, 16, 2, b"".join(b"\0" + row.tobytes() for row in values))
+    return raw_png(200, 200, b"".join(b"\0" + row.tobytes() for row in values), bits=16)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +118,7 @@ def test_what_holds_too_little_to_judge_is_inconclusive_and_says_why(
 
 def test_a_picture_of_half_a_gigapixel_is_refused_with_its_size(tmp_path: Path) -> None:
     path = tmp_path / "huge.png"
-    path.write_bytes(png(2560, 200_000, 8, 2, b"\0" * 7681))
+    path.write_bytes(raw_png(2560, 200_000, b"\0" * 7681))
     with pytest.raises(LimitExceeded, match=r"2560 x 200000 pixels \(512 megapixels\); the limit is 128"):
         report(path)
 

@@ -12,7 +12,7 @@ from forensix.media import open_media
 from forensix.media.sandbox import call
 from forensix.metadata import child, reader
 from forensix.metadata.facts import Facts
-from tests.making import write_image
+from tests.making import png_chunk, write_image
 from tests.metadata import making_images as make
 
 FORMATS = {"jpeg": "JPEG", "png": "PNG", "tiff": "TIFF", "gif": "GIF", "webp": "WEBP", "heif": "HEIF"}
@@ -29,9 +29,7 @@ def sample(format: str) -> bytes:
     if format == "jpeg":
         return make.jpeg(make.exif_segment(block), make.xmp_segment(packet), image=image)
     if format == "png":
-        return make.png(
-            make.chunk(b"eXIf", block), make.chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + packet.encode())
-        )
+        return make.png(png_chunk(b"eXIf", block), png_chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + packet.encode()))
     if format == "heif":
         import pillow_heif
 
@@ -142,7 +140,7 @@ def test_hidden_parameters(tmp_path: Path) -> None:
 
 
 def test_long_text_is_no_fault(tmp_path: Path) -> None:
-    data = make.png(make.chunk(b"zTXt", b"workflow\0\0" + zlib.compress(b"x" * (3 << 20))))
+    data = make.png(png_chunk(b"zTXt", b"workflow\0\0" + zlib.compress(b"x" * (3 << 20))))
     facts = facts_of(data, "png", tmp_path)
     assert len(facts.get("png.text.workflow")) == 3 << 20
     assert facts.problems == ()
@@ -154,7 +152,7 @@ def test_long_text_is_no_fault(tmp_path: Path) -> None:
         b"\xff\xd8" + b"\xff" * (4 << 20),
         b"\xff\xd8" + b"\xff\xd0" * (2 << 20),
         make.jpeg()[:-2] + b"\xff" * (4 << 20),
-        make.png(*[make.chunk(b"zTXt", b"k\0\0" + zlib.compress(bytes(8 << 20)))] * 40),
+        make.png(*[png_chunk(b"zTXt", b"k\0\0" + zlib.compress(bytes(8 << 20)))] * 40),
     ],
     ids=["fill bytes", "restart markers", "scan without an end", "inflating text"],
 )
@@ -185,7 +183,7 @@ def test_a_large_picture_takes_no_more_memory_than_it_may(tmp_path: Path) -> Non
     packer = zlib.compressobj(1)
     pixels = b"".join([packer.compress(row * 75) for _ in range(100)]) + packer.flush()
     header = (7500).to_bytes(4, "big") * 2 + b"\x08\x06\0\0\0"
-    chunks = [make.chunk(b"IHDR", header), make.chunk(b"IDAT", pixels), make.chunk(b"IEND", b"")]
+    chunks = [png_chunk(b"IHDR", header), png_chunk(b"IDAT", pixels), png_chunk(b"IEND", b"")]
     path = tmp_path / "a.png"
     path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(chunks))
     values = call("forensix.metadata.child:read", str(path), "image", "png", "a.png", memory_bytes=1 << 30)

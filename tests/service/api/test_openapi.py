@@ -5,13 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.in_process import Api, running_api
-
-
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with running_api(tmp_path_factory.mktemp("home")) as running:
-        yield running
+from tests.service.in_process import Api
 
 
 @pytest.fixture(scope="module")

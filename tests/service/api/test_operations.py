@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
@@ -10,13 +9,7 @@ import pytest
 import sqlalchemy as sa
 
 from forensix.service.api import probe
-from tests.service.in_process import JPEG, Api, refused, running_api
-
-
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with running_api(tmp_path_factory.mktemp("home")) as running:
-        yield running
+from tests.service.in_process import JPEG, Api, refused
 
 
 def test_health_and_readiness(api: Api) -> None:

@@ -23,12 +23,6 @@ from tests.service.postgres import postgres, program
 POLL = "/tasks/voice_analysis/3f0e7a34-4b8e-4a5e-9d3c-111111111111"
 
 
-@pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with running_api(tmp_path_factory.mktemp("home")) as running:
-        yield running
-
-
 @pytest.fixture
 def account(api: Api) -> Account:
     return api.account()

@@ -2,9 +2,7 @@
 
 import errno
 import signal
-import struct
 import time
-import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from forensix.service.work import analyses, retention
 from forensix.service.work.analyses import Analyses, _columns
 from forensix.service.work.analyst import Answer
 from forensix.service.work.retry import Retry
+from tests.making import raw_png
 from tests.service.postgres import postgres, program
 from tests.service.running import wait_until
 from tests.service.workshop import Gate, Workshop, gate, kill
@@ -65,7 +64,7 @@ def test_a_task_that_was_not_committed_has_no_job(workshop: Workshop) -> None:
 
 @pytest.mark.slow
 def test_a_worker_does_what_comes(workshop: Workshop) -> None:
-    bomb, words = workshop.task(_bomb()), workshop.task(b"just words")
+    bomb, words = workshop.task(raw_png(60_000, 60_000)), workshop.task(b"just words")
     private = workshop.task(url="http://127.0.0.2:9/picture.png")
     good = workshop.task(file_name="holiday.png", additional_info="note")
     gone = workshop.task()
@@ -250,14 +249,3 @@ def _row(workshop: Workshop, task_id: str) -> dict[str, Any]:
         "created_at": 0.0,
         "attempts": 0,
     }
-
-
-def _bomb() -> bytes:
-    """Return a PNG of a few hundred bytes whose header promises 3.6 billion pixels."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    header = struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0)
-    pixels = zlib.compress(bytes(100_000))
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", pixels) + chunk(b"IEND", b"")
