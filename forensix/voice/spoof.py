@@ -26,8 +26,8 @@ from forensix.models import LoadedModel
 from forensix.models.architectures.efficientnet import Backbone, fuse
 from forensix.models.detector import Detector, Scores, batches
 from forensix.models.inputs import recording
+from forensix.voice.speech import RATE_HZ
 
-SAMPLE_RATE_HZ = 16_000
 FRAME = 320  # 20 ms
 LEVEL_RMS = 0.05
 BATCH = 8
@@ -155,7 +155,7 @@ class HubSpoofDetector(SpoofDetector):
 
     def _prepared(self, window: Samples) -> Samples:
         extractor: Any = self.network.module.processor
-        prepared = extractor(super()._prepared(window), sampling_rate=SAMPLE_RATE_HZ, return_tensors="np")
+        prepared = extractor(super()._prepared(window), sampling_rate=RATE_HZ, return_tensors="np")
         return np.asarray(prepared["input_values"][0], dtype=np.float32)
 
 

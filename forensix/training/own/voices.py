@@ -12,8 +12,9 @@ from forensix.media import Media, open_media
 from forensix.models import LoadedModel
 from forensix.training.own.material import Arrays
 from forensix.training.own.recipe import Recipe, Rng
-from forensix.training.voice.clips import RATE_HZ, SHORTEST_S, as_int16, cut, degrade_randomly
+from forensix.training.voice.clips import SHORTEST_S, as_int16, cut, degrade_randomly
 from forensix.training.voice.fit import Settings, levelled
+from forensix.voice.speech import RATE_HZ
 from forensix.voice.spoof import normalise, shaped, trim
 
 CLIPS = 4

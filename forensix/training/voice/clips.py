@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from forensix.errors import InputNotFound
 from forensix.perturb import audio as degrade
 from forensix.training.sources import Repositories
+from forensix.voice.speech import RATE_HZ
 from forensix.voice.spoof import normalise, trim
 
 log = logging.getLogger(__name__)
 
-RATE_HZ = 16_000
 LONGEST_S, SHORTEST_S = 5.0, 0.4
 READ_S = 30.0
 PART = 500

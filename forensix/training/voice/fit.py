@@ -19,7 +19,8 @@ from torch import Tensor, nn
 
 from forensix.training.loop import Plan, fit
 from forensix.training.voice import vocoder
-from forensix.training.voice.clips import DEGRADED, RATE_HZ, Clips, Samples
+from forensix.training.voice.clips import DEGRADED, Clips, Samples
+from forensix.voice.speech import RATE_HZ
 from forensix.voice.spoof import LEVEL_RMS
 
 log = logging.getLogger(__name__)

@@ -22,7 +22,8 @@ from scipy.signal import firwin, lfilter
 from torch import Tensor
 from torchaudio.functional import melscale_fbanks
 
-RATE_HZ = 16_000
+from forensix.voice.speech import RATE_HZ
+
 Samples = NDArray[np.float32]
 Generator = np.random.Generator
 

@@ -22,7 +22,8 @@ from torchaudio.functional import melscale_fbanks
 
 from forensix.errors import MissingExtra
 from forensix.models.files import sha256_of
-from forensix.training.voice.clips import RATE_HZ, Clips, Samples, as_int16, load_clips
+from forensix.training.voice.clips import Clips, Samples, as_int16, load_clips
+from forensix.voice.speech import RATE_HZ
 from forensix.voice.spoof import normalise
 
 log = logging.getLogger(__name__)
