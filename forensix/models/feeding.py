@@ -15,13 +15,22 @@ import torch
 from PIL import Image
 from torch import Tensor
 
+from forensix.errors import UsageError
 from forensix.models.inputs import RGB
 
 KEYS = {"area", "resize", "rounded", "filter", "crop", "mean", "std"}
 
 
 def fed(rgb: RGB, plan: Mapping[str, Any]) -> Tensor:
-    """Return a picture uint8 (H, W, 3) as a batch of one, float32 (1, 3, height, width)."""
+    """Return a picture uint8 (H, W, 3) as a batch of one, float32 (1, 3, height, width).
+
+    Raises
+    ------
+    UsageError
+        The plan names a step that there is not: without it the network would see something else than its authors meant.
+    """
+    if unknown := sorted(plan.keys() - KEYS):
+        raise UsageError(f"the preprocessing of a card has no {', '.join(unknown)}; it has: {', '.join(sorted(KEYS))}")
     # Here, not above: its import takes longer than that of torch, and the shipped networks go without it.
     from torchvision.transforms import InterpolationMode
     from torchvision.transforms import functional as steps

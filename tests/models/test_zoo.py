@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from forensix.errors import WeightsMismatch
+from forensix.errors import UsageError, WeightsMismatch
 from forensix.faces.classify import detector_of
 from forensix.models import get_card, list_models, load_model, store
 from forensix.models.feeding import KEYS, fed
@@ -39,6 +39,13 @@ def test_a_card_says_how_to_feed_it_how_to_read_it_and_who_may_use_it(card) -> N
     assert len(card.sha256) == 64 or (card.sha256 == "" and card.hash_from == "nobody")
     if card.component != "spoof":
         assert set(card.preprocessing) <= KEYS
+
+
+def test_a_step_that_there_is_not_is_refused_and_not_left_out() -> None:
+    model = zoo.detector("corvi2023")
+    model.card = model.card.model_copy(update={"preprocessing": {**model.card.preprocessing, "resise": 224}})
+    with pytest.raises(UsageError, match="has no resise; it has: area, crop"):
+        model.score(zoo.given("corvi2023"))
 
 
 @pytest.mark.parametrize("name", ["corvi2023", "commfor-384", "dda"])
