@@ -149,6 +149,11 @@ def test_earlier_versions_are_taken_out_of_a_document_named_by_a_relative_path(
     assert run("extract-revisions", document.name) == 0
     assert "edited.revision-1.pdf" in capsys.readouterr().out
     assert document.read_bytes().startswith(Path("edited.revision-1.pdf").read_bytes())
+    assert run("extract-revisions", document.name, "--folder", "new/one") == 0, "the folder is made, as by analyze"
+    assert document.read_bytes().startswith(Path("new/one/edited.revision-1.pdf").read_bytes())
+    capsys.readouterr()
+    assert run("extract-revisions", document.name, "--folder", document.name) == 2
+    assert capsys.readouterr().err == "forensix: edited.pdf is a file: name a folder with --folder\n"
 
 
 def test_each_of_two_tasks_gives_its_result_or_its_reason(tone: Path, capsys: pytest.CaptureFixture[str]) -> None:

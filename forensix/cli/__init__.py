@@ -132,6 +132,9 @@ def _extract_revisions(options: argparse.Namespace) -> int:
     if len(versions) < 2:
         print(f"{options.file} holds one version only: nothing to extract")
         return 0
+    if options.folder.exists() and not options.folder.is_dir():
+        raise UsageError(f"{options.folder} is a file: name a folder with --folder")
+    options.folder.mkdir(parents=True, exist_ok=True)
     for revision in versions[:-1]:
         target = options.folder / f"{options.file.stem}.revision-{revision.index}.pdf"
         if target.exists():
