@@ -2,7 +2,8 @@
 
 Tasks are not added up into a score: a synthetic voice says nothing of the picture beside it. What speaks against the
 file comes first, a detector's verdict before the claims about the file and what calls for an explanation beside them;
-then what stays undecided, where nothing was found, and what failed.
+then what stays undecided, where nothing was found, and what failed. That there is nothing to judge is said where
+nothing else is.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +31,7 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str]) -> str:
     """
     synthetic, claims = list[str](), ""
     remarks = [outcome.remark for outcome in outcomes.values() if outcome.remark]
-    undecided, clear = dict[str, int](), dict[str, int]()
+    undecided, clear, absent = dict[str, int](), dict[str, int](), list[str]()
     for task, outcome in outcomes.items():
         description, name = describe(task), verdict_class(outcome)
         if name == "inconclusive":
@@ -42,6 +43,8 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str]) -> str:
             claims = _claims(outcome.result)
         elif name in ("real", "benign", "no_claims"):
             clear[_subjects(description.subject, outcome.n_subjects)] = outcome.n_subjects
+        elif name in description.verdicts:
+            absent.append(description.verdicts[name].word.lower())
     failed = [describe(task).subject for task in errors]
     parts = [f"likely {joined(synthetic)}"] if synthetic else []
     parts += [claims] if claims else []
@@ -51,6 +54,8 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str]) -> str:
     if clear:
         proof = "" if parts or failed else ", which is no proof of authenticity"
         parts.append(f"nothing in {joined([*clear])} points to a fake{proof}")
+    if absent and not parts:
+        parts.append(f"{joined(absent)}, so there is nothing to judge")
     if failed:
         parts.append(f"the analysis of {joined(failed)} failed")
     text = "; ".join(parts)

@@ -149,7 +149,15 @@ def test_who_speaks_when_as_rttm() -> None:
             {"voice_analysis": ("real", 0.1)},
             "Nothing in the voice points to a fake, which is no proof of authenticity.",
         ),
-        ({"voice_analysis": ("no_speech", None)}, ""),
+        ({"voice_analysis": ("no_speech", None)}, "No speech, so there is nothing to judge."),
+        (
+            {"face_manipulation": ("no_faces", None), "voice_analysis": ("no_speech", None)},
+            "No faces and no speech, so there is nothing to judge.",
+        ),
+        (
+            {"face_manipulation": ("no_faces", None), "voice_analysis": ("undecided", 0.5)},
+            "The voice stays undecided.",
+        ),
     ],
 )
 def test_one_sentence_for_the_file_says_what_was_found_and_what_stays_open(
