@@ -6,6 +6,7 @@ deficiencies tell apart; every coloured mark carries its score as text as well.
 """
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,8 @@ TIME = "time (s)"
 """The axis of a curve over time, which players of the same report move a line over."""
 SCORE = "score"
 """The axis of a curve of scores, which are written as everywhere else."""
+_UNIT = re.compile(r"\(([^,)]+)")
+"""Finds the unit in the name of an axis: ``level (dB, 0 is full scale)``."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ def ink_on(colour: tuple[int, int, int]) -> str:
 
 
 def ticks_between(low: float, high: float, n: int = 5) -> tuple[float, ...]:
-    """Return up to about ``n`` round values in ``[low, high]``.
+    """Return up to about ``n`` round values in ``[low, high]``, and no fewer than two, which a scale takes.
 
     Examples
     --------
@@ -90,7 +93,13 @@ def ticks_between(low: float, high: float, n: int = 5) -> tuple[float, ...]:
         return (low,)
     raw = (high - low) / n
     power = 10.0 ** math.floor(math.log10(raw))
-    step = next(m * power for m in (1, 2, 5, 10) if m * power >= raw * 0.999)
+    steps = [m * power for m in (0.5, 1, 2, 5, 10)]
+    at = next(i for i, step in enumerate(steps) if step >= raw * 0.999)
+    ticks = _multiples(steps[at], low, high)
+    return ticks if len(ticks) > 1 else _multiples(steps[at - 1], low, high)
+
+
+def _multiples(step: float, low: float, high: float) -> tuple[float, ...]:
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return tuple(round(i * step, 12) for i in range(first, last + 1))
 
@@ -222,6 +231,7 @@ def curve_view(curve: Curve) -> CurveView | None:
     x_ticks = _seconds_between(x_low, x_high) if is_timed else ticks_between(x_low, x_high)
     x_text = time_text if is_timed else number_text
     y_text = score_text if curve.y_label == SCORE else number_text
+    unit = _UNIT.search(curve.y_label)
     where = f"at {time_text(highest[0])}" if is_timed else f"where {curve.x_label} is {number_text(highest[0])}"
     return CurveView(
         pieces=tuple(" ".join(f"{x * 10:g},{y * 10:g}" for x, y in run) for run in placed if len(run) > 1),
@@ -230,7 +240,7 @@ def curve_view(curve: Curve) -> CurveView | None:
         y_ticks=tuple(Tick(100 - percent(v, y_low, y_high), number_text(v)) for v in ticks_between(y_low, y_high, 4)),
         threshold_at=None if curve.threshold is None else 100 - percent(curve.threshold, y_low, y_high),
         threshold_label="" if curve.threshold is None else f"threshold {y_text(curve.threshold)}",
-        described=f"{len(points):,} points; highest {y_text(highest[1])}, {where}",
+        described=f"{len(points):,} points; highest {y_text(highest[1])}{f' {unit[1]}' if unit else ''}, {where}",
         seconds=(x_low, x_high) if is_timed else None,
     )
 

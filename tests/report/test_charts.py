@@ -91,6 +91,8 @@ def test_a_curve_over_time_has_the_axis_of_the_time_lines_beside_it() -> None:
     times = ["30 s", "1:00", "1:30", "2:00"]
     assert [tick.label for tick in view.x_ticks] == [tick.label for tick in lane.ticks][1:] == times
     assert view.described == "3 points; highest 0.81, at 1:15" and view.threshold_label == "threshold 0.76"
+    level = curve_view(Curve("c", (0.0, 2.0), (-60.0, -10.38), "time (s)", "level (dB, 0 is full scale)"))
+    assert level is not None and level.described == "2 points; highest -10.38 dB, at 2 s"
     other = curve_view(Curve("c", (1.0, 2.0), (3.1234, 4.0), "size (px)", "energy"))
     assert other is not None and other.described == "2 points; highest 4, where size (px) is 2"
 
@@ -104,6 +106,7 @@ def test_ticks_are_round() -> None:
     assert ticks_between(0.03, 0.97) == (0.2, 0.4, 0.6, 0.8)
     assert ticks_between(-40, 120) == (0, 50, 100)
     assert ticks_between(3, 3) == (3,)
+    assert ticks_between(-86, -6, 4) == (-80, -60, -40, -20), "a single tick is no scale"
 
 
 def _bound(value: float | None, outlier: bool = False) -> Bound:
