@@ -1,5 +1,6 @@
 """The scale: a score is shown between what 0 and what 1 mean, the same on a page and in a terminal."""
 
+import re
 from itertools import pairwise
 
 import pytest
@@ -67,6 +68,15 @@ def test_the_line_of_text_shows_the_point_and_the_bands_where_they_are(score: fl
     cells = line.removeprefix("sounds recorded ").removesuffix(" sounds synthetic")
     assert len(cells) == 20 and cells.index("O") == min(19, int(20 * score))
     assert set(cells[6:14]) <= {".", "O"} and set(cells[:4] + cells[16:]) <= {"-", "O"}
+
+
+@pytest.mark.parametrize("score", [0.0, 0.148, 0.152, 0.913, 0.917, 1.0])
+def test_the_point_on_a_page_lies_in_the_band_that_its_score_is_in(score: float) -> None:
+    html = voice(score, inconclusive=(0.15, 0.915)).to_html()
+    at = min(float(html.partition('class="fx-meter-point" cx="')[2].partition("%")[0]), 99.9)
+    bands = re.findall(r'fx-meter-band fx-([a-z]+)" x="([0-9.]+)%" y="5" width="([0-9.]+)%"', html)
+    (tone,) = (name for name, x, width in bands if float(x) <= at < float(x) + float(width))
+    assert tone == ("real" if score < 0.15 else "fake" if score > 0.915 else "unsure")
 
 
 def test_a_score_never_stands_beside_the_word_real() -> None:
