@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from forensix.report import Report, save_page
+from forensix.report.comparison import render_comparison
+from forensix.report.page import styles, write_whole
 from forensix.schema import VoiceResult
 from forensix.tasks.evidence import Curve, Outcome, Span, Timeline
 from forensix.tasks.voice_evidence import recording
@@ -73,6 +75,27 @@ def test_a_bar_too_short_for_its_score_shows_none(browser: Any, width_px: int, s
     for text, room in page.evaluate(f"{box}.map(([b, w]) => [b.x + b.width, w])"):
         assert text <= room
     page.close()
+
+
+def test_on_a_phone_what_a_cell_holds_stands_beside_its_label(
+    browser: Any, report: Report, real_report: Report, tmp_path: Path
+) -> None:
+    whole = save_page([report, real_report], tmp_path / "page.html")
+    beside = write_whole(tmp_path / "two.html", f"<style>{styles()}</style>{render_comparison(report, real_report)}")
+    for path in (whole, beside):
+        page = browser.new_page(viewport={"width": 390, "height": 800})
+        page.goto(path.as_uri())
+        cells = page.evaluate(
+            """[...document.querySelectorAll('.fx-table:not(.fx-claim-table) td[data-label]:not([data-label=""])')]
+            .filter(cell => cell.checkVisibility())
+            .map(cell => [...cell.childNodes].filter(node => node.textContent.trim()).map(node => {
+                const held = document.createRange();
+                held.selectNodeContents(node);
+                return held.getBoundingClientRect().left - cell.getBoundingClientRect().left;
+            }))"""
+        )
+        assert cells and all(left > 60 for cell in cells for left in cell), path.name
+        page.close()
 
 
 def test_paper_shows_what_is_folded_on_screen(browser: Any, report: Report, tmp_path: Path) -> None:
