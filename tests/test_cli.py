@@ -1,5 +1,6 @@
 """The command line: exit status, one sentence an error, one JSON line an input, nothing heavy before it is needed."""
 
+import argparse
 import json
 import os
 import re
@@ -250,6 +251,18 @@ def test_the_package_runs_as_the_command(tmp_path: Path) -> None:
     done = subprocess.run([*command, "nonesuch"], check=False, **asked)
     assert done.returncode == 2
     assert "\nforensix: error: " in done.stderr
+
+
+def test_the_help_of_a_command_says_what_it_does_and_what_each_argument_is() -> None:
+    parsers = [build_parser()]
+    while parsers:
+        parser = parsers.pop()
+        assert parser.description and parser.description.endswith("."), parser.prog
+        for action in parser._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                parsers += action.choices.values()
+            else:
+                assert action.help, (parser.prog, action.dest)
 
 
 def test_every_command_and_option_stands_in_the_readme() -> None:

@@ -48,7 +48,7 @@ def build_parser() -> argparse.ArgumentParser:
     demo.set_defaults(run=_demo)
 
     revisions = commands.add_parser("extract-revisions", help="write the earlier versions that a PDF still holds")
-    revisions.add_argument("file", metavar="FILE", type=Path)
+    revisions.add_argument("file", metavar="FILE", type=Path, help="a PDF")
     revisions.add_argument("--folder", type=Path, default=Path(), help="where to write them (default: here)")
     revisions.set_defaults(run=_extract_revisions)
 
@@ -58,19 +58,25 @@ def build_parser() -> argparse.ArgumentParser:
     listed.add_argument("--markdown", action="store_true", help="the published detectors of fakes, as a table")
     listed.set_defaults(run=_models_list)
     show = actions.add_parser("show", help="print a model's card as JSON")
-    show.add_argument("name", metavar="NAME")
+    show.add_argument("name", metavar="NAME", help="as forensix models list has it")
     show.set_defaults(run=_models_show)
     pull = actions.add_parser("pull", help="fetch a published checkpoint and check its hash")
-    pull.add_argument("name", metavar="NAME")
+    pull.add_argument("name", metavar="NAME", help="as forensix models list has it")
     pull.add_argument("--yes", action="store_true", help="fetch it although its publisher does not tell the hash")
     pull.set_defaults(run=_models_pull)
 
     population = commands.add_parser("population", help="measure a reference population of real voices of your own")
     doing = population.add_subparsers(dest="action", required=True, metavar="ACTION")
-    build = doing.add_parser("build", help="from the real rows of a dataset manifest")
+    build = doing.add_parser("build", help="measure the real rows of a dataset manifest")
     build.add_argument("manifest", metavar="MANIFEST", type=Path, help="a manifest, or a folder that holds one")
     build.add_argument("--root", type=Path, metavar="DIR", help=train.ROOT)
-    build.add_argument("--output", metavar="FILE", type=Path, default=Path("population.json"))
+    build.add_argument(
+        "--output",
+        metavar="FILE",
+        type=Path,
+        default=Path("population.json"),
+        help="where to write it (default: %(default)s)",
+    )
     build.set_defaults(run=_population_build)
 
     train.register(commands)
@@ -78,7 +84,19 @@ def build_parser() -> argparse.ArgumentParser:
     parts = commands.add_parser("doctor", help="say which optional parts are there and what each brings")
     parts.set_defaults(run=_doctor)
     completion.register(commands, parser)
+    _say_what_each_does(commands)
     return parser
+
+
+def _say_what_each_does(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Let the help of each command open with the sentence that the list of commands has of it."""
+    for entry in commands._choices_actions:
+        command = commands.choices[entry.dest]
+        said = str(entry.help)
+        command.description = f"{said[:1].upper()}{said[1:]}."
+        for action in command._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                _say_what_each_does(action)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

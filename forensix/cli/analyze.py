@@ -22,7 +22,7 @@ Keep = Callable[["Report"], object]
 def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command to the parser of ``forensix``."""
     analyze = commands.add_parser("analyze", help="analyse files or URLs and say what speaks for and against them")
-    analyze.add_argument("inputs", nargs="+", metavar="FILE_OR_URL")
+    analyze.add_argument("inputs", nargs="+", metavar="FILE_OR_URL", help="pictures, videos, recordings and PDFs")
     analyze.add_argument("--task", action="append", metavar="TASK", help="only this task (repeatable); default: all")
     output = analyze.add_mutually_exclusive_group()
     output.add_argument("--json", action="store_true", help="print one JSON line per input")

@@ -23,7 +23,7 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]", pa
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    completion.add_argument("shell", choices=SHELLS)
+    completion.add_argument("shell", choices=SHELLS, help="the shell that the script is for")
     completion.set_defaults(run=partial(_completion, parser))
 
 

@@ -45,7 +45,7 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
         ("remove", _remove, "delete an account with its tokens, webhooks, tasks and uploads"),
     ):
         parser = actions.add_parser(action, help=about)
-        parser.add_argument("name", metavar="NAME")
+        parser.add_argument("name", metavar="NAME", help="of the account")
         parser.set_defaults(run=run)
     actions.add_parser("list", help="one line per account").set_defaults(run=_list)
 
