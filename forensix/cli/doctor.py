@@ -59,8 +59,9 @@ def _print(part: Part) -> None:
     indent = " " * 28
     width = max(60, min(shutil.get_terminal_size().columns, 120))
     first = f"  {'yes' if part.there else 'no':4}{part.name:21} "
-    print(textwrap.fill(part.brings, width, initial_indent=first, subsequent_indent=indent))
-    # Paths and commands stay whole, so that they can be copied.
+    # Names, paths and commands stay whole, so that they can be copied.
+    wrapped = textwrap.fill(part.brings, width, initial_indent=first, subsequent_indent=indent, break_on_hyphens=False)
+    print(wrapped)
     for line in filter(None, (part.detail, part.remedy)):
         print(f"{indent}{line}")
 

@@ -53,6 +53,16 @@ def test_shipped_weights_are_checked_and_others_are_looked_for(tmp_path: Path, m
     assert not shipped.there and shipped.detail.endswith("cards: forensix-face")
 
 
+@pytest.mark.parametrize("columns", [60, 70, 80, 100])
+def test_names_stay_whole_where_lines_end(
+    columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    doctor.tell()
+    words = capsys.readouterr().out.replace(",", " ").split()
+    assert {card.name for card in list_models()} <= set(words)
+
+
 def test_it_loads_nothing_that_an_analysis_needs() -> None:
     code = (
         "import sys\nfrom forensix.cli import main\ntry: main(['doctor'])\nexcept SystemExit as stopped: status ="
