@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from forensix.report.claims import FACT_COLUMNS, ClaimView, claim_views, fact_rows
 from forensix.report.scale import Scale, scale_of
-from forensix.report.words import FAILED, LIMITS_OF_CLAIMS, MANIPULATIONS, UNJUDGED, task_title, time_text, verdict
+from forensix.report.words import (
+    ABOUT_FEATURES,
+    FAILED,
+    LIMITS_OF_CLAIMS,
+    MANIPULATIONS,
+    UNJUDGED,
+    task_title,
+    time_text,
+    verdict,
+)
 from forensix.schema import AudioFeatures, FaceResult, ForensicResult, ImageResult, VoiceResult
 from forensix.tasks.catalogue import Verdict, describe
 from forensix.tasks.evidence import (
@@ -82,14 +91,13 @@ def _image_evidence(result: ImageResult) -> Iterator[Evidence]:
         yield Table("Generators, most likely first", ("generator", "probability"), rows)
 
 
-def feature_bounds(title: str, features: AudioFeatures) -> Bounds:
-    """Return the acoustic features of a speaker as a display."""
+def _feature_bounds(title: str, features: AudioFeatures, about: str) -> Bounds:
     rows = []
     for name in AudioFeatures.model_fields:
         f = getattr(features, name)
         ranges = (f.lower_bound, f.upper_bound, f.min_value, f.max_value, f.mean_value)
         rows.append(Bound(name.replace("_", " "), f.unit, f.sample_value, *ranges, f.percentile_rank, f.is_outlier))
-    return Bounds(title, tuple(rows))
+    return Bounds(title, tuple(rows), about)
 
 
 def _voice_evidence(result: VoiceResult, has_bounds: bool) -> Iterator[Evidence]:
@@ -106,11 +114,12 @@ def _voice_evidence(result: VoiceResult, has_bounds: bool) -> Iterator[Evidence]
     filled = [i for i in range(len(columns)) if any(row[i] for row in rows)]
     yield Table("Speakers", tuple(columns[i] for i in filled), tuple(tuple(row[i] for i in filled) for row in rows))
     if not has_bounds:
+        about = ABOUT_FEATURES
         for s in speakers:
             if s.audio_features:
-                yield feature_bounds(
-                    f"Acoustic features of {s.speaker} beside the reference population", s.audio_features
-                )
+                title = f"Acoustic features of {s.speaker} beside the reference population"
+                yield _feature_bounds(title, s.audio_features, about)
+                about = ""
 
 
 def _named(outcome: Outcome) -> Iterator[tuple[str, str]]:

@@ -163,6 +163,8 @@ def _bounds(pen: _Pen, bounds: Bounds) -> Iterator[RenderableType]:
         rows = [(v.name, v.value, v.status, v.bounds_text) for v in outliers]
         title = f"{bounds.title}: {len(outliers)} of {len(measured)} out of bounds"
         yield from _grid(pen, title, ("feature", "value", "", "bounds"), rows)
+        if bounds.about:
+            yield Padding(pen.text(bounds.about, "dim"), (0, 0, 0, 2))
     else:
         which = "the one measured lies" if len(measured) == 1 else f"all {len(measured)} measured lie"
         yield pen.text(f"{bounds.title}: {which} within bounds", "bold")

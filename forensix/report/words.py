@@ -26,6 +26,14 @@ LIMITS_OF_CLAIMS = (
     "that can be removed or forged: a file that was made anew with care shows nothing."
 )
 
+ABOUT_FEATURES = (
+    "What is unusual of a voice is a reason to listen: it moves no score and makes no voice synthetic. f0 is the "
+    "pitch; f1 and f2 are resonances of throat and mouth; jitter and shimmer are how much the length and the strength "
+    "of a period change from one to the next; naturalness is how clear a voice is, not hoarse or noisy; pitch "
+    "consistency is the range of the pitch in semitones (st); spectral artifacts is how much the sound from 5 to 7 kHz "
+    "changes from moment to moment; temporal patterns are syllables a second."
+)
+
 MANIPULATIONS = {
     "faceswap": "face swap",
     "face_reenactment": "face reenactment",

@@ -113,10 +113,11 @@ class Bound:
 
 @dataclass(frozen=True)
 class Bounds:
-    """Measured values beside the ranges of a reference population."""
+    """Measured values beside the ranges of a reference population; ``about`` says what they are and are worth."""
 
     title: str
     rows: tuple[Bound, ...]
+    about: str = ""
 
 
 @dataclass(frozen=True)

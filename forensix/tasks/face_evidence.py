@@ -19,7 +19,10 @@ from forensix.tasks.verdicts import score_text
 
 MAX_FACES_SHOWN = 12
 """Faces drawn in the report, most suspect first; the result lists all of them."""
-
+ABOUT_DETAIL = (
+    "How much less fine detail a face holds than what lies around it. A face above the band is a reason to look; some "
+    "recorded ones lie there too, and no score moves."
+)
 _SCALE_PX = 34
 
 
@@ -96,7 +99,7 @@ def detail_bounds(faces: Sequence[JudgedFace], lacked: DetailGap | None) -> Iter
         value = face.detail_gap if np.isfinite(face.detail_gap) else None
         is_outlier = value is not None and value > high
         rows.append(Bound(f"face {face.track.id}", "", value, least, high, least, most, mean, None, is_outlier))
-    yield Bounds("Lack of fine detail beside the surroundings", tuple(rows))
+    yield Bounds("Lack of fine detail beside the surroundings", tuple(rows), ABOUT_DETAIL)
 
 
 def n_measured(faces: Sequence[JudgedFace]) -> int:

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from forensix.report import Report, print_report
-from forensix.schema import OtherResult
+from forensix.report import Report, print_report, words
+from forensix.schema import AudioFeatures, OtherResult
 from forensix.tasks.evidence import Bound, Bounds, Outcome, Table
-from tests.report.samples import image_outcome
+from tests.report.samples import image_outcome, voice_outcome
 
 
 def printed(report: Report, encoding: str = "utf-8", width: int = 80, **options: object) -> str:
@@ -106,6 +106,20 @@ def test_a_table_without_rows_has_no_title_and_one_bound_no_plural() -> None:
     outcome = replace(image_outcome(), evidence=(Table("Faces", ("lane", "time"), ()), lone))
     text = printed(Report(input="a", name="a", outcomes={"ai_generated_image_detection": outcome}))
     assert "Faces" not in text and "Detail: the one measured lies within bounds" in text
+
+
+def test_what_is_unusual_of_a_voice_is_explained_once_and_said_to_move_no_score() -> None:
+    outcome = voice_outcome()
+    (speaker,) = outcome.result.explanation
+    two = (speaker, speaker.model_copy(update={"speaker": "another"}))
+    outcome = replace(outcome, result=outcome.result.model_copy(update={"explanation": two}))
+    report = Report(input="a", name="a", outcomes={"voice_analysis": outcome})
+    text = " ".join(line.strip("│ ") for line in printed(report).splitlines())
+    for name in AudioFeatures.model_fields:
+        assert name == "background_noise" or name.replace("_", " ") in words.ABOUT_FEATURES
+    for drawn in (text, report.to_html()):
+        assert drawn.count("it moves no score and makes no voice synthetic") == 1
+        assert "in semitones (st)" in drawn
 
 
 @pytest.mark.parametrize("inconclusive", [False, True])
