@@ -9,7 +9,7 @@ import pytest
 
 from forensix.report import Report, save_page
 from forensix.report.comparison import render_comparison
-from forensix.report.page import styles, write_whole
+from forensix.report.page import render_fragment, styles, write_whole
 from forensix.schema import VoiceResult
 from forensix.tasks.evidence import Curve, Outcome, Span, Timeline
 from forensix.tasks.voice_evidence import recording
@@ -96,6 +96,23 @@ def test_on_a_phone_what_a_cell_holds_stands_beside_its_label(
         )
         assert cells and all(left > 60 for cell in cells for left in cell), path.name
         page.close()
+
+
+def test_code_looks_in_a_notebook_as_on_a_page(browser: Any, report: Report, tmp_path: Path) -> None:
+    around = (
+        "<style>.jp-ThemedContainer .jp-RenderedHTMLCommon :not(pre) > code { background: grey; padding: 9px; }"
+        ".jp-ThemedContainer .jp-RenderedHTMLCommon pre { border: 0; padding: 0; }</style>"
+        '<body class="jp-ThemedContainer"><div class="jp-RenderedHTMLCommon">'
+    )
+    path = write_whole(tmp_path / "notebook.html", f"{around}{render_fragment(report)}</div></body>")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    style = "getComputedStyle(document.querySelector('{}')).{}"
+    assert page.evaluate(style.format(".fx dd code", "backgroundColor")) == "rgba(0, 0, 0, 0)"
+    assert page.evaluate(style.format(".fx dd code", "paddingLeft")) == "0px"
+    assert page.evaluate(style.format(".fx-command", "borderTopWidth")) == "1px"
+    assert page.evaluate(style.format(".fx-command", "paddingTop")) != "0px"
+    page.close()
 
 
 def test_paper_shows_what_is_folded_on_screen(browser: Any, report: Report, tmp_path: Path) -> None:
