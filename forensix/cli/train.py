@@ -106,6 +106,7 @@ def _show(card: "ModelCard", options: argparse.Namespace) -> None:
     for row in card.measured:
         interval = f" ({row.interval[0]:.3f} to {row.interval[1]:.3f})" if row.interval else ""
         print(f"{row.metric}: {row.value:.3f}{interval}, {row.n_real} real, {row.n_fake} fake, {row.data}")
+    print(f"limits: {card.limits}")
     place = options.out if options.out.is_absolute() else f"./{options.out}"
     lower, upper = card.inconclusive or (card.threshold, card.threshold)
     undecided = f"inconclusive between {lower} and {upper}" if lower < upper else "nothing inconclusive"

@@ -3,11 +3,27 @@
 import hashlib
 
 import forensix
+from forensix.evaluation.cautions import LEAST_GROUPS
+from forensix.labels import LABELS
 from forensix.manifest import Manifest
 from forensix.models import ModelCard
 from forensix.training.own.deal import Split, groups_of
 from forensix.training.own.material import Material
 from forensix.training.own.measure import trained_on
+
+
+def too_few(split: Split) -> str:
+    """Return a sentence where few groups were held out, and a space behind it: what they set may be far off."""
+    held = list(zip(groups_of(split.held_out, split.group), split.held_out.is_fake(), strict=True))
+    n = {label: len({group for group, fake in held if LABELS[bool(fake)] == label}) for label in LABELS}
+    few = [f"{count} {label}" for label, count in n.items() if count < LEAST_GROUPS]
+    if not few:
+        return ""
+    what = "files" if split.group == "path" else "groups"
+    return (
+        f"Its bounds and figures rest on {' and '.join(few)} {what} held out: with fewer than {LEAST_GROUPS} of a class"
+        " they can be far off. "
+    )
 
 
 def unmeasured(
@@ -36,8 +52,8 @@ def unmeasured(
             "detail_gap": None,
             "trained_on": trained_on(split.learnt, groups_of(split.learnt, split.group), split.learnt.is_fake()),
             "measured": (),
-            "limits": f"It knows what {len(set(learnt.groups.tolist()))} groups of one collection taught it, and was"
-            f" measured on groups of the same collection: on others it may do worse. {base.limits}",
+            "limits": f"{too_few(split)}It knows what {len(set(learnt.groups.tolist()))} groups of one collection"
+            f" taught it, and was measured on groups of the same collection: on others it may do worse. {base.limits}",
             "licence": f"{base.licence} And what the files of its training demand.",
             "seed": seed,
             "command": f"forensix train MANIFEST --task {task} --out {name} --base {base.name} --group {split.group}"

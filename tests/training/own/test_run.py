@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from PIL import Image
@@ -23,7 +24,7 @@ from forensix.models import ModelCard, get_card, load_model
 from forensix.models.store import save_model
 from forensix.small.make import generated, photographed
 from forensix.training.own import material, run
-from forensix.training.own.card import unmeasured
+from forensix.training.own.card import too_few, unmeasured
 from forensix.training.own.deal import Split
 from tests.models import zoo
 
@@ -128,6 +129,22 @@ def test_what_was_fitted_on_scores_of_the_base_is_not_carried_over() -> None:
     card = unmeasured(base, "own", split, learnt, "face_manipulation", "", steps=1, seed=0)
     assert all(getattr(card, name) is None for name in fitted)
     assert not card.measured
+    assert card.limits.startswith("Its bounds and figures rest on 4 real and 4 fake files held out")
+
+
+@pytest.mark.parametrize(
+    ("n", "group", "sentence"),
+    [
+        (6, "source", "Its bounds and figures rest on 3 real and 3 fake groups held out: with fewer than 20"),
+        (30, "path", "Its bounds and figures rest on 15 real and 15 fake files held out"),
+        (40, "source", ""),
+    ],
+)
+def test_a_card_says_where_few_groups_set_its_bounds(n: int, group: str, sentence: str) -> None:
+    rows = [{"path": f"{i}.jpg", "label": ("real", "fake")[i % 2], "source": f"s{i}"} for i in range(n)]
+    files = Manifest(pd.DataFrame(rows), "")
+    said = too_few(Split(files, files, files, group))
+    assert said.startswith(sentence) and bool(said) == bool(sentence)
 
 
 def test_the_card_says_what_it_was_made_of_and_how_it_was_measured(trained: tuple[Path, ModelCard]) -> None:
