@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +97,17 @@ def test_on_a_phone_what_a_cell_holds_stands_beside_its_label(
         )
         assert cells and all(left > 60 for cell in cells for left in cell), path.name
         page.close()
+
+
+def test_the_overview_of_inputs_does_not_break_a_short_name(
+    browser: Any, report: Report, real_report: Report, tmp_path: Path
+) -> None:
+    named = [replace(one, name="credentials.png", input="credentials.png") for one in (report, real_report)]
+    path = save_page(named, tmp_path / "page.html")
+    page = browser.new_page(viewport={"width": 1200, "height": 800})
+    page.goto(path.as_uri())
+    assert page.evaluate("document.querySelector('.fx-nav td a bdi').getClientRects().length") == 1
+    page.close()
 
 
 def test_code_looks_in_a_notebook_as_on_a_page(browser: Any, report: Report, tmp_path: Path) -> None:
