@@ -167,8 +167,9 @@ def _compare(reports: "Sequence[Report]", console: "Console") -> None:
             for task, word in outcomes.items()
         ]
         table.add_row(report.name, medium.text, "\n".join(lines) or report.error)
-        if medium.missed and any(medium.fake.get(task) and word != "found" for task, word in outcomes.items()):
-            why.append(f"{report.name}: {medium.missed}")
+        missed = [describe(task).title for task, word in outcomes.items() if medium.fake.get(task) and word != "found"]
+        if medium.missed and missed:
+            why.append(f"{report.name}, {' and '.join(missed)}: {medium.missed}")
     console.print()
     console.print(table)
     if why:
