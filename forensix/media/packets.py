@@ -1,10 +1,12 @@
 """Frames out of one stream's packets: what is damaged is counted, every frame has its time; runs in the sandbox."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import av
+
+from forensix.media.played import LATE_S
 
 # Two, whatever the machine: enough to overlap, and damaged streams decode alike everywhere.
 _THREADS = 2
@@ -18,6 +20,8 @@ class Decoding:
     def __init__(self, container: Any, stream: Any) -> None:
         self._container, self._stream = container, stream
         self._n_damaged, self._ends_badly = 0, False
+        self.ends_s = 0.0
+        """The last time stamp of any stream so far: a stream may end before its file does."""
         stream.thread_type = "AUTO"
         stream.codec_context.thread_count = _THREADS
 
@@ -39,8 +43,12 @@ class Decoding:
 
     def _steps(self) -> Iterator[Callable[[], list[Any]]]:
         try:
-            for packet in self._container.demux(self._stream):
-                yield packet.decode
+            streams = self._container.streams
+            for packet in self._container.demux(*streams.video, *streams.audio):
+                if packet.pts is not None and packet.time_base is not None:
+                    self.ends_s = max(self.ends_s, float((packet.pts + (packet.duration or 0)) * packet.time_base))
+                if packet.stream.index == self._stream.index:
+                    yield packet.decode
         except av.error.FFmpegError:
             self._ends_badly = True
             # What the decoder still holds comes out without the packet that could not be read.
@@ -143,25 +151,83 @@ def _like(frame: Any, rows: Any) -> Any:
     return audio_frame
 
 
-class Clock:
-    """Milliseconds of a frame from its time stamp, from the start of the stream; never backwards."""
+class Pauses:
+    """Fills with silence where the time stamps of sound leave some out, so that what comes after keeps its time.
 
-    def __init__(self, video: Any) -> None:
+    So it is where recording was paused, where a packet is damaged, and where the sound of a video begins late.
+    """
+
+    def __init__(self, stream: Any, late_s: float, most_s: float) -> None:
+        """``late_s`` is how long after the file the stream begins, ``most_s`` how long it can be."""
+        start = stream.start_time
+        self._origin_s = None if start is None else float(start * stream.time_base) - late_s
+        self._late_s, self._most_s = late_s, most_s
+        self._at_s = self._lag_s = self._filled_s = 0.0
+
+    def filled(self, frames: Iterable[Any]) -> Iterator[Any]:
+        """Yield the frames of sound with silent ones where some is missing."""
+        for frame in frames:
+            length_s = frame.samples / max(1, frame.sample_rate)
+            if frame.pts is not None and frame.time_base is not None:
+                yield from self._before(frame, float(frame.pts * frame.time_base), length_s)
+            yield frame
+            self._at_s += length_s
+
+    def _before(self, frame: Any, stamp_s: float, length_s: float) -> Iterator[Any]:
+        if self._origin_s is None:
+            self._origin_s = stamp_s - self._late_s
+        lag_s = stamp_s - self._origin_s - self._at_s
+        if lag_s < -1 or self._at_s + lag_s > self._most_s:
+            # The time stamps begin anew, which is no pause.
+            self._origin_s += lag_s
+            lag_s = 0.0
+        # Sound whose stamps run a little fast throughout is not cut up.
+        if lag_s >= LATE_S and lag_s - self._lag_s >= length_s / 2:
+            missing = round(lag_s * frame.sample_rate)
+            for start in range(0, missing, max(1, frame.sample_rate)):
+                yield _silent(frame, min(frame.sample_rate, missing - start))
+            self._filled_s += lag_s if self._at_s else 0.0
+            self._at_s += lag_s
+            lag_s = 0.0
+        self._lag_s = lag_s
+
+    def warnings(self) -> list[str]:
+        """Return how much was filled in behind the beginning, in a sentence, or nothing."""
+        if self._filled_s < LATE_S:
+            return []
+        return [f"the time stamps leave out {self._filled_s:.1f} s within the sound; silence stands for them"]
+
+
+def _silent(frame: Any, n_samples: int) -> Any:
+    silent = av.AudioFrame(frame.format.name, frame.layout, n_samples)
+    silence = b"\x80" if frame.format.name.startswith("u8") else b"\0"
+    for plane in silent.planes:
+        plane.update(silence * plane.buffer_size)
+    silent.sample_rate, silent.time_base = frame.sample_rate, frame.time_base
+    return silent
+
+
+class Clock:
+    """Milliseconds of a frame from its time stamp, from where the file begins to play; never backwards."""
+
+    def __init__(self, video: Any, late_s: float) -> None:
+        """``late_s`` is how long after the file the stream begins."""
         rate = float(video.average_rate or video.guessed_rate or 25)
         self._frame_ms = 1000 / rate if math.isfinite(rate) and rate > 0 else 40.0
         self.half_frame_ms = min(self._frame_ms / 2, 20.0)
+        self._late_ms = 1000 * late_s
         self._origin_ms: float | None = None
         self._last_ms = 0.0
 
     def ms(self, frame: Any, index: int) -> float:
         """Return when a frame is shown; ``index`` counts those of the stream."""
         if frame.pts is None or frame.time_base is None:
-            now = index * self._frame_ms
+            now = self._late_ms + index * self._frame_ms
         else:
             stamp = float(frame.pts * frame.time_base) * 1000
             if self._origin_ms is None:
                 # The first frame that decodes need not be the first of the stream.
-                self._origin_ms = stamp - index * self._frame_ms
+                self._origin_ms = stamp - index * self._frame_ms - self._late_ms
             now = stamp - self._origin_ms
         self._last_ms = max(now, self._last_ms)
         return self._last_ms

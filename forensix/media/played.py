@@ -1,4 +1,7 @@
-"""Which of a container's streams a player starts with: analyses look at that one, and say so where there are more.
+"""Which of a container's streams a player starts with, and when each begins.
+
+Analyses look at that one, and say so where there are more. Their times count from the moment at which the file begins
+to play, so that sound and picture have one clock.
 
 References
 ----------
@@ -9,6 +12,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import av
+
+LATE_S = 0.1
 
 
 def is_cover(stream: Any) -> bool:
@@ -22,3 +27,23 @@ def in_order(streams: Iterable[Any]) -> list[Any]:
         (stream for stream in streams if not is_cover(stream)),
         key=lambda stream: not stream.disposition & av.stream.Disposition.default,
     )
+
+
+def begins_s(container: Any) -> float:
+    """Return the time stamp at which a file begins to play: the first of the picture and the sound played first."""
+    played = [*in_order(container.streams.video)[:1], *in_order(container.streams.audio)[:1]]
+    starts = [_start_s(stream) for stream in played]
+    return min((start for start in starts if start is not None), default=0.0)
+
+
+def late_s(container: Any, stream: Any) -> float:
+    """Return how long after the file a stream begins; less than `LATE_S` is the delay of an encoder, and none."""
+    start = _start_s(stream)
+    late = 0.0 if start is None else start - begins_s(container)
+    return late if late >= LATE_S else 0.0
+
+
+def _start_s(stream: Any) -> float | None:
+    if stream.start_time is None or stream.time_base is None:
+        return None
+    return float(stream.start_time * stream.time_base)

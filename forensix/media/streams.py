@@ -12,8 +12,8 @@ import av
 from av.video.reformatter import VideoReformatter
 
 from forensix.errors import BrokenMedia, LimitExceeded, UnsupportedMedia
-from forensix.media.packets import Bridge, Clock, Decoding, Opposed
-from forensix.media.played import in_order
+from forensix.media.packets import Bridge, Clock, Decoding, Opposed, Pauses
+from forensix.media.played import in_order, late_s
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,7 +92,8 @@ def frames(
             raise UnsupportedMedia(f"{name} has no pictures, only sound")
         reformatter = VideoReformatter()
         decoding = Decoding(container, video)
-        clock = Clock(video)
+        late = late_s(container, video)
+        clock = Clock(video, late)
         size: tuple[int, int] | None = None
         scale, next_ms, last_ms = 1.0, 0.0, 0.0
         looked_at, resized = 0, 0
@@ -118,7 +119,7 @@ def frames(
         if resized:
             warning = f"the picture size changes in {resized} of the {looked_at} frames looked at"
             warnings.append(f"{warning}; they are shown in the size of the first")
-        warnings += decoding.warnings("frame", _missing_s(container, video, last_ms / 1000))
+        warnings += decoding.warnings("frame", _missing_s(container, video, last_ms / 1000 - late, decoding.ends_s))
     yield warnings
 
 
@@ -132,10 +133,14 @@ def samples(source: dict[str, str], limits: dict[str, float]) -> Iterator[Any]:
         if audio is None:
             raise UnsupportedMedia(f"{name} has no sound")
         has_video = bool(_decodable(container.streams.video))
+        late, limit_s = late_s(container, audio), limits["video_s" if has_video else "audio_s"]
+        pauses = Pauses(audio, late, (_duration_s(container, audio) or limit_s) + _SLACK_S)
         decoding, bridge, opposed = Decoding(container, audio), Bridge(), Opposed()
         waiting: list[np.ndarray] = []
         n_waiting = 0
-        for chunk in _resampled(opposed.over(bridge.over(frame)) for _, frame in decoding):
+        for chunk in _resampled(
+            opposed.over(bridge.over(frame)) for frame in pauses.filled(frame for _, frame in decoding)
+        ):
             waiting.append(chunk)
             n_waiting += chunk.size
             n_samples += chunk.size
@@ -148,8 +153,8 @@ def samples(source: dict[str, str], limits: dict[str, float]) -> Iterator[Any]:
         _check_duration(n_samples / SAMPLE_RATE_HZ, has_video, name, limits)
         if waiting:
             yield np.concatenate(waiting)
-        warnings = decoding.warnings("piece of sound", _missing_s(container, audio, n_samples / SAMPLE_RATE_HZ))
-    yield warnings + bridge.warnings() + opposed.warnings()
+        missing_s = _missing_s(container, audio, n_samples / SAMPLE_RATE_HZ - late, decoding.ends_s)
+    yield decoding.warnings("piece of sound", missing_s) + pauses.warnings() + bridge.warnings() + opposed.warnings()
 
 
 def open_container(file: BinaryIO, source: dict[str, str]) -> Any:
@@ -197,12 +202,15 @@ def _duration_s(container: Any, stream: Any) -> float | None:
     return None
 
 
-def _missing_s(container: Any, stream: Any, seen_s: float) -> float:
-    """Return how much of the stated duration was not there, 0 when the rest is within what encoders round."""
+def _missing_s(container: Any, stream: Any, seen_s: float, ends_s: float) -> float:
+    """Return how much of the stated duration was not there, 0 when the rest is within what encoders round.
+
+    Where the duration is stated of the file alone, it counts when the last of its streams ends.
+    """
     if stream.duration is not None and stream.time_base is not None and stream.duration > 0:
         stated_s = float(stream.duration * stream.time_base)
     else:
-        stated_s = _duration_s(container, stream) or 0.0
+        stated_s, seen_s = _duration_s(container, stream) or 0.0, max(seen_s, ends_s)
     missing_s = stated_s - seen_s
     return missing_s if missing_s > max(1.0, 0.05 * stated_s) else 0.0
 

@@ -1,0 +1,80 @@
+"""Sound and picture have one clock: that of the time stamps, from where the file begins to play."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import pytest
+
+from forensix.media import open_media
+from tests.making import tone, write_audio, write_video
+
+pytestmark = pytest.mark.usefixtures("quiet_and_quick")
+
+TONES = np.concatenate([tone(2.0, 440), tone(2.0, 1000)])
+
+
+def retimed(path: Path, target: Path, later_s: Callable[[str, float], float]) -> Path:
+    """Write a file anew with its packets later by ``later_s`` of their kind of stream and their time in seconds."""
+    with av.open(str(path)) as source, av.open(str(target), "w") as output:
+        streams: dict[int, Any] = {
+            stream.index: output.add_stream_from_template(stream, opaque=True) for stream in source.streams
+        }
+        packets = [packet for packet in source.demux() if packet.dts is not None]
+        for packet in packets:
+            delay = later_s(packet.stream.type, float(packet.pts * packet.time_base))
+            packet.pts, packet.dts = (round(at + delay / packet.time_base) for at in (packet.pts, packet.dts))
+        for packet in sorted(packets, key=lambda packet: packet.dts * packet.time_base):
+            packet.stream = streams[packet.stream_index]
+            output.mux(packet)
+    return target
+
+
+def high_from_s(samples: np.ndarray) -> float:
+    """Return when the higher of the two tones begins."""
+    spectra = np.abs(np.fft.rfft(samples[: len(samples) // 800 * 800].reshape(-1, 800).astype(float), axis=1))
+    return float(np.flatnonzero((spectra.argmax(axis=1) == 50) & (spectra.max(axis=1) > 1e5))[0]) / 20
+
+
+@pytest.mark.parametrize("suffix", ["mkv", "webm", "mp4", "m4a", "ogg"])
+def test_what_is_heard_after_a_pause_keeps_its_time(suffix: str, tmp_path: Path) -> None:
+    kind = {"mkv": write_video, "mp4": write_video}.get(suffix)
+    path = tmp_path / f"a.{suffix}"
+    path = kind(path, 100, (64, 48), audio=TONES, options={"bf": "0"}) if kind else write_audio(path, TONES)
+    paused = retimed(path, tmp_path / f"b.{suffix}", lambda kind, at_s: 3.0 if kind == "audio" and at_s > 1.5 else 0.0)
+    with open_media(paused) as media:
+        samples = media.samples()
+        assert high_from_s(samples) == pytest.approx(5.0, abs=0.1)
+        assert len(samples) / 16_000 == pytest.approx(7.0, abs=0.1)
+        assert not samples[2 * 16_000 : 4 * 16_000].any()
+        assert media.warnings == ("the time stamps leave out 3.0 s within the sound; silence stands for them",)
+
+
+@pytest.mark.parametrize("suffix", ["mkv", "mp4", "flv"])
+@pytest.mark.parametrize(("late", "sound_s", "picture_ms"), [("audio", 4.0, 0.0), ("video", 2.0, 2000.0)])
+@pytest.mark.parametrize("start_s", [0.0, 10.0])
+def test_a_stream_that_begins_late_has_late_times(
+    suffix: str, late: str, sound_s: float, picture_ms: float, start_s: float, tmp_path: Path
+) -> None:
+    path = write_video(tmp_path / f"a.{suffix}", 100, (64, 48), audio=TONES, options={"bf": "0"})
+    moved = retimed(path, tmp_path / f"b.{suffix}", lambda kind, _: start_s + (2.0 if kind == late else 0.0))
+    with open_media(moved) as media:
+        assert high_from_s(media.samples()) == pytest.approx(sound_s, abs=0.15)
+        first, *_, last = media.frames()
+        assert (first.index, last.index) == (0, 99)
+        assert first.ms == pytest.approx(picture_ms, abs=100), "the sound begins up to 64 ms early"
+        assert last.ms - first.ms == pytest.approx(99 * 40, abs=2)
+        assert not media.warnings, "nothing is missing at the end of either"
+
+
+def test_time_stamps_that_begin_anew_are_no_pause(tmp_path: Path) -> None:
+    path = write_audio(tmp_path / "a.mkv", TONES)
+    jump = {False: 0.0, True: 3600.0}
+    data = retimed(path, tmp_path / "b.mkv", lambda _, at_s: jump[at_s > 1.5]).read_bytes()
+    at = data.index(b"\x44\x89\x88") + 3
+    data = data[:at] + bytes(8) + data[at + 8 :]
+    with open_media(data, name="b.mkv") as media:
+        assert media.info.duration_s is None
+        assert len(media.samples()) / 16_000 == pytest.approx(4.0, abs=0.1)
