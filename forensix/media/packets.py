@@ -167,29 +167,33 @@ class Pauses:
     def filled(self, frames: Iterable[Any]) -> Iterator[Any]:
         """Yield the frames of sound with silent ones where some is missing."""
         for frame in frames:
-            length_s = frame.samples / max(1, frame.sample_rate)
-            if frame.pts is not None and frame.time_base is not None:
-                yield from self._before(frame, float(frame.pts * frame.time_base), length_s)
-            yield frame
-            self._at_s += length_s
-
-    def _before(self, frame: Any, stamp_s: float, length_s: float) -> Iterator[Any]:
-        if self._origin_s is None:
-            self._origin_s = stamp_s - self._late_s
-        lag_s = stamp_s - self._origin_s - self._at_s
-        if lag_s < -1 or self._at_s + lag_s > self._most_s:
-            # The time stamps begin anew, which is no pause.
-            self._origin_s += lag_s
-            lag_s = 0.0
-        # Sound whose stamps run a little fast throughout is not cut up.
-        if lag_s >= LATE_S and lag_s - self._lag_s >= length_s / 2:
-            missing = round(lag_s * frame.sample_rate)
+            missing = round(self.missing_s(frame) * frame.sample_rate)
             for start in range(0, missing, max(1, frame.sample_rate)):
                 yield _silent(frame, min(frame.sample_rate, missing - start))
-            self._filled_s += lag_s if self._at_s else 0.0
-            self._at_s += lag_s
-            lag_s = 0.0
-        self._lag_s = lag_s
+            yield frame
+
+    def missing_s(self, frame: Any) -> float:
+        """Return how much sound is missing before a frame; to be asked of every frame in turn."""
+        length_s, missing_s = frame.samples / max(1, frame.sample_rate), 0.0
+        if frame.pts is not None and frame.time_base is not None:
+            missing_s = self._missing_s(float(frame.pts * frame.time_base), length_s)
+        self._filled_s += missing_s if self._at_s else 0.0
+        self._at_s += missing_s + length_s
+        return missing_s
+
+    def _missing_s(self, stamp_s: float, length_s: float) -> float:
+        if self._origin_s is None:
+            self._origin_s = stamp_s - self._late_s
+        before_s, self._lag_s = self._lag_s, stamp_s - self._origin_s - self._at_s
+        if self._lag_s < -1 or self._at_s + self._lag_s > self._most_s:
+            # The time stamps begin anew, which is no pause.
+            self._origin_s += self._lag_s
+            self._lag_s = 0.0
+        # Sound whose stamps run a little fast throughout is not cut up.
+        if self._lag_s < LATE_S or self._lag_s - before_s < length_s / 2:
+            return 0.0
+        missing_s, self._lag_s = self._lag_s, 0.0
+        return missing_s
 
     def warnings(self) -> list[str]:
         """Return how much was filled in behind the beginning, in a sentence, or nothing."""

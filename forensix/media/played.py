@@ -30,14 +30,18 @@ def in_order(streams: Iterable[Any]) -> list[Any]:
 
 
 def begins_s(container: Any) -> float:
-    """Return the time stamp at which a file begins to play: the first of the picture and the sound played first."""
+    """Return the time stamp at which a file begins to play: the first of the picture and the sound played first.
+
+    Less than `LATE_S` from 0 is the delay of an encoder, and none.
+    """
     played = [*in_order(container.streams.video)[:1], *in_order(container.streams.audio)[:1]]
     starts = [_start_s(stream) for stream in played]
-    return min((start for start in starts if start is not None), default=0.0)
+    first = min((start for start in starts if start is not None), default=0.0)
+    return first if abs(first) >= LATE_S else 0.0
 
 
 def late_s(container: Any, stream: Any) -> float:
-    """Return how long after the file a stream begins; less than `LATE_S` is the delay of an encoder, and none."""
+    """Return how long after the file a stream begins; less than `LATE_S` counts as none here too."""
     start = _start_s(stream)
     late = 0.0 if start is None else start - begins_s(container)
     return late if late >= LATE_S else 0.0

@@ -13,6 +13,8 @@ from forensix.media import open_media
 from forensix.metadata.facts import Fact
 from forensix.tasks.evidence import Curve, Timeline
 from forensix.tasks.moments import moments
+from tests.making import picture, tone, write_video
+from tests.media.test_times import retimed
 
 
 def test_silence_and_its_edges_lie_where_they_were_made(tmp_path: Path) -> None:
@@ -26,6 +28,28 @@ def test_silence_and_its_edges_lie_where_they_were_made(tmp_path: Path) -> None:
     within = [y for x, y in zip(curve.x, curve.y, strict=True) if 1.1 < x < 1.4]
     assert within and all(np.isnan(within)) and max(y for y in curve.y if not np.isnan(y)) < 0
     assert "Where in the recording" in report.to_html()
+
+
+def test_moments_are_those_of_frames_and_samples_where_a_file_begins_late_and_pauses(tmp_path: Path) -> None:
+    # Frame 60 nearly repeats the one before it; from 2.5 s on the sound is silent for half a second.
+    paint = [picture(shift=4 * (i - (i >= 60))) for i in range(100)].__getitem__
+    sound = np.concatenate([tone(2.5), np.zeros(8000, np.int16), tone(1.0)])
+    path = write_video(
+        tmp_path / "a.avi", 100, audio=sound, paint=paint, options={"bf": "0", "g": "100", "qmax": "2", "qmin": "2"}
+    )
+    moved = retimed(path, tmp_path / "b.mkv", lambda _, at_s: 10.0 if at_s < 1 else 12.0)
+    (timeline,) = [
+        item
+        for item in forensix.analyze(moved, ["forensic_analysis"]).outcomes["forensic_analysis"].evidence
+        if isinstance(item, Timeline)
+    ]
+    at = {span.lane: (span.start_s, span.end_s) for span in timeline.spans}
+    with open_media(moved) as media:
+        frame = next(frame for frame in media.frames() if frame.index == 60)
+        silent = np.flatnonzero(~media.samples().reshape(-1, 100)[4 * 160 :].any(axis=1)) / 160 + 4
+    assert at["nearly the frame before"][0] == pytest.approx(frame.ms / 1000) == pytest.approx(4.4)
+    assert silent[0] == pytest.approx(4.5, abs=0.02)
+    assert at["digital silence"] == pytest.approx((silent[0], silent[-1] + 1 / 160), abs=0.02)
 
 
 @pytest.mark.parametrize(

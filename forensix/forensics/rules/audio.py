@@ -106,7 +106,10 @@ def signal(facts: Facts) -> Iterator[Finding]:
         return
     yield from _cutoff(facts, rate)
     yield from _grid(facts)
-    inside_s = (EDGE_S, seconds - EDGE_S)
+    inside_s = (
+        float(facts.get("signal.begins_s") or 0) + EDGE_S,
+        float(facts.get("signal.ends_s") or seconds) - EDGE_S,
+    )
     silences = facts.fact("signal.silences")
     inside = (
         [s for s in silences.value if s[0] > inside_s[0] and s[0] + s[1] < inside_s[1] and s[1] >= SILENCE_S]

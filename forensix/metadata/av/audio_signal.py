@@ -1,6 +1,7 @@
 """What the decoded sound shows: bandwidth against the sample rate, digital silence, jumps, changes of the noise floor.
 
-The first minutes are decoded at the rate of the file, mixed to mono. Nothing here is a verdict;
+The first minutes are decoded at the rate of the file, mixed to mono. Times are those at which the sound is heard: where
+the time stamps leave some out, what follows is measured as if it followed at once. Nothing here is a verdict;
 `forensix.forensics.rules.audio` holds the thresholds and their measured false-alarm rates.
 """
 
@@ -9,7 +10,8 @@ from typing import Any
 import av
 import numpy as np
 
-from forensix.media.played import in_order
+from forensix.media.packets import Pauses
+from forensix.media.played import begins_s, in_order, late_s
 from forensix.metadata.av.collector import FactCollector
 from forensix.metadata.av.decoding import Damage, frames, strict
 from forensix.metadata.av.id3 import BEHIND
@@ -20,6 +22,7 @@ SECONDS = 300
 WINDOW = 4096
 SILENCE_S = 0.05
 LEVEL_S = 0.1
+PLACES = ("silences", "jumps", "floor_steps")
 MOST = 60
 """Places of one kind that are kept: the first silences, the strongest jumps."""
 
@@ -30,12 +33,16 @@ def read(path: str, container: str, facts: FactCollector) -> None:
     if demuxer is None:
         return
     damage = Damage(ends_at=next((n.offset for n in facts.nodes if n.name == BEHIND), None))
-    samples, rate = decoded(path, demuxer, damage)
+    samples, rate, left_out = decoded(path, demuxer, damage)
     damage.tell(facts, "sound")
     if rate and len(samples) >= rate // 4:
         where = f"decoded sound, first {len(samples) / rate:.1f} s"
+        if left_out:
+            late_s = left_out[0][1] if not left_out[0][0] else 0.0
+            facts.fact("signal.begins_s", round(late_s, 3), where)
+            facts.fact("signal.ends_s", _heard_at(len(samples) / rate, left_out), where)
         for key, value in measure(samples, rate).items():
-            facts.fact(f"signal.{key}", value, where)
+            facts.fact(f"signal.{key}", _placed(value, left_out) if key in PLACES else value, where)
         stream = facts.get("stream.audio")
         # A file with loss always shows the grid of its own codec.
         if isinstance(stream, dict) and str(stream.get("codec")).startswith(LOSSLESS):
@@ -44,26 +51,35 @@ def read(path: str, container: str, facts: FactCollector) -> None:
 
             grids = aac_grid.stretches(samples, rate)
             if grids:
-                facts.fact("signal.grid", grids, where)
+                facts.fact("signal.grid", _placed(grids, left_out, n_times=2), where)
 
 
-def decoded(path: str, demuxer: str, damage: Damage) -> tuple[np.ndarray, int]:
-    """Return float32 mono samples (n,) in [-1, 1] at the rate of the file, and that rate; empty where nothing
-    decodes. What cannot be decoded is counted in ``damage``."""
+def decoded(path: str, demuxer: str, damage: Damage) -> tuple[np.ndarray, int, list[tuple[float, float]]]:
+    """Return float32 mono samples (n,) in [-1, 1] at the rate of the file, that rate, and where sound is left out.
+
+    The last are seconds in the samples, each with how many are left out there. Without samples nothing decodes; what
+    cannot be decoded is counted in ``damage``.
+    """
     parts: list[np.ndarray] = []
+    left_out: list[tuple[float, float]] = []
     rate = n = 0
     options = {"protocol_whitelist": "file", "format_whitelist": demuxer}
     try:
         with av.open(path, format=demuxer, options=options, metadata_errors="replace") as opened:
             if not opened.streams.audio:
-                return np.zeros(0, np.float32), 0
+                return np.zeros(0, np.float32), 0, left_out
             resampler = av.AudioResampler(format="fltp", layout="mono")
             stream = in_order(opened.streams.audio)[0]
             strict(stream)
+            damage.begins_s = begins_s(opened)
+            most_s = opened.duration / av.time_base if opened.duration else SECONDS
+            pauses = Pauses(stream, late_s(opened, stream), most_s + 1)
             for frame in (f for packet in opened.demux(stream) for f in frames(packet, damage)):
                 if rate and frame.sample_rate != rate:
                     break
                 rate = frame.sample_rate
+                if missing_s := pauses.missing_s(frame):
+                    left_out.append((n / rate, missing_s))
                 for mono in resampler.resample(frame):
                     block = mono.to_ndarray()[0]
                     parts.append(block)
@@ -72,7 +88,17 @@ def decoded(path: str, demuxer: str, damage: Damage) -> tuple[np.ndarray, int]:
                     break
     except (av.FFmpegError, OSError, ValueError, EOFError):
         pass  # What was decoded up to the damage still counts; the walk tells of the damage.
-    return (np.concatenate(parts) if parts else np.zeros(0, np.float32)), rate
+    return (np.concatenate(parts) if parts else np.zeros(0, np.float32)), rate, left_out
+
+
+def _heard_at(at_s: float, left_out: list[tuple[float, float]]) -> float:
+    """Return when a moment of the samples is heard."""
+    return round(at_s + sum(missing_s for place_s, missing_s in left_out if place_s <= at_s), 4)
+
+
+def _placed(rows: list[list[float]], left_out: list[tuple[float, float]], *, n_times: int = 1) -> list[list[float]]:
+    """Return rows that begin with ``n_times`` moments of the samples, with when those are heard."""
+    return [[*(_heard_at(at_s, left_out) for at_s in row[:n_times]), *row[n_times:]] for row in rows]
 
 
 def measure(samples: np.ndarray, rate: int) -> dict[str, Any]:

@@ -21,6 +21,8 @@ class Damage:
     failed: int = 0
     patched: int = 0
     first_s: float | None = None
+    begins_s: float = 0.0
+    """The time stamp at which the file begins to play."""
     ends_at: int | None = None
     """The byte behind the sound, where a tag follows that a demuxer takes for more of it."""
 
@@ -65,4 +67,4 @@ def frames(packet: Any, damage: Damage) -> Iterator[Any]:
 
 def _first(damage: Damage, packet: Any) -> None:
     if damage.first_s is None and packet.pts is not None and packet.time_base:
-        damage.first_s = float(packet.pts * packet.time_base)
+        damage.first_s = float(packet.pts * packet.time_base) - damage.begins_s

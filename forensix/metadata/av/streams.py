@@ -1,7 +1,7 @@
 """Streams of a video or a recording: what encoders write into them, how their packets follow each other in time.
 
 Packets are read, not decoded. A gap is told where a stream that keeps a constant rate jumps by more than one and a half
-frames; streams with a free rate have none.
+frames, with the time from where the file begins to play; streams with a free rate have none.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Any
 import av
 import numpy as np
 
-from forensix.media.played import in_order, is_cover
+from forensix.media.played import begins_s, in_order, is_cover
 from forensix.metadata.av.collector import FactCollector, text
 
 PACKETS = 300_000
@@ -77,13 +77,13 @@ def _streams(opened: Any, facts: FactCollector) -> None:
     lengths: dict[int, list[float]] = {}
     keys: dict[int, list[float]] = {}
     sizes: Counter[int] = Counter()
-    broken = 0
+    broken, begins = 0, begins_s(opened)
     for n, packet in enumerate(opened.demux()):
         if n > PACKETS:
             break
         if packet.pts is None or packet.time_base is None:
             continue
-        index, at_s = packet.stream_index, float(packet.pts * packet.time_base)
+        index, at_s = packet.stream_index, float(packet.pts * packet.time_base) - begins
         times.setdefault(index, []).append(at_s)
         lengths.setdefault(index, []).append(float((packet.duration or 0) * packet.time_base))
         sizes[index] += packet.size
@@ -103,7 +103,7 @@ def _streams(opened: Any, facts: FactCollector) -> None:
             "codec": stream.codec_context.name if stream.codec_context else "unknown",
             "profile": str(stream.profile or "") if stream.codec_context else "",
             "packets": len(when),
-            "start_s": round(float(when[0]), 3) if len(when) else None,
+            "start_s": round(float(when[0]) + begins, 3) if len(when) else None,
             "duration_s": round(float(when[-1] - when[0]) + lengths[stream.index][-1], 3) if len(when) else 0.0,
         }
         if record["duration_s"] > 0:

@@ -13,7 +13,7 @@ from typing import Any
 import av
 import numpy as np
 
-from forensix.media.played import in_order
+from forensix.media.played import begins_s, in_order
 from forensix.metadata.av import video_groups
 from forensix.metadata.av.collector import FactCollector
 from forensix.metadata.av.decoding import Damage, frames, strict
@@ -91,6 +91,7 @@ def _frames(
                 return sums, motions, times, sizes, kinds
             stream = streams[0]
             stream.thread_type = "NONE"
+            damage.begins_s = begins_s(opened)
             strict(stream)
             for frame in _decoded(opened, stream, held, damage):
                 plane = frame.planes[0]
@@ -99,7 +100,7 @@ def _frames(
                 sums.append(zlib.crc32(rows.tobytes()))
                 comparable = before is not None and before.shape == thin.shape
                 motions.append(float(np.abs(thin - before).mean()) if before is not None and comparable else 255.0)
-                times.append(float(frame.time or 0.0))
+                times.append(float(frame.time or damage.begins_s) - damage.begins_s)
                 sizes.append(held.pop(frame.pts, 0) if frame.pts is not None else 0)
                 kinds.append(int(frame.pict_type))
                 before = thin
