@@ -29,6 +29,11 @@ def in_order(streams: Iterable[Any]) -> list[Any]:
     )
 
 
+def decodable(streams: Iterable[Any]) -> list[Any]:
+    """Return those of `in_order` that there is a decoder for."""
+    return [stream for stream in in_order(streams) if stream.codec_context is not None]
+
+
 def begins_s(container: Any) -> float:
     """Return the time stamp at which a file begins to play: the first of the picture and the sound played first.
 

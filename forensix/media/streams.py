@@ -13,7 +13,7 @@ from av.video.reformatter import VideoReformatter
 
 from forensix.errors import BrokenMedia, LimitExceeded, UnsupportedMedia
 from forensix.media.packets import Bridge, Clock, Decoding, Opposed, Pauses
-from forensix.media.played import in_order, late_s
+from forensix.media.played import decodable, in_order, late_s
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,7 +39,7 @@ def probe(source: dict[str, str], limits: dict[str, float]) -> dict[str, Any]:
     """
     name = source["name"]
     with open(source["path"], "rb") as file, open_container(file, source) as container:
-        videos, sounds = _decodable(container.streams.video), _decodable(container.streams.audio)
+        videos, sounds = decodable(container.streams.video), decodable(container.streams.audio)
         video, audio = next(iter(videos), None), next(iter(sounds), None)
         if video is None and audio is None:
             raise BrokenMedia(f"{name} holds neither pictures nor sound that can be decoded")
@@ -50,6 +50,8 @@ def probe(source: dict[str, str], limits: dict[str, float]) -> dict[str, Any]:
             "has_audio": audio is not None,
             "n_video_streams": len(videos),
             "n_audio_streams": len(sounds),
+            "n_unread_video_streams": len(in_order(container.streams.video)) - len(videos) or None,
+            "n_unread_audio_streams": len(container.streams.audio) - len(sounds) or None,
         }
         if audio is not None:
             info |= {
@@ -87,8 +89,10 @@ def frames(
     """
     name, warnings = source["name"], list[str]()
     with open(source["path"], "rb") as file, open_container(file, source) as container:
-        video = next(iter(_decodable(container.streams.video)), None)
+        video = next(iter(decodable(container.streams.video)), None)
         if video is None:
+            if in_order(container.streams.video):
+                raise UnsupportedMedia(f"the pictures of {name} are of a codec that cannot be decoded here")
             raise UnsupportedMedia(f"{name} has no pictures, only sound")
         reformatter = VideoReformatter()
         decoding = Decoding(container, video)
@@ -129,10 +133,12 @@ def samples(source: dict[str, str], limits: dict[str, float]) -> Iterator[Any]:
 
     name, n_samples = source["name"], 0
     with open(source["path"], "rb") as file, open_container(file, source) as container:
-        audio = next(iter(_decodable(container.streams.audio)), None)
+        audio = next(iter(decodable(container.streams.audio)), None)
         if audio is None:
+            if container.streams.audio:
+                raise UnsupportedMedia(f"the sound of {name} is of a codec that cannot be decoded here")
             raise UnsupportedMedia(f"{name} has no sound")
-        has_video = bool(_decodable(container.streams.video))
+        has_video = bool(decodable(container.streams.video))
         late, limit_s = late_s(container, audio), limits["video_s" if has_video else "audio_s"]
         pauses = Pauses(audio, late, (_duration_s(container, audio) or limit_s) + _SLACK_S)
         decoding, bridge, opposed = Decoding(container, audio), Bridge(), Opposed()
@@ -172,10 +178,6 @@ def open_container(file: BinaryIO, source: dict[str, str]) -> Any:
         raise BrokenMedia(
             f"{name} is damaged: its {slug} header cannot be read, as when a file was cut short"
         ) from error
-
-
-def _decodable(streams: Any) -> list[Any]:
-    return [stream for stream in in_order(streams) if stream.codec_context is not None]
 
 
 def _first_frame(container: Any, video: Any) -> Any:

@@ -39,6 +39,9 @@ class MediaInfo:
     n_pages: int | None = None
     n_video_streams: int = 0
     n_audio_streams: int = 0
+    n_unread_video_streams: int | None = None
+    n_unread_audio_streams: int | None = None
+    """Further ones, of codecs that there is no decoder for; None where there are none."""
 
     def left_out(self, format: str) -> list[str]:
         """Return what of a file no analysis looks at, one sentence each.
@@ -54,6 +57,10 @@ class MediaInfo:
             sentences.append(f"the file holds {videos} video streams, {only} one played first was looked at")
         if sounds > 1:
             sentences.append(f"the file holds {sounds} audio streams, {only} one played first was heard")
+        for what, unread in (("video", self.n_unread_video_streams), ("audio", self.n_unread_audio_streams)):
+            if unread:
+                plural = "s" if unread > 1 else ""
+                sentences.append(f"{unread} {what} stream{plural} of an unknown codec could not be decoded")
         return sentences
 
 

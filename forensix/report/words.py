@@ -197,6 +197,8 @@ _INFO_LABELS = {
     "n_pages": "Pages",
     "n_video_streams": "Video streams",
     "n_audio_streams": "Audio streams",
+    "n_unread_video_streams": "Video streams of an unknown codec",
+    "n_unread_audio_streams": "Audio streams of an unknown codec",
 }
 _TOLD_FROM_TWO = ("n_frames", "n_video_streams", "n_audio_streams")
 

@@ -144,18 +144,23 @@ class VoiceAnalysis:
 
 
 def _speech(media: Media, activity: Any) -> tuple[Sequence[Segment], NDArray[Any]]:
-    if media.kind == "video" and not media.broken and not media.info.has_audio:
+    if _is_mute(media):
         return (), np.zeros(0, dtype=np.int16)
     samples = media.samples()
     return media.memo(f"speech.{component_label(activity)}", lambda: activity.segments(samples)), samples
 
 
+def _is_mute(media: Media) -> bool:
+    info = media.info
+    return media.kind == "video" and not media.broken and not (info.has_audio or info.n_unread_audio_streams)
+
+
 def _silent(media: Media, *, transcribed: bool) -> Outcome:
-    mute = media.kind == "video" and not media.info.has_audio
+    heard = "The video has no sound." if _is_mute(media) else "Nobody is heard speaking, so there is no voice to judge."
     return Outcome(
         result=VoiceResult(class_name="no_speech", transcript="" if transcribed else None),
         score=None,
-        summary="The video has no sound." if mute else "Nobody is heard speaking, so there is no voice to judge.",
+        summary=heard,
     )
 
 

@@ -102,8 +102,8 @@ def _structure(facts: Facts) -> list[Finding]:
             finding(
                 "benign",
                 "A part of the file was not read",
-                f"{_said(unread)}. The claims rest on what was read. Locked documents, very large or intricate files "
-                "and slow machines are the usual reasons.",
+                f"{_said(unread)}. The claims rest on what was read. Locked documents, unknown codecs, very large or "
+                "intricate files and slow machines are the usual reasons.",
                 "structure",
                 "integrity",
                 facts=[Fact("problem", p.message, p.where, p.offset) for p in unread],

@@ -11,7 +11,7 @@ import av
 import numpy as np
 
 from forensix.media.packets import Pauses
-from forensix.media.played import begins_s, in_order, late_s
+from forensix.media.played import begins_s, decodable, late_s
 from forensix.metadata.av.collector import FactCollector
 from forensix.metadata.av.decoding import Damage, frames, strict
 from forensix.metadata.av.id3 import BEHIND
@@ -66,10 +66,11 @@ def decoded(path: str, demuxer: str, damage: Damage) -> tuple[np.ndarray, int, l
     options = {"protocol_whitelist": "file", "format_whitelist": demuxer}
     try:
         with av.open(path, format=demuxer, options=options, metadata_errors="replace") as opened:
-            if not opened.streams.audio:
+            streams = decodable(opened.streams.audio)
+            if not streams:
                 return np.zeros(0, np.float32), 0, left_out
             resampler = av.AudioResampler(format="fltp", layout="mono")
-            stream = in_order(opened.streams.audio)[0]
+            stream = streams[0]
             strict(stream)
             damage.begins_s = begins_s(opened)
             most_s = opened.duration / av.time_base if opened.duration else SECONDS

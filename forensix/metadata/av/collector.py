@@ -33,10 +33,12 @@ class FactCollector:
         if len(self.items) < ITEMS:
             self.items.append(Fact(key, value, where, offset))
 
-    def problem(self, message: str, where: str, offset: int | None = None, *, grave: bool = True) -> None:
-        """Add a problem."""
+    def problem(
+        self, message: str, where: str, offset: int | None = None, *, grave: bool = True, unread: bool = False
+    ) -> None:
+        """Add a problem; one that is ``unread`` is no grave one."""
         if len(self.problems) < PROBLEMS:
-            self.problems.append(Problem(message, where, offset, grave))
+            self.problems.append(Problem(message, where, offset, grave and not unread, unread))
 
     def counted(self) -> bool:
         """Count one piece of the structure; say whether there is room for it in the map."""

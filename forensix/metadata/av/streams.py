@@ -118,11 +118,19 @@ def _streams(opened: Any, facts: FactCollector) -> None:
         else:
             context = stream.codec_context
             record |= {"rate_hz": context.rate if context else 0, "channels": context.channels if context else 0}
-            record["gaps"] = _audio_gaps(times.get(stream.index, []), lengths.get(stream.index, []))
+            # Without its codec nobody knows how long its packets last.
+            spans = lengths.get(stream.index, [])
+            record["gaps"] = _audio_gaps(times.get(stream.index, []), spans) if context else []
         facts.fact(f"stream.{stream.type}", record, f"stream {stream.index}")
         for key, value in list((stream.metadata or {}).items())[:40]:
             if key.lower() in ("encoder", "handler_name", "creation_time", "vendor_id"):
                 facts.fact(f"stream.tag.{key.lower()}", str(value), f"stream {stream.index}")
+        if stream.codec_context is None:
+            facts.problem(
+                f"The {stream.type} stream {stream.index} is of a codec that there is no decoder for here.",
+                f"stream {stream.index}",
+                unread=True,
+            )
         if not len(when):
             facts.problem(
                 f"The {stream.type} stream {stream.index} holds no packet.", f"stream {stream.index}", grave=False

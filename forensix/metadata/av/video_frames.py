@@ -13,7 +13,7 @@ from typing import Any
 import av
 import numpy as np
 
-from forensix.media.played import begins_s, in_order
+from forensix.media.played import begins_s, decodable
 from forensix.metadata.av import video_groups
 from forensix.metadata.av.collector import FactCollector
 from forensix.metadata.av.decoding import Damage, frames, strict
@@ -86,7 +86,7 @@ def _frames(
     options = {"protocol_whitelist": "file", "format_whitelist": demuxer}
     try:
         with av.open(path, format=demuxer, options=options, metadata_errors="replace") as opened:
-            streams = in_order(opened.streams.video)
+            streams = decodable(opened.streams.video)
             if not streams:
                 return sums, motions, times, sizes, kinds
             stream = streams[0]

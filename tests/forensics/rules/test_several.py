@@ -1,5 +1,6 @@
 """Files that hold several pictures or streams, of which one is looked at."""
 
+import io
 from pathlib import Path
 
 import pytest
@@ -85,3 +86,24 @@ def test_a_cover_is_neither_a_video_nor_a_fault(tmp_path: Path, suffix: str) -> 
 
 def test_covers_have_no_order() -> None:
     assert in_order([]) == []
+
+
+@pytest.mark.parametrize(("kind", "codec"), [("audio", b"A_AAC"), ("video", b"V_MPEG4/ISO/AVC")])
+def test_a_stream_that_cannot_be_decoded_is_told_of_and_is_no_fault_of_the_file(
+    tmp_path: Path, kind: str, codec: bytes
+) -> None:
+    data = write_streams(tmp_path / "a.mkv", videos=[(64, 48)], sounds=[tone(1.0)]).read_bytes()
+    assert data.count(codec) == 1
+    unknown = data.replace(codec, codec[:2] + b"X" * (len(codec) - 2))
+    report = forensix.analyze(io.BytesIO(unknown), [*TASKS, "voice_analysis"], transcribe=False)
+    assert report.warnings == (f"1 {kind} stream of an unknown codec could not be decoded",)
+    claims = claimed(report)
+    assert (
+        f"The {kind} stream {int(kind == 'audio')} is of a codec that there is no decoder for here."
+        in (claims["A part of the file was not read"])
+    )
+    assert "The file is malformed" not in claims and "Sound is missing at 20 places" not in claims
+    # Nothing is said of a sound that was not heard: neither that there is none, nor that nobody speaks.
+    said = {"audio": "is of a codec that cannot be decoded here"}.get(kind, "")
+    assert report.errors.get("voice_analysis", "").endswith(said)
+    assert bool(report.errors) == bool(said)
