@@ -1,8 +1,9 @@
 """What the decoded frames show: frames that repeat, one after another or as a stretch that comes again.
 
-Exact copies have one checksum of their brightness: in a moving scene a camera never makes them, a frame-rate conversion
-or a frozen picture does. Copies that were encoded again differ a little; a single frame counts as one where it differs
-from the one before it by a small part of what its neighbours differ. The sizes of the encoded frames are handed to
+Exact copies have one checksum of their brightness, or of the whole picture where its colours do not lie apart: in a
+moving scene a camera never makes them, a frame-rate conversion or a frozen picture does. Copies that were encoded again
+differ a little; a single frame counts as one where it differs from the one before it by a small part of what its
+neighbours differ. The sizes of the encoded frames are handed to
 :mod:`forensix.metadata.av.video_groups`.
 """
 
@@ -94,9 +95,8 @@ def _frames(
             damage.begins_s = begins_s(opened)
             strict(stream)
             for frame in _decoded(opened, stream, held, damage):
-                plane = frame.planes[0]
-                rows = np.frombuffer(memoryview(plane), np.uint8).reshape(plane.height, -1)[:, : plane.width]
-                thin = rows[::8, ::8].astype(np.int16)
+                rows, bright = _first_plane(frame)
+                thin = bright[::8, ::8].astype(np.int16)
                 sums.append(zlib.crc32(rows.tobytes()))
                 comparable = before is not None and before.shape == thin.shape
                 motions.append(float(np.abs(thin - before).mean()) if before is not None and comparable else 255.0)
@@ -104,12 +104,25 @@ def _frames(
                 sizes.append(held.pop(frame.pts, 0) if frame.pts is not None else 0)
                 kinds.append(int(frame.pict_type))
                 before = thin
-                pixels += plane.width * plane.height
+                pixels += frame.width * frame.height
                 if len(sums) >= FRAMES or pixels > PIXELS:
                     break
     except (av.FFmpegError, OSError, ValueError, EOFError):
         pass  # Frames up to the damage still count; the walk tells of the damage.
     return sums, motions, times, sizes, kinds
+
+
+def _first_plane(frame: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the bytes of the first plane, which is the brightness or the whole picture, and the brightness in 8 bits.
+
+    Both are uint8 with a row for each line of the picture.
+    """
+    plane, form = frame.planes[0], frame.format
+    lines = np.frombuffer(memoryview(plane), np.uint8).reshape(plane.height, -1)
+    # Of 10 bits a value takes two bytes, and of colours that are not apart a pixel takes all of theirs.
+    pixel = -(-form.components[0].bits // 8) if form.is_planar else max(1, form.padded_bits_per_pixel // 8)
+    rows = lines[:, : plane.width * pixel]
+    return rows, rows if pixel == 1 else _first_plane(frame.reformat(format="gray"))[0]
 
 
 def _decoded(opened: Any, stream: Any, held: dict[int, int], damage: Damage) -> Iterator[Any]:

@@ -181,6 +181,28 @@ def test_repeated_stretch_is_suspect_and_doubled_frames_are_told() -> None:
     assert pick(claims(facts(*items)), "1 of 100 frames repeats the frame before").severity == "benign"
 
 
+@pytest.mark.parametrize(
+    ("codec", "pixels", "suffix"), [("ffv1", "yuv420p10le", "mkv"), ("png", "rgba", "mov"), ("ffv1", "yuv420p", "mkv")]
+)
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_stretch_comes_twice_where_the_whole_picture_does(
+    codec: str, pixels: str, suffix: str, whole: bool, tmp_path: Path
+) -> None:
+    # The left half goes round every 12 frames; the right one does with it, or never shows the same twice.
+    rng = np.random.default_rng(0)
+    round_, free = (rng.integers(0, 255, (n, 48, 32, 3), np.uint8) for n in (12, 30))
+    path = tmp_path / f"a.{suffix}"
+    with av.open(str(path), "w") as output:
+        stream = output.add_stream(codec, rate=25)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, pixels
+        for i in range(30):
+            rgb = np.hstack([round_[i % 12], round_[i % 12] if whole else free[i]])
+            output.mux(stream.encode(av.VideoFrame.from_ndarray(rgb, format="rgb24").reformat(format=pixels)))
+        output.mux(stream.encode(None))
+    told = [found.claim.claim for found in claims(container.read(str(path), suffix))]
+    assert ("A stretch of the video comes twice" in told) is whole
+
+
 def test_a_bare_version_under_androids_key_names_android() -> None:
     findings = pick(claims(facts(("container.tag.com.android.version", "6.0.1"))), "names Android as what recorded it")
     assert findings.severity == "benign" and findings.claim.value == ("6.0.1",)
