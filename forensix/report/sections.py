@@ -70,7 +70,8 @@ def _face_evidence(result: FaceResult, *, inconclusive: bool) -> Iterator[Eviden
         if face.tracks and len(face.tracks) > 1:
             best = f"frame {face.frame_idx} at {time_text(face.frame_ms / 1000)}"
             where = f"; best seen in {best}, followed over {len(face.tracks)} frames"
-        verdict = "inconclusive" if inconclusive else face.class_name
+        # The specification's "real" is also the class of faces that are undecided or were not judged.
+        verdict = "inconclusive" if inconclusive else "fake" if face.class_name == "fake" else "not called fake"
         yield Picture(f"Face {face.id}", face.face, f"{verdict}{score}{where}")
         yield Picture(f"Face {face.id}: heat map", face.face_heatmap, FACE_HEATMAP_CAPTION)
 
