@@ -6,7 +6,7 @@ rest of a voice as synthetic counts as a voice of its own: it is what was put in
 by itself. The acoustic features are shown beside a population of real voices and do not move the score.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -28,7 +28,7 @@ from forensix.voice.gender import GenderClassifier
 from forensix.voice.phrases import inserted, phrases
 from forensix.voice.population import Band, band_of
 from forensix.voice.singing import is_singing
-from forensix.voice.speech import share_at_peak, total_s
+from forensix.voice.speech import peak_of, total_s
 from forensix.voice.transcript import ENGLISH_ONLY, Transcript
 from forensix.voice.watermark import Mark
 
@@ -37,6 +37,9 @@ FIRM_S = 2.0
 
 LEAST_S = 1.0
 """With less speech than this nothing is told to be recorded: of fakes so short, six were there to measure it on."""
+
+QUIET_PEAK = 10 ** (-45 / 20)
+"""Where the loudest sample lies lower, much of what is said is not found to be speech."""
 
 CLIPPED_SHARE, DAMAGED_SHARE = 0.0005, 0.1
 """Of all samples at the peak, from which a recording counts as clipped, and from which no voice in it is told to be
@@ -83,7 +86,7 @@ class VoiceAnalysis:
         options.progress("finding speech", 0.0)
         segments, samples = _speech(media, component(self, "speech_activity", options))
         if not segments:
-            return _silent(media, transcribed=options.transcribe)
+            return _silent(media, samples, transcribed=options.transcribe)
         options.progress("telling speakers apart", 0.15)
         used["diarisation"] = component(self, "diarisation", options)
         turns = used["diarisation"].diarise(samples, segments)
@@ -113,7 +116,7 @@ class VoiceAnalysis:
         spoof = used["spoof"]
         score = max(voice.score for voice in voices)
         class_name = class_of(score, spoof)
-        at_peak = share_at_peak(samples)
+        peak, at_peak = peak_of(samples)
         damaged = at_peak >= DAMAGED_SHARE
         result = VoiceResult(
             class_name=class_name,
@@ -136,7 +139,7 @@ class VoiceAnalysis:
                 if options.explain
                 else ()
             ),
-            notes=_notes(at_peak, segments, voices, words),
+            notes=(*_level_notes(peak, at_peak), *_notes(segments, voices, words)),
             models=tuple(component_label(part) for part in used.values()),
             summary=_summary(voices, spoof, segments, damaged),
             inconclusive=_is_undecided(score, spoof, segments, damaged),
@@ -155,12 +158,13 @@ def _is_mute(media: Media) -> bool:
     return media.kind == "video" and not media.broken and not (info.has_audio or info.n_unread_audio_streams)
 
 
-def _silent(media: Media, *, transcribed: bool) -> Outcome:
+def _silent(media: Media, samples: NDArray[Any], *, transcribed: bool) -> Outcome:
     heard = "The video has no sound." if _is_mute(media) else "Nobody is heard speaking, so there is no voice to judge."
     return Outcome(
         result=VoiceResult(class_name="no_speech", transcript="" if transcribed else None),
         score=None,
         summary=heard,
+        notes=tuple(_level_notes(*peak_of(samples))),
     )
 
 
@@ -250,15 +254,18 @@ def _table(voices: Sequence[_Voice], spoof: Any, words: Transcript | None, damag
     return Table("Speakers", columns, tuple(rows))
 
 
-def _notes(
-    at_peak: float, segments: Sequence[Segment], voices: Sequence[_Voice], words: Transcript | None
-) -> tuple[str, ...]:
-    notes = []
-    if at_peak >= CLIPPED_SHARE:
+def _level_notes(peak: float, at_peak: float) -> Iterator[str]:
+    """Yield what is said of a recording that is too loud, or too quiet, to hear all of it."""
+    if 0 < peak < QUIET_PEAK:
+        below_db = -20 * np.log10(peak)
+        yield f"The loudest sample lies {below_db:.0f} dB under full scale: speech so quiet is missed in part or whole."
+    elif at_peak >= CLIPPED_SHARE:
         too_far = ", too much to call a voice recorded" if at_peak >= DAMAGED_SHARE else ", and the score less sure"
-        notes.append(
-            f"{100 * at_peak:.2g} % of the samples lie at the peak: the recording is clipped or damaged{too_far}."
-        )
+        yield f"{100 * at_peak:.2g} % of the samples lie at the peak: the recording is clipped or damaged{too_far}."
+
+
+def _notes(segments: Sequence[Segment], voices: Sequence[_Voice], words: Transcript | None) -> tuple[str, ...]:
+    notes = []
     if total_s(segments) < LEAST_S:
         notes.append(
             f"There is less than {LEAST_S:g} s of speech: too little for a firm score, and to call a voice recorded."

@@ -198,19 +198,19 @@ def speech_segments(samples: NDArray[Any]) -> tuple[Segment, ...]:
     return tuple(segments)
 
 
-def share_at_peak(samples: NDArray[Any]) -> float:
-    """Return the share of samples within 0.1 % of the greatest magnitude, 0 to 1; what is clipped has many.
+def peak_of(samples: NDArray[Any]) -> tuple[float, float]:
+    """Return the greatest magnitude, and the share of samples within 0.1 % of it; what is clipped has many.
 
     Parameters
     ----------
     samples
-        Shape (n,), int16 or float; may be a memory map, which is read in blocks. Silence has none.
+        Shape (n,), int16 or float; may be a memory map, which is read in blocks. Silence has 0 and 0.
     """
     blocks = [slice(i, i + BLOCK) for i in range(0, len(samples), BLOCK)]
     peak = max((float(np.abs(as_float(samples[b])).max(initial=0.0)) for b in blocks), default=0.0)
     if peak <= 0:
-        return 0.0
-    return sum(int((np.abs(as_float(samples[b])) >= 0.999 * peak).sum()) for b in blocks) / len(samples)
+        return 0.0, 0.0
+    return peak, sum(int((np.abs(as_float(samples[b])) >= 0.999 * peak).sum()) for b in blocks) / len(samples)
 
 
 def total_s(segments: Sequence[Segment]) -> float:
