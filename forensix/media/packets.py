@@ -10,6 +10,9 @@ from forensix.media.played import LATE_S
 
 # Two, whatever the machine: enough to overlap, and damaged streams decode alike everywhere.
 _THREADS = 2
+_PLANES = 8
+"""PyAV reads beyond the list of planes where there are so many, which ends the process."""
+
 _OPPOSED = 0.03
 """Of the louder channel's energy: with less than this in their sum, two channels cancel each other."""
 
@@ -64,6 +67,40 @@ class Decoding:
             where = f" {missing_s:.1f} s before the end that its header states" if missing_s > 0 else " in damaged data"
             messages.append(f"the file ends{where}; only what comes before was analysed")
         return messages
+
+
+def packed(frames: Iterable[Any]) -> Iterator[Any]:
+    """Yield frames of sound, the channels of eight or more in one plane."""
+    form, resampler = None, None
+    for frame in frames:
+        if not frame.format.is_planar or frame.layout.nb_channels < _PLANES:
+            yield frame
+            continue
+        if form != (frame.format.name, frame.layout.name, frame.sample_rate):
+            form = frame.format.name, frame.layout.name, frame.sample_rate
+            resampler = av.AudioResampler(format=frame.format.packed.name, layout=frame.layout, rate=frame.sample_rate)
+        yield from resampler.resample(frame)  # type: ignore[union-attr]
+
+
+def mixed(frame: Any) -> Any:
+    """Return the mean of the channels where the file does not say of which loudspeakers they are.
+
+    FFmpeg would guess those, and leave out the one of deep tones, on which a recorder may have its only voice.
+    """
+    import numpy as np
+
+    layout = frame.layout
+    if layout.nb_channels <= 2 or any(channel.name != "NONE" for channel in layout.channels):
+        return frame
+    samples = frame.to_ndarray()
+    rows = _channels(frame, samples).astype(np.float64)
+    if samples.dtype == np.uint8:
+        rows = (rows - 128) / 128
+    elif samples.dtype.kind == "i":
+        rows /= np.iinfo(samples.dtype).max + 1
+    mean = av.AudioFrame.from_ndarray(rows.mean(axis=0, keepdims=True).astype(np.float32), format="fltp", layout="mono")
+    mean.sample_rate, mean.pts, mean.time_base = frame.sample_rate, frame.pts, frame.time_base
+    return mean
 
 
 class Bridge:

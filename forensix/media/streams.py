@@ -12,7 +12,7 @@ import av
 from av.video.reformatter import VideoReformatter
 
 from forensix.errors import BrokenMedia, LimitExceeded, UnsupportedMedia
-from forensix.media.packets import Bridge, Clock, Decoding, Opposed, Pauses
+from forensix.media.packets import Bridge, Clock, Decoding, Opposed, Pauses, mixed, packed
 from forensix.media.played import decodable, in_order, late_s
 
 if TYPE_CHECKING:
@@ -144,9 +144,8 @@ def samples(source: dict[str, str], limits: dict[str, float]) -> Iterator[Any]:
         decoding, bridge, opposed = Decoding(container, audio), Bridge(), Opposed()
         waiting: list[np.ndarray] = []
         n_waiting = 0
-        for chunk in _resampled(
-            opposed.over(bridge.over(frame)) for frame in pauses.filled(frame for _, frame in decoding)
-        ):
+        sound = pauses.filled(packed(frame for _, frame in decoding))
+        for chunk in _resampled(mixed(opposed.over(bridge.over(frame))) for frame in sound):
             waiting.append(chunk)
             n_waiting += chunk.size
             n_samples += chunk.size

@@ -1,10 +1,13 @@
 """Frames, pictures and samples as they come out of a decoder."""
 
+from fractions import Fraction
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
 from PIL import Image
+from scipy.io import wavfile
 
 from forensix.media import open_media
 from tests.making import tone, write_audio, write_image, write_video
@@ -95,3 +98,33 @@ def test_stereo_is_mixed_and_float_is_scaled(tmp_path: Path) -> None:
     path = write_audio(tmp_path / "a.wav", codec="pcm_f32le", samples=tone(1.0, level=0.9))
     with open_media(path) as media:
         assert np.abs(media.samples()).max() == pytest.approx(0.9 * 32767, rel=0.01)
+
+
+@pytest.mark.parametrize(("n_channels", "speaks"), [(3, 2), (6, 3), (9, 0), (16, 12), (32, 31)])
+@pytest.mark.parametrize("kind", [np.uint8, np.int16, np.int32, np.float32])
+def test_each_channel_of_a_recorder_is_heard(n_channels: int, speaks: int, kind: type, tmp_path: Path) -> None:
+    # Nothing says which loudspeakers they are for.
+    sound = np.zeros((16_000, n_channels))
+    sound[:, speaks] = tone(1.0, level=0.9) / 32768
+    scale, zero = {np.uint8: (127, 128), np.int16: (32767, 0), np.int32: (2**31 - 1, 0)}.get(kind, (1, 0))
+    wavfile.write(tmp_path / "a.wav", 16_000, (sound * scale + zero).astype(kind))
+    with open_media(tmp_path / "a.wav") as media:
+        loudest = np.abs(media.samples().astype(float)).max() / 32768
+    assert loudest == pytest.approx(0.9 / n_channels, abs=0.01)
+
+
+def test_eight_channels_in_planes_are_decoded(tmp_path: Path) -> None:
+    sound = np.zeros((1, 8 * 16_000), np.float32)
+    sound[0, ::8] = tone(1.0) / 32768
+    with av.open(str(tmp_path / "a.m4a"), "w", format="ipod") as output:
+        stream = output.add_stream("aac", rate=16_000)
+        stream.layout = "7.1"
+        frame = av.AudioFrame.from_ndarray(sound, format="flt", layout="7.1")
+        frame.sample_rate, frame.pts, frame.time_base = 16_000, 0, Fraction(1, 16_000)
+        planes = av.AudioResampler(format="fltp", layout="7.1", rate=16_000, frame_size=1024)
+        for part in planes.resample(frame):
+            output.mux(stream.encode(part))
+        output.mux(stream.encode(None))
+    with open_media(tmp_path / "a.m4a") as media:
+        assert len(media.samples()) == pytest.approx(16_000, abs=1024)
+        assert media.samples()[4000:8000].any()

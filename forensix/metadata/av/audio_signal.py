@@ -10,7 +10,7 @@ from typing import Any
 import av
 import numpy as np
 
-from forensix.media.packets import Pauses
+from forensix.media.packets import Pauses, mixed, packed
 from forensix.media.played import begins_s, decodable, late_s
 from forensix.metadata.av.collector import FactCollector
 from forensix.metadata.av.decoding import Damage, frames, strict
@@ -75,13 +75,13 @@ def decoded(path: str, demuxer: str, damage: Damage) -> tuple[np.ndarray, int, l
             damage.begins_s = begins_s(opened)
             most_s = opened.duration / av.time_base if opened.duration else SECONDS
             pauses = Pauses(stream, late_s(opened, stream), most_s + 1)
-            for frame in (f for packet in opened.demux(stream) for f in frames(packet, damage)):
+            for frame in packed(f for packet in opened.demux(stream) for f in frames(packet, damage)):
                 if rate and frame.sample_rate != rate:
                     break
                 rate = frame.sample_rate
                 if missing_s := pauses.missing_s(frame):
                     left_out.append((n / rate, missing_s))
-                for mono in resampler.resample(frame):
+                for mono in resampler.resample(mixed(frame)):
                     block = mono.to_ndarray()[0]
                     parts.append(block)
                     n += len(block)
