@@ -156,10 +156,10 @@ class Opposed:
         """Return a frame of sound whose channels can be mixed: itself where they can be."""
         import numpy as np
 
-        if frame.layout.nb_channels != 2 or frame.format.name.startswith("u8"):
+        if frame.layout.nb_channels != 2:
             return frame
         samples = frame.to_ndarray()
-        rows = _channels(frame, samples).astype(np.float64)
+        rows = _channels(frame, samples).astype(np.float64) - (128 if samples.dtype == np.uint8 else 0)
         both, loudest = rows.sum(axis=0), (rows**2).sum(axis=1).max()
         if both @ both >= _OPPOSED * loudest:
             return frame
