@@ -10,6 +10,7 @@ from forensix.media.played import LATE_S
 
 # Two, whatever the machine: enough to overlap, and damaged streams decode alike everywhere.
 _THREADS = 2
+_AT_ONCE = 1 << 14
 _PLANES = 8
 """PyAV reads beyond the list of planes where there are so many, which ends the process."""
 
@@ -205,8 +206,8 @@ class Pauses:
         """Yield the frames of sound with silent ones where some is missing."""
         for frame in frames:
             missing = round(self.missing_s(frame) * frame.sample_rate)
-            for start in range(0, missing, max(1, frame.sample_rate)):
-                yield _silent(frame, min(frame.sample_rate, missing - start))
+            for start in range(0, missing, _AT_ONCE):
+                yield _silent(frame, min(_AT_ONCE, missing - start))
             yield frame
 
     def missing_s(self, frame: Any) -> float:
