@@ -13,6 +13,7 @@ from av.video.reformatter import VideoReformatter
 
 from forensix.errors import BrokenMedia
 from forensix.media import streams
+from forensix.media.played import begins_s
 
 _MS = Fraction(1, 1000)
 CRF = 18.0
@@ -73,8 +74,12 @@ class _Sound:
         try:
             if self._from is None:
                 return
+            begins = begins_s(self._container)
             for packet in self._container.demux(self._from):
-                if packet.dts is not None:
+                if packet.dts is not None and packet.pts is not None:
+                    # As the frames: from where the file begins to play.
+                    earlier = round(begins / packet.time_base)
+                    packet.pts, packet.dts = packet.pts - earlier, packet.dts - earlier
                     packet.stream = self._to
                     self._out.mux(packet)
         except av.error.FFmpegError:

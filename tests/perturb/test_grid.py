@@ -10,6 +10,7 @@ from forensix.errors import LimitExceeded, UnsupportedMedia, UsageError
 from forensix.media import Frame
 from forensix.perturb import KINDS, Degradation, degrade_file, find, grid, image, names, ordered, rawboost, registry
 from tests import making
+from tests.media.test_times import retimed
 from tests.perturb.test_audio import power_between, speech_like
 
 
@@ -235,6 +236,17 @@ def test_a_video_is_compressed_and_scaled_with_its_sound_in_a_bounded_child(tmp_
     assert degrade_file(video, "crf", 43, tmp_path / "again").read_bytes() == path_of["crf"].read_bytes()
     with open_media(degrade_file(video, "mp3", 32, tmp_path)) as media:
         assert media.kind == "audio"
+
+
+@pytest.mark.slow
+def test_a_video_that_begins_late_keeps_its_sound_beside_its_frames(tmp_path: Path) -> None:
+    video = making.write_video(tmp_path / "a.mkv", 50, (64, 48), audio=making.tone(2.0), options={"bf": "0"})
+    late = retimed(video, tmp_path / "b.mkv", lambda kind, _: 10.0 + (kind == "audio"))
+    with open_media(late) as media, open_media(degrade_file(late, "crf", 43, tmp_path)) as degraded:
+        assert media.samples().size == pytest.approx(48_000, abs=2_100)
+        assert degraded.samples().size == pytest.approx(media.samples().size, abs=1_100)
+        first, again = next(media.frames()), next(degraded.frames())
+        assert (first.ms, again.ms) == pytest.approx((0, 0), abs=1)
 
 
 @pytest.mark.slow
