@@ -23,6 +23,20 @@ MAX_TEXT = 2000
 WORD = r"(?<![^\W\d_])(?:{})(?![^\W\d_])"
 """Around a pattern: what it matches is no part of a longer word."""
 
+BUILD = re.compile(r"-(user|userdebug|eng) \d")
+"""Android's name of a build begins with that of the device, and one telephone's is a generator's as well."""
+
+NAMESAKES = re.compile(
+    r"black forest labs|doubao|firefly|gemini|grok|hedra|heygen|imagen|openai|runway|sora|stability\.?\s?ai|suno|"
+    r"synthesia|wan ?ai",
+    re.IGNORECASE,
+)
+"""Names of generators that are names of people, places or firms, or words, as well."""
+
+OF_USE = re.compile(r"adobe|ai|bing|generated|google|microsoft|openai|using|with|xai|v?\d+")
+BESIDE = re.compile(r"an?|and|art|artwork|by|created|edited|images?|made|photo|picture|the|video")
+"""Words that stand around a generator's name where it is credited; those of the first kind tell of its use."""
+
 
 @dataclass(frozen=True)
 class Generator:
@@ -64,7 +78,32 @@ def by_program(text: object) -> Generator | None:
     'firefly'
     """
     label = str(text)[:MAX_TEXT].replace("_", " ")
+    if BUILD.search(label):
+        return None
     return next((row for row in generators() if row.program and row.program.search(label)), None)
+
+
+def by_credit(text: object) -> Generator | None:
+    """Return the generator that is credited, in a field that names people, firms and places otherwise.
+
+    Nothing may stand beside the name but its maker, a version and how it was used, and one of these has to stand there
+    where others bear the name as well.
+
+    >>> by_credit("Made with Gemini").identifier
+    'gemini'
+    >>> by_credit("Gemini Observatory"), by_credit("Gemini")
+    (None, None)
+    """
+    row = by_program(text)
+    label = str(text)[:MAX_TEXT].replace("_", " ")
+    found = row.program.search(label) if row is not None and row.program is not None else None
+    if found is None:
+        return None
+    words = re.findall(r"[^\W_]+", f"{label[: found.start()]} {label[found.end() :]}".lower())
+    n_telling = sum(OF_USE.fullmatch(word) is not None for word in words)
+    n_around = sum(BESIDE.fullmatch(word) is not None for word in words)
+    is_others = NAMESAKES.fullmatch(found[0]) is not None and not n_telling
+    return None if is_others or n_telling + n_around < len(words) else row
 
 
 def by_model(name: object) -> Generator | None:

@@ -102,6 +102,7 @@ def test_a_program_is_called_by_its_own_name(text: str, name: str) -> None:
         ("Mac OS X 10.5.8 (9L31a)", "macOS", "converter"),
         ("Google", "Google", "converter"),
         ("HDR+ 1.0.199571065z", "Android", "camera"),
+        ("gemini-user 6.0.1 MXB48T V8.0.2.0.MAAMIDG release-keys", "Android", "camera"),
         ("mate-screenshot", "MATE screenshot", "screenshot"),
         ("Mac OS X 10.5.8 Quartz PDFContext", "Apple Quartz", "writer"),
         ("SIGMA Photo Pro 3.5", "SIGMA Photo Pro", "editor"),

@@ -22,7 +22,10 @@ from forensix.forensics.rules import (
 )
 from forensix.metadata.facts import Fact, Facts
 
-COMMENT_KEYS = (
+PROGRAM_KEYS = (
+    *provenance.SOFTWARE_KEYS,
+    "exif.HostComputer",
+    "photoshop.version",
     "jpeg.comment",
     "gif.comment",
     "png.text.Comment",
@@ -91,7 +94,7 @@ def _programs(facts: Facts) -> list[tuple[Fact, software.Program]]:
     """Return the facts that name a known program, each with the program."""
     named = []
     for fact in facts.items:
-        if fact.key in provenance.SOFTWARE_KEYS or fact.key in COMMENT_KEYS or fact.key == "photoshop.version":
+        if fact.key in PROGRAM_KEYS:
             named += list(software.named([fact]))
         elif fact.key == "xmp.history":
             agents = dict.fromkeys(str(row["softwareAgent"]) for row in fact.value if row.get("softwareAgent"))

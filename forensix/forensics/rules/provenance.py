@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding, place
-from forensix.forensics.generators import Generator, by_model, by_program, by_signer
+from forensix.forensics.generators import Generator, by_credit, by_model, by_program, by_signer
 from forensix.metadata.facts import Fact, Facts
 
 MAX_TEXT = 200_000
@@ -19,7 +19,6 @@ AI_SOURCES = ("trainedAlgorithmicMedia", "compositeWithTrainedAlgorithmicMedia",
 SOFTWARE_KEYS = (
     "exif.Software",
     "exif.ProcessingSoftware",
-    "exif.HostComputer",
     "xmp.xmp.CreatorTool",
     "xmp.tiff.Software",
     "xmp.pdf.Producer",
@@ -31,6 +30,7 @@ SOFTWARE_KEYS = (
     "png.text.Generator",
     "pdf.info.Producer",
     "pdf.info.Creator",
+    "xmp.iptcExt.AISystemUsed",
 )
 CREDIT_KEYS = (
     "xmp.photoshop.Credit",
@@ -38,7 +38,6 @@ CREDIT_KEYS = (
     "xmp.dc.creator",
     "iptc.By-line",
     "exif.Artist",
-    "xmp.iptcExt.AISystemUsed",
 )
 TEXT_KEYS = (
     "exif.UserComment",
@@ -139,8 +138,9 @@ def _is_mark(fact: Fact) -> bool:
     if key in ("xmp.source_type", "iptc.source_type"):
         return value in AI_SOURCES
     if key in SOFTWARE_KEYS or key in CREDIT_KEYS:
+        named = by_program if key in SOFTWARE_KEYS else by_credit
         values = value if isinstance(value, list) else [value]
-        return any(_generator(v) or str(v).startswith("AI generated;") for v in values)
+        return any(named(v) or str(v).startswith("AI generated;") for v in values)
     if _grok(fact):
         return True
     if key == "xmp.history":
@@ -162,7 +162,8 @@ def _is_recipe(name: str, text: str) -> bool:
     text = text[:MAX_TEXT]
     if any(pattern.search(text) for pattern, _ in RECIPES):
         return True
-    if MADE_WITH.match(text.strip()) and _generator(text):
+    # "Made with such a program by somebody" is cut before who.
+    if MADE_WITH.match(text.strip()) and (by_credit(text) or by_credit(text.partition(" by ")[0])):
         return True
     if '"genAIType":' in text and re.search(r'"genAIType":\s*[1-9]', text):
         return True
