@@ -57,19 +57,26 @@ TEXT_KEYS = (
 )
 """Where generators write prompts and parameters."""
 
-PARAMETERS = re.compile(r"\bSteps: \d+, .{0,80}?(Sampler|CFG scale|Seed|Schedule)", re.DOTALL)
-NODES = re.compile(
-    r'"class_type"\s*:\s*"|"(inputs|nodes)"\s*:.{0,4000}"(KSampler|CheckpointLoader|VAEDecode|UNETLoader|CLIPTextEncode)',
-    re.DOTALL,
-)
-MIDJOURNEY = re.compile(r"--(v|niji|ar|style|chaos|stylize) \S{1,40}.{0,500}?Job ID: [0-9a-f-]{36}", re.DOTALL)
+STEPS, SETTING = re.compile(r"\bSteps: \d+, "), re.compile(r"\b(Sampler|CFG scale|Seed|Schedule(r| type)): ")
 UNO = re.compile(r"^prompt='.{0,4000}', seed=\d+, width=\d+, height=\d+, guidance=.{1,20}, num_steps=\d+", re.DOTALL)
-RECIPES = ((MIDJOURNEY, "midjourney"), (UNO, "uno"), (NODES, "comfyui"), (PARAMETERS, "stable-diffusion"))
-"""What user interfaces write of their own work, with the generator that it means where it names no checkpoint."""
+DREAM = re.compile(r'^".{0,4000}" -s ?\d+ .{0,200}?-[WS] ?\d', re.DOTALL)
+JOB, SWITCH = re.compile(r"Job ID: [0-9a-f-]{36}"), re.compile(r"--(v|niji|ar|style|chaos|stylize) \S")
+IN_GRAPH = re.compile(r'"(inputs|nodes)"\s*:')
+NODE = re.compile(r'"class_type"\s*:\s*"|"(KSampler|CheckpointLoader|VAEDecode|UNETLoader|CLIPTextEncode)')
+RECIPES = (
+    ((JOB, SWITCH), "midjourney"),
+    ((UNO,), "uno"),
+    ((DREAM,), "stable-diffusion"),
+    ((NODE, IN_GRAPH), "comfyui"),
+    ((STEPS, SETTING), "stable-diffusion"),
+)
+"""What user interfaces write of their own work, all of it in one text, with the generator that it means where it names
+no checkpoint. Parts are looked for apart, since hostile texts begin many times what never ends."""
 
+GOOGLE = re.compile(r"\W*(made|edited) with google ai\b", re.IGNORECASE)
 MADE_WITH = re.compile(r"^(made|created|generated) (with|by|using|in) .{2,80}$", re.IGNORECASE)
 TAGS = (
-    (re.compile(r'"?(invokeai_metadata|invokeai_graph|sd-metadata|dream)"?$', re.IGNORECASE), "stable-diffusion"),
+    (re.compile(r'^"?(invokeai_metadata|invokeai_graph|sd-metadata)"?$', re.IGNORECASE), "stable-diffusion"),
     (re.compile(r"^(sui_image_params)$", re.IGNORECASE), "stable-diffusion"),
     (re.compile(r"^(fooocus_scheme)$", re.IGNORECASE), "sdxl"),
     # The label says that it was generated; by what, its producer says.
@@ -160,7 +167,7 @@ def _is_text(key: str) -> bool:
 def _is_recipe(name: str, text: str) -> bool:
     """Tell whether a text is what a generator writes down of its own work."""
     text = text[:MAX_TEXT]
-    if any(pattern.search(text) for pattern, _ in RECIPES):
+    if _recipe(text) is not None:
         return True
     # "Made with such a program by somebody" is cut before who.
     if MADE_WITH.match(text.strip()) and (by_credit(text) or by_credit(text.partition(" by ")[0])):
@@ -169,7 +176,7 @@ def _is_recipe(name: str, text: str) -> bool:
         return True
     if name in ("Title", "title") and text.strip() == "AI generated image":
         return True
-    if "made with google ai" in text.lower() or "edited with google ai" in text.lower():
+    if GOOGLE.match(text):
         return True
     if text.lstrip().startswith("{") and any(mark in text for mark in JSON_MARKS):
         try:
@@ -182,6 +189,10 @@ def _is_recipe(name: str, text: str) -> bool:
             or ({"steps", "sampler", "seed"} <= keys)
         )
     return False
+
+
+def _recipe(text: str) -> str | None:
+    return next((name for parts, name in RECIPES if all(part.search(text) for part in parts)), None)
 
 
 def _generator(text: Any) -> Generator | None:
@@ -222,7 +233,7 @@ def _by_program(mark: Fact) -> str | None:
 
 
 def _may_hold_a_prompt(text: str) -> bool:
-    return len(text) >= 500 or text.startswith("{") or any(pattern.search(text) for pattern, _ in RECIPES)
+    return len(text) >= 500 or text.startswith("{") or _recipe(text) is not None
 
 
 def _by_signer(mark: Fact) -> str | None:
@@ -241,8 +252,8 @@ def _by_recipe(mark: Fact) -> str | None:
     if not _is_text(mark.key) or mark.key == "samsung.edit" or '"AIGC"' in str(mark.value):
         return None
     text = str(mark.value)[:MAX_TEXT]
-    if (recipe := next((row for row in RECIPES if row[0].search(text)), None)) is not None:
-        return recipe[1]
+    if (recipe := _recipe(text)) is not None:
+        return recipe
     return "stable-diffusion" if text.lstrip().startswith("{") else None
 
 
