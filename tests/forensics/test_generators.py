@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forensix.forensics.generators import by_credit, by_model, by_program, generators
-from forensix.forensics.rules.provenance import generator_identifier, generator_marks, is_partial
+from forensix.forensics.rules.provenance import generator_identifier, generator_marks, is_partial, rules
 from forensix.media import open_media
 from forensix.metadata.facts import Fact, Facts
 from forensix.metadata.reader import read_facts
@@ -220,6 +220,48 @@ def test_a_generated_part_in_a_signed_composite_is_partial():
     placed = source(agent="Adobe Firefly", active=False)
     newest = source(source="compositeWithTrainedAlgorithmicMedia", agent="Adobe Firefly", active=True)
     assert is_partial([newest, placed]) and not is_partial([source(active=True), placed])
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        [("xmp.photoshop.Credit", "Edited with Google AI")],
+        [
+            ("xmp.photoshop.Credit", "Edited with Google AI"),
+            ("xmp.source_type", "compositeWithTrainedAlgorithmicMedia"),
+        ],
+        [("samsung.edit", '{"originalPath":"/x","genAIType":1}')],
+        [("exif.UserComment", '{"genAIType":2}')],
+        [("xmp.history", [{"action": "edited", "softwareAgent": "Adobe Firefly"}])],
+    ],
+)
+def test_what_changed_a_photograph_speaks_of_a_part(facts: list[tuple[str, object]]):
+    marks = generator_marks(Facts("image", "jpeg", items=tuple(Fact(*fact, "here") for fact in facts)))
+    assert len(marks) == len(facts) and is_partial(marks)
+    assert not is_partial([*marks, Fact("xmp.photoshop.Credit", "Made with Google AI", "here")])
+
+
+def test_a_generated_picture_that_was_placed_into_another_is_a_part():
+    assert is_partial([source(active=False, placed=True)]) and not is_partial([source(active=False, placed=False)])
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "is_mark"),
+    [
+        ("png.text.AIGC", '{"Label":"1"}', True),
+        ("png.text.AIGC", '{"Label":"2"}', False),
+        ("exif.UserComment", '{"AIGC":{"Label":"3","ContentProducer":"x"}}', False),
+        ("container.tag.aigc_info", '{"aigc_label_type": 0, "source_info": ""}', False),
+        ("container.tag.aigc_info", '{"aigc_label_type": 2}', True),
+        ("exif.UserComment", '{"aigc_info":{"aigc_label_type":0},"data":{"product":"capcut"}}', False),
+        ("exif.UserComment", '{"aigc_info":{"aigc_label_type":1},"data":{"product":"capcut"}}', True),
+    ],
+)
+def test_labels_say_what_was_generated_and_what_may_have_been(key: str, value: str, is_mark: bool):
+    facts = Facts("image", "png", items=(Fact(key, value, "here"),))
+    assert bool(generator_marks(facts)) == is_mark
+    supposed = '"Label":"2"' in value or '"Label":"3"' in value
+    assert [f.severity for f in rules(facts)] == ["critical"] * is_mark + ["suspect"] * supposed
 
 
 CORPUS = {

@@ -5,13 +5,13 @@ generator's name in a field for programs, or the parameters that a generator wri
 Marks are easily removed, so their absence says nothing; they are as easily forged, so the claim says where they stand.
 """
 
-import json
 import re
 from collections.abc import Iterable
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding, place
-from forensix.forensics.generators import Generator, by_credit, by_model, by_program, by_signer
+from forensix.forensics.generators import Generator, by_credit, by_program, by_signer
+from forensix.forensics.recipes import checkpoint, is_labelled, is_recipe, is_supposed, recipe
 from forensix.metadata.facts import Fact, Facts
 
 MAX_TEXT = 200_000
@@ -57,24 +57,9 @@ TEXT_KEYS = (
 )
 """Where generators write prompts and parameters."""
 
-STEPS, SETTING = re.compile(r"\bSteps: \d+, "), re.compile(r"\b(Sampler|CFG scale|Seed|Schedule(r| type)): ")
-UNO = re.compile(r"^prompt='.{0,4000}', seed=\d+, width=\d+, height=\d+, guidance=.{1,20}, num_steps=\d+", re.DOTALL)
-DREAM = re.compile(r'^".{0,4000}" -s ?\d+ .{0,200}?-[WS] ?\d', re.DOTALL)
-JOB, SWITCH = re.compile(r"Job ID: [0-9a-f-]{36}"), re.compile(r"--(v|niji|ar|style|chaos|stylize) \S")
-IN_GRAPH = re.compile(r'"(inputs|nodes)"\s*:')
-NODE = re.compile(r'"class_type"\s*:\s*"|"(KSampler|CheckpointLoader|VAEDecode|UNETLoader|CLIPTextEncode)')
-RECIPES = (
-    ((JOB, SWITCH), "midjourney"),
-    ((UNO,), "uno"),
-    ((DREAM,), "stable-diffusion"),
-    ((NODE, IN_GRAPH), "comfyui"),
-    ((STEPS, SETTING), "stable-diffusion"),
-)
-"""What user interfaces write of their own work, all of it in one text, with the generator that it means where it names
-no checkpoint. Parts are looked for apart, since hostile texts begin many times what never ends."""
+EDITED = re.compile(r"^\W*edited (with|using|by|in) |\"genAIType\":", re.IGNORECASE)
+"""What programs write that change photographs: words of Google's, and the record of Samsung's gallery."""
 
-GOOGLE = re.compile(r"\W*(made|edited) with google ai\b", re.IGNORECASE)
-MADE_WITH = re.compile(r"^(made|created|generated) (with|by|using|in) .{2,80}$", re.IGNORECASE)
 TAGS = (
     (re.compile(r'^"?(invokeai_metadata|invokeai_graph|sd-metadata)"?$', re.IGNORECASE), "stable-diffusion"),
     (re.compile(r"^(sui_image_params)$", re.IGNORECASE), "stable-diffusion"),
@@ -83,22 +68,6 @@ TAGS = (
     (re.compile(r"^(AIGC|TC260:AIGC)$"), None),
 )
 """Chunk or tag names that only generators write, with the generator where the content names none."""
-
-JSON_MARKS = ('"sui_image_params"', '"AIGC"', '"genAIType":1', '"sampler"', '"ai_generated": true', '"aigc_info"')
-_FILES = re.compile(r'"([^"\\/]{1,200}\.(?:safetensors|ckpt|gguf|sft))\\?"', re.IGNORECASE)
-CHECKPOINTS = (
-    re.compile(
-        r'\\?"(?:[a-z_]{0,20}(?:ckpt|unet|checkpoint|gguf|base_model|diffusion_model)[a-z_]{0,20}'
-        r'|model|model_name|model_weights|model_id|sd_model_name)\\?"\s*:\s*\\?"([^"\\]{1,200})'
-    ),
-    re.compile(r"\b(?:Base )?Model: ([^,\n]{1,200})"),
-    _FILES,
-    re.compile(r'"generation_mode"\s*:\s*"([^"]{1,40})"'),
-)
-"""Where recipes name the checkpoint, the most telling first."""
-
-BESIDE = re.compile(r"vae|clip|t5|lora|encoder|upscal|esrgan|controlnet|text_enc|vl_\d", re.IGNORECASE)
-"""Files that stand beside a checkpoint and serve several."""
 
 
 def generator_marks(facts: Facts) -> tuple[Fact, ...]:
@@ -127,10 +96,17 @@ def is_partial(marks: Iterable[Fact]) -> bool:
     marks = tuple(marks)
     # What the newest of several signed versions says of the file holds; the others speak of what it was made from.
     newest = tuple(mark for mark in marks if mark.key == "c2pa.source" and mark.value.get("active"))
-    return bool(marks) and all(
-        mark.key in ("c2pa.source", "xmp.source_type", "iptc.source_type") and "composite" in mark_value(mark)
-        for mark in newest or marks
-    )
+    return bool(marks) and all(_is_of_a_part(mark) for mark in newest or marks)
+
+
+def _is_of_a_part(mark: Fact) -> bool:
+    """Tell whether a mark speaks of what was changed in or put into a picture, not of the whole."""
+    if mark.key in ("c2pa.source", "xmp.source_type", "iptc.source_type"):
+        return "composite" in mark_value(mark) or (mark.key == "c2pa.source" and bool(mark.value.get("placed")))
+    if mark.key == "xmp.history":
+        rows = (row for row in mark.value if isinstance(row, dict) and _generator(row.get("softwareAgent")))
+        return all(row.get("action") != "created" for row in rows)
+    return EDITED.search(str(mark.value)[:MAX_TEXT]) is not None
 
 
 def _is_mark(fact: Fact) -> bool:
@@ -154,45 +130,14 @@ def _is_mark(fact: Fact) -> bool:
         return any(_generator(row.get("softwareAgent")) for row in value if isinstance(row, dict))
     name = key.rsplit(".", 1)[-1]
     if key.startswith(("png.text.", "xmp.")) and any(pattern.search(name) for pattern, _ in TAGS):
-        return True
+        return "AIGC" not in name or is_labelled(str(value)[:MAX_TEXT])
     if key == "exif.Make" and len(str(value)) < 40 and _generator(value):
         return True
-    return _is_text(key) and isinstance(value, str) and _is_recipe(name, value)
+    return _is_text(key) and isinstance(value, str) and is_recipe(name, value[:MAX_TEXT])
 
 
 def _is_text(key: str) -> bool:
     return any(key == k or key.startswith(k + ".") for k in TEXT_KEYS)
-
-
-def _is_recipe(name: str, text: str) -> bool:
-    """Tell whether a text is what a generator writes down of its own work."""
-    text = text[:MAX_TEXT]
-    if _recipe(text) is not None:
-        return True
-    # "Made with such a program by somebody" is cut before who.
-    if MADE_WITH.match(text.strip()) and (by_credit(text) or by_credit(text.partition(" by ")[0])):
-        return True
-    if '"genAIType":' in text and re.search(r'"genAIType":\s*[1-9]', text):
-        return True
-    if name in ("Title", "title") and text.strip() == "AI generated image":
-        return True
-    if GOOGLE.match(text):
-        return True
-    if text.lstrip().startswith("{") and any(mark in text for mark in JSON_MARKS):
-        try:
-            keys = set(json.loads(text))
-        except (ValueError, RecursionError):
-            return False
-        return (
-            bool(keys & {"sui_image_params", "AIGC", "aigc_info"})
-            or {"sampler", "seed", "prompt"} <= keys
-            or ({"steps", "sampler", "seed"} <= keys)
-        )
-    return False
-
-
-def _recipe(text: str) -> str | None:
-    return next((name for parts, name in RECIPES if all(part.search(text) for part in parts)), None)
 
 
 def _generator(text: Any) -> Generator | None:
@@ -206,14 +151,7 @@ def _grok(fact: Fact) -> bool:
 
 
 def _by_checkpoint(mark: Fact) -> str | None:
-    if not isinstance(mark.value, str):
-        return None
-    text = mark.value[:MAX_TEXT]
-    for pattern in CHECKPOINTS:
-        names = (name for name in pattern.findall(text) if pattern is not _FILES or not BESIDE.search(name))
-        if (first := next((row for name in names if (row := by_model(name)) is not None), None)) is not None:
-            return first.identifier
-    return None
+    return checkpoint(mark.value[:MAX_TEXT]) if isinstance(mark.value, str) else None
 
 
 def _by_program(mark: Fact) -> str | None:
@@ -233,7 +171,7 @@ def _by_program(mark: Fact) -> str | None:
 
 
 def _may_hold_a_prompt(text: str) -> bool:
-    return len(text) >= 500 or text.startswith("{") or _recipe(text) is not None
+    return len(text) >= 500 or text.startswith("{") or recipe(text) is not None
 
 
 def _by_signer(mark: Fact) -> str | None:
@@ -252,8 +190,8 @@ def _by_recipe(mark: Fact) -> str | None:
     if not _is_text(mark.key) or mark.key == "samsung.edit" or '"AIGC"' in str(mark.value):
         return None
     text = str(mark.value)[:MAX_TEXT]
-    if (recipe := _recipe(text)) is not None:
-        return recipe
+    if (named := recipe(text)) is not None:
+        return named
     return "stable-diffusion" if text.lstrip().startswith("{") else None
 
 
@@ -269,7 +207,7 @@ def mark_value(mark: Fact) -> str:
 
 def rules(facts: Facts) -> tuple[Finding, ...]:
     """Return the claims on generators of one medium."""
-    return tuple(_generated(facts))
+    return (*_generated(facts), *_supposed(facts))
 
 
 def _generated(facts: Facts) -> list[Finding]:
@@ -277,13 +215,14 @@ def _generated(facts: Facts) -> list[Finding]:
     if not marks:
         return []
     identifier = generator_identifier(marks)
-    what = "part of the content was" if is_partial(marks) else "the content was"
+    of_a_part = is_partial(marks)
+    it, what = ("a part of it", "part of the content was") if of_a_part else ("it", "the content was")
     places = "; ".join(dict.fromkeys(place(m) for m in marks[:6]))
     named = f" The generator it names is known as {identifier}." if identifier else ""
     return [
         finding(
             "critical",
-            "The file says that it was made by artificial intelligence",
+            f"The file says that {it} was made by artificial intelligence",
             f"{'One mark says' if len(marks) == 1 else f'{len(marks)} marks say'} that {what} made by artificial "
             f"intelligence: {places}.{named} Such marks can be "
             "removed or forged, so look at the place named.",
@@ -292,6 +231,29 @@ def _generated(facts: Facts) -> list[Finding]:
             facts=marks,
             values=[mark_value(m) for m in marks[:10]],
             flags=["AI_GENERATED"],
-            details=[("source", "ai_generated")],
+            details=[("source", "software" if of_a_part else "ai_generated")],
+        )
+    ]
+
+
+def _supposed(facts: Facts) -> list[Finding]:
+    """Return the claim that a label leaves open whether the content was generated."""
+    labels = [
+        fact
+        for fact in facts.items
+        if ("AIGC" in fact.key or (_is_text(fact.key) and '"AIGC"' in str(fact.value)))
+        and is_supposed(str(fact.value)[:MAX_TEXT])
+    ]
+    if not labels:
+        return []
+    return [
+        finding(
+            "suspect",
+            "A label in the file says that artificial intelligence may have made it",
+            f"{place(labels[0])}: platforms label so what its uploader did not declare but they suspect, or what was "
+            "declared to them without a mark in the file. It is their opinion, not a generator's mark.",
+            "ai_generated",
+            "ai",
+            facts=labels,
         )
     ]

@@ -5,7 +5,8 @@ the signer is trusted. Facts:
 
     c2pa.state          Valid, Invalid or Trusted, of the active manifest
     c2pa.manifest       one dict per manifest: label, active, generator, issuer, signer, time, actions, ingredients
-    c2pa.source         one digitalSourceType with the manifest, action and program that state it
+    c2pa.source         one digitalSourceType with the manifest, action and program that state it, and whether what it
+                        speaks of was placed into the picture beside others
     c2pa.failure        one failed check: code, explanation, url and whether it concerns the active manifest
     c2pa.remote         the address where a store is kept that is not in the file; never fetched
     c2pa.unreadable     a store is there that cannot be read
@@ -79,9 +80,13 @@ def facts_of(store: dict[str, Any], where: str, offset: int | None) -> list[Fact
     # The library gives them in no order of its own, another one each time.
     manifests = sorted((store.get("manifests") or {}).items(), key=lambda item: (item[0] != active, item[0]))
     facts = [Fact("c2pa.state", str(store.get("validation_state") or "unknown"), where, offset)]
+    records = {label: _manifest(label, manifest, label == active) for label, manifest in manifests[:MAX_MANIFESTS]}
+    made_from = _reached(records, active, ("parentOf", "inputTo"))
+    for label in _reached(records, active, ("parentOf", "inputTo", "componentOf")) - made_from:
+        records[label]["placed"] = True
     for label, manifest in manifests[:MAX_MANIFESTS]:
         here = f"{where}, manifest {label}"
-        record = _manifest(label, manifest, label == active)
+        record = records[label]
         facts.append(Fact("c2pa.manifest", record, here, offset))
         facts += [Fact("c2pa.source", source, here, offset) for source in _sources(record, manifest)]
     facts += [Fact("c2pa.failure", row, where, offset) for row in _failures(store, active)]
@@ -93,6 +98,7 @@ def _manifest(label: str, manifest: dict[str, Any], active: bool) -> dict[str, A
     return {
         "label": label,
         "active": active,
+        "placed": False,
         "title": manifest.get("title"),
         "generator": _generator(manifest),
         "issuer": signature.get("issuer"),
@@ -146,7 +152,19 @@ def _last(url: Any) -> str:
     return str(url or "").rstrip("/").rsplit("/", 1)[-1]
 
 
-_SHARED = {"manifest": "label", "active": "active", "generator": "generator", "issuer": "issuer"}
+def _reached(records: dict[str, dict[str, Any]], active: str, relationships: tuple[str, ...]) -> set[str]:
+    """Return the manifests that ingredients of these kinds lead to from the active one, which is among them."""
+    reached, rest = set(), [active]
+    while rest:
+        label = rest.pop()
+        if label in records and label not in reached:
+            reached.add(label)
+            ingredients = records[label]["ingredients"]
+            rest += [i["active_manifest"] for i in ingredients if i["relationship"] in relationships]
+    return reached
+
+
+_SHARED = {"manifest": "label", "active": "active", "placed": "placed", "generator": "generator", "issuer": "issuer"}
 
 
 def _sources(record: dict[str, Any], manifest: dict[str, Any]) -> list[dict[str, Any]]:

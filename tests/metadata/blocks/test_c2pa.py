@@ -18,3 +18,20 @@ def test_the_active_manifest_is_among_those_that_are_listed_of_many() -> None:
     names = tuple(f"m{i:03}" for i in range(MAX_MANIFESTS + 5))
     assert labels(names, names[-1])[0] == names[-1]
     assert len(labels(names, names[-1])) == MAX_MANIFESTS
+
+
+def test_what_was_placed_into_the_picture_is_told_from_what_it_was_made_from() -> None:
+    def manifest(*ingredients: tuple[str, str]) -> dict[str, object]:
+        data = {"digitalSourceType": "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia"}
+        named = [{"relationship": kind, "active_manifest": label} for kind, label in ingredients]
+        return {"ingredients": named, "assertions": [{"label": "a source", "data": data}]}
+
+    manifests = {
+        "now": manifest(("parentOf", "before"), ("componentOf", "logo")),
+        "before": manifest(("componentOf", "now")),
+        "logo": manifest(("parentOf", "sketch")),
+        "sketch": manifest(),
+    }
+    facts = facts_of({"active_manifest": "now", "manifests": manifests}, "a place", None)
+    placed = {fact.value["manifest"]: fact.value["placed"] for fact in facts if fact.key == "c2pa.source"}
+    assert placed == {"now": False, "before": False, "logo": True, "sketch": True}
