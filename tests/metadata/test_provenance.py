@@ -109,3 +109,17 @@ def test_the_same_property_twice_points_at_each() -> None:
     assert by_key["xmp.exif.FocalPlaneXResolution5"].startswith(b'FocalPlaneXResolution="5"')
     assert by_key["xmp.xmp.Labelone"].startswith(b"<xmp:Label>one")
     assert by_key["xmp.xmp.Labeltwo"].startswith(b"<xmp:Label>two")
+
+
+def test_what_a_packet_says_of_an_ingredient_is_not_said_of_the_picture() -> None:
+    packet = (
+        b'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"'
+        b' xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmlns:xmpMM="http://ns.adobe.com/xap/1.0/mm/">'
+        b'<rdf:Description xmp:CreatorTool="Adobe InDesign"><xmpMM:Pantry><rdf:Bag><rdf:li>'
+        b'<rdf:Description xmp:CreatorTool="Adobe Firefly"/></rdf:li></rdf:Bag></xmpMM:Pantry></rdf:Description>'
+        b"</rdf:RDF></x:xmpmeta>"
+    )
+    facts, problems = xmp.parse(packet, "packet")
+    assert problems == []
+    assert [f.value for f in facts if f.key == "xmp.xmp.CreatorTool"] == ["Adobe InDesign"]
+    assert [f.value for f in facts if f.key == "xmp.xmpMM.Pantry"] == [[{"xmp.CreatorTool": "Adobe Firefly"}]]

@@ -66,7 +66,7 @@ def parse(packet: bytes, where: str, offset: int | None = None) -> tuple[list[Fa
         at = None if begins is None else _attribute(packet, begins, "x.xmptk", toolkit)
         position = offset + at if offset is not None and at is not None else offset
         facts.append(Fact("xmp.toolkit", toolkit[:200], f"{where}, x:xmptk", position))
-    for description in root.iter(f"{RDF}Description"):
+    for description in _of_the_picture(root):
         begins = places.get(description)
         for name, value in description.attrib.items():
             if not name.startswith(RDF):
@@ -83,6 +83,12 @@ def parse(packet: bytes, where: str, offset: int | None = None) -> tuple[list[Fa
             problems.append(Problem(f"The XMP packet holds more than {MAX_FACTS} properties.", where, offset))
             break
     return _lifted(facts), problems
+
+
+def _of_the_picture(root: Element) -> list[Element]:
+    """Return the descriptions of what holds the packet; deeper ones are of its ingredients and earlier versions."""
+    rdf = next(root.iter(f"{RDF}RDF"), None)
+    return list(root.iter(f"{RDF}Description")) if rdf is None else rdf.findall(f"{RDF}Description")
 
 
 def find(data: bytes) -> int | None:
