@@ -93,7 +93,7 @@ def rules(facts: Facts, traces: dict[str, Any]) -> tuple[Finding, ...]:
 def _programs(facts: Facts) -> list[tuple[Fact, software.Program]]:
     """Return the facts that name a known program, each with the program."""
     named = []
-    for fact in facts.items:
+    for fact in facts.few():
         if fact.key in PROGRAM_KEYS:
             named += list(software.named([fact]))
         elif fact.key == "xmp.history":

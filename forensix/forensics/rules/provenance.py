@@ -72,7 +72,7 @@ TAGS = (
 
 def generator_marks(facts: Facts) -> tuple[Fact, ...]:
     """Return the facts that say "made by artificial intelligence", in any medium, in the order of the file."""
-    return tuple(fact for fact in facts.items if _is_mark(fact))
+    return tuple(fact for fact in facts.few() if _is_mark(fact))
 
 
 def generator_identifier(marks: Iterable[Fact]) -> str | None:
@@ -240,7 +240,7 @@ def _supposed(facts: Facts) -> list[Finding]:
     """Return the claim that a label leaves open whether the content was generated."""
     labels = [
         fact
-        for fact in facts.items
+        for fact in facts.few()
         if ("AIGC" in fact.key or (_is_text(fact.key) and '"AIGC"' in str(fact.value)))
         and is_supposed(str(fact.value)[:MAX_TEXT])
     ]

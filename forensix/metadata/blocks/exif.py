@@ -22,6 +22,9 @@ MAX_TAGS = 1000
 MAX_DIRECTORIES = 64
 MAX_SUB_IFDS = 16
 MAX_VALUE_BYTES = 1 << 16
+MAX_NUMBERS = 4096
+"""Longer lists stay bytes: only tables of samples are as long, and no rule reads their numbers."""
+
 MAX_TOTAL_BYTES = 8 << 20
 DIGITS = {"DateTime": "ModifyDate", "DateTimeDigitized": "CreateDate"}
 NOTES = (b"Apple iOS\0", b"FUJIFILM", b"Nikon\0", b"OLYMPUS\0", b"Panasonic\0", b"SONY ")
@@ -174,7 +177,9 @@ class _Walker:
             if begins:
                 self.fact("exif.note_of", begins.decode().strip("\0 "), place, position)
             return tag, raw if label not in BINARY or tag == 0x0111 else n_bytes, position
-        value = self.value(kind, position, n_bytes // size)
+        n_values = n_bytes // size
+        is_table = n_values > MAX_NUMBERS and kind not in (2, 7) and tag != SUB_IFDS
+        value = self.data[position : position + n_bytes] if is_table else self.value(kind, position, n_values)
         if label == "UserComment" and isinstance(value, bytes):
             value = _comment(value)
         elif label.startswith("XP") and isinstance(value, bytes | tuple | list):

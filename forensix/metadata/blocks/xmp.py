@@ -74,7 +74,7 @@ def parse(packet: bytes, where: str, offset: int | None = None) -> tuple[list[Fa
                 facts.append(_fact(_key(name), value, where, offset, at))
         for child in description:
             key = _key(child.tag)
-            if key in SKIPPED:
+            if key in SKIPPED or len(facts) > MAX_FACTS:
                 continue
             value = _value(child, 0)
             if value not in ("", [], {}):

@@ -137,6 +137,8 @@ def _segment(marker: int, body: bytes, at: int, parts: Parts, name: str) -> str:
 
 def _application(number: int, body: bytes, at: int, parts: Parts) -> str:
     inner, name = at + 4, f"APP{number}"
+    if parts.is_full(name, at):
+        return ""
     identifier = body[:40].split(b"\0")[0].decode("latin-1", "replace")[:40]
     identifier = "".join(c for c in identifier if c.isprintable())
     if number == 1 and body.startswith(b"Exif\0"):

@@ -4,6 +4,9 @@ from dataclasses import dataclass, field
 
 from forensix.metadata.facts import Fact, Node, Problem
 
+MAX_FACTS = 20_000
+"""From how many on texts and blocks are left unread."""
+
 
 @dataclass
 class Parts:
@@ -21,3 +24,12 @@ class Parts:
     scans: int = 0
     inflated: int = 0
     end: int | None = None
+
+    def is_full(self, where: str, at: int) -> bool:
+        """Tell whether there are so many facts that no further block is read, and say so once."""
+        if len(self.facts) < MAX_FACTS:
+            return False
+        if not any(problem.unread for problem in self.problems):
+            message = f"There are more than {MAX_FACTS} entries of metadata; those from here on were not read."
+            self.problems.append(Problem(message, where, at, grave=False, unread=True))
+        return True

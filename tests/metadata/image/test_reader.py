@@ -11,7 +11,7 @@ import pytest
 from forensix.media import open_media
 from forensix.media.sandbox import call
 from forensix.metadata import child, reader
-from forensix.metadata.facts import Facts
+from forensix.metadata.facts import FEW, Fact, Facts
 from tests.making import png_chunk, write_image
 from tests.metadata import making_images as make
 
@@ -190,3 +190,26 @@ def test_a_large_picture_takes_no_more_memory_than_it_may(tmp_path: Path) -> Non
     facts = reader.from_values(values)
     assert facts.get("image.size") == [7500, 7500]
     assert not facts.problems
+
+
+@pytest.mark.parametrize("format", ["jpeg", "png"])
+def test_metadata_without_end_is_left_and_said_to_be(format: str, tmp_path: Path) -> None:
+    packet = make.xmp_packet("", "".join(f"<xmp:L{i}>x</xmp:L{i}>" for i in range(1900))).encode()
+    if format == "jpeg":
+        data = make.jpeg(*[make.xmp_segment(packet.decode())] * 30)
+    else:
+        data = make.png(*[make.chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + packet)] * 30)
+    facts = facts_of(data, format, tmp_path)
+    assert len(facts.items) < 22_500 and facts.get("image.size") == [64, 48]
+    assert [(p.unread, p.grave) for p in facts.problems if "metadata" in p.message] == [(True, False)]
+
+
+def test_a_rule_reads_few_of_the_texts_of_one_key() -> None:
+    facts = Facts("image", "png", tuple(Fact(key, i, "here") for i in range(200) for key in ("a", "b")))
+    assert [(f.key, f.value) for f in facts.few()] == [(key, i) for i in range(FEW) for key in ("a", "b")]
+
+
+def test_a_tag_of_very_many_numbers_stays_bytes(tmp_path: Path) -> None:
+    block = make.tiff_block([(0x9999, make.LONG, list(range(5000))), (0x9998, make.LONG, list(range(4000)))])
+    facts = facts_of(make.jpeg(make.exif_segment(block)), "jpeg", tmp_path)
+    assert isinstance(facts.get("exif.0x9999"), bytes) and facts.get("exif.0x9998") == list(range(4000))
