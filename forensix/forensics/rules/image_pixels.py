@@ -126,6 +126,9 @@ def thumbnails(facts: Facts, traces: dict[str, Any]) -> list[Finding]:
         if row["likeness"] >= SAME_PICTURE_CORRELATION or (is_turned and facts.format == "heif"):
             alike.append((fact, values[0], pictures[0]))
             continue
+        if row["name"].startswith("MPF picture"):
+            # No preview by its type: a map of light or depth, or what another lens saw.
+            continue
         if is_turned:
             explained = orientation in ORIENTATIONS.get(row["turn"], ())
             findings.append(

@@ -12,6 +12,9 @@ KINDS = (
     (b"\x7fELF", "a Linux program"), (b"<?php", "a PHP script"), (b"<script", "a script"), (b"SEFH", "Samsung trailer"),
 )  # fmt: skip
 
+PREVIEW = "0x01"
+"""How the type of a smaller copy of the picture begins; others are maps of light and depth, and further views."""
+
 
 def read(data: bytes, parts: Parts) -> None:
     """Tell apart further pictures that an index names from bytes that nothing announces."""
@@ -25,9 +28,10 @@ def read(data: bytes, parts: Parts) -> None:
     announced = [p for p in index if p["offset"] and p["offset"] + p["size"] <= len(data) and p["size"] > 4]
     for i, picture in enumerate(announced):
         raw = data[picture["offset"] : picture["offset"] + picture["size"]]
-        parts.nodes.append(Node(f"MPF picture {i + 1}", picture["offset"], picture["size"]))
+        name = f"MPF {'preview' if picture['type'].startswith(PREVIEW) else 'picture'} {i + 1}"
+        parts.nodes.append(Node(name, picture["offset"], picture["size"]))
         if raw[:2] == b"\xff\xd8":
-            parts.thumbnails.append((f"MPF picture {i + 1}", raw, picture["offset"]))
+            parts.thumbnails.append((name, raw, picture["offset"]))
     if len(stripped) < len(rest) // 20 or rest.count(b"\0") > 0.98 * len(rest):
         parts.nodes.append(Node("padding", start, len(rest)))
         parts.facts.append(Fact("jpeg.padding", len(rest), "after EOI", start))

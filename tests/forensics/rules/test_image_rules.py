@@ -1,5 +1,6 @@
 """Claims on pictures, one test per rule, on files that the test writes."""
 
+import struct
 from pathlib import Path
 
 import pytest
@@ -269,3 +270,19 @@ def test_a_map_of_light_beside_the_picture_is_no_changed_preview(name: str, clai
     measured = {"thumbnails": [{**row, "turned_likeness": 0.9, "pair": b""}]}
     findings = image_pixels.thumbnails(Facts("image", "jpeg", (size, there)), measured)
     assert [f.severity for f in findings] == (["suspect"] if claimed else ["benign"])
+
+
+@pytest.mark.parametrize(("kind", "claimed"), [(0, []), (0x010002, ["An embedded preview shows another picture"])])
+def test_a_further_picture_of_another_look_is_no_preview(kind: int, claimed: list[str], tmp_path: Path) -> None:
+    """A gain map, as telephones write it, is bright where lamps are and dark elsewhere."""
+    second = make.encoded(make.noise(200, 150, seed=7))
+    first = make.encoded(make.noise(400, 300))
+    index = b"II*\0\x08\0\0\0" + struct.pack("<HHHIII", 1, 0xB002, 7, 32, 26, 0)
+    size = len(first) + 8 + len(index) + 32
+    rows = struct.pack("<IIIHH", 0x030000, size, 0, 0, 0) + struct.pack("<IIIHH", kind, len(second), size - 10, 0, 0)
+    data = first[:2] + make.segment(0xE2, b"MPF\0" + index + rows) + first[2:] + second
+    path = tmp_path / "picture.jpg"
+    path.write_bytes(data)
+    with open_media(path) as media:
+        findings = claims(reader.read_facts(media), media)
+    assert noted(findings) == claimed
