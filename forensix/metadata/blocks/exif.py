@@ -5,6 +5,7 @@ broken and still yield its other tags. Keys: ``exif.<Tag>`` (all directories), `
 directory is ``exif.thumb.<Tag>``. Source: TIFF 6.0; CIPA DC-008 (Exif 3.0).
 """
 
+import math
 import struct
 from dataclasses import dataclass, field
 from typing import Any
@@ -182,7 +183,7 @@ class _Walker:
         value = self.data[position : position + n_bytes] if is_table else self.value(kind, position, n_values)
         if label == "UserComment" and isinstance(value, bytes):
             value = _comment(value)
-        elif label.startswith("XP") and isinstance(value, bytes | tuple | list):
+        elif label.startswith("XP") and kind in (1, 7) and isinstance(value, bytes | list):
             value = bytes(value).decode("utf-16-le", "replace").rstrip("\0")
         self.fact(_key(name, label), value, place, position)
         return tag, value, position
@@ -276,4 +277,5 @@ def _degrees(value: Any) -> float | None:
     if not parts or not all(isinstance(p, int | float) for p in parts[:1]):
         return None
     known = [float(p) if isinstance(p, int | float) else 0.0 for p in parts[:3]]
-    return float(sum(part / 60**i for i, part in enumerate(known)))
+    degrees = float(sum(part / 60**i for i, part in enumerate(known)))
+    return degrees if math.isfinite(degrees) else None

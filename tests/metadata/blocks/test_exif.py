@@ -1,5 +1,6 @@
 """EXIF directories: values with their places, and what a broken directory says."""
 
+import math
 import struct
 
 import pytest
@@ -95,3 +96,19 @@ def test_many_sub_directories_are_bounded() -> None:
     tiff = read(block)
     assert any("5000 sub-directories" in p.message for p in tiff.problems)
     assert len(tiff.nodes) <= exif.MAX_DIRECTORIES
+
+
+@pytest.mark.parametrize("degrees", [math.nan, math.inf])
+def test_a_position_that_is_no_number_is_none(degrees: float) -> None:
+    """Two numbers of double precision, where three fractions are usual."""
+    values = struct.pack("<4d", degrees, 0, 12.5, 0)
+    entries = b"".join(struct.pack("<HHII", tag, 12, 2, at) for tag, at in ((2, 56), (4, 72)))
+    gps = struct.pack("<H", 2) + entries + bytes(4)
+    block = b"II*\0" + struct.pack("<IHHHIII", 8, 1, make.GPS_IFD, make.LONG, 1, 26, 0) + gps + values
+    assert [f.key for f in read(block).facts if f.key.startswith("gps.")] == ["gps.longitude"]
+
+
+def test_a_title_of_another_type_hides_nothing_behind_it() -> None:
+    block = make.tiff_block([(0x9C9B, make.SHORT, [300, 301, 302]), (0x9C9C, make.RATIONAL, [1.5])])
+    facts = values(read(block))
+    assert facts["exif.XPTitle"] == [300, 301, 302] and facts["exif.XPComment"] == 1.5
