@@ -259,8 +259,8 @@ def own_role(item: Any) -> str:
         "DSS": "validation data",
         "VRI": "validation data",
     }
-    if kind in by_type:
-        return by_type[str(kind)]
+    if isinstance(kind, Name) and kind in by_type:
+        return by_type[kind]
     if "ByteRange" in item:
         return "signature"
     if "FT" in item:

@@ -72,6 +72,15 @@ def test_each_revision_is_told_with_its_bytes_and_its_words(tmp_path: Path) -> N
     assert all(r["in_chain"] for r in rows)
 
 
+@pytest.mark.parametrize("body", [b"<< /Type [1] >>", b"<< /Type << >> >>", b"<< /Type (Page) /S [1] /Subtype [1] >>"])
+def test_an_object_of_a_type_that_is_no_name_hides_no_revision(body: bytes, tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    path.write_bytes(appended(path.read_bytes(), {900: body}))
+    facts = pdf.read(str(path))
+    assert [f.value["index"] for f in facts.all("pdf.revision")] == [1, 2]
+    assert not any("cannot be read" in p.message for p in facts.problems)
+
+
 def test_a_rewritten_object_that_is_the_same_is_no_change(tmp_path: Path) -> None:
     path = page(tmp_path / "a.pdf")
     data, number = path.read_bytes(), content_number(path)
