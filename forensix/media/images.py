@@ -5,7 +5,9 @@ orientation of EXIF applied. Colour profiles are not: detectors see the stored v
 done in strips of rows, so that memory stays near one decoded image.
 """
 
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PIL import ExifTags, Image, UnidentifiedImageError
@@ -20,6 +22,10 @@ _STRIP_ROWS = 256
 LARGE_PIXELS = 60_000_000
 """A larger JPEG that is wanted small is decoded at a fraction of its size."""
 
+MAX_SCANNED_PIXELS = 2_000_000_000
+"""Pixels times scans: each scan of a progressive JPEG goes over the whole picture, and ten or so are usual."""
+
+_NEXT_MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]", re.DOTALL)
 _DAMAGE = (OSError, SyntaxError, ValueError, EOFError, LookupError, TypeError, ArithmeticError)
 """What Pillow's plug-ins are known to raise on damaged files, apart from its own errors."""
 
@@ -33,6 +39,8 @@ def probe(source: dict[str, str], max_pixels: int) -> dict[str, int | None]:
     """Return width, height (as displayed) and number of frames from the header, without decoding pixels."""
     with _open(source, max_pixels) as image:
         width, height = image.size
+        if source["slug"] == "jpeg":
+            _check_scans(source, width, height)
         if source["slug"] != "tiff" and _orientation(image) >= 5:
             width, height = height, width
         try:
@@ -40,6 +48,19 @@ def probe(source: dict[str, str], max_pixels: int) -> dict[str, int | None]:
         except _DAMAGE:
             n_frames = None
     return {"width_px": width, "height_px": height, "n_frames": n_frames}
+
+
+def _check_scans(source: dict[str, str], width: int, height: int) -> None:
+    """Raise `LimitExceeded` for a JPEG with so many scans that decoding it takes minutes."""
+    most = MAX_SCANNED_PIXELS // (width * height)
+    data, at, n_scans = Path(source["path"]).read_bytes(), 2, 0
+    while (marker := _NEXT_MARKER.search(data, at)) is not None and marker[0] != b"\xff\xd9":
+        n_scans += marker[0] == b"\xff\xda"
+        if n_scans > most:
+            raise LimitExceeded(
+                f"{source['name']} has more than {most} scans; the limit for {width} x {height} pixels is {most}"
+            )
+        at = marker.end() + int.from_bytes(data[marker.end() : marker.end() + 2], "big")
 
 
 def decode(source: dict[str, str], max_pixels: int, max_side_px: int | None) -> "np.ndarray":

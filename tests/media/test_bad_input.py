@@ -155,6 +155,19 @@ def test_an_image_of_too_many_pixels_is_not_decoded() -> None:
     assert time.monotonic() - start < 10
 
 
+@pytest.mark.parametrize(("n_scans", "refused"), [(100, False), (600, True)])
+def test_a_jpeg_whose_scans_take_minutes_is_not_decoded(n_scans: int, refused: bool, tmp_path: Path) -> None:
+    path = write_image(tmp_path / "scans.jpg", np.zeros((2000, 2000, 3), np.uint8), progressive=True)
+    data = path.read_bytes()
+    path.write_bytes(data[:-2] + data[data.rindex(b"\xff\xda") : -2] * n_scans + b"\xff\xd9")
+    if refused:
+        with pytest.raises(LimitExceeded, match=r"more than 500 scans; the limit for 2000 x 2000 pixels is 500"):
+            open_media(path)
+    else:
+        with open_media(path) as media:
+            assert media.info.width_px == 2000
+
+
 @pytest.mark.parametrize("kind", [np.uint8, np.int16, np.float32])
 def test_channels_that_cancel_each_other_are_heard(kind: type, tmp_path: Path) -> None:
     t = np.arange(32_000) / 16_000
