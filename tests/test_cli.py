@@ -19,7 +19,7 @@ from scipy.io import wavfile
 from forensix import schema
 from forensix.cli import build_parser, main
 from forensix.report import Report
-from tests.making import raw_png
+from tests.making import raw_png, write_image
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -108,6 +108,7 @@ def test_a_truncated_video_is_an_error_for_its_frames_and_a_claim_for_its_struct
         ("analyze", "a.jpg", "--task", "nonesuch"),
         ("analyze", "a.jpg", "--component", "nonesuch=aasist"),
         ("analyze", "a.jpg", "--component", "spoof"),
+        ("analyze", "a.jpg", "--private-host", "http://localhost/"),
         ("analyze", "a.jpg", "--html", "no/such/folder/report.html"),
         ("analyze",),
         ("nonesuch",),
@@ -179,6 +180,22 @@ def test_without_explanations_there_are_verdicts_only(tone: Path, capsys: pytest
 def test_an_unknown_model_is_an_error_that_lists_the_known(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("models", "show", "nonesuch") == 1
     assert "forensix-spoof" in capsys.readouterr().err
+
+
+def test_an_unknown_component_is_told_although_no_task_asks_for_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_image(tmp_path / "a.png", np.zeros((64, 64, 3), np.uint8))
+    assert run("analyze", str(path), "--component", "spoof=nonesuch") != 0
+    said = capsys.readouterr()
+    assert "no spoof component named 'nonesuch'" in said.err and not said.out
+
+
+def test_what_models_cannot_do_is_said_once_for_all_inputs(tone: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("analyze", str(tone), str(tone), "--task", "forensic_analysis") == 0
+    printed = capsys.readouterr().out
+    assert printed.count("SHA-256") == 2 and printed.count("limits of file forensics") == 1
+    assert printed.index("limits of") > printed.rindex("SHA-256")
 
 
 def test_a_missing_model_names_the_remedy(

@@ -58,7 +58,9 @@ def _analyze(options: argparse.Namespace) -> int:
     if options.jobs is not None and options.jobs < 1:
         raise UsageError(f"--jobs takes a number from 1 up: got {options.jobs}")
     from forensix.media import sandbox
+    from forensix.media.addresses import check_hosts
 
+    check_hosts(options.private_host)
     # It starts, and loads what most files need, while this process imports what analyses.
     sandbox.prepare(("forensix.media.images", "forensix.media.streams", "numpy", "scipy.fft", "jpeglib"))
     from forensix.batch import analyze_many
@@ -72,16 +74,20 @@ def _analyze(options: argparse.Namespace) -> int:
         private_hosts=options.private_host,
         executor="here" if options.jobs == 1 else options.jobs,
         progress=sys.stderr.isatty() and not (options.json or options.quiet),
-        **command_line.chosen(options),
+        **command_line.checked(command_line.chosen(options)),
     )
-    failed = False
+    failed, limits = False, dict[str, str]()
     with ExitStack() as files:
         keep = _keepers(options, files)
         for report in reports:
             failed |= report.failed
-            _show(report, options)
+            _show(report, options, limits)
             for take in keep:
                 take(report)
+    if limits:
+        from forensix.report.terminal import print_limits
+
+        print_limits(limits)
     for path in (options.html, options.csv, options.output and options.output / "index.html"):
         if path and not options.quiet:
             print(f"written: {path}", file=sys.stderr)
@@ -141,7 +147,8 @@ def _harmless(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
-def _show(report: "Report", options: argparse.Namespace) -> None:
+def _show(report: "Report", options: argparse.Namespace, limits: dict[str, str]) -> None:
+    """Print a report; with several inputs, what its models cannot do goes into ``limits``, to be said once."""
     if options.json:
         print(report.to_json(), flush=True)
     elif report.error:
@@ -152,6 +159,9 @@ def _show(report: "Report", options: argparse.Namespace) -> None:
     else:
         from rich.console import Console
 
-        from forensix.report.terminal import print_report
+        from forensix.report.terminal import limits_of, print_report
 
-        print_report(report, Console())
+        is_one = len(options.inputs) == 1
+        print_report(report, Console(), limits=is_one)
+        if not is_one:
+            limits.update(limits_of(report))

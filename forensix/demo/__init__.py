@@ -104,7 +104,7 @@ def run(folder: Path) -> int:
 
     from forensix.batch import analyze_many
     from forensix.report import save_page
-    from forensix.report.terminal import print_report
+    from forensix.report.terminal import limits_of, print_limits, print_report
 
     console = Console()
     if folder.exists() and not folder.is_dir():
@@ -112,10 +112,12 @@ def run(folder: Path) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     console.print(f"making {len(FILES)} pictures, videos, recordings and documents ...", style="dim")
     paths = [path for make in _MAKERS for path in make(folder) if path.name in FILES]
-    reports = []
+    reports, limits = [], dict[str, str]()
     for report in analyze_many([str(path) for path in paths]):
-        print_report(report, console)
+        print_report(report, console, limits=False)
+        limits |= limits_of(report)
         reports.append(report)
+    print_limits(limits, console)
     page = folder / "report.html"
     save_page(reports, page)
     _compare(reports, console)

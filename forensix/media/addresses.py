@@ -7,11 +7,16 @@ RFC 9637 (documentation).
 """
 
 import ipaddress
+import re
 import socket
 import threading
+from collections.abc import Collection
 
-from forensix.errors import FetchError
+from forensix.errors import FetchError, UsageError
 from forensix.media.sniff import shorten
+
+HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.?|\[?[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]+(?:%\w+)?\]?")
+"""A name or an address, an IPv6 one in brackets or not."""
 
 _V6_PUBLIC = ipaddress.IPv6Network("2000::/3")
 _V6_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
@@ -25,6 +30,15 @@ _V4_REFUSED = tuple(
         "168.63.129.16/32",  # a cloud's metadata service on an otherwise public address
     )
 )
+
+
+def check_hosts(private_hosts: Collection[str]) -> None:
+    """Raise `UsageError` unless they are names or addresses of hosts: another text opens nothing."""
+    if isinstance(private_hosts, str):
+        raise UsageError(f"private_hosts is a list of hosts: write private_hosts=[{private_hosts!r}]")
+    wrong = next((host for host in private_hosts if not HOST.fullmatch(str(host))), None)
+    if wrong is not None:
+        raise UsageError(f"a private host is a name or an address, without scheme, port and path: {shorten(wrong)!r}")
 
 
 def is_public(address: str) -> bool:

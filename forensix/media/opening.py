@@ -16,6 +16,7 @@ from typing import Any
 
 from forensix.errors import BrokenMedia, InputNotFound, LimitExceeded
 from forensix.media import sniff
+from forensix.media.addresses import check_hosts
 from forensix.media.input import Input, Source, as_input
 from forensix.media.medium import STREAM_BYTES, Media, described, state_of
 from forensix.media.sandbox import call
@@ -52,12 +53,15 @@ def open_media(
         Larger, longer or wider than ``limits``.
     FetchError
         A URL that cannot, or must not, be fetched.
+    UsageError
+        ``private_hosts`` holds what is no host.
 
     Examples
     --------
     >>> with open_media("photo.jpg") as media:  # doctest: +SKIP
     ...     media.kind, media.info.width_px, media.image().shape
     """
+    check_hosts(private_hosts)
     medium_input = (
         source if isinstance(source, Input) else as_input(source, name=name, sample_rate=sample_rate, limits=limits)
     )

@@ -4,7 +4,7 @@ Text from files never reaches the terminal as it is: hidden and control characte
 nothing is read as markup.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -204,7 +204,7 @@ def _display(pen: _Pen, item: Evidence) -> Iterator[RenderableType]:
         assert_never(item)
 
 
-def _section(pen: _Pen, section: Section, explained: bool) -> Iterator[RenderableType]:
+def _section(pen: _Pen, section: Section, explained: bool, with_limits: bool) -> Iterator[RenderableType]:
     yield _verdict_line(pen, section)
     if not explained:
         error = [pen.text(section.error)] if section.error else []
@@ -226,8 +226,13 @@ def _section(pen: _Pen, section: Section, explained: bool) -> Iterator[Renderabl
     if section.pictures:
         pictures = words.plural(len(section.pictures), "picture")
         body.append(Text(f"{pictures} of evidence (see the HTML report)", "dim"))
-    body += [Text(f"limits of {name}: ", "dim").append_text(pen.text(limits, "dim")) for name, limits in section.limits]
+    if with_limits:
+        body += [_limits(pen, name, limits) for name, limits in section.limits]
     yield Padding(Group(*body), (0, 0, 0, 2))
+
+
+def _limits(pen: _Pen, name: str, limits: str) -> Text:
+    return pen.text(f"limits of {name}: ", "dim").append_text(pen.text(limits, "dim"))
 
 
 def _identity(pen: _Pen, report: Report) -> Iterator[RenderableType]:
@@ -249,6 +254,8 @@ class ReportView:
     """A report that rich can print; it looks at the console to choose what to draw with."""
 
     report: Report
+    limits: bool = True
+    """Whether to say what each model cannot do."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         report = self.report
@@ -264,10 +271,14 @@ class ReportView:
         parts += [Text("warning: ", "bold").append_text(pen.text(warning)) for warning in report.warnings]
         for section in sections(report):
             parts.append(Text())
-            parts += _section(pen, section, report.settings.get("explain") is not False)
+            parts += _section(pen, section, _explained(report), self.limits)
         if not report.tasks and not report.error:
             parts.append(Text("No analysis was run on this input."))
         yield Panel(Group(*parts), title=pen.text(report.name, "bold", limit=NAME_LIMIT), title_align="left")
+
+
+def _explained(report: Report) -> bool:
+    return report.settings.get("explain") is not False
 
 
 def render(report: Report) -> ReportView:
@@ -275,6 +286,28 @@ def render(report: Report) -> ReportView:
     return ReportView(report)
 
 
-def print_report(report: Report, console: Console | None = None) -> None:
-    """Print a report; without colour, and in ASCII where need be, when the output is not a terminal."""
-    (console or Console()).print(render(report), highlight=False)
+def print_report(report: Report, console: Console | None = None, *, limits: bool = True) -> None:
+    """Print a report; without colour, and in ASCII where need be, when the output is not a terminal.
+
+    Without ``limits`` it does not say what each model cannot do: for several reports `print_limits` says it once.
+    """
+    (console or Console()).print(ReportView(report, limits), highlight=False)
+
+
+def limits_of(report: Report) -> dict[str, str]:
+    """Return what each model of a report cannot do, by its name; nothing where no evidence was asked for."""
+    return dict(pair for section in sections(report) for pair in section.limits) if _explained(report) else {}
+
+
+@dataclass(frozen=True)
+class _LimitsView:
+    limits: Mapping[str, str]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        pen = _Pen(options.encoding, options.ascii_only, options.max_width)
+        yield from (_limits(pen, name, limits) for name, limits in self.limits.items())
+
+
+def print_limits(limits: Mapping[str, str], console: Console | None = None) -> None:
+    """Print what models cannot do, see `limits_of`."""
+    (console or Console()).print(_LimitsView(limits), highlight=False)

@@ -12,14 +12,13 @@ from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from forensix.errors import UsageError
+from forensix.media.addresses import HOST
 
 Names = Annotated[tuple[str, ...], NoDecode]
 """Comma separated in the environment."""
 
 # A folder, as fsspec reads it: neither a scheme of another kind nor a chain of file systems.
 _LOCAL = re.compile(r"(?:(?:file|local):(?://)?)?((?!.*(?:://|::)).*)", re.DOTALL)
-# A name or an address, an IPv6 one in brackets or not.
-_HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.?|\[?[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]+(?:%\w+)?\]?")
 # A host that vanishes says nothing: without these a connection to it, and what waits for it, hangs for hours.
 _LIBPQ = {
     "application_name": "forensix",
@@ -106,7 +105,7 @@ class Settings(BaseSettings):
     @classmethod
     def _hosts(cls, value: Names) -> Names:
         for host in value:
-            if not _HOST.fullmatch(host):
+            if not HOST.fullmatch(host):
                 raise ValueError("give names or addresses of hosts, without scheme, port and path")
         return value
 

@@ -72,6 +72,7 @@ def test_cameras_and_editors_are_no_generators(text: str):
     [
         ("exif.Software", "gemini-user 6.0.1 MXB48T V8.0.2.0.MAAMIDG release-keys"),
         ("exif.HostComputer", "gemini.local"),
+        ("exif.Make", "Firefly"),
         ("exif.Artist", "Sora Kim"),
         ("exif.Artist", "Sora"),
         ("iptc.By-line", "Departamento de Imagen"),

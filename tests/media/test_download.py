@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from forensix.errors import FetchError, LimitExceeded, UnsupportedMedia
+from forensix.errors import FetchError, LimitExceeded, UnsupportedMedia, UsageError
 from forensix.media import Limits, open_media
 from forensix.media.addresses import is_public
 from tests.making import write_image
@@ -302,3 +302,9 @@ def test_a_page_of_no_platform_is_said_to_be_one(site: Site, listener) -> None:
         open_media(f"{site.url}/watch", private_hosts=LOCAL)
     # The generic extractor would have followed the page.
     assert (len(site.hits), listener.contacts) == (1, 0)
+
+
+@pytest.mark.parametrize("hosts", ["localhost", ["http://localhost/"], ["localhost:8000"]])
+def test_what_is_no_host_is_refused_before_anything_is_opened(hosts: object, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="host"):
+        open_media(tmp_path / "none.png", private_hosts=hosts)  # type: ignore[arg-type]

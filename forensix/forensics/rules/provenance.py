@@ -60,6 +60,9 @@ TEXT_KEYS = (
 EDITED = re.compile(r"^\W*edited (with|using|by|in) |\"genAIType\":", re.IGNORECASE)
 """What programs write that change photographs: words of Google's, and the record of Samsung's gallery."""
 
+FLUX_MAKER = "Black Forest Labs"
+"""What FLUX writes for the maker of the camera. Others have to be credited there, as cameras bear their names."""
+
 TAGS = (
     (re.compile(r'^"?(invokeai_metadata|invokeai_graph|sd-metadata)"?$', re.IGNORECASE), "stable-diffusion"),
     (re.compile(r"^(sui_image_params)$", re.IGNORECASE), "stable-diffusion"),
@@ -131,7 +134,7 @@ def _is_mark(fact: Fact) -> bool:
     name = key.rsplit(".", 1)[-1]
     if key.startswith(("png.text.", "xmp.")) and any(pattern.search(name) for pattern, _ in TAGS):
         return "AIGC" not in name or is_labelled(str(value)[:MAX_TEXT])
-    if key == "exif.Make" and len(str(value)) < 40 and _generator(value):
+    if key == "exif.Make" and (value == FLUX_MAKER or by_credit(value)):
         return True
     return _is_text(key) and isinstance(value, str) and is_recipe(name, value[:MAX_TEXT])
 
