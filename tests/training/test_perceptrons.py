@@ -62,7 +62,7 @@ def test_the_networks_start_apart_and_a_far_statistic_counts_as_the_farthest(vie
     with torch.inference_mode():
         votes = network(torch.from_numpy(far.astype(np.float32)))
     assert votes.shape == (3, VOTES) and votes[0].unique().numel() == VOTES
-    assert torch.equal(votes[1], votes[2])
+    torch.testing.assert_close(votes[1], votes[2])
     edge = np.zeros((1, WIDTH))
     edge[0, 0] = float(network.mean[0] + FAR * network.scale[0])
     np.testing.assert_allclose(logits(network, edge), logits(network, far[1:2]), atol=1e-4)

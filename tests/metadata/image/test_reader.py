@@ -198,7 +198,7 @@ def test_metadata_without_end_is_left_and_said_to_be(format: str, tmp_path: Path
     if format == "jpeg":
         data = make.jpeg(*[make.xmp_segment(packet.decode())] * 30)
     else:
-        data = make.png(*[make.chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + packet)] * 30)
+        data = make.png(*[png_chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + packet)] * 30)
     facts = facts_of(data, format, tmp_path)
     assert len(facts.items) < 22_500 and facts.get("image.size") == [64, 48]
     assert [(p.unread, p.grave) for p in facts.problems if "metadata" in p.message] == [(True, False)]
