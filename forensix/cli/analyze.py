@@ -61,10 +61,12 @@ def _analyze(options: argparse.Namespace) -> int:
     from forensix.media.addresses import check_hosts
 
     check_hosts(options.private_host)
+    choices = command_line.chosen(options)
     # It starts, and loads what most files need, while this process imports what analyses.
     sandbox.prepare(("forensix.media.images", "forensix.media.streams", "numpy", "scipy.fft", "jpeglib"))
     from forensix.batch import analyze_many
 
+    command_line.check(choices)
     reports = analyze_many(
         options.inputs,
         options.task,
@@ -74,7 +76,7 @@ def _analyze(options: argparse.Namespace) -> int:
         private_hosts=options.private_host,
         executor="here" if options.jobs == 1 else options.jobs,
         progress=sys.stderr.isatty() and not (options.json or options.quiet),
-        **command_line.checked(command_line.chosen(options)),
+        **choices,
     )
     failed, limits = False, dict[str, str]()
     with ExitStack() as files:

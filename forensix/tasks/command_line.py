@@ -44,10 +44,8 @@ def chosen(options: argparse.Namespace) -> dict[str, Any]:
     return choices
 
 
-def checked(choices: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was said for those who analyse in another folder, after checking that it can be had here.
-
-    No network is loaded.
+def check(choices: Mapping[str, Any]) -> None:
+    """Check that what was said can be had here; no network is loaded.
 
     Raises
     ------
@@ -57,20 +55,31 @@ def checked(choices: Mapping[str, Any]) -> dict[str, Any]:
         There is no such component, or its weights are not here.
     """
     from forensix.models import Placement, check_component
-    from forensix.models.store import is_place
     from forensix.tasks.task import check_slots
 
-    components = {slot: str(name) for slot, name in choices.items() if slot not in WHERE}
     Placement(choices["device"], choices["batch_size"]).check()
+    components = _components(choices)
     check_slots(components)
     for slot, name in components.items():
         check_component(slot, name)
+
+
+def checked(choices: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was said for those who analyse in another folder, after the same checks as `check`."""
+    from forensix.models.store import is_place
+
+    check(choices)
+    components = _components(choices)
     where = {name: choices[name] for name in WHERE}
     return where | {slot: os.path.abspath(name) if is_place(name) else name for slot, name in components.items()}
 
 
+def _components(choices: Mapping[str, Any]) -> dict[str, str]:
+    return {slot: str(name) for slot, name in choices.items() if slot not in WHERE}
+
+
 def spelled(choices: Mapping[str, Any]) -> list[str]:
     """Return what was said as the arguments of a command."""
-    components = [f"--component={slot}={name}" for slot, name in choices.items() if slot not in WHERE]
+    components = [f"--component={slot}={name}" for slot, name in _components(choices).items()]
     batch = [] if choices["batch_size"] is None else [f"--batch-size={choices['batch_size']}"]
     return [f"--device={choices['device']}", *batch, *components]
