@@ -87,6 +87,19 @@ class DetailGap(_Record):
     """Gaps of recorded faces: the least, the mean, the one that 5 % lie above, the greatest."""
 
 
+class FaceShare(_Record):
+    """What faces in a picture add to the score of a detector of generated pictures.
+
+    To the logit of the picture comes ``weight`` times that of its faces (`forensix.faces.verdict.file_logit`), and
+    ``shift``. Of a picture without a face that can be judged, and of videos, the picture's stands alone.
+    """
+
+    classifier: str
+    """Name of the face classifier that it was fitted with."""
+    weight: Annotated[float, Field(ge=0)]
+    shift: float = 0.0
+
+
 FileName = Annotated[str, Field(pattern=r"^[^/\\]+$")]
 
 
@@ -133,6 +146,9 @@ class ModelCard(_Record):
     inconclusive_video: tuple[float, float] | None = None
     """The same for videos, of a model that judges pictures too; ``None`` where they have no bounds of their own.
     With the bounds 0 and 1 none is called fake on the wire either."""
+    faces: FaceShare | None = None
+    """For detectors of generated pictures; ``None`` where faces add nothing. With it, bounds and threshold are of what
+    picture and faces say together."""
     pooling: Pooling | None = None
     """For face classifiers; ``None`` stands for the defaults."""
     detail_gap: DetailGap | None = None

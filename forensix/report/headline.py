@@ -38,7 +38,8 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str]) -> str:
             undecided[_subjects(description.subject, outcome.n_subjects)] = outcome.n_subjects
         elif name == "fake":
             score = "" if outcome.score is None else f" (score {score_text(outcome.score)})"
-            synthetic.append(f"{description.finding}{score}")
+            finding = (outcome.of_part and description.part_finding) or description.finding
+            synthetic.append(f"{finding}{score}")
         elif isinstance(outcome.result, ForensicResult) and name in SEVERITIES[:2]:
             claims = _claims(outcome.result)
         elif name in ("real", "benign", "no_claims"):

@@ -105,7 +105,8 @@ def verdict(task: str, outcome: Outcome) -> Verdict:
         word = {"critical": "Critical claims", "suspect": "Suspect claims", "benign": "Nothing suspect"}[name]
         return Verdict(word, name, meaning)
     plain = Verdict(name.replace("_", " ").capitalize(), name if name in ("fake", "real") else "none", "")
-    return describe(task).verdicts.get(name, plain)
+    known = describe(task).verdicts
+    return known["part"] if outcome.of_part and name == "fake" and "part" in known else known.get(name, plain)
 
 
 def task_title(task: str) -> str:

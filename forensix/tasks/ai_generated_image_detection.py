@@ -1,8 +1,9 @@
 """``ai_generated_image_detection``: was a picture or a video made by a generator, and by which?
 
-A pixel model scores the picture, or frames spread over the video. Where the file says of itself that a generator made
-it, or its pixels carry a generator's watermark, hidden or for all to see, that outweighs what the pixels look like;
-where there is no such mark, nothing follows from that.
+A pixel model scores the picture, or frames spread over the video; what is said of faces in a picture is weighed with
+it (`forensix.tasks.face_share`). Where the file says of itself that a generator made it, or its pixels carry a
+generator's watermark, hidden or for all to see, that outweighs what the pixels look like; where there is no such mark,
+nothing follows from that.
 """
 
 import itertools
@@ -28,6 +29,7 @@ from forensix.synthetic.visible_marks import VisibleMark, visible_mark
 from forensix.synthetic.watermark import Watermark
 from forensix.tasks.catalogue import AI_GENERATED_IMAGE_DETECTION
 from forensix.tasks.evidence import Curve, Evidence, Outcome, Picture, Table
+from forensix.tasks.face_share import said_of_faces
 from forensix.tasks.forensic_analysis import facts_of
 from forensix.tasks.pictures import jpeg_uri, outlined, score_colour
 from forensix.tasks.task import Options, component, component_label
@@ -94,7 +96,10 @@ class GeneratedImageDetection:
         detector = component(self, "image_detector", options)
         options.progress("looking at pixels", 0.0)
         scored = _score_frames(media, detector)
-        pixel_score = scored.scores[0] if len(scored.scores) == 1 else aggregate_frames(scored.scores)
+        whole_score = scored.scores[0] if len(scored.scores) == 1 else aggregate_frames(scored.scores)
+        options.progress("looking at faces", 0.4)
+        faces = said_of_faces(media, detector, options)
+        pixel_score = faces.joined(whole_score) if faces else whole_score
         options.progress("reading provenance", 0.6)
         reader = component(self, "watermark", options)
         # A video's encoder leaves nothing of a mark, and its frames are seldom of the size that was generated.
@@ -106,8 +111,9 @@ class GeneratedImageDetection:
         doubts = _doubts(scored.strongest, facts)
         # What the pixels cannot decide they do not call fake, on the wire either.
         class_name = "fake" if marks.kinds else "real" if doubts else class_of(score, detector, media.kind)
+        looks_whole = class_of(pixel_score, detector, media.kind) == "fake" and not doubts
         inconclusive = not marks.kinds and (bool(doubts) or is_inconclusive(score, detector, media.kind))
-        used = [detector, *([reader] if watermark else [])]
+        used = [detector, *([faces.classifier] if faces else []), *([reader] if watermark else [])]
         attributions: tuple[Attribution, ...] | None = None
         if class_name == "fake" and not options.score_only:
             options.progress("naming the generator", 0.7)
@@ -131,10 +137,14 @@ class GeneratedImageDetection:
             result=result,
             score=score,
             evidence=_evidence(scored, detector, marks) if options.explain else (),
-            notes=_notes(marks, pixel_score, scored, doubts),
+            notes=(
+                *([faces.note(whole_score)] if faces else []),
+                *_notes(marks, pixel_score, scored, doubts),
+            ),
             models=tuple(component_label(part) for part in used),
             summary=_summary(class_name, marks, pixel_score, attributions, inconclusive),
             inconclusive=inconclusive,
+            of_part=marks.kinds == ("provenance",) and is_partial(marks.facts) and not looks_whole,
             frame_scores=tuple(zip(scored.times_ms, scored.scores, strict=True)) if media.kind == "video" else (),
         )
 

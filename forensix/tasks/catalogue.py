@@ -48,6 +48,8 @@ class TaskDescription:
     """What it judges, as a sentence about the whole file calls it: ``"the voice"``."""
     finding: str = ""
     """What ``fake`` means, as that sentence calls it: ``"a synthetic voice"``."""
+    part_finding: str = ""
+    """The same where only a part is said to be fake; its verdict is the one named ``part``."""
     event: str = ""
     """Name of the webhook event; by default that of the task and ``_complete``."""
     options: tuple[str, ...] = ("explain",)
@@ -118,11 +120,13 @@ AI_GENERATED_IMAGE_DETECTION = TaskDescription(
     title="AI-generated picture",
     subject="the picture",
     finding="a picture made by a generator",
+    part_finding="a picture of which a generator made or changed a part",
     event="ai_generated_image_detection_analysis_complete",
     deciding_slot="image_detector",
     reads_origin=True,
     verdicts={
         "fake": Verdict("Looks generated", "fake", "judged to be made by a generator"),
+        "part": Verdict("Partly generated", "fake", "the file says so of a part, not of the whole"),
         "real": Verdict("Looks photographed", "real", "not judged to be made by a generator"),
     },
     slots={

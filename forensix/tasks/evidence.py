@@ -206,6 +206,8 @@ class Outcome:
     holds all where it is inconclusive, else those that could be judged."""
     remark: str = ""
     """A clause for the sentence on top of a report: what a reader has to know although no verdict rests on it."""
+    of_part: bool = False
+    """Whether what makes it fake was said of a part of the medium alone, as of a picture that was retouched."""
 
 
 def check_outcome(outcome: Outcome) -> None:

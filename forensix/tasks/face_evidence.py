@@ -1,19 +1,19 @@
 """What `face_manipulation` shows: the video with boxes, the score of each face over time, crops and heat maps."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from forensix.faces import FaceTrack, Still
+from forensix.faces import Still
 from forensix.faces.verdict import odd_gap
 from forensix.models import DetailGap
 from forensix.synthetic.overlay import draw_heatmap, fitted
 from forensix.tasks.evidence import FACE_HEATMAP_CAPTION, Bound, Bounds, Curve, Evidence, Film, Picture, Span, Timeline
 from forensix.tasks.film import film_uri
+from forensix.tasks.judged_faces import JudgedFace
 from forensix.tasks.pictures import jpeg_uri, outlined, score_colour
 from forensix.tasks.verdicts import score_text
 
@@ -24,36 +24,6 @@ ABOUT_DETAIL = (
     "recorded ones lie there too, and no score moves."
 )
 _SCALE_PX = 34
-
-
-@dataclass(frozen=True)
-class JudgedFace:
-    """One track and what the classifier says of it; ``doubt`` says in words why it is not judged, if it is not."""
-
-    track: FaceTrack
-    crop_scores: NDArray[np.float64]
-    score: float
-    detail_gap: float = float("nan")
-    """How much less fine detail it holds than its surroundings (`forensix.faces.detail_gap`), the middle frame's."""
-    doubt: str = ""
-    differs: bool = False
-    """Whether a part of it differs from the rest beyond the bound of what marks such parts."""
-
-    @property
-    def strongest(self) -> int:
-        """Index of the crop that speaks most for the score."""
-        return int(np.argmax(self.crop_scores))
-
-    def score_at(self, ms: float) -> float | None:
-        """Return the score of the nearest crop, none where the face is not judged."""
-        if self.doubt:
-            return None
-        return float(self.crop_scores[int(np.argmin(np.abs(self.track.crop_ms - ms)))])
-
-    def box_at(self, index: int) -> NDArray[np.float64] | None:
-        """Return the box in a frame of the original, none where the face is not seen."""
-        rows = np.flatnonzero(self.track.frame_idx == index)
-        return self.track.boxes[rows[0]] if len(rows) else None
 
 
 def face_evidence(

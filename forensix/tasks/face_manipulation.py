@@ -19,14 +19,15 @@ from numpy.typing import NDArray
 
 from forensix.calibration import logit, sigmoid
 from forensix.errors import UsageError
-from forensix.faces import FaceTrack, is_ffhq_aligned, stills, track
-from forensix.faces.verdict import ODD_SHARE, doubt, face_logit, file_logit, middle_gap, odd_gap
+from forensix.faces import FaceTrack, is_ffhq_aligned, stills
+from forensix.faces.verdict import ODD_SHARE, odd_gap
 from forensix.media import Media
-from forensix.models import DetailGap, Pooling
+from forensix.models import DetailGap
 from forensix.schema import FaceExplanation, FaceResult, ManipulationType, Track
 from forensix.tasks.catalogue import FACE_MANIPULATION
 from forensix.tasks.evidence import Outcome
-from forensix.tasks.face_evidence import JudgedFace, detail_bounds, face_evidence, heated, n_measured, preview_uri
+from forensix.tasks.face_evidence import detail_bounds, face_evidence, heated, n_measured, preview_uri
+from forensix.tasks.judged_faces import JudgedFace, faces_score, judge_faces
 from forensix.tasks.pictures import jpeg_uri
 from forensix.tasks.task import Options, component, component_label
 from forensix.tasks.verdicts import checked, class_of, is_inconclusive, is_mute, probability_of, upper_of
@@ -59,10 +60,10 @@ class FaceManipulation:
             options.progress("finding and following faces", 0.6 * share)
 
         followed(0.0)
-        tracks = track(media, detector=detector, progress=followed)
+        found = judge_faces(media, classifier, detector=detector, progress=followed)
         frames = stills(media, detector=detector)
         duration_s = (media.info.duration_s or 0.0) if media.kind == "video" else None
-        if not tracks:
+        if not found:
             return Outcome(
                 FaceResult(class_name="no_faces"),
                 None,
@@ -72,17 +73,14 @@ class FaceManipulation:
                 preview=None if options.score_only else preview_uri(frames, (), PREVIEW_PX),
                 summary="No face was found, so there is none to judge.",
             )
-        pooling = getattr(getattr(classifier, "card", None), "pooling", None) or Pooling()
-        options.progress(f"judging {_faces(len(tracks))}", 0.6)
         lacked = getattr(getattr(classifier, "card", None), "detail_gap", None) if media.kind == "video" else None
-        faces = _judged(tracks, classifier, pooling, is_video=media.kind == "video")
-        if regions is not None:
-            faces = _differing(faces, regions, media.kind)
+        options.progress(f"judging {_faces(len(found))}", 0.7)
+        faces = list(found) if regions is None else _differing(found, regions, media.kind)
         faces.sort(key=lambda face: (bool(face.doubt), -face.score))
         judged = [face for face in faces if not face.doubt]
-        score = float(sigmoid(file_logit(logit([face.score for face in judged])))) if judged else None
+        score = faces_score(judged)
         class_name = "real" if score is None else class_of(score, classifier, media.kind)
-        aligned = [face.id for face in tracks if media.kind == "image" and _is_aligned(face, media)]
+        aligned = [face.track.id for face in found if media.kind == "image" and _is_aligned(face.track, media)]
         options.progress("drawing what was found", 0.9)
         explanation = None
         if options.explain and class_name == "fake":
@@ -115,19 +113,6 @@ class FaceManipulation:
             remark=PLACEMENT_REMARK if aligned else "",
             frame_scores=_frame_scores(judged) if media.kind == "video" else (),
         )
-
-
-def _judged(tracks: Sequence[FaceTrack], classifier: Any, pooling: Pooling, *, is_video: bool) -> list[JudgedFace]:
-    """Return each face with its scores; the crops of all go through the classifier together."""
-    sees_windows = getattr(classifier, "sees_windows", False)
-    crops = np.concatenate([face.views if sees_windows else face.crops for face in tracks])
-    scores = checked(classifier.score(crops), len(crops), classifier)
-    judged = []
-    for face, own in zip(tracks, np.split(scores, np.cumsum([len(face.crops) for face in tracks])[:-1]), strict=True):
-        of_face = float(sigmoid(face_logit(logit(own), pooling)))
-        reason = doubt(face, pooling, is_video=is_video)
-        judged.append(JudgedFace(face, own, of_face, middle_gap(face.detail_gaps), reason))
-    return judged
 
 
 def _differing(faces: Sequence[JudgedFace], regions: Any, kind: str) -> list[JudgedFace]:

@@ -104,6 +104,35 @@ def test_a_mark_outweighs_pixels_that_look_like_a_camera(tmp_path: Path) -> None
     assert "midjourney" in actual.outcomes[TASK].summary
 
 
+@pytest.mark.parametrize(
+    ("kind", "score", "word", "said"),
+    [
+        (
+            "compositeWithTrainedAlgorithmicMedia",
+            0.1,
+            "Partly generated",
+            "of which a generator made or changed a part",
+        ),
+        ("compositeWithTrainedAlgorithmicMedia", 0.9, "Looks generated", "a picture made by a generator"),
+        ("trainedAlgorithmicMedia", 0.1, "Looks generated", "a picture made by a generator"),
+    ],
+)
+def test_a_photograph_that_was_retouched_in_part_is_not_called_generated(
+    kind: str, score: float, word: str, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "retouched.jpg"
+    address = f"http://cv.iptc.org/newscodes/digitalsourcetype/{kind}"
+    xmp = (
+        '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+        '<rdf:Description rdf:about="" xmlns:Iptc4xmpExt="http://iptc.org/std/Iptc4xmpExt/2008-02-29/" '
+        f'Iptc4xmpExt:DigitalSourceType="{address}"/></rdf:RDF></x:xmpmeta>'
+    )
+    Image.fromarray(skimage.data.astronaut()).save(path, xmp=xmp.encode(), quality=95)
+    actual = report(path, score)
+    assert said in actual.headline and word in actual.to_html()
+    assert actual.to_wire(TASK)["result"]["class_name"] == "fake"
+
+
 def test_a_watermark_in_the_pixels_is_read_and_names_the_generator(tmp_path: Path) -> None:
     path = tmp_path / "watermarked.png"
     Image.fromarray(embed(skimage.data.astronaut(), MESSAGES["SDXL"][0], from_bytes=False)).save(path)

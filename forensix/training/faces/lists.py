@@ -55,6 +55,11 @@ class Origin:
     corpora: Path
     repositories: Path
 
+    @property
+    def of_pictures(self) -> PictureOrigin:
+        """Where the pictures that train the picture detector lie."""
+        return PictureOrigin(self.pictures, self.corpora, self.repositories)
+
 
 def list_faces(origin: Origin) -> pd.DataFrame:
     """Return a row for each clip, picture and cell of the training split, see `crops.items`; real or fake.
@@ -89,7 +94,7 @@ def list_faces(origin: Origin) -> pd.DataFrame:
 
 def _looked_through(origin: Origin, listed: pd.DataFrame) -> pd.DataFrame:
     """Return the first training pictures of every source that are not listed already."""
-    table = list_pictures(PictureOrigin(origin.pictures, origin.corpora, origin.repositories), "train")
+    table = list_pictures(origin.of_pictures, "train")
     known = table.blob.isin(set(listed.blob) - {""}) | (table.repo + table.path).isin(listed.repo + listed.path)
     table = table[~known & (table.cells == 1)]
     table = table[table.groupby(["repo", "made_by"]).cumcount() < MOST_LOOKED_AT]

@@ -32,11 +32,10 @@ from forensix.training.backbone import load_imagenet
 from forensix.training.faces import crops, features, figures
 from forensix.training.faces.card import make_card
 from forensix.training.faces.clips import files_of
-from forensix.training.faces.fit import Seen, fit_rule, held_out
+from forensix.training.faces.fit import HeldOut, Seen, fit_rule, held_out
 from forensix.training.faces.lists import Origin, list_faces
 from forensix.training.folds import leave_source_out
 from forensix.training.images.cache import difference_hash, near_any
-from forensix.training.images.lists import Origin as PictureOrigin
 from forensix.training.images.train import training_pictures
 
 FILES = 12
@@ -97,15 +96,21 @@ def network_of(rule: Rule) -> FaceStages:
     return network.eval()
 
 
+def prepare(origin: Origin, work: Path, *, log: Log) -> tuple[Seen, Seen, HeldOut]:
+    """Return the faces and the pictures to learn from, and what rules say of faces whose sources they did not see."""
+    table = training_faces(origin, work, log=log)
+    faces = Seen(table, *features.of_faces(table, work / "crops", work / "faces", log=log))
+    listed = training_pictures(origin.of_pictures, work, log=log)
+    pictures = Seen(listed, *features.of_pictures(listed, work / "windows", log=log))
+    folds = leave_source_out(list(table["repo"]), list(table["made_by"]), list(table["fake"]), N_FOLDS)
+    return faces, pictures, held_out(faces, pictures, folds)
+
+
 def train(origin: Origin, work: Path, out: Path, *, log: Log = print) -> None:
     """Train and write weights and card to ``out``; print what rules say of sources that they did not see."""
     torch.set_num_threads(1)
-    table = training_faces(origin, work, log=log)
-    faces = Seen(table, *features.of_faces(table, work / "crops", work / "faces", log=log))
-    listed = training_pictures(PictureOrigin(origin.pictures, origin.corpora, origin.repositories), work, log=log)
-    pictures = Seen(listed, *features.of_pictures(listed, work / "windows", log=log))
-    folds = leave_source_out(list(table["repo"]), list(table["made_by"]), list(table["fake"]), N_FOLDS)
-    logits = held_out(faces, pictures, folds)
+    faces, pictures, logits = prepare(origin, work, log=log)
+    table, listed = faces.table, pictures.table
     of_pictures = listed.assign(label=np.where(listed["fake"], "fake", "real"))
     columns = ["repo", "label", "licence"]
     card = make_card(table, logits, pd.concat([table[columns], of_pictures[columns]]), COMMAND)

@@ -24,7 +24,7 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from forensix.calibration import fit_platt
+from forensix.calibration import Calibration, fit_platt
 from forensix.metrics import auc, decided, inconclusive_band
 from forensix.models import Measurement, ModelCard, Output, TrainingSource, save_model
 from forensix.models.architectures.pictures import Head, PictureClassifier
@@ -144,11 +144,14 @@ def photo_sources(table: pd.DataFrame) -> NDArray[np.str_]:
     return np.asarray(table.repo, dtype=str)
 
 
-def detector_card(prepared: Prepared, held: HeldOut, *, seed: int) -> ModelCard:
+def calibration_of(prepared: Prepared, held: HeldOut) -> Calibration:
+    """Return the calibration of held-out logits, every domain of a class counting alike."""
+    return fit_platt(held.as_is, prepared.fake, weights=domain_weights(domains(prepared.table), prepared.fake))
+
+
+def detector_card(prepared: Prepared, held: HeldOut, calibration: Calibration, *, seed: int) -> ModelCard:
     """Return the detector's card with what was measured on held-out sources; saving fills in weights and hash."""
     table, fake = prepared.table, prepared.fake
-    weights = domain_weights(domains(table), fake)
-    calibration = fit_platt(held.as_is, fake, weights=weights)
     scores, known = calibration.score(held.as_is), np.isfinite(held.same)
     same = calibration.score(held.same[known])
     names = photo_sources(table)
@@ -234,7 +237,9 @@ def train(origin: Origin, work: Path, out: Path, *, seed: int = 0, log: Callable
     log(f"folds: AUC {fold_aucs(prepared.table, held.as_is, prepared.folds).round(3)}")
     head = fit_head(examples(prepared.table, prepared.statistics, prepared.graphics), seed=seed)
     out.mkdir(parents=True, exist_ok=True)
-    save_model(detector_card(prepared, held, seed=seed), classifier(head), out, half=True)
+    save_model(
+        detector_card(prepared, held, calibration_of(prepared, held), seed=seed), classifier(head), out, half=True
+    )
     card, names = train_attribution(
         prepared.table,
         prepared.statistics,

@@ -293,13 +293,15 @@ def test_graphics_are_drawn_alike_from_the_same_seed(kind):
 
 def test_the_card_counts_graphics_among_what_it_was_trained_on(prepared):
     held = images_fit.held_out(prepared.table, prepared.statistics, prepared.folds, NO_GRAPHICS)
-    card = images.detector_card(replace(prepared, graphics=prepared.statistics[:3]), held, seed=0)
+    card = images.detector_card(
+        replace(prepared, graphics=prepared.statistics[:3]), held, images.calibration_of(prepared, held), seed=0
+    )
     assert [source.n for source in card.trained_on if source.source.endswith(".graphics")] == [3]
 
 
 def test_the_card_has_bounds_around_a_threshold_and_false_alarms_by_source(prepared):
     held = images_fit.held_out(prepared.table, prepared.statistics, prepared.folds, NO_GRAPHICS)
-    card = images.detector_card(prepared, held, seed=0)
+    card = images.detector_card(prepared, held, images.calibration_of(prepared, held), seed=0)
     assert card.inconclusive is not None and card.inconclusive[0] <= card.threshold <= card.inconclusive[1]
     assert card.calibration is not None and card.calibration.slope > 0
     scores = card.calibration.score(held.as_is)

@@ -1,0 +1,98 @@
+"""The faces of a medium with what a classifier says of each, found and scored once for all tasks that ask."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forensix.calibration import logit, sigmoid
+from forensix.faces import FaceTrack, track
+from forensix.faces.verdict import doubt, face_logit, file_logit, middle_gap
+from forensix.media import Media
+from forensix.models import Pooling
+from forensix.tasks.verdicts import checked
+
+
+@dataclass(frozen=True)
+class JudgedFace:
+    """One track and what the classifier says of it; ``doubt`` says in words why it is not judged, if it is not."""
+
+    track: FaceTrack
+    crop_scores: NDArray[np.float64]
+    score: float
+    detail_gap: float = float("nan")
+    """How much less fine detail it holds than its surroundings (`forensix.faces.detail_gap`), the middle frame's."""
+    doubt: str = ""
+    differs: bool = False
+    """Whether a part of it differs from the rest beyond the bound of what marks such parts."""
+
+    @property
+    def strongest(self) -> int:
+        """Index of the crop that speaks most for the score."""
+        return int(np.argmax(self.crop_scores))
+
+    def score_at(self, ms: float) -> float | None:
+        """Return the score of the nearest crop, none where the face is not judged."""
+        if self.doubt:
+            return None
+        return float(self.crop_scores[int(np.argmin(np.abs(self.track.crop_ms - ms)))])
+
+    def box_at(self, index: int) -> NDArray[np.float64] | None:
+        """Return the box in a frame of the original, none where the face is not seen."""
+        rows = np.flatnonzero(self.track.frame_idx == index)
+        return self.track.boxes[rows[0]] if len(rows) else None
+
+
+def judge_faces(
+    media: Media,
+    classifier: Any,
+    *,
+    detector: Any,
+    progress: Callable[[float], None] | None = None,
+) -> tuple[JudgedFace, ...]:
+    """Return the faces of an image or a video, most prominent first; empty where there is none.
+
+    Parameters
+    ----------
+    media
+        An opened image or video.
+    classifier
+        What fills the slot ``face_classifier``; its card says how frames are pooled and which faces are not judged.
+    detector
+        What fills the slot ``face_detector``.
+    progress
+        As `forensix.faces.track` takes it.
+
+    Raises
+    ------
+    UsageError
+        The classifier does not give a score in [0, 1] for each crop.
+    """
+    tracks = track(media, detector=detector, progress=progress)
+    # The classifier is kept with what it said, so that no other can come to have its id.
+    key = f"tasks.judged_faces:{id(classifier)}:{id(detector)}"
+    return media.memo(key, lambda: (classifier, detector, _judged(tracks, classifier, media.kind)))[2]
+
+
+def _judged(tracks: Sequence[FaceTrack], classifier: Any, kind: str) -> tuple[JudgedFace, ...]:
+    """Return each face with its scores; the crops of all go through the classifier together."""
+    if not tracks:
+        return ()
+    pooling = getattr(getattr(classifier, "card", None), "pooling", None) or Pooling()
+    sees_windows = getattr(classifier, "sees_windows", False)
+    crops = np.concatenate([face.views if sees_windows else face.crops for face in tracks])
+    scores = checked(classifier.score(crops), len(crops), classifier)
+    judged = []
+    for face, own in zip(tracks, np.split(scores, np.cumsum([len(face.crops) for face in tracks])[:-1]), strict=True):
+        of_face = float(sigmoid(face_logit(logit(own), pooling)))
+        reason = doubt(face, pooling, is_video=kind == "video")
+        judged.append(JudgedFace(face, own, of_face, middle_gap(face.detail_gaps), reason))
+    return tuple(judged)
+
+
+def faces_score(faces: Sequence[JudgedFace]) -> float | None:
+    """Return the score of the hypothesis that one of the faces was manipulated; none where none can be judged."""
+    judged = [face.score for face in faces if not face.doubt]
+    return float(sigmoid(file_logit(logit(judged)))) if judged else None
