@@ -16,12 +16,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from forensix.media import open_media
 from forensix.metrics import auc, bootstrap_interval, decided, eer, tpr_at_fpr
 from forensix.models import Measurement, ModelCard
 from forensix.models.store import write_card
 from forensix.perturb import image as degrade
 from forensix.synthetic.attribution import forensix_attribution
 from forensix.synthetic.detector import ImageDetector, Prediction, forensix_image
+from forensix.tasks.face_share import SaidOfFaces, said_of_faces
+from forensix.tasks.task import Options
 from forensix.training.images import attribution as images_attribution
 from forensix.training.images.cache import decode, read
 from forensix.training.images.crops import encode, scaled
@@ -47,10 +50,12 @@ OF_EACH_SOURCE = 2
 
 @dataclass(frozen=True)
 class Scored:
-    """A set of pictures with what the detector says of each."""
+    """A set of pictures with what is said of each: of picture and faces together, and by the detector alone."""
 
     rows: pd.DataFrame
     scores: NDArray[np.float64]
+    alone: NDArray[np.float64]
+    has_face: NDArray[np.bool_]
     predictions: list[Prediction]
 
     @property
@@ -87,15 +92,25 @@ def alike(rgb: RGB, rng: np.random.Generator) -> RGB:
 
 
 def score(detector: ImageDetector, rows: pd.DataFrame, pictures: Iterator[RGB]) -> Scored:
-    """Look at pictures with the detector."""
-    predictions = list(detector.predict(pictures))
+    """Look at pictures with the detector, and at the faces in them where its card gives these a weight."""
+    faces: list[SaidOfFaces | None] = []
+
+    def looked_at() -> Iterator[RGB]:
+        for rgb in pictures:
+            with open_media(rgb) as media:
+                faces.append(said_of_faces(media, detector, Options()))
+            yield rgb
+
+    predictions = list(detector.predict(looked_at()))
     assert detector.card.calibration is not None
-    return Scored(rows, detector.card.calibration.score([prediction.logit for prediction in predictions]), predictions)
+    alone = detector.card.calibration.score([prediction.logit for prediction in predictions])
+    scores = [said.joined(score) if said else score for said, score in zip(faces, alone, strict=True)]
+    return Scored(rows, np.array(scores), alone, np.array([said is not None for said in faces]), predictions)
 
 
-def interval(scored: Scored, part: NDArray[np.bool_] | None = None) -> str:
-    """Return the AUC, of all or of a part, with its 95 % bootstrap interval."""
-    y, s = scored.fake.astype(int), scored.scores
+def interval(scored: Scored, part: NDArray[np.bool_] | None = None, *, alone: bool = False) -> str:
+    """Return the AUC, of all or of a part, with its 95 % bootstrap interval; ``alone``: without what faces add."""
+    y, s = scored.fake.astype(int), scored.alone if alone else scored.scores
     if part is not None:
         y, s = y[part], s[part]
     low, high = bootstrap_interval(auc, y, s, n=500, seed=SEED)
@@ -177,6 +192,16 @@ def robustness(detector: ImageDetector, pictures: Pictures) -> None:
         )
 
 
+def with_faces(as_is: Scored, same: Scored) -> None:
+    """Print what faces add, over all pictures and over those that show one."""
+    print("\n| pictures | photographs | generated | | AUC as they are | AUC encoded alike |\n|---|---|---|---|---|---|")
+    for name, part in (("all", np.ones(len(as_is.rows), bool)), ("with a face", as_is.has_face & same.has_face)):
+        counts = f"{(part & ~as_is.fake).sum()} | {(part & as_is.fake).sum()}"
+        for what, alone in (("detector alone", True), ("with faces", False)):
+            cells = (interval(one, part, alone=alone) for one in (as_is, same))
+            print(f"| {name} | {counts} | {what} | {' | '.join(cells)} |")
+
+
 def naming(scored: Scored) -> None:
     """Print what the attributor says of pictures whose family it knows, and of those that it does not."""
     attributor = forensix_attribution()
@@ -216,6 +241,7 @@ def main() -> None:
     as_is = score(detector, pictures.rows, pictures.each(pictures.rows))
     print(f"\nAs they are: AUC {interval(as_is)}", flush=True)
     same = score(detector, pictures.rows, (alike(rgb, rng) for rgb in pictures.each(pictures.rows)))
+    with_faces(as_is, same)
     measured = by_source(as_is, same, detector.card)
     naming(as_is)
     robustness(detector, pictures)

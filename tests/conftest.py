@@ -7,6 +7,8 @@ import pytest
 
 # The workers of a parallel run share the cores: more threads in each only wait for one another. Before torch is loaded.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Nothing is fetched. Before the hub's library is loaded, which would try again for half a minute.
+os.environ["HF_HUB_OFFLINE"] = "1"
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

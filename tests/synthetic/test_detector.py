@@ -133,5 +133,6 @@ def test_pictures_of_text_prompts_score_above_photographs_of_unseen_sources(dete
     rows = pd.read_csv(corpora / "images" / "manifest.csv", dtype=str)
     # Small crops of portraits by StyleGAN2 are what this detector misses: its card and the benchmark tell so.
     rows = rows[(rows.split == "dev") & (rows.generator != "stylegan2")]
+    rows = rows.groupby(["source_repo", "generator"]).head(20)
     pictures = (np.asarray(Image.open(corpora / "images" / path).convert("RGB")) for path in rows.path)
     assert auc((rows.label == "fake").astype(int), detector.scores(pictures)) > 0.65
