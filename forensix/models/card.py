@@ -90,14 +90,13 @@ class DetailGap(_Record):
 class FaceShare(_Record):
     """What faces in a picture add to the score of a detector of generated pictures.
 
-    To the logit of the picture comes ``weight`` times that of its faces (`forensix.faces.verdict.file_logit`), and
-    ``shift``. Of a picture without a face that can be judged, and of videos, the picture's stands alone.
+    To the logit of the picture comes ``weight`` times that of its faces (`forensix.faces.verdict.file_logit`), both
+    calibrated. Of a picture without a face that can be judged, and of videos, the picture's stands alone.
     """
 
     classifier: str
     """Name of the face classifier that it was fitted with."""
     weight: Annotated[float, Field(ge=0)]
-    shift: float = 0.0
 
 
 FileName = Annotated[str, Field(pattern=r"^[^/\\]+$")]

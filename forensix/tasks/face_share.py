@@ -30,7 +30,7 @@ class SaidOfFaces:
 
     def joined(self, score: float) -> float:
         """Return the score of picture and faces together, given that of the picture."""
-        return float(sigmoid(logit(score) + self.share.weight * logit(self.score) + self.share.shift))
+        return float(sigmoid(logit(score) + self.share.weight * logit(self.score)))
 
     def note(self, score: float) -> str:
         """Return in a sentence what was put together, given the score of the picture."""

@@ -14,7 +14,7 @@ from forensix.models import FaceShare, ModelCard, get_card
 from tests.making import write_video
 
 TASK, FACES = "ai_generated_image_detection", "face_manipulation"
-SHARE = FaceShare(classifier="forensix-face", weight=0.5, shift=-0.2)
+SHARE = FaceShare(classifier="forensix-face", weight=0.5)
 
 
 class Opinion:
@@ -32,7 +32,7 @@ def test_what_is_said_of_the_face_is_added_to_what_is_said_of_the_picture(portra
     report = forensix.analyze(portrait, [TASK, FACES], explain=False, image_detector=Opinion(0.4))
     face = report.scores[FACES]
     assert face is not None
-    both = float(sigmoid(logit(0.4) + 0.5 * logit(face) - 0.2))
+    both = float(sigmoid(logit(0.4) + 0.5 * logit(face)))
     assert report.scores[TASK] == pytest.approx(both, abs=1e-6) and abs(both - 0.4) > 0.01
     assert "forensix-face" in report.outcomes[TASK].models
     (note,) = [note for note in report.outcomes[TASK].notes if "by itself" in note]

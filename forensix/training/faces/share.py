@@ -5,8 +5,9 @@
 
 Runs after forensix-image and forensix-face were trained, with what both keep in ``--work``; weights stay as they are,
 and the card of forensix-image is written anew. Of a training picture in which a face was found, the logit by heads that
-did not see its source and that of the face by rules that did not are put together by a logistic fit of two numbers:
-what the face weighs, and a shift. Figures and bounds are of pictures whose sources had no part in that fit either.
+did not see its source and that of the face by rules that did not are added, the face's with the one weight that makes
+their sum the likeliest log-odds. Figures and bounds are of pictures whose sources had no part in that fit either. A
+shift beside the weight did worse on the folds.
 """
 
 from pathlib import Path
@@ -31,6 +32,9 @@ COMMAND = (
     "python -m forensix.training.faces.share --list faces.csv --pictures images.csv --corpora DIR --repositories DIR "
     "--work DIR --out DIR"
 )
+VIDEOS = "python -m forensix.training.images.videos"
+MOST = 3.0
+"""A face cannot weigh more than that many pictures."""
 Logits = NDArray[np.float64]
 
 
@@ -45,20 +49,19 @@ def faces_of(pictures: pd.DataFrame, faces: Seen, said: FacesHeldOut) -> pd.Data
     return pictures[["repo", "path"]].merge(found, how="left", on=["repo", "path"])[["as_is", "alike"]]
 
 
-def fit_share(pictures: Logits, faces: Logits, fake: NDArray[np.bool_], weights: Logits) -> tuple[float, float]:
-    """Return what the faces' logits weigh beside the pictures', at least 0, and the shift; all calibrated, (n,)."""
-    from scipy.optimize import minimize
+def fit_weight(pictures: Logits, faces: Logits, fake: NDArray[np.bool_], weights: Logits) -> float:
+    """Return what the faces' logits weigh beside the pictures', from 0 to `MOST`; all calibrated, (n,)."""
+    from scipy.optimize import minimize_scalar
 
     w = weights.copy()
     for side in (fake, ~fake):
         w[side] *= 0.5 / w[side].sum()
 
-    def loss(of: Logits) -> float:
-        z = pictures + of[0] * faces + of[1]
+    def loss(weight: float) -> float:
+        z = pictures + weight * faces
         return float(np.sum(w * (np.logaddexp(0.0, z) - fake * z)))
 
-    weight, shift = minimize(loss, np.array([1.0, 0.0]), bounds=[(0.0, None), (None, None)]).x
-    return float(weight), float(shift)
+    return float(minimize_scalar(loss, bounds=(0.0, MOST), method="bounded").x)
 
 
 def joined(
@@ -79,18 +82,18 @@ def joined(
     face, alike = (of_faces.slope * said[name].to_numpy() + of_faces.intercept for name in ("as_is", "alike"))
     picture = of_pictures.slope * held.as_is + of_pictures.intercept
 
-    def fitted(rows: NDArray[np.bool_]) -> tuple[float, float]:
-        return fit_share(picture[rows], face[rows], fake[rows], weights[rows])
+    def fitted(rows: NDArray[np.bool_]) -> float:
+        return fit_weight(picture[rows], face[rows], fake[rows], weights[rows])
 
     as_is, same = held.as_is.copy(), held.same.copy()
     for fold in np.unique(prepared.folds):
         own = has_face & (prepared.folds == fold)
-        weight, shift = fitted(has_face & (prepared.folds != fold))
-        as_is[own] += (weight * face[own] + shift) / of_pictures.slope
+        weight = fitted(has_face & (prepared.folds != fold)) / of_pictures.slope
+        as_is[own] += weight * face[own]
         # Where the face was not looked at once more, encoded alike, nothing is said of the picture either: NaN.
-        same[own] += (weight * alike[own] + shift) / of_pictures.slope
-    weight, shift = fitted(has_face)
-    return images_fit.HeldOut(as_is, same), FaceShare(classifier=FACES, weight=weight, shift=shift)
+        same[own] += weight * alike[own]
+    share = FaceShare(classifier=FACES, weight=round(fitted(has_face), 3))
+    return images_fit.HeldOut(as_is, same), share
 
 
 def of_those_with_faces(
@@ -136,8 +139,12 @@ def shared_card(
         ),
         *of_those_with_faces(prepared, np.isfinite(said["as_is"].to_numpy()), parts),
     )
-    kept = {name: getattr(old, name) for name in ("weights", "sha256", "n_parameters", "command")}
-    return card.model_copy(update={**kept, "faces": share, "measured": measured})
+    # Of videos faces add nothing: what was set and measured there stays.
+    of_videos = tuple(one for one in old.measured if one.command.startswith(VIDEOS))
+    kept = {name: getattr(old, name) for name in ("sha256", "n_parameters", "command", "inconclusive_video")}
+    summary = f"{card.summary} What {FACES} says of faces in a picture is weighed with it."
+    update = {**kept, "summary": summary, "faces": share, "measured": (*measured, *of_videos)}
+    return card.model_copy(update=update)
 
 
 def train(origin: Origin, work: Path, out: Path, *, log: Log = print) -> None:

@@ -10,7 +10,7 @@ from forensix.calibration import Calibration
 from forensix.models import get_card
 from forensix.training.faces.fit import HeldOut as FacesHeldOut
 from forensix.training.faces.fit import Seen
-from forensix.training.faces.share import faces_of, fit_share, joined, shared_card
+from forensix.training.faces.share import faces_of, fit_weight, joined, shared_card
 from forensix.training.images.fit import HeldOut
 from forensix.training.images.train import Prepared
 
@@ -52,9 +52,9 @@ def test_faces_weigh_what_they_know() -> None:
     rng, fake = np.random.default_rng(0), np.arange(4000) % 2 == 1
     picture, face, noise = evidence(rng, fake, 1.5), evidence(rng, fake, 2.0), rng.normal(0, 2, len(fake))
     even = np.ones(len(fake))
-    assert fit_share(picture, face, fake, even) == pytest.approx((1.0, 0.0), abs=0.15)
-    assert fit_share(picture, noise, fake, even) == pytest.approx((0.0, 0.0), abs=0.1)
-    assert fit_share(picture, -face, fake, even)[0] == 0.0, "a face never speaks for the opposite of what it says"
+    assert fit_weight(picture, face, fake, even) == pytest.approx(1.0, abs=0.15)
+    assert fit_weight(picture, noise, fake, even) == pytest.approx(0.0, abs=0.1)
+    assert fit_weight(picture, -face, fake, even) < 0.01, "a face never speaks for the opposite of what it says"
 
 
 def test_pictures_without_a_face_keep_their_logits(prepared: Prepared, held: HeldOut, said: pd.DataFrame) -> None:
@@ -101,4 +101,6 @@ def test_the_card_keeps_its_weights_and_says_what_both_are_worth(
     assert values["AUC, mean of folds"] > values["AUC, mean of folds, without what faces add"] + 0.01
     of_faces = [values[f"AUC, pictures in which a face was found, {name}"] for name in ("picture alone", "both")]
     assert of_faces[1] > of_faces[0] + 0.02
-    assert {one.command.partition(" --")[0] for one in card.measured} == {"python -m forensix.training.faces.share"}
+    commands = {one.command.partition(" --")[0] for one in card.measured}
+    assert commands == {f"python -m forensix.training.{name}" for name in ("faces.share", "images.videos")}
+    assert card.inconclusive_video == old.inconclusive_video, "faces add nothing to what is said of a video"
