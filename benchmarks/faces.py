@@ -21,10 +21,11 @@ from forensix.faces import FaceTrack, forensix_face, linking, track, track_frame
 from forensix.faces.detect import Mtcnn
 from forensix.faces.track import IMAGE_SIDE_PX
 from forensix.faces.verdict import face_logit, file_logit
-from forensix.media import Frame, open_media
+from forensix.media import Frame, Media, open_media
 from forensix.metrics import auc, bootstrap_interval, eer
-from forensix.models import Measurement, ModelCard, Pooling, band_of, get_card
+from forensix.models import Measurement, ModelCard, Pooling, band_of, get_card, load_component
 from forensix.models.store import write_card
+from forensix.tasks.frame_scores import frame_scores
 
 PERSONS = {"Tim_Chrys_2": 2, "bottle-detection": 0}
 """Faces to be seen in a development video, counted by eye; one in all others."""
@@ -142,13 +143,16 @@ def classifier(corpora: Path) -> None:
     judge = forensix_face()
     rows = rows_of(corpora, split="dev")
     logits: list[list[np.ndarray]] = []
+    added = []
     for path in rows["path"]:
         with open_media(corpora / "faces" / path) as media:
             tracks = track(media)
             logits.append([logit(judge.score(one.views)) for one in tracks])
+            added.append(of_picture(media, judge.card) if tracks else 0.0)
     rows["faces"] = [len(one) for one in logits]
     pooling = judge.card.pooling or Pooling()
-    rows["logit"] = [of_file(one, pooling) for one in logits]
+    rows["alone"] = [of_file(one, pooling) for one in logits]
+    rows["logit"] = rows["alone"] + added
     rows["score"] = sigmoid(rows["logit"].to_numpy())
     print(f"\n## Classifier: {judge.card.name}, {judge.card.n_parameters} parameters\n")
     print(f"Without a face: {int((rows['faces'] == 0).sum())} of {len(rows)} files; they are left out below.\n")
@@ -164,6 +168,7 @@ def classifier(corpora: Path) -> None:
     print("| data | real | fake | AUC (95 %) | EER (95 %) | false alarms at 0.5 | found at 0.5 |")
     print("|---|---|---|---|---|---|---|")
     line("images, all", images)
+    line("images, all, by their faces alone", images.assign(logit=images["alone"], score=sigmoid(images["alone"])))
     line("images, StyleGAN2 against FFHQ (other pictures of a training repository)", images[pictures])
     line("images, autoencoder swaps against all photographs", swapped)
     line("videos, all", videos)
@@ -177,6 +182,14 @@ def classifier(corpora: Path) -> None:
         alarms = f"{int((some['score'] >= 0.5).sum())} of {len(some)}"
         print(f"| {source} | {kind} | {len(some)} | {some['score'].median():.3f} | {alarms} |")
     aggregations(rows, logits)
+
+
+def of_picture(media: Media, card: ModelCard) -> float:
+    """Return what the whole picture adds to the logit of the faces in it, as `face_manipulation` weighs it."""
+    if media.kind != "image" or card.fusion is None:
+        return 0.0
+    (score,) = frame_scores(media, load_component("image_detector", card.fusion.model)).scores
+    return card.fusion.weight * float(logit(score))
 
 
 def of_file(faces: Sequence[np.ndarray], pooling: Pooling) -> float:

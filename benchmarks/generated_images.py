@@ -23,7 +23,7 @@ from forensix.models.store import write_card
 from forensix.perturb import image as degrade
 from forensix.synthetic.attribution import forensix_attribution
 from forensix.synthetic.detector import ImageDetector, Prediction, forensix_image
-from forensix.tasks.face_share import SaidOfFaces, said_of_faces
+from forensix.tasks.fusion import SecondOpinion, opinion_of_faces
 from forensix.tasks.task import Options
 from forensix.training.images import attribution as images_attribution
 from forensix.training.images.cache import decode, read
@@ -93,18 +93,18 @@ def alike(rgb: RGB, rng: np.random.Generator) -> RGB:
 
 def score(detector: ImageDetector, rows: pd.DataFrame, pictures: Iterator[RGB]) -> Scored:
     """Look at pictures with the detector, and at the faces in them where its card gives these a weight."""
-    faces: list[SaidOfFaces | None] = []
+    faces: list[SecondOpinion | None] = []
 
     def looked_at() -> Iterator[RGB]:
         for rgb in pictures:
             with open_media(rgb) as media:
-                faces.append(said_of_faces(media, detector, Options()))
+                faces.append(opinion_of_faces(media, detector, Options()))
             yield rgb
 
     predictions = list(detector.predict(looked_at()))
     assert detector.card.calibration is not None
     alone = detector.card.calibration.score([prediction.logit for prediction in predictions])
-    scores = [said.joined(score) if said else score for said, score in zip(faces, alone, strict=True)]
+    scores = [float(said.fused(score)) if said else score for said, score in zip(faces, alone, strict=True)]
     return Scored(rows, np.array(scores), alone, np.array([said is not None for said in faces]), predictions)
 
 

@@ -12,7 +12,7 @@ Weights of our own ship in the package. Published checkpoints are read from ``fo
 True
 """
 
-from forensix.models.card import DetailGap, FaceShare, Measurement, ModelCard, Output, Pooling, TrainingSource, band_of
+from forensix.models.card import DetailGap, Fusion, Measurement, ModelCard, Output, Pooling, TrainingSource, band_of
 from forensix.models.placement import Placement
 from forensix.models.registry import (
     as_named,
@@ -34,7 +34,7 @@ from forensix.models.store import (
 
 __all__ = [
     "DetailGap",
-    "FaceShare",
+    "Fusion",
     "LoadedModel",
     "Measurement",
     "ModelCard",

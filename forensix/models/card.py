@@ -87,15 +87,16 @@ class DetailGap(_Record):
     """Gaps of recorded faces: the least, the mean, the one that 5 % lie above, the greatest."""
 
 
-class FaceShare(_Record):
-    """What faces in a picture add to the score of a detector of generated pictures.
+class Fusion(_Record):
+    """What another model says of the same picture, weighed into a detector's score (score-level fusion).
 
-    To the logit of the picture comes ``weight`` times that of its faces (`forensix.faces.verdict.file_logit`), both
-    calibrated. Of a picture without a face that can be judged, and of videos, the picture's stands alone.
+    To the detector's calibrated logit comes ``weight`` times that of the other: of the faces in a picture
+    (`forensix.faces.verdict.file_logit`), or of the picture that faces lie in. Of a picture without a face that can be
+    judged, and of videos, a detector's score stands alone; so does what it says when it is called by itself.
     """
 
-    classifier: str
-    """Name of the face classifier that it was fitted with."""
+    model: str
+    """Name of the other, with which the weight was fitted."""
     weight: Annotated[float, Field(ge=0)]
 
 
@@ -145,9 +146,8 @@ class ModelCard(_Record):
     inconclusive_video: tuple[float, float] | None = None
     """The same for videos, of a model that judges pictures too; ``None`` where they have no bounds of their own.
     With the bounds 0 and 1 none is called fake on the wire either."""
-    faces: FaceShare | None = None
-    """For detectors of generated pictures; ``None`` where faces add nothing. With it, bounds and threshold are of what
-    picture and faces say together."""
+    fusion: Fusion | None = None
+    """For detectors of pictures and of faces, in analyses. With it, bounds and threshold are of both together."""
     pooling: Pooling | None = None
     """For face classifiers; ``None`` stands for the defaults."""
     detail_gap: DetailGap | None = None

@@ -1,12 +1,11 @@
 """``ai_generated_image_detection``: was a picture or a video made by a generator, and by which?
 
 A pixel model scores the picture, or frames spread over the video; what is said of faces in a picture is weighed with
-it (`forensix.tasks.face_share`). Where the file says of itself that a generator made it, or its pixels carry a
+it (`forensix.tasks.fusion`). Where the file says of itself that a generator made it, or its pixels carry a
 generator's watermark, hidden or for all to see, that outweighs what the pixels look like; where there is no such mark,
 nothing follows from that.
 """
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -15,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from forensix.errors import BrokenMedia
 from forensix.faces.detect import landmarks
 from forensix.forensics.rules.provenance import generator_identifier, generator_marks, is_partial, mark_value
 from forensix.media import Media
@@ -29,17 +27,12 @@ from forensix.synthetic.visible_marks import VisibleMark, visible_mark
 from forensix.synthetic.watermark import Watermark
 from forensix.tasks.catalogue import AI_GENERATED_IMAGE_DETECTION
 from forensix.tasks.evidence import Curve, Evidence, Outcome, Picture, Table
-from forensix.tasks.face_share import said_of_faces
 from forensix.tasks.forensic_analysis import facts_of
+from forensix.tasks.frame_scores import FrameScores, frame_scores
+from forensix.tasks.fusion import opinion_of_faces
 from forensix.tasks.pictures import jpeg_uri, outlined, score_colour
 from forensix.tasks.task import Options, component, component_label
-from forensix.tasks.verdicts import checked, class_of, is_inconclusive, probability_of, score_text, upper_of
-
-N_FRAMES = 16
-"""Frames of a video that are looked at, spread evenly."""
-
-FRAMES_AT_ONCE = 4
-"""Frames that are handed to the detector together; more where its batch holds more pictures, up to all."""
+from forensix.tasks.verdicts import class_of, is_inconclusive, probability_of, score_text, upper_of
 
 MAX_ATTRIBUTIONS = 10
 SMALL_PX = 128
@@ -71,16 +64,6 @@ _UNSPECIFIC = (None, "stable-diffusion", "comfyui", "google-ai")
 """A watermark tells the family of the model, where the file may only tell the program or its maker."""
 
 
-@dataclass(frozen=True)
-class _FrameScores:
-    """The frames that were scored; the picture itself for an image."""
-
-    times_ms: tuple[float, ...]
-    scores: tuple[float, ...]
-    strongest: NDArray[np.uint8]
-    """The frame that speaks most for a generator."""
-
-
 class GeneratedImageDetection:
     """Tell generated pictures from photographs."""
 
@@ -95,11 +78,11 @@ class GeneratedImageDetection:
         """Return the verdict, and for a generated picture the generators that it is most like."""
         detector = component(self, "image_detector", options)
         options.progress("looking at pixels", 0.0)
-        scored = _score_frames(media, detector)
+        scored = frame_scores(media, detector)
         whole_score = scored.scores[0] if len(scored.scores) == 1 else aggregate_frames(scored.scores)
         options.progress("looking at faces", 0.4)
-        faces = said_of_faces(media, detector, options)
-        pixel_score = faces.joined(whole_score) if faces else whole_score
+        faces = opinion_of_faces(media, detector, options)
+        pixel_score = float(faces.fused(whole_score)) if faces else whole_score
         options.progress("reading provenance", 0.6)
         reader = component(self, "watermark", options)
         # A video's encoder leaves nothing of a mark, and its frames are seldom of the size that was generated.
@@ -113,7 +96,7 @@ class GeneratedImageDetection:
         class_name = "fake" if marks.kinds else "real" if doubts else class_of(score, detector, media.kind)
         looks_whole = class_of(pixel_score, detector, media.kind) == "fake" and not doubts
         inconclusive = not marks.kinds and (bool(doubts) or is_inconclusive(score, detector, media.kind))
-        used = [detector, *([faces.classifier] if faces else []), *([reader] if watermark else [])]
+        used = [detector, *([faces.component] if faces else []), *([reader] if watermark else [])]
         attributions: tuple[Attribution, ...] | None = None
         if class_name == "fake" and not options.score_only:
             options.progress("naming the generator", 0.7)
@@ -138,7 +121,7 @@ class GeneratedImageDetection:
             score=score,
             evidence=_evidence(scored, detector, marks) if options.explain else (),
             notes=(
-                *([faces.note(whole_score)] if faces else []),
+                *([faces.note("The picture", whole_score)] if faces else []),
                 *_notes(marks, pixel_score, scored, doubts),
             ),
             models=tuple(component_label(part) for part in used),
@@ -147,37 +130,6 @@ class GeneratedImageDetection:
             of_part=marks.kinds == ("provenance",) and is_partial(marks.facts) and not looks_whole,
             frame_scores=tuple(zip(scored.times_ms, scored.scores, strict=True)) if media.kind == "video" else (),
         )
-
-
-def _score_frames(media: Media, detector: Any) -> _FrameScores:
-    """Score the picture, or frames spread over the whole video, whatever its header says of its duration."""
-    rate_hz = None
-    if media.kind == "video":
-        rate_hz = N_FRAMES / media.info.duration_s if media.info.duration_s else 1.0
-    rows: list[tuple[float, float]] = []
-    strongest: tuple[float, NDArray[np.uint8] | None] = (-1.0, None)
-    stride, frames = 1, media.frames(rate_hz=rate_hz)
-    sampled = (frame for index, frame in enumerate(frames) if index % stride == 0)
-    at_once = min(N_FRAMES, max(FRAMES_AT_ONCE, int(getattr(detector, "pictures_at_once", 0))))
-    while batch := tuple(itertools.islice(sampled, at_once)):
-        scores = _scores(detector, [frame.rgb for frame in batch])
-        for frame, score in zip(batch, scores, strict=True):
-            rows.append((frame.ms, score))
-            if score > strongest[0]:
-                strongest = (score, frame.rgb)
-        if len(rows) >= 2 * N_FRAMES:
-            # Longer than its header said: from here on every second one, and of those before as well.
-            rows, stride = rows[::2], 2 * stride
-    if strongest[1] is None:
-        raise BrokenMedia(f"{media.name} holds no frame that can be decoded")
-    times_ms, predictions = zip(*rows, strict=True)
-    return _FrameScores(times_ms, predictions, strongest[1])
-
-
-def _scores(detector: Any, pictures: list[NDArray[np.uint8]]) -> list[float]:
-    """Return the scores of several pictures, through the network together where the detector can."""
-    scores = detector.scores(pictures) if hasattr(detector, "scores") else [detector.score(rgb) for rgb in pictures]
-    return [float(score) for score in checked(scores, len(pictures), detector)]
 
 
 def _attributions(rgb: NDArray[np.uint8], attributor: Any, marks: _Marks) -> tuple[Attribution, ...]:
@@ -207,7 +159,7 @@ def _explanation(rgb: NDArray[np.uint8], detector: Any) -> ImageExplanation | No
     )
 
 
-def _evidence(scored: _FrameScores, detector: Any, marks: _Marks) -> tuple[Evidence, ...]:
+def _evidence(scored: FrameScores, detector: Any, marks: _Marks) -> tuple[Evidence, ...]:
     caption = "the frame that speaks most for a generator" if len(scored.scores) > 1 else ""
     evidence: list[Evidence] = [Picture("Looked at", jpeg_uri(scored.strongest), caption)]
     if len(scored.scores) > 1:
@@ -259,7 +211,7 @@ def _doubts(rgb: NDArray[np.uint8], facts: Facts) -> tuple[str, ...]:
     return tuple(doubts)
 
 
-def _notes(marks: _Marks, pixel_score: float, scored: _FrameScores, doubts: Sequence[str]) -> tuple[str, ...]:
+def _notes(marks: _Marks, pixel_score: float, scored: FrameScores, doubts: Sequence[str]) -> tuple[str, ...]:
     notes = []
     if marks.kinds:
         notes.append(f"The pixels alone score {score_text(pixel_score)}; marks of a generator outweigh them.")

@@ -27,6 +27,7 @@ from forensix.schema import FaceExplanation, FaceResult, ManipulationType, Track
 from forensix.tasks.catalogue import FACE_MANIPULATION
 from forensix.tasks.evidence import Outcome
 from forensix.tasks.face_evidence import detail_bounds, face_evidence, heated, n_measured, preview_uri
+from forensix.tasks.fusion import SecondOpinion, fused_faces, opinion_of_picture
 from forensix.tasks.judged_faces import JudgedFace, faces_score, judge_faces
 from forensix.tasks.pictures import jpeg_uri
 from forensix.tasks.task import Options, component, component_label
@@ -75,11 +76,15 @@ class FaceManipulation:
             )
         lacked = getattr(getattr(classifier, "card", None), "detail_gap", None) if media.kind == "video" else None
         options.progress(f"judging {_faces(len(found))}", 0.7)
-        faces = list(found) if regions is None else _differing(found, regions, media.kind)
+        picture = opinion_of_picture(media, classifier, found, options)
+        faces = fused_faces(found, picture) if picture else list(found)
+        if regions is not None:
+            faces = _differing(faces, regions, media.kind)
         faces.sort(key=lambda face: (bool(face.doubt), -face.score))
         judged = [face for face in faces if not face.doubt]
         score = faces_score(judged)
         class_name = "real" if score is None else class_of(score, classifier, media.kind)
+        used = [classifier, detector, *([picture.component] if picture else []), *([regions] if regions else [])]
         aligned = [face.track.id for face in found if media.kind == "image" and _is_aligned(face.track, media)]
         options.progress("drawing what was found", 0.9)
         explanation = None
@@ -104,8 +109,14 @@ class FaceManipulation:
             )
             if options.explain
             else (),
-            notes=(*_notes(faces), *_detail_notes(faces, lacked), *_region_notes(faces), *_placement_notes(aligned)),
-            models=tuple(map(component_label, (classifier, detector, *([regions] if regions else [])))),
+            notes=(
+                *([_fusion_note(found, picture)] if picture else []),
+                *_notes(faces),
+                *_detail_notes(faces, lacked),
+                *_region_notes(faces),
+                *_placement_notes(aligned),
+            ),
+            models=tuple(component_label(part) for part in used),
             preview=None if options.score_only else preview_uri(frames, faces, PREVIEW_PX),
             summary=_summary(faces, result, classifier, inconclusive=inconclusive, mute=mute),
             inconclusive=inconclusive,
@@ -132,6 +143,13 @@ def _differing(faces: Sequence[JudgedFace], regions: Any, kind: str) -> list[Jud
         if sigmoid(own.mean() - np.log(len(judged))) >= upper
     }
     return [replace(face, differs=face.track.id in ids) for face in faces]
+
+
+def _fusion_note(found: Sequence[JudgedFace], picture: SecondOpinion) -> str:
+    judged = [face for face in found if not face.doubt]
+    alone = faces_score(judged)
+    assert alone is not None, "there is an opinion of the picture where a face is judged"
+    return picture.note("The face" if len(judged) == 1 else f"One of the {len(judged)} faces", alone)
 
 
 def _frame_scores(faces: Sequence[JudgedFace]) -> tuple[tuple[float, float], ...]:

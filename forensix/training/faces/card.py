@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from forensix.calibration import Calibration, fit_platt, sigmoid
 from forensix.faces.align import ALIGNED_PX
@@ -15,16 +16,18 @@ from forensix.training.faces.fit import POOLING, WINDOW_SHARE, HeldOut, file_wei
 
 ABOUT = "training faces of {n} repositories, each scored without its repository and maker, on which the bounds were set"
 LOOKS = (
-    "Some hundred variants were looked at on the folds before this one was taken. The development rows of the corpus "
-    "were scored for twelve candidates, four of them networks of other kinds that came before, and those of the list "
-    "for the last nine. The last but six was a network with the gap of fine detail joined to the score of videos; it "
-    "called 3 of 17 recorded videos of the corpus fake. The folds, looked at again, had no use for the gap in the "
-    "score. The last but five had learnt that portraits of one repository are large where they are generated, as their "
-    "photographs came scaled down; it told those of the corpus with an AUC of 0.623. The last but four took statistics "
-    "of a crop as a whole, not of its parts, and the last but three had no look at faint detail. The last but two also "
-    "learnt from frames of videos and had a rule of clips alone; it was better on the folds, told the corpus with "
-    "0.653 and the list's clips with 0.762, and did not ship. The last but one was penalised more and gave faint "
-    "detail half the weight; it told the corpus with 0.740 and the list's clips with 0.782."
+    "Some hundred variants were looked at on the folds before this one was taken. Before what is said of the picture "
+    "was weighed in, the development rows of the corpus were scored for twelve candidates, four of them networks of "
+    "other kinds that came before, and those of the list for the last nine. The last but six was a network with the "
+    "gap of fine detail joined to the score of videos; it called 3 of 17 recorded videos of the corpus fake. The "
+    "folds, looked at again, had no use for the gap in the score. The last but five had learnt that portraits of one "
+    "repository are large where they are generated, as their photographs came scaled down; it told those of the "
+    "corpus with an AUC of 0.623. The last but four took statistics of a crop as a whole, not of its parts, and the "
+    "last but three had no look at faint detail. The last but two also learnt from frames of videos and had a rule of "
+    "clips alone; it was better on the folds, told the corpus with 0.653 and the list's clips with 0.762, and did not "
+    "ship. The last but one was penalised more and gave faint detail half the weight; it told the corpus with 0.740 "
+    "and the list's clips with 0.782. With the picture weighed in, which the folds asked for, the pictures of the "
+    "corpus and of the list were scored once more, at five weights around the one that the folds gave."
 )
 LIMITS = (
     "It tells faces that were generated whole from photographed ones, above all those of diffusion models; portraits "
@@ -40,7 +43,21 @@ LICENCE = (
 )
 
 
-def make_card(table: pd.DataFrame, held_out: HeldOut, trained_on: pd.DataFrame, command: str) -> ModelCard:
+def calibration_of(table: pd.DataFrame, logits: NDArray[np.float64]) -> Calibration:
+    """Return the calibration of held-out logits of the pictures of a table."""
+    stills = table["static"].to_numpy(dtype=bool)
+    fake, weights = table["fake"].to_numpy(dtype=bool)[stills], file_weights(table)[stills]
+    return fit_platt(logits[stills], fake, weights=weights)
+
+
+def make_card(
+    table: pd.DataFrame,
+    held_out: HeldOut,
+    trained_on: pd.DataFrame,
+    command: str,
+    *,
+    fused: HeldOut | None = None,
+) -> ModelCard:
     """Return the card with calibration, bounds and figures from held-out logits; saving adds hash and parameters.
 
     Parameters
@@ -51,13 +68,13 @@ def make_card(table: pd.DataFrame, held_out: HeldOut, trained_on: pd.DataFrame, 
         The network's logit of each face by a rule that did not see its source.
     trained_on
         Faces and pictures with ``repo``, ``label`` and ``licence``.
+    fused
+        The same logits with what else is weighed in: bounds and figures are of these.
     """
     stills = table["static"].to_numpy(dtype=bool)
-    fake = table["fake"].to_numpy(dtype=bool)
-    raw, weights = held_out.as_is, file_weights(table)[stills]
-    calibration, of_crops = (
-        fit_platt(values[stills], fake[stills], weights=weights) for values in (raw, held_out.crops)
-    )
+    calibration, of_crops = (calibration_of(table, values) for values in (held_out.as_is, held_out.crops))
+    said = fused or held_out
+    raw = said.as_is
     logits = calibration.slope * raw + calibration.intercept
     clips = table[~stills].reset_index(drop=True)
     scored = table[["repo", "label"]].assign(condition=AS_IT_IS, kind=np.where(stills, "image", VIDEO))
@@ -92,7 +109,7 @@ def make_card(table: pd.DataFrame, held_out: HeldOut, trained_on: pd.DataFrame, 
     # Swapped faces lie as often below any bound as recorded ones: nothing is called untouched.
     card = with_band(card, scored, command, about=ABOUT, only_supported=True, only_upper=True)
     more: list[Measurement] = [
-        *figures.of_stills(table[stills].reset_index(drop=True), raw[stills], held_out.alike[stills], about, command),
+        *figures.of_stills(table[stills].reset_index(drop=True), raw[stills], said.alike[stills], about, command),
         *figures.figures_of(clips, logits[~stills], about, command),
         *figures.noted_shares(clips, noted(clips), about, command),
     ]

@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import av
@@ -207,6 +208,15 @@ def picture_moment(data: bytes) -> list[RGB]:
     """Return the one moment of a still picture, upright."""
     with Image.open(io.BytesIO(data)) as picture:
         return [np.asarray(ImageOps.exif_transpose(picture).convert("RGB"))]
+
+
+def still(row: dict[Any, Any], opened: Repositories) -> RGB | None:
+    """Return the picture that a still of `items` was cut from, as it was looked at; nothing where it is not at hand."""
+    data = read(SimpleNamespace(**row), opened)
+    if data is None:
+        return None
+    rgb = (picture_moment(data) if row["kind"] in PICTURES else video_moments(data))[0]
+    return _part(_scaled_down(rgb, row["short_px"]) if row.get("short_px") else rgb, row["area"])
 
 
 def _fill_file(rows: pd.DataFrame, folder: Path, opened: Repositories, log: Callable[[str], None]) -> None:

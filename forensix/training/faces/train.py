@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
+from numpy.typing import NDArray
 from PIL import Image
 
 from forensix.faces import aligned, landmarks
@@ -102,18 +103,27 @@ def prepare(origin: Origin, work: Path, *, log: Log) -> tuple[Seen, Seen, HeldOu
     faces = Seen(table, *features.of_faces(table, work / "crops", work / "faces", log=log))
     listed = training_pictures(origin.of_pictures, work, log=log)
     pictures = Seen(listed, *features.of_pictures(listed, work / "windows", log=log))
-    folds = leave_source_out(list(table["repo"]), list(table["made_by"]), list(table["fake"]), N_FOLDS)
-    return faces, pictures, held_out(faces, pictures, folds)
+    return faces, pictures, held_out(faces, pictures, folds_of(table))
+
+
+def folds_of(table: pd.DataFrame) -> NDArray[np.int64]:
+    """Return the fold that holds out each face's repository and maker, (n,)."""
+    return leave_source_out(list(table["repo"]), list(table["made_by"]), list(table["fake"]), N_FOLDS)
+
+
+def learnt_from(faces: Seen, pictures: Seen) -> pd.DataFrame:
+    """Return repository, label and licence of every face and picture."""
+    of_pictures = pictures.table.assign(label=np.where(pictures.table["fake"], "fake", "real"))
+    columns = ["repo", "label", "licence"]
+    return pd.concat([faces.table[columns], of_pictures[columns]])
 
 
 def train(origin: Origin, work: Path, out: Path, *, log: Log = print) -> None:
     """Train and write weights and card to ``out``; print what rules say of sources that they did not see."""
     torch.set_num_threads(1)
     faces, pictures, logits = prepare(origin, work, log=log)
-    table, listed = faces.table, pictures.table
-    of_pictures = listed.assign(label=np.where(listed["fake"], "fake", "real"))
-    columns = ["repo", "label", "licence"]
-    card = make_card(table, logits, pd.concat([table[columns], of_pictures[columns]]), COMMAND)
+    table = faces.table
+    card = make_card(table, logits, learnt_from(faces, pictures), COMMAND)
     figures.print_figures(table, logits.as_is, card)
     out.mkdir(parents=True, exist_ok=True)
     save_model(card, network_of(fit_rule(faces, pictures, np.zeros(len(table), dtype=bool))), out, half=True)

@@ -7,7 +7,7 @@ on. Graphics (see `graphics`) lack those.
 
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -120,6 +120,18 @@ def is_kept(path: Path, n: int, n_views: int | None = None) -> bool:
     with np.load(path) as stored:
         shape = stored["stats"].shape
     return bool(shape[-1] == n and n_views in (None, shape[0]))
+
+
+def of_views(pictures: Iterable[RGB]) -> NDArray[np.float16]:
+    """Return the statistics of the places `AS_IS` and `AS_IS_SQUARE` of pictures, (pictures, 2, statistics).
+
+    Where a picture holds several windows, always the same is taken.
+    """
+    network, values = _network(), []
+    for rgb in pictures:
+        views = cache.cut_views(rgb, np.random.default_rng(0))
+        values.append(_statistics(network, [np.asarray(windows(views.native[0], SIDE_PX, 1)[0]), views.square]))
+    return np.stack(values) if values else np.zeros((0, 2, N_STATISTICS), np.float16)
 
 
 def of_graphics(folder: Path, *, seed: int = 0) -> NDArray[np.float16]:

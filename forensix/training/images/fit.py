@@ -1,5 +1,6 @@
 """Fitting the heads on pictures, and the held-out scores that choose between them and set the bounds of the card."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -147,19 +148,26 @@ class HeldOut:
     """Scaled and encoded alike; NaN where that was not computed."""
 
 
-def held_out(
+def fold_heads(
     table: pd.DataFrame,
     statistics: NDArray[np.float16],
     folds: NDArray[np.int64],
     graphics: NDArray[np.float16],
     *,
     seed: int = 0,
-) -> HeldOut:
-    """Fit a head without each fold's sources, with all graphics, and return what it says of them."""
-    as_is, same = np.empty(len(table)), np.empty(len(table))
-    for fold in np.unique(folds):
+) -> dict[int, Head]:
+    """Return a head for each fold, fitted without its sources and with all graphics."""
+    return {
+        int(fold): fit_head(examples(table[folds != fold], statistics[folds != fold], graphics), seed=seed)
+        for fold in np.unique(folds)
+    }
+
+
+def held_out(heads: Mapping[int, Head], statistics: NDArray[np.float16], folds: NDArray[np.int64]) -> HeldOut:
+    """Return what heads (see `fold_heads`) say of the sources that they did not see."""
+    as_is, same = np.empty(len(folds)), np.empty(len(folds))
+    for fold, head in heads.items():
         held = folds == fold
-        head = fit_head(examples(table[~held], statistics[~held], graphics), seed=seed)
         as_is[held] = head_logits(head, statistics[held])
         same[held] = head_logits(head, statistics[held], same=True)
     return HeldOut(as_is, same)

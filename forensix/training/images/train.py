@@ -42,6 +42,7 @@ from forensix.training.images.fit import (
     examples,
     fit_head,
     fold_aucs,
+    fold_heads,
     held_out,
 )
 from forensix.training.images.lists import Origin, list_pictures
@@ -116,6 +117,11 @@ def prepare(origin: Origin, work: Path, *, seed: int, log: Callable[[str], None]
     statistics = images_features.load(table, work / "features")
     folds = leave_source_out(list(table.repo), list(table.made_by), list(table.fake), N_FOLDS, seed=seed)
     return Prepared(table, statistics, folds, images_features.of_graphics(work / "features", seed=seed))
+
+
+def fold_heads_of(prepared: Prepared, *, seed: int) -> dict[int, Head]:
+    """Return a head for each fold, see `fit.fold_heads`."""
+    return fold_heads(prepared.table, prepared.statistics, prepared.folds, prepared.graphics, seed=seed)
 
 
 def classifier(head: Head) -> PictureClassifier:
@@ -233,7 +239,7 @@ def train(origin: Origin, work: Path, out: Path, *, seed: int = 0, log: Callable
     """Train both models and write weights and cards to ``out``."""
     torch.set_num_threads(1)
     prepared = prepare(origin, work, seed=seed, log=log)
-    held = held_out(prepared.table, prepared.statistics, prepared.folds, prepared.graphics, seed=seed)
+    held = held_out(fold_heads_of(prepared, seed=seed), prepared.statistics, prepared.folds)
     log(f"folds: AUC {fold_aucs(prepared.table, held.as_is, prepared.folds).round(3)}")
     head = fit_head(examples(prepared.table, prepared.statistics, prepared.graphics), seed=seed)
     out.mkdir(parents=True, exist_ok=True)

@@ -50,7 +50,7 @@ def unmeasured(
             "inconclusive": None,
             "inconclusive_video": None,
             "detail_gap": None,
-            "faces": None,
+            "fusion": None,
             "trained_on": trained_on(split.learnt, groups_of(split.learnt, split.group), split.learnt.is_fake()),
             "measured": (),
             "limits": f"{too_few(split)}It knows what {len(set(learnt.groups.tolist()))} groups of one collection"

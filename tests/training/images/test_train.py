@@ -231,12 +231,17 @@ def test_a_rule_is_the_same_for_both_outputs_where_both_see_the_same(prepared):
     assert np.corrcoef(window.numpy(), square.numpy())[0, 1] > 0.99
 
 
+def held_out(prepared, statistics=None):
+    of = prepared if statistics is None else replace(prepared, statistics=statistics)
+    return images_fit.held_out(images.fold_heads_of(of, seed=0), of.statistics, of.folds)
+
+
 def test_held_out_logits_come_from_heads_that_did_not_see_the_fold(prepared):
-    held = images_fit.held_out(prepared.table, prepared.statistics, prepared.folds, NO_GRAPHICS)
+    held = held_out(prepared)
     assert images_fit.fold_aucs(prepared.table, held.as_is, prepared.folds).min() > 0.7
     changed = prepared.statistics.copy()
     changed[prepared.folds == 0] = -changed[prepared.folds == 0]
-    again = images_fit.held_out(prepared.table, changed, prepared.folds, NO_GRAPHICS)
+    again = held_out(prepared, changed)
     # What is held out does not move the head that judges it, and does move the heads that judge the others.
     kept = prepared.folds != 0
     head = images_fit.fit_head(images_fit.examples(prepared.table[kept], prepared.statistics[kept], NO_GRAPHICS))
@@ -292,7 +297,7 @@ def test_graphics_are_drawn_alike_from_the_same_seed(kind):
 
 
 def test_the_card_counts_graphics_among_what_it_was_trained_on(prepared):
-    held = images_fit.held_out(prepared.table, prepared.statistics, prepared.folds, NO_GRAPHICS)
+    held = held_out(prepared)
     card = images.detector_card(
         replace(prepared, graphics=prepared.statistics[:3]), held, images.calibration_of(prepared, held), seed=0
     )
@@ -300,7 +305,7 @@ def test_the_card_counts_graphics_among_what_it_was_trained_on(prepared):
 
 
 def test_the_card_has_bounds_around_a_threshold_and_false_alarms_by_source(prepared):
-    held = images_fit.held_out(prepared.table, prepared.statistics, prepared.folds, NO_GRAPHICS)
+    held = held_out(prepared)
     card = images.detector_card(prepared, held, images.calibration_of(prepared, held), seed=0)
     assert card.inconclusive is not None and card.inconclusive[0] <= card.threshold <= card.inconclusive[1]
     assert card.calibration is not None and card.calibration.slope > 0

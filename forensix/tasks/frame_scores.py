@@ -1,0 +1,73 @@
+"""What a detector of generated pictures says of a picture or of frames of a video, asked once for all tasks."""
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forensix.errors import BrokenMedia
+from forensix.media import Media
+from forensix.tasks.verdicts import checked
+
+N_FRAMES = 16
+"""Frames of a video that are looked at, spread evenly."""
+
+FRAMES_AT_ONCE = 4
+"""Frames that are handed to the detector together; more where its batch holds more pictures, up to all."""
+
+
+@dataclass(frozen=True)
+class FrameScores:
+    """The frames that were scored; the picture itself for an image."""
+
+    times_ms: tuple[float, ...]
+    scores: tuple[float, ...]
+    strongest: NDArray[np.uint8]
+    """The frame that speaks most for a generator."""
+
+
+def frame_scores(media: Media, detector: Any) -> FrameScores:
+    """Score the picture, or frames spread over the whole video, whatever its header says of its duration.
+
+    Raises
+    ------
+    BrokenMedia
+        It holds no frame that can be decoded.
+    UsageError
+        The detector does not give a score in [0, 1] for each.
+    """
+    # The detector is kept with what it said, so that no other can come to have its id.
+    key = f"tasks.frame_scores:{id(detector)}"
+    return media.memo(key, lambda: (detector, _scored(media, detector)))[1]
+
+
+def _scored(media: Media, detector: Any) -> FrameScores:
+    rate_hz = None
+    if media.kind == "video":
+        rate_hz = N_FRAMES / media.info.duration_s if media.info.duration_s else 1.0
+    rows: list[tuple[float, float]] = []
+    strongest: tuple[float, NDArray[np.uint8] | None] = (-1.0, None)
+    stride, frames = 1, media.frames(rate_hz=rate_hz)
+    sampled = (frame for index, frame in enumerate(frames) if index % stride == 0)
+    at_once = min(N_FRAMES, max(FRAMES_AT_ONCE, int(getattr(detector, "pictures_at_once", 0))))
+    while batch := tuple(itertools.islice(sampled, at_once)):
+        scores = _scores(detector, [frame.rgb for frame in batch])
+        for frame, score in zip(batch, scores, strict=True):
+            rows.append((frame.ms, score))
+            if score > strongest[0]:
+                strongest = (score, frame.rgb)
+        if len(rows) >= 2 * N_FRAMES:
+            # Longer than its header said: from here on every second one, and of those before as well.
+            rows, stride = rows[::2], 2 * stride
+    if strongest[1] is None:
+        raise BrokenMedia(f"{media.name} holds no frame that can be decoded")
+    times_ms, predictions = zip(*rows, strict=True)
+    return FrameScores(times_ms, predictions, strongest[1])
+
+
+def _scores(detector: Any, pictures: list[NDArray[np.uint8]]) -> list[float]:
+    """Return the scores of several pictures, through the network together where the detector can."""
+    scores = detector.scores(pictures) if hasattr(detector, "scores") else [detector.score(rgb) for rgb in pictures]
+    return [float(score) for score in checked(scores, len(pictures), detector)]

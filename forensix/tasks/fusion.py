@@ -1,0 +1,87 @@
+"""What is said of a whole picture and of the faces in it, weighed together (score-level fusion).
+
+A generator draws faces with the rest: what is trained on faces alone sees in them what windows over the whole picture
+miss, and the other way round. Where a card says what the other model weighs, its calibrated logit is added, weighed, to
+the model's own. A picture that shows no face that can be judged, and a video, are judged without.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from numpy.typing import NDArray
+
+from forensix.calibration import logit, sigmoid
+from forensix.media import Media
+from forensix.models import Fusion, load_component
+from forensix.tasks.frame_scores import frame_scores
+from forensix.tasks.judged_faces import JudgedFace, faces_score, judge_faces
+from forensix.tasks.task import Options
+from forensix.tasks.verdicts import score_text
+
+FINDER = "mtcnn"
+"""What finds the faces, as when weights were fitted."""
+
+
+@dataclass(frozen=True)
+class SecondOpinion:
+    """The score that another model gives what is beside, or around, and how much it weighs."""
+
+    score: float
+    what: str
+    """What it is of, as in ``"the face in it"``."""
+    component: Any
+    fusion: Fusion
+
+    def fused(self, scores: Any) -> NDArray[Any]:
+        """Return a model's own scores with this weighed in, in their shape."""
+        return sigmoid(logit(scores) + self.fusion.weight * logit(self.score))
+
+    def note(self, what: str, score: float) -> str:
+        """Return in a sentence what was put together, given what the model's own score is of."""
+        return (
+            f"{what} scores {score_text(score)} by itself, {self.what} {score_text(self.score)} ({self.fusion.model});"
+            f" weighed together {score_text(float(self.fused(score)))}."
+        )
+
+
+def opinion_of_faces(media: Media, detector: Any, options: Options) -> SecondOpinion | None:
+    """Return what is said of the faces in a picture; nothing where the card of its detector gives them no weight."""
+    fusion = _fusion(detector, media)
+    if fusion is None:
+        return None
+    classifier = load_component("face_classifier", fusion.model, options.placement)
+    finder = load_component("face_detector", FINDER, options.placement)
+    faces = judge_faces(media, classifier, detector=finder)
+    score, n = faces_score(faces), sum(not face.doubt for face in faces)
+    what = "the face in it" if n == 1 else f"the {n} faces in it"
+    return None if score is None else SecondOpinion(score, what, classifier, fusion)
+
+
+def opinion_of_picture(
+    media: Media, classifier: Any, faces: Sequence[JudgedFace], options: Options
+) -> SecondOpinion | None:
+    """Return what is said of the picture that faces lie in; nothing where their classifier's card gives it no weight.
+
+    None is asked for where none of the faces can be judged.
+    """
+    fusion = _fusion(classifier, media)
+    if fusion is None or all(face.doubt for face in faces):
+        return None
+    detector = load_component("image_detector", fusion.model, options.placement)
+    (score,) = frame_scores(media, detector).scores
+    return SecondOpinion(score, "the whole picture", detector, fusion)
+
+
+def fused_faces(faces: Sequence[JudgedFace], opinion: SecondOpinion) -> list[JudgedFace]:
+    """Return the faces of a picture with what is said of the picture weighed in."""
+    return [
+        replace(face, score=float(opinion.fused(face.score)), crop_scores=opinion.fused(face.crop_scores))
+        for face in faces
+    ]
+
+
+def _fusion(component: Any, media: Media) -> Fusion | None:
+    """Return what a component's card says of another model; nothing of videos."""
+    fusion: Fusion | None = getattr(getattr(component, "card", None), "fusion", None)
+    return fusion if media.kind == "image" else None

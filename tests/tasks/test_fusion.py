@@ -1,0 +1,119 @@
+"""What is said of a picture and of the faces in it is weighed together, where a detector's card says so."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import skimage.data
+from PIL import Image
+
+import forensix
+from forensix.calibration import logit, sigmoid
+from forensix.faces import FaceClassifier
+from forensix.models import Fusion, get_card, load_detector
+from forensix.synthetic.detector import ImageDetector
+from tests.making import write_video
+
+PICTURE, FACES = "ai_generated_image_detection", "face_manipulation"
+OTHERS = {"forensix-image": "forensix-face", "forensix-face": "forensix-image"}
+
+
+class Opinion:
+    """A detector with a fixed opinion, whose card gives the other a weight."""
+
+    def __init__(self, score: float, card: str) -> None:
+        self.fixed = score
+        fusion = Fusion(model=OTHERS[card], weight=0.5)
+        self.card = get_card(card).model_copy(update={"fusion": fusion})
+
+    def score(self, inputs: np.ndarray) -> Any:
+        return np.full(len(inputs), self.fixed) if self.card.name == "forensix-face" else self.fixed
+
+
+@pytest.fixture(scope="module")
+def alone() -> Callable[[Path, str], float]:
+    """Return what a shipped model says of a picture by itself."""
+
+    def score(path: Path, card: str) -> float:
+        detector = load_detector(card)
+        detector.card = detector.card.model_copy(update={"fusion": None})
+        task, slot = (PICTURE, "image_detector") if card == "forensix-image" else (FACES, "face_classifier")
+        said = forensix.analyze(path, [task], explain=False, **{slot: detector}).scores[task]
+        assert said is not None
+        return said
+
+    return score
+
+
+def test_what_is_said_of_the_face_is_weighed_into_what_is_said_of_the_picture(
+    portrait: Path, alone: Callable[[Path, str], float]
+) -> None:
+    report = forensix.analyze(portrait, [PICTURE], explain=False, image_detector=Opinion(0.4, "forensix-image"))
+    face = alone(portrait, "forensix-face")
+    both = float(sigmoid(logit(0.4) + 0.5 * logit(face)))
+    assert report.scores[PICTURE] == pytest.approx(both, abs=1e-6) and abs(both - 0.4) > 0.01
+    assert "forensix-face" in report.outcomes[PICTURE].models
+    (note,) = [note for note in report.outcomes[PICTURE].notes if "by itself" in note]
+    said = f"the face in it {face:.2f} (forensix-face)"
+    assert note == f"The picture scores 0.40 by itself, {said}; weighed together {both:.2f}."
+
+
+def test_what_is_said_of_the_picture_is_weighed_into_what_is_said_of_the_face(
+    portrait: Path, alone: Callable[[Path, str], float]
+) -> None:
+    report = forensix.analyze(portrait, [FACES], face_classifier=Opinion(0.9, "forensix-face"))
+    picture = alone(portrait, "forensix-image")
+    both = float(sigmoid(logit(0.9) + 0.5 * logit(picture)))
+    assert report.scores[FACES] == pytest.approx(both, abs=1e-6) and abs(both - 0.9) > 0.01
+    outcome = report.outcomes[FACES]
+    assert "forensix-image" in outcome.models
+    (note,) = [note for note in outcome.notes if "by itself" in note]
+    said = f"the whole picture {picture:.2f} (forensix-image)"
+    assert note == f"The face scores 0.90 by itself, {said}; weighed together {both:.2f}."
+    (face,) = outcome.result.explanation
+    assert face.class_probability == pytest.approx(both, abs=1e-6), "the face is shown with that score"
+
+
+def test_a_picture_without_a_face_is_judged_by_itself(tmp_path: Path) -> None:
+    path = tmp_path / "coffee.png"
+    Image.fromarray(skimage.data.coffee()).save(path)
+    report = forensix.analyze(path, [PICTURE], explain=False, image_detector=Opinion(0.4, "forensix-image"))
+    assert report.scores[PICTURE] == pytest.approx(0.4)
+    assert "forensix-face" not in report.outcomes[PICTURE].models
+
+
+def test_a_face_too_small_to_be_judged_weighs_nothing_and_needs_no_second_opinion(tmp_path: Path) -> None:
+    path = tmp_path / "small.png"
+    Image.fromarray(skimage.data.astronaut()).resize((150, 150)).save(path)
+    report = forensix.analyze(path, [PICTURE, FACES], explain=False, image_detector=Opinion(0.4, "forensix-image"))
+    assert report.scores == {PICTURE: pytest.approx(0.4), FACES: None}
+    assert "forensix-image" not in report.outcomes[FACES].models
+
+
+def test_a_video_is_judged_without(clip: Path, tmp_path: Path) -> None:
+    path = tmp_path / "clip.mp4"
+    write_video(path, n_frames=10, rate=10)
+    report = forensix.analyze(path, [PICTURE], explain=False, image_detector=Opinion(0.4, "forensix-image"))
+    assert report.scores[PICTURE] == pytest.approx(0.4)
+    report = forensix.analyze(clip, [FACES], explain=False, face_classifier=Opinion(0.4, "forensix-face"))
+    assert report.scores[FACES] == pytest.approx(0.4)
+
+
+def test_picture_and_face_are_looked_at_once_for_both_tasks(portrait: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+
+    def count(of: type, method: str) -> None:
+        original = getattr(of, method)
+
+        def counted(self: Any, inputs: object) -> object:
+            calls.append(of.__name__)
+            return original(self, inputs)
+
+        monkeypatch.setattr(of, method, counted)
+
+    count(FaceClassifier, "score")
+    count(ImageDetector, "scores")
+    forensix.analyze(portrait, [PICTURE, FACES], explain=False)
+    assert sorted(calls) == ["FaceClassifier", "ImageDetector"]

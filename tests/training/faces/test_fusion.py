@@ -1,0 +1,152 @@
+"""What a picture and its faces weigh beside each other: what they know, measured on files that had no part in it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from forensix.calibration import Calibration
+from forensix.models import get_card
+from forensix.training.faces import fusion
+from forensix.training.faces.fit import HeldOut as FacesHeldOut
+from forensix.training.faces.fit import Seen
+from forensix.training.faces.fusion import Said, faces_in, fit_weight, fuse, pictures_around
+from forensix.training.images.fit import HeldOut
+from forensix.training.images.train import Prepared
+
+N = 400
+FAKE = np.arange(N) % 2 == 1
+FOLDS = np.arange(N) // 2 % 4
+EVEN = Calibration(slope=0.5, intercept=0.1)
+NOTHING = np.zeros((0, 2, 1), np.float16)
+
+
+def evidence(rng: np.random.Generator, fake: np.ndarray, strength: float) -> np.ndarray:
+    """Return the logits of likelihood ratios between two normal densities that lie ``strength`` apart."""
+    return strength * (rng.normal(0, 1, len(fake)) + strength * (fake - 0.5))
+
+
+@pytest.fixture
+def own() -> Said:
+    logits = evidence(np.random.default_rng(2), FAKE, 1.5)
+    return Said(logits, logits.copy())
+
+
+@pytest.fixture
+def other() -> Said:
+    """The other looked at half of the files, and at half of these once more."""
+    logits = np.where(np.arange(N) // 8 % 2 == 0, evidence(np.random.default_rng(1), FAKE, 1.5), np.nan)
+    return Said(logits, np.where(np.arange(N) // 16 % 2 == 0, logits, np.nan))
+
+
+@pytest.fixture
+def prepared() -> Prepared:
+    repo = [f"repo{i // 2 % 8}" for i in range(N)]
+    table = pd.DataFrame({"repo": repo, "path": [f"{i}.jpg" for i in range(N)], "fake": FAKE, "licence": ""})
+    table["made_by"] = np.where(FAKE, "generator of " + table["repo"], "")
+    return Prepared(table, np.zeros((N, 1, 1), np.float16), FOLDS, NOTHING)
+
+
+def test_the_other_weighs_what_it_knows() -> None:
+    rng, fake = np.random.default_rng(0), np.arange(4000) % 2 == 1
+    one, same, noise = evidence(rng, fake, 1.5), evidence(rng, fake, 2.0), rng.normal(0, 2, len(fake))
+    even = np.ones(len(fake))
+    assert fit_weight(one, same, fake, even) == pytest.approx(1.0, abs=0.15)
+    assert fit_weight(one, noise, fake, even) == pytest.approx(0.0, abs=0.1)
+    assert fit_weight(one, -same, fake, even) < 0.01, "it never speaks for the opposite of what it says"
+
+
+def test_files_of_which_the_other_says_nothing_keep_their_logits(own: Said, other: Said) -> None:
+    both, weight = fuse(own, other, FAKE, np.ones(N), FOLDS)
+    alone = np.isnan(other.as_is)
+    np.testing.assert_array_equal(both.as_is[alone], own.as_is[alone])
+    assert (both.as_is[~alone] != own.as_is[~alone]).all() and 0.3 < weight < 2
+    np.testing.assert_array_equal(both.alike[alone], own.alike[alone])
+    np.testing.assert_array_equal(np.isnan(both.alike), ~alone & np.isnan(other.alike))
+
+
+def test_what_is_added_does_not_rest_on_the_labels_of_its_fold(own: Said, other: Said) -> None:
+    first, _ = fuse(own, other, FAKE, np.ones(N), FOLDS)
+    held = FOLDS == 2
+    turned, _ = fuse(own, other, FAKE ^ held, np.ones(N), FOLDS)
+    np.testing.assert_allclose(turned.as_is[held], first.as_is[held])
+    assert not np.allclose(turned.as_is[~held], first.as_is[~held])
+
+
+def test_units_come_back() -> None:
+    raw = np.array([-3.0, np.nan, 2.0])
+    np.testing.assert_allclose(Said.calibrated(EVEN, raw, raw).raw(EVEN), (raw, raw))
+
+
+def test_the_face_of_a_picture_is_the_one_cut_from_it_as_it_is() -> None:
+    pictures = pd.DataFrame({"repo": ["a", "a", "b"], "path": ["1.jpg", "2.jpg", "1.jpg"]})
+    rows = [("a", "1.jpg", True, 384), ("a", "1.jpg", True, 0), ("b", "1.jpg", False, 0)]
+    faces = pd.DataFrame(rows, columns=["repo", "path", "static", "short_px"])
+    found = faces_in(pictures, faces, Said(np.array([1.0, 2.0, 3.0]), np.array([4.0, np.nan, 6.0])))
+    np.testing.assert_array_equal(found.as_is, [2.0, np.nan, np.nan])
+    assert np.isnan(found.alike).all()
+
+
+def test_the_picture_around_a_face_is_judged_by_heads_that_did_not_see_its_source(
+    prepared: Prepared, tmp_path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = prepared.table
+    rows = [
+        (table["repo"][5], table["path"][5], "", True, 0),
+        (table["repo"][4], "another.jpg", "", True, 0),
+        ("elsewhere", "1.jpg", "", True, 0),
+        ("elsewhere", "2.jpg", table["made_by"][7], True, 0),
+        ("elsewhere", "3.mp4", "", False, 0),
+    ]
+    faces = pd.DataFrame(rows, columns=["repo", "path", "made_by", "static", "short_px"])
+    monkeypatch.setattr(fusion, "still", lambda row, opened: np.zeros((1, 1, 3), np.uint8))
+    monkeypatch.setattr(fusion, "of_views", lambda pictures: [np.zeros((2, 1)) for _ in pictures])
+    monkeypatch.setattr(fusion.images_fit, "head_logits", lambda head, statistics: np.array([head]))
+    heads = {fold: 10.0 * fold for fold in range(4)}
+    raw = HeldOut(np.arange(N, dtype=float), np.full(N, 0.5))
+    as_is, alike = pictures_around(faces, prepared, raw, heads, tmp_path)
+    np.testing.assert_array_equal(as_is, [5.0, 10.0 * FOLDS[4], 15.0, 10.0 * FOLDS[7], np.nan])
+    np.testing.assert_array_equal(alike, [0.5, np.nan, np.nan, np.nan, np.nan])
+
+
+def test_the_card_of_pictures_keeps_its_weights_and_says_what_both_are_worth(
+    prepared: Prepared, own: Said, other: Said
+) -> None:
+    old = get_card("forensix-image")
+    card, _ = fusion.image_card(old, prepared, HeldOut(*own.raw(EVEN)), other)
+    assert (card.weights, card.sha256, card.name) == (old.weights, old.sha256, old.name)
+    assert card.fusion is not None and card.fusion.model == "forensix-face" and card.fusion.weight > 0
+    values = {one.metric: one.value for one in card.measured}
+    assert values["AUC, mean of folds"] > values["AUC, mean of folds, the picture alone"] + 0.01
+    of_faces = [values[f"AUC, pictures in which a face was found, {name}"] for name in ("the picture alone", "both")]
+    assert of_faces[1] > of_faces[0] + 0.02
+    commands = {one.command.partition(" --")[0] for one in card.measured}
+    assert commands == {f"python -m forensix.training.{name}" for name in ("faces.fusion", "images.videos")}
+    assert card.inconclusive_video == old.inconclusive_video, "faces add nothing to what is said of a video"
+
+
+def test_the_card_of_faces_has_bounds_of_both_and_the_calibration_of_faces_alone(own: Said, other: Said) -> None:
+    table = pd.DataFrame({"repo": [f"repo{i // 2 % 8}" for i in range(N)], "licence": ""})
+    table["gap"] = np.random.default_rng(0).normal(0, 0.2, N)
+    table["path"] = [f"{i}.mp4" for i in range(N)]
+    table["static"] = np.arange(N) < 0.8 * N
+    table = table.assign(fake=FAKE, label=np.where(FAKE, "fake", "real"), method=np.where(FAKE, "face_synthesis", ""))
+    table["made_by"] = np.where(FAKE, "maker of " + table["repo"], "")
+    still = table["static"].to_numpy()
+    around = Said(np.where(still, other.as_is, np.nan), np.where(still, other.alike, np.nan))
+    of_faces = Seen(table, NOTHING, np.zeros(0, np.uint8), np.zeros(0, np.int64))
+    pictures = replace(of_faces, table=table[:0])
+    held = FacesHeldOut(*own.raw(EVEN), own.as_is)
+    old = get_card("forensix-face")
+    card = fusion.face_card(old, of_faces, pictures, held, around)
+    alone = fusion.face_card(old, of_faces, pictures, held, Said(around.as_is * 0, around.alike * 0))
+    assert card.calibration == alone.calibration and card.sha256 == old.sha256
+    assert card.fusion is not None and card.fusion.model == "forensix-image" and card.fusion.weight > 0.3
+    told = [
+        next(one.value for one in of.measured if one.metric.startswith("AUC, a source") and "pictures, all" in one.data)
+        for of in (card, alone)
+    ]
+    assert told[0] > told[1] + 0.01
+    clips = [[one.value for one in of.measured if "videos" in one.data and "AUC" in one.metric] for of in (card, alone)]
+    assert clips[0] == clips[1], "what is said of clips does not change"
