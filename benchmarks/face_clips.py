@@ -121,7 +121,8 @@ def of_clips(clips: pd.DataFrame, card: ModelCard) -> None:
 def of_stills(stills: pd.DataFrame, card: ModelCard) -> None:
     fake = stills["label"] == "fake"
     called = sigmoid(stills["logit"].to_numpy()) >= band_of(card, "image")[1]
-    print(f"\n## Stills\n\nAUC {auc(fake, stills['logit']):.3f}: {int((~fake).sum())} recorded, of which ", end="")
+    print("\n## Stills, by the face alone\n")
+    print(f"AUC {auc(fake, stills['logit']):.3f}: {int((~fake).sum())} recorded, of which ", end="")
     print(f"{int(called[~fake].sum())} called fake, and {int(fake.sum())} swapped, of which {int(called[fake].sum())}.")
 
 
