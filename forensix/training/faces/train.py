@@ -10,7 +10,8 @@ pictures, and what the pretrained network says of them: a run that was cut off g
 The protocol is that of pictures: faces are split into folds that hold out whole repositories and all that their makers
 made, of both classes (`forensix.training.folds`). What rules say of sources that they did not see fits the calibration,
 sets the bounds and is what the card tells; the rule that ships is then fitted on all. The development split takes no
-part: what looks like one of its pictures is left out.
+part: what looks like one of its pictures is left out. Afterwards `forensix.training.faces.fusion` weighs in what is
+said of the picture around a face.
 """
 
 import argparse

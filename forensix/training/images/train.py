@@ -10,7 +10,7 @@ The protocol: training pictures are split into folds that hold out whole reposit
 generators, of both classes (`forensix.training.folds`). What heads say of sources that they did not see chooses between
 variants, fits the calibration and sets threshold and bounds; the head that ships is then fitted on all. The development
 split takes no part: its pictures, and near copies of them, are left out. Afterwards `forensix.training.images.videos`
-sets bounds for videos.
+sets bounds for videos, and `forensix.training.faces.fusion` weighs in what is said of faces.
 """
 
 import argparse
