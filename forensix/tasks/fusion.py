@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from forensix.calibration import logit, sigmoid
 from forensix.media import Media
 from forensix.models import Fusion, load_component
+from forensix.synthetic.content import is_drawn
 from forensix.tasks.frame_scores import frame_scores
 from forensix.tasks.judged_faces import JudgedFace, faces_score, judge_faces
 from forensix.tasks.task import Options
@@ -63,10 +64,11 @@ def opinion_of_picture(
 ) -> SecondOpinion | None:
     """Return what is said of the picture that faces lie in; nothing where their classifier's card gives it no weight.
 
-    None is asked for where none of the faces can be judged.
+    None is asked for where none of the faces can be judged, nor where most of the picture is even areas, as of a page
+    or a slide with a portrait on it: pixels do not decide there who made the picture.
     """
     fusion = _fusion(classifier, media)
-    if fusion is None or all(face.doubt for face in faces):
+    if fusion is None or all(face.doubt for face in faces) or is_drawn(media.image()):
         return None
     detector = load_component("image_detector", fusion.model, options.placement)
     (score,) = frame_scores(media, detector).scores

@@ -92,6 +92,15 @@ def test_a_face_too_small_to_be_judged_weighs_nothing_and_needs_no_second_opinio
     assert "forensix-image" not in report.outcomes[FACES].models
 
 
+def test_a_portrait_on_a_page_is_judged_without_the_page(tmp_path: Path) -> None:
+    page = np.full((1400, 1000, 3), 255, np.uint8)
+    page[100:612, 100:612] = skimage.data.astronaut()
+    path = tmp_path / "page.png"
+    Image.fromarray(page).save(path)
+    report = forensix.analyze(path, [FACES], explain=False, face_classifier=Opinion(0.4, "forensix-face"))
+    assert report.scores[FACES] == pytest.approx(0.4)
+
+
 def test_a_video_is_judged_without(clip: Path, tmp_path: Path) -> None:
     path = tmp_path / "clip.mp4"
     write_video(path, n_frames=10, rate=10)
