@@ -25,6 +25,7 @@ from forensix.media import Frame, Media, open_media
 from forensix.metrics import auc, bootstrap_interval, eer
 from forensix.models import Measurement, ModelCard, Pooling, band_of, get_card, load_component
 from forensix.models.store import write_card
+from forensix.synthetic.content import is_drawn
 from forensix.tasks.frame_scores import frame_scores
 
 PERSONS = {"Tim_Chrys_2": 2, "bottle-detection": 0}
@@ -159,7 +160,7 @@ def classifier(corpora: Path) -> None:
     print(
         "The StyleGAN2 and FFHQ rows are other pictures of a repository that training used, so they say nothing of\n"
         "other generators; all else is of sources and forgers that training never saw. The network was chosen on\n"
-        "folds of other sources and scored here once.\n"
+        "folds of other sources; how often candidates were scored here, its card says.\n"
     )
     rows = rows[rows["faces"] > 0]
     images, videos = rows[rows["kind"] == "image"], rows[rows["kind"] == "video"]
@@ -186,7 +187,7 @@ def classifier(corpora: Path) -> None:
 
 def of_picture(media: Media, card: ModelCard) -> float:
     """Return what the whole picture adds to the logit of the faces in it, as `face_manipulation` weighs it."""
-    if media.kind != "image" or card.fusion is None:
+    if media.kind != "image" or card.fusion is None or is_drawn(media.image()):
         return 0.0
     (score,) = frame_scores(media, load_component("image_detector", card.fusion.model)).scores
     return card.fusion.weight * float(logit(score))
