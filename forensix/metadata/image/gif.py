@@ -10,9 +10,9 @@ from forensix.metadata.image.trailers import kind
 MAX_BLOCKS = 20000
 
 
-def parse(data: bytes) -> Parts:
-    """Walk a whole GIF file."""
-    parts = Parts()
+def parse(data: bytes, parts: Parts | None = None) -> Parts:
+    """Walk a whole GIF file, into ``parts`` where they are given."""
+    parts = parts or Parts()
     if data[:6] not in (b"GIF87a", b"GIF89a") or len(data) < 13:
         parts.problems.append(Problem("The GIF header is damaged or cut short.", "header", 0))
         return parts
@@ -62,7 +62,9 @@ def parse(data: bytes) -> Parts:
         if not complete:
             parts.problems.append(Problem("The last block is cut short.", "block", start))
             break
-    if not frames:
+    else:
+        parts.leave(MAX_BLOCKS, at)
+    if not frames and parts.is_whole:
         parts.problems.append(Problem("There is no image in the file.", "blocks", 13))
     parts.facts.append(Fact("gif.frames", frames, "blocks", 0))
     return parts

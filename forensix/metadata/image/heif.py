@@ -16,9 +16,9 @@ MAX_BOXES = 5000
 MAX_DEPTH = 8
 
 
-def parse(data: bytes) -> Parts:
-    """Walk a whole HEIF or AVIF file."""
-    parts = Parts()
+def parse(data: bytes, parts: Parts | None = None) -> Parts:
+    """Walk a whole HEIF or AVIF file, into ``parts`` where they are given."""
+    parts = parts or Parts()
     budget = [MAX_BOXES]
     parts.nodes += _boxes(data, 0, len(data), 0, budget, parts)
     names = [node.name for node in parts.nodes]
@@ -29,6 +29,8 @@ def parse(data: bytes) -> Parts:
         parts.facts.append(Fact("heif.brands", " ".join(brands), "ftyp box", 0))
     parts.facts.append(Fact("heif.boxes", " ".join(names[:50]), "boxes", 0))
     meta = next((node for node in parts.nodes if node.name == "meta"), None)
+    if meta is None and not parts.is_whole:
+        return parts
     if meta is None:
         parts.problems.append(Problem("There is no meta box, so no picture can be located.", "boxes", 0))
         return parts
@@ -41,7 +43,10 @@ def parse(data: bytes) -> Parts:
 
 def _boxes(data: bytes, at: int, end: int, depth: int, budget: list[int], parts: Parts) -> list[Node]:
     nodes: list[Node] = []
-    while at + 8 <= end and budget[0] > 0:
+    while at + 8 <= end:
+        if budget[0] == 0:
+            parts.leave(MAX_BOXES, at)
+            break
         budget[0] -= 1
         size = struct.unpack_from(">I", data, at)[0]
         name = data[at + 4 : at + 8].decode("latin-1")

@@ -45,9 +45,9 @@ ZIGZAG = (
 )  # fmt: skip
 
 
-def parse(data: bytes) -> Parts:
-    """Walk a whole JPEG file."""
-    parts = Parts()
+def parse(data: bytes, parts: Parts | None = None) -> Parts:
+    """Walk a whole JPEG file, into ``parts`` where they are given."""
+    parts = parts or Parts()
     _walk(data, parts)
     _joined(parts)
     _encoding(parts)

@@ -25,11 +25,23 @@ class Parts:
     inflated: int = 0
     end: int | None = None
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing of the file was left unread so far."""
+        return not any(problem.unread for problem in self.problems)
+
     def is_full(self, where: str, at: int) -> bool:
         """Tell whether there are so many facts that no further block is read, and say so once."""
         if len(self.facts) < MAX_FACTS:
             return False
-        if not any(problem.unread for problem in self.problems):
+        if self.is_whole:
             message = f"There are more than {MAX_FACTS} entries of metadata; those from here on were not read."
             self.problems.append(Problem(message, where, at, grave=False, unread=True))
         return True
+
+    def leave(self, most: int, at: int) -> None:
+        """Say that what follows the first ``most`` blocks of a file is not read, once."""
+        if not self.is_whole:
+            return
+        message = f"The file has more than {most} blocks; those from here on were not read."
+        self.problems.append(Problem(message, "blocks", at, grave=False, unread=True))

@@ -28,9 +28,9 @@ class Chunk(NamedTuple):
     offset: int
 
 
-def parse(data: bytes) -> Parts:
-    """Walk a whole PNG file."""
-    parts = Parts()
+def parse(data: bytes, parts: Parts | None = None) -> Parts:
+    """Walk a whole PNG file, into ``parts`` where they are given."""
+    parts = parts or Parts()
     if not data.startswith(SIGNATURE):
         parts.problems.append(Problem("The PNG signature is damaged.", "signature", 0))
     parts.nodes.append(Node("signature", 0, 8))
@@ -69,9 +69,11 @@ def parse(data: bytes) -> Parts:
         if name == "IEND":
             ended = True
             break
-    if not ended and not any("cut short" in p.message or "truncated" in p.message for p in parts.problems):
+    if len(names) == MAX_CHUNKS and not ended and at < len(data):
+        parts.leave(MAX_CHUNKS, at)
+    elif not ended and not any("cut short" in p.message or "truncated" in p.message for p in parts.problems):
         parts.problems.append(Problem("The file ends without an IEND chunk.", "end", at))
-    if "IDAT" not in names:
+    if "IDAT" not in names and parts.is_whole:
         parts.problems.append(Problem("There is no image data (IDAT).", "chunks", 8))
     if ended and at < len(data):
         rest = data[at:]

@@ -50,14 +50,14 @@ def read(path: str, format: str) -> Facts:
     file = Path(path)
     with file.open("rb") as opened:
         data = opened.read(MAX_BYTES)
-    walkers: dict[str, Callable[[bytes], Parts]] = {
+    walkers: dict[str, Callable[[bytes, Parts], Parts]] = {
         "jpeg": jpeg.parse, "png": png.parse, "gif": gif.parse, "webp": webp.parse, "heif": heif.parse,
         "avif": heif.parse,
         "tiff": tiff,
     }  # fmt: skip
     parts = Parts()
     try:
-        parts = walkers[format](data)
+        walkers[format](data, parts)
     except Exception as error:
         message = f"The structure cannot be followed to its end ({type(error).__name__}: {str(error)[:120]})."
         parts.problems.append(Problem(message, "file", 0))
@@ -79,10 +79,13 @@ def read(path: str, format: str) -> Facts:
     return Facts("image", format, tuple(parts.facts), tuple(parts.problems), tuple(parts.nodes), pictures)
 
 
-def tiff(data: bytes) -> Parts:
-    """Walk a TIFF file: its directories, and the XMP, IPTC and Photoshop blocks that they point to."""
+def tiff(data: bytes, parts: Parts) -> Parts:
+    """Walk a TIFF file into ``parts``: its directories, and the XMP, IPTC and Photoshop blocks that they point to."""
     own = exif.parse(data, "TIFF", 0, is_file=True)
-    parts = Parts(own.facts, own.problems, own.nodes, thumbnails=own.thumbnails)
+    parts.facts += own.facts
+    parts.problems += own.problems
+    parts.nodes += own.nodes
+    parts.thumbnails += own.thumbnails
     for name, block, offset in own.blocks:
         parts.nodes.append(Node(f"{name} block", offset, len(block)))
         if name == "xmp":

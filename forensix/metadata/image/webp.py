@@ -11,9 +11,9 @@ from forensix.metadata.image.trailers import kind
 MAX_CHUNKS = 5000
 
 
-def parse(data: bytes) -> Parts:
-    """Walk a whole WebP file."""
-    parts = Parts()
+def parse(data: bytes, parts: Parts | None = None) -> Parts:
+    """Walk a whole WebP file, into ``parts`` where they are given."""
+    parts = parts or Parts()
     if data[:4] != b"RIFF" or data[8:12] != b"WEBP":
         parts.problems.append(Problem("The RIFF header is damaged.", "header", 0))
         return parts
@@ -35,7 +35,9 @@ def parse(data: bytes) -> Parts:
         parts.nodes.append(Node(name, at, min(size, len(body)) + 8))
         _chunk(name, body, at, parts)
         at += 8 + size + size % 2
-    if not {"VP8", "VP8L", "ANMF"} & set(names):
+    if len(names) == MAX_CHUNKS and at + 8 <= min(len(data), stated):
+        parts.leave(MAX_CHUNKS, at)
+    if not {"VP8", "VP8L", "ANMF"} & set(names) and parts.is_whole:
         parts.problems.append(Problem("There is no image data (VP8, VP8L or ANMF).", "chunks", 12))
     if stated < len(data) and data[stated:].strip(b"\0"):
         rest = data[stated:]

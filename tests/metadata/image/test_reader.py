@@ -4,6 +4,7 @@ import random
 import time
 import zlib
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from forensix.media import open_media
 from forensix.media.sandbox import call
 from forensix.metadata import child, reader
 from forensix.metadata.facts import FEW, Fact, Facts
+from forensix.metadata.image import gif, heif, jpeg, png, trailers, webp
 from tests.making import png_chunk, write_image
 from tests.metadata import making_images as make
 
@@ -119,6 +121,33 @@ def test_mutations_never_raise(format: str, tmp_path: Path) -> None:
         facts = facts_of(bytes(broken), format, tmp_path)
         assert facts.kind == "image"
         assert facts.get("file.size") == len(broken)
+
+
+@pytest.mark.parametrize(
+    ("module", "limit"), [(gif, "MAX_BLOCKS"), (png, "MAX_CHUNKS"), (webp, "MAX_CHUNKS"), (heif, "MAX_BOXES")]
+)
+def test_of_a_file_of_many_blocks_the_rest_is_told_to_be_unread(
+    module: ModuleType, limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, limit, 1)
+    format = module.__name__.rsplit(".", 1)[-1]
+    facts = facts_of(sample(format), format, tmp_path)
+    assert [(p.message, p.unread) for p in facts.problems] == [
+        ("The file has more than 1 blocks; those from here on were not read.", True)
+    ]
+
+
+def test_what_was_read_before_a_walk_fails_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(data: bytes, parts: object) -> None:
+        raise ValueError("no such trailer")
+
+    monkeypatch.setattr(trailers, "read", fail)
+    assert jpeg.trailers is trailers
+    facts = facts_of(sample("jpeg"), "jpeg", tmp_path)
+    assert facts.get("exif.Make") == "Maker"
+    assert [p.message for p in facts.problems] == [
+        "The structure cannot be followed to its end (ValueError: no such trailer)."
+    ]
 
 
 def test_an_entity_bomb_is_refused(tmp_path: Path) -> None:
