@@ -3,7 +3,8 @@
     python benchmarks/face_clips.py --list CSV --repositories DIR --work DIR > benchmarks/results/face_clips.md
 
 ``--work`` keeps the faces that were cut. A clip is judged by the largest face at eight moments over its first half
-minute. No repository of these rows was trained on.
+minute. No repository of these rows was trained on. How steady it is was measured over the
+whole clip, as in an analysis.
 Below stands what forensix-face-regions says of the same faces, which moves no verdict.
 With ``--card`` the shipped cards are given the figures.
 """
@@ -20,7 +21,7 @@ from forensix.faces import FaceClassifier, RegionDetector, forensix_face, forens
 from forensix.metrics import auc, eer
 from forensix.models import Measurement, ModelCard, band_of
 from forensix.models.store import write_card
-from forensix.training.faces import crops, figures
+from forensix.training.faces import crops, figures, steadiness
 from forensix.training.faces.clips import paired
 from forensix.training.sources import read_list
 
@@ -39,6 +40,7 @@ def main() -> None:
     table = crops.items(read_list(options.listed, split="dev"))
     table = table[table["label"].isin(["real", "fake"])].reset_index(drop=True)
     crops.fill(table, options.work, options.repositories)
+    steadiness.fill(table, options.work / "steadiness", options.repositories)
     detector = forensix_face()
     regions = forensix_face_regions()
     rows = scored(table, options.work, detector, regions)
@@ -62,11 +64,20 @@ def with_figures(card: ModelCard, measured: list[Measurement]) -> None:
 def scored(table: pd.DataFrame, folder: Path, detector: FaceClassifier, regions: RegionDetector) -> pd.DataFrame:
     """Return the rows that show a face, with the networks' calibrated logits."""
     rows = []
+    steady = steadiness.of_clips(table, folder / "steadiness")
+    added = dict(zip(table["name"], np.nan_to_num(detector.card.steadiness.logit(steady)), strict=True))
     for row, face in crops.rows_with_faces(table, folder):
         views = np.stack([face.view(i) for i in range(len(face))])
         raw = float(detector.logits(views).mean())
         calibrated = detector.card.calibration.slope * raw + detector.card.calibration.intercept
-        rows.append({**row, "logit": calibrated, "region": region_score(regions, views[:, 0])})
+        rows.append(
+            {
+                **row,
+                "alone": calibrated,
+                "logit": calibrated + added[row["name"]],
+                "region": region_score(regions, views[:, 0]),
+            }
+        )
     return pd.DataFrame(rows)
 
 
@@ -97,13 +108,13 @@ def of_regions(rows: pd.DataFrame, regions: RegionDetector) -> list[Measurement]
 
 
 def of_clips(clips: pd.DataFrame, card: ModelCard) -> None:
-    print("\n## Clips\n\n| figure | value |\n|---|---|")
+    print("\n## Clips\n\n| figure | value | by crops alone |\n|---|---|---|")
     fake = clips["label"] == "fake"
     for name, metric in (("AUC", auc), ("EER", eer)):
-        print(f"| {name} | {metric(fake, clips['logit']):.3f} |")
-    for one in figures.figures_of(clips, clips["logit"].to_numpy(), ABOUT, COMMAND):
-        interval = f" ({one.interval[0]:.3f} to {one.interval[1]:.3f})" if one.interval else ""
-        print(f"| {one.metric} | {one.value:.3f}{interval} |")
+        print(f"| {name} | {metric(fake, clips['logit']):.3f} | {metric(fake, clips['alone']):.3f} |")
+    both, alone = (figures.figures_of(clips, clips[name].to_numpy(), ABOUT, COMMAND) for name in ("logit", "alone"))
+    for one, other in zip(both, alone, strict=True):
+        print(f"| {one.metric} | {_shown(one)} | {_shown(other)} |")
     upper = band_of(card, "video")[1]
     clips = clips.assign(called=sigmoid(clips["logit"].to_numpy()) >= upper)
     print(f"\nBy method, AUC against all recorded clips, and share called fake (from {upper} up):\n")
@@ -116,6 +127,11 @@ def of_clips(clips: pd.DataFrame, card: ModelCard) -> None:
     for (repo, label), rows in clips.groupby(["repo", "label"]):
         median = sigmoid(rows["logit"].median())
         print(f"| {repo} | {label} | {len(rows)} | {median:.3f} | {rows['called'].mean():.2f} |")
+
+
+def _shown(figure: Measurement) -> str:
+    interval = f" ({figure.interval[0]:.3f} to {figure.interval[1]:.3f})" if figure.interval else ""
+    return f"{figure.value:.3f}{interval}"
 
 
 def of_stills(stills: pd.DataFrame, card: ModelCard) -> None:

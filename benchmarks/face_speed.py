@@ -29,7 +29,8 @@ from PIL import Image
 
 from forensix.faces import Detections, FaceDetector, FaceTrack, forensix_face, track
 from forensix.faces.linking import iou
-from forensix.faces.track import VIDEO_SIDE_PX, sampling_rate_hz
+from forensix.faces.sampling import sampling_rate_hz
+from forensix.faces.track import VIDEO_SIDE_PX
 from forensix.media import Limits, open_media
 from forensix.media.template import TEMPLATE
 from forensix.models import load_component

@@ -19,6 +19,7 @@ import torch
 from forensix.calibration import logit, sigmoid
 from forensix.faces import FaceTrack, forensix_face, linking, track, track_frames
 from forensix.faces.detect import Mtcnn
+from forensix.faces.steadiness import pooled
 from forensix.faces.track import IMAGE_SIDE_PX
 from forensix.faces.verdict import face_logit, file_logit
 from forensix.media import Frame, Media, open_media
@@ -144,16 +145,18 @@ def classifier(corpora: Path) -> None:
     judge = forensix_face()
     rows = rows_of(corpora, split="dev")
     logits: list[list[np.ndarray]] = []
+    steady: list[list[float]] = []
     added = []
     for path in rows["path"]:
         with open_media(corpora / "faces" / path) as media:
             tracks = track(media)
             logits.append([logit(judge.score(one.views)) for one in tracks])
+            steady.append([of_steadiness(one, media.kind, judge.card) for one in tracks])
             added.append(of_picture(media, judge.card) if tracks else 0.0)
     rows["faces"] = [len(one) for one in logits]
     pooling = judge.card.pooling or Pooling()
-    rows["alone"] = [of_file(one, pooling) for one in logits]
-    rows["logit"] = rows["alone"] + added
+    rows["alone"] = [of_file(one, [0.0] * len(one), pooling) for one in logits]
+    rows["logit"] = [of_file(*both, pooling) for both in zip(logits, steady, strict=True)] + np.array(added)
     rows["score"] = sigmoid(rows["logit"].to_numpy())
     print(f"\n## Classifier: {judge.card.name}, {judge.card.n_parameters} parameters\n")
     print(f"Without a face: {int((rows['faces'] == 0).sum())} of {len(rows)} files; they are left out below.\n")
@@ -173,6 +176,7 @@ def classifier(corpora: Path) -> None:
     line("images, StyleGAN2 against FFHQ (other pictures of a training repository)", images[pictures])
     line("images, autoencoder swaps against all photographs", swapped)
     line("videos, all", videos)
+    line("videos, all, by their crops alone", videos.assign(logit=videos["alone"], score=sigmoid(videos["alone"])))
     line("videos, swapped halves against real halves", videos[videos["source_repo"] == "iperov/DeepFaceLive"])
     line("videos, lip-sync against all real", videos[(videos["label"] == "real") | (videos["method"] == "lipsync")])
     by_bounds(rows, judge.card)
@@ -193,11 +197,18 @@ def of_picture(media: Media, card: ModelCard) -> float:
     return card.fusion.weight * float(logit(score))
 
 
-def of_file(faces: Sequence[np.ndarray], pooling: Pooling) -> float:
-    """Pool calibrated logits of crops as `face_manipulation` does, with no face left out."""
+def of_steadiness(face: FaceTrack, kind: str, card: ModelCard) -> float:
+    """Return what is added to the logit of a face of a video for how steady it is."""
+    if kind != "video" or card.steadiness is None:
+        return 0.0
+    return float(np.nan_to_num(card.steadiness.logit(pooled(face.steadiness))))
+
+
+def of_file(faces: Sequence[np.ndarray], added: Sequence[float], pooling: Pooling) -> float:
+    """Pool calibrated logits of crops, and what is added to each face, as `face_manipulation` does, all faces."""
     if not faces:
         return np.nan
-    return file_logit(np.array([face_logit(x, pooling) for x in faces]))
+    return file_logit(np.array([face_logit(x, pooling) for x in faces]) + added)
 
 
 def line(name: str, rows: pd.DataFrame) -> None:
@@ -253,10 +264,10 @@ def aggregations(rows: pd.DataFrame, logits: list[list[np.ndarray]]) -> None:
     """Print what other ways to pool a face's frames would give on the videos."""
     videos = rows[rows["kind"] == "video"]
     y = (videos["label"] == "fake").astype(int)
-    print("\n### Pooling of a face's frames, AUC on videos\n")
+    print("\n### Pooling of a face's frames, AUC on videos by their crops alone\n")
     print("| mean of the logits between the quantiles | AUC |\n|---|---|")
     for low, high in ((0.0, 1.0), (0.1, 0.9), (0.25, 0.75), (0.5, 1.0), (0.75, 1.0)):
-        s = [of_file(logits[i], Pooling(low=low, high=high)) for i in videos.index]
+        s = [of_file(logits[i], [0.0] * len(logits[i]), Pooling(low=low, high=high)) for i in videos.index]
         print(f"| {low} and {high} | {auc(y, s):.3f} |")
 
 

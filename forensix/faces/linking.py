@@ -17,6 +17,7 @@ from forensix.faces.align import aligned, fits
 from forensix.faces.crop import WINDOW_PX, crop, window
 from forensix.faces.detail_gap import detail_gap
 from forensix.faces.detect import Detections
+from forensix.faces.steadiness import steadiness
 from forensix.models.inputs import at_least
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class OpenTrack:
     windows: list[np.ndarray] = field(default_factory=list)
     landmarks: list[np.ndarray] = field(default_factory=list)
     detail_gaps: list[float] = field(default_factory=list)
+    steadiness: list[np.ndarray] = field(default_factory=list)
     stride: int = 1
     velocity: np.ndarray = field(default_factory=lambda: np.zeros(2))
     descriptor: np.ndarray = field(default_factory=lambda: np.zeros(0))
@@ -89,6 +91,9 @@ class OpenTrack:
         self.frame_idx.append(frame.index)
         self.frame_ms.append(frame.ms)
         self.descriptor = descriptor
+        if frame.following:
+            seen = (frame.rgb, *frame.following)
+            self.steadiness.append(steadiness(seen, faces.boxes[row], faces.landmarks[row]))
         position = len(self.boxes) - 1
         if position % self.stride == 0:
             self.kept.append(position)
@@ -96,8 +101,10 @@ class OpenTrack:
             self.windows.append(at_least(window(frame.rgb, faces.landmarks[row]), WINDOW_PX))
             self.landmarks.append(faces.landmarks[row] * frame.scale)
             is_due = position % (GAP_EVERY * self.stride) == 0 or np.isfinite(self.detail_gaps).sum() < LEAST_GAPS
-            seen = frame.rgb, faces.boxes[row], faces.landmarks[row]
-            self.detail_gaps.append(detail_gap(*seen) if measures_gaps and is_due else math.nan)
+            gap = (
+                detail_gap(frame.rgb, faces.boxes[row], faces.landmarks[row]) if measures_gaps and is_due else math.nan
+            )
+            self.detail_gaps.append(gap)
 
     def thin(self) -> None:
         """Drop every other crop and keep half as many from now on."""

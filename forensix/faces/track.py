@@ -21,16 +21,13 @@ import numpy as np
 
 from forensix.faces.detect import MAX_SIDE_PX, Detections, FaceDetector, mtcnn
 from forensix.faces.linking import Linker
+from forensix.faces.sampling import MAX_RATE_HZ, follow_s, sampling_rate_hz
+from forensix.faces.steadiness import N_VALUES
 from forensix.faces.stills import Still, Stills
 from forensix.media.ahead import read_ahead
 
 if TYPE_CHECKING:
     from forensix.media import Frame, Media
-
-MAX_RATE_HZ = 5.0
-MIN_RATE_HZ = 0.5
-MAX_LOOKED = 1200
-"""Frames looked at in a long video, unless that means fewer than ``MIN_RATE_HZ``: 30 minutes are 1200 frames."""
 
 KEY_S = 2.0
 """Time between two searches of the whole frame while faces are followed."""
@@ -63,7 +60,8 @@ class FaceTrack:
     lies in the frame that was looked at (`forensix.faces.crop.window`), ``landmarks`` (k, 5, 2) in pixels of the
     original frame and ``detail_gaps`` (k,), how much less fine detail the face holds than its surroundings
     (`forensix.faces.detail_gap`): NaN where that cannot be told, in most crops of a longer track (`linking.GAP_EVERY`),
-    and in an image.
+    and in an image. ``steadiness`` (m, 12) says of some frames how steady the face is from there to the next ones
+    (`forensix.faces.steadiness`); there is none in an image.
     ``frame_rate_hz`` is the video's own rate, 0 for an image. ``id`` counts from 0, the most prominent face first.
     """
 
@@ -78,6 +76,7 @@ class FaceTrack:
     windows: np.ndarray
     landmarks: np.ndarray
     detail_gaps: np.ndarray
+    steadiness: np.ndarray
 
     def __len__(self) -> int:
         return len(self.boxes)
@@ -117,7 +116,7 @@ def track(
     detector
         What finds and follows faces; by default the embedded MTCNN.
     rate_hz
-        Frames looked at each second; by default `sampling_rate_hz` of the duration.
+        Frames looked at each second; by default `sampling.sampling_rate_hz` of the duration.
     max_crops
         Most crops kept of a track.
     progress
@@ -151,19 +150,6 @@ def _followed(
     detector = detector or mtcnn()
     key = f"faces.track:{id(detector)}:{rate_hz}:{max_crops}"
     return media.memo(key, lambda: _follow(media, detector, rate_hz, max_crops, progress))
-
-
-def sampling_rate_hz(duration_s: float | None) -> float:
-    """Return how many frames a second are looked at.
-
-    Examples
-    --------
-    >>> sampling_rate_hz(10.0), sampling_rate_hz(600.0), sampling_rate_hz(36000.0)
-    (5.0, 2.0, 0.5)
-    """
-    if not duration_s:
-        return MAX_RATE_HZ
-    return min(MAX_RATE_HZ, max(MIN_RATE_HZ, MAX_LOOKED / duration_s))
 
 
 def track_frames(
@@ -238,13 +224,18 @@ def _follow(
     stills = Stills()
     reported = partial(_reported, stills=stills, duration_s=media.info.duration_s, progress=progress)
     if media.kind == "image":
-        frames = reported(media.frames())
         tracks = track_frames(
-            frames, detector=detector, max_crops=max_crops, max_side_px=IMAGE_SIDE_PX, measures_gaps=False
+            reported(media.frames()),
+            detector=detector,
+            max_crops=max_crops,
+            max_side_px=IMAGE_SIDE_PX,
+            measures_gaps=False,
         )
     else:
         rate_hz = rate_hz or sampling_rate_hz(media.info.duration_s)
-        with closing(read_ahead(media.frames(rate_hz=rate_hz, max_side_px=VIDEO_SIDE_PX), _AHEAD)) as ahead:
+        apart_s = follow_s(media.info.duration_s, rate_hz)
+        frames = media.frames(rate_hz=rate_hz, max_side_px=VIDEO_SIDE_PX, follow_s=apart_s)
+        with closing(read_ahead(frames, _AHEAD)) as ahead:
             tracks = track_frames(
                 reported(ahead),
                 detector=detector,
@@ -294,6 +285,7 @@ def _finished(linker: Linker, frame_rate_hz: float) -> tuple[FaceTrack, ...]:
             windows=np.array(one.windows),
             landmarks=np.array(one.landmarks),
             detail_gaps=np.array(one.detail_gaps),
+            steadiness=np.array(one.steadiness, dtype=np.float64).reshape(-1, N_VALUES),
         )
         for number, one in enumerate(tracks)
     )

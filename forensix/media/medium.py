@@ -107,11 +107,14 @@ class Media:
         # A copy each, so that one task cannot paint into what another will see.
         return rgb.copy()
 
-    def frames(self, *, rate_hz: float | None = None, max_side_px: int | None = None) -> Iterator[Frame]:
+    def frames(
+        self, *, rate_hz: float | None = None, max_side_px: int | None = None, follow_s: float | None = None
+    ) -> Iterator[Frame]:
         """Yield the frames in order, decoded while they are consumed; an image yields one.
 
         ``rate_hz`` keeps at most so many frames per second of video, evenly; ``max_side_px`` bounds the longer side.
-        All frames of a video have one size.
+        All frames of a video have one size. Every ``follow_s``, where it is given, a frame comes with the two that
+        follow it at least 0.03 s apart, if there are such before the next one that is kept.
 
         Raises
         ------
@@ -130,7 +133,7 @@ class Media:
             return self._image_frame(max_side_px)
         if self.kind != "video":
             raise UnsupportedMedia(f"{self._short_name} is {_article(self.kind)} and has no pictures to analyse")
-        return self._video_frames(rate_hz, max_side_px)
+        return self._video_frames(rate_hz, max_side_px, follow_s)
 
     def pages(self, jobs: Sequence[PageJob], *, max_side_px: int) -> Iterator[DrawnPage]:
         """Yield pages of a PDF as a viewer shows them, in the order of the jobs, without those that fail.
@@ -242,11 +245,11 @@ class Media:
             rgb = self._decode_image(max_side_px)
         yield Frame(0, 0.0, rgb, max(sides) / max(rgb.shape[:2]))
 
-    def _video_frames(self, rate_hz: float | None, max_side_px: int | None) -> Iterator[Frame]:
-        items = self._stream("frames", rate_hz, max_side_px)
+    def _video_frames(self, rate_hz: float | None, max_side_px: int | None, follow_s: float | None) -> Iterator[Frame]:
+        items = self._stream("frames", rate_hz, max_side_px, follow_s)
         with contextlib.closing(items):  # type: ignore[type-var]
-            for index, ms, rgb, scale in items:
-                yield Frame(index, ms, rgb, scale)
+            for index, ms, rgb, scale, following in items:
+                yield Frame(index, ms, rgb, scale, tuple(following))
 
     def _decode_samples(self) -> "np.ndarray":
         import numpy as np

@@ -25,6 +25,8 @@ _DEMUXERS = {
     **{slug: slug for slug in ("flv", "avi", "wav", "mp3", "ogg", "aac", "flac")},
     "pcm": "s16le",
 }
+FOLLOWING, FOLLOWING_MS = 2, 30.0
+"""How many frames may follow one, at least so far apart: a frame of 25 or 30 a second, every other of 50 or 60."""
 _CHUNK_SAMPLES = 1 << 16
 _SLACK_S = 1.0
 """Encoders pad; a file of exactly the longest duration must pass."""
@@ -81,11 +83,16 @@ def probe(source: dict[str, str], limits: dict[str, float]) -> dict[str, Any]:
 
 
 def frames(
-    source: dict[str, str], limits: dict[str, float], rate_hz: float | None, max_side_px: int | None
+    source: dict[str, str],
+    limits: dict[str, float],
+    rate_hz: float | None,
+    max_side_px: int | None,
+    follow_s: float | None = None,
 ) -> Iterator[Any]:
-    """Yield ``[index, ms, rgb, scale]`` for each frame kept, and the list of warnings last.
+    """Yield ``[index, ms, rgb, scale, following]`` for each frame kept, and the list of warnings last.
 
-    All frames have the size of the first, so that boxes mean the same throughout.
+    All frames have the size of the first, so that boxes mean the same throughout. Every ``follow_s`` a frame waits for
+    `FOLLOWING` others, or until the next one is due.
     """
     name, warnings = source["name"], list[str]()
     with open(source["path"], "rb") as file, open_container(file, source) as container:
@@ -99,11 +106,19 @@ def frames(
         late = late_s(container, video)
         clock = Clock(video, late)
         size: tuple[int, int] | None = None
-        scale, next_ms, last_ms = 1.0, 0.0, 0.0
+        scale, next_ms, last_ms, follow_ms = 1.0, 0.0, 0.0, 0.0
         looked_at, resized = 0, 0
+        waiting, waited_ms = list[Any](), 0.0
         for index, frame in decoding:
             last_ms = clock.ms(frame, index)
             _check_duration(last_ms / 1000, True, name, limits)
+            if waiting and size and last_ms - waited_ms >= FOLLOWING_MS:
+                _check_size(frame.width, frame.height, name, limits)
+                waiting[-1].append(_rgb(reformatter, frame, size))
+                waited_ms = last_ms
+                if len(waiting[-1]) == FOLLOWING:
+                    yield waiting
+                    waiting = []
             if rate_hz and last_ms + clock.half_frame_ms < next_ms:
                 continue
             if rate_hz:
@@ -117,7 +132,16 @@ def frames(
                 first = frame.width, frame.height
             looked_at += 1
             resized += (frame.width, frame.height) != first
-            yield [index, last_ms, _rgb(reformatter, frame, size), scale]
+            if waiting:
+                yield [*waiting[:-1], []]
+            waiting, waited_ms = [index, last_ms, _rgb(reformatter, frame, size), scale, []], last_ms
+            if follow_s and last_ms + clock.half_frame_ms >= follow_ms:
+                follow_ms = max(follow_ms, last_ms) + 1000 * follow_s
+            else:
+                yield waiting
+                waiting = []
+        if waiting:
+            yield [*waiting[:-1], []]
         if size is None:
             raise BrokenMedia(f"{name} holds no frame that can be decoded")
         if resized:

@@ -66,12 +66,16 @@ class MediaInfo:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One frame: ``index`` counts those of the original, ``rgb`` is uint8 (H, W, 3), ``scale`` original / returned."""
+    """One frame: ``index`` counts those of the original, ``rgb`` is uint8 (H, W, 3), ``scale`` original / returned.
+
+    ``following`` are the next frames, where they were asked for, of the same shape.
+    """
 
     index: int
     ms: float
     rgb: "np.ndarray"
     scale: float = 1.0
+    following: "tuple[np.ndarray, ...]" = ()
 
 
 @dataclass(frozen=True, slots=True)

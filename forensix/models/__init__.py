@@ -12,7 +12,17 @@ Weights of our own ship in the package. Published checkpoints are read from ``fo
 True
 """
 
-from forensix.models.card import DetailGap, Fusion, Measurement, ModelCard, Output, Pooling, TrainingSource, band_of
+from forensix.models.card import (
+    DetailGap,
+    Fusion,
+    Measurement,
+    ModelCard,
+    Output,
+    Pooling,
+    Steadiness,
+    TrainingSource,
+    band_of,
+)
 from forensix.models.placement import Placement
 from forensix.models.registry import (
     as_named,
@@ -41,6 +51,7 @@ __all__ = [
     "Output",
     "Placement",
     "Pooling",
+    "Steadiness",
     "TrainingSource",
     "as_named",
     "band_of",

@@ -1,8 +1,10 @@
 """The card of a model: everything needed to feed it, to read its outputs and to know how far to trust it."""
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from forensix.calibration import Calibration
@@ -87,17 +89,51 @@ class DetailGap(_Record):
     """Gaps of recorded faces: the least, the mean, the one that 5 % lie above, the greatest."""
 
 
+class Steadiness(_Record):
+    """What the score of a face of a video is raised or lowered by for how steady its fine detail is.
+
+    A linear rule on the values of `forensix.faces.steadiness`, less their means and over their deviations; what lies
+    further than `MOST` deviations away counts as that far. Its logit is added to the calibrated one of the crops, as
+    independent evidence.
+    """
+
+    means: tuple[float, ...]
+    deviations: tuple[Annotated[float, Field(gt=0)], ...]
+    weights: tuple[float, ...]
+    intercept: float
+
+    MOST: ClassVar[float] = 3.0
+
+    def logit(self, values: NDArray[np.floating]) -> NDArray[np.float64]:
+        """Return the logit of rows of values (..., n), one a row; NaN where one is."""
+        z = (values - np.array(self.means)) / np.array(self.deviations)
+        logits: NDArray[np.float64] = np.clip(z, -self.MOST, self.MOST) @ np.array(self.weights) + self.intercept
+        return logits
+
+    @model_validator(mode="after")
+    def _alike(self) -> "Steadiness":
+        if not len(self.means) == len(self.deviations) == len(self.weights):
+            raise ValueError("there must be as many means as deviations and weights")
+        return self
+
+
 class Fusion(_Record):
     """What another model says of the same picture, weighed into a detector's score (score-level fusion).
 
     To the detector's calibrated logit comes ``weight`` times that of the other: of the faces in a picture
-    (`forensix.faces.verdict.file_logit`), or of the picture that faces lie in. Of a picture without a face that can be
-    judged, and of videos, a detector's score stands alone; so does what it says when it is called by itself.
+    (`forensix.faces.verdict.file_logit`), or of the picture that faces lie in. Of a file without a face that can be
+    judged a detector's score stands alone; so does what it says when it is called by itself.
     """
 
     model: str
     """Name of the other, with which the weight was fitted."""
     weight: Annotated[float, Field(ge=0)]
+    video_weight: Annotated[float, Field(ge=0)] | None = None
+    """The same for videos; ``None`` where they are judged alone."""
+
+    def weight_of(self, kind: str) -> float | None:
+        """Return the weight for a medium of a kind, such as ``"video"``; None where nothing is weighed in."""
+        return self.video_weight if kind == "video" else self.weight
 
 
 FileName = Annotated[str, Field(pattern=r"^[^/\\]+$")]
@@ -152,6 +188,8 @@ class ModelCard(_Record):
     """For face classifiers; ``None`` stands for the defaults."""
     detail_gap: DetailGap | None = None
     """For face classifiers; ``None`` where nothing is told of fine detail."""
+    steadiness: Steadiness | None = None
+    """For face classifiers, in analyses of videos. With it, bounds of videos are of both together."""
     trained_on: tuple[TrainingSource, ...] = ()
     measured: tuple[Measurement, ...] = ()
     limits: str

@@ -37,8 +37,8 @@ def encode(source: dict[str, str], limits: dict[str, float], target: str, settin
         sound = _Sound(source, out)
         reformatter = VideoReformatter()
         for item in streams.frames(source, limits, None, None):
-            if isinstance(item, list) and len(item) == 4 and isinstance(item[2], np.ndarray):
-                _, ms, rgb, _ = item
+            if isinstance(item, list) and len(item) == 5 and isinstance(item[2], np.ndarray):
+                _, ms, rgb, *_ = item
                 if video is None:
                     height, width = (max(2, 2 * round(side * factor / 2)) for side in rgb.shape[:2])
                     video = out.add_stream("libx264", rate=25, options={"crf": f"{crf:g}", **_X264})

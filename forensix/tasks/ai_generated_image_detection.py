@@ -29,7 +29,7 @@ from forensix.tasks.catalogue import AI_GENERATED_IMAGE_DETECTION
 from forensix.tasks.evidence import Curve, Evidence, Outcome, Picture, Table
 from forensix.tasks.forensic_analysis import facts_of
 from forensix.tasks.frame_scores import FrameScores, frame_scores
-from forensix.tasks.fusion import opinion_of_faces
+from forensix.tasks.fusion import SecondOpinion, opinion_of_faces
 from forensix.tasks.pictures import jpeg_uri, outlined, score_colour
 from forensix.tasks.task import Options, component, component_label
 from forensix.tasks.verdicts import class_of, is_inconclusive, probability_of, score_text, upper_of
@@ -121,7 +121,7 @@ class GeneratedImageDetection:
             score=score,
             evidence=_evidence(scored, detector, marks) if options.explain else (),
             notes=(
-                *([faces.note("The picture", whole_score)] if faces else []),
+                *([_fusion_note(faces, whole_score, is_picture=is_picture)] if faces else []),
                 *_notes(marks, pixel_score, scored, doubts),
             ),
             models=tuple(component_label(part) for part in used),
@@ -130,6 +130,10 @@ class GeneratedImageDetection:
             of_part=marks.kinds == ("provenance",) and is_partial(marks.facts) and not looks_whole,
             frame_scores=tuple(zip(scored.times_ms, scored.scores, strict=True)) if media.kind == "video" else (),
         )
+
+
+def _fusion_note(faces: SecondOpinion, score: float, *, is_picture: bool) -> str:
+    return faces.note("The picture" if is_picture else "The frames", score, many=not is_picture)
 
 
 def _attributions(rgb: NDArray[np.uint8], attributor: Any, marks: _Marks) -> tuple[Attribution, ...]:

@@ -32,7 +32,7 @@ from forensix.tasks.fusion import SecondOpinion, fused_faces, opinion_of_picture
 from forensix.tasks.judged_faces import JudgedFace, faces_score, judge_faces
 from forensix.tasks.pictures import jpeg_uri
 from forensix.tasks.task import Options, component, component_label
-from forensix.tasks.verdicts import checked, class_of, is_inconclusive, is_mute, probability_of, upper_of
+from forensix.tasks.verdicts import checked, class_of, is_inconclusive, is_mute, probability_of, score_text, upper_of
 
 PREVIEW_PX = 480
 MAX_DOUBTS_TOLD = 3
@@ -113,6 +113,7 @@ class FaceManipulation:
             notes=(
                 *([_fusion_note(found, picture)] if picture else []),
                 *_notes(faces),
+                *_steadiness_notes(faces),
                 *_detail_notes(faces, lacked),
                 *_region_notes(faces),
                 *_placement_notes(aligned),
@@ -206,6 +207,17 @@ def _notes(faces: Sequence[JudgedFace]) -> tuple[str, ...]:
     if len(doubtful) > MAX_DOUBTS_TOLD:
         notes.append(f"{len(doubtful) - MAX_DOUBTS_TOLD} more faces are not judged, for being small, blurred or short.")
     return tuple(notes)
+
+
+def _steadiness_notes(faces: Sequence[JudgedFace]) -> Iterator[str]:
+    """Yield of the most suspect faces what was made of how steady they are, where that moves their score."""
+    for face in [face for face in faces if not face.doubt][:MAX_DOUBTS_TOLD]:
+        if face.steadiness_logit:
+            raised, steadier = ("raises", "steadier") if face.steadiness_logit > 0 else ("lowers", "less steady")
+            yield (
+                f"Face {face.track.id} scores {score_text(face.crops_score)} by its crops; that its fine detail is"
+                f" {steadier} from frame to frame than is usual {raised} that to {score_text(face.score)}."
+            )
 
 
 def _detail_notes(faces: Sequence[JudgedFace], lacked: DetailGap | None) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 A generator draws faces with the rest: what is trained on faces alone sees in them what windows over the whole picture
 miss, and the other way round. Where a card says what the other model weighs, its calibrated logit is added, weighed, to
-the model's own. A picture that shows no face that can be judged, and a video, are judged without.
+the model's own. A file that shows no face that can be judged is judged without; of videos, what is said of their
+faces may be weighed into what is said of their frames, and nothing into what is said of faces.
 """
 
 from collections.abc import Sequence
@@ -32,31 +33,34 @@ class SecondOpinion:
     what: str
     """What it is of, as in ``"the face in it"``."""
     component: Any
-    fusion: Fusion
+    model: str
+    """Name of the other model."""
+    weight: float
 
     def fused(self, scores: Any) -> NDArray[Any]:
         """Return a model's own scores with this weighed in, in their shape."""
-        return sigmoid(logit(scores) + self.fusion.weight * logit(self.score))
+        return sigmoid(logit(scores) + self.weight * logit(self.score))
 
-    def note(self, what: str, score: float) -> str:
-        """Return in a sentence what was put together, given what the model's own score is of."""
+    def note(self, what: str, score: float, *, many: bool = False) -> str:
+        """Return in a sentence what was put together, given what the model's own score is of, ``many`` or one."""
+        alone = f"score {score_text(score)} by themselves" if many else f"scores {score_text(score)} by itself"
         return (
-            f"{what} scores {score_text(score)} by itself, {self.what} {score_text(self.score)} ({self.fusion.model});"
+            f"{what} {alone}, {self.what} {score_text(self.score)} ({self.model});"
             f" weighed together {score_text(float(self.fused(score)))}."
         )
 
 
 def opinion_of_faces(media: Media, detector: Any, options: Options) -> SecondOpinion | None:
-    """Return what is said of the faces in a picture; nothing where the card of its detector gives them no weight."""
-    fusion = _fusion(detector, media)
-    if fusion is None:
+    """Return what is said of the faces in a file; nothing where the card of its detector gives them no weight."""
+    fusion, weight = _weighed(detector, media)
+    if fusion is None or weight is None:
         return None
     classifier = load_component("face_classifier", fusion.model, options.placement)
     finder = load_component("face_detector", FINDER, options.placement)
     faces = judge_faces(media, classifier, detector=finder)
     score, n = faces_score(faces), sum(not face.doubt for face in faces)
     what = "the face in it" if n == 1 else f"the {n} faces in it"
-    return None if score is None else SecondOpinion(score, what, classifier, fusion)
+    return None if score is None else SecondOpinion(score, what, classifier, fusion.model, weight)
 
 
 def opinion_of_picture(
@@ -67,12 +71,12 @@ def opinion_of_picture(
     None is asked for where none of the faces can be judged, nor where most of the picture is even areas, as of a page
     or a slide with a portrait on it: pixels do not decide there who made the picture.
     """
-    fusion = _fusion(classifier, media)
-    if fusion is None or all(face.doubt for face in faces) or is_drawn(media.image()):
+    fusion, weight = _weighed(classifier, media)
+    if fusion is None or weight is None or all(face.doubt for face in faces) or is_drawn(media.image()):
         return None
     detector = load_component("image_detector", fusion.model, options.placement)
     (score,) = frame_scores(media, detector).scores
-    return SecondOpinion(score, "the whole picture", detector, fusion)
+    return SecondOpinion(score, "the whole picture", detector, fusion.model, weight)
 
 
 def fused_faces(faces: Sequence[JudgedFace], opinion: SecondOpinion) -> list[JudgedFace]:
@@ -83,7 +87,7 @@ def fused_faces(faces: Sequence[JudgedFace], opinion: SecondOpinion) -> list[Jud
     ]
 
 
-def _fusion(component: Any, media: Media) -> Fusion | None:
-    """Return what a component's card says of another model; nothing of videos."""
+def _weighed(component: Any, media: Media) -> tuple[Fusion | None, float | None]:
+    """Return what a component's card says of another model, and what that weighs for such a medium."""
     fusion: Fusion | None = getattr(getattr(component, "card", None), "fusion", None)
-    return fusion if media.kind == "image" else None
+    return fusion, fusion.weight_of(media.kind) if fusion else None

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from forensix.calibration import logit, sigmoid
 from forensix.faces import FaceTrack, track
+from forensix.faces.steadiness import pooled
 from forensix.faces.verdict import doubt, face_logit, file_logit, middle_gap
 from forensix.media import Media
-from forensix.models import Pooling
+from forensix.models import Pooling, Steadiness
 from forensix.tasks.verdicts import checked
 
 
@@ -22,11 +23,19 @@ class JudgedFace:
     track: FaceTrack
     crop_scores: NDArray[np.float64]
     score: float
+    """Of its crops and, in a video, of how steady its fine detail is."""
+    steadiness_logit: float = 0.0
+    """What was added to the logit of its crops for how steady its fine detail is, in a video."""
     detail_gap: float = float("nan")
     """How much less fine detail it holds than its surroundings (`forensix.faces.detail_gap`), the middle frame's."""
     doubt: str = ""
     differs: bool = False
     """Whether a part of it differs from the rest beyond the bound of what marks such parts."""
+
+    @property
+    def crops_score(self) -> float:
+        """Its score by its crops alone."""
+        return float(sigmoid(logit(self.score) - self.steadiness_logit))
 
     @property
     def strongest(self) -> int:
@@ -80,15 +89,19 @@ def _judged(tracks: Sequence[FaceTrack], classifier: Any, kind: str) -> tuple[Ju
     """Return each face with its scores; the crops of all go through the classifier together."""
     if not tracks:
         return ()
-    pooling = getattr(getattr(classifier, "card", None), "pooling", None) or Pooling()
+    card = getattr(classifier, "card", None)
+    pooling = getattr(card, "pooling", None) or Pooling()
+    steady: Steadiness | None = getattr(card, "steadiness", None) if kind == "video" else None
     sees_windows = getattr(classifier, "sees_windows", False)
     crops = np.concatenate([face.views if sees_windows else face.crops for face in tracks])
     scores = checked(classifier.score(crops), len(crops), classifier)
     judged = []
     for face, own in zip(tracks, np.split(scores, np.cumsum([len(face.crops) for face in tracks])[:-1]), strict=True):
-        of_face = float(sigmoid(face_logit(logit(own), pooling)))
+        of_crops = face_logit(logit(own), pooling)
+        added = float(np.nan_to_num(steady.logit(pooled(face.steadiness)))) if steady else 0.0
         reason = doubt(face, pooling, is_video=kind == "video")
-        judged.append(JudgedFace(face, own, of_face, middle_gap(face.detail_gaps), reason))
+        score = float(sigmoid(of_crops + added))
+        judged.append(JudgedFace(face, own, score, added, middle_gap(face.detail_gaps), reason))
     return tuple(judged)
 
 

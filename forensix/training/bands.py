@@ -65,7 +65,7 @@ def with_video_band(card: ModelCard, scored: pd.DataFrame, command: str) -> Mode
     low, high = _band(scored)
     band = supported(*_known(scored), (min(low, card.threshold), max(high, card.threshold)))
     about = f"{ABOUT.format(n=scored['repo'].nunique())}, videos"
-    kept = tuple(one for one in card.measured if one.command != command)
+    kept = tuple(one for one in card.measured if one.command != command or ", videos" not in one.data)
     measured = (*kept, *_measured(scored, band, about, command))
     return card.model_copy(update={"inconclusive_video": band, "measured": measured})
 

@@ -11,7 +11,8 @@ from forensix.faces.align import ALIGNED_PX, TEMPLATE, aligned
 from forensix.faces.crop import crop, cut, resized, square
 from forensix.faces.detect import Detections, Mtcnn, detect
 from forensix.faces.linking import MAX_TRACKS, Linker, assigned, iou
-from forensix.faces.track import KEY_S, sampling_rate_hz
+from forensix.faces.sampling import sampling_rate_hz
+from forensix.faces.track import KEY_S
 from forensix.media import Frame, open_media
 from tests.making import write_video
 

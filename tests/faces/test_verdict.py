@@ -6,6 +6,7 @@ from PIL import Image
 
 from forensix.faces.align import aligned
 from forensix.faces.detect import landmarks
+from forensix.faces.steadiness import N_VALUES
 from forensix.faces.track import FaceTrack
 from forensix.faces.verdict import detail, doubt, face_logit, file_logit
 from forensix.models import Pooling
@@ -18,8 +19,20 @@ def face(crop: np.ndarray, *, side_px: float = 100.0, seen_ms: float = 1000.0) -
     box = np.array([10.0, 10.0, 10.0 + side_px, 10.0 + 1.3 * side_px])
     ms = np.linspace(0, seen_ms, n)
     crops, points = np.repeat(crop[None], n, axis=0), np.zeros((n, 5, 2))
+    frames = np.arange(n)
     return FaceTrack(
-        0, np.tile(box, (n, 1)), np.ones(n), np.arange(n), ms, 25.0, np.arange(n), crops, crops, points, np.zeros(n)
+        id=0,
+        boxes=np.tile(box, (n, 1)),
+        scores=np.ones(n),
+        frame_idx=frames,
+        frame_ms=ms,
+        frame_rate_hz=25.0,
+        kept=frames,
+        crops=crops,
+        windows=crops,
+        landmarks=points,
+        detail_gaps=np.zeros(n),
+        steadiness=np.zeros((0, N_VALUES)),
     )
 
 

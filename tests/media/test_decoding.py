@@ -86,6 +86,33 @@ def test_frames_are_thinned_evenly_and_keep_their_numbers(tmp_path: Path) -> Non
             assert frame.rgb.mean() == pytest.approx(20 + 4 * frame.index, abs=3)
 
 
+@pytest.mark.parametrize(("fps", "apart"), [(25, 1), (50, 2), (10, 1)])
+def test_frames_come_with_those_that_follow(fps: int, apart: int, tmp_path: Path) -> None:
+    def grey(index: int) -> int:
+        return 20 + 4 * index
+
+    def paint(index: int) -> np.ndarray:
+        return np.full((48, 64, 3), grey(index), np.uint8)
+
+    with open_media(write_video(tmp_path / "a.mp4", 50, (64, 48), fps, paint=paint)) as media:
+        plain = [(frame.index, frame.ms) for frame in media.frames(rate_hz=5)]
+        frames = list(media.frames(rate_hz=5, follow_s=0.4))
+    assert [(frame.index, frame.ms) for frame in frames] == plain
+    followed = [frame for frame in frames if frame.following]
+    assert len(followed) == pytest.approx(50 / fps / 0.4, abs=1)
+    for frame in followed:
+        levels = [rgb.mean() for rgb in (frame.rgb, *frame.following)]
+        expected = [grey(frame.index + i * apart) for i in range(3)]
+        assert levels == pytest.approx(expected, abs=3)
+
+
+def test_where_frames_are_too_rare_none_follow(tmp_path: Path) -> None:
+    with open_media(write_video(tmp_path / "a.mp4", 12, (64, 48), 4)) as media:
+        frames = list(media.frames(rate_hz=5, follow_s=0.5))
+    assert [frame.index for frame in frames] == list(range(12))
+    assert not any(frame.following for frame in frames)
+
+
 def test_frames_are_scaled_in_the_child(tmp_path: Path) -> None:
     with open_media(write_video(tmp_path / "a.mp4", 2)) as media:
         frame = next(media.frames(max_side_px=100))

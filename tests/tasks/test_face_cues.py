@@ -12,7 +12,8 @@ from PIL import Image
 import forensix
 from forensix.faces import landmarks
 from forensix.faces.ffhq import placement
-from forensix.models import DetailGap
+from forensix.faces.steadiness import N_VALUES
+from forensix.models import DetailGap, Steadiness
 from forensix.models.store import get_card
 from forensix.tasks.evidence import Bounds, Film
 from tests.making import write_video
@@ -69,6 +70,44 @@ def test_among_several_faces_one_must_lack_more_fine_detail_to_be_told_of(soft_c
         assert any("less fine detail" in note for note in outcome.notes) == (path == soft_clip)
     assert bounds[two].rows[0].value == pytest.approx(bounds[soft_clip].rows[0].value, abs=0.1)
     assert [row.is_outlier for row in bounds[two].rows] == [False, False]
+
+
+@pytest.fixture(scope="module")
+def moving_clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three seconds of a face that goes up and down before a camera with noise."""
+    rng, picture = np.random.default_rng(0), skimage.data.astronaut()[:340, 50:430]
+
+    def paint(index: int) -> np.ndarray:
+        noise = rng.normal(0, 3, picture.shape)
+        return np.clip(np.roll(picture, index % 7, axis=0) + noise, 0, 255).astype(np.uint8)
+
+    path = tmp_path_factory.mktemp("faces") / "moving.mp4"
+    return write_video(path, 75, (380, 340), rate=25, paint=paint)
+
+
+@pytest.mark.parametrize(("logit", "word"), [(1.0, "is steadier"), (-1.0, "is less steady")])
+def test_how_steady_a_face_is_moves_its_score_in_videos_alone(
+    logit: float, word: str, moving_clip: Path, portrait: Path
+) -> None:
+    rule = Steadiness(means=(0,) * N_VALUES, deviations=(1,) * N_VALUES, weights=(0,) * N_VALUES, intercept=logit)
+    opinion = Opinion(0.4)
+    opinion.card = SimpleNamespace(name="opinion", sha256="0", threshold=0.9, steadiness=rule)
+    report = forensix.analyze(moving_clip, [TASK], face_classifier=opinion)
+    expected = 1 / (1 + np.exp(-(np.log(0.4 / 0.6) + logit)))
+    assert report.scores[TASK] == pytest.approx(expected)
+    (note,) = [note for note in report.outcomes[TASK].notes if "frame to frame" in note]
+    assert word in note and "scores 0.40 by its crops" in note and f"to {expected:.2f}" in note
+    still = forensix.analyze(portrait, [TASK], face_classifier=opinion)
+    assert still.scores[TASK] == pytest.approx(0.4) and not still.outcomes[TASK].notes
+
+
+def test_a_clip_of_repeated_frames_is_judged_by_its_crops(soft_clip: Path) -> None:
+    rule = Steadiness(means=(0,) * N_VALUES, deviations=(1,) * N_VALUES, weights=(1,) * N_VALUES, intercept=5)
+    opinion = Opinion(0.4)
+    opinion.card = SimpleNamespace(name="opinion", sha256="0", threshold=0.9, steadiness=rule)
+    report = forensix.analyze(soft_clip, [TASK], face_classifier=opinion)
+    assert report.scores[TASK] == pytest.approx(0.4)
+    assert not any("frame to frame" in note for note in report.outcomes[TASK].notes)
 
 
 def test_fine_detail_says_nothing_of_pictures(portrait: Path) -> None:

@@ -23,10 +23,10 @@ OTHERS = {"forensix-image": "forensix-face", "forensix-face": "forensix-image"}
 class Opinion:
     """A detector with a fixed opinion, whose card gives the other a weight."""
 
-    def __init__(self, score: float, card: str) -> None:
+    def __init__(self, score: float, card: str, *, video_weight: float | None = None) -> None:
         self.fixed = score
-        fusion = Fusion(model=OTHERS[card], weight=0.5)
-        self.card = get_card(card).model_copy(update={"fusion": fusion})
+        fusion = Fusion(model=OTHERS[card], weight=0.5, video_weight=video_weight)
+        self.card = get_card(card).model_copy(update={"fusion": fusion, "steadiness": None})
 
     def score(self, inputs: np.ndarray) -> Any:
         return np.full(len(inputs), self.fixed) if self.card.name == "forensix-face" else self.fixed
@@ -108,6 +108,17 @@ def test_a_video_is_judged_without(clip: Path, tmp_path: Path) -> None:
     assert report.scores[PICTURE] == pytest.approx(0.4)
     report = forensix.analyze(clip, [FACES], explain=False, face_classifier=Opinion(0.4, "forensix-face"))
     assert report.scores[FACES] == pytest.approx(0.4)
+
+
+def test_of_a_video_the_face_weighs_what_the_card_says_of_videos(
+    clip: Path, alone: Callable[[Path, str], float]
+) -> None:
+    detector = Opinion(0.4, "forensix-image", video_weight=2.0)
+    report = forensix.analyze(clip, [PICTURE], explain=False, image_detector=detector)
+    both = float(sigmoid(logit(0.4) + 2.0 * logit(alone(clip, "forensix-face"))))
+    assert report.scores[PICTURE] == pytest.approx(both, abs=1e-6) and abs(both - 0.4) > 0.01
+    (note,) = [note for note in report.outcomes[PICTURE].notes if "weighed together" in note]
+    assert note.startswith("The frames score 0.40 by themselves, the face in it ")
 
 
 def test_picture_and_face_are_looked_at_once_for_both_tasks(portrait: Path, monkeypatch: pytest.MonkeyPatch) -> None:

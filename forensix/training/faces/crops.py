@@ -135,10 +135,10 @@ def store(path: Path, crops: FaceCrops | None) -> None:
 
 def cut_faces(moments: Sequence[RGB], area: tuple[float, float, float, float]) -> FaceCrops | None:
     """Find the largest face within an area (fractions x1, y1, x2, y2) at each moment and cut it."""
-    views = [_part(frame, area) for frame in moments]
+    views = [part(frame, area) for frame in moments]
     rgb, landmarks, sides, gaps, middles, areas = [], [], [], [], [], []
     for frame, faces in zip(views, detect(views), strict=True):
-        best = _largest(faces)
+        best = largest(faces)
         if best is None:
             continue
         box, points = faces.boxes[best], faces.landmarks[best]
@@ -216,7 +216,7 @@ def still(row: dict[Any, Any], opened: Repositories) -> RGB | None:
     if data is None:
         return None
     rgb = (picture_moment(data) if row["kind"] in PICTURES else video_moments(data))[0]
-    return _part(_scaled_down(rgb, row["short_px"]) if row.get("short_px") else rgb, row["area"])
+    return part(_scaled_down(rgb, row["short_px"]) if row.get("short_px") else rgb, row["area"])
 
 
 def _fill_file(rows: pd.DataFrame, folder: Path, opened: Repositories, log: Callable[[str], None]) -> None:
@@ -261,13 +261,15 @@ def _pixels(frame: av.VideoFrame) -> RGB:
     return np.asarray(frame.to_ndarray(format="rgb24"), dtype=np.uint8)
 
 
-def _part(rgb: RGB, area: tuple[float, float, float, float]) -> RGB:
+def part(rgb: RGB, area: tuple[float, float, float, float]) -> RGB:
+    """Return what of a picture lies in an area (fractions x1, y1, x2, y2)."""
     height, width = rgb.shape[:2]
     x1, y1, x2, y2 = (round(v * side) for v, side in zip(area, (width, height, width, height), strict=True))
     return np.ascontiguousarray(rgb[y1:y2, x1:x2])
 
 
-def _largest(faces: Detections) -> int | None:
+def largest(faces: Detections) -> int | None:
+    """Return which face is the largest, None where there is none."""
     if not len(faces):
         return None
     return int(np.argmax((faces.boxes[:, 2:] - faces.boxes[:, :2]).max(axis=1)))

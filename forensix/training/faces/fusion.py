@@ -3,11 +3,13 @@
     python -m forensix.training.faces.fusion --list faces.csv --pictures images.csv --corpora DIR --repositories DIR \\
         --work DIR --out DIR
 
-Runs after forensix-image and forensix-face were trained, with what both keep in ``--work``; weights stay as they are,
-and both cards are written anew. Of every training picture in which a face was found there is a calibrated logit by
-heads that did not see its source, and one of the face by rules that did not. They are added, the other's with the one
-weight that makes the sum the likeliest log-odds. Figures and bounds are of files whose sources had no part in that fit
-either. A shift beside the weight did worse on the folds.
+Runs after forensix-image and forensix-face were trained, with what both keep in ``--work``, and after
+`forensix.training.images.videos`; weights stay as they are, and both cards are written anew. Of every training picture
+in which a face was found there is a calibrated logit by heads that did not see its source, and one of the face by rules
+that did not. They are added, the other's with the one weight that makes the sum the likeliest log-odds. Figures and
+bounds are of files whose sources had no part in that fit either. A shift beside the weight did worse on the folds. Of
+whole videos the same is done with what forensix-image says of their frames, none of whose repositories it learnt from;
+what it says adds nothing to what is said of faces.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,17 +22,25 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 
-from forensix.calibration import Calibration
+from forensix.calibration import Calibration, sigmoid
+from forensix.calibration import logit as to_logit
+from forensix.errors import UsageError
+from forensix.metrics import auc
 from forensix.models import Fusion, Measurement, ModelCard, get_card
 from forensix.models.architectures.pictures import Head
 from forensix.models.store import write_card
+from forensix.training.bands import ABOUT, AS_IT_IS, with_video_band
 from forensix.training.faces import fit as faces_fit
 from forensix.training.faces import train as faces_train
 from forensix.training.faces.card import calibration_of, make_card
+from forensix.training.faces.clips import weights as clip_weights
 from forensix.training.faces.crops import still
 from forensix.training.faces.lists import Origin
+from forensix.training.faces.steadiness import WHOLE
+from forensix.training.folds import leave_source_out
 from forensix.training.images import fit as images_fit
 from forensix.training.images import train as images_train
+from forensix.training.images import videos as of_videos
 from forensix.training.images.features import of_views
 from forensix.training.sources import Repositories
 
@@ -39,7 +49,6 @@ COMMAND = (
     "python -m forensix.training.faces.fusion --list faces.csv --pictures images.csv --corpora DIR --repositories DIR "
     "--work DIR --out DIR"
 )
-OF_VIDEOS = "python -m forensix.training.images.videos"
 MOST = 3.0
 """The other cannot weigh more than so many of a detector's own."""
 Logits = NDArray[np.float64]
@@ -99,12 +108,13 @@ def fuse(
     return Said(as_is, alike), round(fitted(both), 3)
 
 
-def faces_in(pictures: pd.DataFrame, faces: pd.DataFrame, said: Said) -> Said:
-    """Return what is said of the face that was found in each picture of a table."""
-    whole = faces["static"].to_numpy(dtype=bool) & (faces["short_px"] == 0).to_numpy()
+def faces_in(files: pd.DataFrame, faces: pd.DataFrame, said: Said, *, static: bool = True) -> Said:
+    """Return what is said of the face that was found in each picture of a table, or in each of its videos."""
+    whole = (faces["static"] == static).to_numpy() & (faces["short_px"] == 0).to_numpy()
+    whole &= np.array([area == WHOLE for area in faces["area"]])
     found = faces.loc[whole, ["repo", "path"]].assign(as_is=said.as_is[whole], alike=said.alike[whole])
     found = found.drop_duplicates(["repo", "path"])
-    rows = pictures[["repo", "path"]].merge(found, how="left", on=["repo", "path"])
+    rows = files[["repo", "path"]].merge(found, how="left", on=["repo", "path"])
     return Said(rows["as_is"].to_numpy(), rows["alike"].to_numpy())
 
 
@@ -177,28 +187,62 @@ def image_card(
         )
         for metric, (value, of) in figures.items()
     )
-    # Of videos faces add nothing: what was set and measured there stays.
-    of_videos = tuple(one for one in old.measured if one.command.startswith(OF_VIDEOS))
     update = {
-        "summary": f"{card.summary} What {FACES} says of faces in a picture is weighed in.",
+        "summary": f"{card.summary} What {FACES} says of faces is weighed in.",
         "fusion": Fusion(model=FACES, weight=weight),
-        "measured": (*(one.model_copy(update={"command": COMMAND}) for one in card.measured), *measured, *of_videos),
-        "inconclusive_video": old.inconclusive_video,
+        "measured": (*(one.model_copy(update={"command": COMMAND}) for one in card.measured), *measured),
     }
     return _trained_before(old, card.model_copy(update=update)), calibration
 
 
-def face_card(
-    old: ModelCard, faces: faces_fit.Seen, pictures: faces_fit.Seen, held: faces_fit.HeldOut, around: Said
-) -> ModelCard:
+def with_videos(card: ModelCard, videos: pd.DataFrame, faces: Said) -> ModelCard:
+    """Return the card of forensix-image with what faces weigh in videos, and bounds and figures of both together.
+
+    Parameters
+    ----------
+    videos
+        As `forensix.training.images.videos` keeps them.
+    faces
+        What is said of the face in each.
+    """
+    fusion = card.fusion
+    assert fusion is not None, "the weight of pictures comes first"
+    own = to_logit(videos["score"].to_numpy(dtype=np.float64))
+    fake = (videos["label"] == "fake").to_numpy()
+    folds = leave_source_out(list(videos["repo"]), list(videos["made_by"]), list(fake), faces_train.N_FOLDS)
+    both, weight = fuse(Said(own, own), faces, fake, clip_weights(videos), folds)
+    scored = videos[["repo", "label"]].assign(condition=AS_IT_IS, score=sigmoid(both.as_is))
+    card = with_video_band(card, scored, COMMAND)
+    has_face = np.isfinite(faces.as_is)
+    figures = {"the frames alone": own, "the face alone": faces.as_is, "both": both.as_is}
+    measured = tuple(
+        Measurement(
+            metric=f"AUC, videos in which a face was found, {name}",
+            value=float(auc(fake[has_face], logits[has_face])),
+            data=f"{ABOUT.format(n=videos['repo'].nunique())}, videos",
+            n_real=int((~fake & has_face).sum()),
+            n_fake=int((fake & has_face).sum()),
+            command=COMMAND,
+        )
+        for name, logits in figures.items()
+    )
+    update = {
+        "fusion": fusion.model_copy(update={"video_weight": weight}),
+        "measured": (*card.measured, *measured),
+    }
+    return card.model_copy(update=update)
+
+
+def face_card(old: ModelCard, of_faces: faces_train.Prepared, around: Said) -> ModelCard:
     """Return the card of forensix-face, with bounds and figures of faces and the pictures around them together."""
-    table = faces.table
+    table, held = of_faces.faces.table, of_faces.held
     calibration = calibration_of(table, held.as_is)
     own = Said.calibrated(calibration, held.as_is, held.alike)
     fake = table["fake"].to_numpy(dtype=bool)
     both, weight = fuse(own, around, fake, faces_fit.file_weights(table), faces_train.folds_of(table))
     fused = faces_fit.HeldOut(*both.raw(calibration), held.crops)
-    card = make_card(table, held, faces_train.learnt_from(faces, pictures), COMMAND, fused=fused)
+    learnt = faces_train.learnt_from(of_faces.faces, of_faces.pictures)
+    card = make_card(table, held, of_faces.steady, learnt, COMMAND, fused=fused)
     update = {
         "summary": f"{card.summary} What {PICTURES} says of the picture that they lie in is weighed in.",
         "fusion": Fusion(model=PICTURES, weight=weight),
@@ -215,14 +259,21 @@ def train(origin: Origin, work: Path, out: Path, *, log: faces_train.Log = print
     """Fit the weights and write both cards to ``out``."""
     torch.set_num_threads(1)
     old = get_card(PICTURES)
+    kept = work / of_videos.KEPT
+    if not kept.is_file():
+        raise UsageError(f"there is no {kept}: python -m forensix.training.images.videos makes it")
+    videos = pd.read_csv(kept, keep_default_na=False)
     prepared = images_train.prepare(origin.of_pictures, work, seed=old.seed or 0, log=log)
     heads = images_train.fold_heads_of(prepared, seed=old.seed or 0)
     raw = images_fit.held_out(heads, prepared.statistics, prepared.folds)
-    faces, pictures, held = faces_train.prepare(origin, work, log=log)
-    of_faces = Said.calibrated(calibration_of(faces.table, held.as_is), held.as_is, held.alike)
-    card, calibration = image_card(old, prepared, raw, faces_in(prepared.table, faces.table, of_faces))
-    around = pictures_around(faces.table, prepared, raw, heads, origin.repositories)
-    cards = card, face_card(get_card(FACES), faces, pictures, held, Said.calibrated(calibration, *around))
+    of_faces = faces_train.prepare(origin, work, log=log)
+    table, held = of_faces.faces.table, of_faces.held
+    said = Said.calibrated(calibration_of(table, held.as_is), held.as_is, held.alike)
+    card, calibration = image_card(old, prepared, raw, faces_in(prepared.table, table, said))
+    steady = Said(said.as_is + of_faces.steady.logits, said.alike)
+    card = with_videos(card, videos, faces_in(videos, table, steady, static=False))
+    around = pictures_around(table, prepared, raw, heads, origin.repositories)
+    cards = card, face_card(get_card(FACES), of_faces, Said.calibrated(calibration, *around))
     out.mkdir(parents=True, exist_ok=True)
     for card in cards:
         log(f"{card.name}: {card.fusion}; inconclusive between {card.inconclusive}")

@@ -17,6 +17,7 @@ said of the picture around a face.
 import argparse
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -31,11 +32,12 @@ from forensix.models import save_model
 from forensix.models.architectures.faces import FaceStages
 from forensix.models.architectures.pictures import Rule
 from forensix.training.backbone import load_imagenet
-from forensix.training.faces import crops, features, figures
-from forensix.training.faces.card import make_card
+from forensix.training.faces import crops, features, figures, steadiness
+from forensix.training.faces.card import make_card, with_steadiness
 from forensix.training.faces.clips import files_of
 from forensix.training.faces.fit import HeldOut, Seen, fit_rule, held_out
 from forensix.training.faces.lists import Origin, list_faces
+from forensix.training.faces.steadiness import Steady
 from forensix.training.folds import leave_source_out
 from forensix.training.images.cache import difference_hash, near_any
 from forensix.training.images.train import training_pictures
@@ -98,13 +100,26 @@ def network_of(rule: Rule) -> FaceStages:
     return network.eval()
 
 
-def prepare(origin: Origin, work: Path, *, log: Log) -> tuple[Seen, Seen, HeldOut]:
-    """Return the faces and the pictures to learn from, and what rules say of faces whose sources they did not see."""
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Faces and pictures to learn from, and what rules say of faces whose sources they did not see."""
+
+    faces: Seen
+    pictures: Seen
+    held: HeldOut
+    steady: Steady
+
+
+def prepare(origin: Origin, work: Path, *, log: Log) -> Prepared:
+    """Cut, decode and compute what ``work`` lacks, and have every face judged without its source."""
     table = training_faces(origin, work, log=log)
     faces = Seen(table, *features.of_faces(table, work / "crops", work / "faces", log=log))
     listed = training_pictures(origin.of_pictures, work, log=log)
     pictures = Seen(listed, *features.of_pictures(listed, work / "windows", log=log))
-    return faces, pictures, held_out(faces, pictures, folds_of(table))
+    folds = folds_of(table)
+    steadiness.fill(table, work / "steadiness", origin.repositories, log=log)
+    steady = steadiness.held_out(table, steadiness.of_clips(table, work / "steadiness"), folds)
+    return Prepared(faces, pictures, held_out(faces, pictures, folds), steady)
 
 
 def folds_of(table: pd.DataFrame) -> NDArray[np.int64]:
@@ -122,12 +137,12 @@ def learnt_from(faces: Seen, pictures: Seen) -> pd.DataFrame:
 def train(origin: Origin, work: Path, out: Path, *, log: Log = print) -> None:
     """Train and write weights and card to ``out``; print what rules say of sources that they did not see."""
     torch.set_num_threads(1)
-    faces, pictures, logits = prepare(origin, work, log=log)
-    table = faces.table
-    card = make_card(table, logits, learnt_from(faces, pictures), COMMAND)
-    figures.print_figures(table, logits.as_is, card)
+    prepared = prepare(origin, work, log=log)
+    faces, table = prepared.faces, prepared.faces.table
+    card = make_card(table, prepared.held, prepared.steady, learnt_from(faces, prepared.pictures), COMMAND)
+    figures.print_figures(table, with_steadiness(card.calibration, prepared.held.as_is, prepared.steady), card)
     out.mkdir(parents=True, exist_ok=True)
-    save_model(card, network_of(fit_rule(faces, pictures, np.zeros(len(table), dtype=bool))), out, half=True)
+    save_model(card, network_of(fit_rule(faces, prepared.pictures, np.zeros(len(table), dtype=bool))), out, half=True)
     log("done")
 
 

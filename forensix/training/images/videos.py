@@ -1,10 +1,10 @@
-"""Set the bounds of videos on the card of forensix-image, which learns from pictures alone.
+"""Score whole videos by forensix-image, which learns from pictures alone, so that they get bounds of their own.
 
-    python -m forensix.training.images.videos --list faces.csv --repositories DIR
+    python -m forensix.training.images.videos --list faces.csv --repositories DIR --work DIR
 
-Whole videos are scored as a user's are: the training rows of a list of videos with faces, recorded ones and those whose
-every frame was generated, without the repositories that the card names. Bounds, and how often what lies outside them is
-wrong, go on the card.
+Their frames are scored as those of a user's video: the training rows of a list of videos with faces, recorded ones and
+those whose every frame was generated, without the repositories that the card names. What is said of them is kept in
+``--work``; `forensix.training.faces.fusion` weighs in what is said of their faces and sets the bounds.
 """
 
 import argparse
@@ -12,15 +12,18 @@ from pathlib import Path
 
 import pandas as pd
 
-from forensix.analysis import analyze
-from forensix.errors import InputError
-from forensix.models import ModelCard
-from forensix.models.store import get_card, write_card
-from forensix.training.bands import AS_IT_IS, with_video_band
+from forensix.errors import ForensixError
+from forensix.media import open_media
+from forensix.models import ModelCard, get_card
+from forensix.synthetic.detector import ImageDetector, aggregate_frames, forensix_image
+from forensix.tasks.frame_scores import frame_scores
 from forensix.training.sources import Repositories, read_list
 
-NAME, TASK = "forensix-image", "ai_generated_image_detection"
-COMMAND = "python -m forensix.training.images.videos --list {listed} --repositories DIR --most {most}"
+NAME = "forensix-image"
+KEPT = "videos.csv"
+MOST = 8
+"""Videos of each class and maker of a repository."""
+COLUMNS = ("repo", "path", "label", "made_by", "score")
 WHOLLY_GENERATED = ("face_synthesis", "face_reenactment")
 """Methods that make every pixel of a frame."""
 
@@ -34,40 +37,36 @@ def choose(table: pd.DataFrame, card: ModelCard, most: int, *, seed: int = 0) ->
     return sample.sort_values(["repo", "path"]).reset_index(drop=True)
 
 
-def score_all(table: pd.DataFrame, repositories: Repositories) -> pd.DataFrame:
-    """Return a row for each video that could be scored: repo, label, condition, score."""
+def score_all(table: pd.DataFrame, repositories: Repositories, detector: ImageDetector) -> pd.DataFrame:
+    """Return a row for each video that could be scored, with `COLUMNS`; ``score`` is that of its frames."""
     rows = []
     for row in table.itertuples():
         name = f"{row.repo}/{row.path}"
         try:
             data = repositories.read(str(row.repo), str(row.path), blob=str(row.blob), ref=str(row.ref))
-            score = analyze(data, [TASK], explain=False).scores[TASK]
-        except InputError as error:
+            with open_media(data) as media:
+                score = aggregate_frames(frame_scores(media, detector).scores)
+        except ForensixError as error:
             print(f"{row.label}\t\t{name}\t{error}", flush=True)
             continue
-        print(f"{row.label}\t{'' if score is None else f'{score:.4f}'}\t{name}", flush=True)
-        if score is not None:
-            rows.append((row.repo, row.label, AS_IT_IS, score))
-    return pd.DataFrame(rows, columns=["repo", "label", "condition", "score"])
+        print(f"{row.label}\t{score:.4f}\t{name}", flush=True)
+        rows.append((row.repo, row.path, row.label, row.made_by, score))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def main() -> None:
-    """Read the command line, score, and write the card."""
+    """Read the command line and score."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--list", type=Path, required=True, dest="listed", help="CSV of labelled videos")
     parser.add_argument("--repositories", type=Path, required=True, help="folder of repositories named owner+name")
-    parser.add_argument("--most", type=int, default=8, help="videos of a repository, class and maker")
+    parser.add_argument("--work", type=Path, required=True, help="folder that keeps what is said of them")
     options = parser.parse_args()
-    command = COMMAND.format(listed=options.listed.name, most=options.most)
     with Repositories(options.repositories) as repositories:
-        table = choose(read_list(options.listed, split="train"), get_card(NAME), options.most)
+        table = choose(read_list(options.listed, split="train"), get_card(NAME), MOST)
         here = table[[repositories.has(repo) for repo in table["repo"]]]
-        card = with_video_band(get_card(NAME), score_all(here, repositories), command)
-    write_card(card)
-    print(f"inconclusive between {card.inconclusive_video}")
-    for one in card.measured:
-        if one.command == command:
-            print(f"{one.metric}: {one.value} {one.interval or ''} ({one.n_real} real, {one.n_fake} fake; {one.data})")
+        scored = score_all(here, repositories, forensix_image())
+    options.work.mkdir(parents=True, exist_ok=True)
+    scored.to_csv(options.work / KEPT, index=False)
 
 
 if __name__ == "__main__":

@@ -50,6 +50,7 @@ def unmeasured(
             "inconclusive": None,
             "inconclusive_video": None,
             "detail_gap": None,
+            "steadiness": None,
             "fusion": None,
             "trained_on": trained_on(split.learnt, groups_of(split.learnt, split.group), split.learnt.is_fake()),
             "measured": (),

@@ -6,12 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from forensix.calibration import Calibration
-from forensix.models import get_card
+from forensix.calibration import Calibration, sigmoid
+from forensix.models import Steadiness, get_card
 from forensix.training.faces import fusion
 from forensix.training.faces.fit import HeldOut as FacesHeldOut
 from forensix.training.faces.fit import Seen
 from forensix.training.faces.fusion import Said, faces_in, fit_weight, fuse, pictures_around
+from forensix.training.faces.steadiness import WHOLE, Steady
+from forensix.training.faces.train import Prepared as FacesPrepared
 from forensix.training.images.fit import HeldOut
 from forensix.training.images.train import Prepared
 
@@ -81,11 +83,14 @@ def test_units_come_back() -> None:
 
 def test_the_face_of_a_picture_is_the_one_cut_from_it_as_it_is() -> None:
     pictures = pd.DataFrame({"repo": ["a", "a", "b"], "path": ["1.jpg", "2.jpg", "1.jpg"]})
-    rows = [("a", "1.jpg", True, 384), ("a", "1.jpg", True, 0), ("b", "1.jpg", False, 0)]
+    rows = [("a", "1.jpg", True, 384), ("a", "1.jpg", True, 0), ("b", "1.jpg", False, 0), ("a", "2.jpg", True, 0)]
     faces = pd.DataFrame(rows, columns=["repo", "path", "static", "short_px"])
-    found = faces_in(pictures, faces, Said(np.array([1.0, 2.0, 3.0]), np.array([4.0, np.nan, 6.0])))
+    faces["area"] = [WHOLE, WHOLE, WHOLE, (0.0, 0.0, 0.5, 1.0)]
+    said = Said(np.array([1.0, 2.0, 3.0, 9.0]), np.array([4.0, np.nan, 6.0, 9.0]))
+    found = faces_in(pictures, faces, said)
     np.testing.assert_array_equal(found.as_is, [2.0, np.nan, np.nan])
     assert np.isnan(found.alike).all()
+    np.testing.assert_array_equal(faces_in(pictures, faces, said, static=False).as_is, [np.nan, np.nan, 3.0])
 
 
 def test_the_picture_around_a_face_is_judged_by_heads_that_did_not_see_its_source(
@@ -121,9 +126,28 @@ def test_the_card_of_pictures_keeps_its_weights_and_says_what_both_are_worth(
     assert values["AUC, mean of folds"] > values["AUC, mean of folds, the picture alone"] + 0.01
     of_faces = [values[f"AUC, pictures in which a face was found, {name}"] for name in ("the picture alone", "both")]
     assert of_faces[1] > of_faces[0] + 0.02
-    commands = {one.command.partition(" --")[0] for one in card.measured}
-    assert commands == {f"python -m forensix.training.{name}" for name in ("faces.fusion", "images.videos")}
-    assert card.inconclusive_video == old.inconclusive_video, "faces add nothing to what is said of a video"
+    assert {one.command for one in card.measured} == {fusion.COMMAND}
+    assert card.fusion.video_weight is None and card.inconclusive_video is None
+
+
+def test_videos_have_a_weight_and_bounds_of_their_own(prepared: Prepared, own: Said, other: Said) -> None:
+    card, _ = fusion.image_card(get_card("forensix-image"), prepared, HeldOut(*own.raw(EVEN)), other)
+    videos = prepared.table.assign(label=np.where(FAKE, "fake", "real"))
+    poor = sigmoid(evidence(np.random.default_rng(3), FAKE, 0.3))
+    both = fusion.with_videos(card, videos.assign(score=poor), other)
+    assert both.fusion is not None and card.fusion is not None
+    assert both.fusion.weight == card.fusion.weight and (both.fusion.video_weight or 0) > 0.5
+    values = {one.metric: one.value for one in both.measured if ", videos" in one.data}
+    alone, face, together = (
+        values[f"AUC, videos in which a face was found, {name}"]
+        for name in ("the frames alone", "the face alone", "both")
+    )
+    assert alone < 0.7 < together and abs(together - face) < 0.1
+    assert both.inconclusive == card.inconclusive and both.inconclusive_video is not None
+    assert [one for one in both.measured if ", videos" not in one.data] == list(card.measured)
+    without = fusion.with_videos(card, videos.assign(score=poor), Said(other.as_is * 0, other.alike))
+    (of_frames,) = (one.value for one in without.measured if one.metric == "AUC" and ", videos" in one.data)
+    assert values["AUC"] > of_frames + 0.05
 
 
 def test_the_card_of_faces_has_bounds_of_both_and_the_calibration_of_faces_alone(own: Said, other: Said) -> None:
@@ -137,10 +161,11 @@ def test_the_card_of_faces_has_bounds_of_both_and_the_calibration_of_faces_alone
     around = Said(np.where(still, other.as_is, np.nan), np.where(still, other.alike, np.nan))
     of_faces = Seen(table, NOTHING, np.zeros(0, np.uint8), np.zeros(0, np.int64))
     pictures = replace(of_faces, table=table[:0])
-    held = FacesHeldOut(*own.raw(EVEN), own.as_is)
+    steady = Steady(Steadiness(means=(0,), deviations=(1,), weights=(0,), intercept=0), np.zeros(N))
+    prepared = FacesPrepared(of_faces, pictures, FacesHeldOut(*own.raw(EVEN), own.as_is), steady)
     old = get_card("forensix-face")
-    card = fusion.face_card(old, of_faces, pictures, held, around)
-    alone = fusion.face_card(old, of_faces, pictures, held, Said(around.as_is * 0, around.alike * 0))
+    card = fusion.face_card(old, prepared, around)
+    alone = fusion.face_card(old, prepared, Said(around.as_is * 0, around.alike * 0))
     assert card.calibration == alone.calibration and card.sha256 == old.sha256
     assert card.fusion is not None and card.fusion.model == "forensix-image" and card.fusion.weight > 0.3
     told = [

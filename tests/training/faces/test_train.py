@@ -10,7 +10,7 @@ from skimage.data import astronaut
 
 from forensix.faces import track_frames
 from forensix.media import Frame
-from forensix.models import save_model
+from forensix.models import Steadiness, save_model
 from forensix.models.architectures.faces import (
     CROP,
     DETAIL,
@@ -25,6 +25,7 @@ from forensix.models.architectures.faces import (
 from forensix.training.faces import crops, features
 from forensix.training.faces.card import make_card
 from forensix.training.faces.fit import WINDOW_SHARE, Seen, face_logits, file_weights, fit_rule, held_out
+from forensix.training.faces.steadiness import Steady
 from forensix.training.images import cache
 
 N = 240
@@ -153,7 +154,9 @@ def test_the_card_tells_pictures_and_clips_apart_and_calls_nothing_untouched(tmp
     faces, pictures = seen(), seen(stills=False, seed=1)
     folds = np.array([int(repo[2:]) % 3 for repo in faces.table["repo"]])
     trained_on = faces.table[["repo", "label", "licence"]]
-    card = make_card(faces.table, held_out(faces, pictures, folds), trained_on, "python -m train --list a.csv")
+    nothing = Steadiness(means=(0,), deviations=(1,), weights=(1,), intercept=0)
+    held, command = held_out(faces, pictures, folds), "python -m train --list a.csv"
+    card = make_card(faces.table, held, Steady(nothing, np.zeros(N)), trained_on, command)
     assert card.inconclusive[0] == card.inconclusive_video[0] == 0 < card.inconclusive[1] == card.threshold < 1
     assert card.detail_gap is not None and card.pooling is not None
     conditions = {one.data.rpartition(", ")[2] for one in card.measured}
@@ -163,6 +166,20 @@ def test_the_card_tells_pictures_and_clips_apart_and_calls_nothing_untouched(tmp
     assert card.preprocessing["windows"]["share"] == WINDOW_SHARE and card.preprocessing["windows"]["without"][0] > 0
     saved = save_model(card, build(), tmp_path, half=True)
     assert (tmp_path / saved.weights).stat().st_size < 8_000_000
+
+
+def test_how_steady_clips_are_counts_for_them_alone() -> None:
+    faces, pictures = seen(), seen(stills=False, seed=1)
+    folds = np.array([int(repo[2:]) % 3 for repo in faces.table["repo"]])
+    held, rule = held_out(faces, pictures, folds), Steadiness(means=(0,), deviations=(1,), weights=(1,), intercept=0)
+    misleading = np.where(faces.table["static"], 0.0, -20.0 * faces.table["fake"])
+    trained_on = faces.table[["repo", "label", "licence"]]
+    card = make_card(faces.table, held, Steady(rule, misleading), trained_on, "python -m train --list a.csv")
+    aucs = [one for one in card.measured if one.metric.startswith("AUC, a source")]
+    (whole,) = (one.value for one in aucs if one.data.endswith("videos") and "alone" not in one.data)
+    (alone,) = (one.value for one in aucs if one.data.endswith("by crops alone, videos"))
+    assert whole < 0.1 and alone > 0.9 and card.steadiness == rule
+    assert min(one.value for one in aucs if "pictures, all" in one.data) > 0.9
 
 
 def test_what_the_network_says_is_kept_and_computed_anew_for_another_network(

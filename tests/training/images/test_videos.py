@@ -1,6 +1,7 @@
 """Bounds of videos on the card of the picture detector come from videos of repositories that it never saw."""
 
 import pandas as pd
+import pytest
 
 from forensix.models import get_card
 from forensix.training.images import videos
@@ -29,8 +30,12 @@ def test_what_cannot_be_read_is_told_and_left_out(tmp_path, capsys):
         def read(self, repo, path, *, blob, ref):
             return (tmp_path / path).read_bytes() if path == "a.mp4" else b"no video"
 
-    rows = [("a/b", name, "real", "", "HEAD") for name in ("a.mp4", "b.mp4")]
-    table = pd.DataFrame(rows, columns=["repo", "path", "label", "blob", "ref"])
-    scored = videos.score_all(table, Folder())
-    assert scored["score"].between(0, 1).all() and len(scored) == 1
+    class Detector:
+        def score(self, rgb):
+            return 0.25
+
+    rows = [("a/b", name, "real", "", "HEAD", "") for name in ("a.mp4", "b.mp4")]
+    table = pd.DataFrame(rows, columns=["repo", "path", "label", "blob", "ref", "made_by"])
+    scored = videos.score_all(table, Folder(), Detector())
+    assert scored["score"].tolist() == [pytest.approx(0.25)] and tuple(scored.columns) == videos.COLUMNS
     assert "a/b/b.mp4" in capsys.readouterr().out
