@@ -22,6 +22,7 @@ class JudgedFace:
 
     track: FaceTrack
     crop_scores: NDArray[np.float64]
+    """In a video with what how steady it is adds, as in ``score``."""
     score: float
     """Of its crops and, in a video, of how steady its fine detail is."""
     steadiness_logit: float = 0.0
@@ -97,11 +98,13 @@ def _judged(tracks: Sequence[FaceTrack], classifier: Any, kind: str) -> tuple[Ju
     scores = checked(classifier.score(crops), len(crops), classifier)
     judged = []
     for face, own in zip(tracks, np.split(scores, np.cumsum([len(face.crops) for face in tracks])[:-1]), strict=True):
-        of_crops = face_logit(logit(own), pooling)
         added = float(np.nan_to_num(steady.logit(pooled(face.steadiness)))) if steady else 0.0
+        # With it in every crop's score, what is drawn over time meets the bound where the face's own score does.
+        logits = logit(own) + added
+        score = float(sigmoid(face_logit(logits, pooling)))
         reason = doubt(face, pooling, is_video=kind == "video")
-        score = float(sigmoid(of_crops + added))
-        judged.append(JudgedFace(face, own, score, added, middle_gap(face.detail_gaps), reason))
+        crop_scores = sigmoid(logits) if added else own
+        judged.append(JudgedFace(face, crop_scores, score, added, middle_gap(face.detail_gaps), reason))
     return tuple(judged)
 
 

@@ -95,6 +95,7 @@ def test_how_steady_a_face_is_moves_its_score_in_videos_alone(
     report = forensix.analyze(moving_clip, [TASK], face_classifier=opinion)
     expected = 1 / (1 + np.exp(-(np.log(0.4 / 0.6) + logit)))
     assert report.scores[TASK] == pytest.approx(expected)
+    assert [score for _, score in report.outcomes[TASK].frame_scores] == pytest.approx([expected] * 15, abs=1e-6)
     (note,) = [note for note in report.outcomes[TASK].notes if "frame to frame" in note]
     assert word in note and "scores 0.40 by its crops" in note and f"to {expected:.2f}" in note
     still = forensix.analyze(portrait, [TASK], face_classifier=opinion)
