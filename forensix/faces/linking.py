@@ -17,7 +17,7 @@ from forensix.faces.align import aligned, fits
 from forensix.faces.crop import WINDOW_PX, crop, window
 from forensix.faces.detail_gap import detail_gap
 from forensix.faces.detect import Detections
-from forensix.faces.steadiness import steadiness
+from forensix.faces.steadiness import MOST_MOMENTS, steadiness
 from forensix.models.inputs import at_least
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class OpenTrack:
         self.frame_idx.append(frame.index)
         self.frame_ms.append(frame.ms)
         self.descriptor = descriptor
-        if frame.following:
+        if frame.following and len(self.steadiness) < MOST_MOMENTS:
             seen = (frame.rgb, *frame.following)
             self.steadiness.append(steadiness(seen, faces.boxes[row], faces.landmarks[row]))
         position = len(self.boxes) - 1

@@ -23,6 +23,8 @@ N_VALUES = len(PARTS) * len(VALUES)
 N_FRAMES = 3
 LEAST_MOMENTS = 3
 """Fewer than so many say nothing."""
+MOST_MOMENTS = 64
+"""Of a face, where a video does not say how long it is: more would take time and tell no more."""
 MOST_FACE_PX = 290
 """Larger faces are scaled down to it."""
 LEAST_PLACES = 40

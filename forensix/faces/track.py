@@ -21,7 +21,7 @@ import numpy as np
 
 from forensix.faces.detect import MAX_SIDE_PX, Detections, FaceDetector, mtcnn
 from forensix.faces.linking import Linker
-from forensix.faces.sampling import MAX_RATE_HZ, follow_s, sampling_rate_hz
+from forensix.faces.sampling import MAX_RATE_HZ, follow_s, sampling_rate_hz, thinned
 from forensix.faces.steadiness import N_VALUES
 from forensix.faces.stills import Still, Stills
 from forensix.media.ahead import read_ahead
@@ -237,7 +237,7 @@ def _follow(
         frames = media.frames(rate_hz=rate_hz, max_side_px=VIDEO_SIDE_PX, follow_s=apart_s)
         with closing(read_ahead(frames, _AHEAD)) as ahead:
             tracks = track_frames(
-                reported(ahead),
+                reported(thinned(ahead)),
                 detector=detector,
                 frame_rate_hz=float(media.info.frame_rate_hz or 0.0),
                 interval_s=1 / rate_hz,

@@ -11,7 +11,7 @@ from forensix.faces.align import ALIGNED_PX, TEMPLATE, aligned
 from forensix.faces.crop import crop, cut, resized, square
 from forensix.faces.detect import Detections, Mtcnn, detect
 from forensix.faces.linking import MAX_TRACKS, Linker, assigned, iou
-from forensix.faces.sampling import sampling_rate_hz
+from forensix.faces.sampling import sampling_rate_hz, thinned
 from forensix.faces.track import KEY_S
 from forensix.media import Frame, open_media
 from tests.making import write_video
@@ -218,6 +218,13 @@ def test_the_rate_falls_with_duration_and_has_a_floor():
     rates = [sampling_rate_hz(s) for s in (None, 1, 100, 1000, 1800, 1e6)]
     assert rates == sorted(rates, reverse=True)
     assert rates[0] == 5.0 and rates[-1] == 0.5
+
+
+def test_a_video_that_goes_on_and_on_is_looked_at_less_and_less_often():
+    looked_at = list(thinned(iter(range(9000))))
+    assert looked_at[:1200] == list(range(1200)), "what is as long as it said is looked at whole"
+    apart = np.diff(looked_at)
+    assert (np.diff(apart) >= 0).all() and apart.max() == 4 and len(looked_at) < 4000
 
 
 def test_crops_beyond_the_edge_repeat_it():
