@@ -93,14 +93,16 @@ class Steadiness(_Record):
     """What the score of a face of a video is raised or lowered by for how steady its fine detail is.
 
     A linear rule on the values of `forensix.faces.steadiness`, less their means and over their deviations; what lies
-    further than `MOST` deviations away counts as that far. Its logit is added to the calibrated one of the crops, as
-    independent evidence.
+    further than `MOST` deviations away counts as that far. Its logit, kept within ``most_logit`` of 0, is added to the
+    calibrated one of the crops, as independent evidence.
     """
 
     means: tuple[float, ...]
     deviations: tuple[Annotated[float, Field(gt=0)], ...]
     weights: tuple[float, ...]
     intercept: float
+    most_logit: Annotated[float, Field(gt=0)]
+    """A few dozen recorded faces cannot show that a made one is more likely by more than so much."""
 
     MOST: ClassVar[float] = 3.0
 
@@ -108,7 +110,7 @@ class Steadiness(_Record):
         """Return the logit of rows of values (..., n), one a row; NaN where one is."""
         z = (values - np.array(self.means)) / np.array(self.deviations)
         logits: NDArray[np.float64] = np.clip(z, -self.MOST, self.MOST) @ np.array(self.weights) + self.intercept
-        return logits
+        return np.clip(logits, -self.most_logit, self.most_logit)
 
     @model_validator(mode="after")
     def _alike(self) -> "Steadiness":

@@ -89,7 +89,9 @@ def moving_clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_how_steady_a_face_is_moves_its_score_in_videos_alone(
     logit: float, word: str, moving_clip: Path, portrait: Path
 ) -> None:
-    rule = Steadiness(means=(0,) * N_VALUES, deviations=(1,) * N_VALUES, weights=(0,) * N_VALUES, intercept=logit)
+    rule = Steadiness(
+        means=(0,) * N_VALUES, deviations=(1,) * N_VALUES, weights=(0,) * N_VALUES, intercept=logit, most_logit=9
+    )
     opinion = Opinion(0.4)
     opinion.card = SimpleNamespace(name="opinion", sha256="0", threshold=0.9, steadiness=rule)
     report = forensix.analyze(moving_clip, [TASK], face_classifier=opinion)
@@ -103,7 +105,9 @@ def test_how_steady_a_face_is_moves_its_score_in_videos_alone(
 
 
 def test_a_clip_of_repeated_frames_is_judged_by_its_crops(soft_clip: Path) -> None:
-    rule = Steadiness(means=(0,) * N_VALUES, deviations=(1,) * N_VALUES, weights=(1,) * N_VALUES, intercept=5)
+    rule = Steadiness(
+        means=(0,) * N_VALUES, deviations=(1,) * N_VALUES, weights=(1,) * N_VALUES, intercept=5, most_logit=9
+    )
     opinion = Opinion(0.4)
     opinion.card = SimpleNamespace(name="opinion", sha256="0", threshold=0.9, steadiness=rule)
     report = forensix.analyze(soft_clip, [TASK], face_classifier=opinion)

@@ -161,7 +161,7 @@ def test_the_card_of_faces_has_bounds_of_both_and_the_calibration_of_faces_alone
     around = Said(np.where(still, other.as_is, np.nan), np.where(still, other.alike, np.nan))
     of_faces = Seen(table, NOTHING, np.zeros(0, np.uint8), np.zeros(0, np.int64))
     pictures = replace(of_faces, table=table[:0])
-    steady = Steady(Steadiness(means=(0,), deviations=(1,), weights=(0,), intercept=0), np.zeros(N))
+    steady = Steady(Steadiness(means=(0,), deviations=(1,), weights=(0,), intercept=0, most_logit=9), np.zeros(N))
     prepared = FacesPrepared(of_faces, pictures, FacesHeldOut(*own.raw(EVEN), own.as_is), steady)
     old = get_card("forensix-face")
     card = fusion.face_card(old, prepared, around)

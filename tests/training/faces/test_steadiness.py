@@ -81,9 +81,12 @@ def test_the_rule_knows_what_tells_classes_apart(clips: pd.DataFrame, values: np
     weights = np.abs(rule.weights)
     assert rule.weights[0] > 0 and weights[0] > 3 * weights[1:].max()
     far = np.array(rule.means) + 100 * np.array(rule.deviations) * np.sign(rule.weights)
-    assert rule.logit(far) == pytest.approx(Steadiness.MOST * weights.sum() + rule.intercept, rel=1e-3)
+    assert rule.logit(far) == steadiness.MOST_LOGIT == -rule.logit(2 * np.array(rule.means) - far)
+    free = rule.model_copy(update={"most_logit": 1e3})
+    assert free.logit(far) == pytest.approx(Steadiness.MOST * weights.sum() + rule.intercept, rel=1e-3)
+    assert free.logit(np.array(rule.means)) == rule.logit(np.array(rule.means)) == pytest.approx(rule.intercept)
     with pytest.raises(ValueError, match="as many means"):
-        Steadiness(means=(0,), deviations=(1,), weights=(1, 2), intercept=0)
+        Steadiness(means=(0,), deviations=(1,), weights=(1, 2), intercept=0, most_logit=9)
 
 
 def test_clips_are_judged_by_rules_that_did_not_see_their_fold(clips: pd.DataFrame, values: np.ndarray) -> None:

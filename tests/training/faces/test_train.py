@@ -154,7 +154,7 @@ def test_the_card_tells_pictures_and_clips_apart_and_calls_nothing_untouched(tmp
     faces, pictures = seen(), seen(stills=False, seed=1)
     folds = np.array([int(repo[2:]) % 3 for repo in faces.table["repo"]])
     trained_on = faces.table[["repo", "label", "licence"]]
-    nothing = Steadiness(means=(0,), deviations=(1,), weights=(1,), intercept=0)
+    nothing = Steadiness(means=(0,), deviations=(1,), weights=(1,), intercept=0, most_logit=9)
     held, command = held_out(faces, pictures, folds), "python -m train --list a.csv"
     card = make_card(faces.table, held, Steady(nothing, np.zeros(N)), trained_on, command)
     assert card.inconclusive[0] == card.inconclusive_video[0] == 0 < card.inconclusive[1] == card.threshold < 1
@@ -171,7 +171,10 @@ def test_the_card_tells_pictures_and_clips_apart_and_calls_nothing_untouched(tmp
 def test_how_steady_clips_are_counts_for_them_alone() -> None:
     faces, pictures = seen(), seen(stills=False, seed=1)
     folds = np.array([int(repo[2:]) % 3 for repo in faces.table["repo"]])
-    held, rule = held_out(faces, pictures, folds), Steadiness(means=(0,), deviations=(1,), weights=(1,), intercept=0)
+    held, rule = (
+        held_out(faces, pictures, folds),
+        Steadiness(means=(0,), deviations=(1,), weights=(1,), intercept=0, most_logit=9),
+    )
     misleading = np.where(faces.table["static"], 0.0, -20.0 * faces.table["fake"])
     trained_on = faces.table[["repo", "label", "licence"]]
     card = make_card(faces.table, held, Steady(rule, misleading), trained_on, "python -m train --list a.csv")
