@@ -1,7 +1,7 @@
 """``ai_generated_image_detection``: was a picture or a video made by a generator, and by which?
 
-A pixel model scores the picture, or frames spread over the video; what is said of faces in a picture is weighed with
-it (`forensix.tasks.fusion`). Where the file says of itself that a generator made it, or its pixels carry a
+A pixel model scores the picture, or frames spread over the video; what is said of faces in either is weighed with it
+(`forensix.tasks.fusion`). Where the file says of itself that a generator made it, or its pixels carry a
 generator's watermark, hidden or for all to see, that outweighs what the pixels look like; where there is no such mark,
 nothing follows from that.
 """

@@ -2,12 +2,13 @@
 
 The medium's score says how likely it is that one of its faces, nobody knows which, was manipulated: one swapped face
 among many makes a video manipulated, and one odd one among many is what chance brings (`forensix.faces.verdict`). What
-is said of the picture that faces lie in is weighed with them (`forensix.tasks.fusion`).
-Small, blurred and short faces are not judged; a medium that shows no other is inconclusive and has no score, and the
-wire calls it real: nothing was held against it. Told of, without moving a score, are faces of a video that lack more
-fine detail beside their surroundings than recorded ones do, where the classifier's card says how much these lack;
-faces of which a part differs from the rest, where what marks such parts has a bound for that; and faces that lie in
-their picture where StyleGAN's generators put faces.
+is said of the picture that faces lie in is weighed with them (`forensix.tasks.fusion`), and in a video how steady their
+fine detail is from frame to frame (`forensix.faces.steadiness`), where the classifier's card says so. Small, blurred
+and short faces are not judged; a medium that shows no other is inconclusive and has no score, and the wire calls it
+real: nothing was held against it. Told of, without moving a score, are faces of a video that lack more fine detail
+beside their surroundings than recorded ones do, where the classifier's card says how much these lack; faces of which a
+part differs from the rest, where what marks such parts has a bound for that; and faces that lie in their picture where
+StyleGAN's generators put faces.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
