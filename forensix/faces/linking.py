@@ -91,9 +91,9 @@ class OpenTrack:
         self.frame_idx.append(frame.index)
         self.frame_ms.append(frame.ms)
         self.descriptor = descriptor
+        place = faces.boxes[row], faces.landmarks[row]
         if frame.following and len(self.steadiness) < MOST_MOMENTS:
-            seen = (frame.rgb, *frame.following)
-            self.steadiness.append(steadiness(seen, faces.boxes[row], faces.landmarks[row]))
+            self.steadiness.append(steadiness((frame.rgb, *frame.following), *place))
         position = len(self.boxes) - 1
         if position % self.stride == 0:
             self.kept.append(position)
@@ -101,10 +101,7 @@ class OpenTrack:
             self.windows.append(at_least(window(frame.rgb, faces.landmarks[row]), WINDOW_PX))
             self.landmarks.append(faces.landmarks[row] * frame.scale)
             is_due = position % (GAP_EVERY * self.stride) == 0 or np.isfinite(self.detail_gaps).sum() < LEAST_GAPS
-            gap = (
-                detail_gap(frame.rgb, faces.boxes[row], faces.landmarks[row]) if measures_gaps and is_due else math.nan
-            )
-            self.detail_gaps.append(gap)
+            self.detail_gaps.append(detail_gap(frame.rgb, *place) if measures_gaps and is_due else math.nan)
 
     def thin(self) -> None:
         """Drop every other crop and keep half as many from now on."""

@@ -57,14 +57,15 @@ def with_band(
     return card.model_copy(update=update)
 
 
-def with_video_band(card: ModelCard, scored: pd.DataFrame, command: str) -> ModelCard:
+def with_video_band(card: ModelCard, scored: pd.DataFrame, command: str, *, about: str = ABOUT) -> ModelCard:
     """Return the card with bounds for videos, and with what they decide, where its own are of pictures.
 
-    A bound stays only where it is shown to mean something, and videos are called fake no sooner than pictures.
+    ``about`` is as `with_band` takes it. A bound stays only where it is shown to mean something, and videos are called
+    fake no sooner than pictures.
     """
     low, high = _band(scored)
     band = supported(*_known(scored), (min(low, card.threshold), max(high, card.threshold)))
-    about = f"{ABOUT.format(n=scored['repo'].nunique())}, videos"
+    about = f"{about.format(n=scored['repo'].nunique())}, videos"
     kept = tuple(one for one in card.measured if one.command != command or ", videos" not in one.data)
     measured = (*kept, *_measured(scored, band, about, command))
     return card.model_copy(update={"inconclusive_video": band, "measured": measured})

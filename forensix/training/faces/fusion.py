@@ -29,7 +29,7 @@ from forensix.metrics import auc
 from forensix.models import Fusion, Measurement, ModelCard, get_card
 from forensix.models.architectures.pictures import Head
 from forensix.models.store import write_card
-from forensix.training.bands import ABOUT, AS_IT_IS, with_video_band
+from forensix.training.bands import AS_IT_IS, with_video_band
 from forensix.training.faces import fit as faces_fit
 from forensix.training.faces import train as faces_train
 from forensix.training.faces.card import calibration_of, make_card
@@ -48,6 +48,10 @@ PICTURES, FACES = "forensix-image", "forensix-face"
 COMMAND = (
     "python -m forensix.training.faces.fusion --list faces.csv --pictures images.csv --corpora DIR --repositories DIR "
     "--work DIR --out DIR"
+)
+OF_VIDEOS = (
+    "whole files of {n} repositories that this model's training never saw, their faces judged by rules without their "
+    "source, on which the bounds were set"
 )
 MOST = 3.0
 """The other cannot weigh more than so many of a detector's own."""
@@ -212,14 +216,14 @@ def with_videos(card: ModelCard, videos: pd.DataFrame, faces: Said) -> ModelCard
     folds = leave_source_out(list(videos["repo"]), list(videos["made_by"]), list(fake), faces_train.N_FOLDS)
     both, weight = fuse(Said(own, own), faces, fake, clip_weights(videos), folds)
     scored = videos[["repo", "label"]].assign(condition=AS_IT_IS, score=sigmoid(both.as_is))
-    card = with_video_band(card, scored, COMMAND)
+    card = with_video_band(card, scored, COMMAND, about=OF_VIDEOS)
     has_face = np.isfinite(faces.as_is)
     figures = {"the frames alone": own, "the face alone": faces.as_is, "both": both.as_is}
     measured = tuple(
         Measurement(
             metric=f"AUC, videos in which a face was found, {name}",
             value=float(auc(fake[has_face], logits[has_face])),
-            data=f"{ABOUT.format(n=videos['repo'].nunique())}, videos",
+            data=f"{OF_VIDEOS.format(n=videos['repo'].nunique())}, videos",
             n_real=int((~fake & has_face).sum()),
             n_fake=int((fake & has_face).sum()),
             command=COMMAND,
