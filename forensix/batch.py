@@ -1,13 +1,15 @@
 """Run tasks on many media, here or on many workers, and yield a report for each."""
 
 import os
+import traceback
 from collections.abc import Collection, Iterable, Iterator, Sized
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forensix import executors
 from forensix.analysis import analyze, check_options, examine
-from forensix.errors import InputError, UsageError
+from forensix.errors import ForensixError, InputError, UsageError
 from forensix.media import Input, Source, as_input, is_url, open_media
 from forensix.models import Placement
 from forensix.progress import Progress, display
@@ -46,7 +48,8 @@ def analyze_many(
     Yields
     ------
     Report
-        One an input, in order. Of an input that ended two worker processes, the report says so.
+        One an input, in order. Of an input that ended two worker processes, or on which a task broke down, the report
+        says so.
 
     Raises
     ------
@@ -146,6 +149,15 @@ def _report_of(common: tuple[Collection[str] | None, dict[str, Any]], item: Item
             return examine(media, name, tasks, chosen, progress)
     except InputError as error:
         return Report(input=name, name=name, error=str(error), codes={"input": error.code})
+    except ForensixError:  # the call or a model is wrong, for every input
+        raise
+    except Exception as error:
+        *_, last = traceback.extract_tb(error.__traceback__)
+        sentence = (
+            f"the analysis of {name} broke down, which is an error of the program and not of the file: "
+            f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}: {error}"
+        )
+        return Report(input=name, name=name, error=sentence, codes={"input": "internal"})
 
 
 def _placement(options: dict[str, Any]) -> Placement:

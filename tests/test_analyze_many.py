@@ -4,7 +4,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 import forensix
 from forensix import executors
@@ -46,6 +48,30 @@ def test_a_file_that_ends_its_workers_has_a_report_that_says_so_and_the_others_a
                                       image_detector=Grey()))  # fmt: skip
     assert [reports[i].scores[TASK] for i in (0, 1, 2, 4, 5, 6)] == [report.scores[TASK] for report in here]
     assert fields == [f"{path} is done" for path in sources]
+
+
+class _Defective(Grey):
+    """Fails as no code of a detector should on some pictures."""
+
+    def score(self, rgb: object) -> float:
+        if np.asarray(rgb).mean() < 100:
+            raise KeyError("a table lacks it")
+        return super().score(rgb)
+
+
+@pytest.mark.parametrize("executor", ["here", 2])
+def test_a_task_that_breaks_down_on_a_file_leaves_the_others_their_reports(tmp_path: Path, executor: int | str) -> None:
+    paths = [tmp_path / f"{name}.png" for name in ("light", "dark", "paler")]
+    for path, grey in zip(paths, (200, 50, 220), strict=True):
+        Image.new("L", (64, 64), grey).save(path)
+    first, broken, last = forensix.analyze_many(
+        paths, [TASK], explain=False, executor=executor, image_detector=_Defective()
+    )
+    assert first.scores[TASK] is not None and last.scores[TASK] is not None
+    assert broken.codes == {"input": "internal"} and broken.failed
+    assert "dark.png broke down" in broken.error and "KeyError in test_analyze_many.py" in broken.error
+    with pytest.raises(KeyError):  # whoever analyses one file sees where
+        forensix.analyze(paths[1], [TASK], explain=False, image_detector=_Defective())
 
 
 @pytest.mark.parametrize(("enough", "elsewhere"), [(8, False), (7, True)])

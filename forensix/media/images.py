@@ -41,7 +41,7 @@ def probe(source: dict[str, str], max_pixels: int) -> dict[str, int | None]:
         width, height = image.size
         if source["slug"] == "jpeg":
             _check_scans(source, width, height)
-        if source["slug"] != "tiff" and _orientation(image) >= 5:
+        if source["slug"] != "tiff" and _orientation(image) in (5, 6, 7, 8):
             width, height = height, width
         try:
             n_frames: int | None = int(getattr(image, "n_frames", 1))

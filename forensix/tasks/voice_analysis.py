@@ -20,7 +20,16 @@ from forensix.schema import Segment as WireSegment
 from forensix.tasks.catalogue import VOICE_ANALYSIS
 from forensix.tasks.evidence import Outcome, Table
 from forensix.tasks.task import Options, component, component_label
-from forensix.tasks.verdicts import checked, class_of, is_inconclusive, pooled, probability_of, score_text, threshold_of
+from forensix.tasks.verdicts import (
+    checked,
+    class_of,
+    is_inconclusive,
+    pooled,
+    probability_of,
+    score_text,
+    threshold_of,
+    upper_of,
+)
 from forensix.tasks.voice_evidence import HeardPhrase, recording
 from forensix.voice import Segment, SpeakerTurns, compare
 from forensix.voice.features import extract, hear
@@ -202,9 +211,13 @@ def _parts(segment: Segment, start_s: float, end_s: float, *, inside: bool) -> l
 
 
 def _described(voice: _Voice, samples: NDArray[Any], used: Mapping[str, Any]) -> _Voice:
-    """Add the watermark, which decides where there is one, and what is shown of a voice."""
+    """Add the watermark, and what is shown of a voice.
+
+    A mark decides, so a voice that carries one scores no lower than what is held for fake.
+    """
     mark = used["voice_watermark"].read(samples, voice.phrases)
-    changes: dict[str, Any] = {"mark": mark, "score": max(voice.score, mark.reading) if mark else voice.score}
+    marked_score = max(mark.reading, upper_of(used["spoof"])) if mark else 0.0
+    changes: dict[str, Any] = {"mark": mark, "score": max(voice.score, marked_score)}
     if "gender" in used:
         segments, classifier = voice.turns.segments, used["gender"]
         voicing = hear(samples, segments)
@@ -277,7 +290,7 @@ def _notes(segments: Sequence[Segment], voices: Sequence[_Voice], words: Transcr
         if voice.mark:
             notes.append(
                 f"{name} carries the watermark {voice.mark.name} (reading {voice.mark.reading:.2f}), which "
-                "synthesisers write into what they say; the reading is the score."
+                "synthesisers write into what they say; that decides, whatever the voice sounds like."
             )
         if voice.is_inserted:
             start_s, end_s = voice.turns.segments[0].start_s, voice.turns.segments[-1].end_s

@@ -10,6 +10,7 @@ from scipy.io import wavfile
 
 import forensix
 from forensix.demo import RATE_HZ, synthesise
+from forensix.models import get_card
 from forensix.schema import AudioFeature, AudioFeatures
 from forensix.tasks import Options, load_task
 from forensix.tasks.evidence import Recording, Table
@@ -222,13 +223,21 @@ def test_a_sentence_put_into_a_voice_is_placed_and_listed(minute: Path) -> None:
 class Marked:
     """Reads a watermark in whatever it is given."""
 
+    def __init__(self, reading: float) -> None:
+        self.reading = reading
+
     def read(self, samples: np.ndarray, segments: tuple[Segment, ...]) -> Mark:
-        return Mark("PerTh", 0.93, tuple(segments))
+        return Mark("PerTh", self.reading, tuple(segments))
 
 
-def test_a_watermark_decides(minute: Path) -> None:
-    report = heard(minute, (0, 1), voice_watermark=Marked())
-    assert report.verdicts == {TASK: "fake"} and report.scores[TASK] == pytest.approx(0.93)
+@pytest.mark.parametrize("reading", [0.8, 0.99])
+def test_a_watermark_decides(minute: Path, reading: float) -> None:
+    shipped = get_card("forensix-spoof")
+    spoof = Opinion(0.2)
+    spoof.card = shipped
+    report = heard(minute, (0, 1), voice_watermark=Marked(reading), spoof=spoof)
+    assert report.verdicts == {TASK: "fake"}
+    assert report.scores[TASK] == pytest.approx(max(reading, shipped.threshold))
     assert any("PerTh" in note for note in report.outcomes[TASK].notes)
 
 

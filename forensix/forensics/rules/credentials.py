@@ -164,11 +164,7 @@ def _is_edit(action: dict[str, Any]) -> bool:
 
 def _validity(failures: Sequence[Fact]) -> list[Finding]:
     broken = [f for f in failures if BROKEN.search(f.value["code"]) and not WORTH.search(f.value["code"])]
-    doubtful = [
-        f
-        for f in failures
-        if f not in broken and not WORTH.search(f.value["code"]) and INCOMPLETE.search(f.value["code"])
-    ]
+    doubtful = [f for f in failures if f not in broken and _is_doubtful(f)]
     limits = [f for f in failures if WORTH.search(f.value["code"]) and f not in broken]
     findings = []
     if broken:
@@ -216,6 +212,11 @@ def _validity(failures: Sequence[Fact]) -> list[Finding]:
     return findings
 
 
+def _is_doubtful(failure: Fact) -> bool:
+    code = str(failure.value["code"])
+    return WORTH.search(code) is None and INCOMPLETE.search(code) is not None
+
+
 def _codes(failures: Sequence[Fact]) -> str:
     return "; ".join(dict.fromkeys(f"{f.value['code']} ({f.value['explanation']})" for f in failures[:5]))
 
@@ -227,7 +228,7 @@ def _history(facts: Facts, manifests: Sequence[Fact], failures: Sequence[Fact], 
     steps = ", ".join(
         f"{a['action']} by {a['agent'] or manifest['generator'] or 'unknown'}" for a in manifest["actions"][:8]
     )
-    intact = checked and not any(BROKEN.search(f.value["code"]) for f in failures)
+    intact = checked and not any(BROKEN.search(f.value["code"]) or _is_doubtful(f) for f in failures)
     return finding(
         "benign",
         "Content credentials are intact" if intact else "Content credentials are there",

@@ -38,8 +38,11 @@ class Moment:
 
     @property
     def utc(self) -> datetime | None:
-        """The moment in UTC, or ``None`` where the offset is not said."""
-        return None if self.offset is None else self.local - self.offset
+        """The moment in UTC, or ``None`` where the offset is not said or leads out of the calendar."""
+        try:
+            return None if self.offset is None else self.local - self.offset
+        except OverflowError:
+            return None
 
     @property
     def name(self) -> str:

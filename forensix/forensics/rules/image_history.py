@@ -24,7 +24,7 @@ def versions(facts: Facts) -> list[Finding]:
     for history in (f for f in facts.items if f.key == "xmp.history"):
         steps = [row for row in history.value if row.get("action")]
         saves = [row for row in steps if row.get("action") in SAVES]
-        at_once = len({row.get("when") for row in saves}) == 1
+        at_once = len({str(row.get("when")) for row in saves}) == 1
         values = [_step(row) for row in steps]
         if len(saves) > 1:
             findings.append(

@@ -220,6 +220,7 @@ def _copies(traces: dict[str, Any]) -> list[Finding]:
     if not measured or not is_repeated(measured):
         return []
     dx, dy = measured["shift"]
+    area_px = measured["area_px"] * measured["scale"] ** 2
     copied = is_copied(measured)
     words = (
         f"The grain between the edges comes again too (correlation {measured['grain']:.2f}), which things that are "
@@ -232,13 +233,13 @@ def _copies(traces: dict[str, Any]) -> list[Finding]:
         finding(
             "suspect" if copied else "benign",
             "An area of the picture occurs twice" if copied else "Two areas of the picture look alike",
-            f"An area with {measured['area_px']} structured pixels comes again {abs(dx)} pixels to the "
+            f"An area with {area_px} structured pixels comes again {abs(dx)} pixels to the "
             f"{'right' if dx >= 0 else 'left'} and {abs(dy)} pixels {'down' if dy >= 0 else 'up'} (correlation "
             f"{measured['alike']:.3f}; three pixels beside, at most {measured['aside']:.2f}). {words}",
             "pixels",
             "editing" if copied else "integrity",
             facts=[Fact("pixels.copies", {k: v for k, v in measured.items() if k != "map"}, "decoded picture")],
-            values=[f"{measured['area_px']} pixels", f"displacement {dx}, {dy}"],
+            values=[f"{area_px} pixels", f"displacement {dx}, {dy}"],
             pictures=[
                 ("Areas that occur twice" if copied else "Areas that look alike", measured["map"], COPIES_CAPTION)
             ],

@@ -144,7 +144,7 @@ def history(facts: Facts) -> Iterator[Finding]:
     for fact in (f for f in facts.items if f.key == "xmp.history" and isinstance(f.value, list)):
         steps = [row for row in fact.value if isinstance(row, dict) and row.get("action")]
         # Programs write two entries for one save, one for the content and one for what is said of it.
-        saves = {(row.get("when"), row.get("softwareAgent")) for row in steps if row.get("action") in SAVES}
+        saves = {(str(row.get("when")), str(row.get("softwareAgent"))) for row in steps if row.get("action") in SAVES}
         agents = {
             str(row["softwareAgent"]): identify(row["softwareAgent"]) for row in steps if row.get("softwareAgent")
         }

@@ -28,6 +28,7 @@ from forensix.forensics.traces import (
     noise,
     preview_difference,
 )
+from forensix.forensics.traces.upright import upright
 
 MAX_PIXELS, MAX_WEBP_PIXELS = 60_000_000, 40_000_000
 SIDE = 64
@@ -48,7 +49,8 @@ def measure(path: str, format: str, pictures: dict[str, bytes], folder: str, dra
     """Return what can be measured; what fails on a file's bytes is left out.
 
     ``folder`` is where the coefficient reader may write; empty, coefficients are not read. Pictures to look at are
-    empty unless they are to ``draw``.
+    empty unless they are to ``draw``. They, boxes and displacements are of the picture as it is shown, and in its
+    pixels; of areas that occur twice ``scale`` tells by how much the picture in which they were counted is smaller.
     """
     traces: dict[str, Any] = {}
     if format == "heif":
@@ -59,8 +61,9 @@ def measure(path: str, format: str, pictures: dict[str, bytes], folder: str, dra
     image = stored(path)
     if image is None:
         return traces
+    size = _size(path) if format == "jpeg" else image.size
     # Decoded once for all that want it at its own size.
-    full = stored(path, full_size=True) if format == "jpeg" and image.size != _size(path) else image
+    full = stored(path, full_size=True) if image.size != size else image
     if pictures:
         traces["thumbnails"] = [
             row for name, raw in pictures.items() if (row := thumbnail(image, name, raw, draw=draw)) is not None
@@ -80,8 +83,9 @@ def measure(path: str, format: str, pictures: dict[str, bytes], folder: str, dra
     if min(image.size) >= copy_move.MIN_SIDE_PX:
         result = copy_move.measure(np.asarray(image.convert("L")), draw=draw)
         if result is not None:
-            traces["copy_move"] = result
-    return traces
+            scale = round(size[0] / image.width)
+            traces["copy_move"] = result | {"shift": [scale * v for v in result["shift"]], "scale": scale}
+    return upright(traces, size, preview_difference.orientation_of(image.getexif()))
 
 
 def compression(

@@ -67,7 +67,7 @@ def side_by_side(
     the EXIF tag, 1 to 8.
     """
     images = (image, small, difference(fitted, bare))
-    sized = [_sized(_turned(i, orientation)) for i in images]
+    sized = [_sized(turned(i, orientation)) for i in images]
     row = Image.new("RGB", (sum(i.width for i in sized) + GAP_PX * (len(sized) - 1), HEIGHT_PX), "white")
     left = 0
     for panel in sized:
@@ -94,7 +94,8 @@ def orientation_of(exif: Image.Exif) -> int:
     return value if isinstance(value, int) and value in EXIF_TURNS else 1
 
 
-def _turned(image: Image.Image, orientation: int) -> Image.Image:
+def turned(image: Image.Image, orientation: int) -> Image.Image:
+    """Return a stored picture as it is shown."""
     return image.transpose(EXIF_TURNS[orientation]) if orientation in EXIF_TURNS else image
 
 

@@ -14,10 +14,15 @@ from forensix.metadata.facts import Node
 BLOCKS = ("STREAMINFO", "PADDING", "APPLICATION", "SEEKTABLE", "VORBIS_COMMENT", "CUESHEET", "PICTURE")
 PAGES = 100_000
 COMMENTS = 500
+MOST_HEAD_BYTES = 16 << 20
+"""Comments beyond are left unread; covers of some MiB stand among them."""
 
 
-def comments(raw: bytes, where: str, offset: int, facts: FactCollector) -> None:
-    """Read a Vorbis comment block into ``vorbis.vendor`` and ``vorbis.<NAME>``."""
+def comments(raw: bytes, where: str, offset: int, facts: FactCollector, *, is_whole: bool = True) -> None:
+    """Read a Vorbis comment block into ``vorbis.vendor`` and ``vorbis.<NAME>``.
+
+    Where it is not whole, since not all of it was gathered, what is missing is no fault of the file.
+    """
     try:
         size = struct.unpack_from("<I", raw)[0]
         facts.fact("vorbis.vendor", text(raw[4 : 4 + size]), where, offset + 4)
@@ -25,6 +30,9 @@ def comments(raw: bytes, where: str, offset: int, facts: FactCollector) -> None:
         for _ in range(min(count, COMMENTS)):
             length = struct.unpack_from("<I", raw, at)[0]
             entry = raw[at + 4 : at + 4 + length]
+            if len(entry) < length and not is_whole:
+                facts.problem("The comments are larger than what is read of them.", where, offset, unread=True)
+                return
             if len(entry) < length:
                 facts.problem("A comment says it is longer than the block that holds it.", where, offset + at)
                 return
@@ -127,7 +135,9 @@ def walk_ogg(data: Any, facts: FactCollector) -> None:
                 facts.problem("A stream begins without its first page.", f"stream {serial:08x}", at)
             if stream is None and ended:
                 facts.fact("ogg.chained", at, f"stream {serial:08x} begins where another ended", at)
-            stream = streams[serial] = {"next": sequence, "start": at, "pages": 0, "head": b""}
+            stream = streams[serial] = {
+                "next": sequence, "start": at, "pages": 0, "head": bytearray(), "packets": 0
+            }  # fmt: skip
         if sequence != stream["next"]:
             message = f"Page {stream['next']} is expected, page {sequence} comes: pages are missing or were moved."
             facts.problem(message, f"stream {serial:08x}", at)
@@ -136,8 +146,10 @@ def walk_ogg(data: Any, facts: FactCollector) -> None:
             facts.problem(
                 f"A page is cut off: {body + size - len(data)} bytes are missing.", f"stream {serial:08x}", at
             )
-        if stream["pages"] <= 12 and len(stream["head"]) < 1 << 18:
+        # The first packet names the codec, the second holds the comments.
+        if stream["packets"] < 2 and len(stream["head"]) < MOST_HEAD_BYTES:
             stream["head"] += bytes(data[body : body + size])
+            stream["packets"] += sum(length < 255 for length in lengths)
         if n < 200 and body + size <= len(data) and not _sound(data, at, body + size):
             facts.problem("The checksum of a page does not match its content.", f"stream {serial:08x}", at)
         if flags & 4:
@@ -145,13 +157,14 @@ def walk_ogg(data: Any, facts: FactCollector) -> None:
         n += 1
         at = body + size
     for serial, stream in streams.items():
-        head, where = stream["head"], f"stream {serial:08x}"
+        head, where = bytes(stream["head"]), f"stream {serial:08x}"
+        is_whole = stream["packets"] >= 2 or len(head) < MOST_HEAD_BYTES
         facts.nodes.append(Node(where, stream["start"], at - stream["start"], f"{stream['pages']} pages"))
         for codec, mark, skip in (("Vorbis", b"\x03vorbis", 7), ("Opus", b"OpusTags", 8), ("Theora", b"\x81theora", 7)):
             place = head.find(mark)
             if place >= 0:
                 facts.fact("container.codec", codec, where, stream["start"])
-                comments(head[place + skip :], f"{where} comments", stream["start"], facts)
+                comments(head[place + skip :], f"{where} comments", stream["start"], facts, is_whole=is_whole)
     if streams and not ended:
         facts.problem("No stream has its last page: the file may be cut off.", "pages", at, grave=False)
     if not streams:

@@ -90,14 +90,16 @@ def parse(data: bytes, parts: Parts | None = None) -> Parts:
 
 
 def _image_data(data: bytes, parts: Parts) -> None:
-    """Inflate the image data within a bound: a stream that breaks off or lacks rows is a damaged picture."""
+    """Inflate what the picture needs of the image data: a stream that breaks off or lacks rows is a damaged picture."""
     header = next((f.value for f in parts.facts if f.key == "png.header"), None)
     if header is None or parts.problems:
         return
     channels = {"grey": 1, "RGB": 3, "palette": 1, "grey with alpha": 2, "RGB with alpha": 4}.get(header["colour"], 1)
     row = (header["width"] * header["bits"] * channels + 7) // 8 + 1
     n_bytes = row * header["height"] if not header["interlaced"] else 0
-    if n_bytes > 400 << 20:
+    # An interlaced picture has less than twice as many rows, each with a filter's byte and a part of another.
+    most = n_bytes or (row + 4) * header["height"] + 16
+    if most > 400 << 20:
         return
     unpacker, got = zlib.decompressobj(), 0
     first = next(node.offset for node in parts.nodes if node.name == "IDAT")
@@ -105,7 +107,7 @@ def _image_data(data: bytes, parts: Parts) -> None:
         for node in parts.nodes:
             if node.name == "IDAT":
                 pending = data[node.offset + 8 : node.offset + node.size - 4]
-                while pending and not unpacker.eof:
+                while pending and not unpacker.eof and got <= most:
                     got += len(unpacker.decompress(pending, 1 << 20))
                     pending = unpacker.unconsumed_tail
     except zlib.error as error:
@@ -114,6 +116,9 @@ def _image_data(data: bytes, parts: Parts) -> None:
     if got < n_bytes:
         message = f"The image data inflates to {got} bytes where {n_bytes} are needed."
         parts.problems.append(Problem(message, "IDAT", first))
+    elif got > most:
+        message = "The image data goes on behind the picture's last row, where no viewer shows it."
+        parts.problems.append(Problem(message, "IDAT", first, grave=False))
 
 
 def _chunk(chunk: Chunk, parts: Parts) -> None:

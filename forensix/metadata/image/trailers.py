@@ -20,10 +20,7 @@ def read(data: bytes, parts: Parts) -> None:
     """Tell apart further pictures that an index names from bytes that nothing announces."""
     if parts.end is None or parts.end >= len(data):
         return
-    start = parts.end
-    rest = data[start:]
-    stripped = rest.strip(b"\0\r\n ") if rest.strip(b"\xff") else b""
-    _edit_record(rest, start, parts)
+    _edit_record(data[parts.end :], parts.end, parts)
     index: list[dict[str, Any]] = next((f.value for f in parts.facts if f.key == "jpeg.mpf"), [])
     announced = [p for p in index if p["offset"] and p["offset"] + p["size"] <= len(data) and p["size"] > 4]
     for i, picture in enumerate(announced):
@@ -32,16 +29,21 @@ def read(data: bytes, parts: Parts) -> None:
         parts.nodes.append(Node(name, picture["offset"], picture["size"]))
         if raw[:2] == b"\xff\xd8":
             parts.thumbnails.append((name, raw, picture["offset"]))
+    start = max([parts.end, *(p["offset"] + p["size"] for p in announced)])
+    rest = data[start:]
+    if not rest:
+        return
+    stripped = rest.strip(b"\0\r\n ") if rest.strip(b"\xff") else b""
     if len(stripped) < len(rest) // 20 or rest.count(b"\0") > 0.98 * len(rest):
         parts.nodes.append(Node("padding", start, len(rest)))
         parts.facts.append(Fact("jpeg.padding", len(rest), "after EOI", start))
-    elif not announced:
+    else:
         parts.nodes.append(Node("data after the end", start, len(rest), rest[:16].hex(" ")))
         parts.facts.append(
             Fact(
                 "file.trailer",
                 {"size": len(rest), "head": rest[:16].hex(" "), "kind": kind(stripped)},
-                "after EOI",
+                "after EOI" if start == parts.end else "after the last picture of the index",
                 start,
             )
         )

@@ -28,6 +28,13 @@ def test_spellings(text: str, local: str, hours: float | None) -> None:
     assert (actual.offset.total_seconds() / 3600 if actual.offset is not None else None) == hours
 
 
+@pytest.mark.parametrize(("text", "offset"), [("9999:12:31 23:59:59", "-05:00"), ("0001:01:01 00:00:00", "+01:00")])
+def test_a_date_whose_zone_leads_out_of_the_calendar_is_compared_without_it(text: str, offset: str) -> None:
+    first = moment(text, offset)
+    assert first.utc is None
+    assert dates.difference(first, first) is None and dates.zone_difference(first, first) is None
+
+
 @pytest.mark.parametrize("text", ["", "0000:00:00 00:00:00", "    :  :     :  :  ", "2008:13:45 00:00:00", "yesterday"])
 def test_no_dates(text: str) -> None:
     assert dates.parse(Fact("d", text, "x")) is None

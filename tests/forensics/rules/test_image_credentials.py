@@ -178,6 +178,18 @@ def test_an_identity_that_is_not_proved_is_no_change_of_the_content() -> None:
     assert "critical" not in findings.values()
 
 
+@pytest.mark.parametrize("code", ["algorithm.unsupported", "signingCredential.invalid", "assertion.dataHash.malformed"])
+def test_what_could_not_be_checked_is_not_called_intact(code: str) -> None:
+    store = {
+        "active_manifest": "a",
+        "manifests": {"a": {"signature_info": {"issuer": "Test"}, "assertions": []}},
+        "validation_results": {"activeManifest": {"failure": [{"code": code, "explanation": "", "url": ""}]}},
+    }
+    findings = titles(claims(Facts("image", "jpeg", tuple(reader_c2pa.facts_of(store, "APP11", 2)))))
+    assert findings["Content credentials are valid in part only"] == "suspect"
+    assert findings["Content credentials are there"] == "benign" and "Content credentials are intact" not in findings
+
+
 def test_the_head_of_a_stream_in_fragments_is_not_called_changed(corpora: Path) -> None:
     path = corpora / "forensics" / "video" / "0321_dashinit.mp4"
     facts = reader.from_values(child.read(str(path), "video", "mp4", path.name))

@@ -288,6 +288,11 @@ def test_two_entries_of_one_save_are_one() -> None:
     assert pick(again, "history tells of 2 saves").severity == "suspect"
 
 
+def test_a_history_of_lists_is_read_as_any_other() -> None:
+    row = {"action": "saved", "when": ["2024-01-02", "2024-01-03"], "softwareAgent": ["Some Recorder 1.0"]}
+    assert pick(claims(facts(("xmp.history", [row, row]))), "history tells of 1 save").severity == "benign"
+
+
 @pytest.mark.parametrize(("tool", "n"), [("Adobe After Effects 2020", 1), ("Adobe Premiere Pro 2020", 2)])
 def test_an_editor_in_the_history_that_made_the_file_is_told_once(tool: str, n: int) -> None:
     row = {"action": "saved", "when": "2024-01-02T03:04:05Z", "softwareAgent": "Adobe After Effects 2020 (Macintosh)"}

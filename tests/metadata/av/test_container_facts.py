@@ -9,7 +9,7 @@ import av
 import numpy as np
 import pytest
 
-from forensix.metadata.av import audio_signal
+from forensix.metadata.av import audio_signal, xiph
 from forensix.metadata.av import reader as container
 from forensix.metadata.av.collector import iso6709
 from forensix.metadata.facts import Facts
@@ -150,6 +150,18 @@ def test_flac_and_ogg_tell_their_vendor(tmp_path: Path) -> None:
     assert "checksum" in said(container.read(str(path), "ogg"))
     path.write_bytes(bytes(sound(tmp_path / "b.ogg", "libopus", rate=48000).read_bytes()) * 2)
     assert "Page 0 " not in said(container.read(str(path), "ogg"))
+
+
+@pytest.mark.parametrize(("most", "title"), [(None, "somewhere"), (1000, None)])
+def test_tags_behind_a_large_cover_are_read_or_said_to_be_unread(
+    most: int | None, title: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tags = {"cover": "x" * 400_000, "title": "somewhere"}
+    path = sound(tmp_path / "a.ogg", "libopus", rate=48000, tags=tags)
+    monkeypatch.setattr(xiph, "MOST_HEAD_BYTES", most or xiph.MOST_HEAD_BYTES)
+    facts = container.read(str(path), "ogg")
+    assert facts.get("vorbis.TITLE") == title
+    assert [(p.unread, p.grave) for p in facts.problems] == ([(True, False)] if most else [])
 
 
 def test_adts_and_m4a(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """JPEG segments, tables and what stands behind the end."""
 
+import struct
+
 import pytest
 
 from forensix.metadata.image import jpeg, jpeg_tables
@@ -67,6 +69,25 @@ def test_data_after_the_end(tail: bytes, kind: str) -> None:
     fact = next(f for f in jpeg.parse(data).facts if f.key == "file.trailer")
     assert fact.value["kind"] == kind
     assert fact.offset == len(data) - len(tail)
+
+
+@pytest.mark.parametrize("tail", [b"", bytes(300), b"PK\x03\x04" + bytes(range(1, 200))])
+def test_data_behind_a_picture_that_an_index_names_is_told(tail: bytes) -> None:
+    preview = make.jpeg()
+
+    def whole(size: int) -> bytes:
+        # Two entries: the picture itself, at 0, and the preview behind it, counted from the index's own start.
+        entries = struct.pack("<IIIHH", 0x030000, size, 0, 0, 0)
+        entries += struct.pack("<IIIHH", 0x010001, len(preview), max(0, size - 10), 0, 0)
+        block = b"II*\0" + struct.pack("<IHHHI4sHHIII", 8, 2, 0xB000, 7, 4, b"0100", 0xB002, 7, 32, 38, 0) + entries
+        return make.jpeg(make.segment(0xE2, b"MPF\0" + block), tail=b"")
+
+    first = whole(len(whole(0)))
+    facts = jpeg.parse(first + preview + tail).facts
+    (index,) = (f.value for f in facts if f.key == "jpeg.mpf")
+    assert [(p["offset"], p["size"]) for p in index] == [(0, len(first)), (len(first), len(preview))]
+    trailers = [(f.value["kind"], f.offset) for f in facts if f.key == "file.trailer"]
+    assert trailers == ([("a ZIP archive", len(first + preview))] if tail[:2] == b"PK" else [])
 
 
 def test_padding_is_no_trailer() -> None:

@@ -221,6 +221,25 @@ def test_a_large_picture_takes_no_more_memory_than_it_may(tmp_path: Path) -> Non
     assert not facts.problems
 
 
+@pytest.mark.parametrize("interlaced", [False, True])
+def test_no_more_of_a_picture_is_inflated_than_it_has(interlaced: bool, tmp_path: Path) -> None:
+    # Every pass of the interlaced picture holds whole rows; what follows would be inflated to no end.
+    passes = [(1, 1), (1, 1), (2, 1), (2, 2), (4, 2), (4, 4), (8, 4)] if interlaced else [(8, 8)]
+    rows = b"".join((b"\0" + bytes(3 * width)) * height for width, height in passes)
+    header = (8).to_bytes(4, "big") * 2 + b"\x08\x02\0\0" + bytes([interlaced])
+
+    def facts_with(behind: int) -> Facts:
+        pixels = zlib.compress(rows + bytes(behind), 9)
+        chunks = [png_chunk(b"IHDR", header), png_chunk(b"IDAT", pixels), make.text("parameters", "a cat")]
+        chunks.append(png_chunk(b"IEND", b""))
+        return facts_of(b"\x89PNG\r\n\x1a\n" + b"".join(chunks), "png", tmp_path)
+
+    assert not facts_with(0).problems
+    facts = facts_with(1 << 26)
+    assert facts.get("png.text.parameters") == "a cat"
+    assert [(p.grave, p.where) for p in facts.problems] == [(False, "IDAT")]
+
+
 @pytest.mark.parametrize("format", ["jpeg", "png"])
 def test_metadata_without_end_is_left_and_said_to_be(format: str, tmp_path: Path) -> None:
     packet = make.xmp_packet("", "".join(f"<xmp:L{i}>x</xmp:L{i}>" for i in range(1900))).encode()
