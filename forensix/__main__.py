@@ -6,7 +6,10 @@ from typing import NoReturn
 from forensix.interpreter import import_path
 
 # ``-m`` has Python look for modules in the current folder first, before its own.
-sys.path[:] = import_path()
+try:
+    sys.path[:] = import_path()
+except FileNotFoundError:
+    sys.exit("forensix: the folder that you work in was deleted: change to another")
 
 
 def main() -> NoReturn:

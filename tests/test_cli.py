@@ -241,6 +241,44 @@ def test_a_page_of_a_run_that_was_interrupted_says_so(
     assert capsys.readouterr().err.endswith("interrupted\n")
 
 
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_run_that_is_asked_to_end_keeps_what_was_done(
+    number: int, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def first_then_ended(inputs: list[str], *_: object, **__: object) -> Iterator[Report]:
+        yield Report(input=inputs[0], name=inputs[0])
+        os.kill(os.getpid(), number)
+        time.sleep(10)
+        yield Report(input=inputs[1], name=inputs[1])
+
+    monkeypatch.setattr("forensix.batch.analyze_many", first_then_ended)
+    page, folder = tmp_path / "all.html", tmp_path / "out"
+    command = ("analyze", "a.wav", "b.wav", "--quiet", "--html", str(page), "--output", str(folder))
+    assert run(*command) == status
+    assert "inputs that are not listed here were not analysed" in page.read_text(encoding="utf-8")
+    assert (folder / "index.html").is_file()
+    assert capsys.readouterr().err.endswith(f"ended by {signal.Signals(number).name}\n")
+    assert signal.getsignal(number) is signal.SIG_DFL
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams_are_no_error(closed: str, tone: Path, tmp_path: Path) -> None:
+    line = f"{sys.executable} -m forensix analyze {tone} --task forensic_analysis --csv {tmp_path / 'a.csv'} {closed}"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, cwd=REPOSITORY, check=False)
+    assert done.returncode == 0 and "Traceback" not in done.stderr
+    assert (tmp_path / "a.csv").stat().st_size > 100
+
+
+def test_a_folder_that_was_deleted_is_no_place_to_work_in(tone: Path, tmp_path: Path) -> None:
+    line = f"mkdir gone && cd gone && rmdir ../gone && {sys.executable} -m forensix analyze {tone}"
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run(
+        ["sh", "-c", line], capture_output=True, text=True, cwd=tmp_path, check=False, env=environment
+    )
+    assert done.returncode == 1
+    assert done.stderr == "forensix: the folder that you work in was deleted: change to another\n"
+
+
 @pytest.mark.parametrize("code", ["import forensix", "import forensix.cli; forensix.cli.build_parser().format_help()"])
 def test_importing_is_free(code: str) -> None:
     heavy = ["torch", "numpy", "pandas", "pydantic", "PIL", "av", "matplotlib", "rich", "scipy", "importlib.metadata"]

@@ -10,13 +10,17 @@ import errno
 import gc
 import json
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
 from forensix import __version__
 from forensix.cli import analyze, completion, train
+from forensix.cli.outputs import check_output
 from forensix.errors import ForensixError, UsageError
 from forensix.service import commands as service
 
@@ -77,6 +81,7 @@ def build_parser() -> argparse.ArgumentParser:
         default=Path("population.json"),
         help="where to write it (default: %(default)s)",
     )
+    build.add_argument("--overwrite", action="store_true", help="replace a file that is there")
     build.set_defaults(run=_population_build)
 
     train.register(commands)
@@ -101,6 +106,9 @@ def _say_what_each_does(commands: "argparse._SubParsersAction[argparse.ArgumentP
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command and exit with its status."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # it was closed by who called
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     parser = build_parser()
     options = parser.parse_args(arguments)
     # What is loaded stays: it is seldom looked through for garbage, and not when the interpreter ends.
@@ -109,7 +117,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     # Read when numpy is loaded: its idle thread would spin beside what this process and the sandbox do.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     try:
-        status = options.run(options)
+        with _ended_by_signals():
+            status = options.run(options)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader of the output has gone, as ``head`` goes: the interpreter must not flush into its pipe at the end.
@@ -126,9 +135,40 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             )
             parser.exit(1, f"forensix: {words}\n")
         parser.exit(1, f"forensix: {error.strerror or error}: {error.filename or ''}\n".replace(": \n", "\n"))
+    except _Ended as ended:
+        parser.exit(128 + ended.number, f"\nforensix: ended by {signal.Signals(ended.number).name}\n")
     except KeyboardInterrupt:
         parser.exit(130, "\nforensix: interrupted\n")
     sys.exit(status)
+
+
+class _Ended(KeyboardInterrupt):
+    """Another process asked this one to end: what is open is closed as at an interrupt."""
+
+    number: int
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Let what asks the process to end, or the loss of its terminal, close what is open, as an interrupt does."""
+
+    def end(number: int, _frame: object) -> NoReturn:
+        ended = _Ended()
+        ended.number = number
+        raise ended
+
+    numbers = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+    if threading.current_thread() is not threading.main_thread():
+        numbers = []
+    # What is ignored, as under nohup, or looked after by somebody else stays so.
+    numbers = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]
+    for number in numbers:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _doctor(_options: argparse.Namespace) -> int:
@@ -196,6 +236,7 @@ def _models_pull(options: argparse.Namespace) -> int:
 
 
 def _population_build(options: argparse.Namespace) -> int:
+    check_output(options.output, "--output", overwrite=options.overwrite, inputs=[options.manifest])
     from forensix.manifest import Manifest
     from forensix.training.voice.population import build
     from forensix.voice.population import SETTING

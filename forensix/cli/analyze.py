@@ -1,13 +1,13 @@
 """``forensix analyze``: inputs in, reports out, to the terminal and to files."""
 
 import argparse
-import os
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forensix.cli.outputs import check_output
 from forensix.errors import UsageError
 from forensix.tasks import command_line
 
@@ -52,7 +52,7 @@ def register(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
 def _analyze(options: argparse.Namespace) -> int:
     for option in ("html", "csv"):
         if path := getattr(options, option):
-            _check_file(path, f"--{option}", overwrite=options.overwrite)
+            check_output(path, f"--{option}", overwrite=options.overwrite, inputs=options.inputs)
     if options.html and options.csv and options.html.resolve() == options.csv.resolve():
         raise UsageError(f"--html and --csv both name {options.csv}, and one would replace the other: name two files")
     if options.jobs is not None and options.jobs < 1:
@@ -96,20 +96,6 @@ def _analyze(options: argparse.Namespace) -> int:
     return int(failed)
 
 
-def _check_file(path: Path, option: str, *, overwrite: bool) -> None:
-    """Refuse what cannot be written to before anything is analysed."""
-    if path.is_dir():
-        name = f"report.{option.strip('-')}"
-        raise UsageError(f"{option} takes a file to write, and {path} is a folder: write {path / name}")
-    folder = path.absolute().parent
-    if not folder.is_dir():
-        raise UsageError(f"the folder of {path} is not there: make it, or name another")
-    if path.exists() and not overwrite:
-        raise UsageError(f"{path} is there already: name another file, or replace it with --overwrite")
-    if not os.access(path if path.exists() else folder, os.W_OK):
-        raise UsageError(f"{path} may not be written by this user: name another file")
-
-
 def _keepers(options: argparse.Namespace, files: ExitStack) -> list[Keep]:
     """Return what keeps each report, by the options; what is open is closed with ``files``."""
     keepers: list[Keep] = []
@@ -135,10 +121,13 @@ def _keepers(options: argparse.Namespace, files: ExitStack) -> list[Keep]:
 def _table(path: Path, files: ExitStack) -> Keep:
     """Return what writes a report's rows to a file as they come."""
     file = files.enter_context(path.open("w", encoding="utf-8", newline=""))
+    is_empty = True
 
     def take(report: "Report") -> None:
+        nonlocal is_empty
         rows = report.to_frame().map(_harmless)
-        rows.to_csv(file, header=file.tell() == 0, index=False)
+        rows.to_csv(file, header=is_empty, index=False)
+        is_empty = False
         file.flush()
 
     return take

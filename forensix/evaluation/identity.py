@@ -15,6 +15,7 @@ from typing import Any
 import forensix
 from forensix.errors import ModelNotFound
 from forensix.models import ModelCard, get_card, load_component
+from forensix.models.files import SHIPPED
 from forensix.models.store import is_place
 from forensix.tasks import load_task
 from forensix.tasks.task import component_label, deciding_versions
@@ -41,10 +42,14 @@ def code_identity(task: str) -> str:
         place = root / room
         paths = sorted(p for p in place.rglob("*") if p.is_file()) if place.is_dir() else [place]
         for path in paths:
-            # Weights are told apart by their cards; tables count as code does.
+            # Tables count as code does; weights are told apart by their cards, below.
             if path.parent.name not in ("weights", "__pycache__"):
                 hashed.update(f"{path.relative_to(root).as_posix()}\0".encode())
                 hashed.update(path.read_bytes())
+    # A score passes through other models than the one that decides: what is said of faces is weighed in, voices are
+    # told apart first.
+    for path in sorted(SHIPPED.glob("*.json")):
+        hashed.update(f"{_of_card(get_card(path.stem))}\0".encode())
     for package, release in deciding_versions().items():
         hashed.update(f"{package}={release}\0".encode())
     kind = type(load_task(task))

@@ -96,6 +96,9 @@ def read(folder: str | os.PathLike[str]) -> tuple[pd.DataFrame, pd.DataFrame, di
 def _check_same(folder: Path, info: Mapping[str, Any]) -> None:
     path = folder / RESULT
     if not path.is_file():
+        others = [name for name in (SCORES, FRAMES) if (folder / name).exists()]
+        if others and not (folder / PARTIAL).is_file():
+            raise UsageError(f"{folder / others[0]} is there and of no evaluation: name another folder, or move it")
         return
     try:
         there = json.loads(path.read_text(encoding="utf-8"))

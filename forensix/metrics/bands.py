@@ -134,11 +134,15 @@ def decided(fake: ArrayLike, scores: ArrayLike, band: tuple[float, float]) -> Ba
     --------
     >>> decided([0, 0, 1, 1], [0.1, 0.5, 0.6, 0.95], (0.2, 0.9)).wrong
     0.0
+    >>> decided([0, 1], [0.0, 1.0], (0.0, 1.0)).fake_decided
+    0.0
     """
     y, s = np.asarray(fake, dtype=bool), np.asarray(scores, dtype=float)
     low, high = s <= band[0], s >= band[1]
     if band[0] == band[1]:
         low = s < band[0]
+    # Beyond a bound of 0 or 1 nothing lies.
+    low, high = low & (band[0] > 0), high & (band[1] < 1)
     settled = low | high
     wrong = (low & y) | (high & ~y)
     return BandRates(

@@ -1,7 +1,9 @@
 """Is there anything photographic to look at? Drawings, screens and pages of text are mostly even areas.
 
 A detector learns from photographs and from pictures that look like them; where most of a picture holds one even colour,
-there is neither a sensor's noise nor a generator's texture to judge. What it says of such a picture decides nothing.
+there is neither a sensor's noise nor a generator's texture to judge. Nor is there where colours were reduced to a few,
+as GIF and other palettes do it: fine detail is lost, and the dots that stand for the colours between look like no
+camera's. What is said of such a picture decides nothing.
 """
 
 import numpy as np
@@ -12,6 +14,10 @@ EVEN_LEVELS = 2
 """A block is even where no channel spans more levels of 255 than a JPEG of good quality leaves in a plain area."""
 MAX_EVEN = 0.6
 """Above this share of even blocks a picture counts as drawn or empty."""
+FEW_COLOURS, FEW_GREYS = 256, 128
+"""Up to so many colours a picture has few; a grey one has never more than 256, and photographs nearly as many."""
+COUNTED_PX = 1 << 18
+"""Pixels that are counted at once."""
 
 
 def even_share(rgb: NDArray[np.uint8]) -> float:
@@ -35,3 +41,20 @@ def even_share(rgb: NDArray[np.uint8]) -> float:
 def is_drawn(rgb: NDArray[np.uint8]) -> bool:
     """Tell whether a picture is mostly even areas, as drawings, screens and pages of text are."""
     return even_share(rgb) > MAX_EVEN
+
+
+def is_reduced(rgb: NDArray[np.uint8]) -> bool:
+    """Tell whether a picture has as few colours as a palette holds, whatever it is stored as.
+
+    >>> is_reduced(np.arange(64 * 64 * 3, dtype=np.uint32).astype(np.uint8).reshape(64, 64, 3) // 64)
+    True
+    """
+    seen, is_grey = np.zeros(1 << 24, dtype=bool), True
+    n_rows = max(1, COUNTED_PX // rgb.shape[1])
+    for top in range(0, len(rgb), n_rows):
+        red, green, blue = (rgb[top : top + n_rows, :, i].astype(np.uint32) for i in range(3))
+        is_grey &= np.array_equal(red, green) and np.array_equal(green, blue)
+        seen[(red << 16 | green << 8 | blue).ravel()] = True
+        if (n_seen := int(seen.sum())) > FEW_COLOURS:
+            return False
+    return n_seen <= (FEW_GREYS if is_grey else FEW_COLOURS)

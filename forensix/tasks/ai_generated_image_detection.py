@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from forensix.faces.detect import landmarks
 from forensix.forensics.rules.provenance import generator_identifier, generator_marks, is_partial, mark_value
 from forensix.media import Media
-from forensix.metadata.facts import Fact, Facts
+from forensix.metadata.facts import Fact
 from forensix.schema import Attribution, ImageExplanation, ImageResult
-from forensix.synthetic.content import is_drawn
+from forensix.synthetic.content import is_drawn, is_reduced
 from forensix.synthetic.detector import aggregate_frames
 from forensix.synthetic.overlay import draw_heatmap, eye_mouth_overlay, fitted, heatmap_object, shrunk
 from forensix.synthetic.provenance import Kind, combine
@@ -91,7 +91,7 @@ class GeneratedImageDetection:
         facts = facts_of(media)
         marks = _Marks(generator_marks(facts), watermark, visible_mark(scored.strongest) if is_picture else None)
         score = combine(pixel_score, *marks.kinds)
-        doubts = _doubts(scored.strongest, facts)
+        doubts = _doubts(scored.strongest)
         # What the pixels cannot decide they do not call fake, on the wire either.
         class_name = "fake" if marks.kinds else "real" if doubts else class_of(score, detector, media.kind)
         looks_whole = class_of(pixel_score, detector, media.kind) == "fake" and not doubts
@@ -200,7 +200,7 @@ def _corner(rgb: NDArray[np.uint8], mark: VisibleMark) -> NDArray[np.uint8]:
     return outlined(larger, box, [""], [score_colour(1.0)])
 
 
-def _doubts(rgb: NDArray[np.uint8], facts: Facts) -> tuple[str, ...]:
+def _doubts(rgb: NDArray[np.uint8]) -> tuple[str, ...]:
     """Return why the pixels cannot decide, a sentence each, whatever a detector says of them."""
     doubts = []
     if min(rgb.shape[:2]) < TINY_PX:
@@ -210,8 +210,10 @@ def _doubts(rgb: NDArray[np.uint8], facts: Facts) -> tuple[str, ...]:
             "Most of the picture is even areas, as in drawings, text and plain backgrounds: detection does not work on "
             "these."
         )
-    if facts.get("image.mode") in ("P", "1"):
-        doubts.append("The picture is stored with a palette, which removes the fine detail that detection needs.")
+    elif is_reduced(rgb):
+        doubts.append(
+            "The picture has as few colours as a palette holds, which removes the fine detail that detection needs."
+        )
     return tuple(doubts)
 
 

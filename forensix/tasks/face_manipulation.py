@@ -91,7 +91,7 @@ class FaceManipulation:
         options.progress("drawing what was found", 0.9)
         explanation = None
         if options.explain and class_name == "fake":
-            explanation = tuple(_explained(face, classifier, regions, upper) for face in faces)
+            explanation = tuple(_explained(face, classifier, regions, upper, media.kind) for face in faces)
         result = FaceResult(
             class_name=class_name,
             class_probability=None if score is None else probability_of(score, class_name),
@@ -121,7 +121,7 @@ class FaceManipulation:
             ),
             models=tuple(component_label(part) for part in used),
             preview=None if options.score_only else preview_uri(frames, faces, PREVIEW_PX),
-            summary=_summary(faces, result, classifier, inconclusive=inconclusive, mute=mute),
+            summary=_summary(faces, result, classifier, media.kind, inconclusive=inconclusive, mute=mute),
             inconclusive=inconclusive,
             n_subjects=len(faces) if inconclusive else len(judged),
             remark=PLACEMENT_REMARK if aligned else "",
@@ -175,10 +175,10 @@ def _type(face: JudgedFace, classifier: Any) -> ManipulationType | None:
     return kind
 
 
-def _explained(face: JudgedFace, classifier: Any, regions: Any, upper: float) -> FaceExplanation:
+def _explained(face: JudgedFace, classifier: Any, regions: Any, upper: float, kind: str) -> FaceExplanation:
     track, at = face.track, face.strongest
     row = int(track.kept[at])
-    class_name = "real" if face.doubt else class_of(face.score, classifier)
+    class_name = "real" if face.doubt else class_of(face.score, classifier, kind)
     crop, heat = track.crops[at], heated(face, regions, upper)
     return FaceExplanation(
         bbox=_bbox(track.boxes[row]),
@@ -260,7 +260,9 @@ def _region_notes(faces: Sequence[JudgedFace]) -> Iterator[str]:
         )
 
 
-def _summary(faces: Sequence[JudgedFace], result: FaceResult, classifier: Any, *, inconclusive: bool, mute: str) -> str:
+def _summary(
+    faces: Sequence[JudgedFace], result: FaceResult, classifier: Any, kind: str, *, inconclusive: bool, mute: str
+) -> str:
     """Return the verdict in a sentence; ``mute`` names the media of which the classifier decides nothing."""
     judged = [face for face in faces if not face.doubt]
     if not judged:
@@ -272,7 +274,7 @@ def _summary(faces: Sequence[JudgedFace], result: FaceResult, classifier: Any, *
         why = f": {component_label(classifier)} decides nothing of {mute}" if mute else ""
         which = "any" if len(judged) > 1 else "it"
         return f"{of if left else f'{_faces(len(faces))}: '}whether {which} was manipulated is undecided{why}."
-    n_fake = sum(class_of(face.score, classifier) == "fake" for face in judged)
+    n_fake = sum(class_of(face.score, classifier, kind) == "fake" for face in judged)
     if result.class_name == "real":
         chance = (
             f"; that {n_fake} of them score{'s' if n_fake == 1 else ''} above the threshold is what chance brings among"

@@ -50,7 +50,7 @@ def film_uri(pictures: Iterable[tuple[float, NDArray[np.uint8]]], end_ms: float)
             add(last, last_ms)
         if last is None:
             return ""
-        if end_ms > last_ms + 1:
+        if round(end_ms) - 1 > last_ms:
             add(last, round(end_ms) - 1)
         container.mux(stream.encode(None))
     return f"data:video/mp4;base64,{base64.b64encode(target.getvalue()).decode()}"

@@ -13,7 +13,10 @@ from forensix.faces.steadiness import pooled
 from forensix.faces.verdict import doubt, face_logit, file_logit, middle_gap
 from forensix.media import Media
 from forensix.models import Pooling, Steadiness
+from forensix.synthetic.content import is_reduced
 from forensix.tasks.verdicts import checked
+
+REDUCED = "the picture has as few colours as a palette holds, which removes the fine detail of a face"
 
 
 @dataclass(frozen=True)
@@ -81,13 +84,17 @@ def judge_faces(
         The classifier does not give a score in [0, 1] for each crop.
     """
     tracks = track(media, detector=detector, progress=progress)
+    reduced = REDUCED if tracks and media.kind == "image" and is_reduced(media.image()) else ""
     # The classifier is kept with what it said, so that no other can come to have its id.
     key = f"tasks.judged_faces:{id(classifier)}:{id(detector)}"
-    return media.memo(key, lambda: (classifier, detector, _judged(tracks, classifier, media.kind)))[2]
+    return media.memo(key, lambda: (classifier, detector, _judged(tracks, classifier, media.kind, reduced)))[2]
 
 
-def _judged(tracks: Sequence[FaceTrack], classifier: Any, kind: str) -> tuple[JudgedFace, ...]:
-    """Return each face with its scores; the crops of all go through the classifier together."""
+def _judged(tracks: Sequence[FaceTrack], classifier: Any, kind: str, reduced: str) -> tuple[JudgedFace, ...]:
+    """Return each face with its scores; the crops of all go through the classifier together.
+
+    ``reduced`` says why none of them is judged, where that is so.
+    """
     if not tracks:
         return ()
     card = getattr(classifier, "card", None)
@@ -102,7 +109,7 @@ def _judged(tracks: Sequence[FaceTrack], classifier: Any, kind: str) -> tuple[Ju
         # With it in every crop's score, what is drawn over time meets the bound where the face's own score does.
         logits = logit(own) + added
         score = float(sigmoid(face_logit(logits, pooling)))
-        reason = doubt(face, pooling, is_video=kind == "video")
+        reason = doubt(face, pooling, is_video=kind == "video") or reduced
         crop_scores = sigmoid(logits) if added else own
         judged.append(JudgedFace(face, crop_scores, score, added, middle_gap(face.detail_gaps), reason))
     return tuple(judged)

@@ -159,7 +159,8 @@ def _speech(media: Media, activity: Any) -> tuple[Sequence[Segment], NDArray[Any
     if _is_mute(media):
         return (), np.zeros(0, dtype=np.int16)
     samples = media.samples()
-    return media.memo(f"speech.{component_label(activity)}", lambda: activity.segments(samples)), samples
+    # It is kept with what it said, so that no other can come to have its id.
+    return media.memo(f"speech:{id(activity)}", lambda: (activity, activity.segments(samples)))[1], samples
 
 
 def _is_mute(media: Media) -> bool:

@@ -143,8 +143,10 @@ def _read(path: str | None) -> dict[str, Any]:
     try:
         table: dict[str, Any] = json.loads(source.read_text(encoding="utf-8"))
         units = {name: feature["unit"] for name, feature in table["features"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{path} is no population of 'forensix population build': {error!r}") from error
+    except OSError as error:
+        raise UsageError(f"{SETTING} names {path}, which cannot be read: {error.strerror or error}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"{SETTING} names {path}, which 'forensix population build' did not write") from error
     if path and set(units) != set(AudioFeatures.model_fields):
         raise UsageError(f"{path} is a population of other features: build it again")
     return table

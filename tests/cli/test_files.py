@@ -2,6 +2,8 @@
 
 import csv
 import json
+import os
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +50,39 @@ def test_one_file_for_two_outputs_is_refused(tmp_path: Path, capsys: pytest.Capt
     assert run("analyze", path, *ONLY, "--html", both, "--csv", tmp_path / "." / "all") == 2
     assert "--html and --csv both name" in capsys.readouterr().err
     assert not both.exists()
+
+
+@pytest.mark.parametrize("option", ["--csv", "--html"])
+def test_no_input_is_written_over(option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tone(tmp_path / "talk.wav")
+    (tmp_path / "same.wav").symlink_to(path)
+    before = path.read_bytes()
+    for spelled in (path, tmp_path / "same.wav"):
+        assert run("analyze", path, *ONLY, option, spelled, "--overwrite") == 2
+        assert "is an input and would be lost" in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("output", ["manifest.csv", "there.json", "no/folder.json", "."])
+def test_a_population_is_written_where_it_replaces_nothing(
+    output: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "manifest.csv").write_text("path,label\ntalk.wav,real\n")
+    (tmp_path / "there.json").write_text("mine")
+    monkeypatch.setattr("forensix.training.voice.population.build", pytest.fail)
+    monkeypatch.chdir(tmp_path)
+    assert run("population", "build", "manifest.csv", "--output", output) == 2
+    assert "Traceback" not in (said := capsys.readouterr().err) and said.startswith("forensix: ")
+    assert (tmp_path / "there.json").read_text() == "mine"
+
+
+def test_a_table_goes_into_a_pipe(tmp_path: Path) -> None:
+    path, pipe = tone(tmp_path / "talk.wav"), tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True)
+    assert run("analyze", path, tone(tmp_path / "b.wav"), *ONLY, "--csv", pipe, "--quiet") == 0
+    rows = reader.communicate(timeout=30)[0].splitlines()
+    assert len(rows) == 3 and rows[0].startswith("input,")
 
 
 def test_what_is_there_already_is_kept_unless_it_may_be_replaced(

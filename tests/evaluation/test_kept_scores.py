@@ -12,6 +12,7 @@ import pytest
 
 from forensix import Evaluation, Manifest, evaluate
 from forensix.errors import UsageError
+from forensix.evaluation import identity
 from forensix.evaluation.store import Store
 from forensix.models import get_card
 from tests.evaluation.detectors import Grey, Scaled, pictures, plain
@@ -175,3 +176,24 @@ def test_a_store_without_room_says_so_and_keeps_what_it_had(tmp_path: Path) -> N
         with pytest.raises(UsageError, match=r"disk is full.*name another folder"):
             store.put({str(i): {"text": "x" * 5000} for i in range(9)})
         assert store.get(["a", "1"]) == {"a": {"score": 0.5}}
+
+
+def test_scores_are_made_anew_where_a_model_that_is_weighed_in_was_exchanged(
+    few: Manifest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluate(few, TASK, component=Grey(), cache=tmp_path)
+    known = identity.get_card
+    changed = {"forensix-face": known("forensix-face").model_copy(update={"sha256": "0" * 64})}
+    monkeypatch.setattr(identity, "get_card", lambda name: changed.get(str(name)) or known(name))
+    identity.code_identity.cache_clear()
+    try:
+        assert evaluate(few, TASK, component=Grey(), cache=tmp_path).info["from_cache"] == 0
+    finally:
+        identity.code_identity.cache_clear()
+
+
+def test_a_table_of_somebody_else_in_the_folder_is_kept(few: Manifest, tmp_path: Path) -> None:
+    (tmp_path / "scores.parquet").write_text("mine")
+    with pytest.raises(UsageError, match=r"scores\.parquet is there and of no evaluation"):
+        evaluate(few, TASK, component=Grey(), cache=False, output=tmp_path)
+    assert (tmp_path / "scores.parquet").read_text() == "mine"

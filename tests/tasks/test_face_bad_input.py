@@ -39,6 +39,28 @@ def result(path: Path) -> Outcome:
     return report.outcomes[TASK]
 
 
+@pytest.mark.parametrize(
+    ("name", "reduce"),
+    [
+        ("palette.gif", lambda image: image.convert("P")),
+        ("kept.png", lambda image: image.convert("P").convert("RGB")),
+        ("greys.png", lambda image: image.convert("L").quantize(64).convert("RGB")),
+    ],
+)
+def test_a_face_of_which_a_palette_left_no_detail_is_not_judged(name: str, reduce, tmp_path: Path) -> None:
+    HEAD.save(tmp_path / "head.png")
+    assert result(tmp_path / "head.png").result.class_name == "fake"
+    reduce(HEAD).save(tmp_path / name)
+    outcome = result(tmp_path / name)
+    assert outcome.inconclusive and outcome.score is None and outcome.result.class_name == "real"
+    assert "as few colours as a palette holds" in outcome.summary
+
+
+def test_a_grey_photograph_has_few_colours_and_is_judged(tmp_path: Path) -> None:
+    HEAD.convert("L").save(tmp_path / "grey.png")
+    assert result(tmp_path / "grey.png").result.class_name == "fake"
+
+
 @pytest.mark.parametrize("rotation", [90, 180, -90])
 def test_a_turned_phone_video_is_seen_upright(rotation: int, tmp_path: Path) -> None:
     turned = {90: 3, 180: 2, -90: 1}[rotation]

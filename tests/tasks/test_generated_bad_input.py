@@ -102,6 +102,7 @@ def screen(path: Path) -> None:
         ("one.png", lambda path: Image.new("RGB", (1, 1), (9, 9, 200)).save(path), "less than 64 px"),
         ("thin.png", lambda path: PORTRAIT.crop((0, 0, 200, 3)).save(path), "less than 64 px"),
         ("palette.png", lambda path: PORTRAIT.quantize(64).save(path), "palette"),
+        ("was_a_palette.png", lambda path: PORTRAIT.quantize(256).convert("RGB").save(path), "palette"),
         ("animated.gif", lambda path: PORTRAIT.save(path, save_all=True, append_images=turned()), "palette"),
     ],
 )

@@ -2,7 +2,7 @@
 
 AAC rounds the coefficients of overlapping windows that begin every 1024 samples. Decoded and transformed once more at
 the very same places, many coefficients are nearly nought again; one sample beside they are not. The place of the grid
-is looked for in each of up to twelve stretches: one grid throughout tells that the sound was AAC before, two different
+is looked for in each of up to ten stretches: one grid throughout tells that the sound was AAC before, two different
 ones that it was cut or joined after it had been encoded. A peak is a few samples wide where the sound was mixed or
 converted since, so places within it are one.
 

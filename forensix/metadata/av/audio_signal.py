@@ -116,7 +116,7 @@ def measure(samples: np.ndarray, rate: int) -> dict[str, Any]:
 def cutoff_hz(samples: np.ndarray, rate: int) -> int | None:
     """Return the frequency above which the spectrum falls off a cliff, ``None`` where it reaches to the end.
 
-    The mean spectrum of the loudest windows is searched for the highest frequency whose level is within 60 dB of the
+    The mean spectrum of the loudest windows is searched for the highest frequency whose level is within 75 dB of the
     peak and at least 18 dB above all that lies beyond, over a width of 500 Hz.
     """
     spectra = _spectra(samples)

@@ -103,8 +103,6 @@ def _chunks(
                 children = _chunks(data, body + 4, stop, f"{path}/{label}" if path else label, depth + 1, facts, state)
         else:
             _leaf(name, data, body, stop, where, facts, state)
-        if depth == 0 and size and stop - body == size and size == 0:
-            facts.problem("The RIFF header says that the file is empty.", where, at)
         if facts.counted():
             nodes.append(Node(label, at, stop - at, "", tuple(children)))
         at = stop + (stop & 1)

@@ -1,6 +1,6 @@
 """Streams of a video or a recording: what encoders write into them, how their packets follow each other in time.
 
-Packets are read, not decoded. A gap is told where a stream that keeps a constant rate jumps by more than one and a half
+Packets are read, not decoded. A gap is told where a stream that keeps a constant rate jumps by more than 1.6
 frames, with the time from where the file begins to play; streams with a free rate have none.
 """
 

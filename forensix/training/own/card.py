@@ -11,6 +11,9 @@ from forensix.training.own.deal import Split, groups_of
 from forensix.training.own.material import Material
 from forensix.training.own.measure import trained_on
 
+OF_BASE = "It was trained from another, whose card says of itself,"
+"""Begins what the limits of such a model quote."""
+
 
 def too_few(split: Split) -> str:
     """Return a sentence where few groups were held out, and a space behind it: what they set may be far off."""
@@ -33,11 +36,14 @@ def unmeasured(
     learnt: Material,
     task: str,
     digest: str,
+    options: str,
     *,
-    steps: int,
     seed: int,
 ) -> ModelCard:
-    """Return the card before anything is measured; of the base what feeds the network stays."""
+    """Return the card before anything is measured; of the base what feeds the network stays.
+
+    ``options`` are those of the command that say how it learnt.
+    """
     alone = " (every file by itself: figures flatter where files have something in common)"
     return base.model_copy(
         update={
@@ -55,11 +61,12 @@ def unmeasured(
             "trained_on": trained_on(split.learnt, groups_of(split.learnt, split.group), split.learnt.is_fake()),
             "measured": (),
             "limits": f"{too_few(split)}It knows what {len(set(learnt.groups.tolist()))} groups of one collection"
-            f" taught it, and was measured on groups of the same collection: on others it may do worse. {base.limits}",
+            " taught it, and was measured on groups of the same collection: on others it may do worse. "
+            f"{OF_BASE} {base.name}: {base.limits}",
             "licence": f"{base.licence} And what the files of its training demand.",
             "seed": seed,
             "command": f"forensix train MANIFEST --task {task} --out {name} --base {base.name} --group {split.group}"
-            f" --seed {seed} --steps {steps}",
+            f" --seed {seed} {options}",
             "version": forensix.__version__,
             "manifest_sha256": digest,
             "weights": f"{name}.safetensors",

@@ -21,7 +21,7 @@ from forensix.models.detector import Detector
 from forensix.models.ensemble import ARCHITECTURE, MEMBERS, Ensemble, listed
 from forensix.models.store import checked_weights, is_place, write_card
 from forensix.progress import Progress, display
-from forensix.training.own.card import digest_of, too_few
+from forensix.training.own.card import OF_BASE, digest_of, too_few
 from forensix.training.own.deal import Split, deal, groups_of
 from forensix.training.own.measure import judged, measured_on
 from forensix.training.own.run import RECIPES, free_name, slot_of
@@ -182,7 +182,7 @@ def _card(
         " a group counts as the root of its files, classes alike",
         pooling=cards[0].pooling,
         trained_on=tuple(dict.fromkeys(source for card in cards for source in card.trained_on)),
-        limits=too_few(split) + " ".join(f"{card.name}: {card.limits}" for card in cards),
+        limits=too_few(split) + " ".join(f"{card.name}: {_own_limits(card)}" for card in cards),
         licence=" ".join(f"{card.name}: {card.licence}" for card in cards),
         seed=seed,
         command=f"forensix combine {' '.join(names)} --manifest MANIFEST --task {task} --out {name} --rule {rule}"
@@ -192,6 +192,10 @@ def _card(
         weights=f"{name}.safetensors",
         sha256="",
     )
+
+
+def _own_limits(card: ModelCard) -> str:
+    return card.limits.partition(OF_BASE)[0].strip()
 
 
 def _copy(place: str | os.PathLike[str], card: ModelCard, target: Path) -> None:

@@ -82,7 +82,11 @@ def measured_on(
             raise UsageError(f"of the files held out, {condition}, only {rows['label'].iloc[0]} ones could be scored")
     if scored.empty:
         raise UsageError(f"none of the {len(held_out)} files held out could be scored")
-    return with_band(calibrated, scored, card.command or "", about=ABOUT)
+    measured = with_band(calibrated, scored, card.command or "", about=ABOUT)
+    if set(scored["kind"]) != {"image"}:
+        return measured
+    limits = f"No video was held out: it decides nothing of one. {card.limits}"
+    return measured.model_copy(update={"inconclusive_video": (0.0, 1.0), "limits": limits})
 
 
 def _kind(path: Path) -> str:

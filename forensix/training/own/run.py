@@ -59,6 +59,13 @@ class Settings:
         if self.rate is not None and not 0 < self.rate < 1:
             raise UsageError(f"rate must lie between 0 and 1, not {self.rate}")
 
+    @property
+    def options(self) -> str:
+        """The options of the command ``forensix train`` that say the same, the seed apart."""
+        told = {"steps": self.steps, "batch": self.batch, "rate": self.rate}
+        words = [f"--{name} {value}" for name, value in told.items() if value is not None]
+        return " ".join([*words, *(["--all-layers"] if self.everything else [])])
+
 
 def train(
     manifest: Manifest | str | os.PathLike[str],
@@ -169,7 +176,7 @@ def train(
         digest = digest_of(listed)
         run = repr((digest, model.card.sha256, split.group, settings, forensix.__version__))
         _learn(recipe, learnt, stopping, settings, placed, work / "checkpoint.pt", run, tell, task)
-        card = unmeasured(recipe.card, called, split, learnt, task, digest, steps=settings.steps, seed=settings.seed)
+        card = unmeasured(recipe.card, called, split, learnt, task, digest, settings.options, seed=settings.seed)
         card = _saved(card, model.module.cpu(), work)
         card = measured_on(
             card,

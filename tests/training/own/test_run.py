@@ -126,10 +126,11 @@ def test_what_was_fitted_on_scores_of_the_base_is_not_carried_over() -> None:
     assert all(getattr(base, name) is not None for name in fitted)
     learnt = material.Material((), np.zeros(0, dtype=bool), np.zeros(0, dtype=str), ())
     split = Split(files, files, files, "path")
-    card = unmeasured(base, "own", split, learnt, "face_manipulation", "", steps=1, seed=0)
+    card = unmeasured(base, "own", split, learnt, "face_manipulation", "", "--steps 1", seed=0)
     assert all(getattr(card, name) is None for name in fitted)
     assert not card.measured
     assert card.limits.startswith("Its bounds and figures rest on 4 real and 4 fake files held out")
+    assert f"whose card says of itself, forensix-face: {base.limits}" in card.limits, "and not of the new one"
 
 
 @pytest.mark.parametrize(
@@ -155,6 +156,7 @@ def test_the_card_says_what_it_was_made_of_and_how_it_was_measured(trained: tupl
     assert sum(one.n for one in card.trained_on) == 4 and {one.label for one in card.trained_on} == {"real", "fake"}
     assert card.calibration is not None and card.inconclusive is not None
     assert card.inconclusive[0] <= card.threshold <= card.inconclusive[1]
+    assert card.inconclusive_video == (0.0, 1.0) and card.limits.startswith("No video was held out"), "all are pictures"
     conditions = {one.data.rsplit(", ")[-1] for one in card.measured}
     assert conditions == {"as it is", "jpeg 70", "resize 0.5"}
     assert all(one.n_real and one.n_fake for one in card.measured)

@@ -154,9 +154,15 @@ def test_a_population_of_ones_own_is_built_and_used(
 
 def test_a_file_that_is_no_population_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "other.json").write_text('{"features": []}')
-    monkeypatch.setenv(shipped.SETTING, str(tmp_path / "other.json"))
-    with pytest.raises(UsageError, match=r"other\.json is no population"):
-        shipped.distribution("f0")
+    (tmp_path / "picture.json").write_bytes(b"\x89PNG\r\n\x1a\n")
+    for name, why in (
+        ("other.json", "'forensix population build' did not write"),
+        ("picture.json", "'forensix population build' did not write"),
+        ("absent.json", "cannot be read: No such file"),
+    ):
+        monkeypatch.setenv(shipped.SETTING, str(tmp_path / name))
+        with pytest.raises(UsageError, match=rf"{shipped.SETTING} names \S*{name}, which {why}"):
+            shipped.distribution("f0")
 
 
 def test_too_few_voices_are_no_population(people: Manifest, tmp_path: Path) -> None:
