@@ -9,7 +9,7 @@ from sklearn import metrics as sk
 from sklearn.calibration import calibration_curve
 
 from forensix.errors import UsageError
-from forensix.evaluation import displays
+from forensix.evaluation import displays, summary
 from forensix.evaluation.displays import (
     CalibrationDisplay,
     ConfusionDisplay,
@@ -97,6 +97,23 @@ def test_calibration_is_scikit_learns_and_can_weigh_the_classes_alike() -> None:
     even = CalibrationDisplay.from_predictions(labels, calibrated, equal_priors=True).curves[0]
     plain = CalibrationDisplay.from_predictions(labels, calibrated).curves[0]
     assert even.ece < 0.03 < plain.ece
+
+
+def test_a_curve_is_of_the_same_reals_as_its_row_in_the_table() -> None:
+    rng = np.random.default_rng(0)
+    kinds = (("en", "real", 0.5), ("de", "real", 0.0), ("en", "fake", 0.4), ("fr", "fake", 0.4))
+    rows = [
+        {"path": f"{language}{label}{i}", "label": label, "language": language, "score": low + 0.3 * rng.random()}
+        for language, label, low in kinds
+        for i in range(30)
+    ]
+    for lacking, n_real in (("fr", 60), ("", 30)):
+        frame = pd.DataFrame([row for row in rows if lacking or row["language"] != "fr"])
+        table = summary.by(frame, "language", n_bootstrap=0).query("metric == 'auc'").set_index("language")
+        curves = [curve for curve in RocDisplay.from_frame(frame, "language", n_bootstrap=0).curves if curve.n_fake]
+        assert {curve.n_real for curve in curves} == {n_real}
+        for curve in curves:
+            assert curve.value == pytest.approx(table.value[curve.name], abs=1e-4)
 
 
 def test_generators_share_the_reals_and_components_do_not() -> None:

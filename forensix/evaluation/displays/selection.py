@@ -55,7 +55,8 @@ def by_strength(frame: pd.DataFrame, column: str | None) -> pd.DataFrame:
 def selected(frame: pd.DataFrame, column: str | None) -> Iterator[Selected]:
     """Yield the scored rows of each value of a column, in order of appearance; all as one without a column.
 
-    Where no real has any of the fakes' values (generators), each value's fakes go with all the reals.
+    Where reals lack values that fakes have (generators), each value's fakes go with all the reals, as in the table of
+    `forensix.evaluation.summary.by`.
 
     Raises
     ------
@@ -73,7 +74,7 @@ def selected(frame: pd.DataFrame, column: str | None) -> Iterator[Selected]:
     real = frame[frame["label"] == "real"]
     fake = frame[frame["label"] == "fake"]
     of_fakes = list(dict.fromkeys(fake[column].dropna()))
-    shared = not set(of_fakes) & set(real[column].dropna())
+    shared = not of_fakes or not set(of_fakes) <= set(real[column].dropna())
     values: Sequence[object] = of_fakes if shared else list(dict.fromkeys(frame[column].dropna()))
     for value in values:
         rows = pd.concat([real, fake[fake[column] == value]]) if shared else frame[frame[column] == value]

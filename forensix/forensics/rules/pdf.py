@@ -282,7 +282,9 @@ def _origin(facts: Facts) -> Iterator[Finding]:
             facts=[*named_scanner, *([scan] if scan else [])],
             details=(("source", "physical"),) if named_scanner else (),
         )
-    if not any(facts.get(k) for k in video_tags.NAMES) and not facts.get("pdf.encryption.locked"):
+    # Where the document or a part of it could not be read, what it names is not known.
+    is_read = not facts.get("pdf.encryption.locked") and not any(p.where == "document" for p in facts.problems)
+    if is_read and not any(facts.get(k) for k in video_tags.NAMES):
         yield finding(
             "benign",
             "The document does not say which program wrote it",

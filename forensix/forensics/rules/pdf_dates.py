@@ -15,7 +15,7 @@ from forensix.forensics.rules.dates import DEFAULTS
 from forensix.metadata.facts import Fact, Facts
 
 PDF_DATE = re.compile(
-    r"^\s*(?:D:)?\s*(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?\s*(?:(Z|[+-])\s*(?:(\d\d)'?:?(\d\d)?'?)?)?"
+    r"^\s*(?:D:)?\s*(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?\s*(?:(Z|[+-])\s*(?:(\d\d)'?:?(\d\d)?'?)?)?\s*'?$"
 )
 FIRST_PDF = datetime(1993, 1, 1, tzinfo=UTC)
 PAIRS = (("pdf.info.CreationDate", "xmp.xmp.CreateDate"), ("pdf.info.ModDate", "xmp.xmp.ModifyDate"))

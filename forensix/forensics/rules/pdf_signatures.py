@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding
+from forensix.forensics.rules import pdf_dates
 from forensix.metadata.facts import Fact, Facts
 from forensix.metadata.pdf.changes import drawing_changed
 
@@ -246,7 +247,8 @@ def _certificate_dates(facts: Facts) -> Iterator[Finding]:
     for fact in facts.all("pdf.signature"):
         record = fact.value if isinstance(fact.value, dict) else {}
         signed, begins, ends = (str(record.get(k) or "") for k in ("signed_at", "valid_from", "valid_to"))
-        if signed and begins and ends and not begins[:19] <= signed[:19] <= ends[:19]:
+        when, first, last = (pdf_dates.parse(text) for text in (signed, begins, ends))
+        if when and first and last and not first <= when <= last:
             by_certificate.setdefault((str(record.get("signer")), begins, ends), []).append(fact)
     for (who, begins, ends), dates in by_certificate.items():
         times = list(dict.fromkeys(str(f.value["signed_at"]) for f in dates))

@@ -11,8 +11,8 @@ from forensix.metadata.facts import Fact, Facts
 MAX_NAMED = 20
 PROOF = {"validation data", "catalog", "structure of the file"}
 """Roles of what is added after signing so that signatures can be proved later."""
-DATED = PROOF | {"document information"}
-"""The same, with the date of that save."""
+DATED = PROOF | {"document information", "metadata"}
+"""The same, with the date of that save, which both hold."""
 
 
 def rules(facts: Facts) -> Iterator[Finding]:
@@ -79,7 +79,7 @@ def _proves(roles: set[str]) -> bool:
 def _revision(fact: Fact) -> Finding:
     record: dict[str, Any] = fact.value
     index, content = record["index"], record["content_changed"]
-    fonts = record["roles"].get("font", 0)
+    fonts = sum(role == "font" and verb == "added" for _, role, verb in record["changed"])
     parts = [f"Version {index} ends at byte {record['end_offset']}; against the one before it: {record['summary']}."]
     if fonts and content:
         parts.append(f"It adds {fonts} font {'object' if fonts == 1 else 'objects'} that no earlier version uses.")

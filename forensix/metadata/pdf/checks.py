@@ -4,14 +4,13 @@ Readers repair what is broken without a word, so a damaged file can look sound. 
 stands at; none of them says who caused it.
 """
 
-import re
 import zlib
 from typing import Any
 
 from forensix.metadata.facts import Problem
 from forensix.metadata.pdf import syntax
 from forensix.metadata.pdf.history import History
-from forensix.metadata.pdf.objects import View
+from forensix.metadata.pdf.objects import View, begins
 from forensix.metadata.pdf.syntax import Ref, SyntaxFault
 
 CHECKED = 20_000
@@ -46,11 +45,9 @@ def check(data: bytes, history: History, view: View, *, encrypted: bool) -> list
 
 def _offsets(data: bytes, view: View) -> list[Problem]:
     bad: list[tuple[int, int]] = []
-    head = re.compile(rb"[\x00\t\n\x0c\r ]*(\d{1,10})[\x00\t\n\x0c\r ]+(\d{1,5})[\x00\t\n\x0c\r ]+obj")
     for number, (kind, where, _) in list(view.entries.items())[:CHECKED]:
         if kind == "at" and number and where:
-            match = head.match(data, where) if where < len(data) else None
-            if not match or int(match.group(1)) != number:
+            if not begins(data, where, number):
                 bad.append((number, where))
         elif kind == "in" and view.entries.get(where, ("free",))[0] != "at":
             bad.append((number, where))
@@ -131,15 +128,15 @@ def _dictionaries(data: bytes, view: View) -> list[Problem]:
     """Name objects that are listed and begin as they should, but cannot be read."""
     bad = []
     for number, (kind, where, _) in list(view.entries.items())[:CHECKED]:
-        if kind != "at" or not number or not data[where : where + 20].strip()[:1].isdigit():
+        if kind != "at" or not number or not begins(data, where, number):
             continue
         try:
-            reference, _, end = syntax.indirect(data, where)
+            _, _, end = syntax.indirect(data, where)
             after = syntax.skip_space(data, end)
             complete = data[after : after + 6] in (b"stream", b"endobj")
         except (SyntaxFault, ValueError, RecursionError):
-            reference, complete = Ref(number, 0), False
-        if not complete and reference.number == number:
+            complete = False
+        if not complete:
             bad.append(Problem(f"object {number} is not well formed", f"object {number}", where))
     for number, (kind, _, _) in list(view.entries.items())[:CHECKED]:
         if kind == "in" and not view.encrypted and view.get(number) is None and not view.present(number):
@@ -153,12 +150,14 @@ def _streams(data: bytes, view: View, *, inflate: bool) -> list[Problem]:
     for number, (kind, where, _) in list(view.entries.items())[:CHECKED]:
         if kind != "at" or not number or n >= STREAMS or total > TOTAL_INFLATED_BYTES or len(problems) >= 2 * SAID:
             continue
+        if not begins(data, where, number):
+            continue
         try:
-            reference, item, end = syntax.indirect(data, where)
+            _, item, end = syntax.indirect(data, where)
         except (SyntaxFault, ValueError, RecursionError):
             continue
         at = syntax.skip_space(data, end)
-        if reference.number != number or not isinstance(item, dict) or data[at : at + 6] != b"stream":
+        if not isinstance(item, dict) or data[at : at + 6] != b"stream":
             continue
         n += 1
         start = at + (8 if data[at + 6 : at + 8] == b"\r\n" else 7)

@@ -30,8 +30,11 @@ _NUMBER = re.compile(r"[^\d.,]{0,5}([\d.,]*\d[\d.,]*)[^\d.,]{0,5}$")
 
 def contradiction(field: pikepdf.Dictionary, drawn: list[Mark]) -> dict[str, Any] | None:
     """Return ``field``, ``value`` and ``shown`` of a text field that stores other words than it draws."""
-    if int(_own_or_inherited(field, "/Ff") or 0) & PASSWORD:
-        return None
+    try:
+        if int(_own_or_inherited(field, "/Ff") or 0) & PASSWORD:
+            return None
+    except (TypeError, ValueError):  # flags that are no number set none
+        pass
     if any(_own_or_inherited(field, key) is not None for key in ("/AA", "/RV")):
         return None
     stored, shown = text_value(field), " ".join(mark.text.strip() for mark in drawn)

@@ -10,7 +10,7 @@ ISO 32000-2:2020, 7.5 (file structure), 7.5.6 (incremental updates), annex F (li
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from forensix.metadata.facts import Problem
@@ -77,8 +77,15 @@ def walk(data: bytes) -> History:
     if not n_eof:
         problems.append(Problem("the end mark %%EOF is missing: the file may be cut off", "end", len(data)))
     read: dict[int, Section | None] = {}
+    begun: dict[int, int] = {}
 
     def section(offset: int) -> Section | None:
+        if offset not in read and 0 <= offset < len(data):
+            # Any number of marks may lead into the white space before one table.
+            same = begun.setdefault(syntax.skip_space(data, offset), offset)
+            if same != offset:
+                known = section(same)
+                read[offset] = known and replace(known, offset=offset)
         if offset not in read:
             part = section_at(data, offset)
             if part is None and base:

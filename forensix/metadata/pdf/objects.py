@@ -4,6 +4,7 @@ Objects are read with the syntax reader at the offsets that the version's own se
 documents are told as well, as far as their dictionaries are not hidden in encrypted object streams.
 """
 
+import re
 from typing import Any
 
 from forensix.metadata.pdf import syntax
@@ -16,6 +17,7 @@ MAX_LISTED = 40
 INFLATED_BYTES = 96 << 20
 APPEARANCE_DEPTH = 6
 VALIDATION_DEPTH = 5
+_HEAD = re.compile(rb"[\x00\t\n\x0c\r ]{0,256}(\d{1,10})[\x00\t\n\x0c\r ]{1,64}(\d{1,5})[\x00\t\n\x0c\r ]{1,64}obj")
 
 ROLES = (
     "page content",
@@ -77,7 +79,10 @@ class View:
     def offset(self, number: int) -> int | None:
         """Return where an object (or the object stream around it) begins."""
         kind, where, _ = self.entries.get(number, ("free", 0, 0))
-        return where if kind == "at" else self.offset(where) if kind == "in" and where != number else None
+        if kind == "in":
+            # An object stream lies in no other.
+            kind, where, _ = self.entries.get(where, ("free", 0, 0))
+        return where if kind == "at" else None
 
     def present(self, number: int) -> bool:
         """Say whether an object stream lists an object (which may be null)."""
@@ -87,7 +92,7 @@ class View:
     def _read(self, number: int) -> Any:
         kind, where, _ = self.entries.get(number, ("free", 0, 0))
         try:
-            if kind == "at" and 0 < where < len(self.data):
+            if kind == "at" and 0 < where < len(self.data) and begins(self.data, where, number):
                 reference, value, _ = syntax.indirect(self.data, where)
                 return value if reference.number == number else None
             if kind == "in":
@@ -116,9 +121,17 @@ class View:
             return None
         body = syntax.stream_bytes(self.data, value, end)
         self._inflated += len(body)
-        count, first = value.get("N", 0), value.get("First", 0)
+        count, first = (self.resolve(value.get(key, 0)) for key in ("N", "First"))
+        if not isinstance(count, int) or not isinstance(first, int):
+            return None
         numbers = [int(word) for word in body[:first].split()[: 2 * min(count, 100_000)]]
         return body, [(n, first + o) for n, o in zip(numbers[::2], numbers[1::2], strict=False)]
+
+
+def begins(data: bytes, where: int, number: int) -> bool:
+    """Say whether an object of that number begins at an offset: many may be said to, and one is parsed once."""
+    head = _HEAD.match(data, where)
+    return head is not None and int(head.group(1)) == number
 
 
 def roles(view: View) -> dict[int, tuple[str, str]]:

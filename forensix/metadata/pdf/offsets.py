@@ -28,7 +28,7 @@ BYTES = 4 << 20
 
 RECORDS = ("pdf.field", "pdf.xfa_field", "pdf.picture", "pdf.other_font", "pdf.printed_layer")
 
-_OBJECT = re.compile(r"\bobject (\d+)\b")
+_OBJECT = re.compile(r"\bobject (\d{1,10})\b")
 
 
 def placed(items: Iterable[Fact], view: View) -> list[Fact]:

@@ -133,7 +133,7 @@ def _encryption(view: View) -> list[Fact]:
         items.append(Fact("pdf.encryption.bits", length, where))
     if item.get("EncryptMetadata") is False:
         items.append(Fact("pdf.encryption.metadata_open", True, where))
-    if str(item.get("Filter")) != "Standard":
+    if str(view.resolve(item.get("Filter"))) != "Standard":
         n = len(view.array(item.get("Recipients"))) or sum(
             len(view.array(view.dictionary(f).get("Recipients"))) for f in view.dictionary(item.get("CF")).values()
         )
@@ -177,7 +177,13 @@ def _document(path: str, view: View) -> tuple[list[Fact], list[Problem]]:
             items += packet_facts
             problems += faults
         for part in (pdf_content, pdf_xfa):
-            content, faults = part.facts(pdf)
+            try:
+                content, faults = part.facts(pdf)
+            except Exception as error:  # As above: what the rest of the document says stays.
+                problems.append(
+                    Problem(f"a part cannot be read: {type(error).__name__}: {str(error)[:120]}", "document")
+                )
+                continue
             items += content
             problems += faults
         problems += pdf_document.warnings(pdf, path)

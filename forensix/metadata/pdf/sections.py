@@ -39,12 +39,16 @@ def section_at(data: bytes, offset: int) -> Section | None:
                 fault = f"startxref or /Prev says byte {offset}, but the table begins at byte {at}"
                 return Section(offset, part.kind, part.trailer, part.entries, (*part.faults, fault))
             return part
-        _, value, end = syntax.indirect(data, at)
-        if isinstance(value, dict) and value.get("Type") == "XRef":
-            return Section(offset, "stream", value, _stream_entries(value, syntax.stream_bytes(data, value, end)))
+        return _stream(data, offset, at)
     except (SyntaxFault, ValueError):
         return None
-    return None
+
+
+def _stream(data: bytes, offset: int, at: int) -> Section | None:
+    _, value, end = syntax.indirect(data, at)
+    if not isinstance(value, dict) or value.get("Type") != "XRef":
+        return None
+    return Section(offset, "stream", value, _stream_entries(value, syntax.stream_bytes(data, value, end)))
 
 
 def _table(data: bytes, at: int) -> Section | None:
@@ -72,16 +76,26 @@ def _table(data: bytes, at: int) -> Section | None:
             free = row.group(3) == b"f"
             entries[number] = ("free" if free else "at", int(row.group(1)), int(row.group(2)))
     kind = "table"
-    if isinstance(trailer.get("XRefStm"), int):
+    if isinstance(beside := trailer.get("XRefStm"), int):
         kind = "hybrid"
-        hidden = section_at(data, trailer["XRefStm"])
-        if hidden and hidden.kind == "stream":
+        hidden = _beside(data, beside)
+        if hidden:
             entries = {
                 **hidden.entries,
                 **{n: e for n, e in entries.items() if e[0] != "free" or n not in hidden.entries},
             }
     fault = f"{odd_rows} rows of the cross-reference table are not 20 bytes long as they must be"
     return Section(start, kind, trailer, entries, (fault,) if odd_rows else ())
+
+
+def _beside(data: bytes, offset: int) -> Section | None:
+    """Return the stream that a table names beside it, never another table, which may name the first one."""
+    if not 0 <= offset < len(data):
+        return None
+    try:
+        return _stream(data, offset, syntax.skip_space(data, offset))
+    except (SyntaxFault, ValueError):
+        return None
 
 
 def _stream_entries(dictionary: dict[str, Any], rows: bytes) -> dict[int, Entry]:

@@ -58,12 +58,15 @@ def _from_bytes(data: bytes, raw: dict[str, Any]) -> Fact:
         )
     if checked.get("empty"):
         return Fact("pdf.signature.empty", checked, where, raw["offset"])
-    covers_file = _only_its_value_is_left_out(raw["byte_range"], data)
+    ranges = raw["byte_range"]
+    covers_file = _only_its_value_is_left_out(ranges, data)
+    # What lies before the first range, or between further ones, is covered by nothing.
+    is_unclear = len(ranges) != 4 or ranges[0] != 0
     record = {
-        **_blank(raw["byte_range"]),
+        **_blank(ranges),
         **_certificate(checked.pop("certificate")),
         **checked,
-        "coverage": "entire_file" if covers_file else None,
+        "coverage": "unclear" if is_unclear else "entire_file" if covers_file else None,
         "from_bytes": True,
     }
     return Fact("pdf.signature", record, where, raw["offset"])

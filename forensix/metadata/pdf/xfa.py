@@ -11,6 +11,7 @@ Adobe, XML Forms Architecture (XFA) Specification 3.3, chapter 4 (binding); ISO 
 """
 
 import re
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -45,7 +46,10 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
     if stream is None:
         return [], []
     where = f"XFA form, object {stream.objgen[0]}"
-    packet = inflated(stream, PACKET_BYTES)
+    try:
+        packet = inflated(stream, PACKET_BYTES)
+    except (zlib.error, pikepdf.PdfError) as error:
+        return [], [Problem(f"the XFA form is damaged and was not read: {str(error)[:120]}", where)]
     if len(packet) >= PACKET_BYTES or (not packet and stream.read_raw_bytes()):
         return [], [Problem(f"the XFA form is larger than {PACKET_BYTES >> 20} MB and was not read", where)]
     try:

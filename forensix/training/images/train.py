@@ -77,9 +77,10 @@ LOOKS = (
     "shipped one after the other, two more were better on the folds and not there and did not ship, the eighth was "
     "better on the folds and as good as the one before there, and with what faces add, the ninth, it is better in "
     "both; four other weights of faces were looked at there before the folds gave this one. Development videos of the "
-    "list of faces were scored twice with what faces add, before and after steadiness had a bound. What faint detail "
-    "and small networks weigh, and the penalty on what sets photographs of different sources apart, were chosen among "
-    "some fifty variants on the same folds."
+    "list of faces were scored three times with what faces add: before and after steadiness had a bound, and after the "
+    "bound below which videos are called real allowed for how few set it. What faint detail and small networks weigh, "
+    "and the penalty on what sets photographs of different sources apart, were chosen among some fifty variants on the "
+    "same folds."
 )
 
 

@@ -1,6 +1,7 @@
 """Signatures of PDFs: each document is made by the test and signed with a certificate of its own."""
 
 import io
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
@@ -19,7 +20,9 @@ from pyhanko.sign import fields, signers
 
 from forensix.forensics import claims, result
 from forensix.forensics.findings import Finding
+from forensix.forensics.rules import pdf_signatures
 from forensix.media import open_media
+from forensix.metadata.facts import Fact, Facts
 from forensix.metadata.reader import read_facts
 from tests.forensics.rules.test_pdf_rules import findings_of, pick
 from tests.metadata.pdf.test_facts import appended, content_number, page, stream
@@ -157,6 +160,26 @@ def test_validation_data_may_be_added_and_written_again(
     findings = findings_of(path)
     assert severe(findings) == []
     assert pick(findings, "The file holds 4 versions").severity == "benign"
+
+
+def test_validation_data_that_comes_a_second_later_brings_its_date(
+    tmp_path: Path, signer: signers.SimpleSigner
+) -> None:
+    path, name = page(tmp_path / "a.pdf"), "/" + "AB" * 20
+    data = signed(path.read_bytes(), signer)
+    time.sleep(1.1)  # the date is written into the document's information and its XMP packet
+    path.write_bytes(updated(data, proof(name, b"one")))
+    findings = findings_of(path)
+    assert severe(findings) == []
+    assert pick(findings, "The file holds 3 versions").severity == "benign"
+
+
+@pytest.mark.parametrize(("signed_at", "n"), [("2024-03-01T05:00:30-05:00", 0), ("2024-03-01T05:00:30+05:00", 1)])
+def test_a_certificate_is_held_against_the_moment_of_signing_whatever_its_zone(signed_at: str, n: int) -> None:
+    record = {"signer": "A", "signed_at": signed_at, "valid_from": "2024-03-01T10:00:00+00:00",
+              "valid_to": "2025-03-01T10:00:00+00:00"}  # fmt: skip
+    facts = Facts("pdf", "pdf", items=(Fact("pdf.signature", record, "signature"),))
+    assert len(list(pdf_signatures._certificate_dates(facts))) == n
 
 
 def test_validation_data_is_no_way_to_change_a_page(tmp_path: Path, signer: signers.SimpleSigner) -> None:

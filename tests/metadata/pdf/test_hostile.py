@@ -10,6 +10,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from forensix.metadata.facts import Facts
 from forensix.metadata.pdf import reader as pdf
+from forensix.metadata.pdf.objects import View
 
 LIMIT_S = 10.0
 
@@ -117,3 +118,50 @@ def test_truncations_and_mutations(tmp_path: Path) -> None:
         for _ in range(chance.choice((1, 8, 60))):
             changed[chance.randrange(len(changed))] = chance.randrange(256)
         read(path, bytes(changed))
+
+
+def test_one_object_that_many_rows_name_is_parsed_once(tmp_path: Path) -> None:
+    long = b"[" + b"1 " * 60_000 + b"]"
+    data = assembled({1: CATALOG, 2: PAGES, 3: PAGE, 4: long})
+    at = data.index(b"4 0 obj")
+    rows = b"".join(b"%d 1\n%010d 00000 n \n" % (number, at) for number in range(10, 1500))
+    data = data.replace(b"trailer", rows + b"trailer").replace(b"/Size 5", b"/Size 1500")
+    start = time.process_time()
+    facts = read(tmp_path / "a.pdf", data)
+    assert time.process_time() - start < 5 and "which is not there" in said(facts)
+
+
+def test_a_table_that_names_itself_beside_it_is_read_once(tmp_path: Path) -> None:
+    data = assembled({1: CATALOG, 2: PAGES, 3: PAGE, 4: b"null"}, b"/XRefStm 000")
+    data = data.replace(b"/XRefStm 000", b"/XRefStm %03d" % data.index(b"xref\n"))
+    assert read(tmp_path / "a.pdf", data).get("pdf.sections") == ["hybrid"]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        b"/Info 9 0 R /Root 1 0 R",
+        b"/Info << /object#20" + b"9" * 5000 + b" (x) /Producer (somebody) >>",
+    ],
+)
+def test_a_key_that_looks_like_a_place_is_none(entry: bytes, tmp_path: Path) -> None:
+    info = b"<< /object#20" + b"9" * 5000 + b" (x) /Producer (somebody) >>"
+    facts = read(tmp_path / "a.pdf", assembled({1: CATALOG, 2: PAGES, 3: PAGE, 4: b"null", 9: info}, entry))
+    assert facts.get("pdf.pages") == 1
+
+
+def test_object_streams_within_each_other_are_no_place() -> None:
+    view = View(b"", {5: ("in", 6, 0), 6: ("in", 5, 0)}, {})
+    assert view.offset(5) is None and view.get(5) is None
+
+
+def test_what_a_form_breaks_costs_no_more_than_the_form(tmp_path: Path) -> None:
+    catalog = b"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [5 0 R] /XFA [(datasets) 6 0 R] >> >>"
+    field = b"<< /FT /Tx /T (a) /V (b) /Ff /Foo /Type /Annot /Subtype /Widget /Rect [0 0 9 9] /P 3 0 R >>"
+    page = b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 99 99] /Annots [5 0 R] >>"
+    broken = b"<< /Length 9 /Filter /FlateDecode >>\nstream\nnot zlib!\nendstream"
+    info = b"<< /Producer (somebody) >>"
+    objects = {1: catalog, 2: PAGES, 3: page, 5: field, 6: broken, 7: info}
+    facts = read(tmp_path / "a.pdf", assembled(objects, b"/Info 7 0 R"))
+    assert facts.get("pdf.info.Producer") == "somebody" and facts.get("pdf.pages") == 1
+    assert "the XFA form is damaged" in said(facts).lower() or "XFA form is damaged" in said(facts)
