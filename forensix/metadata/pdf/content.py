@@ -18,7 +18,18 @@ import pikepdf
 from forensix.metadata.facts import Fact, Problem
 from forensix.metadata.pdf import fields, layers, lines, words
 from forensix.metadata.pdf.drawing import FAULTS, draw
-from forensix.metadata.pdf.geometry import UNIT, Box, Matrix, as_matrix, common, placed, product
+from forensix.metadata.pdf.geometry import (
+    BROAD_PT,
+    UNIT,
+    Box,
+    Matrix,
+    area_of,
+    as_matrix,
+    common,
+    is_finite,
+    placed,
+    product,
+)
 from forensix.metadata.pdf.layers import Layers
 from forensix.metadata.pdf.marks import Budget, Drawing, Mark, TooLong
 from forensix.metadata.pdf.paint import colour
@@ -27,6 +38,9 @@ PAGES = 12
 ANNOTATIONS = 200
 COVERS = 300
 """Boxes and pictures of a page that are looked at, the last ones, since what covers is drawn late."""
+
+MOST_PT = 150.0
+"""Up to which height, or width where it is smaller, a box is no ground of a page."""
 
 TOLD = 20
 """Places of a page that are told."""
@@ -53,54 +67,66 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
     budget, scanned, with_text = Budget(layers=layers.read(pdf)), 0, 0
     anew = fields.are_drawn_anew(pdf)
     for number, page in enumerate(list(pdf.pages)[:PAGES] if len(pdf.pages) < 100_000 else (), 1):
-        where = f"content of page {number}"
         try:
-            box = [float(v) for v in page.mediabox]
-            area = (box[2] - box[0]) * (box[3] - box[1])
-            crop = common(_upright(box), _upright([float(v) for v in page.cropbox]))
-            unit_pt = max(1.0, float(page.obj.get("/UserUnit", 1)))
-            shown = list(_looks(page, budget.layers, ("/Widget",)))
-            notes = [(form, matrix) for _, form, matrix in _looks(page, budget.layers, NOTES)]
-            drawing = draw(pdf, page, budget, [(form, matrix) for _, form, matrix in shown], notes)
-            redactions = list(_annotations(page, drawing, budget.layers))
+            found, is_scan, has_text, is_cut = _page(pdf, page, number, budget, anew=anew)
         except TooLong:
+            problems.append(_unread(number, "pages before it hold as much as is read"))
             break
         except FAULTS as error:
             reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
             problems.append(Problem(f"the content of page {number} cannot be read: {reason}", f"page {number}"))
             continue
-        visible = drawing.n_text - drawing.n_hidden_text
-        share = max((_area(m.box) / area for m in drawing.marks if m.kind == "image" and area > 0), default=0.0)
-        scanned += share > SCAN_SHARE and visible == 0
-        with_text += visible > 0
-        covered = chain(_covered(drawing.marks, area), _below_fields(drawing, area))
-        laid_over = _laid_over(drawing.marks, area)
-        items += [Fact("pdf.covered_text", {"page": number, **place}, where) for place in islice(covered, TOLD)]
-        items += [Fact("pdf.covered_picture", {"page": number, **place}, where) for place in islice(laid_over, TOLD)]
-        items += [] if anew else _contradictions([field for field, _, _ in shown], drawing, number)
-        unseen, other = words.unseen(drawing, crop, unit_pt), words.other_fonts(drawing)
-        items += [Fact("pdf.unseen_text", {"page": number, **place}, where) for place in islice(unseen, TOLD)]
-        replaced = islice(words.replaced(drawing, crop), TOLD)
-        items += [Fact("pdf.replaced_text", {"page": number, **place}, where) for place in replaced]
-        uneven = islice(lines.uneven(drawing), TOLD)
-        items += [Fact("pdf.uneven_amount", {"page": number, **place}, where) for place in uneven]
-        items += [
-            Fact("pdf.other_font", {"page": number, **place}, f"{where}, font object {place['object']}")
-            for place in islice(other, TOLD)
-        ]
-        items += [
-            Fact(
-                "pdf.redaction",
-                {"page": number, "box_pt": _rounded(box), "under": text},
-                f"annotation of page {number}",
-            )
-            for box in redactions
-            if (text := _inside(box, drawing.marks))
-        ]
+        if is_cut:
+            problems.append(_unread(number, "it draws more than is looked at"))
+        items += found
+        scanned += is_scan
+        with_text += has_text
     if scanned:
         items.append(Fact("pdf.scan", scanned, "pages that one picture fills and that show no text of their own"))
     items.append(Fact("pdf.text_pages", with_text, "content of the first pages"))
     return items, problems
+
+
+def _page(
+    pdf: pikepdf.Pdf, page: pikepdf.Page, number: int, budget: Budget, *, anew: bool
+) -> tuple[list[Fact], bool, bool, bool]:
+    """Return the facts of a page, whether it is a scan, whether it shows text, and whether something was left out."""
+    box = _upright([float(v) for v in page.mediabox])
+    area = area_of(box)
+    crop = common(box, _upright([float(v) for v in page.cropbox]))
+    unit_pt = max(1.0, float(page.obj.get("/UserUnit", 1)))
+    shown = list(_looks(page, budget.layers, ("/Widget",)))
+    notes = [(form, matrix) for _, form, matrix in _looks(page, budget.layers, NOTES)]
+    drawing, is_cut = draw(pdf, page, budget, [(form, matrix) for _, form, matrix in shown], notes)
+    redactions = list(_annotations(page, drawing, budget.layers))
+    visible = drawing.n_text - drawing.n_hidden_text
+    share = max((area_of(m.box) / area for m in drawing.marks if m.kind == "image" and area > 0), default=0.0)
+    where = f"content of page {number}"
+    places = {
+        "pdf.covered_text": chain(_covered(drawing.marks, area), _below_fields(drawing, area)),
+        "pdf.covered_picture": _laid_over(drawing.marks, area),
+        "pdf.unseen_text": words.unseen(drawing, crop, unit_pt),
+        "pdf.replaced_text": words.replaced(drawing, crop),
+        "pdf.uneven_amount": lines.uneven(drawing),
+    }
+    items = [
+        Fact(key, {"page": number, **place}, where) for key, found in places.items() for place in islice(found, TOLD)
+    ]
+    items += [] if anew else _contradictions([field for field, _, _ in shown], drawing, number)
+    items += [
+        Fact("pdf.other_font", {"page": number, **place}, f"{where}, font object {place['object']}")
+        for place in islice(words.other_fonts(drawing), TOLD)
+    ]
+    items += [
+        Fact("pdf.redaction", {"page": number, "box_pt": _rounded(box), "under": text}, f"annotation of page {number}")
+        for box in redactions
+        if (text := _inside(box, drawing.marks))
+    ]
+    return items, share > SCAN_SHARE and visible == 0, visible > 0, is_cut
+
+
+def _unread(page: int, why: str) -> Problem:
+    return Problem(f"not all of page {page} was read: {why}", f"page {page}", grave=False, unread=True)
 
 
 def _contradictions(forms: list[pikepdf.Dictionary], drawing: Drawing, page: int) -> Iterator[Fact]:
@@ -129,7 +155,7 @@ def _below_fields(drawing: Drawing, area: float) -> Iterator[dict[str, Any]]:
 
 def _laid_over(marks: list[Mark], area: float) -> Iterator[dict[str, Any]]:
     """Yield boxes with text on them, and pictures, that lie on a picture that fills the page."""
-    pages = [i for i, m in enumerate(marks) if m.kind == "image" and area > 0 and _area(m.box) > SCAN_SHARE * area]
+    pages = [i for i, m in enumerate(marks) if m.kind == "image" and area > 0 and area_of(m.box) > SCAN_SHARE * area]
     for i, mark in _covers(marks, area) if pages else ():
         over = _inside(mark.box, marks[i + 1 :])
         if i > pages[0] and (mark.kind == "image" or _n_alphanumeric(over) >= LEAST_LETTERS):
@@ -143,9 +169,9 @@ def _covers(marks: list[Mark], area: float) -> list[tuple[int, Mark]]:
         for i, mark in enumerate(marks)
         if mark.kind != "text"
         and mark.opaque
-        and 4 <= mark.box[3] - mark.box[1] <= 150
-        and mark.box[2] - mark.box[0] >= 4
-        and (mark.kind != "image" or _area(mark.box) <= MOST_PICTURE * area)
+        # Words of a page that is turned stand on end.
+        and BROAD_PT <= min(mark.box[2] - mark.box[0], mark.box[3] - mark.box[1]) <= MOST_PT
+        and (mark.kind != "image" or area_of(mark.box) <= MOST_PICTURE * area)
     ][-COVERS:]
 
 
@@ -216,17 +242,14 @@ def _shown(page: pikepdf.Page, layers: Layers) -> Iterator[tuple[str, pikepdf.Di
     for item in list(annotations)[:ANNOTATIONS] if isinstance(annotations, pikepdf.Array) else ():
         if not isinstance(item, pikepdf.Dictionary) or "/Rect" not in item or layers.hidden(item.get("/OC")):
             continue
-        if not int(item.get("/F", 0)) & HIDDEN_FLAGS:
-            yield str(item.get("/Subtype", "")), item, _upright([float(v) for v in item.Rect])
+        box = _upright([float(v) for v in item.Rect])
+        if not int(item.get("/F", 0)) & HIDDEN_FLAGS and is_finite(box):
+            yield str(item.get("/Subtype", "")), item, box
 
 
 def _upright(corners: list[float]) -> Box:
     a, b, c, d = corners
     return min(a, c), min(b, d), max(a, c), max(b, d)
-
-
-def _area(box: Box) -> float:
-    return (box[2] - box[0]) * (box[3] - box[1])
 
 
 def _rounded(box: Box) -> list[float]:

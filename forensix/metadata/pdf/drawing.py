@@ -19,6 +19,7 @@ import pikepdf
 from forensix.metadata.pdf import fonts, paint
 from forensix.metadata.pdf.fonts import Font
 from forensix.metadata.pdf.geometry import (
+    BROAD_PT,
     EVERYWHERE,
     UNIT,
     Box,
@@ -26,6 +27,8 @@ from forensix.metadata.pdf.geometry import (
     around,
     as_matrix,
     common,
+    even_odd,
+    is_finite,
     moved,
     nearly,
     placed,
@@ -38,9 +41,14 @@ from forensix.metadata.pdf.streams import inflated
 
 CONTENT_BYTES = 1 << 20
 OPERATORS = 60_000
-MARKS = 3000
+BOXES, TEXTS = 3000, 6000
+"""Boxes and pictures of a page that are looked at, and its strings that leave ink (dots to page numbers are many)."""
+
 GROUNDS = 300
 LETTERS = 30_000
+PARTS = 50
+"""Rectangles of one path that are looked at, the first ones."""
+
 DEPTH = 5
 FAULTS = (
     pikepdf.PdfError, pikepdf.DataDecodingError, zlib.error,
@@ -55,10 +63,11 @@ def draw(
     budget: Budget,
     forms: Iterable[tuple[pikepdf.Stream, Matrix]] = (),
     notes: Iterable[tuple[pikepdf.Stream, Matrix]] = (),
-) -> Drawing:
+) -> tuple[Drawing, bool]:
     """Return what a page draws, then its ``notes``, and then what form fields (``forms``) with words in them do.
 
-    Notes and fields stand where the matrix of each puts them.
+    Notes and fields stand where the matrix of each puts them. The second value says whether the page draws more than
+    is looked at, so that something was left out.
 
     Raises
     ------
@@ -68,20 +77,21 @@ def draw(
     reader = _Reader(pdf, budget)
     contents = page.obj.get("/Contents")
     streams = list(contents)[:200] if isinstance(contents, pikepdf.Array) else [contents]
-    reader.run(reader.inflated(streams), page.obj.get("/Resources") or page.resources, UNIT, 0)
+    reader.run(reader.inflated(streams), page.obj.get("/Resources") or page.resources, paint.START, 0)
     reader.drawing.n_own = len(reader.drawing.marks)
     for note, matrix in notes:
-        reader.run(reader.inflated([note]), note.get("/Resources"), matrix, 1)
+        reader.run(reader.inflated([note]), note.get("/Resources"), paint.within(paint.START, note, matrix), 1)
     for form, matrix in forms:
         n_marks = len(reader.drawing.marks)
-        reader.run(reader.inflated([form]), form.get("/Resources"), matrix, 1)
+        reader.run(reader.inflated([form]), form.get("/Resources"), paint.within(paint.START, form, matrix), 1)
         written = [mark for mark in reader.drawing.marks[n_marks:] if mark.kind == "text"]
         reader.drawing.forms.append(written)
         # Empty fields lie over lines and hints of printed forms.
         if not written:
             reader.drawing.empty += reader.drawing.marks[n_marks:]
             del reader.drawing.marks[n_marks:]
-    return reader.drawing
+    spent = min(reader.n_operators, reader.n_letters, reader.n_boxes, reader.n_texts) < 0
+    return reader.drawing, spent or reader.is_cut
 
 
 class _Reader:
@@ -89,8 +99,9 @@ class _Reader:
 
     def __init__(self, pdf: pikepdf.Pdf, budget: Budget) -> None:
         self.pdf, self.budget, self.drawing = pdf, budget, Drawing()
-        self.n_operators, self.n_letters = OPERATORS, LETTERS
+        self.n_operators, self.n_letters, self.n_boxes, self.n_texts = OPERATORS, LETTERS, BOXES, TEXTS
         self.layers: list[str] = []
+        self.is_cut = False
 
     def inflated(self, streams: list[Any]) -> bytes:
         """Return streams as one content, inflated within bounds."""
@@ -99,19 +110,17 @@ class _Reader:
             if not isinstance(stream, pikepdf.Stream):
                 continue
             raw = inflated(stream, CONTENT_BYTES)
-            out += raw[: max(0, CONTENT_BYTES - len(out))] + b"\n"
+            room = max(0, CONTENT_BYTES - len(out))
+            self.is_cut |= len(raw) >= room
+            out += raw[:room] + b"\n"
         self.budget.n_bytes -= len(out)
         if self.budget.n_bytes < 0:
             raise TooLong
         return out
 
-    def run(self, content: bytes, resources: Any, matrix: Matrix, depth: int, *, clear: bool = False) -> None:
-        """Add the marks of a content stream."""
-        state: dict[str, Any] = {
-            "matrix": matrix, "fill": "0", "stroke": "0", "width": 1.0, "clear": clear, "font": Font(), "size": 12.0,
-            "mode": 0, "spacing": 0.0, "words": 0.0, "scale": 1.0, "alpha": 1.0, "space": "", "stroke space": "",
-            "clip": EVERYWHERE,
-        }  # fmt: skip
+    def run(self, content: bytes, resources: Any, state: dict[str, Any], depth: int) -> None:
+        """Add the marks of a content stream that begins in a graphics state, which is left as it is."""
+        state = dict(state)
         stack: list[dict[str, Any]] = []
         text_matrix, line, leading = UNIT, UNIT, 0.0
         boxes: list[Box] = []
@@ -120,10 +129,10 @@ class _Reader:
         n_parts, curved, clips, outer = 0, False, False, len(self.layers)
         for instruction in pikepdf.parse_content_stream(pikepdf.Stream(self.pdf, content)):
             self.n_operators -= 1
-            if self.n_operators < 0 or len(self.drawing.marks) > MARKS:
-                return
+            if self.n_operators < 0:
+                break
             if not isinstance(instruction, pikepdf.ContentStreamInstruction):
-                self._ground(placed(state["matrix"], 0, 0, 1, 1))
+                self._picture(state, is_mask=instruction.iimage.image_mask)
                 continue
             operator, values = str(instruction.operator), list(instruction.operands)
             if operator == "q" and len(stack) < 200:
@@ -133,13 +142,14 @@ class _Reader:
             elif operator == "cm" and len(values) == 6:
                 state["matrix"] = product(as_matrix(values), state["matrix"])
             elif operator == "gs" and values:
-                graphics = paint.entry(resources, "/ExtGState", values[0])
-                state["clear"] = clear or paint.lets_through(graphics)
-                alpha = paint.opacity(graphics)
-                state["alpha"] = state["alpha"] if alpha is None else alpha
+                state["graphics"] = paint.held(state["graphics"], paint.entry(resources, "/ExtGState", values[0]))
+                state["clear"] = state["group clear"] or paint.lets_through(state["graphics"])
+                state["alpha"] = state["group alpha"] * paint.opacity(state["graphics"])
             elif operator in ("g", "rg", "k", "sc", "scn") and values:
+                state["space"] = paint.DEVICE.get(operator, state["space"])
                 state["fill"] = paint.colour(operator, values, state["space"])
             elif operator in ("G", "RG", "K", "SC", "SCN") and values:
+                state["stroke space"] = paint.DEVICE.get(operator.lower(), state["stroke space"])
                 state["stroke"] = paint.colour(operator.lower(), values, state["stroke space"])
             elif operator in ("cs", "CS") and values:
                 state["fill" if operator == "cs" else "stroke"] = "0"
@@ -164,7 +174,9 @@ class _Reader:
                 if operator not in ("n", "s", "S"):
                     boxes += rectangles(points, state["matrix"]) if not curved else []
                     boxes += nearly(corners, state["matrix"]) if n_parts == 1 and not boxes else []
-                    self._add("box", boxes[:50], state["fill"], state)
+                    boxes = boxes[:PARTS]
+                    filled = even_odd(boxes) if operator.endswith("*") else boxes
+                    self._add("box", filled, state["fill"], state)
                     self._ground(path, state["fill"])
                 elif operator != "n":
                     broad = [] if curved else strokes(points, state["width"], state["matrix"])
@@ -210,9 +222,21 @@ class _Reader:
         del self.layers[outer:]
 
     def _add(self, kind: str, boxes: list[Box], filled: str, state: dict[str, Any]) -> None:
+        """Add boxes that can cover a line of text, or a picture."""
         opaque = not state["clear"] and filled != "pattern"
-        shown = [] if self._layer() else [common(state["clip"], box) for box in boxes]
-        self.drawing.marks += [Mark(kind, b, filled, opaque) for b in shown if b[0] < b[2] and b[1] < b[3]]
+        for box in boxes if not self._layer() else ():
+            cut = common(state["clip"], box)
+            side = min(cut[2] - cut[0], cut[3] - cut[1])
+            if side <= 0 or (kind == "box" and side < BROAD_PT) or not is_finite(cut):
+                continue
+            self.n_boxes -= 1
+            if self.n_boxes >= 0:
+                self.drawing.marks.append(Mark(kind, cut, filled, opaque))
+
+    def _picture(self, state: dict[str, Any], *, is_mask: bool) -> None:
+        box = placed(state["matrix"], 0, 0, 1, 1)
+        self._ground(box)
+        self._add("image", [box], "pattern" if is_mask else "", state)
 
     def _ground(self, path: Box | None, filled: str = "pattern") -> None:
         if path is not None and filled != "white" and not self._layer():
@@ -260,8 +284,9 @@ class _Reader:
         self.drawing.n_text += bool(letters)
         self.drawing.n_hidden_text += bool(letters) and bool(unseen)
         self.n_letters -= len(letters)
-        if letters and self.n_letters >= 0:
-            box = placed(where, 0, 0, at, 0.7 * size)
+        self.n_texts -= bool(letters) and not unseen
+        box = placed(where, 0, 0, at, 0.7 * size)
+        if letters and min(self.n_letters, self.n_texts) >= 0 and is_finite(box):
             filled = state["fill"] if state["mode"] == 0 and not state["font"].is_drawn else "pattern"
             mark = Mark("text", box, filled, letters=tuple(letters), font=state["font"], unseen=unseen)
             (self.drawing.unseen if unseen else self.drawing.marks).append(mark)
@@ -271,16 +296,16 @@ class _Reader:
         if not isinstance(item, pikepdf.Stream):
             return
         if item.get("/Subtype") == "/Image":
-            if self._layer() or self.budget.layers.hidden(item.get("/OC")):
-                return
-            masked = "/SMask" in item or "/Mask" in item or bool(item.get("/ImageMask", False))
-            box = placed(state["matrix"], 0, 0, 1, 1)
-            self._ground(box)
-            self.drawing.marks.append(Mark("image", box, opaque=not masked and not state["clear"]))
+            if not self.budget.layers.hidden(item.get("/OC")):
+                is_mask = "/SMask" in item or "/Mask" in item or bool(item.get("/ImageMask", False))
+                self._picture(state, is_mask=is_mask)
         elif item.get("/Subtype") == "/Form" and depth < DEPTH:
             own = item.get("/Matrix")
-            inner = product(as_matrix(list(own)), state["matrix"]) if own is not None else state["matrix"]
+            matrix = product(as_matrix(list(own)), state["matrix"]) if own is not None else state["matrix"]
+            inner = paint.within(state, item, matrix)
+            if "/Group" in item:
+                inner |= {"graphics": {}, "group clear": state["clear"], "group alpha": state["alpha"]}
             below = item.get("/Resources") or resources
             self.layers.append(self.budget.layers.hidden(item.get("/OC")))
-            self.run(self.inflated([item]), below, inner, depth + 1, clear=state["clear"])
+            self.run(self.inflated([item]), below, inner, depth + 1)
             self.layers.pop()

@@ -17,6 +17,8 @@ BROAD_PT = 4.0
 """From which width on a straight stroke can cover a line of text."""
 MOST_CORNERS, NEARLY_FULL = 24, 0.9
 """Corners of a path that is nearly a rectangle, and the share of its box that it fills."""
+MOST_HOLES = 0.5
+"""Share of a box that holes may take if it is to count as a cover."""
 
 
 def as_matrix(values: list[Any]) -> Matrix:
@@ -85,6 +87,26 @@ def strokes(points: list[tuple[float, float]], width: float, matrix: Matrix) -> 
     ]
 
 
+def even_odd(boxes: list[Box]) -> list[Box]:
+    """Return which boxes of one path cover what lies in them, where a box inside another leaves a hole in it.
+
+    Of two of the same place the later is the inner one. What is mostly holes is a frame and covers nothing.
+    """
+    outside = [
+        [j for j, outer in enumerate(boxes) if j != i and common(outer, box) == box and (outer != box or j < i)]
+        for i, box in enumerate(boxes)
+    ]
+    holes = [0.0] * len(boxes)
+    for box, outer in zip(boxes, outside, strict=True):
+        if len(outer) % 2:
+            holes[max(outer, key=lambda j: len(outside[j]))] += area_of(box)
+    return [
+        box
+        for box, outer, hole in zip(boxes, outside, holes, strict=True)
+        if len(outer) % 2 == 0 and hole <= MOST_HOLES * area_of(box)
+    ]
+
+
 def around(points: list[tuple[float, float]], boxes: list[Box], matrix: Matrix) -> Box | None:
     """Return the upright box around a path: corners that a matrix still moves, and boxes that it has moved."""
     corners = [moved(matrix, x, y) for x, y in points]
@@ -98,3 +120,13 @@ def around(points: list[tuple[float, float]], boxes: list[Box], matrix: Matrix) 
 def common(first: Box, second: Box) -> Box:
     """Return the box that two boxes share; it ends before it begins where they share none."""
     return max(first[0], second[0]), max(first[1], second[1]), min(first[2], second[2]), min(first[3], second[3])
+
+
+def area_of(box: Box) -> float:
+    """Return the area of a box."""
+    return (box[2] - box[0]) * (box[3] - box[1])
+
+
+def is_finite(box: Box) -> bool:
+    """Say whether all corners of a box are numbers that can be reckoned with."""
+    return all(math.isfinite(v) for v in box)

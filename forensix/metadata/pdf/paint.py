@@ -9,9 +9,23 @@ from typing import Any
 
 import pikepdf
 
+from forensix.metadata.pdf.fonts import Font
+from forensix.metadata.pdf.geometry import EVERYWHERE, UNIT, Matrix, common, placed
+
 _DEVICE = {"/DeviceGray": 1, "/G": 1, "/CalGray": 1, "/DeviceRGB": 3, "/RGB": 3, "/CalRGB": 3, "/DeviceCMYK": 4}
+DEVICE = {"g": "light", "rg": "light", "k": "ink"}
+"""How the numbers of operators are to be read that set a colour space of their own."""
+
 CLEAR = 0.02
 """Up to which opacity nothing is seen of what is painted."""
+
+START: dict[str, Any] = {
+    "matrix": UNIT, "clip": EVERYWHERE, "fill": "0", "stroke": "0", "space": "", "stroke space": "", "width": 1.0,
+    "font": Font(), "size": 12.0, "mode": 0, "spacing": 0.0, "words": 0.0, "scale": 1.0,
+    "graphics": {}, "clear": False, "alpha": 1.0, "group clear": False, "group alpha": 1.0,
+}  # fmt: skip
+"""The graphics state in which a page begins; ``graphics`` is what `held` returns, the last two are what a group
+that is drawn now is laid on the page with."""
 
 
 def entry(resources: Any, kind: str, name: Any) -> Any:
@@ -56,17 +70,33 @@ def colour(operator: str, values: list[Any], space: str = "") -> str:
     return "white" if light else " ".join(f"{v:g}" for v in numbers)
 
 
-def opacity(graphics: Any) -> float | None:
-    """Return how opaque what is filled under a graphics state is, from 0 to 1; ``None`` where it does not say."""
-    if not isinstance(graphics, pikepdf.Dictionary) or "/ca" not in graphics:
-        return None
+def held(before: dict[str, Any], graphics: Any) -> dict[str, Any]:
+    """Return what graphics states say of opacity, after one that leaves out what another said ``before``."""
+    if not isinstance(graphics, pikepdf.Dictionary):
+        return before
+    return before | {key: graphics[key] for key in ("/ca", "/CA", "/BM", "/SMask") if key in graphics}
+
+
+def opacity(graphics: dict[str, Any]) -> float:
+    """Return how opaque what is filled is, from 0 to 1, by what `held` returns."""
     return float(graphics.get("/ca", 1))
 
 
-def lets_through(graphics: Any) -> bool:
-    """Say whether a graphics state shows what lies below: a highlighter's does."""
-    if not isinstance(graphics, pikepdf.Dictionary):
-        return False
+def lets_through(graphics: dict[str, Any]) -> bool:
+    """Say whether what is painted shows what lies below, by what `held` returns: a highlighter does."""
     blend, mask = graphics.get("/BM", "/Normal"), graphics.get("/SMask", "/None")
-    alpha = min(float(graphics.get("/ca", 1)), float(graphics.get("/CA", 1)))
+    if isinstance(blend, pikepdf.Array) and len(blend):
+        # Of several the first one counts that a program knows.
+        blend = blend[0]
+    alpha = min(opacity(graphics), float(graphics.get("/CA", 1)))
     return alpha < 0.9 or str(blend) not in ("/Normal", "/Compatible") or str(mask) != "/None"
+
+
+def within(state: dict[str, Any], form: pikepdf.Stream, matrix: Matrix) -> dict[str, Any]:
+    """Return the state in which a form begins that a matrix places: its box cuts what it draws."""
+    try:
+        left, below, right, above = (float(v) for v in form.get("/BBox", ()))
+        cut = placed(matrix, left, below, right, above)
+    except (TypeError, ValueError):
+        cut = EVERYWHERE
+    return state | {"matrix": matrix, "clip": common(state["clip"], cut)}

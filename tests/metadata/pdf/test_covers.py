@@ -71,9 +71,11 @@ def test_notes_that_cover_nothing(tmp_path: Path, kind: str, content: bytes, fla
     assert told(noted(tmp_path, kind, content, F=flags)) == []
 
 
-def painted(tmp_path: Path, path: bytes) -> list[str]:
+def painted(tmp_path: Path, path: bytes, **states: Dictionary) -> list[str]:
     with pikepdf.open(statement(tmp_path / "a.pdf")) as document:
-        document.pages[0].contents_add(b"q 1 g " + path + b" Q")
+        page = document.pages[0]
+        page.obj.Resources.ExtGState = Dictionary({f"/{name}": state for name, state in states.items()})
+        page.contents_add(b"q 1 g " + path + b" Q")
         document.save(tmp_path / "b.pdf")
     return told(tmp_path / "b.pdf")
 
@@ -96,3 +98,113 @@ def test_a_path_that_is_nearly_a_rectangle_covers(tmp_path: Path, path: bytes) -
 @pytest.mark.parametrize("path", [DIAMOND + b"f", FRAME + b"f*", ROUNDED + b"S", ROUNDED + b"n"])
 def test_paths_that_leave_words_to_read_cover_nothing(tmp_path: Path, path: bytes) -> None:
     assert painted(tmp_path, path) == []
+
+
+RECTANGLE = b"128 696 60 16 re "
+AROUND = b"120 690 76 28 re 126 694 66 20 re "
+
+
+@pytest.mark.parametrize("state", [Dictionary(ca=0.3), Dictionary(BM=Name.Multiply), Dictionary(ca=0.3, CA=0.3)])
+def test_a_state_that_does_not_speak_of_opacity_leaves_it(tmp_path: Path, state: Dictionary) -> None:
+    assert painted(tmp_path, b"/A gs /B gs " + RECTANGLE + b"f", A=state, B=Dictionary(SA=True)) == []
+    assert painted(tmp_path, b"/A gs /B gs " + RECTANGLE + b"f", A=state, B=Dictionary(ca=0.8)) == []
+    back = Dictionary(ca=1, CA=1, BM=Name.Normal)
+    assert painted(tmp_path, b"/A gs /B gs " + RECTANGLE + b"f", A=state, B=back) == [NO_WORDS]
+    one_of = Dictionary(ca=1, CA=1, BM=Array([Name.Normal, Name.Multiply]))
+    assert painted(tmp_path, b"/A gs /B gs " + RECTANGLE + b"f", A=state, B=one_of) == [NO_WORDS]
+    assert painted(tmp_path, b"q /A gs Q " + RECTANGLE + b"f", A=state) == [NO_WORDS]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        b"/Pattern cs /P scn 1 1 1 rg " + RECTANGLE + b"f",
+        b"/Pattern cs /P scn 0 0 0 0 k " + RECTANGLE + b"f",
+        b"/Pattern cs /P scn 1 g " + RECTANGLE + b"f",
+        b"/Pattern CS /P SCN 1 1 1 RG 16 w 128 704 m 188 704 l S",
+    ],
+)
+def test_operators_of_the_device_colours_leave_the_space_that_was_set(tmp_path: Path, path: bytes) -> None:
+    assert painted(tmp_path, path) == [NO_WORDS]
+
+
+@pytest.mark.parametrize("operator", [b"f*", b"B*", b"b*"])
+def test_a_frame_of_two_rectangles_covers_nothing(tmp_path: Path, operator: bytes) -> None:
+    assert painted(tmp_path, AROUND + operator) == []
+    assert painted(tmp_path, RECTANGLE * 2 + operator) == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        AROUND + b"f",
+        RECTANGLE + b"f*",
+        RECTANGLE * 3 + b"f*",
+        RECTANGLE + b"300 696 60 16 re f*",
+        RECTANGLE + b"180 698 4 4 re f*",  # a small hole
+        AROUND + RECTANGLE + b"f*",  # a box within the frame
+    ],
+)
+def test_rectangles_of_one_path_that_do_cover(tmp_path: Path, path: bytes) -> None:
+    assert painted(tmp_path, path) == [NO_WORDS]
+
+
+def with_form(tmp_path: Path, content: bytes, form: bytes, **entries: object) -> Path:
+    """Let a page draw a form by the name F; the state A is see-through."""
+    with pikepdf.open(statement(tmp_path / "a.pdf")) as document:
+        page = document.pages[0]
+        font = Dictionary(Type=Name.Font, Subtype=Name.Type1, BaseFont=Name.Helvetica)
+        item = Stream(document, form, Type=Name.XObject, Subtype=Name.Form, BBox=Array([0, 0, 612, 792]))
+        item.Resources = Dictionary(Font=Dictionary(F=font), ExtGState=Dictionary(B=Dictionary(ca=1)))
+        item.update({f"/{key}": value for key, value in entries.items()})
+        page.obj.Resources.update(
+            {
+                "/XObject": Dictionary(F=item),
+                "/ExtGState": Dictionary(A=Dictionary(ca=0.3), Z=Dictionary(ca=0)),
+            }
+        )
+        page.contents_add(b"q " + content + b" Q")
+        document.save(tmp_path / "b.pdf")
+    return tmp_path / "b.pdf"
+
+
+GROUP = Dictionary(S=Name.Transparency)
+
+
+@pytest.mark.parametrize(
+    ("content", "form", "entries", "expected"),
+    [
+        (b"/F Do", b"1 g " + RECTANGLE + b"f", {}, [NO_WORDS]),
+        (b"1 g /F Do", RECTANGLE + b"f", {}, [NO_WORDS]),
+        (b"0 0 20 20 re W n /F Do", b"1 g " + RECTANGLE + b"f", {}, []),
+        (b"/F Do", b"1 g " + RECTANGLE + b"f", {"BBox": Array([20, 20, 0, 0])}, []),
+        (b"/F Do", b"1 g " + RECTANGLE + b"f", {"BBox": Array([Name.A, 0, 1])}, [NO_WORDS]),
+        (b"/F Do", b"1 g 0 0 612 792 re f", {"BBox": Array([188, 712, 128, 696])}, [NO_WORDS]),
+        (b"/F Do", b"1 g 0 0 60 16 re f", {"BBox": Array([0, 0, 60, 16]), "Matrix": Array([1, 0, 0, 1, 128, 696])},
+         [NO_WORDS]),
+        (b"/A gs /F Do", b"1 g " + RECTANGLE + b"f", {}, []),
+        (b"/A gs /F Do", b"/B gs 1 g " + RECTANGLE + b"f", {}, [NO_WORDS]),
+        (b"/A gs /F Do", b"/B gs 1 g " + RECTANGLE + b"f", {"Group": GROUP}, []),
+    ],
+    ids=["plain", "colour", "clip", "cut off", "no box", "cut to size", "placed", "state", "state of its own", "group"],
+)  # fmt: skip
+def test_a_form_begins_with_what_its_page_has_set(
+    tmp_path: Path, content: bytes, form: bytes, entries: dict[str, object], expected: list[str]
+) -> None:
+    assert told(with_form(tmp_path, content, form, **entries)) == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "why"), [(b"1 g /F Do", ["white"]), (b"/Z gs /F Do", ["transparent"]), (b"/F Do", [])]
+)
+def test_words_of_a_form_have_the_colour_and_the_opacity_of_the_page(
+    tmp_path: Path, content: bytes, why: list[str]
+) -> None:
+    path = with_form(tmp_path, content, b"BT /F 12 Tf 100 500 Td (Secret amount 9000 EUR) Tj ET")
+    assert [fact.value["why"] for fact in pdf.read(str(path)).all("pdf.unseen_text")] == why
+
+
+def test_the_drawing_of_a_note_is_cut_to_its_box(tmp_path: Path) -> None:
+    cut = noted(tmp_path, "Stamp", b"1 g 0 0 6 16 re f 20 20 600 16 re f -60 0 60 16 re f")
+    assert [fact.value["box_pt"] for fact in pdf.read(str(cut)).all("pdf.covered_text")] == []
+    assert told(noted(tmp_path, "Stamp", b"1 g -100 -100 300 200 re f")) == [NO_WORDS]
