@@ -31,6 +31,9 @@ PLACES = (("under", "below"), ("over", "on top"))
 FORM_SCRIPT = re.compile(r"^\s*(AF(Number|Date|Time|Special|Percent|Simple|Range|Make|Extract|Merge)\w*|event\.value)")
 EXECUTABLE = re.compile(r"\.(exe|scr|bat|cmd|com|js|vbs|ps1|jar|msi|dll|hta|lnk|sh|app|apk|docm|xlsm|pptm)$", re.I)
 
+UNREAD = re.compile(r"cannot be (read|opened)|was not opened")
+"""In the message of a problem: what the document says was not read, or not all of it."""
+
 
 def rules(facts: Facts) -> list[Finding]:
     """Return what follows from the facts of a PDF."""
@@ -283,7 +286,8 @@ def _origin(facts: Facts) -> Iterator[Finding]:
             details=(("source", "physical"),) if named_scanner else (),
         )
     # Where the document or a part of it could not be read, what it names is not known.
-    is_read = not facts.get("pdf.encryption.locked") and not any(p.where == "document" for p in facts.problems)
+    failed = any(p.where == "document" and UNREAD.search(p.message) for p in facts.problems)
+    is_read = not failed and not facts.get("pdf.encryption.locked")
     if is_read and not any(facts.get(k) for k in video_tags.NAMES):
         yield finding(
             "benign",

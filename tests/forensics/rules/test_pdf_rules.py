@@ -10,7 +10,7 @@ from forensix.errors import BrokenMedia, InputNotFound, UsageError
 from forensix.forensics import claims, result, revisions
 from forensix.forensics.findings import Finding
 from forensix.forensics.rules import pdf_dates
-from forensix.metadata.facts import Fact, Facts
+from forensix.metadata.facts import Fact, Facts, Problem
 from forensix.metadata.pdf import reader as pdf
 from tests.forensics.rules import pick
 from tests.metadata.pdf.test_facts import appended, content_number, page, stream
@@ -277,3 +277,16 @@ def test_a_library_that_wrote_the_file_and_is_not_named(
         [f"The file was written anew by {named}, which it does not name"] * bool(named)
     )
     assert all(f.severity == "benign" and f.facts[0].offset == 10 for f in findings)
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("A part cannot be read: TypeError: x.", False),
+        ("The document cannot be opened: the file is damaged.", False),
+        ("The parser had to repair it: the file is damaged.", True),
+    ],
+)
+def test_no_program_is_missed_where_it_could_not_be_read(message: str, told: bool) -> None:
+    findings = claims(Facts("pdf", "pdf", problems=(Problem(message, "document"),)))
+    assert any("does not say which program wrote it" in f.claim.claim for f in findings) == told
