@@ -12,6 +12,7 @@ KINDS = (
     (b"\x7fELF", "a Linux program"), (b"<?php", "a PHP script"), (b"<script", "a script"), (b"SEFH", "Samsung trailer"),
 )  # fmt: skip
 
+SOI = b"\xff\xd8"
 PREVIEW = "0x01"
 """How the type of a smaller copy of the picture begins; others are maps of light and depth, and further views."""
 
@@ -27,9 +28,13 @@ def read(data: bytes, parts: Parts) -> None:
         raw = data[picture["offset"] : picture["offset"] + picture["size"]]
         name = f"MPF {'preview' if picture['type'].startswith(PREVIEW) else 'picture'} {i + 1}"
         parts.nodes.append(Node(name, picture["offset"], picture["size"]))
-        if raw[:2] == b"\xff\xd8":
+        if raw[:2] == SOI:
             parts.thumbnails.append((name, raw, picture["offset"]))
-    start = max([parts.end, *(p["offset"] + p["size"] for p in announced)])
+    is_right = all(p["offset"] >= parts.end and data.startswith(SOI, p["offset"]) for p in announced)
+    if announced and not is_right and data[parts.end :].lstrip(b"\0").startswith(SOI):
+        # Programs that write other metadata leave the index as it was: the pictures are there, a little aside.
+        return
+    start = max([parts.end, *(p["offset"] + p["size"] for p in announced if is_right)])
     rest = data[start:]
     if not rest:
         return

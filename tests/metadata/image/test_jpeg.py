@@ -71,23 +71,40 @@ def test_data_after_the_end(tail: bytes, kind: str) -> None:
     assert fact.offset == len(data) - len(tail)
 
 
-@pytest.mark.parametrize("tail", [b"", bytes(300), b"PK\x03\x04" + bytes(range(1, 200))])
-def test_data_behind_a_picture_that_an_index_names_is_told(tail: bytes) -> None:
-    preview = make.jpeg()
+def _with_index(preview: bytes, aside: int = 0) -> bytes:
+    """Return a JPEG whose index names a preview behind it, by so many bytes aside of where it will stand."""
 
     def whole(size: int) -> bytes:
         # Two entries: the picture itself, at 0, and the preview behind it, counted from the index's own start.
         entries = struct.pack("<IIIHH", 0x030000, size, 0, 0, 0)
-        entries += struct.pack("<IIIHH", 0x010001, len(preview), max(0, size - 10), 0, 0)
+        entries += struct.pack("<IIIHH", 0x010001, len(preview), max(0, size - 10 + aside), 0, 0)
         block = b"II*\0" + struct.pack("<IHHHI4sHHIII", 8, 2, 0xB000, 7, 4, b"0100", 0xB002, 7, 32, 38, 0) + entries
         return make.jpeg(make.segment(0xE2, b"MPF\0" + block), tail=b"")
 
-    first = whole(len(whole(0)))
+    return whole(len(whole(0)))
+
+
+@pytest.mark.parametrize("tail", [b"", bytes(300), b"PK\x03\x04" + bytes(range(1, 200))])
+def test_data_behind_a_picture_that_an_index_names_is_told(tail: bytes) -> None:
+    preview = make.jpeg()
+    first = _with_index(preview)
     facts = jpeg.parse(first + preview + tail).facts
     (index,) = (f.value for f in facts if f.key == "jpeg.mpf")
     assert [(p["offset"], p["size"]) for p in index] == [(0, len(first)), (len(first), len(preview))]
     trailers = [(f.value["kind"], f.offset) for f in facts if f.key == "file.trailer"]
     assert trailers == ([("a ZIP archive", len(first + preview))] if tail[:2] == b"PK" else [])
+
+
+@pytest.mark.parametrize("aside", [-40, 40])
+@pytest.mark.parametrize(
+    ("behind", "told"), [(make.jpeg(), []), (b"PK\x03\x04" + bytes(range(1, 200)) * 3, ["a ZIP archive"])]
+)
+def test_an_index_that_points_aside_announces_pictures_and_nothing_else(
+    behind: bytes, told: list[str], aside: int
+) -> None:
+    # The file goes on so far that the index leads nowhere behind it.
+    parts = jpeg.parse(_with_index(behind, aside) + behind + bytes(60))
+    assert [f.value["kind"] for f in parts.facts if f.key == "file.trailer"] == told
 
 
 def test_padding_is_no_trailer() -> None:
