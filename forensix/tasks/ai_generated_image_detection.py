@@ -95,13 +95,15 @@ class GeneratedImageDetection:
         # What the pixels cannot decide they do not call fake, on the wire either.
         class_name = "fake" if marks.kinds else "real" if doubts else class_of(score, detector, media.kind)
         looks_whole = class_of(pixel_score, detector, media.kind) == "fake" and not doubts
+        of_part = marks.kinds == ("provenance",) and is_partial(marks.facts) and not looks_whole
         inconclusive = not marks.kinds and (bool(doubts) or is_inconclusive(score, detector, media.kind))
         used = [detector, *([faces.component] if faces else []), *([reader] if watermark else [])]
         attributions: tuple[Attribution, ...] | None = None
         if class_name == "fake" and not options.score_only:
             options.progress("naming the generator", 0.7)
-            attributor = component(self, "attribution", options)
-            used.append(attributor)
+            # The look of a photograph changed in part, and of pixels that cannot decide, names no generator.
+            attributor = None if doubts or of_part else component(self, "attribution", options)
+            used += [attributor] if attributor else []
             attributions = _attributions(scored.strongest, attributor, marks)
         explanation = None
         if options.explain and class_name == "fake":
@@ -127,7 +129,7 @@ class GeneratedImageDetection:
             models=tuple(component_label(part) for part in used),
             summary=_summary(class_name, marks, pixel_score, attributions, inconclusive),
             inconclusive=inconclusive,
-            of_part=marks.kinds == ("provenance",) and is_partial(marks.facts) and not looks_whole,
+            of_part=of_part,
             frame_scores=tuple(zip(scored.times_ms, scored.scores, strict=True)) if media.kind == "video" else (),
         )
 
@@ -136,9 +138,9 @@ def _fusion_note(faces: SecondOpinion, score: float, *, is_picture: bool) -> str
     return faces.note("The picture" if is_picture else "The frames", score, many=not is_picture)
 
 
-def _attributions(rgb: NDArray[np.uint8], attributor: Any, marks: _Marks) -> tuple[Attribution, ...]:
-    """Return generators with probabilities: by the pixels, and by the name that a mark gives."""
-    probabilities = dict(attributor.attribute(rgb))
+def _attributions(rgb: NDArray[np.uint8], attributor: Any | None, marks: _Marks) -> tuple[Attribution, ...]:
+    """Return generators with probabilities: by the pixels, where they are asked, and by the name that a mark gives."""
+    probabilities = dict(attributor.attribute(rgb)) if attributor else {"unknown": 1.0}
     if marks.generator:
         # As sure of the name as the mark makes us that the file is generated at all.
         trust = combine(0.5, *marks.kinds)

@@ -121,16 +121,38 @@ def test_a_photograph_that_was_retouched_in_part_is_not_called_generated(
     kind: str, score: float, word: str, said: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "retouched.jpg"
-    address = f"http://cv.iptc.org/newscodes/digitalsourcetype/{kind}"
-    xmp = (
-        '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
-        '<rdf:Description rdf:about="" xmlns:Iptc4xmpExt="http://iptc.org/std/Iptc4xmpExt/2008-02-29/" '
-        f'Iptc4xmpExt:DigitalSourceType="{address}"/></rdf:RDF></x:xmpmeta>'
-    )
-    Image.fromarray(skimage.data.astronaut()).save(path, xmp=xmp.encode(), quality=95)
+    Image.fromarray(skimage.data.astronaut()).save(path, xmp=source_type(kind), quality=95)
     actual = report(path, score)
     assert said in actual.headline and word in actual.to_html()
     assert actual.to_wire(TASK)["result"]["class_name"] == "fake"
+
+
+def source_type(kind: str) -> bytes:
+    address = f"http://cv.iptc.org/newscodes/digitalsourcetype/{kind}"
+    return (
+        '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+        '<rdf:Description rdf:about="" xmlns:Iptc4xmpExt="http://iptc.org/std/Iptc4xmpExt/2008-02-29/" '
+        f'Iptc4xmpExt:DigitalSourceType="{address}"/></rdf:RDF></x:xmpmeta>'
+    ).encode()
+
+
+@pytest.mark.parametrize(
+    ("kind", "side_px", "score", "named"),
+    [
+        ("compositeWithTrainedAlgorithmicMedia", 512, 0.1, "unknown"),
+        ("compositeWithTrainedAlgorithmicMedia", 512, 0.9, "sdxl"),
+        ("trainedAlgorithmicMedia", 512, 0.1, "sdxl"),
+        ("trainedAlgorithmicMedia", 48, 0.9, "unknown"),
+    ],
+)
+def test_pixels_name_no_generator_of_a_retouched_photograph_nor_where_they_cannot_decide(
+    kind: str, side_px: int, score: float, named: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "marked.jpg"
+    Image.fromarray(skimage.data.astronaut()[:side_px, :side_px]).save(path, xmp=source_type(kind), quality=95)
+    actual = result(path, score)
+    assert actual["class_name"] == "fake" and actual["model_attribution"] == named
+    assert sum(item["probability"] for item in actual["model_attributions"]) == pytest.approx(1)
 
 
 def test_a_watermark_in_the_pixels_is_read_and_names_the_generator(tmp_path: Path) -> None:
