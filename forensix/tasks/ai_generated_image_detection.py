@@ -90,8 +90,9 @@ class GeneratedImageDetection:
         watermark = reader.read(scored.strongest) if is_picture else None
         facts = facts_of(media)
         marks = _Marks(generator_marks(facts), watermark, visible_mark(scored.strongest) if is_picture else None)
-        score = combine(pixel_score, *marks.kinds)
         doubts = _doubts(scored.strongest)
+        # What the pixels cannot decide they add to no mark either.
+        score = combine(0.5 if marks.kinds and doubts else pixel_score, *marks.kinds)
         # What the pixels cannot decide they do not call fake, on the wire either.
         class_name = "fake" if marks.kinds else "real" if doubts else class_of(score, detector, media.kind)
         looks_whole = class_of(pixel_score, detector, media.kind) == "fake" and not doubts

@@ -136,6 +136,12 @@ def source_type(kind: str) -> bytes:
     ).encode()
 
 
+def test_pixels_that_cannot_decide_add_nothing_to_a_mark(tmp_path: Path) -> None:
+    path = tmp_path / "marked.jpg"
+    Image.fromarray(skimage.data.astronaut()[:48, :48]).save(path, xmp=source_type("trainedAlgorithmicMedia"))
+    assert report(path, 0.99).scores == report(path, 0.01).scores
+
+
 @pytest.mark.parametrize(
     ("kind", "side_px", "score", "named"),
     [
