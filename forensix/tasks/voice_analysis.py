@@ -51,8 +51,8 @@ QUIET_PEAK = 10 ** (-45 / 20)
 """Where the loudest sample lies lower, much of what is said is not found to be speech."""
 
 CLIPPED_SHARE, DAMAGED_SHARE = 0.0005, 0.1
-"""Of all samples at the peak, from which a recording counts as clipped, and from which no voice in it is told to be
-recorded: of 2,762 clips of training none has so many."""
+"""Of the samples of speech at their peak, from which a recording counts as clipped, and from which no voice in it is
+told to be recorded: of 2,762 clips of training none has so many of all its samples."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class VoiceAnalysis:
         spoof = used["spoof"]
         score = max(voice.score for voice in voices)
         class_name = class_of(score, spoof)
-        peak, at_peak = peak_of(samples)
+        peak, at_peak = peak_of(samples)[0], peak_of(samples, segments)[1]
         damaged = at_peak >= DAMAGED_SHARE
         result = VoiceResult(
             class_name=class_name,
@@ -269,13 +269,16 @@ def _table(voices: Sequence[_Voice], spoof: Any, words: Transcript | None, damag
 
 
 def _level_notes(peak: float, at_peak: float) -> Iterator[str]:
-    """Yield what is said of a recording that is too loud, or too quiet, to hear all of it."""
+    """Yield what is said of a recording that is too loud, or too quiet, to hear all of it.
+
+    ``at_peak`` is the share of samples at their peak, of the speech where there is any.
+    """
     if 0 < peak < QUIET_PEAK:
         below_db = -20 * np.log10(peak)
         yield f"The loudest sample lies {below_db:.0f} dB under full scale: speech so quiet is missed in part or whole."
     elif at_peak >= CLIPPED_SHARE:
         too_far = ", too much to call a voice recorded" if at_peak >= DAMAGED_SHARE else ", and the score less sure"
-        yield f"{100 * at_peak:.2g} % of the samples lie at the peak: the recording is clipped or damaged{too_far}."
+        yield f"{100 * at_peak:.2g} % of what is heard lies at the peak: the recording is clipped or damaged{too_far}."
 
 
 def _notes(segments: Sequence[Segment], voices: Sequence[_Voice], words: Transcript | None) -> tuple[str, ...]:

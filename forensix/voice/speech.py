@@ -198,19 +198,24 @@ def speech_segments(samples: NDArray[Any]) -> tuple[Segment, ...]:
     return tuple(segments)
 
 
-def peak_of(samples: NDArray[Any]) -> tuple[float, float]:
+def peak_of(samples: NDArray[Any], segments: Sequence[Segment] = ()) -> tuple[float, float]:
     """Return the greatest magnitude, and the share of samples within 0.1 % of it; what is clipped has many.
 
     Parameters
     ----------
     samples
         Shape (n,), int16 or float; may be a memory map, which is read in blocks. Silence has 0 and 0.
+    segments
+        What of it is looked at, such as the speech; without any, all.
     """
-    blocks = [slice(i, i + BLOCK) for i in range(0, len(samples), BLOCK)]
+    spans = [(round(s.start_s * RATE_HZ), min(round(s.end_s * RATE_HZ), len(samples))) for s in segments]
+    spans = spans or [(0, len(samples))]
+    blocks = [slice(i, min(i + BLOCK, stop)) for start, stop in spans for i in range(start, stop, BLOCK)]
     peak = max((float(np.abs(as_float(samples[b])).max(initial=0.0)) for b in blocks), default=0.0)
     if peak <= 0:
         return 0.0, 0.0
-    return peak, sum(int((np.abs(as_float(samples[b])) >= 0.999 * peak).sum()) for b in blocks) / len(samples)
+    n_samples = sum(b.stop - b.start for b in blocks)
+    return peak, sum(int((np.abs(as_float(samples[b])) >= 0.999 * peak).sum()) for b in blocks) / n_samples
 
 
 def total_s(segments: Sequence[Segment]) -> float:

@@ -93,6 +93,8 @@ def test_no_voice_is_told_to_be_recorded_where_much_is_clipped(voice: np.ndarray
     assert verdict(voice)[0] == "real"
     undecided, summary = verdict(np.clip(100 * voice, -1, 1))
     assert undecided == "inconclusive" and "cannot be told" in summary
+    pause = np.zeros(60 * RATE, np.float32)
+    assert verdict(np.r_[pause, np.clip(100 * voice, -1, 1), pause])[0] == "inconclusive", "silence mends no voice"
 
 
 def test_samples_that_are_no_numbers_are_told_and_hardly_move_the_score(voice: np.ndarray, tmp_path: Path) -> None:
