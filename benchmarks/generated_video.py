@@ -82,7 +82,7 @@ def rows(arguments: argparse.Namespace) -> Iterator[dict[str, object]]:
             try:
                 data = sources.read(row.repo, row.path, blob=row.blob, ref=row.ref)
                 with open_media(data, name=Path(row.path).name) as media:
-                    frames = aggregate_frames(frame_scores(media, detector).scores)
+                    frames = aggregate_frames(frame_scores(media, detector).counted)
                     faces = opinion_of_faces(media, detector, Options())
                     scores = {
                         "pooled": frames,

@@ -18,6 +18,7 @@ FEW_COLOURS, FEW_GREYS = 256, 128
 """Up to so many colours a picture has few; a grey one has never more than 256, and photographs nearly as many."""
 COUNTED_PX = 1 << 18
 """Pixels that are counted at once."""
+TINY_PX = 64
 
 
 def even_share(rgb: NDArray[np.uint8]) -> float:
@@ -58,3 +59,17 @@ def is_reduced(rgb: NDArray[np.uint8]) -> bool:
         if (n_seen := int(seen.sum())) > FEW_COLOURS:
             return False
     return n_seen <= (FEW_GREYS if is_grey else FEW_COLOURS)
+
+
+def doubt(rgb: NDArray[np.uint8]) -> str:
+    """Return in a sentence why the pixels cannot decide, whatever a detector says of them; empty where they can."""
+    if min(rgb.shape[:2]) < TINY_PX:
+        return f"The picture is less than {TINY_PX} px high or wide: too few pixels to decide."
+    if is_drawn(rgb):
+        return (
+            "Most of the picture is even areas, as in drawings, text and plain backgrounds: detection does not work on "
+            "these."
+        )
+    if is_reduced(rgb):
+        return "The picture has as few colours as a palette holds, which removes the fine detail that detection needs."
+    return ""

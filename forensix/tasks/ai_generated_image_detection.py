@@ -19,7 +19,7 @@ from forensix.forensics.rules.provenance import generator_identifier, generator_
 from forensix.media import Media
 from forensix.metadata.facts import Fact
 from forensix.schema import Attribution, ImageExplanation, ImageResult
-from forensix.synthetic.content import is_drawn, is_reduced
+from forensix.synthetic.content import TINY_PX
 from forensix.synthetic.detector import aggregate_frames
 from forensix.synthetic.overlay import draw_heatmap, eye_mouth_overlay, fitted, heatmap_object, shrunk
 from forensix.synthetic.provenance import Kind, combine
@@ -36,7 +36,6 @@ from forensix.tasks.verdicts import class_of, is_inconclusive, probability_of, s
 
 MAX_ATTRIBUTIONS = 10
 SMALL_PX = 128
-TINY_PX = 64
 LEAST_CORNER_PX = 240
 
 
@@ -79,7 +78,7 @@ class GeneratedImageDetection:
         detector = component(self, "image_detector", options)
         options.progress("looking at pixels", 0.0)
         scored = frame_scores(media, detector)
-        whole_score = scored.scores[0] if len(scored.scores) == 1 else aggregate_frames(scored.scores)
+        whole_score = scored.scores[0] if len(scored.scores) == 1 else aggregate_frames(scored.counted)
         options.progress("looking at faces", 0.4)
         faces = opinion_of_faces(media, detector, options)
         pixel_score = float(faces.fused(whole_score)) if faces else whole_score
@@ -90,20 +89,20 @@ class GeneratedImageDetection:
         watermark = reader.read(scored.strongest) if is_picture else None
         facts = facts_of(media)
         marks = _Marks(generator_marks(facts), watermark, visible_mark(scored.strongest) if is_picture else None)
-        doubts = _doubts(scored.strongest)
+        doubt = scored.doubt
         # What the pixels cannot decide they add to no mark either.
-        score = combine(0.5 if marks.kinds and doubts else pixel_score, *marks.kinds)
+        score = combine(0.5 if marks.kinds and doubt else pixel_score, *marks.kinds)
         # What the pixels cannot decide they do not call fake, on the wire either.
-        class_name = "fake" if marks.kinds else "real" if doubts else class_of(score, detector, media.kind)
-        looks_whole = class_of(pixel_score, detector, media.kind) == "fake" and not doubts
+        class_name = "fake" if marks.kinds else "real" if doubt else class_of(score, detector, media.kind)
+        looks_whole = class_of(pixel_score, detector, media.kind) == "fake" and not doubt
         of_part = marks.kinds == ("provenance",) and is_partial(marks.facts) and not looks_whole
-        inconclusive = not marks.kinds and (bool(doubts) or is_inconclusive(score, detector, media.kind))
+        inconclusive = not marks.kinds and (bool(doubt) or is_inconclusive(score, detector, media.kind))
         used = [detector, *([faces.component] if faces else []), *([reader] if watermark else [])]
         attributions: tuple[Attribution, ...] | None = None
         if class_name == "fake" and not options.score_only:
             options.progress("naming the generator", 0.7)
             # The look of a photograph changed in part, and of pixels that cannot decide, names no generator.
-            attributor = None if doubts or of_part else component(self, "attribution", options)
+            attributor = None if doubt or of_part else component(self, "attribution", options)
             used += [attributor] if attributor else []
             attributions = _attributions(scored.strongest, attributor, marks)
         explanation = None
@@ -125,7 +124,7 @@ class GeneratedImageDetection:
             evidence=_evidence(scored, detector, marks) if options.explain else (),
             notes=(
                 *([_fusion_note(faces, whole_score, is_picture=is_picture)] if faces else []),
-                *_notes(marks, pixel_score, scored, doubts),
+                *_notes(marks, pixel_score, scored),
             ),
             models=tuple(component_label(part) for part in used),
             summary=_summary(class_name, marks, pixel_score, attributions, inconclusive),
@@ -203,31 +202,18 @@ def _corner(rgb: NDArray[np.uint8], mark: VisibleMark) -> NDArray[np.uint8]:
     return outlined(larger, box, [""], [score_colour(1.0)])
 
 
-def _doubts(rgb: NDArray[np.uint8]) -> tuple[str, ...]:
-    """Return why the pixels cannot decide, a sentence each, whatever a detector says of them."""
-    doubts = []
-    if min(rgb.shape[:2]) < TINY_PX:
-        doubts.append(f"The picture is less than {TINY_PX} px high or wide: too few pixels to decide.")
-    elif is_drawn(rgb):
-        doubts.append(
-            "Most of the picture is even areas, as in drawings, text and plain backgrounds: detection does not work on "
-            "these."
-        )
-    elif is_reduced(rgb):
-        doubts.append(
-            "The picture has as few colours as a palette holds, which removes the fine detail that detection needs."
-        )
-    return tuple(doubts)
-
-
-def _notes(marks: _Marks, pixel_score: float, scored: FrameScores, doubts: Sequence[str]) -> tuple[str, ...]:
+def _notes(marks: _Marks, pixel_score: float, scored: FrameScores) -> tuple[str, ...]:
     notes = []
     if marks.kinds:
         notes.append(f"The pixels alone score {score_text(pixel_score)}; marks of a generator outweigh them.")
         notes.append("Marks can be forged as well as removed.")
     if TINY_PX <= min(scored.strongest.shape[:2]) < SMALL_PX:
         notes.append("The picture is small: pixels carry little evidence.")
-    return (*notes, *doubts)
+    if scored.doubt:
+        notes.append(scored.doubt)
+    elif n_left_out := len(scored.scores) - len(scored.counted):
+        notes.append(f"{n_left_out} of the {len(scored.scores)} frames hold too little to judge and do not count.")
+    return tuple(notes)
 
 
 def _summary(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from forensix.errors import BrokenMedia
 from forensix.media import Media
+from forensix.synthetic.content import doubt
 from forensix.tasks.verdicts import checked
 
 N_FRAMES = 16
@@ -24,8 +25,22 @@ class FrameScores:
 
     times_ms: tuple[float, ...]
     scores: tuple[float, ...]
+    doubts: tuple[str, ...]
+    """Of each frame why it cannot be judged (`forensix.synthetic.content.doubt`); empty where it can."""
     strongest: NDArray[np.uint8]
-    """The frame that speaks most for a generator."""
+    """The frame that speaks most for a generator, of those that can be judged where there are any."""
+
+    @property
+    def doubt(self) -> str:
+        """Why the whole cannot be judged: what is said of most frames that cannot, where these are half or more."""
+        doubted = [doubt for doubt in self.doubts if doubt]
+        return max(doubted, key=doubted.count) if 2 * len(doubted) >= len(self.doubts) else ""
+
+    @property
+    def counted(self) -> tuple[float, ...]:
+        """The scores of the frames that can be judged; all where the whole cannot."""
+        rows = zip(self.scores, self.doubts, strict=True)
+        return tuple(score for score, doubt in rows if self.doubt or not doubt)
 
 
 def frame_scores(media: Media, detector: Any) -> FrameScores:
@@ -47,24 +62,24 @@ def _scored(media: Media, detector: Any) -> FrameScores:
     rate_hz = None
     if media.kind == "video":
         rate_hz = N_FRAMES / media.info.duration_s if media.info.duration_s else 1.0
-    rows: list[tuple[float, float]] = []
-    strongest: tuple[float, NDArray[np.uint8] | None] = (-1.0, None)
+    rows: list[tuple[float, float, str]] = []
+    strongest: tuple[tuple[bool, float], NDArray[np.uint8] | None] = ((False, -1.0), None)
     stride, frames = 1, media.frames(rate_hz=rate_hz)
     sampled = (frame for index, frame in enumerate(frames) if index % stride == 0)
     at_once = min(N_FRAMES, max(FRAMES_AT_ONCE, int(getattr(detector, "pictures_at_once", 0))))
     while batch := tuple(itertools.islice(sampled, at_once)):
         scores = _scores(detector, [frame.rgb for frame in batch])
         for frame, score in zip(batch, scores, strict=True):
-            rows.append((frame.ms, score))
-            if score > strongest[0]:
-                strongest = (score, frame.rgb)
+            rows.append((frame.ms, score, why := doubt(frame.rgb)))
+            if (rank := (not why, score)) > strongest[0]:
+                strongest = (rank, frame.rgb)
         if len(rows) >= 2 * N_FRAMES:
             # Longer than its header said: from here on every second one, and of those before as well.
             rows, stride = rows[::2], 2 * stride
     if strongest[1] is None:
         raise BrokenMedia(f"{media.name} holds no frame that can be decoded")
-    times_ms, predictions = zip(*rows, strict=True)
-    return FrameScores(times_ms, predictions, strongest[1])
+    times_ms, predictions, doubts = zip(*rows, strict=True)
+    return FrameScores(times_ms, predictions, doubts, strongest[1])
 
 
 def _scores(detector: Any, pictures: list[NDArray[np.uint8]]) -> list[float]:

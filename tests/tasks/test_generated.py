@@ -192,6 +192,24 @@ def test_a_video_is_scored_on_frames_spread_over_it(tmp_path: Path) -> None:
     assert actual.to_wire(TASK)["result"]["class_name"] == "fake"
 
 
+@pytest.mark.parametrize(("n_black", "verdict"), [(20, "real"), (40, "inconclusive")])
+def test_frames_that_cannot_be_judged_do_not_count_unless_most_are_such(
+    n_black: int, verdict: str, tmp_path: Path
+) -> None:
+    class Afraid(Opinion):
+        def score(self, rgb: np.ndarray) -> float:
+            return 0.2 if rgb.mean() > 20 else 0.99
+
+    still = skimage.data.astronaut()[:240, :320]
+    black = np.zeros_like(still)
+    path = write_video(tmp_path / "fade.mp4", n_frames=60, rate=20, paint=lambda i: black if i < n_black else still)
+    actual = forensix.analyze(path, [TASK], image_detector=Afraid(0.2), attribution=Names())
+    assert actual.verdicts == {TASK: verdict} and actual.to_wire(TASK)["result"] == {"class_name": "real"}
+    notes = " ".join(actual.outcomes[TASK].notes)
+    assert ("do not count" in notes) == (verdict == "real") != ("even areas" in notes)
+    assert (actual.scores[TASK] == pytest.approx(0.2)) == (verdict == "real")
+
+
 def test_the_shipped_detector_scores_a_portrait(portrait: Path) -> None:
     actual = forensix.analyze(portrait, [TASK])
     assert 0 <= actual.scores[TASK] <= 1

@@ -45,7 +45,7 @@ def score_all(table: pd.DataFrame, repositories: Repositories, detector: ImageDe
         try:
             data = repositories.read(str(row.repo), str(row.path), blob=str(row.blob), ref=str(row.ref))
             with open_media(data) as media:
-                score = aggregate_frames(frame_scores(media, detector).scores)
+                score = aggregate_frames(frame_scores(media, detector).counted)
         except ForensixError as error:
             print(f"{row.label}\t\t{name}\t{error}", flush=True)
             continue
