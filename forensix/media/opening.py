@@ -92,7 +92,7 @@ def open_media(
             size_bytes = status.st_size
             _check_bytes(size_bytes, shown_name, limits)
             try:
-                head, sha256 = file.read(sniff.HEAD_BYTES), _sha256(file)
+                head, sha256 = sniff.read_head(file), _sha256(file)
             except OSError as error:
                 # A disk or a network that fails is this file's fault alone: others are analysed.
                 raise InputNotFound(f"{sniff.shorten(shown_name)} cannot be read: {error.strerror or error}") from None

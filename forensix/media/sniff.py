@@ -141,8 +141,16 @@ class FileFormat:
     broken: str | None = None
 
 
+def read_head(file: BufferedReader) -> bytes:
+    """Return the first ``HEAD_BYTES`` bytes of a file, behind its ID3 tags where it begins with such."""
+    head = file.read(HEAD_BYTES)
+    while (missing := _after_tags(head) + HEAD_BYTES - len(head)) > 0 and (more := file.read(missing)):
+        head += more
+    return head
+
+
 def sniff(head: bytes, name: str) -> FileFormat:
-    """Tell the format from the first ``HEAD_BYTES`` bytes of a file.
+    """Tell the format from the first ``HEAD_BYTES`` bytes of a file, or from `read_head`.
 
     Raises
     ------
@@ -246,11 +254,8 @@ def _by_brand(head: bytes) -> str | None:
 
 def _by_frames(head: bytes) -> str | None:
     """Recognise flac, mp3 and aac, with or without an ID3 tag before them."""
-    at, tagged = 0, False
-    while head[at : at + 3] == b"ID3" and len(head) >= at + 10:
-        size = head[at + 6 : at + 10]
-        at += 10 + (size[0] << 21 | size[1] << 14 | size[2] << 7 | size[3])
-        tagged = True
+    at = _after_tags(head)
+    tagged = at > 0
     if head[at : at + 4] == b"fLaC":
         return "flac"
     if head[at : at + 4] == b"ADIF":
@@ -269,6 +274,15 @@ def _by_frames(head: bytes) -> str | None:
                 if step and (offset + step == len(head) or length(head, offset + step)):
                     return slug
     return "mp3" if tagged else None
+
+
+def _after_tags(head: bytes) -> int:
+    """Return where the ID3 tags that sound may begin with end, which can be beyond the head."""
+    at = 0
+    while head[at : at + 3] == b"ID3" and len(head) >= at + 10:
+        size = head[at + 6 : at + 10]
+        at += 10 + (size[0] << 21 | size[1] << 14 | size[2] << 7 | size[3])
+    return at
 
 
 def _adts_length(head: bytes, at: int) -> int:

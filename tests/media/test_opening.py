@@ -75,14 +75,15 @@ def test_ogg_holds_several_codecs(codec: str, tmp_path: Path) -> None:
         assert len(media.samples()) > 10_000
 
 
-def test_mp3_behind_a_large_cover(tmp_path: Path) -> None:
-    mp3 = write_audio(tmp_path / "a.mp3").read_bytes()
-    mp3 = mp3[mp3.index(b"\xff\xfb") if b"\xff\xfb" in mp3 else mp3.index(b"\xff\xf3") :]
+@pytest.mark.parametrize(("suffix", "starts"), [("mp3", (b"\xff\xfb", b"\xff\xf3")), ("flac", (b"fLaC",)), ("aac", ())])
+def test_sound_behind_a_large_cover(suffix: str, starts: tuple[bytes, ...], tmp_path: Path) -> None:
+    sound = write_audio(tmp_path / f"a.{suffix}").read_bytes()
+    sound = sound[next((sound.index(start) for start in starts if start in sound), 0) :]
     size = 100_000
     tag = b"ID3\x03\0\0" + bytes([size >> 21, size >> 14 & 127, size >> 7 & 127, size & 127]) + bytes(size)
-    for head in (b"", tag):
-        with open_media(head + mp3, name="x.bin") as media:
-            assert media.format == "mp3"
+    for head in (b"", tag, 2 * tag):
+        with open_media(head + sound, name="x.bin") as media:
+            assert media.format == suffix
             assert len(media.samples()) > 10_000
 
 
