@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import av
+from av.sidedata.sidedata import Type
 from av.video.reformatter import VideoReformatter
 
 from forensix.errors import BrokenMedia, LimitExceeded, UnsupportedMedia
@@ -262,10 +263,22 @@ def _check_size(width: int, height: int, name: str, limits: dict[str, float]) ->
 def _rgb(reformatter: VideoReformatter, frame: Any, size: tuple[int, int]) -> "np.ndarray":
     import numpy as np
 
-    turned = frame.rotation
+    turned, mirrored = frame.rotation, _is_mirrored(frame)
     frame = reformatter.reformat(frame, size[0], size[1], format="rgb24", interpolation="AREA", threads=1)
     rgb = frame.to_ndarray()
+    rgb = rgb[::-1] if mirrored else rgb
     return np.rot90(rgb, turned // 90 % 4) if turned % 360 else rgb
+
+
+def _is_mirrored(frame: Any) -> bool:
+    """Tell whether a player is told to show a frame upside down before it turns it, which makes a mirror image."""
+    import numpy as np
+
+    shown = frame.side_data.get(Type.DISPLAYMATRIX)
+    if shown is None:
+        return False
+    a, b, _, c, d, *_ = np.frombuffer(shown, np.int32).tolist()
+    return bool(a * d < b * c)
 
 
 def _resampled(frames: Iterator[Any]) -> Iterator["np.ndarray"]:

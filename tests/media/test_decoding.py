@@ -1,5 +1,6 @@
 """Frames, pictures and samples as they come out of a decoder."""
 
+import struct
 from fractions import Fraction
 from pathlib import Path
 
@@ -71,6 +72,23 @@ def test_rotation_is_applied(rotation: int, tmp_path: Path) -> None:
         assert frame.rgb.shape[1::-1] == ((320, 240) if rotation == 180 else (240, 320))
         red = {(y, x) for y in (0, -1) for x in (0, -1) if frame.rgb[y * 20 or 20, x * 20 or 20, 0] > 180}
     assert red == {corner}
+
+
+@pytest.mark.parametrize(
+    ("matrix", "corner"),
+    [((-1, 0, 0, 1), (0, -1)), ((1, 0, 0, -1), (-1, 0)), ((0, 1, 1, 0), (0, 0)), ((0, -1, -1, 0), (-1, -1))],
+)
+def test_mirrored_videos_are_shown_as_players_show_them(
+    matrix: tuple[int, ...], corner: tuple[int, int], tmp_path: Path
+) -> None:
+    path = write_video(tmp_path / "a.mp4", 3)
+    upright, (a, b, c, d) = struct.pack(">9i", 1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30), (v << 16 for v in matrix)
+    track, data = path.read_bytes().index(b"tkhd"), path.read_bytes()
+    shown = data[track:].replace(upright, struct.pack(">9i", a, b, 0, c, d, 0, 0, 0, 1 << 30), 1)
+    path.write_bytes(data[:track] + shown)
+    with open_media(path) as media:
+        rgb = next(media.frames()).rgb
+    assert {(y, x) for y in (0, -1) for x in (0, -1) if rgb[y * 20 or 20, x * 20 or 20, 0] > 180} == {corner}
 
 
 def test_frames_are_thinned_evenly_and_keep_their_numbers(tmp_path: Path) -> None:
