@@ -144,7 +144,7 @@ class FileFormat:
 def read_head(file: BufferedReader) -> bytes:
     """Return the first ``HEAD_BYTES`` bytes of a file, behind its ID3 tags where it begins with such."""
     head = file.read(HEAD_BYTES)
-    while (missing := _after_tags(head) + HEAD_BYTES - len(head)) > 0 and (more := file.read(missing)):
+    while (missing := after_tags(head) + HEAD_BYTES - len(head)) > 0 and (more := file.read(missing)):
         head += more
     return head
 
@@ -254,7 +254,7 @@ def _by_brand(head: bytes) -> str | None:
 
 def _by_frames(head: bytes) -> str | None:
     """Recognise flac, mp3 and aac, with or without an ID3 tag before them."""
-    at = _after_tags(head)
+    at = after_tags(head)
     tagged = at > 0
     if head[at : at + 4] == b"fLaC":
         return "flac"
@@ -276,7 +276,7 @@ def _by_frames(head: bytes) -> str | None:
     return "mp3" if tagged else None
 
 
-def _after_tags(head: bytes) -> int:
+def after_tags(head: bytes) -> int:
     """Return where the ID3 tags that sound may begin with end, which can be beyond the head."""
     at = 0
     while head[at : at + 3] == b"ID3" and len(head) >= at + 10:

@@ -13,6 +13,7 @@ from av.sidedata.sidedata import Type
 from av.video.reformatter import VideoReformatter
 
 from forensix.errors import BrokenMedia, LimitExceeded, UnsupportedMedia
+from forensix.media.length import length_s, missing_s, stated_s
 from forensix.media.packets import Bridge, Clock, Decoding, Opposed, Pauses, mixed, packed
 from forensix.media.played import decodable, in_order, late_s
 
@@ -46,7 +47,7 @@ def probe(source: dict[str, str], limits: dict[str, float]) -> dict[str, Any]:
         video, audio = next(iter(videos), None), next(iter(sounds), None)
         if video is None and audio is None:
             raise BrokenMedia(f"{name} holds neither pictures nor sound that can be decoded")
-        duration_s = _duration_s(container, video or audio)
+        duration_s = length_s(source, container, video or audio)
         info: dict[str, Any] = {
             "duration_s": duration_s,
             "has_video": video is not None,
@@ -148,7 +149,8 @@ def frames(
         if resized:
             warning = f"the picture size changes in {resized} of the {looked_at} frames looked at"
             warnings.append(f"{warning}; they are shown in the size of the first")
-        warnings += decoding.warnings("frame", _missing_s(container, video, last_ms / 1000 - late, decoding.ends_s))
+        left_s = missing_s(source, container, video, last_ms / 1000 - late, decoding.ends_s)
+        warnings += decoding.warnings("frame", left_s)
     yield warnings
 
 
@@ -165,7 +167,7 @@ def samples(source: dict[str, str], limits: dict[str, float]) -> Iterator[Any]:
             raise UnsupportedMedia(f"{name} has no sound")
         has_video = bool(decodable(container.streams.video))
         late, limit_s = late_s(container, audio), limits["video_s" if has_video else "audio_s"]
-        pauses = Pauses(audio, late, (_duration_s(container, audio) or limit_s) + _SLACK_S)
+        pauses = Pauses(audio, late, (stated_s(source, container, audio) or limit_s) + _SLACK_S)
         decoding, bridge, opposed = Decoding(container, audio), Bridge(), Opposed()
         waiting: list[np.ndarray] = []
         n_waiting = 0
@@ -183,8 +185,8 @@ def samples(source: dict[str, str], limits: dict[str, float]) -> Iterator[Any]:
         _check_duration(n_samples / SAMPLE_RATE_HZ, has_video, name, limits)
         if waiting:
             yield np.concatenate(waiting)
-        missing_s = _missing_s(container, audio, n_samples / SAMPLE_RATE_HZ - late, decoding.ends_s)
-    yield decoding.warnings("piece of sound", missing_s) + pauses.warnings() + bridge.warnings() + opposed.warnings()
+        left_s = missing_s(source, container, audio, n_samples / SAMPLE_RATE_HZ - late, decoding.ends_s)
+    yield decoding.warnings("piece of sound", left_s) + pauses.warnings() + bridge.warnings() + opposed.warnings()
 
 
 def open_container(file: BinaryIO, source: dict[str, str]) -> Any:
@@ -218,27 +220,6 @@ def _first_frame(container: Any, video: Any) -> Any:
     except av.error.FFmpegError:
         pass
     return None
-
-
-def _duration_s(container: Any, stream: Any) -> float | None:
-    if container.duration is not None and container.duration > 0:
-        return float(container.duration / av.time_base)
-    if stream.duration is not None and stream.time_base is not None and stream.duration > 0:
-        return float(stream.duration * stream.time_base)
-    return None
-
-
-def _missing_s(container: Any, stream: Any, seen_s: float, ends_s: float) -> float:
-    """Return how much of the stated duration was not there, 0 when the rest is within what encoders round.
-
-    Where the duration is stated of the file alone, it counts when the last of its streams ends.
-    """
-    if stream.duration is not None and stream.time_base is not None and stream.duration > 0:
-        stated_s = float(stream.duration * stream.time_base)
-    else:
-        stated_s, seen_s = _duration_s(container, stream) or 0.0, max(seen_s, ends_s)
-    missing_s = stated_s - seen_s
-    return missing_s if missing_s > max(1.0, 0.05 * stated_s) else 0.0
 
 
 def _check_duration(seconds: float, has_video: bool, name: str, limits: dict[str, float]) -> None:

@@ -78,3 +78,27 @@ def test_time_stamps_that_begin_anew_are_no_pause(tmp_path: Path) -> None:
     with open_media(data, name="b.mkv") as media:
         assert media.info.duration_s is None
         assert len(media.samples()) / 16_000 == pytest.approx(4.0, abs=0.1)
+
+
+@pytest.mark.parametrize("quiet_first", [True, False])
+def test_bare_aac_has_the_duration_of_its_packets(quiet_first: bool, tmp_path: Path) -> None:
+    loud = np.random.default_rng(0).normal(0, 6000, 16_000 * 5).astype(np.int16)
+    parts = [write_audio(tmp_path / f"{i}.aac", part).read_bytes() for i, part in enumerate((0 * loud, loud))]
+    with open_media(b"".join(parts if quiet_first else parts[::-1])) as media:
+        assert media.info.duration_s == pytest.approx(10, abs=0.3)
+        assert len(media.samples()) / 16_000 == pytest.approx(10, abs=0.3)
+        assert media.warnings == ()
+
+
+def test_mp3_says_how_long_it_is_in_its_header_alone(tmp_path: Path) -> None:
+    loud = np.random.default_rng(0).normal(0, 6000, 44_100 * 5).astype(np.int16)
+    mp3 = write_audio(tmp_path / "a.mp3", loud, 44_100).read_bytes()
+    header = mp3.index(b"Info")
+    for data, duration_s, warns in ((mp3, 5, False), (mp3[: len(mp3) // 2], 5, True), (3 * mp3, 15, False)):
+        with open_media(data) as media:
+            assert media.info.duration_s == pytest.approx(duration_s, abs=0.3)
+            media.samples()
+            assert any("header states" in warning for warning in media.warnings) == warns
+    nameless = mp3[:header] + b"Oops" + mp3[header + 4 :]
+    with open_media(nameless[: len(mp3) // 2]) as media:
+        assert len(media.samples()) / 16_000 == pytest.approx(media.info.duration_s, abs=0.2)

@@ -1,0 +1,77 @@
+"""How long a file says it is, and how much of that is not there; runs in the sandbox.
+
+AAC without a container says nothing of its length, and MP3 only where its encoder wrote a header. FFmpeg then guesses
+by the bit rate of the beginning, which is far off where the rate varies, so the packets are counted instead.
+
+References
+----------
+K. Windszus, "MPEG Audio Frame Header", 2.3 (Xing and VBRI headers).
+"""
+
+import os
+import re
+from typing import Any
+
+import av
+
+from forensix.media import sniff
+
+_HEADER = re.compile(rb"(?:Xing|Info)...[\x03\x07\x0b\x0f]....(....)|VBRI......(....)", re.DOTALL)
+_SEARCHED_BYTES = 1024
+
+
+def length_s(source: dict[str, str], container: Any, stream: Any) -> float | None:
+    """Return the duration that a file states, or that of its packets where it is sound that states none."""
+    if _says_length(source):
+        return stated_s(source, container, stream)
+    n_units = 0
+    try:
+        for packet in container.demux(stream):
+            n_units += packet.duration or 0
+    except av.error.FFmpegError:
+        pass
+    return float(n_units * stream.time_base) or None
+
+
+def stated_s(source: dict[str, str], container: Any, stream: Any) -> float | None:
+    """Return the duration that a file states, None where it does not."""
+    if not _says_length(source):
+        return None
+    if container.duration is not None and container.duration > 0:
+        return float(container.duration / av.time_base)
+    return _of_stream_s(stream)
+
+
+def missing_s(source: dict[str, str], container: Any, stream: Any, seen_s: float, ends_s: float) -> float:
+    """Return how much of the stated duration was not there, 0 when the rest is within what encoders round.
+
+    Where the duration is stated of the file alone, it counts when the last of its streams ends.
+    """
+    whole_s = stated_s(source, container, stream) or 0.0
+    if whole_s and (own_s := _of_stream_s(stream)):
+        whole_s = own_s
+    else:
+        seen_s = max(seen_s, ends_s)
+    missing = whole_s - seen_s
+    return missing if missing > max(1.0, 0.05 * whole_s) else 0.0
+
+
+def _of_stream_s(stream: Any) -> float | None:
+    if stream.duration is not None and stream.time_base is not None and stream.duration > 0:
+        return float(stream.duration * stream.time_base)
+    return None
+
+
+def _says_length(source: dict[str, str]) -> bool:
+    """Tell whether a file says how long it is: the whole of it, not the first of several that were joined."""
+    if source["slug"] != "mp3":
+        return source["slug"] != "aac"
+    with open(source["path"], "rb") as file:
+        head, n_bytes = sniff.read_head(file), os.fstat(file.fileno()).st_size
+    start = sniff.after_tags(head)
+    header = _HEADER.search(head, start, start + _SEARCHED_BYTES)
+    if header is None:
+        return False
+    stated = int.from_bytes(header[1] or header[2], "big")
+    # Of a file that is larger by more, FFmpeg does not believe it either.
+    return n_bytes <= stated + stated // 16
