@@ -282,7 +282,7 @@ def _opened(
         except OSError as error:
             raise InputNotFound(f"{path} cannot be read: {error.strerror}") from None
         with opened:
-            yield name or path.name, opened
+            yield name or os.fsencode(path.name).decode("utf-8", "replace"), opened
 
 
 def _quoted(part: str) -> str:

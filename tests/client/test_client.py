@@ -1,6 +1,7 @@
 """The client against a scripted service: what it sends, what it sends again, and whom it believes."""
 
 import base64
+import os
 import socket
 import subprocess
 import sys
@@ -61,6 +62,15 @@ def test_options_come_before_the_file(script: Script, client: Client, tmp_path: 
     assert sent["file"][1] == b"content" and b'filename="clip.mp4"' in sent["file"][0]
     assert script.requests[0]["path"] == "/tasks/face_manipulation"
     assert script.requests[0]["headers"]["authorization"] == "Bearer t0ken"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_a_name_that_is_not_utf8_is_sent_as_far_as_it_can_be(script: Script, client: Client, tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"caf\xe9.mp4")
+    path.write_bytes(b"content")
+    script.ok(report_id="r1")
+    client.create("face_manipulation", path)
+    assert 'filename="caf\ufffd.mp4"'.encode() in parts(script.requests[0])["file"][0]
 
 
 def test_bytes_and_urls_are_sent_in_the_same_form(script: Script, client: Client) -> None:
