@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from forensix.schema import TaskReport
 from forensix.tasks.catalogue import describe
 
 _LONGEST_POLL_S = 5.0
+_TOKEN = re.compile(r"[!-~]+")
 
 
 class Client:
@@ -38,7 +40,7 @@ class Client:
     Raises
     ------
     UsageError
-        ``base_url`` is not an address.
+        ``base_url`` is not an address, or ``token`` holds what no token holds.
 
     Examples
     --------
@@ -59,6 +61,8 @@ class Client:
     ) -> None:
         if not base_url.startswith(("http://", "https://")):
             raise UsageError(f"the address of a service begins with http:// or https://: got {base_url!r}")
+        if token is not None and not _TOKEN.fullmatch(token):
+            raise UsageError("a token has no blanks, line breaks or letters beyond ASCII: strip what a file held")
         self.base_url = base_url.rstrip("/")
         self._token = token
         self._account = account

@@ -52,6 +52,13 @@ def test_secrets_are_not_shown(client: Client) -> None:
     assert "made" not in repr(Token("1", "made", TokenClaims("a", "abcdef", 2, 1, "i", "s")))
 
 
+@pytest.mark.parametrize("token", ["t0ken\n", "t0 ken", "t\u00f6ken", ""])
+def test_a_token_that_cannot_be_sent_is_told_without_showing_it(token: str) -> None:
+    with pytest.raises(UsageError, match="strip") as refused:
+        Client("http://127.0.0.1:8000", token=token)
+    assert "ken" not in str(refused.value).replace("token", "")
+
+
 def test_options_come_before_the_file(script: Script, client: Client, tmp_path: Path) -> None:
     (tmp_path / "clip.mp4").write_bytes(b"content")
     script.ok(report_id="r1")
