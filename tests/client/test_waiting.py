@@ -31,7 +31,7 @@ def test_waiting_ends(script: Script, client: Client) -> None:
     for _ in range(2):
         script.task("voice_analysis", "in_progress")
     with pytest.raises(ServiceError, match="not finished after") as error:
-        client.wait("voice_analysis", "r1", timeout_s=0.05, poll_s=1)
+        client.wait("voice_analysis", "r1", timeout_s=1, poll_s=2)
     assert error.value.code == "still_in_progress"
 
 
