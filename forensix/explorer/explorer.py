@@ -161,7 +161,7 @@ class Explorer:
         """
         if self.report is None:
             raise UsageError("there is no report to save: run an analysis first")
-        target = Path(self.report_name if path is None else path).expanduser()
+        target = Path(os.path.expanduser(self.report_name if path is None else path))
         try:
             if target.exists():
                 raise UsageError(f"there is a file {target} already: name another")

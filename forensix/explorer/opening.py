@@ -54,8 +54,15 @@ def resolve(
         raise InputNotFound("Name a file, a folder, or a URL.")
     if looking.is_url(text):
         return Choice(folder, files, text.strip())
+    try:
+        return _on_disk(text, folder, files)
+    except OSError as error:
+        raise InputNotFound(f"{sniff.shorten(text)} cannot be opened: {error.strerror}") from None
+
+
+def _on_disk(text: str, folder: Path | None, files: tuple[str, ...]) -> Choice:
     inside = None if folder is None else folder / text
-    path = inside if inside is not None and inside.is_file() else Path(text).expanduser()
+    path = inside if inside is not None and inside.is_file() else Path(os.path.expanduser(text))
     if path.is_dir():
         if all((path / part).is_file() for part in _SAVED):
             return _browsed(Evaluation.load(path), folder, files)

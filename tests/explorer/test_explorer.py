@@ -100,7 +100,14 @@ def test_hostile_names_are_escaped_wherever_they_stand(media: Path) -> None:
 
 @pytest.mark.parametrize(
     ("given", "sentence"),
-    [("absent.jpg", "is not there"), ("  ", "Name a file"), ("empty", "no files in"), ("http://", "Choose")],
+    [
+        ("absent.jpg", "is not there"),
+        ("  ", "Name a file"),
+        ("empty", "no files in"),
+        ("http://", "Choose"),
+        ("~nobody-of-this-name/a.jpg", "is not there"),
+        ("a" * 300, "cannot be opened: File name too long"),
+    ],
 )
 def test_what_cannot_be_opened_is_told(tmp_path: Path, given: str, sentence: str) -> None:
     (tmp_path / "empty").mkdir()

@@ -26,6 +26,9 @@ def test_a_report_is_saved_under_the_name_that_is_given(media: Path, tmp_path: P
     path.value = str(tmp_path / "nowhere" / "a.html")
     click(explorer, "Save report")
     assert "There is no folder" in page_of(explorer)
+    path.value = "~nobody-of-this-name/a.html"
+    click(explorer, "Save report")
+    assert "There is no folder ~nobody-of-this-name" in page_of(explorer)
     path.value = str(tmp_path / f"{'a' * 300}.html")
     click(explorer, "Save report")
     assert "The report cannot be written to" in page_of(explorer)
