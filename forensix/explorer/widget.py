@@ -84,6 +84,8 @@ class View:
     def _uploaded(self, change: dict[str, Any]) -> None:
         for file in change["new"][:1]:
             self.explorer.open(bytes(file["content"]), name=str(file["name"]))
+            # Emptied: a second upload of the same file would change nothing, and not be told.
+            self.upload.value = ()
 
 
 def _dim(buttons: Iterable[w.Button], busy: bool) -> None:

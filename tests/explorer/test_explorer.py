@@ -151,6 +151,9 @@ def test_an_upload_is_analysed_under_its_name(media: Path) -> None:
     assert explorer.name == "../<b>x.png" and "&lt;b&gt;x.png" in page_of(explorer)
     report = explorer.run()
     assert report is not None and report.kind == "image" and "<b>x" not in page_of(explorer)
+    explorer.open(media / "tone.wav")
+    upload.set_trait("value", (file,))
+    assert explorer.source == content
 
 
 class Slow:
