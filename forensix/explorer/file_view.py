@@ -1,5 +1,6 @@
 """Choosing a file, tasks and models."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
@@ -63,6 +64,7 @@ class FileView:
             if explorer.files is not self._listed:
                 self._listed = explorer.files
                 self._list()
+            self.files.index = self._place()
             for task, tick in self.ticks.items():
                 tick.value = task in explorer.tasks
             needed = {slot for task in explorer.tasks for slot in load_task(task).components}
@@ -83,13 +85,21 @@ class FileView:
             return f"Chosen: {self.explorer.name}, {size_text(len(source))}"
         return f"Chosen: {source}"
 
+    def _place(self) -> int | None:
+        """Return where the input that is chosen stands among the files that are listed."""
+        folder, source = self.explorer.folder, self.explorer.source
+        if folder is None or not isinstance(source, str) or not Path(source).is_relative_to(folder):
+            return None
+        file = str(Path(source).relative_to(folder))
+        return self._matches.index(file) if file in self._matches else None
+
     def _list(self) -> None:
         part = self.find.value.strip().lower()
         self._matches = tuple(file for file in self.explorer.files if part in file.lower())
         quiet, self._quiet = self._quiet, True
         # Names, not values: a name may hold what no message can carry.
         self.files.options = [(visible(file, limit=200), i) for i, file in enumerate(self._matches)]
-        self.files.index = None
+        self.files.index = self._place()
         self.files.description = "Files"
         self.find.placeholder = f"part of a name, among {plural(len(self.explorer.files), 'file')}"
         self._quiet = quiet

@@ -88,6 +88,18 @@ def test_the_only_file_of_a_name_is_chosen_by_keys(media: Path) -> None:
     assert files.options == () and explorer.report is report
 
 
+def test_the_list_marks_the_file_that_is_chosen_and_no_other(media: Path) -> None:
+    explorer = forensix.explore(media, QUICK)
+    files = named(explorer, ipywidgets.Select, "Files")
+    files.index = explorer.files.index("tone.wav")
+    explorer.open(b"sound", name="other.wav")
+    assert files.index is None
+    files.index = explorer.files.index("tone.wav")
+    assert explorer.source == str(media / "tone.wav")
+    explorer.open(media / "letter.txt")
+    assert files.label == "letter.txt"
+
+
 def test_hostile_names_are_escaped_wherever_they_stand(media: Path) -> None:
     explorer = forensix.explore(media, QUICK)
     labels = [label for label, _ in named(explorer, ipywidgets.Select, "Files").options]
