@@ -137,9 +137,10 @@ class FileView:
 
     @staticmethod
     def _offer(menu: w.Dropdown, component: Any) -> None:
-        """Choose a component, which may be an object that no entry point names."""
-        if not isinstance(component, str) and component not in [value for _, value in menu._options_full]:
-            menu.options = [*menu._options_full, (f"{type(component).__name__} (given)", component)]
+        """Choose a component, which may be an object, or the path of a card, that no entry point names."""
+        if component not in [value for _, value in menu._options_full]:
+            name = visible(component, limit=60) if isinstance(component, str) else type(component).__name__
+            menu.options = [*menu._options_full, (f"{name} (given)", component)]
         menu.value = component
 
     def _option(self, text: str, name: str) -> w.Checkbox:

@@ -235,6 +235,12 @@ def test_a_component_that_breaks_is_one_sentence(media: Path, capfd: pytest.Capt
     assert capfd.readouterr().err == ""
 
 
+def test_a_component_that_no_menu_has_is_offered(media: Path) -> None:
+    explorer = forensix.explore(media / "deeper" / "plain.png", image_detector="./<b>mine")
+    assert named(explorer, ipywidgets.Dropdown, "generated or not").value == "./<b>mine"
+    assert explorer.run() is None and "<b>mine" in explorer.message and "<b>mine" not in page_of(explorer)
+
+
 def test_progress_is_of_the_whole() -> None:
     observed: list[float] = []
     running = Running(lambda: observed.append(running.share))
