@@ -88,10 +88,8 @@ class EvaluationView:
         self.column.observe(lambda _: self._column_chosen(), "value")
         self.value.observe(lambda change: self._where(change["new"]), "value")
         self.contains.observe(lambda change: self._select(contains=change["new"].strip()), "value")
-        for field in (self.least, self.most):
-            field.observe(
-                lambda _: self._select(score=(round(self.least.value, 2), round(self.most.value, 2))), "value"
-            )
+        self.least.observe(lambda change: self._range(change["new"], max(change["new"], self.most.value)), "value")
+        self.most.observe(lambda change: self._range(min(change["new"], self.least.value), change["new"]), "value")
         self.reset.on_click(lambda _: self._clear())
         self.page.observe(lambda _: None if self._quiet else self._show_page(), "value")
         self.previous.on_click(lambda _: setattr(self.page, "value", self.page.value - 1))
@@ -185,6 +183,9 @@ class EvaluationView:
     def _where(self, value: str) -> None:
         if not self._quiet and self.column.value:
             self._select(where={self.column.value: value} if value else {})
+
+    def _range(self, least: float, most: float) -> None:
+        self._select(score=(round(least, 2), round(most, 2)))
 
     def _clear(self) -> None:
         self._quiet = True

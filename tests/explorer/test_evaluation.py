@@ -116,6 +116,16 @@ def test_menus_filter_and_pages_turn(evaluation: Evaluation) -> None:
     assert "&lt;b&gt;broken" in page_of(explorer) and "<b>broken" not in page_of(explorer)
 
 
+def test_scores_from_above_the_end_move_the_end(evaluation: Evaluation) -> None:
+    explorer = forensix.explore(evaluation)
+    least, most = (named(explorer, ipywidgets.BoundedFloatText, f"Score {word}") for word in ("from", "to"))
+    most.value = 0.3
+    least.value = 0.8
+    assert (least.value, most.value) == explorer.selection.score == (0.8, 0.8)  # type: ignore[union-attr]
+    most.value = 0.2
+    assert (least.value, most.value) == explorer.selection.score == (0.2, 0.2)  # type: ignore[union-attr]
+
+
 def test_a_change_by_script_is_shown(evaluation: Evaluation) -> None:
     explorer = forensix.explore(evaluation)
     assert explorer.widget is explorer.widget
