@@ -173,9 +173,9 @@ class EvaluationView:
         if not column:
             self.value.options = [_ANY]
             return
-        frame = self.explorer.judged
-        assert self.explorer.selection is not None
-        values = selection.values(frame[frame["component"] == self.explorer.selection.component], column)
+        frame, chosen = self.explorer.judged, self.explorer.selection
+        assert chosen is not None
+        values = selection.values(frame[frame["component"] == chosen.component], column, chosen.where.get(column))
         options = [_ANY, *((f"{visible(value, limit=60)} ({n:,} rows)", value) for value, n in values)]
         if [tuple(option) for option in self.value._options_full] != options:
             self.value.options = options

@@ -77,10 +77,16 @@ def columns(frame: pd.DataFrame) -> tuple[str, ...]:
     return tuple(str(name) for name in (*own, "class_name") if frame[name].nunique(dropna=False) > 1)
 
 
-def values(frame: pd.DataFrame, column: str) -> tuple[tuple[str, int], ...]:
-    """Return the values of a column as text with their numbers, most frequent first, at most `MAX_VALUES`."""
-    counts = text(frame[column]).value_counts().head(MAX_VALUES)
-    return tuple((str(value), int(n)) for value, n in counts.items())
+def values(frame: pd.DataFrame, column: str, chosen: str | None = None) -> tuple[tuple[str, int], ...]:
+    """Return the values of a column as text with their numbers, most frequent first, at most `MAX_VALUES`.
+
+    The value that is chosen is among them in any case: a filter that no menu shows could not be taken away.
+    """
+    counts = text(frame[column]).value_counts()
+    listed = {str(value): int(n) for value, n in counts.head(MAX_VALUES).items()}
+    if chosen is not None:
+        listed.setdefault(chosen, int(counts.get(chosen, 0)))
+    return tuple(listed.items())
 
 
 def check(frame: pd.DataFrame, selection: Selection) -> None:

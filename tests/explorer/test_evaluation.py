@@ -116,6 +116,21 @@ def test_menus_filter_and_pages_turn(evaluation: Evaluation) -> None:
     assert "&lt;b&gt;broken" in page_of(explorer) and "<b>broken" not in page_of(explorer)
 
 
+def test_a_value_that_another_component_never_has_stays_in_the_menu(evaluation: Evaluation) -> None:
+    evaluation.scores.loc[evaluation.scores["component"] == "theirs", "class_name"] = "no_faces"
+    explorer = forensix.explore(evaluation)
+    component, column, value = (
+        named(explorer, ipywidgets.Dropdown, name) for name in ("Component", "Only where", "is")
+    )
+    component.value = "theirs"
+    column.value = "class_name"
+    value.value = "no_faces"
+    component.value = "forensix-image"
+    assert explorer.table.empty and value.label == "no_faces (0 rows)"
+    value.value = ""
+    assert len(explorer.table) == N_FILES
+
+
 def test_scores_from_above_the_end_move_the_end(evaluation: Evaluation) -> None:
     explorer = forensix.explore(evaluation)
     least, most = (named(explorer, ipywidgets.BoundedFloatText, f"Score {word}") for word in ("from", "to"))
