@@ -4,7 +4,7 @@ A row is an error where the verdict at the card's threshold is not its label. ``
 threshold, 1 where the score could not be more wrong, -1 where it could not be more right.
 """
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,7 +43,7 @@ class Selection:
 
 
 def judged(scores: pd.DataFrame, thresholds: Mapping[str, float]) -> pd.DataFrame:
-    """Return scores with ``condition``, ``outcome`` and ``wrong_by``."""
+    """Return scores with ``condition``, ``outcome`` and ``wrong_by``; columns of lists and records as text."""
     threshold = scores["component"].map(thresholds).to_numpy(np.float64)
     score = scores["score"].to_numpy(np.float64)
     fake = (scores["label"] == "fake").to_numpy()
@@ -56,7 +56,17 @@ def judged(scores: pd.DataFrame, thresholds: Mapping[str, float]) -> pd.DataFram
     room = np.maximum(np.where(called, 1 - threshold, threshold), 1e-9)
     wrong_by = np.where(fake, threshold - score, score - threshold) / room
     # Text of few values: as categories, filters over many rows stay quick.
-    return scores.assign(condition=_conditions(scores), outcome=pd.Categorical(outcome, OUTCOMES), wrong_by=wrong_by)
+    return scores.assign(
+        condition=_conditions(scores),
+        outcome=pd.Categorical(outcome, OUTCOMES),
+        wrong_by=wrong_by,
+        **{str(name): text(column) for name, column in scores.items() if _has_lists(column)},
+    )
+
+
+def _has_lists(column: "pd.Series[Any]") -> bool:
+    """Return whether a column has values that cannot be counted, as manifests from Parquet may have: lists, records."""
+    return column.dtype == object and not all(isinstance(value, Hashable) for value in column)
 
 
 def _conditions(scores: pd.DataFrame) -> "pd.Categorical[Any]":

@@ -131,6 +131,15 @@ def test_a_value_that_another_component_never_has_stays_in_the_menu(evaluation: 
     assert len(explorer.table) == N_FILES
 
 
+def test_columns_of_lists_are_browsed_as_text(evaluation: Evaluation) -> None:
+    tags = [["a", "b"] if i % 2 else ["c"] for i in range(len(evaluation.scores))]
+    scores = evaluation.scores.assign(tags=tags)
+    explorer = forensix.explore(Evaluation(scores, evaluation.frames, evaluation.info, evaluation.overlap))
+    named(explorer, ipywidgets.Dropdown, "Only where").value = "tags"
+    named(explorer, ipywidgets.Dropdown, "is").value = "['c']"
+    assert len(explorer.table) and "[&#39;c&#39;]" in page_of(explorer)
+
+
 def test_scores_from_above_the_end_move_the_end(evaluation: Evaluation) -> None:
     explorer = forensix.explore(evaluation)
     least, most = (named(explorer, ipywidgets.BoundedFloatText, f"Score {word}") for word in ("from", "to"))
