@@ -16,6 +16,9 @@ MAX_VALUE = 300
 """Characters of a value in the table of all facts; below a claim it is shown whole."""
 
 MAX_PARTS = 40
+MAX_FACTS = 60
+"""Facts that are shown below a claim: to say where one lies takes a look at every piece of the file."""
+
 FACT_COLUMNS = ("fact", "value", "where", "byte", "claims")
 
 
@@ -39,7 +42,10 @@ class ClaimView:
     severity: str
     claim: Claim
     facts: tuple[FactView, ...] = ()
+    """The first of those that it rests on."""
+    n_facts: int = 0
     offsets: tuple[int, ...] = ()
+    """Of all facts that have a place."""
 
 
 def numbered(result: Result) -> Iterator[tuple[int, str, Claim]]:
@@ -64,7 +70,8 @@ def claim_views(outcome: Outcome) -> tuple[ClaimView, ...]:
             number,
             severity,
             claim,
-            tuple(_fact_view(fact, data, nodes) for fact, data in bases.get(claim, ())),
+            tuple(_fact_view(fact, data, nodes) for fact, data in bases.get(claim, ())[:MAX_FACTS]),
+            len(bases.get(claim, ())),
             tuple(fact.offset for fact, _ in bases.get(claim, ()) if fact.offset is not None),
         )
         for number, severity, claim in numbered(outcome.result)

@@ -117,11 +117,11 @@ def _claim(pen: _Pen, entry: ClaimView) -> Iterator[RenderableType]:
         yield Padding(Text("= ").append_text(pen.text(value, limit=VALUE_LIMIT)), (0, 0, 0, 4))
     if len(claim.value) > MAX_VALUES:
         yield Padding(Text(f"and {words.plural(len(claim.value) - MAX_VALUES, 'more value')}", "dim"), (0, 0, 0, 4))
-    placed = [fact for fact in entry.facts if fact.place]
+    placed = next((fact for fact in entry.facts if fact.place), None)
     if placed:
-        more = f", and {len(placed) - 1} more" if len(placed) > 1 else ""
-        place = placed[0].place.split(", in ")[0]
-        yield Padding(pen.text(f"see {placed[0].where}, {place}{more}", "dim", limit=200), (0, 0, 0, 4))
+        more = f", and {len(entry.offsets) - 1} more" if len(entry.offsets) > 1 else ""
+        place = placed.place.split(", in ")[0]
+        yield Padding(pen.text(f"see {placed.where}, {place}{more}", "dim", limit=200), (0, 0, 0, 4))
 
 
 def _lineage(pen: _Pen, lineage: Lineage) -> Iterator[RenderableType]:

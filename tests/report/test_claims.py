@@ -1,5 +1,6 @@
 """Claims as shown: numbered, with places and bytes; the same numbers on the page and in the tables."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,22 @@ def test_facts_lead_to_place_and_bytes(outcome: Outcome) -> None:
     assert software.dump.startswith("0000001e  47 49 4d 50") and software.dump.endswith("GIMP")
     assert measured.rows == (("area px", "40"), ("shift", "1, 2\n3, 4")) and not measured.place and not measured.dump
     assert first.offsets == (30,)
+
+
+def test_of_very_many_facts_the_first_are_shown_and_all_are_counted() -> None:
+    claim, n = _claim("critical"), 30_000
+    facts = tuple((Fact(f"png.text {i}", "GIMP", "tEXt chunk", 100 * i), b"GIMP") for i in range(n))
+    lists = ClaimLists(critical=(claim,))
+    result = ForensicResult(claim_lists=lists, document_details=DocumentDetails(), red_flags={}, trigger_values={})
+    pieces = StructureMap("map", 100 * n, tuple(Node("tEXt", 100 * i, 100) for i in range(n)))
+    outcome = Outcome(result, None, evidence=(Basis(claim, facts), pieces))
+    started = time.process_time()
+    (view,) = claim_views(outcome)
+    assert time.process_time() - started < 5
+    assert view.n_facts == len(view.offsets) == n
+    assert [fact.name for fact in view.facts] == [f"png.text {i}" for i in range(60)]
+    page = Report(input="a.png", name="a.png", outcomes={"forensic_analysis": outcome}).to_html()
+    assert "Rests on 30,000 facts" in page and f"{n - 60} more are in the table" in page
 
 
 def test_results_without_claims_have_none() -> None:
