@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from forensix.report.words import number_text, time_text
+from forensix.report.words import number_text, plural, time_text
 from forensix.tasks.evidence import Curve, Recording, Span, Timeline
 from forensix.tasks.pictures import score_colour
 from forensix.tasks.verdicts import score_text
@@ -232,6 +232,7 @@ def curve_view(curve: Curve) -> CurveView | None:
     x_text = time_text if is_timed else number_text
     y_text = score_text if curve.y_label == SCORE else number_text
     unit = _UNIT.search(curve.y_label)
+    peak = f"{y_text(highest[1])}{f' {unit[1]}' if unit else ''}"
     where = f"at {time_text(highest[0])}" if is_timed else f"where {curve.x_label} is {number_text(highest[0])}"
     return CurveView(
         pieces=tuple(" ".join(f"{x * 10:g},{y * 10:g}" for x, y in run) for run in placed if len(run) > 1),
@@ -240,7 +241,7 @@ def curve_view(curve: Curve) -> CurveView | None:
         y_ticks=tuple(Tick(100 - percent(v, y_low, y_high), number_text(v)) for v in ticks_between(y_low, y_high, 4)),
         threshold_at=None if curve.threshold is None else 100 - percent(curve.threshold, y_low, y_high),
         threshold_label="" if curve.threshold is None else f"threshold {y_text(curve.threshold)}",
-        described=f"{len(points):,} points; highest {y_text(highest[1])}{f' {unit[1]}' if unit else ''}, {where}",
+        described=f"{plural(len(points), 'point')}; highest {peak}, {where}",
         seconds=(x_low, x_high) if is_timed else None,
     )
 

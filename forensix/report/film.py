@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from forensix.report.charts import TimelineView, percent, timeline_view
-from forensix.report.words import time_text
+from forensix.report.words import plural, time_text
 from forensix.tasks.evidence import Curve, Film
 from forensix.tasks.pictures import score_colour
 from forensix.tasks.verdicts import score_text
@@ -59,5 +59,5 @@ def _strip(curve: Curve, duration_s: float) -> Strip:
         "" if curve.threshold is None else f"dashed line: threshold {score_text(curve.threshold)}",
         ""
         if highest is None
-        else f"{len(points)} frames, highest score {score_text(highest[3])} at {time_text(highest[2])}",
+        else f"{plural(len(points), 'frame')}, highest score {score_text(highest[3])} at {time_text(highest[2])}",
     )

@@ -95,6 +95,8 @@ def test_a_curve_over_time_has_the_axis_of_the_time_lines_beside_it() -> None:
     assert level is not None and level.described == "2 points; highest -10.38 dB, at 2 s"
     other = curve_view(Curve("c", (1.0, 2.0), (3.1234, 4.0), "size (px)", "energy"))
     assert other is not None and other.described == "2 points; highest 4, where size (px) is 2"
+    single = curve_view(Curve("c", (1.0,), (0.5,), "time (s)", "score"))
+    assert single is not None and single.described == "1 point; highest 0.50, at 1 s"
 
 
 def test_curve_without_points_is_none() -> None:

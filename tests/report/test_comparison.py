@@ -41,6 +41,9 @@ def test_facts_that_differ_are_listed_and_the_others_counted() -> None:
     other = forensic("b", lists, shared, Fact("exif.Model", "R6", "IFD0"))
     comparison = compare(first, other)
     assert comparison.facts == (("exif.Model", "R5", "R6"), ("exif.ISO", "100", ABSENT)) and comparison.n_same == 1
+    near = forensic("d", lists, shared, Fact("exif.Model", "R5", "IFD0"))
+    assert "1 fact that differs; 2 are the same" in Page(render_comparison(first, near)).text
+    assert "2 facts that differ; 1 is the same" in Page(render_comparison(first, other)).text
     many = forensic("c", lists, *(Fact(f"key.{i}", i, "x") for i in range(MAX_FACTS + 7)))
     assert len(compare(many, other).facts) == MAX_FACTS and compare(many, other).n_left_out == 9
 
