@@ -3,9 +3,9 @@
     {dataset: {class: {split: {video: {"label": "FF-real", "frames": ["datasets/rgb/.../000.png", ...]}}}}}
 
 with one level more, the compression, for FaceForensics++. A label that ends in "real" is real, all others are fake, as
-in the benchmark's own list. Frames are found by the end of their path, below the root or a folder of it, and those that
-are not there are left out. Each frame is a row and each video a group; a frame that is listed for several splits (the
-benchmark trains on all of Celeb-DF) counts for test before dev before train.
+in the benchmark's own list. Frames are found by the end of their path, the video's folder at least, below the root or
+a folder of it, and those that are not there are left out. Each frame is a row and each video a group; a frame that is
+listed for several splits (the benchmark trains on all of Celeb-DF) counts for test before dev before train.
 """
 
 from collections.abc import Iterator
@@ -67,16 +67,24 @@ class _Place:
         self._root, self._listing = root, listing
         self._tops = ("", *(folder.name for folder in layout.folders(root)))
         self._last = ("", 0)
+        self._listed_as: dict[PurePosixPath, tuple[str, ...]] = {}
 
     def find(self, frame: str) -> str | None:
         """Return the path below the root, or None: sets are large, and people keep some of the frames only."""
         parts = tuple(p for p in PurePosixPath(frame.replace("\\", "/")).parts if p != "/")
         if ".." in parts:
             raise UsageError(f"{self._listing.name} lists {frame}, which leads out of its folder")
+        # A frame's own name is the same in every video.
+        most = max(0, len(parts) - 2)
         # What led to the last one most often leads to this one too.
-        for top, cut in (self._last, *product(self._tops, range(len(parts)))):
-            path = PurePosixPath(top, *parts[cut:])
+        for top, cut in (self._last, *product(self._tops, range(most + 1))):
+            path = PurePosixPath(top, *parts[min(cut, most) :])
             if (self._root / path).is_file():
+                if self._listed_as.setdefault(path, parts) != parts:
+                    raise UsageError(
+                        f"{self._listing.name} lists {'/'.join(self._listed_as[path])} and {frame}, and both are found"
+                        f" as {path}: keep the folders by which the list tells them apart"
+                    )
                 self._last = top, cut
                 return path.as_posix()
         self.absent = self.absent or frame

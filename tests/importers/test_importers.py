@@ -153,6 +153,27 @@ def test_deepfakebench_finds_frames_in_a_folder_that_the_list_does_not_name(tmp_
     assert list(by_path(Manifest.import_("deepfakebench", tmp_path))) == ["rgb/UADFV/fake/frames/0001/000.png"]
 
 
+def test_deepfakebench_takes_no_frame_for_that_of_another_video(tmp_path: Path) -> None:
+    touch(tmp_path, "000_003/000.png")
+    fields = {
+        f"FF-{kind}": {"train": {video: {"label": f"FF-{kind}", "frames": [f"{folder}/c23/frames/{video}/000.png"]}}}
+        for kind, video, folder in (("real", "001", "FF++/youtube"), ("DF", "000_003", "FF++/Deepfakes"))
+    }
+    (tmp_path / "FF.json").write_text(json.dumps({"FF++": fields}))
+    rows = by_path(Manifest.import_("deepfakebench", tmp_path))
+    assert {path: row["label"] for path, row in rows.items()} == {"000_003/000.png": "fake"}
+
+
+def test_deepfakebench_refuses_a_tree_in_which_two_listed_frames_are_one_file(tmp_path: Path) -> None:
+    touch(tmp_path, "fake/0001/000.png")
+    fields = {
+        name: {"test": {"0001": {"label": name, "frames": [f"D/{name}/0001/000.png"]}}} for name in ("real", "fake")
+    }
+    (tmp_path / "D.json").write_text(json.dumps({"D": fields}))
+    with pytest.raises(UsageError, match=r"D/real/0001/000\.png and D/fake/0001/000\.png, and both are found as"):
+        Manifest.import_("deepfakebench", tmp_path)
+
+
 def test_genimage_labels_nature_real_and_names_generators(tmp_path: Path) -> None:
     touch(tmp_path, "Midjourney/imagenet_midjourney/val/ai/0_midjourney_1.png")
     touch(tmp_path, "Midjourney/imagenet_midjourney/val/nature/ILSVRC2012_val_00000293.JPEG")
