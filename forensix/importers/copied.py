@@ -12,6 +12,7 @@ from forensix.importers.tables import is_utf8
 
 MAX_BYTES = 1 << 30
 """Of one medium; open_media takes far less unless its limits are raised."""
+_PART_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -29,11 +30,11 @@ class Example:
     """What else the collection says of it, by column."""
 
 
-def copy_all(examples: Iterable[Example], folder: Path, most: int | None) -> Iterator[dict[str, Any]]:
+def copy_all(examples: Iterable[Example], folder: Path, most: int | None, *, by_size: bool) -> Iterator[dict[str, Any]]:
     """Copy media to a folder and yield their rows; at most ``most`` of a label and split.
 
-    A file that is there with the size that the collection tells is not copied again, and a copy has its name only once
-    it is whole.
+    A file that is there with the same content is not copied again, or, ``by_size``, with the size that the collection
+    tells: what is far away is not read twice. A copy has its name only once it is whole.
 
     Raises
     ------
@@ -57,7 +58,7 @@ def copy_all(examples: Iterable[Example], folder: Path, most: int | None) -> Ite
             path = inside(path)
             # One that is not there is a row without a file, as in a folder: evaluations list it among their failures.
             with contextlib.suppress(FileNotFoundError):
-                _copy(example.open, example, folder / path)
+                _copy(example.open, example, folder / path, by_size=by_size)
         yield {"path": path, "label": example.label, **example.columns}
 
 
@@ -82,8 +83,15 @@ def inside(name: str) -> str:
     return path.as_posix()
 
 
-def _copy(open_: "Callable[[], contextlib.AbstractContextManager[IO[bytes]]]", example: Example, target: Path) -> None:
-    if example.size is not None and target.is_file() and target.stat().st_size == example.size:
+def _copy(
+    open_: "Callable[[], contextlib.AbstractContextManager[IO[bytes]]]",
+    example: Example,
+    target: Path,
+    *,
+    by_size: bool,
+) -> None:
+    is_as_large = example.size is not None and target.is_file() and target.stat().st_size == example.size
+    if is_as_large and (by_size or _is_same(open_, target)):
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f"{target.name}.partial")
@@ -95,6 +103,14 @@ def _copy(open_: "Callable[[], contextlib.AbstractContextManager[IO[bytes]]]", e
         with contextlib.suppress(OSError):
             partial.unlink()
         raise
+
+
+def _is_same(open_: "Callable[[], contextlib.AbstractContextManager[IO[bytes]]]", target: Path) -> bool:
+    with open_() as source, target.open("rb") as copy:
+        while (part := source.read(_PART_BYTES)) == copy.read(_PART_BYTES):
+            if not part:
+                return True
+    return False
 
 
 class _Bounded:

@@ -6,8 +6,8 @@
     Manifest.read("s3://bucket/set/manifest.csv")                    whatever fsspec opens
 
 Media are copied as they are, undecoded, to ``folder``: by default one of the source's own under ``FORENSIX_HOME``. A
-copy that is there with the same size is not made again, so what was cut off goes on. No name in a collection leads
-out of the folder.
+copy that is there with the same content, or of a URL with the same size, is not made again, so what was cut off goes
+on. No name in a collection leads out of the folder.
 """
 
 import glob
@@ -69,7 +69,8 @@ def bring(
     if most is not None and most < 1:
         raise UsageError(f"most is how many files of each label to take, at least 1, not {most}")
     target = Path(folder) if folder is not None else _own_folder(source)
-    rows = list(copy_all(_examples(source, target, media, label, split), target, most))
+    far = remote.is_url(source) and not hugging_face.is_dataset(source)
+    rows = list(copy_all(_examples(source, target, media, label, split), target, most, by_size=far))
     if not rows:
         raise UsageError(f"{_named(source)} holds no labelled media")
     return pd.DataFrame(rows), target

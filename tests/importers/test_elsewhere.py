@@ -130,6 +130,14 @@ def test_a_full_disk_leaves_what_was_brought_and_nothing_half(tmp_path: Path, mo
     assert len(again.check()) == 2
 
 
+def test_a_shard_that_was_written_anew_gets_its_own_media(tmp_path: Path) -> None:
+    for data, label in ((b"one", "real"), (b"two", "fake")):
+        shard = packed(tmp_path / "s.tar", {"0.jpg": data, "0.cls": label.encode()})
+        manifest = Manifest.read(shard, folder=tmp_path / "out")
+        assert manifest.table["label"].tolist() == [label]
+        assert manifest.paths()[0].read_bytes() == data, "the label of another file"
+
+
 def test_a_saved_hugging_face_dataset_is_read_by_the_names_of_its_classes(tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets.features")
     from datasets import Dataset, DatasetDict
