@@ -93,7 +93,7 @@ def _of_split(split: str, rows: Any, media: str | None, label: str | None) -> It
         columns = {
             name: value
             for name, value in row.items()
-            if name not in (medium, labelled, "path") and isinstance(value, str | int | float | bool)
+            if name not in (medium, labelled, "path", "label") and isinstance(value, str | int | float | bool)
         }
         data, name = _content(stored, allowed, at)
         yield Example(

@@ -176,6 +176,9 @@ def test_a_loaded_dataset_with_bare_numbers_must_be_told_and_may_not_name_files_
         Manifest.read(data, folder=tmp_path)
     manifest = Manifest.read(data, folder=tmp_path, labels={1: "real", 0: "fake"})
     assert manifest.is_fake() == [1, 0] and manifest.paths()[0].suffix == ".png"
+    both = data.rename_column("label", "truth").add_column("label", ["real", "real"])
+    named = Manifest.read(both, folder=tmp_path, label="truth", labels={1: "real", 0: "fake"})
+    assert named.is_fake() == [1, 0], "the column that was asked for"
     with pytest.raises(UsageError, match="folder="):
         Manifest.read(data)
     elsewhere = Dataset.from_dict({"image": ["/etc/hostname"], "label": [0]}, features=kinds)
