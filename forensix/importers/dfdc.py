@@ -15,10 +15,12 @@ from typing import Any
 from forensix.errors import UsageError
 from forensix.importers import layout
 
+_LISTINGS = ("metadata.json", "labels.csv")
+
 
 def rows(root: Path) -> Iterator[dict[str, Any]]:
     """Yield the videos of all parts under ``root``, which may also be one part."""
-    listings = [path for name in ("metadata.json", "labels.csv") for path in sorted(root.rglob(name))]
+    listings = [path for name in _LISTINGS for path in layout.files(root, (name,)) if path.name == name]
     if not listings:
         raise UsageError(f"DFDC has a metadata.json or a labels.csv in each part, but {root} does not")
     taken = set()

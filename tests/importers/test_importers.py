@@ -82,6 +82,14 @@ def test_dfdc_groups_fakes_with_their_original(tmp_path: Path) -> None:
         Manifest.import_("dfdc", part)
 
 
+def test_dfdc_finds_parts_that_lie_on_other_disks(tmp_path: Path) -> None:
+    touch(tmp_path / "disk", "a.mp4")
+    (tmp_path / "disk" / "metadata.json").write_text('{"a.mp4": {"label": "REAL", "split": "train"}}')
+    (tmp_path / "dfdc").mkdir()
+    (tmp_path / "dfdc" / "dfdc_train_part_0").symlink_to(tmp_path / "disk")
+    assert list(by_path(Manifest.import_("dfdc", tmp_path / "dfdc"))) == ["dfdc_train_part_0/a.mp4"]
+
+
 @pytest.mark.parametrize("videos", ["", "videos/"])
 def test_dfdc_has_a_table_of_labels_in_its_test_set(tmp_path: Path, videos: str) -> None:
     touch(tmp_path, f"test/{videos}a.mp4", f"test/{videos}b.mp4", "train/dfdc_train_part_0/c.mp4")
