@@ -120,7 +120,7 @@ def _condition_rows(
                 media = stack.enter_context(
                     degrade(media, condition.degradation, condition.strength, folder, seed=job.seed)
                 )
-            except InputError as error:
+            except Exception as error:
                 yield from (_failed(error) for _ in components)
                 return
         if condition.degradation != NONE or not job.metadata:

@@ -16,6 +16,8 @@ from forensix.errors import LimitExceeded
 
 RGB = NDArray[np.uint8]
 MOST_PIXELS = 256_000_000
+LONGEST_PX = {"JPEG": 65_500, "WEBP": 16_383}
+"""The longest side that an encoder takes."""
 
 RESAMPLING = {
     "nearest": Image.Resampling.NEAREST,
@@ -26,20 +28,35 @@ RESAMPLING = {
 }
 
 
-def _coded(rgb: RGB, **options: object) -> RGB:
+def _coded(rgb: RGB, form: str, **options: int) -> RGB:
+    longest = max(rgb.shape[:2])
+    if longest > LONGEST_PX[form]:
+        raise LimitExceeded(f"one side has {longest} px; {form} takes {LONGEST_PX[form]}")
     buffer = io.BytesIO()
-    Image.fromarray(rgb).save(buffer, **options)  # type: ignore[arg-type]
+    Image.fromarray(rgb).save(buffer, form, **options)
     return np.asarray(Image.open(buffer).convert("RGB"))
 
 
 def jpeg(rgb: RGB, quality: int, subsampling: int = 2) -> RGB:
-    """Encode as JPEG and decode; ``quality`` in [1, 100], ``subsampling`` 0 for 4:4:4, 1 for 4:2:2, 2 for 4:2:0."""
-    return _coded(rgb, format="JPEG", quality=int(quality), subsampling=subsampling)
+    """Encode as JPEG and decode; ``quality`` in [1, 100], ``subsampling`` 0 for 4:4:4, 1 for 4:2:2, 2 for 4:2:0.
+
+    Raises
+    ------
+    LimitExceeded
+        A side is longer than `LONGEST_PX`.
+    """
+    return _coded(rgb, "JPEG", quality=int(quality), subsampling=subsampling)
 
 
 def webp(rgb: RGB, quality: int) -> RGB:
-    """Encode as lossy WebP and decode; ``quality`` in [1, 100]."""
-    return _coded(rgb, format="WEBP", quality=int(quality), method=2)
+    """Encode as lossy WebP and decode; ``quality`` in [1, 100].
+
+    Raises
+    ------
+    LimitExceeded
+        A side is longer than `LONGEST_PX`.
+    """
+    return _coded(rgb, "WEBP", quality=int(quality), method=2)
 
 
 def resize(rgb: RGB, factor: float, *, resample: str = "bicubic") -> RGB:

@@ -143,6 +143,14 @@ def test_degraded_copies_score_as_the_degraded_files_do(tmp_path: Path) -> None:
         assert analyze(path, [REAL], explain=False, image_detector=detector).scores[REAL] == row.score
 
 
+def test_a_file_that_cannot_be_degraded_is_a_failure_and_the_others_are_not(tmp_path: Path) -> None:
+    listed = pictures(tmp_path, 2)
+    write_image(tmp_path / "000.png", np.zeros((70, 16_400, 3), np.uint8))
+    scores = evaluate(listed, REAL, component=Grey(), degradations={"webp": [50]}, cache=False).scores
+    assert scores["error"].notna().tolist() == [False, True, False, False]
+    assert scores["error"][1] == "one side has 16400 px; WEBP takes 16383"
+
+
 @pytest.mark.slow
 def test_degraded_sound_and_videos_score_as_the_degraded_files_do(tmp_path: Path, small_voices: Path) -> None:
     table = pd.DataFrame({"path": ["synthetic-0.wav"], "label": ["fake"]})

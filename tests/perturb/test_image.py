@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from forensix.errors import LimitExceeded
 from forensix.perturb import find, names
 from forensix.perturb import image as perturb
 
@@ -28,6 +29,12 @@ def test_every_degradation_is_pure_and_repeatable(name, picture):
 def test_lower_quality_loses_more(code, picture):
     loss = [np.abs(code(picture, q).astype(int) - picture).mean() for q in (95, 70, 20)]
     assert loss[0] < loss[1] < loss[2]
+
+
+@pytest.mark.parametrize("code", [perturb.jpeg, perturb.webp])
+def test_a_picture_that_is_longer_than_its_encoder_takes_is_told(code):
+    with pytest.raises(LimitExceeded, match=r"one side has 65501 px; \w+ takes"):
+        code(np.zeros((1, 65_501, 3), np.uint8), 90)
 
 
 def test_resize_scales_both_sides_and_never_to_nothing(picture):
