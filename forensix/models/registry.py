@@ -9,7 +9,7 @@ A component is a plain object with one verb. A package offers one with an entry 
 and ``analyze(path, spoof="my-detector")`` uses it. A component that can run elsewhere than on the processor has a
 method ``on(placement)`` that moves it and returns it. A model with a card, shipped, published or of your own, is a
 component of its card's slot by the name of the card, or by the path to it. Built components are kept, so a model is
-loaded once a process.
+loaded once a process, and anew where the card at its path has changed.
 """
 
 import os
@@ -74,7 +74,7 @@ def component_names(slot: str) -> tuple[str, ...]:
 
 
 @cache
-def _build(slot: str, name: str, placement: Placement) -> Any:
+def _build(slot: str, name: str, placement: Placement, card: str) -> Any:
     if slot in READERS and (is_place(name) or _is_hub(name) or any(card.name == name for card in list_models(slot))):
         component: Any = _read(name, slot)
     elif name in _entries(slot):
@@ -167,7 +167,12 @@ def load_component(slot: str, chosen: Any, placement: Placement = Placement()) -
     if not isinstance(chosen, str):
         return chosen
     with _building:
-        return _build(slot, chosen, placement)
+        return _build(slot, chosen, placement, _card_there(chosen))
+
+
+def _card_there(name: str) -> str:
+    """Return the card at a path as it is now, empty for a name: in one folder one model may come after another."""
+    return get_card(name).model_dump_json() if is_place(name) and not _is_hub(name) else ""
 
 
 def as_named(chosen: Any) -> Any:

@@ -146,6 +146,15 @@ def test_a_card_in_a_folder_is_a_detector_and_a_component(tmp_path: Path):
         forensix.load_detector(tmp_path / "second.json")
 
 
+def test_a_model_that_takes_the_place_of_another_is_loaded_anew(tmp_path: Path):
+    own = load_model("forensix-spoof")
+    for intercept in (1.0, 2.0):
+        calibration = own.card.calibration.model_copy(update={"intercept": intercept})
+        save_model(own.card.model_copy(update={"name": "my-own", "calibration": calibration}), own.module, tmp_path)
+        assert load_component("spoof", str(tmp_path)).card.calibration.intercept == intercept
+    assert load_component("spoof", str(tmp_path)) is load_component("spoof", str(tmp_path))
+
+
 def test_names_are_those_of_the_models():
     assert {"forensix-spoof", "aasist", "aasist-l"} <= set(component_names("spoof"))
     with pytest.raises(ModelNotFound, match="forensix-image"):
