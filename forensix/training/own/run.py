@@ -33,8 +33,9 @@ from forensix.training.own.recipe import Batch, Recipe
 from forensix.training.own.voices import Voices
 
 RECIPES: dict[str, type[Recipe]] = {one.slot: one for one in (Pictures, Voices, Faces)}
-WORK = "work"
-"""Folder in ``out`` of decoded files and the checkpoint; it is deleted when the model is there."""
+WORK = "unfinished-training"
+"""Folder in ``out`` of decoded files and the checkpoint; it is deleted when the model is there, so nobody else's may be
+called so."""
 SMOOTHING = 0.05
 JUDGED_BATCHES = 4
 EVERY = 25

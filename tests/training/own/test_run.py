@@ -57,6 +57,7 @@ def test_files_may_lie_in_another_folder_than_their_list(tmp_path: Path, capsys:
     folder = small.folder("images")
     table, listed = Manifest.read(folder).table, tmp_path / "list.csv"
     table.assign(path=[os.path.join(folder, path) for path in table["path"]]).to_csv(listed, index=False)
+    (tmp_path / "mine" / "work").mkdir(parents=True)
     command = ["train", str(listed), "--task", TASK, "--out", str(tmp_path / "mine"), "--steps", "2"]
     with pytest.raises(SystemExit, match="2"):
         main(command)
@@ -64,6 +65,7 @@ def test_files_may_lie_in_another_folder_than_their_list(tmp_path: Path, capsys:
     with pytest.raises(SystemExit, match="0"):
         main([*command, "--root", str(folder)])
     assert get_card(tmp_path / "mine").component == "image_detector"
+    assert (tmp_path / "mine" / "work").is_dir(), "a folder of the user's own"
 
 
 def test_it_learns_from_four_files_what_the_shipped_model_has_the_other_way_round(
@@ -255,7 +257,7 @@ def test_a_full_disk_ends_it_and_what_was_read_stays(tmp_path: Path, monkeypatch
     monkeypatch.setattr(material.np, "savez", full)
     with pytest.raises(OSError, match="No space left"):
         forensix.train(small.folder("images"), TASK, tmp_path / "out", steps=1)
-    left = [path.suffix for path in (tmp_path / "out" / "work").iterdir()]
+    left = [path.suffix for path in (tmp_path / "out" / run.WORK).iterdir()]
     assert left == [".npz", ".npz"]
 
 
@@ -269,7 +271,7 @@ def test_a_command_that_is_killed_goes_on_and_ends_with_the_same_weights(tmp_pat
 
     quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": os.environ | {"OMP_NUM_THREADS": "1"}}
     killed = subprocess.Popen(command("killed"), **quiet)
-    checkpoint = tmp_path / "killed" / "own" / "work" / "checkpoint.pt"
+    checkpoint = tmp_path / "killed" / "own" / run.WORK / "checkpoint.pt"
     ends = time.monotonic() + 200
     while not checkpoint.exists() and killed.poll() is None and time.monotonic() < ends:
         time.sleep(0.01)
