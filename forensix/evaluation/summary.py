@@ -89,7 +89,8 @@ def by(
 
     Where reals have values of their own for all that the fakes have, as with a gender, each value's fakes are measured
     against its own reals. Otherwise every value is measured against all reals, as generators are, so that rows differ
-    by their fakes only. ``shared_reals`` says which of the two it shall be. Fakes without a value are ``unknown``.
+    by their fakes only. ``shared_reals`` says which of the two it shall be. Fakes without a value are ``unknown``, and
+    where none has one they are measured against all reals too.
     The mean's interval is taken draw by draw: a group is drawn once for the reals and for all generators. Generators of
     which nothing was scored have a row that counts why, and are left out of the mean.
     """
@@ -100,7 +101,8 @@ def by(
         real, fake = classes(part)
         names = sorted(part.loc[part["label"] == "fake", column].unique())
         fakes = [fake[fake[column] == name] for name in names]
-        own = {*names} - {UNKNOWN} <= set(part.loc[part["label"] == "real", column])
+        known = {*names} - {UNKNOWN}
+        own = bool(known) and known <= set(part.loc[part["label"] == "real", column])
         if shared_reals or (shared_reals is None and not own):
             reals, pools = [real] * len(names), [part[(part["label"] == "real") | (part[column] == n)] for n in names]
             per_group = measured(real, fakes, key, group, n_bootstrap, seed, threshold)

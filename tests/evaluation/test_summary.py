@@ -166,6 +166,13 @@ def test_a_table_is_drawn_wide_and_stays_a_row_a_metric() -> None:
     assert repr(summary.compare(frame, n_bootstrap=20)).startswith("    ")
 
 
+def test_fakes_of_which_none_is_named_are_measured_against_all_reals() -> None:
+    frame = scores().iloc[:40]
+    named = frame.assign(generator=np.where(frame["label"] == "real", "camera", None))
+    whole = value(summary.summarise(frame, n_bootstrap=0), "auc")
+    assert value(summary.by(named, "generator", n_bootstrap=0), "auc", generator="unknown")["value"] == whole["value"]
+
+
 def test_subgroups_hold_their_own_reals_and_fakes() -> None:
     frame = scores()
     frame.loc[:9, "language"] = None
