@@ -51,11 +51,11 @@ class Material:
 
 
 def gather(
-    manifest: Manifest, groups: Sequence[str], read: Read, folder: Path, kind: str, tell: Callable[[int], None]
+    manifest: Manifest, groups: Sequence[str], read: Read, folder: Path, form: str, tell: Callable[[int], None]
 ) -> Material:
     """Decode the files of a manifest that ``folder`` lacks, and return them all.
 
-    ``kind`` tells one way of decoding from another.
+    ``form`` tells one way of decoding from another.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def gather(
     for n, (path, is_fake, group) in enumerate(zip(manifest.paths(), manifest.is_fake(), groups, strict=True)):
         tell(n)
         state = path.stat()
-        key = hashlib.sha256(f"{kind}\n{path.absolute()}\n{state.st_size}\n{state.st_mtime_ns}".encode()).hexdigest()
+        key = hashlib.sha256(f"{form}\n{path.absolute()}\n{state.st_size}\n{state.st_mtime_ns}".encode()).hexdigest()
         target = folder / f"{key[:32]}.npz"
         if not target.exists():
             _store(target, _decoded(path, read, int(key[:8], 16)))

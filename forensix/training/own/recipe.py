@@ -24,7 +24,7 @@ class Recipe(ABC):
 
     slot: ClassVar[str]
     kind: ClassVar[str]
-    """Names what `read` keeps of a file: files that were decoded for another kind are decoded anew."""
+    """Names what `read` keeps of a file."""
     degradations: ClassVar[tuple[str, ...]]
     """What held-out files are measured after, beside as they are (`forensix.perturb`), each ``name=strength``."""
     batch: ClassVar[int]
@@ -34,6 +34,11 @@ class Recipe(ABC):
 
     def __init__(self, model: LoadedModel) -> None:
         self.card, self.module = model.card, model.module
+
+    @property
+    def form(self) -> str:
+        """What tells one way of decoding from another: models of one slot may want files otherwise."""
+        return f"{self.kind} {self.card.preprocessing}"
 
     def read(self, path: Path, rng: Rng) -> Arrays:
         """Return what is kept of a file.

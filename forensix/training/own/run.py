@@ -166,7 +166,7 @@ def train(
                 groups_of(part, split.group),
                 recipe.read,
                 work,
-                recipe.kind,
+                recipe.form,
                 _part_of(tell, task, f"reading {len(part)} files {what}", len(part), *span),
             )
             for part, what, span in (

@@ -3,12 +3,13 @@
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from PIL import Image
 from skimage import data
 
-from forensix import small
+from forensix import Manifest, small
 from forensix.errors import UnsupportedMedia
 from forensix.models import LoadedModel, Output, get_card, load_detector, load_model
 from forensix.models.detector import read_out
@@ -52,6 +53,20 @@ def test_voices(tmp_path: Path) -> None:
     assert np.isfinite(recipe.logit(detector, paths[0]))
     with pytest.raises(UnsupportedMedia, match="has no sound"):
         recipe.read(small.folder("images") / "generated-0.jpg", np.random.default_rng(0))
+
+
+def test_files_that_were_decoded_for_another_model_are_decoded_anew(tmp_path: Path) -> None:
+    own = load_model("forensix-spoof")
+    manifest, loud = Manifest(pd.DataFrame({"path": ["a", "b"], "label": ["real", "fake"]}), tmp_path), []
+    for path in manifest.paths():
+        path.touch()
+    for level in (True, False):
+        plan = own.card.preprocessing | {"level": level}
+        recipe = Voices(LoadedModel(own.card.model_copy(update={"preprocessing": plan}), own.module))
+        read = (np.full(4, level),)
+        files = kept.gather(manifest, ["a", "b"], lambda *_, read=read: read, tmp_path, recipe.form, lambda _: None)
+        loud.append(bool(files.arrays(0)[0][0]))
+    assert loud == [True, False]
 
 
 def test_faces(tmp_path: Path) -> None:
