@@ -16,6 +16,9 @@ from forensix.metadata.av.collector import DEPTH, FactCollector, is_text, name4,
 from forensix.metadata.facts import Node
 
 CHUNKS = 10_000
+UNKNOWN = 0xFFFFFFFF
+"""Size of what is written to a stream, and of what is too long for the field."""
+
 INFO = {
     "ISFT": "software",
     "ITCH": "technician",
@@ -78,22 +81,24 @@ def _chunks(
             break
         kind, size = struct.unpack_from("<4sI", data, at)
         name = name4(kind).strip()
+        if size == UNKNOWN and name in ("RF64", "BW64", "data"):
+            size = _long_size(data, at, end, name, state)
         if depth == 0 and name not in ("RIFF", "RF64", "BW64"):
             facts.fact("container.after_end", {"size": end - at, "first_box": name}, "behind the RIFF chunk", at)
             break
         body, stop = at + 8, at + 8 + size
         where = f"{path}/{name}" if path else name
-        long_form = name in ("RF64", "BW64") or (state.get("long") and name == "data")
-        if name in ("RF64", "BW64"):
-            state["long"] = True
+        if depth == 0 and name == "RIFF":
+            stop = _reaches(data, at, stop, end, facts)
+        elif _is_open(data, at, end, kind, size):
+            message = f"The chunk {name} says 0 bytes, but {end - body} follow: its size was never filled in."
+            facts.problem(message, where, at, grave=False)
+            stop = end
         if stop > end:
-            if size == 0xFFFFFFFF and long_form:
-                stop = end
-            else:
-                message = f"The chunk {name} says {size} bytes, but {end - body} are there: cut off, or a wrong size."
-                streaming = size in (0xFFFFFFFF, 0x7FFFFFFF) or size >= 0x7FFFF000
-                facts.problem(message, where, at, grave=not streaming)
-                stop = end
+            message = f"The chunk {name} says {size} bytes, but {end - body} are there: cut off, or a wrong size."
+            streaming = 0x7FFFF000 <= size <= UNKNOWN
+            facts.problem(message, where, at, grave=not streaming)
+            stop = end
         children: list[Node] = []
         label = name
         if name in ("RIFF", "RF64", "BW64", "LIST") and stop - body >= 4:
@@ -106,9 +111,56 @@ def _chunks(
         if facts.counted():
             nodes.append(Node(label, at, stop - at, "", tuple(children)))
         at = stop + (stop & 1)
-    if depth == 0 and nodes and nodes[0].size < 12:
-        facts.problem("The RIFF header states a size of zero.", "RIFF", 4)
     return nodes
+
+
+def _reaches(data: Any, at: int, stop: int, end: int, facts: FactCollector) -> int:
+    """Return where the chunks of a RIFF chunk end, and tell where its header says otherwise.
+
+    Recorders write the header before they know the size, and fill it in at the end if they come to it.
+    """
+    size, place = stop - at - 8, at + 12
+    last, is_open = min(place, end), size == 0
+    for _ in range(CHUNKS):
+        if place + 8 > end or (place + 8 > stop and size):
+            break
+        kind, length = struct.unpack_from("<4sI", data, place)
+        unfilled = _is_open(data, place, end, kind, length)
+        is_open = is_open or unfilled
+        last = end if unfilled else place + 8 + length
+        place = last + (last & 1)
+    if stop > end and stop - end <= 8 and last == end:
+        message = f"The chunk RIFF says {size} bytes, but its chunks, which are whole, take {end - at - 8}."
+        facts.problem(message, "RIFF", at, grave=False)
+        return end
+    last = min(last, end)
+    if last <= stop:
+        return stop
+    message = f"The chunk RIFF says {size} bytes, but its chunks take {last - at - 8}: a wrong size."
+    facts.problem(message, "RIFF", at, grave=not is_open)
+    return last
+
+
+def _is_open(data: Any, at: int, end: int, kind: bytes, size: int) -> bool:
+    """Tell whether the size of the chunk that holds the recording was left at zero, though more than chunks follows."""
+    body = at + 8
+    if size or body >= end:
+        return False
+    if kind == b"LIST":
+        return bytes(data[body : body + 4]) == b"movi"
+    is_followed = end - body >= 8 and bytes(data[body : body + 4]).strip().isalnum()
+    return kind == b"data" and not (is_followed and body + 8 + struct.unpack_from("<I", data, body + 4)[0] <= end)
+
+
+def _long_size(data: Any, at: int, end: int, name: str, state: dict[str, Any]) -> int:
+    """Return the size that the chunk ds64 states for a chunk whose own field is too small for it."""
+    if name == "data":
+        return int(state.get("long", UNKNOWN))
+    if at + 36 > end or bytes(data[at + 12 : at + 16]) != b"ds64":
+        return UNKNOWN
+    size, samples = struct.unpack_from("<QQ", data, at + 20)
+    state["long"] = samples or UNKNOWN
+    return int(size) or UNKNOWN
 
 
 def _leaf(name: str, data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:

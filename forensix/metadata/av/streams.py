@@ -66,13 +66,13 @@ def packets(path: str, container: str, facts: FactCollector) -> None:
     options = {"protocol_whitelist": "file", "format_whitelist": demuxer}
     try:
         with av.open(path, format=demuxer, options=options, metadata_errors="replace") as opened:
-            _streams(opened, facts)
+            _streams(opened, container, facts)
     except (av.FFmpegError, OSError, ValueError, EOFError) as error:
         reason = getattr(error, "strerror", None) or str(error).replace(path, "the file")
         facts.problem(f"The streams cannot be read: {reason[:200]}.", "streams")
 
 
-def _streams(opened: Any, facts: FactCollector) -> None:
+def _streams(opened: Any, container: str, facts: FactCollector) -> None:
     times: dict[int, list[float]] = {}
     lengths: dict[int, list[float]] = {}
     keys: dict[int, list[float]] = {}
@@ -90,8 +90,10 @@ def _streams(opened: Any, facts: FactCollector) -> None:
         broken += packet.is_corrupt
         if packet.is_keyframe:
             keys.setdefault(index, []).append(at_s)
-    if broken:
-        facts.problem(f"{broken} packets are marked as damaged.", "streams")
+    # Samples have no packets: what FFmpeg marks is the last block that it cut from samples of unknown length.
+    if broken and container != "wav":
+        marked = "packet is" if broken == 1 else "packets are"
+        facts.problem(f"{broken} {marked} marked as damaged.", "streams")
     for stream in opened.streams.video:
         if is_cover(stream):
             context = stream.codec_context

@@ -12,6 +12,7 @@ import pytest
 from forensix.metadata.av import audio_signal, xiph
 from forensix.metadata.av import reader as container
 from forensix.metadata.av.collector import iso6709
+from forensix.metadata.av.riff import UNKNOWN
 from forensix.metadata.facts import Facts
 
 
@@ -183,6 +184,59 @@ def test_wav_sizes_and_info(tmp_path: Path) -> None:
     assert "cut off" in said(container.read(str(path), "wav"))
     path.write_bytes(complete + b"PK\x03\x04hidden bytes")
     assert container.read(str(path), "wav").get("container.after_end")["size"] == 16
+
+
+@pytest.mark.parametrize(
+    "sizes", [(0, 0), (36, 0), (UNKNOWN, UNKNOWN), (0x7FFFFFFF, 0x7FFFFFDB), (32040, 32000), (32044, 32000)]
+)
+def test_sizes_that_a_recorder_never_filled_in_are_no_grave_fault(tmp_path: Path, sizes: tuple[int, int]) -> None:
+    data = wav(tmp_path / "a.wav", np.sin(np.arange(16000))).read_bytes()
+    path = tmp_path / "b.wav"
+    path.write_bytes(data[:4] + struct.pack("<I", sizes[0]) + data[8:40] + struct.pack("<I", sizes[1]) + data[44:])
+    facts = container.read(str(path), "wav")
+    assert facts.problems and not any(p.grave for p in facts.problems), facts.problems
+    assert facts.get("container.data_bytes") == 32000 and facts.get("container.after_end") is None
+
+
+def test_samples_within_a_wrong_riff_size_are_not_said_to_be_missing_or_foreign(tmp_path: Path) -> None:
+    data = wav(tmp_path / "a.wav", np.sin(np.arange(16000))).read_bytes()
+    path = tmp_path / "b.wav"
+    path.write_bytes(data[:4] + struct.pack("<I", 36) + data[8:])
+    facts = container.read(str(path), "wav")
+    assert [p.message for p in facts.problems] == [
+        "The chunk RIFF says 36 bytes, but its chunks take 32036: a wrong size."
+    ]
+    assert facts.get("container.data_bytes") == 32000 and facts.get("container.after_end") is None
+
+
+def test_an_empty_recording_keeps_what_is_said_behind_it(tmp_path: Path) -> None:
+    info = b"LIST" + struct.pack("<I", 16) + b"INFOISFT" + struct.pack("<I", 4) + b"abc\0"
+    data = wav(tmp_path / "a.wav", np.zeros(0)).read_bytes() + info
+    (tmp_path / "a.wav").write_bytes(data[:4] + struct.pack("<I", len(data) - 8) + data[8:])
+    assert container.read(str(tmp_path / "a.wav"), "wav").get("container.tag.ISFT") == "abc"
+
+
+def test_the_recording_of_an_avi_that_broke_off_is_not_said_to_be_missing(tmp_path: Path) -> None:
+    data = bytearray(video(tmp_path / "a.avi").read_bytes())
+    at = data.index(b"movi") - 4
+    data[4:8] = data[at : at + 4] = bytes(4)
+    (tmp_path / "b.avi").write_bytes(data)
+    facts = container.read(str(tmp_path / "b.avi"), "avi")
+    assert not any(p.grave for p in facts.problems) and facts.get("container.after_end") is None
+
+
+@pytest.mark.parametrize("stated", [True, False])
+def test_long_wav_ends_where_its_own_sizes_say(tmp_path: Path, stated: bool) -> None:
+    data = wav(tmp_path / "a.wav", np.sin(np.arange(16000))).read_bytes()
+    info = b"LIST" + struct.pack("<I", 16) + b"INFOISFT" + struct.pack("<I", 4) + b"abc\0"
+    sizes = (32072 + 24, 32000) if stated else (0, 0)
+    head = struct.pack("<4sI4s4sIQQQI", b"RF64", UNKNOWN, b"WAVE", b"ds64", 28, *sizes, 16000, 0)
+    path = tmp_path / "b.wav"
+    path.write_bytes(head + data[12:40] + struct.pack("<I", UNKNOWN) + data[44:] + info)
+    facts = container.read(str(path), "wav")
+    assert not any(p.grave for p in facts.problems)
+    assert facts.get("container.data_bytes") == (32000 if stated else 32024)
+    assert facts.get("container.tag.ISFT") == ("abc" if stated else None)
 
 
 def test_cut_mp4_says_what_is_missing(tmp_path: Path) -> None:
