@@ -24,6 +24,7 @@ SIGNATURES = (
     (b"\x00\x00\x01\xb3", "a bare MPEG video stream"),
     (b".RMF", "a RealMedia file"),
     (b"FORM", "an AIFF file"),
+    (b"RIFX", "a RIFF file of big-endian numbers (RIFX)"),
     (b"caff", "a Core Audio file"),
     (b"#!AMR", "an AMR file"),
 )

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     import numpy as np
 
 _PLUGINS = {"jpeg": "JPEG", "png": "PNG", "tiff": "TIFF", "gif": "GIF", "webp": "WEBP", "heif": "HEIF"}
+_OR = {"tiff": ", or stored in a way that there is no decoder for"}
+"""Formats that hold pixels in more ways than are decoded here: raw files of cameras, scientific ones."""
+
 _STRIP_ROWS = 256
 LARGE_PIXELS = 60_000_000
 """A larger JPEG that is wanted small is decoded at a fraction of its size."""
@@ -99,7 +102,7 @@ def _open(source: dict[str, str], max_pixels: int) -> Image.Image:
     try:
         image = Image.open(source["path"], formats=[plugin])
     except UnidentifiedImageError as error:
-        raise BrokenMedia(f"{name} is damaged: its {slug} header cannot be read") from error
+        raise BrokenMedia(f"{name} is damaged{_OR.get(slug, '')}: its {slug} header cannot be read") from error
     except (Image.DecompressionBombError, *_DAMAGE) as error:
         raise BrokenMedia(_damage(source, error)) from error
     width, height = image.size
@@ -118,7 +121,7 @@ def _damage(source: dict[str, str], error: Exception) -> str:
     cut = isinstance(error, EOFError) or any(word in text for word in ("truncated", "end of file", "eof", "not enough"))
     if cut:
         return f"{name} is truncated: the {slug} image ends before all of its pixels"
-    return f"{name} is damaged: its {slug} image cannot be decoded"
+    return f"{name} is damaged{_OR.get(slug, '')}: its {slug} image cannot be decoded"
 
 
 def _orientation(image: Image.Image) -> int:

@@ -86,6 +86,26 @@ EXTENSIONS = {
 }
 """Extensions that a format is usually named by; a format that is not listed goes by its own name."""
 
+RAW_EXTENSIONS = {
+    "nef",
+    "nrw",
+    "cr2",
+    "arw",
+    "sr2",
+    "srf",
+    "pef",
+    "srw",
+    "dcr",
+    "kdc",
+    "erf",
+    "3fr",
+    "fff",
+    "iiq",
+    "mos",
+    "gpr",
+}
+"""Extensions of cameras' raw files that are TIFF files."""
+
 
 def suffixes(formats: Iterable[str]) -> tuple[str, ...]:
     """Return the endings of file names that formats usually have, with the dot; ``.raw`` is many things and none.

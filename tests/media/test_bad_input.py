@@ -135,6 +135,8 @@ def test_a_pdf_that_lost_its_header_is_no_plain_text() -> None:
         sniff(body, "a.mp3")
     with pytest.raises(UnsupportedMedia, match="is text, not media"):
         sniff(b"These are words.", "a.pdf")
+    with pytest.raises(UnsupportedMedia, match="is a RIFF file of big-endian numbers"):
+        sniff(b"RIFX\0\0\0\x30WAVEfmt ", "a.wav")
 
 
 def test_content_goes_before_any_name(tmp_path: Path) -> None:

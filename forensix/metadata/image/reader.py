@@ -37,6 +37,10 @@ MAX_PICTURES = 8
 BROKEN_CODE = (
     "The compressed picture data is broken: a part was changed, moved or lost, though viewers may show something."
 )
+NO_DECODER = "The pixels are stored in a way (bits, colours or compression) that there is no decoder for here."
+DECODED_TIFFS = (1, 2, 3, 4, 5, 7, 8, 32773, 32946)
+"""Compressions of TIFF that the decoder knows; raw files of cameras and scientific ones use others."""
+
 MAX_HIDDEN_BITS = 64 << 20
 DEVICE_KEYS = (
     ("xmp.aux.SerialNumber", "device.serial"),
@@ -110,6 +114,12 @@ def _strips(parts: Parts) -> None:
         parts.problems.append(Problem("The first directory names no image data (strips or tiles).", "TIFF IFD0", 0))
 
 
+def _has_pixels(parts: Parts) -> bool:
+    """Tell whether the directories of a TIFF file state a size and can be followed without a fault."""
+    stated = {f.key for f in parts.facts}
+    return {"exif.ImageWidth", "exif.ImageLength"} <= stated and not any(p.grave for p in parts.problems)
+
+
 def _decoded(data: bytes, format: str, parts: Parts) -> tuple[list[Fact], list[Problem]]:
     """Decode once and say what came of it."""
     if format == "jpeg" and not any(f.key == "jpeg.frame" for f in parts.facts):
@@ -144,6 +154,8 @@ def _decoded(data: bytes, format: str, parts: Parts) -> tuple[list[Fact], list[P
                         return facts, [Problem(BROKEN_CODE, "decoder")]
                 return facts, []
     except UnidentifiedImageError:
+        if format == "tiff" and _has_pixels(parts):
+            return [], [Problem(NO_DECODER, "decoder", grave=False, unread=True)]
         return [], [Problem("The decoder does not recognise a picture in this file.", "decoder")]
     except (
         OSError,
@@ -156,6 +168,9 @@ def _decoded(data: bytes, format: str, parts: Parts) -> tuple[list[Fact], list[P
         TypeError,
         OverflowError,
     ) as error:
+        compression = next((f.value for f in parts.facts if f.key == "exif.Compression"), 1)
+        if format == "tiff" and compression not in DECODED_TIFFS and _has_pixels(parts):
+            return [], [Problem(NO_DECODER, "decoder", grave=False, unread=True)]
         return [], [
             Problem(f"The picture cannot be decoded to its end: {str(error)[:160] or type(error).__name__}.", "decoder")
         ]

@@ -1,6 +1,7 @@
 """Facts of pictures of every format, and bad input of every format."""
 
 import random
+import struct
 import time
 import zlib
 from pathlib import Path
@@ -9,11 +10,13 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from forensix.errors import BrokenMedia
 from forensix.media import open_media
 from forensix.media.sandbox import call
 from forensix.metadata import child, reader
 from forensix.metadata.facts import FEW, Fact, Facts
 from forensix.metadata.image import gif, heif, jpeg, png, trailers, webp
+from forensix.metadata.image.reader import NO_DECODER
 from tests.making import png_chunk, write_image
 from tests.metadata import making_images as make
 
@@ -78,6 +81,22 @@ def test_the_sandbox_gives_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_a_wrong_name_is_told(tmp_path: Path) -> None:
     assert facts_of(sample("png"), "png", tmp_path, "a.jpg").get("file.extension_fits") is False
+
+
+@pytest.mark.parametrize(("name", "fits"), [("a.tif", True), ("DSC_1.NEF", True), ("a.dng", True), ("a.jpg", False)])
+def test_raw_files_of_cameras_are_tiff_files(name: str, fits: bool, tmp_path: Path) -> None:
+    assert facts_of(sample("tiff"), "tiff", tmp_path, name).get("file.extension_fits") is fits
+
+
+@pytest.mark.parametrize(("tag", "value"), [(0x0103, 52546), (0x0103, 50000), (0x0106, 32803)])
+def test_pixels_without_a_decoder_are_no_damage(tag: int, value: int, tmp_path: Path) -> None:
+    data = bytearray(make.encoded(make.gradient(), "TIFF"))
+    entry = data.index(struct.pack("<HH", tag, 3), int.from_bytes(data[4:8], "little"))
+    data[entry + 8 : entry + 10] = value.to_bytes(2, "little")
+    problems = facts_of(bytes(data), "tiff", tmp_path).problems
+    assert [(p.unread, p.grave, p.message) for p in problems] == [(True, False, NO_DECODER)]
+    with open_media(bytes(data), name="a.tif") as media, pytest.raises(BrokenMedia, match="no decoder"):
+        media.image()
 
 
 def test_png_text_and_checksum(tmp_path: Path) -> None:
