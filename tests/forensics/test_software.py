@@ -19,6 +19,9 @@ from forensix.metadata.facts import Fact
         ("Adobe Lightroom 5.3 (Macintosh)", "editor"),
         ("paint.net 4.0.9", "editor"),
         ("Snapseed 2.0", "editor"),
+        ("Xingtu iOS 14.0.0", "editor"),
+        ("DaVinci Resolve Studio 18", "editor"),
+        ("Blackmagic Design DaVinci Resolve", "editor"),
         ("Photo Mechanic 6.0", "transfer"),
         ("Adobe Bridge 2020 (Macintosh)", "transfer"),
         ("mate-screenshot", "screenshot"),
@@ -51,6 +54,10 @@ def test_known_programs(text: str, category: str) -> None:
 def test_firmware_is_no_editor(firmware: str) -> None:
     program = software.identify(firmware)
     assert program is None or program.category == "camera"
+
+
+def test_a_program_that_shares_a_word_is_not_taken_for_it() -> None:
+    assert software.identify("davinci") is None
 
 
 def test_rows_are_well_formed() -> None:
