@@ -13,8 +13,9 @@ from forensix.forensics.rules import dates
 from forensix.metadata.facts import Fact, Facts
 
 APPLE_LENS = re.compile(r"(iPhone|iPad)\b")
+APPLE = "Apple iOS"
 SAME_MAKER = {
-    "Apple iOS": ("apple",),
+    APPLE: ("apple",),
     "FUJIFILM": ("fuji", "general"),
     "Nikon": ("nikon",),
     "OLYMPUS": ("olympus", "om digital"),
@@ -59,10 +60,10 @@ def _two_cameras(facts: Facts) -> list[Finding]:
     elif lenses and maker and not maker.startswith("apple"):
         named, why = [*makes[:1], *models[:1], *lenses[:1]], "No other maker's camera has the lens of an iPhone or iPad"
     elif notes and maker and not maker.startswith(SAME_MAKER[notes[0].value]):
-        named, why = (
-            [*makes[:1], *models[:1], *notes[:1]],
-            "The maker's note begins as another maker's does",
-        )
+        named = [*makes[:1], *models[:1], *notes[:1]]
+        if notes[0].value == APPLE:
+            return [_saved_by_apple(named)]
+        why = "The maker's note begins as another maker's does"
     elif others:
         return [
             finding(
@@ -89,6 +90,18 @@ def _two_cameras(facts: Facts) -> list[Finding]:
             flags=["METADATA_ERROR"],
         )
     ]
+
+
+def _saved_by_apple(named: list[Fact]) -> Finding:
+    return finding(
+        "benign",
+        "The file of a camera carries Apple's note",
+        f"{_said(named)}. Apps on iPhones and iPads add this note when they save the picture of another camera; it is "
+        "also there where the name of the camera was written in. Ask for the camera's own file.",
+        "device",
+        "integrity",
+        facts=named,
+    )
 
 
 def _said(named: list[Fact]) -> str:

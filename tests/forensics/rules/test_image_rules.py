@@ -212,6 +212,14 @@ def test_the_note_of_another_maker(make_of: str, note: bytes, claimed: bool, tmp
     assert ("The file names two cameras" in noted(judge(data, tmp_path))) == claimed
 
 
+@pytest.mark.parametrize(("lens", "claimed"), [("XF16-50mm", "benign"), ("iPhone 13 back camera", "suspect")])
+def test_the_note_of_an_iphone_in_the_file_of_a_camera(lens: str, claimed: str, tmp_path: Path) -> None:
+    exif = [*TAKEN, (0x927C, make.UNDEFINED, b"Apple iOS\0\0\1MM"), (0xA434, make.ASCII, lens)]
+    findings = judge(with_tags((0x010F, make.ASCII, "FUJIFILM"), exif=exif), tmp_path)
+    told = {"The file of a camera carries Apple's note": "benign", "The file names two cameras": "suspect"}
+    assert {f.severity for f in findings if told.get(f.claim.claim) == f.severity} == {claimed}
+
+
 @pytest.mark.parametrize(("model", "claimed"), [("Other 5", True), ("MODEL ONE", False), ("Maker Model One", False)])
 def test_another_camera_in_xmp(model: str, claimed: bool, tmp_path: Path) -> None:
     packet = make.xmp_packet(f"tiff:Model='{model}' xmlns:tiff='http://ns.adobe.com/tiff/1.0/'")
