@@ -83,7 +83,9 @@ def _revision(fact: Fact) -> Finding:
     parts = [f"Version {index} ends at byte {record['end_offset']}; against the one before it: {record['summary']}."]
     if fonts and content:
         parts.append(f"It adds {fonts} font {'object' if fonts == 1 else 'objects'} that no earlier version uses.")
-    if content:
+    if record.get("pages_moved"):
+        parts.append(f"In it {record['pages_moved']}.")
+    elif content:
         parts.append("Stamps, page numbers and flattened forms are added so, and so are changed words.")
     if not record["in_chain"]:
         parts.append("The file's own chain of versions does not lead to it, so viewers do not see it.")

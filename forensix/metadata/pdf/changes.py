@@ -4,17 +4,19 @@ from collections import Counter
 from typing import Any
 
 from forensix.metadata.pdf.history import History, Revision
-from forensix.metadata.pdf.objects import DESCRIBED, MAX_LISTED, ROLES, View, own_role, roles
+from forensix.metadata.pdf.objects import DESCRIBED, MAX_LISTED, PAGES, ROLES, View, own_role, page_numbers, roles
 from forensix.metadata.pdf.sections import Entry
 
+MAX_PAGES = 20
 SAME_SAVE = "a second cross-reference section for the same objects, written in the same go"
 
 
 def changes(data: bytes, history: History) -> list[dict[str, Any]]:
     """Return one plain record for each revision, with what it changed against the one before.
 
-    ``roles`` counts changed objects by role, ``named`` names up to 40 of them, ``content_changed`` says whether the
-    pages themselves (their content, images or fonts) were replaced or added to.
+    ``roles`` counts changed objects by role, ``named`` names up to 40 of them, ``pages_moved`` says which pages are gone
+    or that they are in another order, ``content_changed`` whether that is so or the pages themselves (their content,
+    images or fonts) were replaced or added to.
     """
     records = []
     entries: dict[int, Entry] = {}
@@ -61,6 +63,7 @@ def changes(data: bytes, history: History) -> list[dict[str, Any]]:
             changed.append([number, role, verb])
             if len(named) < 40 and (revision.index > 1):
                 named.append(f"{verb} {role}{f' ({name})' if name else ''}, object {number}")
+        moved = _pages_moved(view, before) if before and counts["page tree"] else ""
         identifier = view.array(trailer.get("ID"))
         # A section that cannot be read tells nothing of whether it had objects.
         index_one, own = revision.index == 1, not revision.entries or _own_bytes(revision)
@@ -76,7 +79,8 @@ def changes(data: bytes, history: History) -> list[dict[str, Any]]:
                 "named": named,
                 "changed": changed[:DESCRIBED],
                 "same_save": not index_one and not own,
-                "content_changed": _content_changed(changed, known),
+                "content_changed": bool(moved) or _content_changed(changed, known),
+                "pages_moved": moved,
                 "id": [part.hex() for part in identifier if isinstance(part, bytes)][:2],
                 "summary": summary(revision.index, counts, len(changed)) if index_one or own else SAME_SAVE,
             }
@@ -97,9 +101,25 @@ def _untold(revision: Revision) -> dict[str, Any]:
         "changed": [],
         "same_save": False,
         "content_changed": False,
+        "pages_moved": "",
         "id": [],
         "summary": f"{len(revision.changed)} objects, not looked at one by one",
     }
+
+
+def _pages_moved(view: View, before: View) -> str:
+    """Say which pages the page tree no longer leads to, or that it leads to them in another order."""
+    there, here = page_numbers(before), page_numbers(view)
+    if not there or not here or max(len(there), len(here)) >= PAGES:
+        return ""
+    left = set(here)
+    gone = [str(n) for n, number in enumerate(there, 1) if number not in left]
+    if gone:
+        listed = ", ".join(gone[:MAX_PAGES]) + (" and more" if len(gone) > MAX_PAGES else "")
+        verb = "taken out" if left <= set(there) else "taken out or replaced"
+        return f"page {listed} is {verb}" if len(gone) == 1 else f"pages {listed} are {verb}"
+    old = set(there)
+    return "" if [number for number in here if number in old] == there else "the pages are in another order"
 
 
 def _own_bytes(revision: Revision) -> bool:

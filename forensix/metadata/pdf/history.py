@@ -63,7 +63,9 @@ def walk(data: bytes) -> History:
     if header is None:
         problems.append(Problem("the header %PDF is missing", "start of the file", 0))
     elif base:
-        problems.append(Problem(f"the header starts at byte {base} instead of at the first", "header", base))
+        message = f"the header starts at byte {base} instead of at the first"
+        # Web programs send blank lines before what they send.
+        problems.append(Problem(message, "header", base, grave=bool(data[:base].strip())))
     if header is not None and header.group(1) is None:
         problems.append(Problem("the header names no version", "header", base))
     linearized = _linearized(data, base)

@@ -289,6 +289,12 @@ def own_role(item: Any) -> str:
     return "annotation" if isinstance(subtype, Name) and "Rect" in item else "other object"
 
 
+def page_numbers(view: View) -> list[int]:
+    """Return the object numbers of the pages that the page tree reaches, in order."""
+    pages = _pages(view, view.dictionary(view.trailer.get("Root")))
+    return [page.number for page in pages if isinstance(page, Ref)]
+
+
 def page_count(view: View) -> int:
     """Return how many pages the page tree reaches."""
     return len(_pages(view, view.dictionary(view.trailer.get("Root"))))

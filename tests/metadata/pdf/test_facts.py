@@ -72,6 +72,39 @@ def test_each_revision_is_told_with_its_bytes_and_its_words(tmp_path: Path) -> N
     assert all(r["in_chain"] for r in rows)
 
 
+@pytest.mark.parametrize(
+    ("kids", "moved"),
+    [
+        ([0, 2], "page 2 is taken out"),
+        ([2], "pages 1, 2 are taken out"),
+        ([1, 0, 2], "the pages are in another order"),
+        ([0, 1, 2, 2], ""),
+    ],
+)
+def test_pages_that_a_later_version_leaves_out_or_moves_change_what_is_shown(
+    kids: list[int], moved: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.pdf"
+    with pikepdf.new() as document:
+        for _ in range(3):
+            document.add_blank_page()
+        document.save(path)
+    with pikepdf.open(path) as document:
+        pages, tree = [p.obj.objgen[0] for p in document.pages], document.Root.Pages.objgen[0]
+    references = " ".join(f"{pages[i]} 0 R" for i in kids)
+    body = f"<< /Type /Pages /Kids [{references}] /Count {len(kids)} >>".encode()
+    path.write_bytes(appended(path.read_bytes(), {tree: body}))
+    row = [f.value for f in pdf.read(str(path)).all("pdf.revision")][1]
+    assert row["pages_moved"] == moved and row["content_changed"] == bool(moved)
+
+
+@pytest.mark.parametrize(("before", "grave"), [(b"\r\n\n", False), (b"GIF89a", True)])
+def test_blank_lines_before_the_header_are_no_grave_fault(before: bytes, grave: bool, tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    path.write_bytes(before + path.read_bytes())
+    assert [p.grave for p in pdf.read(str(path)).problems if "header starts" in p.message] == [grave]
+
+
 @pytest.mark.parametrize("body", [b"<< /Type [1] >>", b"<< /Type << >> >>", b"<< /Type (Page) /S [1] /Subtype [1] >>"])
 def test_an_object_of_a_type_that_is_no_name_hides_no_revision(body: bytes, tmp_path: Path) -> None:
     path = page(tmp_path / "a.pdf")
