@@ -86,25 +86,35 @@ EXTENSIONS = {
 }
 """Extensions that a format is usually named by; a format that is not listed goes by its own name."""
 
-RAW_EXTENSIONS = {
-    "nef",
-    "nrw",
-    "cr2",
-    "arw",
-    "sr2",
-    "srf",
-    "pef",
-    "srw",
-    "dcr",
-    "kdc",
-    "erf",
-    "3fr",
-    "fff",
-    "iiq",
-    "mos",
-    "gpr",
+SPECIAL_EXTENSIONS = {
+    "tiff": {
+        *(
+            "nef",
+            "nrw",
+            "cr2",
+            "arw",
+            "sr2",
+            "srf",
+            "pef",
+            "srw",
+            "dcr",
+            "kdc",
+            "erf",
+            "3fr",
+            "fff",
+            "iiq",
+            "mos",
+            "gpr",
+        )
+    },
+    "jpeg": {"thm", "insp"},
+    "mp4": {"lrv", "insv", "f4v"},
+    "m4a": {"m4r"},
+    "webm": {"weba"},
+    "pdf": {"ai"},
 }
-"""Extensions of cameras' raw files that are TIFF files."""
+"""Extensions that devices and programs give files of a format that they use in a way of their own: raw files, previews,
+ringtones, drawings."""
 
 
 def suffixes(formats: Iterable[str]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import math
 from pathlib import Path, PurePath
 from typing import Any
 
-from forensix.media.sniff import EXTENSIONS, RAW_EXTENSIONS
+from forensix.media.sniff import EXTENSIONS, SPECIAL_EXTENSIONS
 from forensix.metadata.facts import Fact, Facts, Node, Problem
 
 READERS = {
@@ -75,7 +75,7 @@ def common_facts(path: Path, format: str, name: str, only_named: bool = False) -
 
         facts.append(unrecognised.fact(path, format))
     elif extension:
-        fits = extension in EXTENSIONS.get(format, {format}) or (format == "tiff" and extension in RAW_EXTENSIONS)
+        fits = extension in EXTENSIONS.get(format, {format}) | SPECIAL_EXTENSIONS.get(format, set())
         facts.append(Fact("file.extension_fits", fits, f"file name against first bytes ({format})", 0))
     return tuple(facts)
 

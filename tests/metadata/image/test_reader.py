@@ -83,9 +83,19 @@ def test_a_wrong_name_is_told(tmp_path: Path) -> None:
     assert facts_of(sample("png"), "png", tmp_path, "a.jpg").get("file.extension_fits") is False
 
 
-@pytest.mark.parametrize(("name", "fits"), [("a.tif", True), ("DSC_1.NEF", True), ("a.dng", True), ("a.jpg", False)])
-def test_raw_files_of_cameras_are_tiff_files(name: str, fits: bool, tmp_path: Path) -> None:
-    assert facts_of(sample("tiff"), "tiff", tmp_path, name).get("file.extension_fits") is fits
+@pytest.mark.parametrize(
+    ("format", "name", "fits"),
+    [
+        ("tiff", "a.tif", True),
+        ("tiff", "DSC_1.NEF", True),
+        ("tiff", "a.dng", True),
+        ("tiff", "a.jpg", False),
+        ("jpeg", "MVI_1.THM", True),
+        ("jpeg", "a.nef", False),
+    ],
+)
+def test_names_that_cameras_give_fit(format: str, name: str, fits: bool, tmp_path: Path) -> None:
+    assert facts_of(sample(format), format, tmp_path, name).get("file.extension_fits") is fits
 
 
 @pytest.mark.parametrize(("tag", "value"), [(0x0103, 52546), (0x0103, 50000), (0x0106, 32803)])
