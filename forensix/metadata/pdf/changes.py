@@ -14,8 +14,8 @@ SAME_SAVE = "a second cross-reference section for the same objects, written in t
 def changes(data: bytes, history: History) -> list[dict[str, Any]]:
     """Return one plain record for each revision, with what it changed against the one before.
 
-    ``roles`` counts changed objects by role, ``named`` names up to 40 of them, ``pages_moved`` says which pages are gone
-    or that they are in another order, ``content_changed`` whether that is so or the pages themselves (their content,
+    ``roles`` counts changed objects by role, ``named`` names up to 40 of them, ``pages_moved`` says which pages are
+    gone or that they are in another order, ``content_changed`` whether that is so or the pages (their content,
     images or fonts) were replaced or added to.
     """
     records = []
