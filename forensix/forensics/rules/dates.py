@@ -24,6 +24,9 @@ DEFAULTS = {
     (1, 1, 1): "an empty date",
 }
 CLOCK_DEFAULTS = {datetime(2002, 12, 8, 12): "what Android phones write without a clock"}
+PADDED = re.compile(r"(?<=[: ]) (?=\d)")
+"""Where some devices write a blank in place of a zero: ``2008: 5:30  9:56: 1``."""
+
 TOLERANCE_S = 120
 """Differences up to here are exposure, processing and clock reading, not evidence."""
 
@@ -43,6 +46,15 @@ class Moment:
             return None if self.offset is None else self.local - self.offset
         except OverflowError:
             return None
+
+    @property
+    def text(self) -> str:
+        """The date as the file states it, with its offset where another field says that."""
+        said = str(self.fact.value).strip()
+        if self.offset is None or _match(self.fact)[8]:  # type: ignore[index]
+            return said
+        minutes = round(self.offset.total_seconds() / 60)
+        return f"{said} {'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
 
     @property
     def name(self) -> str:
@@ -65,7 +77,7 @@ def parse(fact: Fact, *, offset: str | None = None) -> Moment | None:
     >>> parse(Fact("exif.ModifyDate", "2008:05:30 15:56:01", "IFD0")).local.isoformat()
     '2008-05-30T15:56:01'
     """
-    match = PATTERN.match(str(fact.value).strip().removeprefix("D:"))
+    match = _match(fact)
     if match is None:
         return None
     year, month, day, hour, minute, second = (int(g or 0) for g in match.groups()[:6])
@@ -78,8 +90,20 @@ def parse(fact: Fact, *, offset: str | None = None) -> Moment | None:
 
 def has_time(moment: Moment) -> bool:
     """Tell whether the text states a time of day as well."""
-    match = PATTERN.match(str(moment.fact.value).strip().removeprefix("D:"))
+    match = _match(moment.fact)
     return match is not None and match[4] is not None
+
+
+def is_no_day(fact: Fact) -> bool:
+    """Tell whether a text states a day that no calendar has, such as the 30th of February."""
+    match = _match(fact)
+    if match is None or not all(int(match[i]) for i in (1, 2, 3)):
+        return False
+    try:
+        datetime(*(int(match[i]) for i in (1, 2, 3)))
+    except ValueError:
+        return True
+    return False
 
 
 def default_name(moment: Moment) -> str | None:
@@ -143,6 +167,10 @@ def span(seconds: float) -> str:
 def stated(facts: Iterable[Fact]) -> list[Moment]:
     """Return the moments that facts state, without those that state none."""
     return [moment for fact in facts if (moment := parse(fact)) is not None]
+
+
+def _match(fact: Fact) -> re.Match[str] | None:
+    return PATTERN.match(PADDED.sub("0", str(fact.value).strip().removeprefix("D:")))
 
 
 def _offset(text: str | None) -> timedelta | None:

@@ -75,7 +75,7 @@ def rules(facts: Facts) -> list[Finding]:
 
 
 def _impossible(facts: Facts, moments: list[Moment | None]) -> list[Finding]:
-    """Return the claim on dates that contradict time itself: after now, or changed long before it was made."""
+    """Return the claim on dates that contradict time itself: no day, after now, or changed long before it was made."""
     known = [m for m in moments if m is not None]
     known += [m for key, _ in XMP if (f := facts.fact(key)) is not None and (m := dates.parse(f)) is not None]
     known = [m for m in known if not dates.default_name(m)]
@@ -84,6 +84,9 @@ def _impossible(facts: Facts, moments: list[Moment | None]) -> list[Finding]:
         if moment.local > datetime.now() + timedelta(days=1):
             sentences.append(f"{place(moment.fact)} says {moment.fact.value}, which is yet to come")
             evidence.append(moment.fact)
+    for fact in (f for key, _ in EXIF if (f := facts.fact(key)) is not None and dates.is_no_day(f)):
+        sentences.append(f"{place(fact)} says {fact.value}, and there is no such day")
+        evidence.append(fact)
     by_key = {m.name: m for m in reversed(known)}
     for earlier, later in (
         ("exif.DateTimeOriginal", "exif.ModifyDate"),
@@ -210,8 +213,8 @@ def _against_gps(facts: Facts, moments: list[Moment | None]) -> list[Difference]
 
 def _mismatch(differences: list[Difference], is_suspect: bool) -> Finding:
     words = "; ".join(
-        f"{place(d.second.fact)} says {d.second.fact.value}, {dates.span(d.seconds)} "
-        f"{'later' if d.seconds > 0 else 'earlier'} than {place(d.first.fact)} ({d.first.fact.value})"
+        f"{place(d.second.fact)} says {d.second.text}, {dates.span(d.seconds)} "
+        f"{'later' if d.seconds > 0 else 'earlier'} than {place(d.first.fact)} ({d.first.text})"
         for d in differences[:4]
     )
     is_later = all(d.second.name in CHANGED and d.seconds > 0 for d in differences)

@@ -155,9 +155,10 @@ def _trailer(facts: Facts) -> list[Finding]:
     if trailer is None:
         return []
     value = trailer.value
-    # Where a shorter file was written over a longer one, or padded, zeros come first.
+    # Where a shorter file was written over a longer one, or padded, zeros come first; web programs send line breaks.
     head = bytes.fromhex(value["head"].replace(" ", ""))
-    remains = head.startswith(bytes(16)) or (value["size"] <= len(head) and set(head) in ({0x00}, {0xFF}))
+    filled = set(head) in ({0x00}, {0xFF}) or not head.strip()
+    remains = head.startswith(bytes(16)) or (value["size"] <= len(head) and filled)
     unknown = value["kind"] == "data of no known kind"
     own = unknown and facts.fact("device.make") is not None and _is_cameras(trailer)
     harmless = value["kind"] in HARMLESS_TRAILERS or own or (remains and unknown)
@@ -208,7 +209,19 @@ def _location(facts: Facts) -> list[Finding]:
                 facts=[f for f in facts.all("exif.gps")][:10] or [block],
             )
         ]
-    if (latitude.value, longitude.value) == (0, 0) or abs(latitude.value) > 90 or abs(longitude.value) > 180:
+    if abs(latitude.value) > 90 or abs(longitude.value) > 180:
+        return [
+            finding(
+                "benign",
+                "The position in the file is none on Earth",
+                f"{place(latitude)}: {latitude.value}, {longitude.value}, but latitudes end at 90 degrees and "
+                "longitudes at 180. A device without a satellite fix wrote it, a faulty program, or somebody by hand.",
+                "location",
+                "privacy",
+                facts=[latitude, longitude],
+            )
+        ]
+    if (latitude.value, longitude.value) == (0, 0):
         return [
             finding(
                 "benign",
@@ -225,7 +238,7 @@ def _location(facts: Facts) -> list[Finding]:
         finding(
             "benign",
             "The file says where it was made",
-            f"{place(latitude)}: position {where} (degrees; north and east are positive).",
+            f"{place(latitude)}: position {where} (degrees; north and east are positive)." + _assumed(facts, latitude),
             "location",
             "privacy",
             facts=[latitude, longitude],
@@ -233,6 +246,16 @@ def _location(facts: Facts) -> list[Finding]:
             details=[("GPS_location", where)],
         )
     ]
+
+
+def _assumed(facts: Facts, latitude: Fact) -> str:
+    """Say that EXIF gives a position without its hemisphere, where it does."""
+    stated = {f.key: str(f.value).strip(" \0").upper()[:1] for f in facts.items if f.key.startswith("exif.gps.")}
+    is_exif = "exif.gps.Latitude" in stated and latitude.where.endswith("GPS tag 0x0002")
+    sides = (stated.get("exif.gps.LatitudeRef", ""), stated.get("exif.gps.LongitudeRef", ""))
+    if not is_exif or (sides[0] in ("N", "S") and sides[1] in ("E", "W")):
+        return ""
+    return " The file does not say whether that is north or south, east or west: north and east are assumed."
 
 
 def _device(facts: Facts) -> list[Finding]:

@@ -20,6 +20,7 @@ def moment(text: str, offset: str | None = None) -> dates.Moment:
         ("D:20080530155601-03'30'", "2008-05-30T15:56:01", -3.5),
         ("2008-05-30T15:56Z", "2008-05-30T15:56:00", 0),
         ("20080530", "2008-05-30T00:00:00", None),
+        ("2008: 5:30  9:56: 1", "2008-05-30T09:56:01", None),
     ],
 )
 def test_spellings(text: str, local: str, hours: float | None) -> None:
@@ -68,3 +69,16 @@ def test_defaults_have_names() -> None:
     assert "QuickTime" in dates.default_name(moment("1904-01-01 00:00:00"))
     assert "Unix" in dates.default_name(moment("1970-01-01 00:00:00"))
     assert dates.default_name(moment("2020-01-01 00:00:00")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "no_day"), [("2021:02:30 10:00:00", True), ("2020:02:29", False), ("2021:00:00", False)]
+)
+def test_a_day_that_no_calendar_has(text: str, no_day: bool) -> None:
+    assert dates.is_no_day(Fact("d", text, "x")) is no_day
+
+
+def test_a_date_is_said_with_the_offset_that_it_is_compared_with() -> None:
+    assert moment("2021:05:01 10:00:00", "+05:45").text == "2021:05:01 10:00:00 +05:45"
+    assert moment("2021:05:01 10:00:00", "-03:30").text == "2021:05:01 10:00:00 -03:30"
+    assert moment("2021-05-01T10:00:00Z").text == "2021-05-01T10:00:00Z"

@@ -22,7 +22,12 @@ def test_a_date_mismatch_needs_a_second_sign(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("changed", "severity"),
-    [("2020:01:02 03:04:06", None), ("2019:12:25 03:04:05", "suspect"), ("2093:01:02 03:04:05", "suspect")],
+    [
+        ("2020:01:02 03:04:06", None),
+        ("2019:12:25 03:04:05", "suspect"),
+        ("2093:01:02 03:04:05", "suspect"),
+        ("2021:02:30 10:00:00", "suspect"),
+    ],
 )
 def test_a_date_that_cannot_be(changed: str, severity: str | None, tmp_path: Path) -> None:
     actual = judge(with_tags((0x0132, make.ASCII, changed)), tmp_path)

@@ -23,8 +23,9 @@ def test_a_camera_original_is_not_suspected(tmp_path: Path) -> None:
     assert result(actual).red_flags == {}
 
 
-def test_a_few_bytes_of_padding_behind_a_picture_are_benign(tmp_path: Path) -> None:
-    actual = judge(with_tags() + b"\xff\xff", tmp_path)
+@pytest.mark.parametrize("tail", [b"\xff\xff", b"\n", b"\r\n\r\n"])
+def test_a_few_bytes_of_padding_behind_a_picture_are_benign(tail: bytes, tmp_path: Path) -> None:
+    actual = judge(with_tags() + tail, tmp_path)
     assert noted(actual) == []
     assert named(actual, "Data stands after the end of the content").severity == "benign"
 
@@ -171,6 +172,26 @@ def test_what_cameras_leave_at_the_end(tail: bytes | None, severity: str, tmp_pa
     # A card is written in whole sectors of 512 bytes.
     data += b"x" * (-len(data) % 512) if tail is None else tail
     assert named(judge(data, tmp_path), "Data stands after the end of the content").severity == severity
+
+
+@pytest.mark.parametrize(
+    ("gps", "claim", "words"),
+    [
+        (
+            [(2, make.RATIONAL, [95, 0, 0]), (4, make.RATIONAL, [20, 0, 0])],
+            "The position in the file is none on Earth",
+            "90",
+        ),
+        (
+            [(2, make.RATIONAL, [33, 0, 0]), (4, make.RATIONAL, [20, 0, 0])],
+            "The file says where it was made",
+            "assumed",
+        ),
+    ],
+)
+def test_positions_that_cannot_be_or_lack_a_side(gps: list[make.Tag], claim: str, words: str, tmp_path: Path) -> None:
+    data = make.jpeg(make.exif_segment(make.tiff_block(CAMERA, gps=gps)))
+    assert words in named(judge(data, tmp_path), claim).claim.explanation
 
 
 def test_a_console_is_no_camera(tmp_path: Path) -> None:
