@@ -100,7 +100,7 @@ def is_no_day(fact: Fact) -> bool:
     if match is None or not all(int(match[i]) for i in (1, 2, 3)):
         return False
     try:
-        datetime(*(int(match[i]) for i in (1, 2, 3)))
+        datetime(int(match[1]), int(match[2]), int(match[3]))
     except ValueError:
         return True
     return False
