@@ -52,14 +52,16 @@ def offset(samples: np.ndarray) -> tuple[int, float] | None:
     """Return where in 1024 samples the frames begin and how far the peak stands out, ``None`` where none does."""
     best: tuple[int, float] | None = None
     for window in windows():
-        curve = nearness(samples, window)
-        if curve is None:
+        curves = nearness(samples, window)
+        if curves is None:
             return None
-        # The curve is slow but for the grid: what stands out of its neighbourhood counts.
-        smooth = np.convolve(curve, np.ones(2 * EDGE + 1) / (2 * EDGE + 1), mode="valid")
-        rest = curve[EDGE:-EDGE] - smooth
-        heights = rest / (1.4826 * float(np.median(np.abs(rest))) + 1e-9)
+        heights = _heights(curves.mean(axis=0))
         at = int(heights.argmax())
+        # An encoder's grid is in every frame; a tone that sets in or ends is in one, where the silence beside it fits.
+        strongest = max(range(len(curves)), key=lambda i: _rest(curves[i])[at])
+        without = _heights(np.delete(curves, strongest, axis=0).mean(axis=0))
+        if without[max(0, at - PEAK) : at + PEAK + 1].max() < MIN_PEAK_TO_SPREAD / 2:
+            continue
         others = np.delete(heights, range(max(0, at - PEAK), min(FRAME, at + PEAK + 1)))
         if (
             heights[at] >= MIN_PEAK_TO_SPREAD
@@ -70,8 +72,24 @@ def offset(samples: np.ndarray) -> tuple[int, float] | None:
     return best
 
 
+def _rest(curve: np.ndarray) -> np.ndarray:
+    """Return what stands out of its neighbourhood: a curve is slow but for the grid."""
+    rest: np.ndarray = curve[EDGE:-EDGE] - np.convolve(curve, np.ones(2 * EDGE + 1) / (2 * EDGE + 1), mode="valid")
+    return rest
+
+
+def _heights(curve: np.ndarray) -> np.ndarray:
+    """Return how far each place stands out, in usual spreads."""
+    rest = _rest(curve)
+    heights: np.ndarray = rest / (1.4826 * float(np.median(np.abs(rest))) + 1e-9)
+    return heights
+
+
 def nearness(samples: np.ndarray, window: np.ndarray) -> np.ndarray | None:
-    """Return float (1024 + 2 * EDGE,): how near to nought coefficients are for frames that begin at -EDGE and on."""
+    """Return float (n, 1024 + 2 * EDGE), a row for each of the loudest frames.
+
+    It tells how near to nought the coefficients are where frames begin at -EDGE and on.
+    """
     levels = np.rint(np.asarray(samples, np.float32) * FULL_SCALE)
     n = len(levels) // FRAME - 4
     if n < 2:
@@ -81,13 +99,12 @@ def nearness(samples: np.ndarray, window: np.ndarray) -> np.ndarray | None:
     chosen = starts[np.argsort(power)[::-1][:FRAMES]]
     if power.max() < 2 * FRAME:
         return None
-    total = np.zeros(FRAME + 2 * EDGE)
-    for start in chosen:
+    curves = np.zeros((len(chosen), FRAME + 2 * EDGE))
+    for curve, start in zip(curves, chosen, strict=True):
         part = levels[start - EDGE : start + 3 * FRAME + EDGE]
-        blocks = np.lib.stride_tricks.sliding_window_view(part, 2 * FRAME)[: len(total)]
-        total -= np.log1p(np.abs(transform(blocks, window)[:, LOW:HIGH])).mean(axis=1)
-    mean: np.ndarray = total / len(chosen)
-    return mean
+        blocks = np.lib.stride_tricks.sliding_window_view(part, 2 * FRAME)[: len(curve)]
+        curve[:] = -np.log1p(np.abs(transform(blocks, window)[:, LOW:HIGH])).mean(axis=1)
+    return curves
 
 
 def transform(blocks: np.ndarray, window: np.ndarray) -> np.ndarray:

@@ -188,6 +188,16 @@ def test_sound_that_never_was_aac_has_no_grid(tmp_path: Path) -> None:
     assert not [f for f in findings if "AAC" in f.claim.claim]
 
 
+def test_dialling_tones_are_no_grid_of_an_encoder(tmp_path: Path) -> None:
+    chance = np.random.default_rng(0)
+    samples = chance.normal(0, 1e-4, 44100 * 16)
+    for at in range(0, len(samples), 11025):
+        tones = chance.choice([697, 770, 852, 941]), chance.choice([1209, 1336, 1477])
+        samples[at : at + 6615] += sum(0.3 * np.sin(2 * np.pi * f * np.arange(at, at + 6615) / 44100) for f in tones)
+    findings = claims(container.read(str(wav(tmp_path / "a.wav", samples, 44100)), "wav"))
+    assert not [f for f in findings if "AAC" in f.claim.claim or f.severity != "benign"]
+
+
 def test_sound_behind_the_sound(tmp_path: Path) -> None:
     """Two files one behind the other, and one file with a second chunk of samples."""
     noise = np.random.default_rng(0).normal(0, 0.05, 16000)
