@@ -2,6 +2,7 @@
 
 Groups stay whole. Where a manifest says ``split``, rows of ``train`` are learnt from and rows of ``dev`` shared out to
 the other two; rows of ``test`` are left for an evaluation afterwards. Where it has no rows of ``train``, all are split.
+Other names of splits are refused: whoever wrote ``Test`` would see those rows learnt from.
 """
 
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from forensix.manifest import Manifest
 from forensix.manifest_table import GROUP
 from forensix.training.folds import leave_source_out
 
+SPLITS = ("train", "dev", "test")
 N_FOLDS = 5
 """A fold of so many is measured on, another stops training; fewer folds where there are fewer groups."""
 
@@ -40,7 +42,8 @@ def deal(manifest: Manifest, group: str | None, seed: int) -> Split:
     Raises
     ------
     UsageError
-        A class is missing, or has too few groups to be in all three.
+        A class is missing, or has too few groups to be in all three; or a split has another name than `SPLITS`, or
+        shares a group with ``train``.
     """
     counts = manifest.table["label"].value_counts()
     missing = [label for label in ("real", "fake") if not counts.get(label, 0)]
@@ -50,11 +53,14 @@ def deal(manifest: Manifest, group: str | None, seed: int) -> Split:
     if column not in manifest.table:
         raise UsageError(f"there is no column {column!r} to group by; there are: {', '.join(manifest.table.columns)}")
     splits = set(manifest.table["split"].dropna()) if "split" in manifest.table else set()
+    if unknown := splits - set(SPLITS):
+        raise UsageError(f"the column 'split' names {min(map(str, unknown))!r}: name the splits {', '.join(SPLITS)}")
     if "train" in splits:
         learnt, others = manifest.where(split="train"), manifest.where(split="dev")
-        shared = set(groups_of(learnt, column)) & set(groups_of(others, column)) if len(others) else set()
-        if shared:
-            raise UsageError(f"the group {min(shared)!r} of the column {column!r} is in the splits train and dev")
+        for name in splits - {"train"}:
+            if shared := set(groups_of(learnt, column)) & set(groups_of(manifest.where(split=name), column)):
+                one = min(shared)
+                raise UsageError(f"the group {one!r} of the column {column!r} is in the splits train and {name}")
         if len(others):
             folds = _folds(others, column, 2, 2, seed)
             return Split(learnt, _part(others, folds == 1), _part(others, folds == 0), column)

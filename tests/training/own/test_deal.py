@@ -38,8 +38,17 @@ def test_splits_that_are_named_are_kept_and_the_test_rows_take_no_part() -> None
     assert split.learnt.paths() == [Path(f"{i}.jpg") for i in range(30)]
     assert set(split.stopping.table["split"]) == set(split.held_out.table["split"]) == {"dev"}
     assert len(split.stopping) + len(split.held_out) == 20
-    with pytest.raises(UsageError, match=r"'g0' .* is in the splits train and dev"):
-        deal(manifest(split=splits), None, 0)
+
+
+@pytest.mark.parametrize("other", ["dev", "test"])
+def test_a_group_on_both_sides_is_refused(other: str) -> None:
+    with pytest.raises(UsageError, match=rf"'g0' .* is in the splits train and {other}"):
+        deal(manifest(split=["train"] * 30 + [other] * 30), None, 0)
+
+
+def test_rows_of_a_split_that_is_spelled_otherwise_are_not_learnt_from() -> None:
+    with pytest.raises(UsageError, match="'split' names 'Test': name the splits train, dev, test"):
+        deal(manifest(split=["Train"] * 30 + ["Test"] * 30), None, 0)
 
 
 @pytest.mark.parametrize(
