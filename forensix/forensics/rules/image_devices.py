@@ -96,8 +96,8 @@ def _saved_by_apple(named: list[Fact]) -> Finding:
     return finding(
         "benign",
         "The file of a camera carries Apple's note",
-        f"{_said(named)}. Apps on iPhones and iPads add this note when they save the picture of another camera; it is "
-        "also there where the name of the camera was written in. Ask for the camera's own file.",
+        f"{_said(named)}. Apps on iPhones and iPads can leave this note when they save the picture of another "
+        "camera; it is also there where the name of the camera was written in. Ask for the camera's own file.",
         "device",
         "integrity",
         facts=named,
