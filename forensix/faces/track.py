@@ -103,8 +103,6 @@ def track(
     media: "Media",
     *,
     detector: FaceDetector | None = None,
-    rate_hz: float | None = None,
-    max_crops: int = MAX_CROPS,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[FaceTrack, ...]:
     """Find and follow the faces of an image or a video.
@@ -115,10 +113,6 @@ def track(
         An opened image or video; an image is a video of one frame.
     detector
         What finds and follows faces; by default the embedded MTCNN.
-    rate_hz
-        Frames looked at each second; by default `sampling.sampling_rate_hz` of the duration.
-    max_crops
-        Most crops kept of a track.
     progress
         Called with the share of the duration that was followed, in [0, 1].
 
@@ -126,30 +120,21 @@ def track(
     -------
     Tracks, most prominent first (number of detections times mean area); empty where there is no face.
     """
-    return _followed(media, detector, rate_hz, max_crops, progress)[1]
+    return _followed(media, detector, progress)[1]
 
 
-def stills(
-    media: "Media", *, detector: FaceDetector | None = None, rate_hz: float | None = None, max_crops: int = MAX_CROPS
-) -> tuple[Still, ...]:
-    """Return small pictures of the frames that `track` looked at with the same arguments, at most ``MAX_STILLS``."""
-    return _followed(media, detector, rate_hz, max_crops, None)[2]
+def stills(media: "Media", *, detector: FaceDetector | None = None) -> tuple[Still, ...]:
+    """Return small pictures of the frames that `track` looked at with the same detector, at most ``MAX_STILLS``."""
+    return _followed(media, detector, None)[2]
 
 
 _Followed = tuple[FaceDetector, tuple[FaceTrack, ...], tuple[Still, ...]]
 """The detector is kept with what it found, so that no other can come to have its id."""
 
 
-def _followed(
-    media: "Media",
-    detector: FaceDetector | None,
-    rate_hz: float | None,
-    max_crops: int,
-    progress: Callable[[float], None] | None,
-) -> _Followed:
+def _followed(media: "Media", detector: FaceDetector | None, progress: Callable[[float], None] | None) -> _Followed:
     detector = detector or mtcnn()
-    key = f"faces.track:{id(detector)}:{rate_hz}:{max_crops}"
-    return media.memo(key, lambda: _follow(media, detector, rate_hz, max_crops, progress))
+    return media.memo(f"faces.track:{id(detector)}", lambda: _follow(media, detector, progress))
 
 
 def track_frames(
@@ -214,25 +199,18 @@ def _searched(rgb: np.ndarray, detector: FaceDetector, max_side_px: int) -> Dete
     )
 
 
-def _follow(
-    media: "Media",
-    detector: FaceDetector,
-    rate_hz: float | None,
-    max_crops: int,
-    progress: Callable[[float], None] | None,
-) -> _Followed:
+def _follow(media: "Media", detector: FaceDetector, progress: Callable[[float], None] | None) -> _Followed:
     stills = Stills()
     reported = partial(_reported, stills=stills, duration_s=media.info.duration_s, progress=progress)
     if media.kind == "image":
         tracks = track_frames(
             reported(media.frames()),
             detector=detector,
-            max_crops=max_crops,
             max_side_px=IMAGE_SIDE_PX,
             measures_gaps=False,
         )
     else:
-        rate_hz = rate_hz or sampling_rate_hz(media.info.duration_s)
+        rate_hz = sampling_rate_hz(media.info.duration_s)
         apart_s = follow_s(media.info.duration_s, rate_hz)
         frames = media.frames(rate_hz=rate_hz, max_side_px=VIDEO_SIDE_PX, follow_s=apart_s)
         with closing(read_ahead(frames, _AHEAD)) as ahead:
@@ -242,7 +220,6 @@ def _follow(
                 frame_rate_hz=float(media.info.frame_rate_hz or 0.0),
                 interval_s=1 / rate_hz,
                 duration_s=media.info.duration_s,
-                max_crops=max_crops,
             )
     return detector, tracks, tuple(stills.kept)
 

@@ -254,7 +254,6 @@ class RecordingView:
     waveform: str
     duration_s: float
     heaviest: tuple[tuple[str, ...], ...]
-    frequencies: tuple[Tick, ...]
 
 
 def recording_view(recording: Recording) -> RecordingView:
@@ -273,12 +272,9 @@ def recording_view(recording: Recording) -> RecordingView:
         (span.lane, _when(span), "" if span.score is None else score_text(span.score), span.label)
         for span in recording.heaviest
     )
-    top_khz = recording.top_hz / 1000
-    ticks = tuple(Tick(100 - percent(v, 0, top_khz), f"{number_text(v)} kHz") for v in ticks_between(0, top_khz, 4)[1:])
     return RecordingView(
         timeline_view(recording.timeline),
         " ".join([*upper, *reversed(lower)]),
         recording.timeline.duration_s,
         heaviest,
-        ticks,
     )

@@ -117,7 +117,7 @@ def is_empty(fact: Fact) -> bool:
     return not re.search(r"[1-9]", str(fact.value))
 
 
-def difference(first: Moment, second: Moment, *, tolerance_s: float = TOLERANCE_S) -> Difference | None:
+def difference(first: Moment, second: Moment) -> Difference | None:
     """Return how far two moments lie apart, or ``None`` where they agree.
 
     With an offset on one side only, whole quarter hours up to 15 h are put down to the unknown time zone.
@@ -137,7 +137,7 @@ def difference(first: Moment, second: Moment, *, tolerance_s: float = TOLERANCE_
             rest = (abs(seconds) + TOLERANCE_S) % 900
             if abs(seconds) <= 15 * 3600 and rest <= 2 * TOLERANCE_S:
                 return None
-    return Difference(first, second, seconds) if abs(seconds) > tolerance_s else None
+    return Difference(first, second, seconds) if abs(seconds) > TOLERANCE_S else None
 
 
 def zone_difference(local: Moment, utc: Moment) -> Difference | None:
