@@ -1,4 +1,4 @@
-"""Fitting a linear rule on what a pretrained network says of inputs (`forensix.models.architectures.pictures.Rule`).
+"""Fitting a linear rule on what a pretrained network says of inputs (`forensix.models.architectures.logistic`).
 
 A rule is fitted by logistic regression. Where it is told which source each input is of, directions along which recorded
 sources differ from one another are penalised beside all others, as within-class covariance normalisation does it: what
@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from forensix.models.architectures.pictures import Rule
+from forensix.models.architectures.logistic import Logistic
 
 STRENGTH = 0.03
 """Inverse of the ridge penalty, for weights whose mean is 1; a third of it did worse on the folds of faces."""
@@ -34,7 +34,7 @@ ALL: tuple[Group, ...] = ((slice(None), 1.0),)
 
 @torch.no_grad()
 def fit_output(
-    rule: Rule,
+    rule: Logistic,
     output: int,
     statistics: NDArray[np.float16],
     fake: NDArray[np.bool_],

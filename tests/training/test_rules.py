@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from forensix.metrics import auc
-from forensix.models.architectures.pictures import Rule
+from forensix.models.architectures.logistic import Logistic
 from forensix.training.rules import fit_output
 
 N, WIDTH = 400, 12
@@ -19,14 +19,14 @@ def views() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return x.astype(np.float16), fake, rng.uniform(0.5, 1.5, N)
 
 
-def logits(rule: Rule, x: np.ndarray, output: int) -> np.ndarray:
+def logits(rule: Logistic, x: np.ndarray, output: int) -> np.ndarray:
     with torch.inference_mode():
         return rule(torch.from_numpy(x.astype(np.float32)))[:, output].numpy()
 
 
 def test_groups_are_fitted_apart_and_added_by_their_shares(views):
     x, fake, weights = views
-    rules = [Rule(WIDTH, 1) for _ in range(3)]
+    rules = [Logistic(WIDTH, 1) for _ in range(3)]
     first, second = slice(0, 4), slice(6, 12)
     for rule, groups in zip(rules, ([(first, 1.0)], [(second, 1.0)], [(first, 0.5), (second, 2.0)]), strict=True):
         fit_output(rule, 0, x, fake, weights, groups)
@@ -37,7 +37,7 @@ def test_groups_are_fitted_apart_and_added_by_their_shares(views):
 
 def test_a_second_output_is_fitted_as_if_it_were_alone(views):
     x, fake, weights = views
-    pair, alone = Rule(WIDTH, 2), Rule(WIDTH, 1)
+    pair, alone = Logistic(WIDTH, 2), Logistic(WIDTH, 1)
     fit_output(pair, 0, x, fake, weights)
     fit_output(pair, 1, x * 2 + 1, ~fake, weights)
     fit_output(alone, 0, x * 2 + 1, ~fake, weights)
@@ -55,7 +55,7 @@ def test_what_sets_recorded_sources_apart_counts_less(views):
     x[:, 0] += (sources == "a") * 6.0 + fake * 3.0
     spreads, told = [], []
     for given in (None, sources, np.where(fake, sources, "all")):
-        rule = Rule(WIDTH, 1)
+        rule = Logistic(WIDTH, 1)
         fit_output(rule, 0, x.astype(np.float16), fake, weights, sources=given)
         scores = logits(rule, x, 0)
         means = [scores[~fake & (sources == name)].mean() for name in "abcd"]

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from forensix.models.architectures.efficientnet import CHANNELS, STAGES, Backbone, darker, others, statistics
-from forensix.models.architectures.pictures import FAINT_GAIN, FAINT_STAGES, N_FAINT, Rule, fine_detail
+from forensix.models.architectures.logistic import Logistic
+from forensix.models.architectures.pictures import FAINT_GAIN, FAINT_STAGES, N_FAINT, fine_detail
 
 VARIANT = "lite0"
 N_PART = 2 * sum(CHANNELS[VARIANT][i] for i in STAGES)
@@ -38,7 +39,7 @@ class FaceStages(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.backbone = Backbone(VARIANT)
-        self.rule = Rule(N_STATISTICS)
+        self.rule = Logistic(N_STATISTICS, 2)
 
     def forward(self, x: Tensor) -> Tensor:
         """Return logits (batch, 2) of normalised crops or windows (batch, 3, height, width)."""

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from forensix.models.architectures.efficientnet import CHANNELS, STAGES, Backbone, statistics
+from forensix.models.architectures.logistic import Logistic
 from forensix.models.architectures.perceptrons import Perceptrons
 
 CELLS = 14
@@ -44,24 +45,6 @@ def fine_detail(x: Tensor, gain: float = DETAIL_GAIN) -> Tensor:
     return ((x - smooth) * gain).clamp(-1.0, 1.0)
 
 
-class Rule(nn.Module):
-    """A linear layer on standardised statistics."""
-
-    mean: Tensor
-    scale: Tensor
-
-    def __init__(self, n: int, n_outputs: int = 2) -> None:
-        super().__init__()
-        self.register_buffer("mean", torch.zeros(n))
-        self.register_buffer("scale", torch.ones(n))
-        self.linear = nn.Linear(n, n_outputs)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return logits (batch, outputs) of statistics (batch, n)."""
-        logits: Tensor = self.linear((x - self.mean) / self.scale)
-        return logits
-
-
 class Backbones(nn.ModuleList):
     """Networks of several variants side by side."""
 
@@ -84,7 +67,7 @@ class Head(nn.Module):
 
     def __init__(self, n: int = N_STATISTICS) -> None:
         super().__init__()
-        self.rule = Rule(n)
+        self.rule = Logistic(n, 2)
         self.perceptrons = nn.ModuleList(Perceptrons(n) for _ in (WINDOW, SQUARE))
 
     def forward(self, features: Tensor) -> Tensor:

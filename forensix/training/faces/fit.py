@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from forensix.faces.verdict import face_logit
 from forensix.models import Pooling
 from forensix.models.architectures.faces import CROP, DETAIL, FACE, FACE_DETAIL, FACE_FAINT, FAINT, HALVES, WINDOW
-from forensix.models.architectures.pictures import Rule
+from forensix.models.architectures.logistic import Logistic
 from forensix.training.faces.features import ALIKE, AS_IS, DRAWN
 from forensix.training.images.fit import domain_weights, domains
 from forensix.training.rules import DETAIL_SHARE, fit_output
@@ -74,7 +74,7 @@ def file_weights(table: pd.DataFrame) -> Rows:
     return weights
 
 
-def fit_rule(faces: Seen, pictures: Seen, held: NDArray[np.bool_]) -> Rule:
+def fit_rule(faces: Seen, pictures: Seen, held: NDArray[np.bool_]) -> Logistic:
     """Fit a rule on the faces that are not ``held`` out, and on the pictures of no source of those that are."""
     table, out = faces.table, faces.table[held]
     files = np.zeros(len(table))
@@ -89,7 +89,7 @@ def fit_rule(faces: Seen, pictures: Seen, held: NDArray[np.bool_]) -> Rule:
     parts = [(faces, faces.learnt(~held), files), (pictures, pictures.learnt(apart), windows)]
     y = np.concatenate([seen.table["fake"].to_numpy(dtype=bool)[seen.rows[learnt]] for seen, learnt, _ in parts])
     w = np.concatenate([seen.view_weights(weights, learnt) for seen, learnt, weights in parts])
-    rule = Rule(faces.statistics.shape[2])
+    rule = Logistic(faces.statistics.shape[2], 2)
     for output, groups in GROUPS.items():
         x = np.concatenate([faces.statistics[parts[0][1], output], pictures.statistics[parts[1][1], 0]])
         fit_output(rule, output, x, y, w / w.mean(), groups)
@@ -97,7 +97,7 @@ def fit_rule(faces: Seen, pictures: Seen, held: NDArray[np.bool_]) -> Rule:
 
 
 @torch.inference_mode()
-def face_logits(rule: Rule, faces: Seen, kind: int = AS_IS, *, window_share: float = WINDOW_SHARE) -> Rows:
+def face_logits(rule: Logistic, faces: Seen, kind: int = AS_IS, *, window_share: float = WINDOW_SHARE) -> Rows:
     """Return the logit of each face from its views of a kind; NaN where it has none."""
     chosen = faces.kinds == kind
     crops, windows = (

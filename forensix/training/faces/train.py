@@ -30,7 +30,7 @@ from forensix.faces import aligned, landmarks
 from forensix.faces.verdict import middle_gap
 from forensix.models import save_model
 from forensix.models.architectures.faces import FaceStages
-from forensix.models.architectures.pictures import Rule
+from forensix.models.architectures.logistic import Logistic
 from forensix.training.backbone import load_imagenet
 from forensix.training.faces import crops, features, figures, steadiness
 from forensix.training.faces.card import make_card, with_steadiness
@@ -92,7 +92,7 @@ def _judging(corpus: Path) -> Iterable[np.ndarray]:
             yield from (upright, np.ascontiguousarray(upright[:, ::-1]))
 
 
-def network_of(rule: Rule) -> FaceStages:
+def network_of(rule: Logistic) -> FaceStages:
     """Return the network that ships: the pretrained one, and the rule."""
     network = FaceStages()
     load_imagenet(network.backbone)

@@ -9,8 +9,9 @@ import torch
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
+from forensix.models.architectures.logistic import Logistic
 from forensix.models.architectures.perceptrons import Perceptrons
-from forensix.models.architectures.pictures import N_DETAIL, N_WHOLE, SQUARE, WINDOW, Head, Rule
+from forensix.models.architectures.pictures import N_DETAIL, N_WHOLE, SQUARE, WINDOW, Head
 from forensix.training.images.features import (
     ALIKE,
     ALIKE_SQUARE,
@@ -111,9 +112,9 @@ def examples(
     )
 
 
-def fit_rule(of: Examples, *, strength: float = STRENGTH) -> Rule:
+def fit_rule(of: Examples, *, strength: float = STRENGTH) -> Logistic:
     """Fit both outputs of a rule: on the whole picture, its fine and its faint detail apart, and then added."""
-    rule = Rule(of.statistics.shape[2])
+    rule = Logistic(of.statistics.shape[2], 2)
     for output, places in PLACES.items():
         sources = np.tile(of.sources, len(places))
         fit_output(rule, output, *of.views(output), GROUPS, sources=sources, strength=strength)
@@ -131,7 +132,7 @@ def fit_head(of: Examples, *, seed: int = 0) -> Head:
 
 
 @torch.inference_mode()
-def head_logits(head: Head | Rule, statistics: NDArray[np.float16], *, same: bool = False) -> NDArray[np.float64]:
+def head_logits(head: Head | Logistic, statistics: NDArray[np.float16], *, same: bool = False) -> NDArray[np.float64]:
     """Return the logit of every picture by a window and the square, as it is or encoded alike; NaN if not made."""
     places = (ALIKE, ALIKE_SQUARE) if same else (AS_IS, AS_IS_SQUARE)
     window, square = (head(torch.from_numpy(statistics[:, place].astype(np.float32))) for place in places)

@@ -14,7 +14,7 @@ from forensix.training.own.material import Arrays
 from forensix.training.own.recipe import Recipe, Rng
 from forensix.training.voice.clips import SHORTEST_S, as_int16, cut, degrade_randomly
 from forensix.training.voice.fit import Settings, levelled
-from forensix.voice.speech import RATE_HZ
+from forensix.voice.speech import RATE_HZ, as_float
 from forensix.voice.spoof import normalise, shaped, trim
 
 CLIPS = 4
@@ -53,7 +53,7 @@ class Voices(Recipe):
 
     def example(self, arrays: Arrays, size: int, rng: Rng) -> tuple[np.ndarray[Any, Any], int]:
         """Return a crop of ``size`` samples, degraded as often as shipped training does."""
-        clip = arrays[int(rng.integers(len(arrays)))].astype(np.float32) / np.float32(32768)
+        clip = as_float(arrays[int(rng.integers(len(arrays)))])
         if clip.size < size:
             clip = np.tile(clip, -(-size // clip.size))
         start = int(rng.integers(clip.size - size + 1))
@@ -86,7 +86,7 @@ def rms(samples: np.ndarray[Any, Any]) -> float:
 def _samples(media: Media) -> np.ndarray[Any, Any]:
     if media.kind not in ("audio", "video"):
         raise UnsupportedMedia(f"{media.name} is {media.kind}, which has no sound")
-    samples = media.samples().astype(np.float32) / np.float32(32768)
+    samples = as_float(media.samples())
     if not samples.any():
         raise UnsupportedMedia(f"{media.name} is silent")
     return samples

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from forensix.errors import InputNotFound
 from forensix.perturb import audio as degrade
 from forensix.training.sources import Repositories
-from forensix.voice.speech import RATE_HZ
+from forensix.voice.speech import RATE_HZ, as_float
 from forensix.voice.spoof import normalise, trim
 
 log = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ class Clips:
 
     def wave(self, row: int, version: int = 0) -> Samples:
         """Return a clip as float samples: as it is, or its degraded version from 1 to `DEGRADED`."""
-        return _as_float(self._samples(row, version))
+        return as_float(self._samples(row, version))
 
     def crop(self, row: int, version: int, size: int, at: float) -> Samples:
         """Return ``size`` samples of a clip from a place in [0, 1]; shorter clips are repeated."""
@@ -77,7 +77,7 @@ class Clips:
         if samples.size < size:
             samples = np.tile(samples, -(-size // samples.size))
         start = int(at * (samples.size - size))
-        return _as_float(samples[start : start + size])
+        return as_float(samples[start : start + size])
 
     def _samples(self, row: int, version: int) -> NDArray[np.int16]:
         part, start, length = self._spans[row]
@@ -196,7 +196,7 @@ def _degrade_part(path: Path, *, seed: int) -> Path:
         with unfinished.open("wb") as out:
             for start, length, piece in table[["start", "length", "piece"]].itertuples(index=False):
                 degraded = degrade_randomly(
-                    _as_float(clean[start : start + length]), np.random.default_rng(seed_of(seed, piece, version))
+                    as_float(clean[start : start + length]), np.random.default_rng(seed_of(seed, piece, version))
                 )
                 out.write(as_int16(normalise(degraded)).tobytes())
         unfinished.rename(_version(path, version))
@@ -241,10 +241,6 @@ def _copy(clip: Samples, rng: np.random.Generator) -> dict[str, Samples]:
 
     method = str(rng.choice(list(synthesis.METHODS)))
     return {method: synthesis.resynthesise(clip, method, rng)}
-
-
-def _as_float(samples: NDArray[np.int16]) -> Samples:
-    return samples.astype(np.float32) / np.float32(32768)
 
 
 def as_int16(samples: Samples) -> NDArray[np.int16]:
