@@ -13,6 +13,7 @@ A rejected request gets ``{"success": false, "error": "<a sentence>", "code": "<
     413  too_large
     415  unsupported_media unsupported_form
     429  rate_limited, with Retry-After
+    500  internal
     503  busy unavailable
 
 More than one machine: ``FORENSIX_DATABASE_URL`` and ``FORENSIX_STORAGE_URL`` are the same for every host. A worker is
