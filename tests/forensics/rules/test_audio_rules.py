@@ -71,6 +71,29 @@ def test_weaker_silences_and_steps_are_not_marked() -> None:
     assert pick(findings, "The background noise changes").facts[0].value == [[12.0, 30.0]]
 
 
+@pytest.mark.parametrize(
+    ("codec", "silence_s", "severity", "cut"),
+    [
+        ("pcm_s16le", 17.0, "suspect", "The format is lossless"),
+        ("pcm_s16le", 18.0, "benign", "The format is lossless"),
+        ("mp3", 17.0, "benign", "Lossy encoders cut off"),
+    ],
+)
+def test_silence_that_a_codec_or_a_gate_makes_is_not_suspected(
+    codec: str, silence_s: float, severity: str, cut: str
+) -> None:
+    items = facts(
+        ("stream.audio", {"codec": codec}),
+        ("signal.seconds", 60.0),
+        ("signal.rate_hz", 44100),
+        ("signal.cutoff_hz", 15000),
+        ("signal.silences", [[9.0, silence_s]]),
+    )
+    findings = claims(items)
+    assert pick(findings, "Digital silence inside the recording (1)").severity == severity
+    assert cut in pick(findings, "The sound holds nothing above").claim.explanation
+
+
 def test_joined_mp3(tmp_path: Path) -> None:
     first = sound(tmp_path / "a.mp3", "libmp3lame").read_bytes()
     path = tmp_path / "b.mp3"
