@@ -6,7 +6,6 @@ local time of an unknown place. Nothing is concluded from the date of the file o
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -162,11 +161,6 @@ def span(seconds: float) -> str:
         if seconds >= 2 * size or (seconds >= size and size < 86400):
             return f"{seconds / size:.1f}".removesuffix(".0") + f" {name}"
     return f"{seconds:.0f} seconds"
-
-
-def stated(facts: Iterable[Fact]) -> list[Moment]:
-    """Return the moments that facts state, without those that state none."""
-    return [moment for fact in facts if (moment := parse(fact)) is not None]
 
 
 def _match(fact: Fact) -> re.Match[str] | None:
