@@ -267,3 +267,12 @@ def test_prepared_place_is_no_broken_signature(tmp_path: Path) -> None:
     body = b"<< /Type /Sig /SubFilter /adbe.pkcs7.detached /ByteRange %s /Contents %s >>" % (ranges, value)
     path.write_bytes(appended(data, {900: body}))
     assert pick(findings_of(path), "prepared but never made").severity == "benign"
+
+
+@pytest.mark.parametrize(("size", "is_more"), [(900, False), (1000, True)])
+def test_a_signature_that_could_not_be_read_is_suspect(size: int, is_more: bool) -> None:
+    value = {"error": "no CMS", "byte_range": [0, 100, 200, 700], "covered_to": 900}
+    items = (Fact("file.size", size, "file", 0), Fact("pdf.signature.unread", value, "dictionary", 40))
+    (finding,) = pdf_signatures.rules(Facts("pdf", "pdf", items))
+    assert (finding.severity, finding.claim.claim) == ("suspect", "A signature is there but cannot be checked")
+    assert ("bytes of the file lie behind" in finding.claim.explanation) is is_more
