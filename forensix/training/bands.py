@@ -9,14 +9,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from forensix.metrics import auc, bootstrap_interval, decided, inconclusive_band, supported
-from forensix.metrics.bands import FAKE_BELOW
 from forensix.models import Measurement, ModelCard
 
 AS_IT_IS = "as it is"
 ABOUT = "whole files of {n} repositories that training never saw, on which the bounds were set"
 VIDEO = "video"
-CONFIDENCE = 0.9
-"""With which few videos show that no more fakes lie below a bound than may."""
 
 
 def with_band(
@@ -63,39 +60,23 @@ def with_band(
 def with_video_band(card: ModelCard, scored: pd.DataFrame, command: str, *, about: str = ABOUT) -> ModelCard:
     """Return the card with bounds for videos, and with what they decide, where its own are of pictures.
 
-    ``about`` is as `with_band` takes it. A bound stays only where it is shown to mean something, and videos are called
-    fake no sooner than pictures. So few lie below the lower one as to show that of all fakes no more do than may.
+    ``about`` is as `with_band` takes it. The upper bound stays only where it is shown to mean something, and videos are
+    called fake no sooner than pictures. None is called real: the generated ones that were scored come from few
+    repositories and show people alone.
     """
-    low, high = _band(scored, fake_below=shown_below(int((scored["label"] == "fake").sum())))
-    band = supported(*_known(scored), (min(low, card.threshold), max(high, card.threshold)))
+    band = supported(*_known(scored), (0.0, max(_band(scored)[1], card.threshold)))
     about = f"{about.format(n=scored['repo'].nunique())}, videos"
     kept = tuple(one for one in card.measured if one.command != command or ", videos" not in one.data)
     measured = (*kept, *_measured(scored, band, about, command))
     return card.model_copy(update={"inconclusive_video": band, "measured": measured})
 
 
-def shown_below(n: int) -> float:
-    """Return the share of ``n`` fakes that may lie below a bound for at most `FAKE_BELOW` of all to lie there.
-
-    The interval is that of Clopper and Pearson, one-sided, with a confidence of `CONFIDENCE`; too few show nothing, and
-    none may lie there.
-
-    >>> round(74 * shown_below(74))
-    3
-    """
-    from scipy.stats import beta
-
-    counts = np.arange(n)
-    n_shown = int(np.count_nonzero(beta.ppf(CONFIDENCE, counts + 1, n - counts) <= FAKE_BELOW))
-    return max(0, n_shown - 1) / n
-
-
 def _known(scored: pd.DataFrame) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     return (scored["label"] == "fake").to_numpy(), scored["score"].to_numpy(dtype=np.float64)
 
 
-def _band(scored: pd.DataFrame, *, fake_below: float = FAKE_BELOW) -> tuple[float, float]:
-    return inconclusive_band(*_known(scored), scored["condition"].tolist(), fake_below=fake_below)
+def _band(scored: pd.DataFrame) -> tuple[float, float]:
+    return inconclusive_band(*_known(scored), scored["condition"].tolist())
 
 
 def _measured(scored: pd.DataFrame, band: tuple[float, float], about: str, command: str) -> list[Measurement]:

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from forensix.models import get_card
-from forensix.training.bands import AS_IT_IS, shown_below, with_band, with_video_band
+from forensix.training.bands import AS_IT_IS, with_band, with_video_band
 
 NAME = "forensix-face"
 COMMAND = "python -m train --list faces.csv"
@@ -63,12 +63,10 @@ def test_a_card_of_pictures_gets_bounds_of_videos_and_keeps_its_own():
     videos = table().assign(score=lambda t: (t["score"] - 0.1).clip(0, 1))
     once = with_video_band(card, videos, "videos")
     low, high = with_video_band(once, videos, "videos").inconclusive_video
-    assert 0 < low < card.threshold == high and once.inconclusive == card.inconclusive
+    assert low == 0 and card.threshold == high and once.inconclusive == card.inconclusive
     assert [one for one in once.measured if one.command == COMMAND] == [
         one for one in card.measured if one.command == COMMAND
     ]
-    fakes = videos[videos["label"] == "fake"]["score"]
-    assert (fakes <= low).mean() <= shown_below(len(fakes)) < 0.1 < (fakes <= low + 0.1).mean()
     figures = [one for one in with_video_band(once, videos, "videos").measured if one.command == "videos"]
     assert len(figures) == 10 and all("videos" in one.data for one in figures), "said once, for either condition"
     chance = videos.assign(score=np.random.default_rng(3).uniform(0, 1, len(videos)))

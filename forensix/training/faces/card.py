@@ -31,7 +31,8 @@ LOOKS = (
     "corpus and of the list were scored once more, at five weights around the one that the folds gave. How steady "
     "faces of videos are was weighed in after some sixty variants of it on the folds; clips of the list and the corpus "
     "were then scored once more. There it raised a recorded face that hardly moves by 3.3 and called it fake, after "
-    "which what it may add was bounded by what the folds can show, and both were scored again."
+    "which what it may add was bounded by what the folds can show, and both were scored again. Once GIFs, in which no "
+    "face is judged, were left out of training, both were scored once more."
 )
 LIMITS = (
     "It tells faces that were generated whole from photographed ones, above all those of diffusion models; portraits "

@@ -46,6 +46,8 @@ SCREENED_PX = 48
 SMALL_PX = 256
 """Short side of the small version."""
 PICTURES = ("image",)
+NOT_JUDGED = "gif"
+"""The kind of files in which an analysis judges no face: they hold too few colours."""
 AREA_PX = 448
 """Side of what is kept around a face as it lies in its picture, to draw windows from."""
 SCALED_QUALITY = 92
@@ -83,8 +85,10 @@ def items(table: pd.DataFrame) -> pd.DataFrame:
     A row's ``short_px``, where the list has such a column and it is not 0, is what the picture's shorter side is scaled
     down to before the face is cut.
 
-    Cells of no class, and those that repeat a still, keep their label; a still counts as a picture.
+    Cells of no class, and those that repeat a still, keep their label; a still counts as a picture. Files in which an
+    analysis judges no face (`NOT_JUDGED`) are left out.
     """
+    table = table[table["kind"] != NOT_JUDGED]
     rows: list[dict[Any, Any]] = []
     for row in table.to_dict("records"):
         if row["label"] != "grid":

@@ -51,6 +51,11 @@ def test_a_grid_becomes_its_cells_and_its_stills_are_pictures():
     assert table.area.tolist() == [(0, 0, 0.5, 1), (0.5, 0, 1, 1)] and table.name.nunique() == 2
 
 
+def test_files_in_which_no_face_is_judged_are_not_learnt_from():
+    rows = [{**ROW, "path": f"x.{kind}", "kind": kind, "label": "fake"} for kind in ("gif", "mp4")]
+    assert faces_crops.items(pd.DataFrame(rows)).path.tolist() == ["x.mp4"]
+
+
 def test_moments_are_spread_over_a_video():
     file = io.BytesIO()
     with av.open(file, "w", format="matroska") as container:
