@@ -1,10 +1,12 @@
-"""Recorded or made faces: EfficientNet-Lite0 read at several depths, and one linear layer on its stages' statistics.
+"""Recorded or made faces: EfficientNet-Lite0 read at several depths, and linear layers on its stages' statistics.
 
 The network of `pictures` with one backbone, which looks at its input, at the input's fine detail and at its faint
-detail. The layer has two outputs: the first is for upright crops of faces (`forensix.faces.align`), the second for
-windows around them as they lie in the picture (`forensix.faces.crop.window`). Statistics are taken of the darker and of
-the brighter half of the places apart, since cameras and generators differ in either in another way, and in a crop also
-of the face and of its surroundings.
+detail. There are two outputs: the first is for upright crops of faces (`forensix.faces.align`), the second for windows
+around them as they lie in the picture (`forensix.faces.crop.window`). Statistics are taken of the darker and of the
+brighter half of the places apart, since cameras and generators differ in either in another way, and in a crop also of
+the face and of its surroundings. Each family of generators has a linear layer of its own for either output, which gives
+how many times as likely the input is made by one of them as recorded, with the family's share of all that are made:
+these are added.
 """
 
 import torch
@@ -29,22 +31,24 @@ FAINT, FACE_FAINT = (
 N_STATISTICS = 7 * N_PART + 3 * N_FAINT
 CROP, WINDOW = 0, 1
 """Which output is for what."""
+ALL_OTHERS, STYLEGAN = 0, 1
+"""Families of generators."""
+N_FAMILIES = 2
 MIDDLE, RADII = (0.50, 0.53), (0.23, 0.31)
 """Where the face lies in an upright crop: an ellipse, across and down, as shares of the side."""
 
 
 class FaceStages(nn.Module):
-    """A pretrained network and a rule on what it says."""
+    """A pretrained network and a rule for each family on what it says."""
 
     def __init__(self) -> None:
         super().__init__()
         self.backbone = Backbone(VARIANT)
-        self.rule = Logistic(N_STATISTICS, 2)
+        self.rule = Logistic(N_STATISTICS, 2 * N_FAMILIES)
 
     def forward(self, x: Tensor) -> Tensor:
         """Return logits (batch, 2) of normalised crops or windows (batch, 3, height, width)."""
-        logits: Tensor = self.rule(self.statistics(x))
-        return logits
+        return added(self.rule(self.statistics(x)))
 
     def statistics(self, x: Tensor) -> Tensor:
         """Return what the rule reads of crops or windows, (batch, `N_STATISTICS`)."""
@@ -56,6 +60,11 @@ class FaceStages(nn.Module):
             face = [ellipse(stage) for stage in maps]
             parts += [statistics(maps, masks) for masks in (None, face, others(face))]
         return torch.cat(parts, 1)
+
+
+def added(logits: Tensor) -> Tensor:
+    """Return the log-odds of all families (n, 2), from those of one after the other, (n, 2 * `N_FAMILIES`)."""
+    return torch.logsumexp(logits.reshape(len(logits), N_FAMILIES, 2), 1)
 
 
 def ellipse(stage: Tensor) -> Tensor:

@@ -32,16 +32,17 @@ LOOKS = (
     "faces of videos are was weighed in after some sixty variants of it on the folds; clips of the list and the corpus "
     "were then scored once more. There it raised a recorded face that hardly moves by 3.3 and called it fake, after "
     "which what it may add was bounded by what the folds can show, and both were scored again. Once GIFs, in which no "
-    "face is judged, were left out of training, both were scored once more."
+    "face is judged, were left out of training, both were scored once more, and again with a rule of its own for "
+    "portraits by StyleGAN, which the folds asked for."
 )
 LIMITS = (
     "It tells faces that were generated whole from photographed ones, above all those of diffusion models; portraits "
-    "by StyleGAN are found less often, and hardly where they were scaled down. Of swapped faces and of faces put "
-    "together by hand it sees hardly more than chance, of lip-sync little more: most of what it looks at is recorded. "
-    "In videos few made faces lie above its bound, most of them generated or driven as a whole. Recorded faces that "
-    "hardly move, or lie under a smoothing filter, can score higher in a video. No score says that a face is "
-    "untouched. It names no type of manipulation. Kinds of photographs that training lacked, studio portraits and "
-    "strong retouching can raise the score."
+    "by StyleGAN score higher than photographs, but seldom reach the bound where they were scaled down. Of swapped "
+    "faces and of faces put together by hand it sees hardly more than chance, of lip-sync little more: most of what it "
+    "looks at is recorded. In videos few made faces lie above its bound, most of them generated or driven as a whole. "
+    "Recorded faces that hardly move, or lie under a smoothing filter, can score higher in a video. No score says that "
+    "a face is untouched. It names no type of manipulation. Kinds of photographs that training lacked, studio "
+    "portraits and strong retouching can raise the score."
 )
 LICENCE = (
     "Apache-2.0 for code, the pretrained weights and the rule; most repositories of the training faces state no "
@@ -91,7 +92,8 @@ def make_card(
     card = ModelCard(
         name="forensix-face",
         component="face_classifier",
-        summary="Generated or recorded faces: a pretrained network at several depths, of crops by parts and windows.",
+        summary="Generated or recorded faces: a pretrained network at several depths, of crops by parts and windows, "
+        "with a rule of its own for StyleGAN's portraits.",
         architecture="faces",
         preprocessing={
             "size_px": ALIGNED_PX,

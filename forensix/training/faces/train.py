@@ -29,13 +29,13 @@ from PIL import Image
 from forensix.faces import aligned, landmarks
 from forensix.faces.verdict import middle_gap
 from forensix.models import save_model
-from forensix.models.architectures.faces import FaceStages
+from forensix.models.architectures.faces import N_FAMILIES, FaceStages
 from forensix.models.architectures.logistic import Logistic
 from forensix.training.backbone import load_imagenet
 from forensix.training.faces import crops, features, figures, steadiness
 from forensix.training.faces.card import make_card, with_steadiness
 from forensix.training.faces.clips import files_of
-from forensix.training.faces.fit import HeldOut, Seen, fit_rule, held_out
+from forensix.training.faces.fit import HeldOut, Seen, fit_rule, held_out, joined
 from forensix.training.faces.lists import Origin, list_faces
 from forensix.training.faces.steadiness import Steady
 from forensix.training.folds import leave_source_out
@@ -142,7 +142,9 @@ def train(origin: Origin, work: Path, out: Path, *, log: Log = print) -> None:
     card = make_card(table, prepared.held, prepared.steady, learnt_from(faces, prepared.pictures), COMMAND)
     figures.print_figures(table, with_steadiness(card.calibration, prepared.held.as_is, prepared.steady), card)
     out.mkdir(parents=True, exist_ok=True)
-    save_model(card, network_of(fit_rule(faces, prepared.pictures, np.zeros(len(table), dtype=bool))), out, half=True)
+    nothing = np.zeros(len(table), dtype=bool)
+    rules = [fit_rule(faces, prepared.pictures, nothing, family) for family in range(N_FAMILIES)]
+    save_model(card, network_of(joined(rules, prepared.held.units)), out, half=True)
     log("done")
 
 

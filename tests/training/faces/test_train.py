@@ -8,10 +8,12 @@ import pytest
 import torch
 from skimage.data import astronaut
 
+from forensix.calibration import Calibration
 from forensix.faces import track_frames
 from forensix.media import Frame
 from forensix.models import Steadiness, save_model
 from forensix.models.architectures.faces import (
+    ALL_OTHERS,
     CROP,
     DETAIL,
     FACE,
@@ -19,19 +21,34 @@ from forensix.models.architectures.faces import (
     FAINT,
     N_PART,
     N_STATISTICS,
+    STYLEGAN,
     WINDOW,
+    added,
     build,
 )
 from forensix.training.faces import crops, features
 from forensix.training.faces.card import make_card
-from forensix.training.faces.fit import WINDOW_SHARE, Seen, face_logits, file_weights, fit_rule, held_out
+from forensix.training.faces.fit import (
+    SHARES,
+    WINDOW_SHARE,
+    Seen,
+    face_logits,
+    file_weights,
+    fit_rule,
+    held_out,
+    joined,
+    view_logits,
+)
 from forensix.training.faces.steadiness import Steady
 from forensix.training.images import cache
 
 N = 240
 REPOS = 12
+TOOLS = ("tool", "StyleGAN")
 TELLING = np.arange(N_STATISTICS) % N_PART < 40
 """Statistics that differ by class."""
+ALL = np.ones(3 * N, dtype=bool)
+NOTHING = np.zeros(N, dtype=bool)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +107,7 @@ def seen(*, stills: bool = True, seed: int = 0) -> Seen:
             "name": [str(i) for i in range(N)],
             "label": np.where(fake, "fake", "real"),
             "method": np.where(fake, "face_synthesis", "none"),
-            "made_by": np.where(fake, [f"tool {i // 2 % REPOS}" for i in range(N)], ""),
+            "made_by": np.where(fake, [f"{TOOLS[i // 4 % 2]} {i // 2 % REPOS}" for i in range(N)], ""),
             "fake": fake,
             "static": np.arange(N) % 4 < 2 if stills else True,
             "gap": rng.normal(0.1, 0.2, N) + 0.1 * fake,
@@ -127,18 +144,20 @@ def test_rules_learn_from_other_sources_and_what_is_held_out_is_told_apart_by_th
     poisoned = replace(pictures, statistics=pictures.statistics.copy())
     shared = pictures.table["made_by"].isin(faces.table.loc[held, "made_by"]).to_numpy() & fake
     poisoned.statistics[shared[pictures.rows]] = 9
-    one, other = (face_logits(fit_rule(faces, given, held), faces) for given in (pictures, poisoned))
-    np.testing.assert_array_equal(one, other)
+    for family in (ALL_OTHERS, STYLEGAN):
+        one, other = (view_logits(fit_rule(faces, given, held, family), faces, ALL) for given in (pictures, poisoned))
+        np.testing.assert_array_equal(one, other)
 
 
 def test_either_view_has_a_rule_of_its_own_and_either_counts() -> None:
     faces, pictures = seen(), seen(stills=False, seed=1)
     swapped = replace(faces, statistics=faces.statistics.copy())
     swapped.statistics[:, WINDOW, TELLING] *= -1
-    rule = fit_rule(swapped, replace(pictures, statistics=pictures.statistics * -1), np.zeros(N, dtype=bool))
+    rule = fit_rule(swapped, replace(pictures, statistics=pictures.statistics * -1), NOTHING, ALL_OTHERS)
     by_crop, by_window = rule.linear.weight[:, TELLING].detach().numpy().mean(axis=1)
     assert by_crop > 0 > by_window
-    logits = [face_logits(rule, swapped, window_share=share) for share in (0.0, WINDOW_SHARE)]
+    views = view_logits(rule, swapped, ALL)
+    logits = [face_logits(views, swapped, window_share=share) for share in (0.0, WINDOW_SHARE)]
     alone = rule(torch.from_numpy(swapped.statistics[::3, CROP].astype(np.float32)))[:, CROP].detach().numpy()
     np.testing.assert_allclose(logits[0], alone, rtol=1e-5)
     assert np.abs(logits[1] - logits[0]).min() > 0
@@ -148,6 +167,25 @@ def test_either_view_has_a_rule_of_its_own_and_either_counts() -> None:
     assert not weight[CROP, DETAIL].any() and weight[WINDOW, DETAIL].all()
     assert not weight[CROP, FAINT].any() and weight[CROP, FACE_FAINT].all()
     assert not weight[WINDOW, FACE_FAINT].any() and weight[WINDOW, FAINT].all()
+
+
+def test_a_family_with_traces_of_its_own_has_a_rule_of_its_own_and_the_odds_of_all_are_added() -> None:
+    faces, pictures = seen(), seen(stills=False, seed=1)
+    pictures.table["repo"] = "b/" + pictures.table["repo"]
+    by_style = {
+        name: data.table["made_by"].str.startswith("StyleGAN").to_numpy()
+        for name, data in (("faces", faces), ("pictures", pictures))
+    }
+    for name, data in (("faces", faces), ("pictures", pictures)):
+        data.statistics[np.ix_(by_style[name][data.rows], range(data.statistics.shape[1]), TELLING)] *= -1
+    rules = [fit_rule(faces, pictures, NOTHING, family) for family in (ALL_OTHERS, STYLEGAN)]
+    signs = [rule.linear.weight[CROP, TELLING].mean() for rule in rules]
+    assert signs[ALL_OTHERS] > 0 > signs[STYLEGAN]
+    units = [[Calibration(slope=0.5, intercept=0.1)] * 2, [Calibration(slope=0.2, intercept=-0.3)] * 2]
+    x = torch.from_numpy(faces.statistics[:5, CROP].astype(np.float32))
+    odds = [SHARES[i] * torch.exp(units[i][0].slope * rule(x) + units[i][0].intercept) for i, rule in enumerate(rules)]
+    with torch.inference_mode():
+        torch.testing.assert_close(added(joined(rules, units)(x)), torch.log(odds[0] + odds[1]), rtol=1e-3, atol=1e-3)
 
 
 def test_the_card_tells_pictures_and_clips_apart_and_calls_nothing_untouched(tmp_path) -> None:
