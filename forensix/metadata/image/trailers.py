@@ -12,6 +12,7 @@ KINDS = (
     (b"\x7fELF", "a Linux program"), (b"<?php", "a PHP script"), (b"<script", "a script"), (b"SEFH", "Samsung trailer"),
 )  # fmt: skip
 
+UNKNOWN = "data of no known kind"
 SOI = b"\xff\xd8"
 PREVIEW = "0x01"
 """How the type of a smaller copy of the picture begins; others are maps of light and depth, and further views."""
@@ -39,7 +40,8 @@ def read(data: bytes, parts: Parts) -> None:
     if not rest:
         return
     stripped = rest.strip(b"\0\r\n ") if rest.strip(b"\xff") else b""
-    if len(stripped) < len(rest) // 20 or rest.count(b"\0") > 0.98 * len(rest):
+    is_filled = len(stripped) < len(rest) // 20 or rest.count(b"\0") > 0.98 * len(rest)
+    if is_filled and kind(stripped) == UNKNOWN:
         parts.nodes.append(Node("padding", start, len(rest)))
         parts.facts.append(Fact("jpeg.padding", len(rest), "after EOI", start))
     else:
@@ -68,4 +70,4 @@ def kind(data: bytes) -> str:
         return "a video (motion photo)"
     if b"SEFT" in data[-64:] or b"Image_UTC_Data" in data[:64] or b"MotionPhoto_Data" in data[:4096]:
         return "a Samsung trailer"
-    return next((name for start, name in KINDS if data.startswith(start)), "data of no known kind")
+    return next((name for start, name in KINDS if data.startswith(start)), UNKNOWN)

@@ -60,6 +60,7 @@ def test_truncation_is_told() -> None:
     ("tail", "kind"),
     [
         (b"PK\x03\x04" + bytes(range(60)), "a ZIP archive"),
+        (b"PK\x03\x04" + bytes(500), "a ZIP archive"),
         (make.jpeg(), "a JPEG"),
         (b"\x13\x57" * 40, "data of no known kind"),
     ],
