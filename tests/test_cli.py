@@ -251,6 +251,8 @@ def test_a_run_that_is_asked_to_end_keeps_what_was_done(
         time.sleep(10)
         yield Report(input=inputs[1], name=inputs[1])
 
+    # Whoever started the tests with nohup left SIGHUP ignored.
+    signal.signal(number, signal.SIG_DFL)
     monkeypatch.setattr("forensix.batch.analyze_many", first_then_ended)
     page, folder = tmp_path / "all.html", tmp_path / "out"
     command = ("analyze", "a.wav", "b.wav", "--quiet", "--html", str(page), "--output", str(folder))
