@@ -174,7 +174,7 @@ def _silent(media: Media, samples: NDArray[Any], *, transcribed: bool) -> Outcom
         result=VoiceResult(class_name="no_speech", transcript="" if transcribed else None),
         score=None,
         summary=heard,
-        notes=tuple(_level_notes(*peak_of(samples))),
+        notes=tuple(_level_notes(*peak_of(samples), heard=False)),
     )
 
 
@@ -268,17 +268,18 @@ def _table(voices: Sequence[_Voice], spoof: Any, words: Transcript | None, damag
     return Table("Speakers", columns, tuple(rows))
 
 
-def _level_notes(peak: float, at_peak: float) -> Iterator[str]:
+def _level_notes(peak: float, at_peak: float, *, heard: bool = True) -> Iterator[str]:
     """Yield what is said of a recording that is too loud, or too quiet, to hear all of it.
 
-    ``at_peak`` is the share of samples at their peak, of the speech where there is any.
+    ``at_peak`` is the share of samples at their peak: of the speech, or where none was ``heard`` of all.
     """
     if 0 < peak < QUIET_PEAK:
         below_db = -20 * np.log10(peak)
         yield f"The loudest sample lies {below_db:.0f} dB under full scale: speech so quiet is missed in part or whole."
-    elif at_peak >= CLIPPED_SHARE:
+    elif at_peak >= (CLIPPED_SHARE if heard else DAMAGED_SHARE):
         too_far = ", too much to call a voice recorded" if at_peak >= DAMAGED_SHARE else ", and the score less sure"
-        yield f"{100 * at_peak:.2g} % of what is heard lies at the peak: the recording is clipped or damaged{too_far}."
+        share = f"{float(f'{100 * at_peak:.2g}'):g} % of {'the speech' if heard else 'the recording'}"
+        yield f"{share} lies at the peak: the recording is clipped or damaged{too_far if heard else ''}."
 
 
 def _notes(segments: Sequence[Segment], voices: Sequence[_Voice], words: Transcript | None) -> tuple[str, ...]:

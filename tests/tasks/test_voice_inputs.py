@@ -27,6 +27,7 @@ def analysed(folder: Path, samples: np.ndarray, rate_hz: int = RATE) -> forensix
 
 
 T_S = np.arange(5 * RATE) / RATE
+CLIPPED = "the recording is clipped or damaged"
 NO_VOICE = {
     "silence": np.zeros(len(T_S), np.int16),
     "noise": (3000 * np.random.default_rng(0).normal(size=len(T_S))).astype(np.int16),
@@ -41,6 +42,8 @@ NO_VOICE = {
 def test_what_is_no_voice_is_not_judged(name: str, tmp_path: Path) -> None:
     report = analysed(tmp_path, NO_VOICE[name])
     assert report.verdicts == {TASK: "no_speech"} and report.scores == {TASK: None}
+    level = [f"100 % of the recording lies at the peak: {CLIPPED}."] if name == "direct current" else []
+    assert list(report.outcomes[TASK].notes) == level
 
 
 @pytest.mark.parametrize(("factor", "said"), [(2e-4, "dB under full scale: speech so quiet"), (1e30, "at the peak")])
