@@ -4,15 +4,15 @@ The network of `pictures` with one backbone, which looks at its input, at the in
 detail. There are two outputs: the first is for upright crops of faces (`forensix.faces.align`), the second for windows
 around them as they lie in the picture (`forensix.faces.crop.window`). Statistics are taken of the darker and of the
 brighter half of the places apart, since cameras and generators differ in either in another way, and in a crop also of
-the face and of its surroundings. Each family of generators has a linear layer of its own for either output, which gives
-how many times as likely the input is made by one of them as recorded, with the family's share of all that are made:
-these are added.
+the face and of its surroundings. Each family of generators has a linear layer of its own for either output (see
+`families`).
 """
 
 import torch
 from torch import Tensor, nn
 
 from forensix.models.architectures.efficientnet import CHANNELS, STAGES, Backbone, darker, others, statistics
+from forensix.models.architectures.families import N_FAMILIES, added, by_family
 from forensix.models.architectures.logistic import Logistic
 from forensix.models.architectures.pictures import FAINT_GAIN, FAINT_STAGES, N_FAINT, fine_detail
 
@@ -31,9 +31,6 @@ FAINT, FACE_FAINT = (
 N_STATISTICS = 7 * N_PART + 3 * N_FAINT
 CROP, WINDOW = 0, 1
 """Which output is for what."""
-ALL_OTHERS, STYLEGAN = 0, 1
-"""Families of generators."""
-N_FAMILIES = 2
 MIDDLE, RADII = (0.50, 0.53), (0.23, 0.31)
 """Where the face lies in an upright crop: an ellipse, across and down, as shares of the side."""
 
@@ -48,7 +45,7 @@ class FaceStages(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Return logits (batch, 2) of normalised crops or windows (batch, 3, height, width)."""
-        return added(self.rule(self.statistics(x)))
+        return added(by_family(self.rule(self.statistics(x))))
 
     def statistics(self, x: Tensor) -> Tensor:
         """Return what the rule reads of crops or windows, (batch, `N_STATISTICS`)."""
@@ -60,11 +57,6 @@ class FaceStages(nn.Module):
             face = [ellipse(stage) for stage in maps]
             parts += [statistics(maps, masks) for masks in (None, face, others(face))]
         return torch.cat(parts, 1)
-
-
-def added(logits: Tensor) -> Tensor:
-    """Return the log-odds of all families (n, 2), from those of one after the other, (n, 2 * `N_FAMILIES`)."""
-    return torch.logsumexp(logits.reshape(len(logits), N_FAMILIES, 2), 1)
 
 
 def ellipse(stage: Tensor) -> Tensor:

@@ -2,9 +2,10 @@
 
 The smaller network looks three times: at the picture, at what `fine_detail` leaves of it, where the traces of a
 generator's last layers are not hidden by things, and with its first stages at the same amplified so much that the
-faintest of it shows and the rest is cut off: noise of a sensor, and smoothness where there is none. A linear layer and
-small networks judge the statistics together, once for windows at native resolution and once for the middle square
-scaled down. As mean and deviation (see `efficientnet`) are sums over space, so is what moves a logit:
+faintest of it shows and the rest is cut off: noise of a sensor, and smoothness where there is none. Linear layers, one
+for each family of generators (see `families`), judge the statistics together, once for windows at native resolution and
+once for the middle square scaled down; small networks judge them beside the layer of all others than StyleGAN. As mean
+and deviation (see `efficientnet`) are sums over space, so is what moves a logit:
 `PictureClassifier.evidence` returns what each place adds.
 """
 
@@ -16,6 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from forensix.models.architectures.efficientnet import CHANNELS, STAGES, Backbone, statistics
+from forensix.models.architectures.families import ALL_OTHERS, N_FAMILIES, STYLEGAN, added, by_family
 from forensix.models.architectures.logistic import Logistic
 from forensix.models.architectures.perceptrons import Perceptrons
 
@@ -63,23 +65,29 @@ class Backbones(nn.ModuleList):
 
 
 class Head(nn.Module):
-    """A rule and small networks on what the pretrained networks say, for windows and for squares."""
+    """Rules and small networks on what the pretrained networks say, for windows and for squares."""
 
     def __init__(self, n: int = N_STATISTICS) -> None:
         super().__init__()
-        self.rule = Logistic(n, 2)
+        self.rule = Logistic(n, 2 * N_FAMILIES)
         self.perceptrons = nn.ModuleList(Perceptrons(n) for _ in (WINDOW, SQUARE))
 
     def forward(self, features: Tensor) -> Tensor:
         """Return logits (batch, 2) of statistics (batch, n)."""
+        return added(self.families(features))
+
+    def families(self, features: Tensor) -> Tensor:
+        """Return what each family's rule says of statistics (batch, n), (batch, `N_FAMILIES`, 2)."""
         votes = torch.stack([network(features).mean(1) for network in self.perceptrons], 1)
-        logits: Tensor = self.rule(features) + votes
-        return logits
+        logits = by_family(self.rule(features))
+        return torch.stack([logits[:, ALL_OTHERS] + votes, logits[:, STYLEGAN]], 1)
 
     def slope(self, features: Tensor, output: int) -> Tensor:
         """Return by how much each statistic moves a logit there, (batch, n)."""
         network: Any = self.perceptrons[output]
-        slope: Tensor = self.rule.linear.weight[output] / self.rule.scale + network.slope(features)
+        shares = self.families(features)[:, :, output].softmax(1)
+        of_rules = shares @ (self.rule.linear.weight[output::2] / self.rule.scale)
+        slope: Tensor = of_rules + shares[:, ALL_OTHERS, None] * network.slope(features)
         return slope
 
 

@@ -8,7 +8,6 @@ Still pictures and clips weigh the same in all, and in either both classes and w
 pictures of anything, at half the weight of all faces, bring what few faces show: more generators and more cameras.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +19,6 @@ from forensix.calibration import Calibration, fit_platt
 from forensix.faces.verdict import face_logit
 from forensix.models import Pooling
 from forensix.models.architectures.faces import (
-    ALL_OTHERS,
     CROP,
     DETAIL,
     FACE,
@@ -28,12 +26,12 @@ from forensix.models.architectures.faces import (
     FACE_FAINT,
     FAINT,
     HALVES,
-    N_FAMILIES,
-    STYLEGAN,
     WINDOW,
 )
+from forensix.models.architectures.families import ALL_OTHERS, N_FAMILIES, STYLEGAN
 from forensix.models.architectures.logistic import Logistic
 from forensix.training.faces.features import ALIKE, AS_IS, DRAWN
+from forensix.training.families import Units, of_family
 from forensix.training.images.fit import domain_weights, domains
 from forensix.training.rules import DETAIL_SHARE, fit_output
 
@@ -50,8 +48,6 @@ GROUPS = {
 """What is fitted for each output apart and then added: see `forensix.training.rules.fit_output`."""
 SMALL_STILLS, SMALL_CLIPS = 20, 4
 """Sources of fewer files count less."""
-NAMED = "StyleGAN"
-"""What the names of those that make portraits of that family have in common."""
 SHARES = {ALL_OTHERS: 0.7, STYLEGAN: 0.3}
 """Of all made faces, before one was looked at: with 0.2 for the latter the folds' pictures were told less well; with
 0.4 they were told as well, and clips less well."""
@@ -93,16 +89,6 @@ def file_weights(table: pd.DataFrame) -> Rows:
             counted = domain_weights(domains(part), part["fake"].to_numpy(dtype=bool), small=small)
             weights[own] = counted / counted.sum()
     return weights
-
-
-def of_family(table: pd.DataFrame, family: int) -> NDArray[np.bool_]:
-    """Return which files of a table a family's rule learns from: its own, and recorded ones.
-
-    Clips of any maker are among all others.
-    """
-    fake, static = table["fake"].to_numpy(dtype=bool), np.asarray(table.get("static", True), dtype=bool)
-    own = table["made_by"].str.contains(NAMED, regex=False).to_numpy(dtype=bool) & fake & static
-    return np.asarray(own | (~fake & static) if family == STYLEGAN else ~own, dtype=bool)
 
 
 def fit_rule(faces: Seen, pictures: Seen, held: NDArray[np.bool_], family: int) -> Logistic:
@@ -161,8 +147,7 @@ class HeldOut:
     """Scaled and encoded alike; NaN where that was not computed."""
     crops: Rows
     """By its crops alone."""
-    units: tuple[tuple[Calibration, ...], ...] = ()
-    """What turns the logit of each family and output into its log-odds."""
+    units: Units = ()
 
 
 def held_out(faces: Seen, pictures: Seen, folds: NDArray[np.int64]) -> HeldOut:
@@ -189,17 +174,3 @@ def _unit(faces: Seen, files: NDArray[np.bool_], views: Rows) -> Calibration:
     part = files & faces.table["static"].to_numpy(dtype=bool)
     table = faces.table[part]
     return fit_platt(_pooled(views, faces, AS_IS)[part], table["fake"], weights=file_weights(table))
-
-
-@torch.no_grad()
-def joined(rules: Sequence[Logistic], units: Sequence[Sequence[Calibration]]) -> Logistic:
-    """Return the rules of all families as one, whose logits are log-odds with each family's share."""
-    whole = Logistic(len(rules[0].mean), 2 * len(rules))
-    whole.mean[:], whole.scale[:] = rules[0].mean, rules[0].scale
-    for family, (rule, of_outputs) in enumerate(zip(rules, units, strict=True)):
-        for at, unit in enumerate(of_outputs):
-            weights = rule.linear.weight[at] / rule.scale
-            shift = rule.linear.bias[at] + weights @ (whole.mean - rule.mean)
-            whole.linear.weight[2 * family + at] = unit.slope * weights * whole.scale
-            whole.linear.bias[2 * family + at] = unit.slope * shift + unit.intercept + np.log(SHARES[family])
-    return whole.eval()

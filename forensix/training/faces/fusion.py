@@ -268,7 +268,7 @@ def train(origin: Origin, work: Path, out: Path, *, log: faces_train.Log = print
         raise UsageError(f"there is no {kept}: python -m forensix.training.images.videos makes it")
     videos = pd.read_csv(kept, keep_default_na=False)
     prepared = images_train.prepare(origin.of_pictures, work, seed=old.seed or 0, log=log)
-    heads = images_train.fold_heads_of(prepared, seed=old.seed or 0)
+    heads, _ = images_train.fold_heads_of(prepared, seed=old.seed or 0)
     raw = images_fit.held_out(heads, prepared.statistics, prepared.folds)
     of_faces = faces_train.prepare(origin, work, log=log)
     table, held = of_faces.faces.table, of_faces.held

@@ -29,15 +29,17 @@ from PIL import Image
 from forensix.faces import aligned, landmarks
 from forensix.faces.verdict import middle_gap
 from forensix.models import save_model
-from forensix.models.architectures.faces import N_FAMILIES, FaceStages
+from forensix.models.architectures.faces import FaceStages
+from forensix.models.architectures.families import N_FAMILIES
 from forensix.models.architectures.logistic import Logistic
 from forensix.training.backbone import load_imagenet
 from forensix.training.faces import crops, features, figures, steadiness
 from forensix.training.faces.card import make_card, with_steadiness
 from forensix.training.faces.clips import files_of
-from forensix.training.faces.fit import HeldOut, Seen, fit_rule, held_out, joined
+from forensix.training.faces.fit import SHARES, HeldOut, Seen, fit_rule, held_out
 from forensix.training.faces.lists import Origin, list_faces
 from forensix.training.faces.steadiness import Steady
+from forensix.training.families import in_units, side_by_side
 from forensix.training.folds import leave_source_out
 from forensix.training.images.cache import difference_hash, near_any
 from forensix.training.images.train import training_pictures
@@ -144,7 +146,9 @@ def train(origin: Origin, work: Path, out: Path, *, log: Log = print) -> None:
     out.mkdir(parents=True, exist_ok=True)
     nothing = np.zeros(len(table), dtype=bool)
     rules = [fit_rule(faces, prepared.pictures, nothing, family) for family in range(N_FAMILIES)]
-    save_model(card, network_of(joined(rules, prepared.held.units)), out, half=True)
+    rule = side_by_side(rules)
+    in_units(rule, prepared.held.units, SHARES)
+    save_model(card, network_of(rule), out, half=True)
     log("done")
 
 

@@ -9,9 +9,12 @@ import torch
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
+from forensix.calibration import Calibration, fit_platt
+from forensix.models.architectures.families import ALL_OTHERS, N_FAMILIES, STYLEGAN
 from forensix.models.architectures.logistic import Logistic
 from forensix.models.architectures.perceptrons import Perceptrons
 from forensix.models.architectures.pictures import N_DETAIL, N_WHOLE, SQUARE, WINDOW, Head
+from forensix.training.families import Units, in_units, of_family, side_by_side
 from forensix.training.images.features import (
     ALIKE,
     ALIKE_SQUARE,
@@ -38,6 +41,8 @@ PLACES = {WINDOW: (AS_IS, *DRAWN), SQUARE: (AS_IS_SQUARE, *DRAWN_SQUARE, *DRAWN_
 """Of each output the crops that it learns from."""
 STEPS = 1_600
 """Of the small networks; half as many did as well, a quarter as many worse."""
+SHARES = {ALL_OTHERS: 0.85, STYLEGAN: 0.15}
+"""Of all generated pictures, before one was looked at: 0.1 and 0.2 for the latter told the folds' pictures as well."""
 GRAPHICS_SHARE = 0.03
 """Of the weight of all that no generator made: with 0.06 and more the folds' pictures were told less well."""
 
@@ -121,14 +126,35 @@ def fit_rule(of: Examples, *, strength: float = STRENGTH) -> Logistic:
     return rule.eval()
 
 
-def fit_head(of: Examples, *, seed: int = 0) -> Head:
-    """Fit a rule, see `fit_rule`, and small networks beside it, which start from ``seed``."""
-    head = Head(of.statistics.shape[2])
-    head.rule = fit_rule(of)
-    for output, network in enumerate(head.perceptrons):
-        assert isinstance(network, Perceptrons)
-        fit_perceptrons(network, *of.views(output), steps=STEPS, seed=seed)
+def fit_head(
+    table: pd.DataFrame, statistics: NDArray[np.float16], graphics: NDArray[np.float16], *, seed: int = 0
+) -> Head:
+    """Fit a rule for each family, see `fit_rule`, and small networks beside that of all others.
+
+    What each says are logits of its own: see `log_odds`. The networks start from ``seed``.
+    """
+    head, rules = Head(statistics.shape[2]), []
+    for family in range(N_FAMILIES):
+        files = of_family(table, family)
+        of = examples(table[files], statistics[files], graphics)
+        rules.append(fit_rule(of))
+        if family == ALL_OTHERS:
+            for output, network in enumerate(head.perceptrons):
+                assert isinstance(network, Perceptrons)
+                fit_perceptrons(network, *of.views(output), steps=STEPS, seed=seed)
+    head.rule = side_by_side(rules)
     return head.eval()
+
+
+@torch.no_grad()
+def log_odds(head: Head, units: Units) -> Head:
+    """Return the head with logits that are log-odds of all families, changed in place."""
+    in_units(head.rule, units, SHARES)
+    for unit, network in zip(units[ALL_OTHERS], head.perceptrons, strict=True):
+        assert isinstance(network, Perceptrons)
+        for parameter in network.vote.parameters():
+            parameter.mul_(unit.slope)
+    return head
 
 
 @torch.inference_mode()
@@ -156,12 +182,35 @@ def fold_heads(
     graphics: NDArray[np.float16],
     *,
     seed: int = 0,
-) -> dict[int, Head]:
-    """Return a head for each fold, fitted without its sources and with all graphics."""
-    return {
-        int(fold): fit_head(examples(table[folds != fold], statistics[folds != fold], graphics), seed=seed)
+) -> tuple[dict[int, Head], Units]:
+    """Return a head for each fold, fitted without its sources and with all graphics, and what makes their log-odds."""
+    heads = {
+        int(fold): fit_head(table[folds != fold], statistics[folds != fold], graphics, seed=seed)
         for fold in np.unique(folds)
     }
+    units = _units(heads, table, statistics, folds)
+    return {fold: log_odds(head, units) for fold, head in heads.items()}, units
+
+
+@torch.inference_mode()
+def _units(
+    heads: Mapping[int, Head], table: pd.DataFrame, statistics: NDArray[np.float16], folds: NDArray[np.int64]
+) -> Units:
+    """Return the calibration of what each family's rule says of windows and of squares that it did not see."""
+    logits = np.empty((len(folds), N_FAMILIES, 2))
+    for fold, head in heads.items():
+        held = folds == fold
+        for output, place in ((WINDOW, AS_IS), (SQUARE, AS_IS_SQUARE)):
+            of_fold = head.families(torch.from_numpy(statistics[held, place].astype(np.float32)))
+            logits[held, :, output] = of_fold[:, :, output].numpy()
+
+    def of(family: int) -> tuple[Calibration, ...]:
+        files = of_family(table, family)
+        fake = table["fake"].to_numpy(dtype=bool)[files]
+        weights = domain_weights(domains(table[files]), fake)
+        return tuple(fit_platt(logits[files, family, output], fake, weights=weights) for output in (WINDOW, SQUARE))
+
+    return tuple(of(family) for family in range(N_FAMILIES))
 
 
 def held_out(heads: Mapping[int, Head], statistics: NDArray[np.float16], folds: NDArray[np.int64]) -> HeldOut:

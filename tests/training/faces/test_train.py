@@ -13,7 +13,6 @@ from forensix.faces import track_frames
 from forensix.media import Frame
 from forensix.models import Steadiness, save_model
 from forensix.models.architectures.faces import (
-    ALL_OTHERS,
     CROP,
     DETAIL,
     FACE,
@@ -21,11 +20,10 @@ from forensix.models.architectures.faces import (
     FAINT,
     N_PART,
     N_STATISTICS,
-    STYLEGAN,
     WINDOW,
-    added,
     build,
 )
+from forensix.models.architectures.families import ALL_OTHERS, STYLEGAN, added, by_family
 from forensix.training.faces import crops, features
 from forensix.training.faces.card import make_card
 from forensix.training.faces.fit import (
@@ -36,10 +34,10 @@ from forensix.training.faces.fit import (
     file_weights,
     fit_rule,
     held_out,
-    joined,
     view_logits,
 )
 from forensix.training.faces.steadiness import Steady
+from forensix.training.families import in_units, side_by_side
 from forensix.training.images import cache
 
 N = 240
@@ -185,7 +183,9 @@ def test_a_family_with_traces_of_its_own_has_a_rule_of_its_own_and_the_odds_of_a
     x = torch.from_numpy(faces.statistics[:5, CROP].astype(np.float32))
     odds = [SHARES[i] * torch.exp(units[i][0].slope * rule(x) + units[i][0].intercept) for i, rule in enumerate(rules)]
     with torch.inference_mode():
-        torch.testing.assert_close(added(joined(rules, units)(x)), torch.log(odds[0] + odds[1]), rtol=1e-3, atol=1e-3)
+        rule = side_by_side(rules)
+        in_units(rule, units, SHARES)
+        torch.testing.assert_close(added(by_family(rule(x))), torch.log(odds[0] + odds[1]), rtol=1e-3, atol=1e-3)
 
 
 def test_the_card_tells_pictures_and_clips_apart_and_calls_nothing_untouched(tmp_path) -> None:

@@ -10,10 +10,12 @@ import pytest
 import torch
 from PIL import Image
 
+from forensix.calibration import Calibration
 from forensix.errors import UsageError
 from forensix.metrics import auc
 from forensix.models import Output, save_model
 from forensix.models.architectures import pictures as architecture
+from forensix.models.architectures.families import ALL_OTHERS, STYLEGAN
 from forensix.models.architectures.pictures import SQUARE, WINDOW
 from forensix.synthetic.crops import SIDE_PX, SQUARE_PX, STEP_PX
 from forensix.training.images import attribution
@@ -233,29 +235,50 @@ def test_a_rule_is_the_same_for_both_outputs_where_both_see_the_same(prepared):
 
 def held_out(prepared, statistics=None):
     of = prepared if statistics is None else replace(prepared, statistics=statistics)
-    return images_fit.held_out(images.fold_heads_of(of, seed=0), of.statistics, of.folds)
+    heads, _ = images.fold_heads_of(of, seed=0)
+    return images_fit.held_out(heads, of.statistics, of.folds)
 
 
 def test_held_out_logits_come_from_heads_that_did_not_see_the_fold(prepared):
     held = held_out(prepared)
     assert images_fit.fold_aucs(prepared.table, held.as_is, prepared.folds).min() > 0.7
     changed = prepared.statistics.copy()
-    changed[prepared.folds == 0] = -changed[prepared.folds == 0]
-    again = held_out(prepared, changed)
+    changed[prepared.folds == 0] *= 2
+    heads, units = images.fold_heads_of(replace(prepared, statistics=changed), seed=0)
+    again = images_fit.held_out(heads, changed, prepared.folds)
     # What is held out does not move the head that judges it, and does move the heads that judge the others.
-    kept = prepared.folds != 0
-    head = images_fit.fit_head(images_fit.examples(prepared.table[kept], prepared.statistics[kept], NO_GRAPHICS))
-    assert again.as_is[prepared.folds == 0] == pytest.approx(images_fit.head_logits(head, changed)[prepared.folds == 0])
+    out = prepared.folds == 0
+    head = images_fit.fit_head(prepared.table[~out], prepared.statistics[~out], NO_GRAPHICS)
+    assert again.as_is[out] == pytest.approx(images_fit.head_logits(images_fit.log_odds(head, units), changed)[out])
     assert not np.allclose(again.as_is[prepared.folds == 1], held.as_is[prepared.folds == 1])
 
 
-def test_a_head_adds_small_networks_to_the_rule_and_has_one_answer_for_a_seed(prepared):
-    x, y = prepared.statistics, prepared.fake
-    head, again, other = (images_fit.fit_head(evenly(x, y), seed=seed) for seed in (0, 0, 1))
-    rule = images_fit.head_logits(images_fit.fit_rule(evenly(x, y)), x)
-    added, same, another = (images_fit.head_logits(one, x) - rule for one in (head, again, other))
-    assert np.array_equal(added, same) and not np.allclose(added, another)
-    assert np.corrcoef(added, rule)[0, 1] > 0.5 and auc(y, added) > 0.8
+def test_a_head_has_one_answer_for_a_seed(prepared):
+    heads = (images_fit.fit_head(prepared.table, prepared.statistics, NO_GRAPHICS, seed=seed) for seed in (0, 0, 1))
+    first, same, other = (images_fit.head_logits(head, prepared.statistics) for head in heads)
+    assert np.array_equal(first, same) and not np.allclose(first, other)
+
+
+def test_a_family_is_told_by_traces_of_its_own_and_the_odds_of_all_are_added(prepared):
+    style = prepared.table["made_by"].str.startswith("StyleGAN").to_numpy()
+    statistics = prepared.statistics.copy()
+    # What tells all others from photographs is the other way round in StyleGAN's.
+    statistics[style] *= -1
+    head = images_fit.fit_head(prepared.table, statistics, NO_GRAPHICS)
+    x = torch.from_numpy(statistics[:, images_features.AS_IS].astype(np.float32))
+    raw = head.families(x)[:, :, WINDOW].detach().numpy()
+    real = ~prepared.fake
+    for family, own in ((ALL_OTHERS, prepared.fake & ~style), (STYLEGAN, style)):
+        counted = own | real
+        assert auc(own[counted], raw[counted, family]) > 0.9
+    assert raw[style, ALL_OTHERS].mean() < raw[real, ALL_OTHERS].mean(), "by the others' rule it is missed"
+    units = ((Calibration(slope=0.5, intercept=0.1),) * 2, (Calibration(slope=0.2, intercept=-0.3),) * 2)
+    odds = sum(
+        images_fit.SHARES[family] * np.exp(unit.slope * raw[:, family] + unit.intercept)
+        for family, (unit, _) in enumerate(units)
+    )
+    logits = images_fit.log_odds(head, units)(x)[:, WINDOW].detach().numpy()
+    np.testing.assert_allclose(logits, np.log(odds), rtol=1e-3, atol=1e-3)
 
 
 def test_fine_detail_is_learnt_apart_and_added(prepared):
