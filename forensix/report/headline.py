@@ -35,7 +35,9 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str]) -> str:
     for task, outcome in outcomes.items():
         description, name = describe(task), verdict_class(outcome)
         if name == "inconclusive":
-            undecided[_subjects(description.subject, outcome.n_subjects)] = outcome.n_subjects
+            n_undecided = outcome.n_undecided or outcome.n_subjects
+            several = f"{n_undecided} of " if n_undecided < outcome.n_subjects else ""
+            undecided[several + _subjects(description.subject, outcome.n_subjects)] = n_undecided
         elif name == "fake":
             score = "" if outcome.score is None else f" (score {score_text(outcome.score)})"
             finding = (outcome.of_part and description.part_finding) or description.finding

@@ -204,6 +204,8 @@ class Outcome:
     n_subjects: int = 1
     """How many of what the task judges (its description's ``subject``) the verdict is on: of those that the medium
     holds all where it is inconclusive, else those that could be judged."""
+    n_undecided: int | None = None
+    """How many of them stay undecided where the verdict is inconclusive; all where it is left out."""
     remark: str = ""
     """A clause for the sentence on top of a report: what a reader has to know although no verdict rests on it."""
     of_part: bool = False

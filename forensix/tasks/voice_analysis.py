@@ -152,6 +152,8 @@ class VoiceAnalysis:
             models=tuple(component_label(part) for part in used.values()),
             summary=_summary(voices, spoof, segments, damaged),
             inconclusive=_is_undecided(score, spoof, segments, damaged),
+            n_subjects=len(voices),
+            n_undecided=len(_undecided(voices, spoof, damaged)),
         )
 
 
@@ -254,12 +256,16 @@ def _is_undecided(score: float, spoof: Any, segments: Sequence[Segment], damaged
     return is_inconclusive(score, spoof) or (clears and (damaged or total_s(segments) < LEAST_S))
 
 
+def _undecided(voices: Sequence[_Voice], spoof: Any, damaged: bool) -> list[str]:
+    """Return the speakers of whom it is not told whether they sound synthetic."""
+    return [v.turns.speaker for v in voices if _is_undecided(v.score, spoof, v.turns.segments, damaged)]
+
+
 def _table(voices: Sequence[_Voice], spoof: Any, words: Transcript | None, damaged: bool) -> Table:
     """Return every speaker with verdict and score, which the wire's two classes cannot tell."""
-    rows = []
+    rows, unsure = [], _undecided(voices, spoof, damaged)
     for voice in voices:
-        is_undecided = _is_undecided(voice.score, spoof, voice.turns.segments, damaged)
-        verdict = "inconclusive" if is_undecided else class_of(voice.score, spoof)
+        verdict = "inconclusive" if voice.turns.speaker in unsure else class_of(voice.score, spoof)
         sure = "" if voice.gender_probability is None else f" ({score_text(voice.gender_probability)})"
         said = _said(voice, voices, words) or ""
         cells = (voice.turns.speaker, verdict, score_text(voice.score), f"{voice.gender}{sure}")
@@ -315,7 +321,7 @@ def _notes(segments: Sequence[Segment], voices: Sequence[_Voice], words: Transcr
 def _summary(voices: Sequence[_Voice], spoof: Any, segments: Sequence[Segment], damaged: bool) -> str:
     people = sum(not voice.is_inserted for voice in voices)
     extent = f"{total_s(segments):.1f} s of speech by {people} speaker{'s' if people > 1 else ''}"
-    unsure = [voice.turns.speaker for voice in voices if _is_undecided(voice.score, spoof, segments, damaged)]
+    unsure = _undecided(voices, spoof, damaged)
     fake = [voice.turns.speaker for voice in voices if class_of(voice.score, spoof) == "fake"]
     fake = [name for name in fake if name not in unsure]
     if fake:

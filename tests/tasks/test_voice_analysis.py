@@ -192,6 +192,23 @@ def test_a_real_and_a_fake_speaker_get_two_verdicts(minute: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("speakers", "inconclusive", "sentence"),
+    [
+        (((0, 1, 2, 3, 4),), (0.01, 0.9), "The voice stays undecided."),
+        (((0, 1, 3, 4), (2,)), (0.01, 0.99), "The 2 voices stay undecided."),
+        (((0, 1), (3, 4), (2,)), (0.1, 0.99), "1 of the 3 voices stays undecided."),
+        (((0, 1), (3, 4)), (0.1, 0.99), "Nothing in the 2 voices points to a fake, which is no proof of authenticity."),
+    ],
+)
+def test_the_sentence_for_the_file_counts_its_voices(
+    minute: Path, speakers: tuple[tuple[int, ...], ...], inconclusive: tuple[float, float], sentence: str
+) -> None:
+    spoof = Opinion(0.5) if len(speakers) == 1 else Level()
+    spoof.card = SimpleNamespace(name="level", sha256="0", threshold=0.99, inconclusive=inconclusive)
+    assert heard(minute, *speakers, spoof=spoof).headline == sentence
+
+
 class Briefly:
     """Hears speech once, for 0.8 s."""
 
