@@ -21,6 +21,9 @@ from forensix.metadata.facts import Facts
 
 JUMP_RATIO = 40.0
 SILENCE_S = 0.1
+COARSE = 256
+"""Steps up to the loudest sample, as 8 bits have them, among which the background of a recording is lost."""
+
 EDGE_S = 0.5
 FLOOR_DB = 25.0
 CUTOFF_SHARE = 0.92
@@ -117,14 +120,20 @@ def signal(facts: Facts) -> Iterator[Finding]:
         else []
     )
     # A codec with loss makes exact zeros of what is nearly silent; a recording that is mostly silent was gated.
-    clean = _lossless(facts) and sum(s[1] for s in (silences.value if silences else [])) < 0.3 * seconds
+    coarse = 0 < int(facts.get("signal.levels") or 0) <= COARSE
+    clean = _lossless(facts) and not coarse and sum(s[1] for s in (silences.value if silences else [])) < 0.3 * seconds
     if silences and inside:
         places = [f"{s[0]} s for {s[1]} s" for s in inside]
+        meaning = (
+            f". Its loudest sample is {facts.get('signal.levels')} of its finest steps: sound in so few steps, as with "
+            "8 bits or where it is very quiet, holds no faint background."
+            if coarse
+            else ", which no microphone records. Noise gates, muting, synthesis and inserted silence do."
+        )
         yield finding(
             "suspect" if clean else "benign",
             f"Digital silence inside the recording ({len(inside)})",
-            f"The samples do not change at all at {_first(places)}, which no microphone records. Noise gates, muting, "
-            "synthesis and inserted silence do.",
+            f"The samples do not change at all at {_first(places)}{meaning}",
             "encoding",
             "editing" if clean else "integrity",
             facts=[replace(silences, value=inside)],

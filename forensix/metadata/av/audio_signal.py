@@ -107,10 +107,18 @@ def measure(samples: np.ndarray, rate: int) -> dict[str, Any]:
     samples = np.nan_to_num(np.asarray(samples, dtype=np.float32), posinf=0, neginf=0)
     out: dict[str, Any] = {"rate_hz": rate, "seconds": round(len(samples) / rate, 3)}
     out["cutoff_hz"] = cutoff_hz(samples, rate)
+    out["levels"] = _levels(samples)
     out["silences"] = _silences(samples, rate)
     out["jumps"] = _jumps(samples, rate)
     out["floor_steps"] = _floor_steps(samples, rate)
     return out
+
+
+def _levels(samples: np.ndarray) -> int | None:
+    """Return how many of its finest steps the loudest sample lies from zero, at most 65536; ``None`` for silence."""
+    steps = np.abs(np.diff(samples))
+    finest = float(steps.min(where=steps > 0, initial=np.inf))
+    return min(round(float(np.abs(samples).max()) / finest), 1 << 16) if np.isfinite(finest) else None
 
 
 def cutoff_hz(samples: np.ndarray, rate: int) -> int | None:

@@ -145,6 +145,21 @@ def test_silence_put_into_a_lossless_recording(tmp_path: Path) -> None:
     assert claim.severity == "suspect" and "2.5" in claim.claim.explanation
 
 
+@pytest.mark.parametrize(("step", "severity"), [(1 / 128, "benign"), (1 / 32768, "suspect")])
+@pytest.mark.parametrize("loud", [1, 0.004])
+def test_faint_background_that_few_steps_cannot_hold_is_not_suspected(
+    step: float, severity: str, loud: float, tmp_path: Path
+) -> None:
+    """A pause whose background is fainter than half a step, in 8 bits or where all of it is very quiet."""
+    noise = np.random.default_rng(0).normal(0, 0.2, 6 * 16000).clip(-0.9, 0.9)
+    noise[40000:44000] *= step / 4
+    steps = np.round(noise / step) * step
+    path = wav(tmp_path / "a.wav", steps * (loud if step < 0.001 else 1))
+    claim = pick(claims(container.read(str(path), "wav")), "Digital silence inside the recording (1)")
+    assert claim.severity == (severity if loud == 1 else "benign")
+    assert ("no faint background" in claim.claim.explanation) == (claim.severity == "benign")
+
+
 def test_silence_at_the_ends_is_not_told(tmp_path: Path) -> None:
     noise = np.random.default_rng(0).normal(0, 0.05, 6 * 16000)
     noise[:6000] = noise[-6000:] = 0
