@@ -6,6 +6,7 @@ rest of a voice as synthetic counts as a voice of its own: it is what was put in
 by itself. The acoustic features are shown beside a population of real voices and do not move the score.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -269,9 +270,14 @@ def _table(voices: Sequence[_Voice], spoof: Any, words: Transcript | None, damag
         sure = "" if voice.gender_probability is None else f" ({score_text(voice.gender_probability)})"
         said = _said(voice, voices, words) or ""
         cells = (voice.turns.speaker, verdict, score_text(voice.score), f"{voice.gender}{sure}")
-        rows.append((*cells, f"{voice.turns.duration_s:.1f} s", *([said] if words else [])))
+        rows.append((*cells, _seconds(voice.turns.duration_s), *([said] if words else [])))
     columns = ("speaker", "verdict", "score", "gender", "speech", *(["transcript"] if words else []))
     return Table("Speakers", columns, tuple(rows))
+
+
+def _seconds(duration_s: float) -> str:
+    """Return seconds of speech in words, none of them begun: what is said to be less than one is not shown as one."""
+    return f"{math.floor(10 * duration_s + 1e-6) / 10:.1f} s"
 
 
 def _level_notes(peak: float, at_peak: float, *, heard: bool = True) -> Iterator[str]:
@@ -320,7 +326,7 @@ def _notes(segments: Sequence[Segment], voices: Sequence[_Voice], words: Transcr
 
 def _summary(voices: Sequence[_Voice], spoof: Any, segments: Sequence[Segment], damaged: bool) -> str:
     people = sum(not voice.is_inserted for voice in voices)
-    extent = f"{total_s(segments):.1f} s of speech by {people} speaker{'s' if people > 1 else ''}"
+    extent = f"{_seconds(total_s(segments))} of speech by {people} speaker{'s' if people > 1 else ''}"
     unsure = _undecided(voices, spoof, damaged)
     fake = [voice.turns.speaker for voice in voices if class_of(voice.score, spoof) == "fake"]
     fake = [name for name in fake if name not in unsure]

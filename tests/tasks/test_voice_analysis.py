@@ -227,6 +227,18 @@ def test_a_second_of_speech_is_needed_to_call_a_voice_recorded(minute: Path, sco
     assert ("cannot be told" in outcome.summary) == (verdict == "inconclusive")
 
 
+def test_speech_that_is_no_second_is_not_shown_as_one(minute: Path) -> None:
+    class Nearly:
+        def segments(self, samples: np.ndarray) -> tuple[Segment, ...]:
+            return (Segment(9.002, 10.0),)
+
+    outcome = heard(minute, (0,), speech_activity=Nearly(), spoof=Opinion(0.1)).outcomes[TASK]
+    assert any("less than 1 s of speech" in note for note in outcome.notes)
+    assert outcome.summary.startswith("In 0.9 s of speech")
+    (table,) = (item for item in outcome.evidence if isinstance(item, Table))
+    assert table.rows[0][-1] == "0.9 s"
+
+
 def test_a_sentence_put_into_a_voice_is_placed_and_listed(minute: Path) -> None:
     report = heard(minute, (0, 1, 2, 3, 4))
     voice, piece = report.to_wire(TASK)["result"]["explanation"]
