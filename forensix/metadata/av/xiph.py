@@ -13,6 +13,7 @@ from forensix.metadata.facts import Node
 
 BLOCKS = ("STREAMINFO", "PADDING", "APPLICATION", "SEEKTABLE", "VORBIS_COMMENT", "CUESHEET", "PICTURE")
 PAGES = 100_000
+STREAMS = 1000
 COMMENTS = 500
 MOST_HEAD_BYTES = 16 << 20
 """Comments beyond are left unread; covers of some MiB stand among them."""
@@ -114,6 +115,7 @@ def walk_ogg(data: Any, facts: FactCollector) -> None:
     """Read the pages of an Ogg file into ``facts``."""
     at, n, ended = 0, 0, set[int]()
     streams: dict[int, dict[str, Any]] = {}
+    begun: list[tuple[int, dict[str, Any]]] = []
     while at + 27 <= len(data) and n < PAGES:
         if bytes(data[at : at + 4]) != b"OggS":
             again = data.find(b"OggS", at + 1)
@@ -133,11 +135,12 @@ def walk_ogg(data: Any, facts: FactCollector) -> None:
         if flags & 2 or stream is None:
             if not flags & 2:
                 facts.problem("A stream begins without its first page.", f"stream {serial:08x}", at)
-            if stream is None and ended:
+            if ended or stream is not None:
                 facts.fact("ogg.chained", at, f"stream {serial:08x} begins where another ended", at)
             stream = streams[serial] = {
                 "next": sequence, "start": at, "pages": 0, "head": bytearray(), "packets": 0
             }  # fmt: skip
+            begun.append((serial, stream))
         if sequence != stream["next"]:
             message = f"Page {stream['next']} is expected, page {sequence} comes: pages are missing or were moved."
             facts.problem(message, f"stream {serial:08x}", at)
@@ -156,7 +159,7 @@ def walk_ogg(data: Any, facts: FactCollector) -> None:
             ended.add(serial)
         n += 1
         at = body + size
-    for serial, stream in streams.items():
+    for serial, stream in begun[:STREAMS]:
         head, where = bytes(stream["head"]), f"stream {serial:08x}"
         is_whole = stream["packets"] >= 2 or len(head) < MOST_HEAD_BYTES
         facts.nodes.append(Node(where, stream["start"], at - stream["start"], f"{stream['pages']} pages"))

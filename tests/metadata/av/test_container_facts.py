@@ -153,6 +153,16 @@ def test_flac_and_ogg_tell_their_vendor(tmp_path: Path) -> None:
     assert "Page 0 " not in said(container.read(str(path), "ogg"))
 
 
+def test_a_stream_that_begins_again_under_its_own_number_is_a_further_one(tmp_path: Path) -> None:
+    once = sound(tmp_path / "a.ogg", "libopus", rate=48000, tags={"title": "somewhere"}).read_bytes()
+    path = tmp_path / "b.ogg"
+    path.write_bytes(once * 2)
+    facts = container.read(str(path), "ogg")
+    assert facts.get("ogg.chained") == len(once) and len(list(facts.all("vorbis.TITLE"))) == 2
+    path.write_bytes(once)
+    assert container.read(str(path), "ogg").get("ogg.chained") is None
+
+
 @pytest.mark.parametrize(("most", "title"), [(None, "somewhere"), (1000, None)])
 def test_tags_behind_a_large_cover_are_read_or_said_to_be_unread(
     most: int | None, title: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
