@@ -108,6 +108,7 @@ def _structure(facts: Facts) -> list[Finding]:
                 "integrity",
                 facts=[Fact("problem", p.message, p.where, p.offset) for p in unread],
                 values=[p.message for p in unread],
+                remark="a part of the file was not read",
             )
         )
     if grave:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.io import wavfile
 
+import forensix
 from forensix.forensics import claims
 from forensix.media import open_media
 from forensix.metadata import child, reader
@@ -23,3 +24,12 @@ def test_a_reader_that_ran_out_of_time_is_no_fault_of_the_file(tmp_path: Path, m
     said = " ".join(f"{f.claim.claim} {f.claim.explanation}" for f in findings)
     assert "Honest devices" not in said and "says nothing about its origin" not in said
     assert reader.from_values(child.to_values(facts)).problems == facts.problems
+
+
+def test_the_sentence_for_the_file_says_that_not_all_of_it_was_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wavfile.write(tmp_path / "a.wav", 8000, np.zeros(8000, np.int16))
+    monkeypatch.setattr(reader, "READ_S", 0.001)
+    report = forensix.analyze(tmp_path / "a.wav", tasks=["forensic_analysis"])
+    assert report.headline == "A part of the file was not read; nothing in the file points to a fake."
