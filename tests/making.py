@@ -143,6 +143,22 @@ def write_streams(
     return path
 
 
+def retimed(path: Path, target: Path, later_s: Callable[[str, float], float]) -> Path:
+    """Write a file anew with its packets later by ``later_s`` of their kind of stream and their time in seconds."""
+    with av.open(str(path)) as source, av.open(str(target), "w") as output:
+        streams: dict[int, Any] = {
+            stream.index: output.add_stream_from_template(stream, opaque=True) for stream in source.streams
+        }
+        packets = [packet for packet in source.demux() if packet.dts is not None]
+        for packet in packets:
+            delay = later_s(packet.stream.type, float(packet.pts * packet.time_base))
+            packet.pts, packet.dts = (round(at + delay / packet.time_base) for at in (packet.pts, packet.dts))
+        for packet in sorted(packets, key=lambda packet: packet.dts * packet.time_base):
+            packet.stream = streams[packet.stream_index]
+            output.mux(packet)
+    return target
+
+
 def write_image(
     path: str | Path, image: np.ndarray | Image.Image | None = None, *, container: str | None = None, **options: Any
 ) -> Path:

@@ -1,35 +1,16 @@
 """Sound and picture have one clock: that of the time stamps, from where the file begins to play."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import av
 import numpy as np
 import pytest
 
 from forensix.media import open_media
-from tests.making import tone, write_audio, write_video
+from tests.making import retimed, tone, write_audio, write_video
 
 pytestmark = pytest.mark.usefixtures("quiet_and_quick")
 
 TONES = np.concatenate([tone(2.0, 440), tone(2.0, 1000)])
-
-
-def retimed(path: Path, target: Path, later_s: Callable[[str, float], float]) -> Path:
-    """Write a file anew with its packets later by ``later_s`` of their kind of stream and their time in seconds."""
-    with av.open(str(path)) as source, av.open(str(target), "w") as output:
-        streams: dict[int, Any] = {
-            stream.index: output.add_stream_from_template(stream, opaque=True) for stream in source.streams
-        }
-        packets = [packet for packet in source.demux() if packet.dts is not None]
-        for packet in packets:
-            delay = later_s(packet.stream.type, float(packet.pts * packet.time_base))
-            packet.pts, packet.dts = (round(at + delay / packet.time_base) for at in (packet.pts, packet.dts))
-        for packet in sorted(packets, key=lambda packet: packet.dts * packet.time_base):
-            packet.stream = streams[packet.stream_index]
-            output.mux(packet)
-    return target
 
 
 def high_from_s(samples: np.ndarray) -> float:

@@ -14,6 +14,7 @@ from forensix.metadata.av import reader as container
 from forensix.metadata.av.collector import iso6709
 from forensix.metadata.av.riff import UNKNOWN
 from forensix.metadata.facts import Facts
+from tests.making import retimed, tone, write_video
 
 
 def video(
@@ -256,6 +257,13 @@ def test_cut_mp4_says_what_is_missing(tmp_path: Path) -> None:
     assert "index of the recording (moov) is missing" in said(container.read(str(path), "mp4"))
     path.write_bytes(data[: data.index(b"mdat") + 40])
     assert "box mdat says" in said(container.read(str(path), "mp4"))
+
+
+@pytest.mark.parametrize("suffix", ["mkv", "flv", "mp4"])
+def test_a_recording_whose_times_begin_late_is_as_long_as_its_header_says(suffix: str, tmp_path: Path) -> None:
+    path = write_video(tmp_path / f"a.{suffix}", 50, (64, 48), audio=tone(2.0), options={"bf": "0"})
+    moved = retimed(path, tmp_path / f"b.{suffix}", lambda *_: 60.0)
+    assert not container.read(str(moved), suffix).problems
 
 
 def test_repeated_stretch_and_doubled_frames(tmp_path: Path) -> None:
