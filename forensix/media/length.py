@@ -15,6 +15,7 @@ from typing import Any
 import av
 
 from forensix.media import sniff
+from forensix.media.played import begins_s
 
 _HEADER = re.compile(rb"(?:Xing|Info)...[\x03\x07\x0b\x0f]....(....)|VBRI......(....)", re.DOTALL)
 _SEARCHED_BYTES = 1024
@@ -38,7 +39,9 @@ def stated_s(source: dict[str, str], container: Any, stream: Any) -> float | Non
     if not _says_length(source):
         return None
     if container.duration is not None and container.duration > 0:
-        return float(container.duration / av.time_base)
+        whole_s, begins = float(container.duration / av.time_base), begins_s(container)
+        # FFmpeg writes into Matroska when the last stream ends, counted from 0, and hands that on as it stands.
+        return whole_s - begins if source["slug"] in ("mkv", "webm") and 0 < begins < whole_s else whole_s
     return _of_stream_s(stream)
 
 

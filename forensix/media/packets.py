@@ -6,7 +6,7 @@ from typing import Any
 
 import av
 
-from forensix.media.played import LATE_S
+from forensix.media.played import LATE_S, begins_s
 
 # Two, whatever the machine: enough to overlap, and damaged streams decode alike everywhere.
 _THREADS = 2
@@ -25,7 +25,7 @@ class Decoding:
         self._container, self._stream = container, stream
         self._n_damaged, self._ends_badly = 0, False
         self.ends_s = 0.0
-        """The last time stamp of any stream so far: a stream may end before its file does."""
+        """How long any stream goes on so far, from where the file begins: a stream may end before its file does."""
         stream.thread_type = "AUTO"
         stream.codec_context.thread_count = _THREADS
 
@@ -47,10 +47,11 @@ class Decoding:
 
     def _steps(self) -> Iterator[Callable[[], list[Any]]]:
         try:
-            streams = self._container.streams
+            streams, begins = self._container.streams, begins_s(self._container)
             for packet in self._container.demux(*streams.video, *streams.audio):
                 if packet.pts is not None and packet.time_base is not None:
-                    self.ends_s = max(self.ends_s, float((packet.pts + (packet.duration or 0)) * packet.time_base))
+                    end_s = float((packet.pts + (packet.duration or 0)) * packet.time_base) - begins
+                    self.ends_s = max(self.ends_s, end_s)
                 if packet.stream.index == self._stream.index:
                     yield packet.decode
         except av.error.FFmpegError:

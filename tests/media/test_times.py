@@ -50,6 +50,25 @@ def test_a_stream_that_begins_late_has_late_times(
         assert not media.warnings, "nothing is missing at the end of either"
 
 
+@pytest.mark.parametrize("suffix", ["mkv", "webm", "mp4", "flv"])
+def test_a_video_that_begins_late_is_no_longer_for_that(suffix: str, tmp_path: Path) -> None:
+    path = write_video(tmp_path / f"a.{suffix}", 100, (64, 48), options={} if suffix == "webm" else {"bf": "0"})
+    moved = retimed(path, tmp_path / f"b.{suffix}", lambda *_: 3600.0)
+    with open_media(moved) as media:
+        assert media.info.duration_s == pytest.approx(4.0, abs=0.1)
+        assert len(list(media.frames(rate_hz=5.0))) == 20
+        assert not media.warnings
+
+
+def test_the_end_that_is_missing_is_told_of_a_video_that_begins_late(tmp_path: Path) -> None:
+    path = write_video(tmp_path / "a.mkv", 100, (64, 48), options={"bf": "0"})
+    data = retimed(path, tmp_path / "b.mkv", lambda *_: 60.0).read_bytes()
+    with open_media(data[: len(data) // 2], name="b.mkv") as media:
+        n_frames = len(list(media.frames()))
+        assert 10 < n_frames < 90
+        assert any(f"{4 - n_frames / 25:.1f} s before the end" in warning for warning in media.warnings)
+
+
 def test_time_stamps_that_begin_anew_are_no_pause(tmp_path: Path) -> None:
     path = write_audio(tmp_path / "a.mkv", TONES)
     jump = {False: 0.0, True: 3600.0}
