@@ -52,7 +52,7 @@ def write_video(
     path: str | Path,
     n_frames: int = 30,
     size: tuple[int, int] = (320, 240),
-    rate: int = 25,
+    rate: int | Fraction = 25,
     *,
     audio: np.ndarray | None = None,
     audio_rate: int = 16_000,

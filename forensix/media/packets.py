@@ -261,6 +261,8 @@ class Clock:
         self._late_ms = 1000 * late_s
         self._origin_ms: float | None = None
         self._last_ms = 0.0
+        self.ends_ms = 0.0
+        """When the last frame so far is no longer shown."""
 
     def ms(self, frame: Any, index: int) -> float:
         """Return when a frame is shown; ``index`` counts those of the stream."""
@@ -273,4 +275,5 @@ class Clock:
                 self._origin_ms = stamp - index * self._frame_ms - self._late_ms
             now = stamp - self._origin_ms
         self._last_ms = max(now, self._last_ms)
+        self.ends_ms = self._last_ms + 1000 * float((frame.duration or 0) * (frame.time_base or 0))
         return self._last_ms

@@ -149,7 +149,7 @@ def frames(
         if resized:
             warning = f"the picture size changes in {resized} of the {looked_at} frames looked at"
             warnings.append(f"{warning}; they are shown in the size of the first")
-        left_s = missing_s(source, container, video, last_ms / 1000 - late, decoding.ends_s)
+        left_s = missing_s(source, container, video, clock.ends_ms / 1000 - late, decoding.ends_s)
         warnings += decoding.warnings("frame", left_s)
     yield warnings
 

@@ -1,5 +1,6 @@
 """Sound and picture have one clock: that of the time stamps, from where the file begins to play."""
 
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -67,6 +68,13 @@ def test_the_end_that_is_missing_is_told_of_a_video_that_begins_late(tmp_path: P
         n_frames = len(list(media.frames()))
         assert 10 < n_frames < 90
         assert any(f"{4 - n_frames / 25:.1f} s before the end" in warning for warning in media.warnings)
+
+
+def test_pictures_that_are_shown_for_long_are_not_said_to_be_missing(tmp_path: Path) -> None:
+    slow = write_video(tmp_path / "a.mp4", 8, (64, 48), Fraction(1, 5), options={"bf": "0"})
+    with open_media(slow) as media:
+        assert [frame.ms for frame in media.frames()] == [5000.0 * n for n in range(8)]
+        assert not media.warnings
 
 
 def test_time_stamps_that_begin_anew_are_no_pause(tmp_path: Path) -> None:
