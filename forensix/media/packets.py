@@ -14,6 +14,9 @@ _AT_ONCE = 1 << 14
 _PLANES = 8
 """PyAV reads beyond the list of planes where there are so many, which ends the process."""
 
+_ANEW_MS = 1000.0
+"""Time stamps that fall back by more begin anew."""
+
 _OPPOSED = 0.03
 """Of the louder channel's energy: with less than this in their sum, two channels cancel each other."""
 
@@ -251,7 +254,10 @@ def _silent(frame: Any, n_samples: int) -> Any:
 
 
 class Clock:
-    """Milliseconds of a frame from its time stamp, from where the file begins to play; never backwards."""
+    """Milliseconds of a frame from its time stamp, from where the file begins to play; never backwards.
+
+    Where the time stamps begin anew, as in recordings that were joined, time goes on.
+    """
 
     def __init__(self, video: Any, late_s: float) -> None:
         """``late_s`` is how long after the file the stream begins."""
@@ -273,7 +279,9 @@ class Clock:
             if self._origin_ms is None:
                 # The first frame that decodes need not be the first of the stream.
                 self._origin_ms = stamp - index * self._frame_ms - self._late_ms
+            if stamp - self._origin_ms < self._last_ms - _ANEW_MS:
+                self._origin_ms = stamp - self.ends_ms
             now = stamp - self._origin_ms
         self._last_ms = max(now, self._last_ms)
-        self.ends_ms = self._last_ms + 1000 * float((frame.duration or 0) * (frame.time_base or 0))
+        self.ends_ms = self._last_ms + (1000 * float((frame.duration or 0) * (frame.time_base or 0)) or self._frame_ms)
         return self._last_ms

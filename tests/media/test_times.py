@@ -88,6 +88,15 @@ def test_time_stamps_that_begin_anew_are_no_pause(tmp_path: Path) -> None:
         assert len(media.samples()) / 16_000 == pytest.approx(4.0, abs=0.1)
 
 
+@pytest.mark.parametrize("suffix", ["mkv", "flv"])
+def test_all_pictures_of_joined_videos_are_looked_at(suffix: str, tmp_path: Path) -> None:
+    data = write_video(tmp_path / f"a.{suffix}", 100, (64, 48), audio=TONES, options={"bf": "0"}).read_bytes()
+    with open_media(data + data[13 if suffix == "flv" else 0 :], name=f"a.{suffix}") as media:
+        times_ms = [frame.ms for frame in media.frames(rate_hz=5.0)]
+        assert times_ms == pytest.approx([200.0 * n for n in range(40)], abs=45)
+        assert len(media.samples()) / 16_000 == pytest.approx(8.0, abs=0.3)
+
+
 @pytest.mark.parametrize("quiet_first", [True, False])
 def test_bare_aac_has_the_duration_of_its_packets(quiet_first: bool, tmp_path: Path) -> None:
     loud = np.random.default_rng(0).normal(0, 6000, 16_000 * 5).astype(np.int16)
