@@ -125,6 +125,17 @@ def test_generators_share_the_reals_and_components_do_not() -> None:
     assert {c.n_real for c in curves} == {int((scores()["label"] == "real").sum())}
 
 
+def test_what_scored_no_real_has_no_curve_and_is_not_drawn_over_the_reals_of_others() -> None:
+    theirs = scores("theirs", 1)
+    theirs.loc[theirs["label"] == "real", "score"] = np.nan
+    frame = pd.concat([scores(), theirs])
+    n_real = int((scores()["label"] == "real").sum())
+    for column, part in (("component", frame), ("run", frame.assign(run=frame["component"]))):
+        assert [(c.name, c.n_real) for c in RocDisplay.from_frame(part, column).curves] == [("ours", n_real)]
+    copies = pd.concat([scores(), theirs.assign(component="ours", degradation="mp3", strength=16.0)])
+    assert [(c.name, c.n_real) for c in DetDisplay.from_frame(copies, "degradation").curves] == [("none", n_real)]
+
+
 @pytest.mark.parametrize("display", [RocDisplay, DetDisplay, PrecisionRecallDisplay, CalibrationDisplay, ScoreDisplay])
 def test_scores_of_several_components_are_never_pooled(display: Any) -> None:
     frame = pd.concat([scores(), scores("theirs", 1, n=200)])

@@ -8,9 +8,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from forensix.errors import UsageError
-from forensix.evaluation.conditions import need
+from forensix.evaluation.conditions import KEYS, need
 from forensix.metrics.checks import Floats
 from forensix.perturb import ordered
+
+_OWN_REALS = (*KEYS, "run")
+"""Columns whose values share no real: what one component says of them is not to be set against another's fakes."""
 
 
 class Selected(NamedTuple):
@@ -56,7 +59,7 @@ def selected(frame: pd.DataFrame, column: str | None) -> Iterator[Selected]:
     """Yield the scored rows of each value of a column, in order of appearance; all as one without a column.
 
     Where reals lack values that fakes have (generators), each value's fakes go with all the reals, as in the table of
-    `forensix.evaluation.summary.by`.
+    `forensix.evaluation.summary.by`; those of a component, run or degradation go with its own alone.
 
     Raises
     ------
@@ -74,7 +77,8 @@ def selected(frame: pd.DataFrame, column: str | None) -> Iterator[Selected]:
     real = frame[frame["label"] == "real"]
     fake = frame[frame["label"] == "fake"]
     of_fakes = list(dict.fromkeys(fake[column].dropna()))
-    shared = not of_fakes or not set(of_fakes) <= set(real[column].dropna())
+    lacking = not of_fakes or not set(of_fakes) <= set(real[column].dropna())
+    shared = lacking and column not in _OWN_REALS
     values: Sequence[object] = of_fakes if shared else list(dict.fromkeys(frame[column].dropna()))
     for value in values:
         rows = pd.concat([real, fake[fake[column] == value]]) if shared else frame[frame[column] == value]
