@@ -21,12 +21,13 @@ _FOLDERS = {"Celeb-real": "real", "YouTube-real": "real", "Celeb-synthesis": "fa
 def rows(root: Path) -> Iterator[dict[str, Any]]:
     """Yield the videos, with the official test split."""
     listing = layout.need(root, "List_of_testing_videos.txt", what=_WHAT)
-    testing = {name: said for said, name in (line[:2] for line in layout.words(listing, 2))}
+    # Some copies of the videos end in .MP4.
+    testing = {name.lower(): said for said, name in (line[:2] for line in layout.words(listing, 2))}
     for folder, label in _FOLDERS.items():
         for path in layout.files(layout.need(root, folder, what=_WHAT), layout.VIDEOS):
             name = layout.relative(path, root)
             # Some people keep the videos of a folder one level deeper.
-            listed = testing.get(f"{folder}/{path.name}")
+            listed = testing.get(f"{folder}/{path.name}".lower())
             if listed is not None and layout.label(listed, listing, real=("1",), fake=("0",)) != label:
                 raise UsageError(f"{listing.name} calls {name} {listed}, which is not {label} as its folder says")
             celebrity = path.stem.split("_")[0] if path.stem.startswith("id") else f"youtube-{path.stem}"

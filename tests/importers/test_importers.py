@@ -57,6 +57,14 @@ def test_celeb_df_follows_the_list_of_testing_videos(tmp_path: Path) -> None:
         Manifest.import_("celeb_df_v2", tmp_path)
 
 
+def test_celeb_df_videos_named_mp4_in_capitals_are_tested_on_as_the_list_says(tmp_path: Path) -> None:
+    touch(tmp_path, "Celeb-real/id0_0000.MP4", "YouTube-real/00170.mp4", "Celeb-synthesis/id1_id0_0000.MP4")
+    (tmp_path / "List_of_testing_videos.txt").write_text("0 Celeb-synthesis/id1_id0_0000.mp4\n")
+    rows = by_path(Manifest.import_("celeb_df_v2", tmp_path))
+    assert rows["Celeb-synthesis/id1_id0_0000.MP4"]["split"] == "test"
+    assert rows["Celeb-real/id0_0000.MP4"]["split"] == "train"
+
+
 def test_dfdc_groups_fakes_with_their_original(tmp_path: Path) -> None:
     part = tmp_path / "dfdc_train_part_0"
     touch(part, "a.mp4", "b.mp4")
