@@ -80,7 +80,7 @@ def read(folder: str | os.PathLike[str]) -> tuple[pd.DataFrame, pd.DataFrame, di
         raise UsageError(f"there is no evaluation in {folder}: it would hold {SCORES} and {RESULT}")
     need_pyarrow()
     try:
-        info = json.loads((folder / RESULT).read_text(encoding="utf-8"))
+        info = _result(folder / RESULT)
         overlap = info.pop("overlap")
         info.pop("failures")
         tables = [pd.read_parquet(folder / name) for name in (SCORES, FRAMES)]
@@ -101,7 +101,7 @@ def _check_same(folder: Path, info: Mapping[str, Any]) -> None:
             raise UsageError(f"{folder / others[0]} is there and of no evaluation: name another folder, or move it")
         return
     try:
-        there = json.loads(path.read_text(encoding="utf-8"))
+        there = _result(path)
     except (OSError, ValueError):
         raise UsageError(f"{path} is no result of an evaluation: name another folder") from None
     expected = json.loads(json.dumps({**info, "components": sorted(info["components"])}))
@@ -111,6 +111,13 @@ def _check_same(folder: Path, info: Mapping[str, Any]) -> None:
         raise UsageError(
             f"{folder} holds an evaluation with another {' and '.join(other)}: name another folder, or delete it"
         )
+
+
+def _result(path: Path) -> dict[str, Any]:
+    fields = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(fields, dict):
+        raise ValueError(f"{path.name} must hold a JSON object")
+    return fields
 
 
 @contextlib.contextmanager

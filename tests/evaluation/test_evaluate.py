@@ -276,6 +276,14 @@ def test_columns_of_any_kind_are_taken(few: Manifest) -> None:
         assert repr(evaluation.histogram(column)) == repr(same.histogram(column))
 
 
+def test_a_result_that_is_no_object_is_told_as_damaged(few: Manifest, tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_text("[]")
+    with pytest.raises(UsageError, match=r"is damaged: result\.json must hold a JSON object"):
+        Evaluation.load(tmp_path)
+    with pytest.raises(UsageError, match="is no result of an evaluation"):
+        evaluate(few, TASK, component=Grey(), cache=False, output=tmp_path)
+
+
 def test_wrong_calls_stop_before_any_work(few: Manifest, tmp_path: Path) -> None:
     wrong = [
         (UsageError, "no task named 'pictures'", {"task": "pictures"}),
