@@ -58,7 +58,7 @@ def write(evaluation: "Evaluation", folder: str | os.PathLike[str]) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         for name, table in ((SCORES, evaluation.scores), (FRAMES, evaluation.frames)):
             with _replaced(folder / name) as path:
-                _plain(table).to_parquet(path, index=False)
+                plain(table).to_parquet(path, index=False)
         info = {
             **evaluation.info,
             "overlap": evaluation.overlap.to_dict("records"),
@@ -130,11 +130,19 @@ def _replaced(path: Path):  # type: ignore[no-untyped-def]
         partial.unlink(missing_ok=True)
 
 
-def _plain(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table that Parquet takes: a column of unlike things becomes text."""
-    mixed = {
-        name: table[name].map(str, na_action="ignore")
-        for name in table.columns
-        if table[name].dtype == object and pd.api.types.infer_dtype(table[name], skipna=True).startswith("mixed")
-    }
-    return table.assign(**mixed)
+def plain(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table that can be grouped by any column, and that Parquet takes: lists, and other odd cells, as text."""
+    table = table.copy(deep=False)
+    for name in table.columns:
+        if _is_odd(table[name]):
+            table[name] = table[name].astype(object).map(str, na_action="ignore")
+    return table
+
+
+def _is_odd(values: "pd.Series[Any]") -> bool:
+    """Tell whether a column holds lists, unlike things, intervals, or whole numbers of more than 64 bits."""
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        return isinstance(values.cat.categories.dtype, pd.IntervalDtype)
+    if isinstance(values.dtype, pd.IntervalDtype):
+        return True
+    return values.dtype == object and pd.api.types.infer_dtype(values, skipna=True).startswith(("mixed", "integer"))

@@ -10,6 +10,7 @@ import pandas as pd
 
 from forensix.errors import UsageError
 from forensix.evaluation.identity import component_name
+from forensix.evaluation.output import plain
 from forensix.evaluation.scoring import Condition, degradable
 from forensix.importers.links import is_link
 from forensix.manifest import Manifest
@@ -45,8 +46,11 @@ def read_manifest(source: "Manifest | pd.DataFrame | str | os.PathLike[str]") ->
 
 
 def carried(manifest: Manifest) -> pd.DataFrame:
-    """Return the manifest's table, ``path`` and ``label`` first; columns that scores have too are renamed."""
-    table = manifest.table.reset_index(drop=True)
+    """Return the manifest's table, ``path`` and ``label`` first; columns that scores have too are renamed.
+
+    Lists and other odd cells become text, before the work and not where its result is written.
+    """
+    table = plain(manifest.table.reset_index(drop=True))
     table = table.rename(columns={name: f"manifest_{name}" for name in table.columns if name in RESULT_COLUMNS})
     first = ["path", "label"]
     return table[[*first, *(name for name in table.columns if name not in first)]]

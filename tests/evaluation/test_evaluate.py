@@ -276,6 +276,20 @@ def test_columns_of_any_kind_are_taken(few: Manifest) -> None:
         assert repr(evaluation.histogram(column)) == repr(same.histogram(column))
 
 
+def test_lists_large_numbers_and_intervals_are_text_in_scores_and_in_what_is_kept(
+    few: Manifest, tmp_path: Path
+) -> None:
+    odd = few.table.assign(
+        generator=[["a", "b"] if label == "fake" else None for label in few.table["label"]],
+        seed=[10**30 + i for i in range(len(few))],
+        size=pd.cut(np.arange(len(few)), 2),
+    )
+    evaluation = evaluate(Manifest(odd, root=few.root), TASK, component=Grey(), cache=False, output=tmp_path / "output")
+    assert set(evaluation.by("generator", n_bootstrap=0)["generator"]) == {"['a', 'b']", "AVG"}
+    assert evaluation.scores["seed"].iloc[0] == str(10**30) and evaluation.scores["size"].nunique() == 2
+    assert Evaluation.load(tmp_path / "output").scores["seed"].tolist() == evaluation.scores["seed"].tolist()
+
+
 def test_a_result_that_is_no_object_is_told_as_damaged(few: Manifest, tmp_path: Path) -> None:
     (tmp_path / "result.json").write_text("[]")
     with pytest.raises(UsageError, match=r"is damaged: result\.json must hold a JSON object"):
