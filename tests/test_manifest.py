@@ -207,6 +207,14 @@ def test_paths_may_lead_outside_where_the_caller_says_so(tmp_path: Path) -> None
     assert len(manifest.where(label="fake")) == 1
 
 
+def test_a_header_may_end_in_empty_columns_and_have_commas_in_quotes(tmp_path: Path) -> None:
+    path = tmp_path / "m.csv"
+    path.write_text("path,label,,\na.wav,real,,\n")
+    assert Manifest.read(path).table["label"].tolist() == ["real"]
+    path.write_text('path,label,"mean, dB","peak, dB"\na.wav,real,1,2\n')
+    assert Manifest.read(path).table["peak, dB"].tolist() == ["2"]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [

@@ -29,8 +29,9 @@ def read_csv(path: Path) -> pd.DataFrame:
     if head.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in head:
         raise UsageError(f"{path.name} is no UTF-8 text: save the manifest as CSV in UTF-8")
     separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    first = head.split(b"\n", 1)[0].decode("utf-8", "replace").strip().lstrip("\ufeff")
-    names = [name.strip('"') for name in first.split(separator)]
+    first = (head.decode("utf-8", "replace").lstrip("\ufeff").splitlines() or [""])[0]
+    # Spreadsheets end the line with commas, one for each column that is empty.
+    names = [name for name in next(csv.reader([first], delimiter=separator), []) if name]
     if len(set(names)) < len(names):
         raise UsageError(f"{path.name} names a column twice: {first[:200]}")
     other = next((sign for sign in ";\t," if sign != separator and "label" in first.split(sign)), None)
