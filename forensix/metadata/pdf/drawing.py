@@ -145,6 +145,7 @@ class _Reader:
                 state["graphics"] = paint.held(state["graphics"], paint.entry(resources, "/ExtGState", values[0]))
                 state["clear"] = state["group clear"] or paint.lets_through(state["graphics"])
                 state["alpha"] = state["group alpha"] * paint.opacity(state["graphics"])
+                state["masked"] = state["group masked"] or paint.is_masked(state["graphics"])
             elif operator in ("g", "rg", "k", "sc", "scn") and values:
                 state["space"] = paint.DEVICE.get(operator, state["space"])
                 state["fill"] = paint.colour(operator, values, state["space"])
@@ -177,16 +178,16 @@ class _Reader:
                     boxes = boxes[:PARTS]
                     filled = even_odd(boxes) if operator.endswith("*") else boxes
                     self._add("box", filled, state["fill"], state)
-                    self._ground(path, state["fill"])
+                    self._ground(path, state, state["fill"])
                 elif operator != "n":
                     broad = [] if curved else strokes(points, state["width"], state["matrix"])
                     self._add("box", broad, state["stroke"], state)
-                    self._ground(around([], broad, UNIT), state["stroke"])
+                    self._ground(around([], broad, UNIT), state, state["stroke"])
                 if clips and path:
                     state["clip"] = common(state["clip"], path)
                 boxes, points, corners, n_parts, curved, clips = [], [], [], 0, False, False
             elif operator == "sh":
-                self._ground(state["clip"])
+                self._ground(state["clip"], state)
             elif operator in ("BDC", "BMC"):
                 marked = values[1] if operator == "BDC" and len(values) == 2 and str(values[0]) == "/OC" else None
                 self.layers.append(self.budget.layers.hidden(paint.entry(resources, "/Properties", marked)))
@@ -235,15 +236,17 @@ class _Reader:
 
     def _picture(self, state: dict[str, Any], *, is_mask: bool) -> None:
         box = placed(state["matrix"], 0, 0, 1, 1)
-        self._ground(box)
+        self._ground(box, state)
         self._add("image", [box], "pattern" if is_mask else "", state)
 
-    def _ground(self, path: Box | None, filled: str = "pattern") -> None:
-        if path is not None and filled != "white" and not self._layer():
+    def _ground(self, path: Box | None, state: dict[str, Any], filled: str = "pattern") -> None:
+        if path is None or filled == "white" or self._layer():
+            return
+        for boxes in (self.drawing.grounds, self.drawing.masked) if state["masked"] else (self.drawing.grounds,):
             # Where too much is painted to look at all of it, all of the page counts as painted.
-            full = len(self.drawing.grounds) >= GROUNDS
-            self.drawing.grounds = [EVERYWHERE] if full else self.drawing.grounds
-            self.drawing.grounds.append(path)
+            if len(boxes) >= GROUNDS:
+                boxes[:] = [EVERYWHERE]
+            boxes.append(path)
 
     def _layer(self) -> str:
         """Return the name of the layer that hides what is drawn now; empty where none does."""
@@ -304,7 +307,7 @@ class _Reader:
             matrix = product(as_matrix(list(own)), state["matrix"]) if own is not None else state["matrix"]
             inner = paint.within(state, item, matrix)
             if "/Group" in item:
-                inner |= {"graphics": {}, "group clear": state["clear"], "group alpha": state["alpha"]}
+                inner |= {"graphics": {}, **{f"group {key}": state[key] for key in ("clear", "alpha", "masked")}}
             below = item.get("/Resources") or resources
             self.layers.append(self.budget.layers.hidden(item.get("/OC")))
             self.run(self.inflated([item]), below, inner, depth + 1)

@@ -37,11 +37,15 @@ class Mark:
 
 @dataclass
 class Drawing:
-    """Marks in the order of drawing; words that leave no ink; boxes around whatever is painted in a colour."""
+    """Marks in the order of drawing; words that leave no ink; boxes around whatever is painted in a colour.
+
+    What is painted through a soft mask is in ``masked`` as well.
+    """
 
     marks: list[Mark] = field(default_factory=list)
     unseen: list[Mark] = field(default_factory=list)
     grounds: list[Box] = field(default_factory=list)
+    masked: list[Box] = field(default_factory=list)
     n_own: int = 0
     """How many of the marks, the first ones, are the page's and no form field's."""
     forms: list[list[Mark]] = field(default_factory=list)

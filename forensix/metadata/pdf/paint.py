@@ -22,9 +22,10 @@ CLEAR = 0.02
 START: dict[str, Any] = {
     "matrix": UNIT, "clip": EVERYWHERE, "fill": "0", "stroke": "0", "space": "", "stroke space": "", "width": 1.0,
     "font": Font(), "size": 12.0, "mode": 0, "spacing": 0.0, "words": 0.0, "scale": 1.0,
-    "graphics": {}, "clear": False, "alpha": 1.0, "group clear": False, "group alpha": 1.0,
+    "graphics": {}, "clear": False, "alpha": 1.0, "masked": False,
+    "group clear": False, "group alpha": 1.0, "group masked": False,
 }  # fmt: skip
-"""The graphics state in which a page begins; ``graphics`` is what `held` returns, the last two are what a group
+"""The graphics state in which a page begins; ``graphics`` is what `held` returns, the last three are what a group
 that is drawn now is laid on the page with."""
 
 
@@ -84,12 +85,17 @@ def opacity(graphics: dict[str, Any]) -> float:
 
 def lets_through(graphics: dict[str, Any]) -> bool:
     """Say whether what is painted shows what lies below, by what `held` returns: a highlighter does."""
-    blend, mask = graphics.get("/BM", "/Normal"), graphics.get("/SMask", "/None")
+    blend = graphics.get("/BM", "/Normal")
     if isinstance(blend, pikepdf.Array) and len(blend):
         # Of several the first one counts that a program knows.
         blend = blend[0]
     alpha = min(opacity(graphics), float(graphics.get("/CA", 1)))
-    return alpha < 0.9 or str(blend) not in ("/Normal", "/Compatible") or str(mask) != "/None"
+    return alpha < 0.9 or str(blend) not in ("/Normal", "/Compatible") or is_masked(graphics)
+
+
+def is_masked(graphics: dict[str, Any]) -> bool:
+    """Say whether what is painted goes through a soft mask, which may have the shape of words."""
+    return str(graphics.get("/SMask", "/None")) != "/None"
 
 
 def within(state: dict[str, Any], form: pikepdf.Stream, matrix: Matrix) -> dict[str, Any]:

@@ -29,6 +29,9 @@ LEAST_REPLACED, LEAST_DIGITS, MOST_REPLACED = 2, 3, 2000
 """Letters and digits of unseen words that others replace, digits of those without ink, and how many unseen strings of a
 page are looked at."""
 
+SAME_PLACE_PT = 2.0
+"""How far apart a letter may stand that is drawn twice, once to be seen: shadows are moved a little."""
+
 SAME_LINE_PT = 0.6
 MOST_LETTERS = 40
 """Letters of a page in a font that only stands in for another."""
@@ -40,17 +43,41 @@ _TAG = re.compile(r"^[A-Z]{6}\+")
 def unseen(drawing: Drawing, page: Box, unit_pt: float = 1.0) -> Iterator[dict[str, Any]]:
     """Yield ``why`` and ``text`` of the words of a page that leave nothing to see, one for each reason.
 
-    ``unit_pt`` is how many points a unit of the page is.
+    ``unit_pt`` is how many points a unit of the page is. Words whose outline or shadow is seen are drawn twice, and
+    are left out.
     """
     found: dict[str, list[Mark]] = {}
-    for mark, why in _found(drawing, page, unit_pt):
-        found.setdefault(why, []).append(mark)
+    hidden = list(_found(drawing, page, unit_pt))
+    seen = _letters_seen(drawing, hidden) if hidden else set()
+    for mark, why in hidden:
+        if not _is_seen(mark, seen):
+            found.setdefault(why, []).append(mark)
     for why, marks in found.items():
         text = " ".join(m.text for m in marks)
         least = LEAST_IN_LAYER if why.startswith("layer ") else LEAST_LETTERS
         if sum(letter.isalnum() for letter in text) >= least:
             box = [min(m.box[i] for m in marks) for i in (0, 1)] + [max(m.box[i] for m in marks) for i in (2, 3)]
             yield {"why": why, "text": text[:LONGEST], "box_pt": [round(v, 1) for v in box]}
+
+
+def _letters_seen(drawing: Drawing, hidden: list[tuple[Mark, str]]) -> set[tuple[str, int, int]]:
+    """Return the letters of a page that are seen, each with the cell of a grid that it stands in."""
+    left_out = {id(mark) for mark, _ in hidden}
+    return {cell for mark in drawing.marks if id(mark) not in left_out for cell in _cells(mark)}
+
+
+def _is_seen(mark: Mark, seen: set[tuple[str, int, int]]) -> bool:
+    """Say whether each letter of a string stands in the same place once more, to be seen."""
+    near = (-1, 0, 1)
+    return all(any((letter, x + i, y + j) in seen for i in near for j in near) for letter, x, y in _cells(mark))
+
+
+def _cells(mark: Mark) -> list[tuple[str, int, int]]:
+    return [
+        (letter, round(x / SAME_PLACE_PT), round(y / SAME_PLACE_PT))
+        for letter, x, y in mark.letters
+        if not letter.isspace()
+    ]
 
 
 def replaced(drawing: Drawing, page: Box) -> Iterator[dict[str, Any]]:
@@ -84,7 +111,8 @@ def _letters(text: str) -> str:
 def _found(drawing: Drawing, page: Box, unit_pt: float = 1.0) -> Iterator[tuple[Mark, str]]:
     """Yield the words that are not seen, each with the reason."""
     pictures = [mark.box for mark in drawing.marks if mark.kind == "image"]
-    hiding = {"without ink": drawing.grounds, "transparent": pictures}
+    # Browsers fill words with several colours through a mask, and write them once more, transparent.
+    hiding = {"without ink": drawing.grounds, "transparent": pictures + drawing.masked}
     for mark in drawing.unseen:
         if not _on(mark, hiding.get(mark.unseen, [])):
             yield mark, mark.unseen

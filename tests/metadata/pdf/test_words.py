@@ -114,6 +114,45 @@ def test_words_on_a_ground_and_below_a_picture_are_seen(tmp_path: Path, operator
     assert unseen(path) == []
 
 
+@pytest.mark.parametrize(
+    "operators",
+    [
+        b"1 g BT /A 30 Tf 100 600 Td (%s) Tj ET 1 Tr BT /A 30 Tf 100 600 Td (%s) Tj ET",
+        b"0.2 g BT /A 30 Tf 101.5 598.5 Td (%s) Tj ET 1 g BT /A 30 Tf 100 600 Td (%s) Tj ET",
+    ],
+)
+def test_white_words_with_an_outline_or_a_shadow_are_seen(tmp_path: Path, operators: bytes) -> None:
+    with pikepdf.new() as document:
+        page(document, LINE + operators % (SENTENCE, SENTENCE))
+        path = saved(document, tmp_path)
+    assert unseen(path) == []
+
+
+def test_white_words_beside_the_same_words_are_not_seen(tmp_path: Path) -> None:
+    with pikepdf.new() as document:
+        line = b"1 g BT /A 10 Tf 100 600 Td (%s) Tj ET 0 g BT /A 10 Tf 100 560 Td (%s) Tj ET"
+        page(document, LINE + line % (SENTENCE, SENTENCE))
+        path = saved(document, tmp_path)
+    assert unseen(path) == [("white", SENTENCE.decode())]
+
+
+@pytest.mark.parametrize(("left", "is_told"), [(90, False), (450, True)])
+def test_words_that_browsers_fill_through_a_mask_are_seen(tmp_path: Path, left: int, is_told: bool) -> None:
+    """Words filled with a gradient: a group painted through a mask of their letters, then the words, transparent."""
+    with pikepdf.new() as document:
+        group = Dictionary(S=Name.Transparency, I=True)
+        form = {"Subtype": Name.Form, "BBox": [0, 0, 595, 842], "Group": group}
+        letters = Stream(document, b"BT /A 10 Tf 100 600 Td (%s) Tj ET" % SENTENCE, **form)
+        states = Dictionary(
+            Mask=Dictionary(SMask=Dictionary(S=Name.Alpha, G=letters)), Clear=Dictionary(ca=0, SMask=Name("/None"))
+        )
+        gradient = Stream(document, b"0.2 0 0.4 rg %d 590 100 40 re f" % left, **form)
+        content = b"/Mask gs /Gradient Do /Clear gs BT /A 10 Tf 100 600 Td (%s) Tj ET" % SENTENCE
+        page(document, LINE + content, ExtGState=states, XObject=Dictionary(Gradient=gradient))
+        path = saved(document, tmp_path)
+    assert bool(unseen(path)) == is_told
+
+
 @pytest.mark.parametrize(("painted", "is_told"), [(10, True), (400, False)])
 def test_where_too_much_is_painted_all_of_the_page_counts_as_painted(
     tmp_path: Path, painted: int, is_told: bool
