@@ -158,6 +158,19 @@ def test_earlier_versions_are_taken_out_of_a_document_named_by_a_relative_path(
     assert capsys.readouterr().err == "forensix: edited.pdf is a file: name a folder with --folder\n"
 
 
+@pytest.mark.parametrize("encoding", ["utf-8:strict", "ascii:strict"])
+def test_a_name_that_the_output_cannot_hold_is_printed_escaped(encoding: str, tmp_path: Path) -> None:
+    from forensix.demo import make_document
+
+    (document,) = make_document(tmp_path)
+    document.rename(tmp_path / os.fsdecode(b"bill\xff.pdf"))
+    command = [sys.executable, "-m", "forensix", "extract-revisions", b"bill\xff.pdf"]
+    environment = os.environ | {"PYTHONIOENCODING": encoding, "PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("bill\\udcff.revision-1.pdf")
+
+
 def test_each_of_two_tasks_gives_its_result_or_its_reason(tone: Path, capsys: pytest.CaptureFixture[str]) -> None:
     both = ("--task", "face_manipulation", "--task", "forensic_analysis")
     assert run("analyze", "--json", str(tone), *both) == 1

@@ -8,6 +8,7 @@ import argparse
 import atexit
 import errno
 import gc
+import io
 import json
 import os
 import signal
@@ -109,6 +110,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # it was closed by who called
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        # As standard error is: a name that it cannot hold, of a file or an account, must not end a command.
+        sys.stdout.reconfigure(errors="backslashreplace")
     parser = build_parser()
     options = parser.parse_args(arguments)
     # What is loaded stays: it is seldom looked through for garbage, and not when the interpreter ends.
