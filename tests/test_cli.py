@@ -85,6 +85,17 @@ def test_errors_go_to_standard_error_without_a_traceback(tmp_path: Path, capsys:
     assert "Traceback" not in printed.err + printed.out
 
 
+def test_a_name_that_steers_a_terminal_is_shown_in_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "\x1b[2J"
+    folder.mkdir()
+    picture = write_image(folder / "a\nforensix: all is well.png")
+    assert run("analyze", str(picture), str(folder), "--task", "voice_analysis") == 1
+    assert run("analyze", str(picture), "--csv", str(folder), "--task", "forensic_analysis") == 2
+    err = capsys.readouterr().err
+    assert "\x1b" not in err and "[U+001B][2J" in err
+    assert err.count("\n") == 3
+
+
 def test_a_truncated_video_is_an_error_for_its_frames_and_a_claim_for_its_structure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -21,7 +21,7 @@ from typing import NoReturn
 
 from forensix import __version__
 from forensix.cli import analyze, completion, train
-from forensix.cli.outputs import check_output
+from forensix.cli.outputs import check_output, complaint
 from forensix.errors import ForensixError, UsageError
 from forensix.service import commands as service
 
@@ -129,16 +129,16 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 1
     except UsageError as error:
-        parser.exit(2, f"forensix: {error}\n")
+        parser.exit(2, complaint(error))
     except ForensixError as error:
-        parser.exit(1, f"forensix: {error}\n")
+        parser.exit(1, complaint(error))
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT) and not error.filename:
             words = (
                 "the disk is full: make room for temporary files (TMPDIR names their folder), or where the output goes"
             )
             parser.exit(1, f"forensix: {words}\n")
-        parser.exit(1, f"forensix: {error.strerror or error}: {error.filename or ''}\n".replace(": \n", "\n"))
+        parser.exit(1, complaint(f"{error.strerror or error}: {error.filename or ''}".removesuffix(": ")))
     except _Ended as ended:
         parser.exit(128 + ended.number, f"\nforensix: ended by {signal.Signals(ended.number).name}\n")
     except KeyboardInterrupt:

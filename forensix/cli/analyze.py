@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forensix.cli.outputs import check_output
+from forensix.cli.outputs import check_output, complaint
 from forensix.errors import UsageError
 from forensix.tasks import command_line
 
@@ -143,10 +143,10 @@ def _show(report: "Report", options: argparse.Namespace, limits: dict[str, str])
     if options.json:
         print(report.to_json(), flush=True)
     elif report.error:
-        print(f"forensix: {report.error}", file=sys.stderr)
+        sys.stderr.write(complaint(report.error))
     elif options.quiet:
         for error in dict.fromkeys(report.errors.values()):
-            print(f"forensix: {error}", file=sys.stderr)
+            sys.stderr.write(complaint(error))
     else:
         from rich.console import Console
 

@@ -1,10 +1,17 @@
-"""Files that a command is to write: what forbids it is said before anything is analysed."""
+"""What a command writes: files, of which is said before anything is analysed what forbids them, and complaints."""
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from forensix.errors import UsageError
+
+
+def complaint(sentence: object) -> str:
+    """Return a line that says what is wrong; what a file's name would hide, or steer a terminal with, is shown."""
+    from forensix.report.text import visible
+
+    return f"forensix: {visible(sentence)}\n"
 
 
 def check_output(path: Path, option: str, *, overwrite: bool, inputs: Sequence[str | os.PathLike[str]] = ()) -> None:
