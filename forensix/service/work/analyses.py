@@ -17,6 +17,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from forensix.schema import ForensicResult
 from forensix.service.data.database import Database, tasks
 from forensix.service.data.jobs import Jobs
 from forensix.service.data.storage import Storage
@@ -24,6 +25,7 @@ from forensix.service.settings import Settings
 from forensix.service.work import deliveries
 from forensix.service.work.analyst import Analyst, Answer, Stopped
 from forensix.service.work.retry import Away, Retry, is_passing
+from forensix.tasks.catalogue import describe
 
 _LOG = logging.getLogger(__name__)
 
@@ -132,7 +134,9 @@ class Analyses:
             raise Away("the storage cannot be read") from error
 
     def _finish(self, row: Mapping[str, Any], answer: Answer) -> None:
-        outcome = _columns(answer, bare=not self._settings.data_uris)
+        # Claims hold no pictures, and a file that they quote may spell what looks like one.
+        bare = not self._settings.data_uris and describe(row["task"]).result is not ForensicResult
+        outcome = _columns(answer, bare=bare)
         mine = sa.and_(tasks.c.id == row["id"], tasks.c.status == "in_progress")
         with self._database.write() as connection:
             written = connection.execute(sa.update(tasks).where(mine).values(outcome))

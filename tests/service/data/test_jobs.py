@@ -184,15 +184,16 @@ class _Away:
 
 
 class _Ready:
-    """Finds everything to be real, and keeps what it was asked."""
+    """Finds everything to be real, or what it is told, and keeps what it was asked."""
 
-    def __init__(self) -> None:
+    def __init__(self, **result: Any) -> None:
+        self.result = result or {"class_name": "real"}
         self.asked: list[Mapping[str, Any]] = []
 
     def analyse(self, request: Mapping[str, Any]) -> Answer:
         self.asked.append(request)
         assert Path(request["source"]).read_bytes()
-        return Answer(result={"class_name": "real"})
+        return Answer(result=self.result)
 
 
 def _analyses(workshop: Workshop, storage: _Away) -> Analyses:
@@ -215,6 +216,17 @@ def test_components_and_device_go_with_every_analysis(workshop: Workshop) -> Non
     shared = workshop.settings, workshop.database, workshop.jobs, workshop.storage
     Analyses(*shared, ready, Retry(), workshop.home, chosen).run(workshop.task())  # type: ignore[arg-type]
     assert [{name: item[name] for name in chosen} for item in ready.asked] == [chosen]
+
+
+def test_what_a_claim_quotes_of_a_file_is_no_picture(workshop: Workshop) -> None:
+    settings = workshop.settings.model_copy(update={"data_uris": False})
+    ready = _Ready(value="data:image/png;base64,AAAA")
+    shared = settings, workshop.database, workshop.jobs, workshop.storage
+    ids = {task: workshop.task(task=task) for task in ("forensic_analysis", "ai_generated_image_detection")}
+    for task_id in ids.values():
+        Analyses(*shared, ready, Retry(), workshop.home).run(task_id)  # type: ignore[arg-type]
+    assert workshop.row(ids["forensic_analysis"])["result"] == '{"value":"data:image/png;base64,AAAA"}'
+    assert workshop.row(ids["ai_generated_image_detection"])["result"] == '{"value":"AAAA"}'
 
 
 @pytest.mark.slow
