@@ -49,6 +49,8 @@ def test_a_delivery_without_a_header_is_not_believed(name: str) -> None:
         lambda: {**delivery(BODY), "Webhook-Id": "msg_2"},
         lambda: {**delivery(BODY), "Webhook-Signature": ""},
         lambda: {**delivery(BODY), "Webhook-Signature": "v1,é"},
+        lambda: {**delivery(BODY), "Webhook-Signature": "v1,\udcff"},
+        lambda: {**delivery(BODY), "Webhook-Id": "\udcff"},
         lambda: {**delivery(BODY), "Webhook-Signature": delivery(BODY)["Webhook-Signature"].replace("v1,", "v2,")},
     ],
 )
