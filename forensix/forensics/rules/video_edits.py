@@ -24,9 +24,10 @@ def rules(facts: Facts) -> Iterator[Finding]:
         if not match or not isinstance(fact.value, list):
             continue
         scale = facts.get(f"container.media.{match.group(1)}.timescale") or 1
+        first = max(0, facts.get(f"container.media.{match.group(1)}.first_shown") or 0)
         # Each is the length played, where it begins in the track, and the speed where it is not the recorded one; a
         # beginning of -1 is a pause, a length of 0 the rest of the track.
-        parts = [(row[0], row[1] / scale) for row in fact.value if len(row) >= 2 and row[1] >= 0]
+        parts = [(row[0], max(0, row[1] - first) / scale) for row in fact.value if len(row) >= 2 and row[1] >= 0]
         is_plain = all(len(row) == 2 and (row[0] or row[1] < 0) for row in fact.value)
         left = (facts.get(f"container.media.{match.group(1)}.duration_s") or 0) - sum(parts[-1]) if parts else 0
         if any(abs(b[1] - a[1] - a[0]) >= GAP_S for a, b in pairwise(parts)):

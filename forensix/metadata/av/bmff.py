@@ -239,6 +239,13 @@ def _stts(data: Any, body: int, stop: int, where: str, facts: FactCollector, sta
         facts.problem("The table of sample times says more rows than it holds.", where, body)
 
 
+def _ctts(data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:
+    """Note how late the first sample is shown: encoders that reorder frames let the edit list begin there."""
+    if int.from_bytes(data[body + 4 : body + 8], "big"):
+        later = struct.unpack_from(">i", data, body + 12)[0]
+        facts.fact(f"container.media.{state['track']}.first_shown", later, where, body + 12)
+
+
 def _chunks(data: Any, body: int, stop: int, where: str, facts: FactCollector, state: dict[str, Any]) -> None:
     """Note the furthest byte that a table of chunks points to."""
     count = struct.unpack_from(">I", data, body + 4)[0]
@@ -286,6 +293,7 @@ _READERS = {
     "stsd": _stsd,
     "elst": _elst,
     "stts": _stts,
+    "ctts": _ctts,
     "stco": _chunks,
     "co64": _chunks,
 }

@@ -150,6 +150,15 @@ def test_edit_lists_that_hide() -> None:
         assert not [f for f in plain if f.claim.type == "versions"]
 
 
+def test_frames_in_another_order_hide_no_beginning(tmp_path: Path) -> None:
+    slides = container.read(str(write_video(tmp_path / "a.mp4", 15, (64, 48), 1)), "mp4")
+    assert slides.get("container.track.1.edits")[0][1] / slides.get("container.media.1.timescale") >= 1
+    assert not [f for f in claims(slides) if f.claim.type == "versions"]
+    late = ("container.media.1.first_shown", 2000), ("container.track.1.edits", [[5.0, 4000]])
+    cut = pick(claims(facts(("container.media.1.timescale", 1000), *late)), "beginning of the recording is hidden")
+    assert cut.claim.value == ("begins at 2.00 s",)
+
+
 def test_the_end_that_an_edit_list_leaves_out() -> None:
     track = [("container.media.1.timescale", 1000), ("container.media.1.duration_s", 12.0)]
 
