@@ -75,6 +75,7 @@ def packets(path: str, container: str, facts: FactCollector) -> None:
 def _streams(opened: Any, container: str, facts: FactCollector) -> None:
     times: dict[int, list[float]] = {}
     lengths: dict[int, list[float]] = {}
+    played: dict[int, list[tuple[float, float]]] = {}
     keys: dict[int, list[float]] = {}
     sizes: Counter[int] = Counter()
     broken, begins = 0, begins_s(opened)
@@ -86,7 +87,10 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
         index, at_s = packet.stream_index, float(packet.pts * packet.time_base) - begins
         times.setdefault(index, []).append(at_s)
         lengths.setdefault(index, []).append(float((packet.duration or 0) * packet.time_base))
-        sizes[index] += packet.size
+        # What an edit list leaves out is decoded and not shown.
+        if not packet.is_discard:
+            played.setdefault(index, []).append((at_s, at_s + lengths[index][-1]))
+            sizes[index] += packet.size
         broken += packet.is_corrupt
         if packet.is_keyframe:
             keys.setdefault(index, []).append(at_s)
@@ -101,12 +105,13 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
             facts.fact("stream.cover", f"{context.name if context else 'picture'}{size}", f"stream {stream.index}")
     for stream in [*in_order(opened.streams.video), *in_order(opened.streams.audio)]:
         when = np.sort(np.array(times.get(stream.index, []), dtype=np.float64))
+        spans = np.array(played.get(stream.index, []), dtype=np.float64).reshape(-1, 2)
         record: dict[str, Any] = {
             "codec": stream.codec_context.name if stream.codec_context else "unknown",
             "profile": str(stream.profile or "") if stream.codec_context else "",
             "packets": len(when),
-            "start_s": round(float(when[0]) + begins, 3) if len(when) else None,
-            "duration_s": round(float(when[-1] - when[0]) + lengths[stream.index][-1], 3) if len(when) else 0.0,
+            "start_s": round(float(spans[:, 0].min()) + begins, 3) if len(spans) else None,
+            "duration_s": round(float(spans[:, 1].max() - spans[:, 0].min()), 3) if len(spans) else 0.0,
         }
         if record["duration_s"] > 0:
             record["kbps"] = round(sizes[stream.index] * 8 / record["duration_s"] / 1000, 1)
@@ -121,8 +126,8 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
             context = stream.codec_context
             record |= {"rate_hz": context.rate if context else 0, "channels": context.channels if context else 0}
             # Without its codec nobody knows how long its packets last.
-            spans = lengths.get(stream.index, [])
-            record["gaps"] = _audio_gaps(times.get(stream.index, []), spans) if context else []
+            own_lengths = lengths.get(stream.index, [])
+            record["gaps"] = _audio_gaps(times.get(stream.index, []), own_lengths) if context else []
         facts.fact(f"stream.{stream.type}", record, f"stream {stream.index}")
         for key, value in list((stream.metadata or {}).items())[:40]:
             if key.lower() in ("encoder", "handler_name", "creation_time", "vendor_id"):

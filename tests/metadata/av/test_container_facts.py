@@ -9,6 +9,7 @@ import av
 import numpy as np
 import pytest
 
+from forensix.forensics import claims
 from forensix.metadata.av import audio_signal, xiph
 from forensix.metadata.av import reader as container
 from forensix.metadata.av.collector import iso6709
@@ -264,6 +265,15 @@ def test_a_recording_whose_times_begin_late_is_as_long_as_its_header_says(suffix
     path = write_video(tmp_path / f"a.{suffix}", 50, (64, 48), audio=tone(2.0), options={"bf": "0"})
     moved = retimed(path, tmp_path / f"b.{suffix}", lambda *_: 60.0)
     assert not container.read(str(moved), suffix).problems
+
+
+def test_a_stream_lasts_as_long_as_is_played_of_it(tmp_path: Path) -> None:
+    path = write_video(tmp_path / "a.mp4", 100, (64, 48), audio=tone(1.0), options={"bf": "0"})
+    trimmed = retimed(path, tmp_path / "b.mp4", lambda kind, _: -3.0 if kind == "video" else 0.0)
+    facts = container.read(str(trimmed), "mp4")
+    assert facts.get("stream.video")["duration_s"] == pytest.approx(1.0, abs=0.01)
+    assert facts.get("stream.video")["packets"] == 100
+    assert not [finding for finding in claims(facts) if "differ in length" in finding.claim.claim]
 
 
 def test_repeated_stretch_and_doubled_frames(tmp_path: Path) -> None:
