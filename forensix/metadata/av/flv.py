@@ -32,7 +32,7 @@ def walk(data: Any, facts: FactCollector) -> None:
         kind, size = data[at] & 31, int.from_bytes(data[at + 1 : at + 4], "big")
         stop = at + 11 + size
         if kind not in kinds:
-            facts.problem(f"Other bytes stand where a tag must begin ({kind}) where one must begin.", "FLV", at)
+            facts.problem(f"Other bytes stand where a tag must begin ({kind}).", "FLV", at)
             break
         n += 1
         kinds[kind] += 1
@@ -58,7 +58,8 @@ def walk(data: Any, facts: FactCollector) -> None:
     if last_ms:
         facts.fact("container.movie.duration_s", last_ms / 1000, "time of the last tag")
     if backwards:
-        facts.problem(f"Time runs backwards {backwards} times, as where recordings are joined.", "FLV", None)
+        times = "once" if backwards == 1 else f"{backwards} times"
+        facts.problem(f"Time runs backwards {times}, as where recordings are joined.", "FLV", None)
 
 
 def _script(raw: bytes, offset: int, facts: FactCollector) -> None:

@@ -267,6 +267,13 @@ def test_a_recording_whose_times_begin_late_is_as_long_as_its_header_says(suffix
     assert not container.read(str(moved), suffix).problems
 
 
+@pytest.mark.parametrize(("n_joined", "often"), [(1, "once"), (2, "2 times")])
+def test_joined_flv_says_how_often_time_runs_backwards(n_joined: int, often: str, tmp_path: Path) -> None:
+    path = write_video(tmp_path / "a.flv", 50, (64, 48))
+    path.write_bytes(path.read_bytes() + n_joined * path.read_bytes()[13:])
+    assert said(container.read(str(path), "flv")) == f"Time runs backwards {often}, as where recordings are joined."
+
+
 def test_a_stream_lasts_as_long_as_is_played_of_it(tmp_path: Path) -> None:
     path = write_video(tmp_path / "a.mp4", 100, (64, 48), audio=tone(1.0), options={"bf": "0"})
     trimmed = retimed(path, tmp_path / "b.mp4", lambda kind, _: -3.0 if kind == "video" else 0.0)
