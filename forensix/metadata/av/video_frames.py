@@ -14,7 +14,8 @@ from typing import Any
 import av
 import numpy as np
 
-from forensix.media.played import begins_s, decodable
+from forensix.media.packets import Clock
+from forensix.media.played import begins_s, decodable, late_s
 from forensix.metadata.av import video_groups
 from forensix.metadata.av.collector import FactCollector
 from forensix.metadata.av.decoding import Damage, frames, strict
@@ -93,6 +94,7 @@ def _frames(
             stream = streams[0]
             stream.thread_type = "NONE"
             damage.begins_s = begins_s(opened)
+            clock = Clock(stream, late_s(opened, stream))
             strict(stream)
             for frame in _decoded(opened, stream, held, damage):
                 rows, bright = _first_plane(frame)
@@ -100,7 +102,7 @@ def _frames(
                 sums.append(zlib.crc32(rows.tobytes()))
                 comparable = before is not None and before.shape == thin.shape
                 motions.append(float(np.abs(thin - before).mean()) if before is not None and comparable else 255.0)
-                times.append(float(frame.time or damage.begins_s) - damage.begins_s)
+                times.append(clock.ms(frame, len(times) + damage.failed) / 1000)
                 sizes.append(held.pop(frame.pts, 0) if frame.pts is not None else 0)
                 kinds.append(int(frame.pict_type))
                 before = thin

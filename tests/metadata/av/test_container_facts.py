@@ -303,6 +303,12 @@ def test_repeated_stretch_and_doubled_frames(tmp_path: Path) -> None:
     assert still.get("frames.n_doubled") is None and still.get("frames.repeated_stretch") is None
 
 
+def test_a_stretch_that_was_joined_behind_itself_comes_again_later(tmp_path: Path) -> None:
+    path = write_video(tmp_path / "a.mkv", 50, (64, 48), options={"bf": "0"})
+    path.write_bytes(2 * path.read_bytes())
+    assert container.read(str(path), "mkv").get("frames.repeated_stretch") == [0.0, 2.0, 50]
+
+
 def test_signal_sees_cutoff_silence_and_floor() -> None:
     rate = 44100
     noise = np.random.default_rng(0).normal(0, 0.1, 8 * rate)
