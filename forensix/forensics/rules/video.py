@@ -89,7 +89,8 @@ def _gaps(facts: Facts) -> Iterator[Finding]:
             f"Frames are missing at {len(gaps)} {'place' if len(gaps) == 1 else 'places'}",
             "The stream keeps a constant rate, but its times jump: "
             + "; ".join(places[:6])
-            + ". Cutting frames out leaves such gaps; so does a recorder that could not keep up.",
+            + ". Cutting frames out leaves such gaps; so does a recorder that could not keep up, or one of a screen "
+            "that writes no frame while nothing moves.",
             "encoding",
             "editing" if long else "integrity",
             facts=[fact],
