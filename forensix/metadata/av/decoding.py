@@ -34,7 +34,7 @@ class Damage:
         if self.failed:
             parts.append(f"{self.failed} of {self.packets} packets cannot be decoded")
         if self.patched:
-            parts.append(f"{self.patched} frames are damaged")
+            parts.append(f"{self.patched} {'frame is' if self.patched == 1 else 'frames are'} damaged")
         at = "" if self.first_s is None else f", the first at {self.first_s:.2f} s"
         facts.problem(f"Some of the {what} is broken: {' and '.join(parts)}{at}.", f"{what} stream")
 

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from forensix.metadata.av import reader as container
+from forensix.metadata.av.collector import FactCollector
+from forensix.metadata.av.decoding import Damage
 from tests.making import picture, tone, write_audio, write_video
 
 N = 16_000
@@ -80,3 +82,10 @@ def test_pictures_that_were_overwritten_are_told(tmp_path: Path) -> None:
     data[at : at + 300] = b"\xff" * 300
     path.write_bytes(data)
     assert "Some of the picture is broken" in _said(path)
+
+
+@pytest.mark.parametrize(("patched", "words"), [(1, "1 frame is damaged"), (2, "2 frames are damaged")])
+def test_damaged_frames_are_counted_in_words(patched: int, words: str) -> None:
+    facts = FactCollector()
+    Damage(packets=9, patched=patched).tell(facts, "picture")
+    assert words in facts.problems[0].message
