@@ -35,6 +35,8 @@ OWN_CONVERTERS = re.compile(r"^(QuickTime\b|Google$)")
 OWN_LIBRARIES = re.compile(r"\b(dji|insta360|parrot|yuneec|hover)\b", re.IGNORECASE)
 """Makers whose devices write with FFmpeg themselves."""
 
+BARE_VERSION = re.compile(r"\d+(\.\d+){1,3}")
+
 NAMES = ("pdf.info.Producer", "pdf.info.Creator", "xmp.xmp.CreatorTool", "xmp.pdf.Producer")
 """What a document or a packet of XMP says that it was made with."""
 
@@ -49,12 +51,17 @@ def programs(facts: Iterable[Fact]) -> dict[Program, list[Fact]]:
     by_program: dict[Program, list[Fact]] = {}
     for fact in facts:
         for value in fact.value if isinstance(fact.value, list) else (fact.value,):
-            # Phones write the bare version under a key that names the system.
-            text = f"Android {value}" if fact.key.endswith("android.version") else value
-            program = identify(text) if isinstance(value, str) else None
+            program = identify(_with_system(fact.key, value)) if isinstance(value, str) else None
             if program:
                 by_program.setdefault(program, []).append(fact)
     return by_program
+
+
+def _with_system(key: str, value: str) -> str:
+    """Return what a tag for programs says, with the system of a phone that writes its bare version there."""
+    if key.endswith("android.version"):
+        return f"Android {value}"
+    return f"iOS {value}" if key.endswith("apple.quicktime.software") and BARE_VERSION.fullmatch(value) else value
 
 
 def software(

@@ -214,9 +214,15 @@ def test_a_stretch_comes_twice_where_the_whole_picture_does(
     assert ("A stretch of the video comes twice" in told) is whole
 
 
-def test_a_bare_version_under_androids_key_names_android() -> None:
-    findings = pick(claims(facts(("container.tag.com.android.version", "6.0.1"))), "names Android as what recorded it")
-    assert findings.severity == "benign" and findings.claim.value == ("6.0.1",)
+@pytest.mark.parametrize(
+    ("key", "version", "system"),
+    [("com.android.version", "6.0.1", "Android"), ("com.apple.quicktime.software", "16.5", "iOS")],
+)
+def test_a_bare_version_under_the_key_of_a_system_names_it(key: str, version: str, system: str) -> None:
+    findings = claims(facts((f"container.tag.{key}", version)))
+    named = pick(findings, f"names {system} as what recorded it")
+    assert named.severity == "benign" and named.claim.value == (version,)
+    assert not [f for f in findings if "not known here" in f.claim.claim]
 
 
 def test_data_behind_the_last_box(tmp_path: Path) -> None:
