@@ -69,7 +69,7 @@ class Store:
         return rows
 
     def put(self, rows: Mapping[str, Row]) -> None:
-        """Keep rows: all of them or, where the process ends amid it, none."""
+        """Keep rows: all of them or, where the process ends amid it or the file was removed, none."""
         encoded = [(key, json.dumps(row, allow_nan=False)) for key, row in rows.items()]
         self._execute("BEGIN IMMEDIATE")
         try:
@@ -79,7 +79,9 @@ class Store:
             # A full disk ends the transaction by itself.
             with contextlib.suppress(sqlite3.Error):
                 self._db.execute("ROLLBACK")
-            raise self._refusal(error) from None
+            # Gone once another run of the same evaluation has finished: there is nothing left to go on with.
+            if self.path.exists():
+                raise self._refusal(error) from None
 
     def takes(self) -> bool:
         """Return whether rows can be added: a cache that others share may be only for reading."""

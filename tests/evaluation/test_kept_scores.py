@@ -178,6 +178,15 @@ def test_a_store_without_room_says_so_and_keeps_what_it_had(tmp_path: Path) -> N
         assert store.get(["a", "1"]) == {"a": {"score": 0.5}}
 
 
+def test_a_store_that_another_run_of_the_evaluation_finished_with_is_not_missed(tmp_path: Path) -> None:
+    with Store(tmp_path / "scores.db") as store:
+        store.put({"a": {"score": 0.5}})
+        with Store(store.path) as other:
+            other.delete()
+        store.put({"b": {"score": 0.5}})
+        assert not store.path.exists()
+
+
 def test_scores_are_made_anew_where_a_model_that_is_weighed_in_was_exchanged(
     few: Manifest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
