@@ -19,7 +19,7 @@ def cautions(scores: pd.DataFrame) -> list[str]:
     """Return sentences about the scores of an evaluation, from its files as they are, not degraded."""
     files = scores[scores["degradation"] == "none"] if "degradation" in scores else scores
     scored = files[files["score"].notna()].drop_duplicates("path")
-    return [*_few(scored), *_repeated(files.drop_duplicates("path")), *_left_out(scores)]
+    return [*_few(scored), *_repeated(scored), *_left_out(scores)]
 
 
 def _few(scored: pd.DataFrame) -> list[str]:
@@ -48,18 +48,18 @@ def _few(scored: pd.DataFrame) -> list[str]:
     return sentences
 
 
-def _repeated(files: pd.DataFrame) -> list[str]:
-    if "sha256" not in files:
+def _repeated(scored: pd.DataFrame) -> list[str]:
+    if "sha256" not in scored:
         return []
-    known = files[files["sha256"].notna()]
+    known = scored[scored["sha256"].notna()]
     again = known["sha256"].duplicated()
     if not again.any():
         return []
     first = known.drop_duplicates("sha256").set_index("sha256")["path"]
     n, repeated = int(again.sum()), known[again].iloc[0]
     sentences = [
-        f"{n} of {len(files)} files {'has' if n == 1 else 'have'} the same content as another, and each counts as if it"
-        f" were another one: the first is {repeated['path']}, which is {first[repeated['sha256']]}."
+        f"{n} of {len(scored)} files {'has' if n == 1 else 'have'} the same content as another, and each counts as if"
+        f" it were another one: the first is {repeated['path']}, which is {first[repeated['sha256']]}."
     ]
     both = known["sha256"].map(known.groupby("sha256")["label"].nunique()) > 1
     if both.any():

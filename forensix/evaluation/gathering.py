@@ -79,7 +79,7 @@ class Gathered:
 
     def frames(self, table: pd.DataFrame, task: str) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Return the scores of files and those of frames; the manifest's columns come first in both."""
-        self._give_twins()
+        self._give_twins(table["path"].tolist())
         at = np.flatnonzero(self._state == _SET)
         classes = [*self._classes, None]
         scores = self._described(table, task, at, "file")
@@ -107,15 +107,16 @@ class Gathered:
         described["level"] = _text(level for _ in file)
         return described
 
-    def _give_twins(self) -> None:
+    def _give_twins(self, paths: Sequence[str]) -> None:
         n = len(self.pairs)
         for file, first in self._twins:
             to, source = slice(file * n, file * n + n), slice(first * n, first * n + n)
             for values in (self._state, self._score, self._seconds, self._class):
                 values[to] = values[source]
             for pair in range(n):
-                if first * n + pair in self._errors:
-                    self._errors[file * n + pair] = self._errors[first * n + pair]
+                if error := self._errors.get(first * n + pair):
+                    # It names the other file.
+                    self._errors[file * n + pair] = f"the same content as {paths[first]}: {error}"
                 if first * n + pair in self._frames:
                     self._frames[file * n + pair] = self._frames[first * n + pair]
 

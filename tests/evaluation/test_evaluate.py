@@ -90,6 +90,16 @@ def test_failures_are_counted_and_listed_and_get_no_score(tmp_path: Path) -> Non
     assert "7 rows failed" in repr(evaluation)
 
 
+def test_a_failure_is_told_of_its_own_file_where_another_has_the_same_content(tmp_path: Path) -> None:
+    listed = pictures(tmp_path, 4)
+    for name in ("001.png", "002.png"):
+        (tmp_path / name).write_text("not a picture")
+    evaluation = evaluate(listed, TASK, component=Grey(), cache=False)
+    first, second = evaluation.failures["error"]
+    assert second == f"the same content as 001.png: {first}"
+    assert not any("same content as another" in note for note in evaluation.notes), "none of them was scored"
+
+
 def test_pipes_and_devices_are_not_waited_for(tmp_path: Path) -> None:
     listed = pictures(tmp_path, 3)
     (tmp_path / "001.png").unlink()
