@@ -67,7 +67,8 @@ def load(name: str, root: str | os.PathLike[str], **options: Any) -> pd.DataFram
     """
     if name not in names():
         raise UsageError(f"there is no importer {name!r}; there are: {', '.join(names())}")
-    folder = Path(root)
+    # Some importers go by the name of the folder, which "." does not tell.
+    folder = Path(os.path.abspath(root))
     if not folder.is_dir():
         raise UsageError(f"there is no folder {root} to import {name} from")
     rows = _rows(name, folder, options)

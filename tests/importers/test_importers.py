@@ -65,6 +65,13 @@ def test_celeb_df_videos_named_mp4_in_capitals_are_tested_on_as_the_list_says(tm
     assert rows["Celeb-real/id0_0000.MP4"]["split"] == "train"
 
 
+def test_a_folder_that_is_worked_in_is_known_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    touch(tmp_path, "imagenet_ai_0419_biggan/val/ai/a.png", "imagenet_ai_0419_biggan/val/nature/b.JPEG")
+    monkeypatch.chdir(tmp_path / "imagenet_ai_0419_biggan")
+    rows = by_path(Manifest.import_("genimage", "."))
+    assert (rows["val/ai/a.png"]["generator"], rows["val/ai/a.png"]["family"]) == ("biggan", "gan")
+
+
 def test_dfdc_groups_fakes_with_their_original(tmp_path: Path) -> None:
     part = tmp_path / "dfdc_train_part_0"
     touch(part, "a.mp4", "b.mp4")
