@@ -7,6 +7,7 @@ its free reader, are no signature of anybody's content. Compared with an indepen
 ``benchmarks/results/forensic_signatures.md``.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,6 +26,8 @@ ADDED_WORDS = {
     "form_filling": "filled form fields or further signatures",
     "annotations": "comments, filled form fields or further signatures",
 }
+LAID_OVER = re.compile(r"added annotation \((FreeText|Stamp|Square) on page")
+"""In the words on what a version changed: comments that can hide what was printed and say something else."""
 
 
 def rules(facts: Facts) -> Iterator[Finding]:
@@ -227,6 +230,17 @@ def _after(facts: Facts, fact: Fact, who: str, what: str) -> Iterator[Finding]:
             facts=[fact, *later[:5]],
             values=[who, *fields[:10]],
             flags=("FILE_EDITED",),
+        )
+    elif laid := [name for f in later for name in f.value["named"] if LAID_OVER.match(name)]:
+        yield finding(
+            "suspect",
+            f"Notes or stamps were laid on the document after {who} signed it",
+            f"The {what} {_place(record)} holds for the version that was signed, and allows comments. These can cover "
+            "what was signed and say something else there, so what lies below them has to be looked at.",
+            "signature",
+            "versions",
+            facts=[fact, *later[:5]],
+            values=[who, *laid[:10]],
         )
     else:
         yield finding(

@@ -1,8 +1,9 @@
-"""What may come after a signature: pyHanko's difference analysis, with room for the data that proves validity later.
+"""What may come after a signature: pyHanko's difference analysis, with room for comments and for proof of validity.
 
 Signers and validators add certificates, revocation lists and their answers under ``/DSS``, and rewrite what an earlier
 one had put there. Nothing under it is ever shown, so any change that no other path reaches is let through; pyHanko's
-own rule refuses entries of ``/VRI`` that were written again.
+own rule refuses entries of ``/VRI`` that were written again. Comments, which pyHanko has no rule for, are let through
+where they are new and nothing else of their page differs.
 
 References
 ----------
@@ -23,6 +24,7 @@ from pyhanko.sign.diff_analysis import (
     MetadataUpdateRule,
     ModificationLevel,
     ObjectStreamRule,
+    QualifiedWhitelistRule,
     ReferenceUpdate,
     SigFieldCreationRule,
     SigFieldModificationRule,
@@ -30,10 +32,19 @@ from pyhanko.sign.diff_analysis import (
     WhitelistRule,
     XrefStreamRule,
 )
+from pyhanko.sign.diff_analysis.commons import compare_dicts
 from pyhanko.sign.diff_analysis.rules_api import Context
 
 VISITED = 20_000
 DEPTH = 12
+COMMENTS = (
+    "/Text", "/FreeText", "/Line", "/Square", "/Circle", "/Polygon", "/PolyLine", "/Highlight", "/Underline",
+    "/Squiggly", "/StrikeOut", "/Caret", "/Stamp", "/Ink", "/Popup", "/FileAttachment",
+)  # fmt: skip
+BESIDE = frozenset(("/Annots", "/Tabs", "/LastModified", "/PieceInfo", "/StructParents"))
+"""Entries of a page that programs write as well when they add a comment, and that draw nothing of the page itself."""
+
+Path = tuple[str | int, ...]
 
 
 class ValidationDataRule(WhitelistRule):
@@ -48,8 +59,82 @@ class ValidationDataRule(WhitelistRule):
                     yield ReferenceUpdate(reference, context_checked=Context.from_absolute(old, RawPdfPath(*path)))
 
 
-def _references(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[generic.Reference, tuple[str | int, ...]]]:
-    """Yield the references that a value holds, with the path to each."""
+class AnnotationRule(QualifiedWhitelistRule):
+    """Let through new comments, and lists with new comments and form fields, on pages that are otherwise as they were.
+
+    The fields themselves are left to the rules on forms.
+    """
+
+    def apply_qualified(
+        self, old: HistoricalResolver, new: HistoricalResolver
+    ) -> Iterator[tuple[ModificationLevel, ReferenceUpdate]]:
+        """Yield an update for each page with new annotations, for its list of them, and for what is new in comments."""
+        for reference, path in _pages(new):
+            before, after = old(reference), reference.get_object()
+            if not isinstance(before, generic.DictionaryObject) or not isinstance(after, generic.DictionaryObject):
+                continue
+            there, here = _listed(before), _listed(after)
+            if there is None or here is None or not there < here:
+                continue
+            added = {item: _entry(item.get_object(), "/Subtype") for item in here - there}
+            if not all(
+                kind in (*COMMENTS, "/Widget") and old.is_ref_unassignable(a.reference) for a, kind in added.items()
+            ):
+                continue
+            comments = [item for item, kind in added.items() if kind in COMMENTS]
+            level = ModificationLevel.ANNOTATIONS if comments else ModificationLevel.LTA_UPDATES
+            if compare_dicts(before, after, BESIDE, raise_exc=False):
+                yield level, ReferenceUpdate(reference)
+                for update in _written(old, before, after, comments, path):
+                    yield level, update
+
+
+def _written(
+    old: HistoricalResolver, before: Any, after: Any, comments: list[generic.IndirectObject], path: Path
+) -> Iterator[ReferenceUpdate]:
+    """Yield what annotations brought beside their page: its list of them, and comments with what they lead to."""
+    listed, was = after.raw_get("/Annots"), before.raw_get("/Annots") if "/Annots" in before else None
+    place = (*path, "/Annots")
+    if isinstance(listed, generic.IndirectObject):
+        if listed == was:
+            yield ReferenceUpdate(listed.reference, context_checked=Context.relative_to(before, "/Annots"))
+        elif old.is_ref_unassignable(listed.reference):
+            yield ReferenceUpdate(listed.reference, context_checked=Context.from_absolute(old, RawPdfPath(*place)))
+    for comment in comments:
+        for reference, at in _references(comment, place, without=("/P", "/Parent")):
+            if old.is_ref_unassignable(reference):
+                yield ReferenceUpdate(reference, context_checked=Context.from_absolute(old, RawPdfPath(*at)))
+
+
+def _listed(page: generic.DictionaryObject) -> set[generic.IndirectObject] | None:
+    """Return the annotations of a page; ``None`` where one is no object of its own, so that it cannot be told."""
+    listed = _entry(page, "/Annots")
+    items = [listed.raw_get(i) for i in range(len(listed))] if isinstance(listed, generic.ArrayObject) else []
+    return set(items) if all(isinstance(item, generic.IndirectObject) for item in items) else None
+
+
+def _entry(item: Any, key: str) -> Any:
+    """Return what an entry of a dictionary leads to, ``None`` where there is none."""
+    return item[key] if isinstance(item, generic.DictionaryObject) and key in item else None
+
+
+def _pages(version: HistoricalResolver) -> Iterator[tuple[generic.Reference, Path]]:
+    """Yield the pages of a version, each with the path to it."""
+    stack: list[tuple[Any, Path]] = [(version.root.raw_get("/Pages"), ("/Root", "/Pages"))]
+    n = 0
+    while stack and n < VISITED:
+        node, path = stack.pop()
+        n += 1
+        item = node.get_object()
+        kids = _entry(item, "/Kids")
+        if isinstance(kids, generic.ArrayObject):
+            stack += [(kids.raw_get(i), (*path, "/Kids", i)) for i in range(len(kids))]
+        elif isinstance(node, generic.IndirectObject):
+            yield node.reference, path
+
+
+def _references(value: Any, path: Path, without: tuple[str, ...] = ()) -> Iterator[tuple[generic.Reference, Path]]:
+    """Yield the references that a value holds, with the path to each; entries ``without`` are not followed."""
     stack, n = [(value, path)], 0
     while stack and n < VISITED:
         value, path = stack.pop()
@@ -60,20 +145,28 @@ def _references(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[gener
         if len(path) > DEPTH:
             continue
         if isinstance(value, generic.DictionaryObject):
-            stack += [(value.raw_get(key), (*path, str(key))) for key in value]
+            stack += [(value.raw_get(key), (*path, str(key))) for key in value if key not in without]
         elif isinstance(value, generic.ArrayObject):
             stack += [(value.raw_get(i), (*path, i)) for i in range(len(value))]
 
 
 @lru_cache(maxsize=1)
 def policy() -> StandardDiffPolicy:
-    """Return pyHanko's standard policy with the rule of this file in place of its own on ``/DSS``."""
+    """Return pyHanko's standard policy with the rules of this file in place of its own on ``/DSS`` and annotations."""
     rules = (
         DocInfoRule(), XrefStreamRule(), ObjectStreamRule(), ValidationDataRule(), MetadataUpdateRule()
     )  # fmt: skip
     return StandardDiffPolicy(
-        global_rules=[CatalogModificationRule(), *(r.as_qualified(ModificationLevel.LTA_UPDATES) for r in rules)],
+        global_rules=[
+            CatalogModificationRule(),
+            *(r.as_qualified(ModificationLevel.LTA_UPDATES) for r in rules),
+            AnnotationRule(),
+        ],
         form_rule=FormUpdatingRule(
-            field_rules=[SigFieldCreationRule(), SigFieldModificationRule(), GenericFieldModificationRule()]
+            field_rules=[
+                SigFieldCreationRule(approve_widget_bindings=False),
+                SigFieldModificationRule(),
+                GenericFieldModificationRule(),
+            ]
         ),
     )

@@ -50,9 +50,13 @@ def signer(tmp_path_factory: pytest.TempPathFactory) -> signers.SimpleSigner:
     return signers.SimpleSigner.load_pkcs12(str(path), passphrase=b"x")
 
 
-def signed(data: bytes, signer: signers.SimpleSigner, field: str = "Sig1") -> bytes:
+def signed(
+    data: bytes, signer: signers.SimpleSigner, field: str = "Sig1", allowed: fields.MDPPerm | None = None
+) -> bytes:
     writer = IncrementalPdfFileWriter(io.BytesIO(data))
-    meta = signers.PdfSignatureMetadata(field_name=field, md_algorithm="sha256")
+    meta = signers.PdfSignatureMetadata(
+        field_name=field, md_algorithm="sha256", certify=allowed is not None, docmdp_permissions=allowed
+    )
     out = signers.sign_pdf(writer, meta, signer=signer)
     return bytes(out.getvalue())
 
@@ -77,6 +81,33 @@ def proof(name: str, text: bytes) -> Callable[[IncrementalPdfFileWriter], None]:
         )
         writer.root[generic.pdf_name("/DSS")] = writer.add_object(remaining)
         writer.update_root()
+
+    return change
+
+
+def comment(kind: str, content: bytes = b"") -> Callable[[IncrementalPdfFileWriter], None]:
+    """Return a change that adds a comment with a drawing to the first page, and other ``content`` for the page."""
+
+    def change(writer: IncrementalPdfFileWriter) -> None:
+        first = writer.root["/Pages"]["/Kids"][0]
+        box = generic.ArrayObject([generic.NumberObject(n) for n in (100, 690, 300, 720)])
+        form = {"/Subtype": generic.pdf_name("/Form"), "/BBox": box}
+        drawing = writer.add_object(
+            generic.StreamObject({generic.pdf_name(k): v for k, v in form.items()}, b"100 690 200 30 re f")
+        )
+        entries = {
+            "/Type": generic.pdf_name("/Annot"),
+            "/Subtype": generic.pdf_name(kind),
+            "/Rect": box,
+            "/P": generic.IndirectObject(first.container_ref.idnum, 0, writer),
+            "/AP": generic.DictionaryObject({generic.pdf_name("/N"): drawing}),
+        }
+        note = writer.add_object(generic.DictionaryObject({generic.pdf_name(k): v for k, v in entries.items()}))
+        listed = first.get("/Annots", generic.ArrayObject())
+        first[generic.pdf_name("/Annots")] = generic.ArrayObject([*listed, note])
+        if content:
+            first[generic.pdf_name("/Contents")] = writer.add_object(generic.StreamObject(stream_data=content))
+        writer.update_container(first)
 
     return change
 
@@ -228,6 +259,50 @@ def test_unexplained_object_that_draws_nothing_is_suspect(tmp_path: Path, signer
     path.write_bytes(updated(data, change))
     claim = pick(findings_of(path), "Something was added after Test Signer signed it")
     assert claim.severity == "suspect"
+
+
+@pytest.mark.parametrize("allowed", [None, fields.MDPPerm.ANNOTATE])
+def test_comments_may_be_added_where_the_signer_allows_them(
+    tmp_path: Path, signer: signers.SimpleSigner, allowed: fields.MDPPerm | None
+) -> None:
+    path = page(tmp_path / "a.pdf")
+    data = updated(signed(path.read_bytes(), signer, allowed=allowed), comment("/Highlight"))
+    path.write_bytes(updated(data, comment("/Text")))
+    findings = findings_of(path)
+    assert severe(findings) == []
+    assert "only comments" in pick(findings, "Added to after Test Signer signed it").claim.explanation
+
+
+def test_a_comment_between_two_signatures_is_no_change(tmp_path: Path, signer: signers.SimpleSigner) -> None:
+    path = page(tmp_path / "a.pdf")
+    path.write_bytes(signed(updated(signed(path.read_bytes(), signer), comment("/Text")), signer, "Sig2"))
+    findings = findings_of(path)
+    assert severe(findings) == []
+    assert len([f for f in findings if f.claim.claim == "Signed by Test Signer"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "allowed", "content", "severity", "words"),
+    [
+        ("/Text", fields.MDPPerm.FILL_FORMS, b"", "critical", "allows filling forms and signing only"),
+        ("/Link", None, b"", "suspect", "not only forms, comments and signatures"),
+        ("/Stamp", None, b"", "suspect", "can cover what was signed"),
+        ("/Text", None, b"BT /F1 12 Tf 100 700 Td (900) Tj ET", "critical", "changes what draws the pages"),
+    ],
+)
+def test_what_more_than_a_comment_came_is_told(
+    tmp_path: Path,
+    signer: signers.SimpleSigner,
+    kind: str,
+    allowed: fields.MDPPerm | None,
+    content: bytes,
+    severity: str,
+    words: str,
+) -> None:
+    path = page(tmp_path / "a.pdf")
+    path.write_bytes(updated(signed(path.read_bytes(), signer, allowed=allowed), comment(kind, content)))
+    (claim,) = (f for f in findings_of(path) if f.claim.type == "signature" and f.severity != "benign")
+    assert claim.severity == severity and words in claim.claim.explanation
 
 
 def test_usage_rights_are_no_signature(tmp_path: Path) -> None:
