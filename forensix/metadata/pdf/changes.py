@@ -42,6 +42,8 @@ def changes(data: bytes, history: History) -> list[dict[str, Any]]:
             role, name = reached.get(number) or reached_before.get(number) or (own_role(view.get(number)), "")
             if role == "structure of the file" and not name:
                 continue
+            if role in ("page content", "image") and not name and number not in known and not _is_used(view, number):
+                role = "other object"
             freed = revision.entries[number][0] == "free"
             is_kept = before is not None and not freed and number in known
             if (
@@ -120,6 +122,11 @@ def _pages_moved(view: View, before: View) -> str:
         return f"page {listed} is {verb}" if len(gone) == 1 else f"pages {listed} are {verb}"
     old = set(there)
     return "" if [number for number in here if number in old] == there else "the pages are in another order"
+
+
+def _is_used(view: View, number: int) -> bool:
+    """Say whether anything may lead to an object; signers leave drafts of their marks that nothing shows."""
+    return view.referred is None or number in view.referred
 
 
 def _own_bytes(revision: Revision) -> bool:

@@ -5,6 +5,7 @@ documents are told as well, as far as their dictionaries are not hidden in encry
 """
 
 import re
+from functools import cached_property
 from typing import Any
 
 from forensix.metadata.pdf import syntax
@@ -17,6 +18,9 @@ MAX_LISTED = 40
 INFLATED_BYTES = 96 << 20
 APPEARANCE_DEPTH = 6
 VALIDATION_DEPTH = 5
+REFERRING = 5000
+"""Objects of a document that are read to tell whether one of them refers to another."""
+
 _HEAD = re.compile(rb"[\x00\t\n\x0c\r ]{0,256}(\d{1,10})[\x00\t\n\x0c\r ]{1,64}(\d{1,5})[\x00\t\n\x0c\r ]{1,64}obj")
 
 ROLES = (
@@ -88,6 +92,24 @@ class View:
         """Say whether an object stream lists an object (which may be null)."""
         stream = self._streams.get(self.entries.get(number, ("free", 0, 0))[1])
         return stream is not None and any(n == number for n, _ in stream[1])
+
+    @cached_property
+    def referred(self) -> frozenset[int] | None:
+        """The numbers of the objects that others or the trailer refer to; ``None`` where not all can be read."""
+        is_hidden = self.encrypted and any(entry[0] == "in" for entry in self.entries.values())
+        if is_hidden or len(self.entries) > REFERRING:
+            return None
+        numbers = set[int]()
+        stack = [self.trailer, *(self.get(number) for number in list(self.entries))]
+        while stack:
+            value = stack.pop()
+            if isinstance(value, Ref):
+                numbers.add(value.number)
+            elif isinstance(value, dict):
+                stack += value.values()
+            elif isinstance(value, list):
+                stack += value
+        return frozenset(numbers)
 
     def _read(self, number: int) -> Any:
         kind, where, _ = self.entries.get(number, ("free", 0, 0))

@@ -131,6 +131,16 @@ def test_signature_that_holds_is_benign(tmp_path: Path, signer: signers.SimpleSi
     assert result(findings).document_details.digital_signature_by == "Test Signer"
 
 
+def test_a_visible_signature_changes_no_page(tmp_path: Path, signer: signers.SimpleSigner) -> None:
+    """The program leaves an empty drawing of the field that nothing leads to, beside the one that is shown."""
+    path = page(tmp_path / "a.pdf")
+    writer = IncrementalPdfFileWriter(io.BytesIO(path.read_bytes()))
+    fields.append_signature_field(writer, fields.SigFieldSpec("Sig1", box=(300, 100, 500, 160)))
+    meta = signers.PdfSignatureMetadata(field_name="Sig1", md_algorithm="sha256")
+    path.write_bytes(signers.sign_pdf(writer, meta, signer=signer).getvalue())
+    assert not [f.claim.claim for f in findings_of(path) if f.severity != "benign"]
+
+
 def test_changed_byte_breaks_the_signature(tmp_path: Path, signer: signers.SimpleSigner) -> None:
     path = page(tmp_path / "a.pdf")
     data = signed(path.read_bytes(), signer)

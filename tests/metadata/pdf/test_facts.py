@@ -49,6 +49,17 @@ def stream(body: bytes) -> bytes:
     return b"<< /Length %d >>\nstream\n" % len(body) + body + b"\nendstream"
 
 
+@pytest.mark.parametrize(("number", "is_shown"), [(90, True), (91, False)])
+def test_a_drawing_that_nothing_leads_to_changes_no_page(tmp_path: Path, number: int, is_shown: bool) -> None:
+    """An earlier version names object 90 before it is there; nothing names object 91."""
+    path = page(tmp_path / "a.pdf")
+    data = appended(path.read_bytes(), {80: b"<< /Inner 90 0 R >>"})
+    drawing = b"<< /Type /XObject /Subtype /Form /BBox [0 0 100 100] /Length 0 >>\nstream\n\nendstream"
+    path.write_bytes(appended(data, {number: drawing}))
+    later = pdf.read(str(path)).all("pdf.revision")
+    assert [f.value["content_changed"] for f in later] == [False, False, is_shown]
+
+
 def test_one_version_has_no_later_revision(tmp_path: Path) -> None:
     facts = pdf.read(str(page(tmp_path / "a.pdf")))
     assert [f.value["index"] for f in facts.all("pdf.revision")] == [1]
