@@ -6,8 +6,8 @@ from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.openapi.utils import get_openapi
-from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 from forensix.schema import SPEC_VERSION
 from forensix.service.api import openapi
@@ -72,16 +72,17 @@ async def _refuse(request: Request, refusal: Exception) -> Response:
     return refused(refusal, Context.of(request))
 
 
-def _methods(path: str) -> list[str]:
+def _methods(app: FastAPI, path: str) -> list[str]:
     """Return what a path can be asked; the router itself names the methods of its first match only."""
-    routes = (route for module in _ROUTES for route in module.router.routes if isinstance(route, APIRoute))
+    every = [*app.routes, *(route for module in _ROUTES for route in module.router.routes)]
+    routes = [route for route in every if isinstance(route, Route)]
     return sorted({method for route in routes if route.path_regex.match(path) for method in route.methods or ()})
 
 
 async def _refuse_path(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 405:
-        allowed = ", ".join(_methods(request.url.path))
+        allowed = ", ".join(_methods(request.app, request.url.path))
         refusal = Refusal(405, "method_not_allowed", f"this path takes {allowed} only", {"Allow": allowed})
     elif error.status_code == 404:
         tasks = ", ".join(task_names())

@@ -98,6 +98,7 @@ def test_unknown_tasks(api: Api, account: Account, task: str) -> None:
         ("/webhooks/voice_analysis_complete", "DELETE, GET, POST"),
         ("/webhooks/voice_analysis_complete/x", "DELETE"),
         ("/healthz", "GET"),
+        ("/openapi.json", "GET, HEAD"),
     ],
 )
 def test_methods(api: Api, path: str, allowed: str) -> None:
