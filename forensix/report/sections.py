@@ -110,8 +110,10 @@ def _voice_evidence(result: VoiceResult, has_bounds: bool) -> Iterator[Evidence]
         score = "–" if s.class_probability is None else score_text(s.class_probability)
         gender = s.gender if s.gender_probability is None else f"{s.gender} ({score_text(s.gender_probability)})"
         speech_s = sum(segment.end - segment.start for segment in s.segments)
-        rows.append((s.speaker, s.class_name, score, gender, time_text(speech_s), s.transcript or ""))
-    columns = ("speaker", "class", "score", "gender", "speech", "transcript")
+        # As of faces: undecided voices are of the specification's "real" as well.
+        verdict = "not called fake" if s.class_name == "real" else s.class_name
+        rows.append((s.speaker, verdict, score, gender, time_text(speech_s), s.transcript or ""))
+    columns = ("speaker", "verdict", "score", "gender", "speech", "transcript")
     filled = [i for i in range(len(columns)) if any(row[i] for row in rows)]
     yield Table("Speakers", tuple(columns[i] for i in filled), tuple(tuple(row[i] for i in filled) for row in rows))
     if not has_bounds:

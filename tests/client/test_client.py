@@ -238,6 +238,19 @@ def test_answers_draw_themselves() -> None:
     )
     failed = TaskReport(id="2", status="failed", event_type=describe("voice_analysis").event, error="it has no sound")
     report = to_report("clip.mp4", done, failed)
-    assert report.verdicts == {"face_manipulation": "real", "voice_analysis": "failed"}
+    assert report.verdicts == {"face_manipulation": "inconclusive", "voice_analysis": "failed"}
     page = report._repr_html_()
     assert "clip.mp4" in page and "it has no sound" in page
+
+
+def test_what_the_service_may_have_left_undecided_is_not_called_real() -> None:
+    fake = FaceResult(class_name="fake", class_probability=0.9)
+    results = {"voice_analysis": VoiceResult(class_name="real"), "face_manipulation": fake}
+    answers = [
+        TaskReport(id="1", status="completed", event_type=describe(task).event, result=result)
+        for task, result in results.items()
+    ]
+    report = to_report("clip.mp4", *answers)
+    assert report.verdicts == {"voice_analysis": "inconclusive", "face_manipulation": "fake"}
+    assert "Sounds recorded" not in (page := report.to_html()) and "whether it is real or undecided" in page
+    assert "points to a fake" not in report.headline
