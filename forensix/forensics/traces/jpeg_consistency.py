@@ -7,8 +7,8 @@ cosine of its place between two multiples, and sums over windows of 7 x 7 blocks
 whole gives: 1 fits the former JPEG, 0 knows nothing of it.
 
 Assumes that most of the picture went through that JPEG and was not resized since. Blind to even areas, to what touches
-black or white, to parts that came through the same JPEG on the same grid, and where the former steps were as fine as
-rounding. Measured in ``benchmarks/results/forensic_consistency.md``.
+black or white, to pictures without colour, to parts that came through the same JPEG on the same grid, and where the
+former steps were as fine as rounding. Measured in ``benchmarks/results/forensic_consistency.md``.
 Source: Fan and de Queiroz 2003 (former JPEGs in bitmaps), Bianchi and Piva 2012 (integer periodicity by block).
 """
 

@@ -6,9 +6,10 @@ only that of the last save. Each block's coefficients are weighed with the log l
 both histories would give on average: 0 is the history of most of the picture, 1 that of a part compressed once.
 
 Assumes that most of the picture went through both compressions on one grid, the second not much coarser than the first.
-Blind to even areas and to those that touch black or white (they say nothing and are left out), to parts pasted on the
-same grid from a picture of the same tables, and to all that was done before the first compression or to pictures that
-were resized afterwards. Measured in ``benchmarks/results/forensic_pixels.md``.
+Blind to even areas and to those that touch black or white (they say nothing and are left out), to pictures without
+colour (what was saturated before the colour was taken out looks like a pasted part), to parts pasted on the same grid
+from a picture of the same tables, and to all that was done before the first compression or to pictures that were
+resized afterwards. Measured in ``benchmarks/results/forensic_pixels.md``.
 Source: Lin et al. 2009, Bianchi, De Rosa and Piva 2011.
 """
 
@@ -88,7 +89,12 @@ def largest(odd: np.ndarray, telling: np.ndarray, values: np.ndarray) -> dict[st
 
 
 def clipped(rgb: np.ndarray, rows: int, columns: int) -> np.ndarray:
-    """Return bool (rows, columns): blocks that touch black or white in any colour, where rounding is cut short."""
+    """Return bool (rows, columns): blocks that touch black or white in any colour, where rounding is cut short.
+
+    A picture without colour may have been one with them, and no longer shows which blocks did: all of its blocks count.
+    """
+    if np.ptp(rgb, axis=2).max() <= NEAR_END_LEVELS:
+        return np.ones((rows, columns), bool)
     at_end = ((rgb <= NEAR_END_LEVELS) | (rgb >= 255 - NEAR_END_LEVELS)).any(axis=2)
     padded = np.zeros((8 * rows, 8 * columns), bool)
     padded[: at_end.shape[0], : at_end.shape[1]] = at_end

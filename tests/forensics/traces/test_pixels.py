@@ -78,6 +78,19 @@ def test_no_part_is_told_in_a_picture_saved_again_whole(tmp_path: Path) -> None:
         assert part["blocks"] < image_encoding.PART_BLOCKS // 2
 
 
+@pytest.mark.parametrize("format", ["jpeg", "png"])
+def test_a_part_that_was_saturated_is_not_told_in_black_and_white(tmp_path: Path, format: str) -> None:
+    """Taking the colour out hides where it was cut short, and that the first rounding is missing there for that."""
+    rgb = texture()
+    rgb[120:216, 200:312] = np.clip(rgb[120:216, 200:312] * np.array([2.5, 0.2, 0.0]), 0, 255)
+    grey = Image.open(io.BytesIO(saved(rgb, 70))).convert("L")
+    path = tmp_path / f"a.{format}"
+    grey.save(path, quality=90)
+    with open_media(path) as media:
+        told = [f.claim.claim for f in claims(read_facts(media), media) if "A part of the picture" in f.claim.claim]
+    assert told == []
+
+
 def test_a_crop_leaves_its_former_grid() -> None:
     first = np.asarray(Image.open(io.BytesIO(saved(texture(), 70))).convert("RGB"))
     again = np.asarray(Image.open(io.BytesIO(saved(first[3:, 5:], 92))).convert("L"))
