@@ -81,6 +81,9 @@ def test_rows_are_well_formed() -> None:
         ("ReportLab PDF Library - www.reportlab.com", "ReportLab"),
         ("Foxit PhantomPDF", "Foxit"),
         ("OpenShot Video Editor", "OpenShot"),
+        ("This animated GIF file was constructed using Ulead GIF Animator, visit us", "Ulead GIF Animator"),
+        ("Ulead PhotoImpact 8", "Ulead PhotoImpact"),
+        ("Ulead Photo Express 4.0 SE", "Ulead"),
     ],
 )
 def test_a_program_is_called_by_its_own_name(text: str, name: str) -> None:
