@@ -19,6 +19,7 @@ from pyhanko.pdf_utils.reader import HistoricalResolver, RawPdfPath
 from pyhanko.sign.diff_analysis import (
     CatalogModificationRule,
     DocInfoRule,
+    FormUpdate,
     FormUpdatingRule,
     GenericFieldModificationRule,
     MetadataUpdateRule,
@@ -87,6 +88,17 @@ class AnnotationRule(QualifiedWhitelistRule):
                 yield level, ReferenceUpdate(reference)
                 for update in _written(old, before, after, comments, path):
                     yield level, update
+
+
+class WrittenFieldsRule(FormUpdatingRule):
+    """Judge form fields as pyHanko does, but for those that it lists and that the version did not write."""
+
+    def apply(self, old: HistoricalResolver, new: HistoricalResolver) -> Iterator[tuple[ModificationLevel, FormUpdate]]:
+        """Yield the updates of objects that the version wrote."""
+        written = new.explicit_refs_in_revision()
+        for level, update in super().apply(old, new):
+            if update.updated_ref in written:
+                yield level, update
 
 
 def _written(
@@ -162,7 +174,7 @@ def policy() -> StandardDiffPolicy:
             *(r.as_qualified(ModificationLevel.LTA_UPDATES) for r in rules),
             AnnotationRule(),
         ],
-        form_rule=FormUpdatingRule(
+        form_rule=WrittenFieldsRule(
             field_rules=[
                 SigFieldCreationRule(approve_widget_bindings=False),
                 SigFieldModificationRule(),

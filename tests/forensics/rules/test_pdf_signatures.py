@@ -283,6 +283,31 @@ def test_comments_may_be_added_where_the_signer_allows_them(
     assert "only comments" in pick(findings, "Added to after Test Signer signed it").claim.explanation
 
 
+def test_only_fields_that_were_written_are_called_changed(tmp_path: Path, signer: signers.SimpleSigner) -> None:
+    path = page(tmp_path / "a.pdf")
+    with pikepdf.open(path, allow_overwriting_input=True) as document:
+        made = []
+        for name in ("amount", "due"):
+            look = pikepdf.Stream(document, b"", Subtype=pikepdf.Name.Form, BBox=[0, 0, 9, 9])
+            field = pikepdf.Dictionary(FT=pikepdf.Name.Tx, T=name, V="100", Subtype=pikepdf.Name.Widget)
+            field.Rect, field.AP = [0, 0, 9, 9], pikepdf.Dictionary(N=look)
+            made.append(document.make_indirect(field))
+        document.Root.AcroForm = pikepdf.Dictionary(Fields=made)
+        document.pages[0].obj.Annots = pikepdf.Array(made)
+        document.save(path)
+
+    def fill(writer: IncrementalPdfFileWriter) -> None:
+        field = writer.root["/AcroForm"]["/Fields"][0]
+        field[generic.pdf_name("/V")] = generic.pdf_string("900")
+        writer.update_container(field)
+
+    data = updated(signed(path.read_bytes(), signer), comment("/Text"))
+    for changed, named in ((data, ""), (updated(data, fill), "Changed fields: amount.")):
+        path.write_bytes(changed)
+        words = pick(findings_of(path), "Added to after Test Signer signed it").claim.explanation
+        assert words.partition("allows. ")[2] == named
+
+
 def test_a_comment_between_two_signatures_is_no_change(tmp_path: Path, signer: signers.SimpleSigner) -> None:
     path = page(tmp_path / "a.pdf")
     path.write_bytes(signed(updated(signed(path.read_bytes(), signer), comment("/Text")), signer, "Sig2"))
