@@ -41,6 +41,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
 
 
 def _words(stream: dict[str, object]) -> str:
-    """Return codec, size or rate, and length of a stream."""
+    """Return codec, size or rate, and length of a stream, where that is known."""
     size = f"{stream['width_px']} x {stream['height_px']}" if "width_px" in stream else f"{stream.get('rate_hz')} Hz"
-    return f"{stream.get('codec')}, {size}, {stream.get('duration_s')} s"
+    length = stream.get("duration_s")
+    return f"{stream.get('codec')}, {size}" + ("" if length is None else f", {length} s")

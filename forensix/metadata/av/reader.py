@@ -135,6 +135,8 @@ def _common(facts: FactCollector) -> None:
 def _shortened(facts: FactCollector, size: int) -> None:
     """Tell where the streams are much shorter, or the file is smaller, than a header says."""
     streams = [f.value for f in facts.items if f.key in ("stream.video", "stream.audio") and isinstance(f.value, dict)]
+    if any(s.get("duration_s") is None for s in streams):
+        streams = []
     # Headers count from 0, where a stream may begin later.
     ends = (float(s.get("duration_s") or 0) + max(0.0, float(s.get("start_s") or 0)) for s in streams)
     there = round(max(ends, default=0.0), 3)

@@ -78,9 +78,11 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
     played: dict[int, list[tuple[float, float]]] = {}
     keys: dict[int, list[float]] = {}
     sizes: Counter[int] = Counter()
-    broken, begins = 0, begins_s(opened)
+    broken, begins, is_whole = 0, begins_s(opened), True
     for n, packet in enumerate(opened.demux()):
         if n > PACKETS:
+            is_whole = False
+            facts.problem(f"There are more than {PACKETS} packets; the rest was not read.", "streams", unread=True)
             break
         if packet.pts is None or packet.time_base is None:
             continue
@@ -113,7 +115,9 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
             "start_s": round(float(spans[:, 0].min()) + begins, 3) if len(spans) else None,
             "duration_s": round(float(spans[:, 1].max() - spans[:, 0].min()), 3) if len(spans) else 0.0,
         }
-        if record["duration_s"] > 0:
+        if not is_whole:
+            record["duration_s"] = None
+        elif record["duration_s"] > 0:
             record["kbps"] = round(sizes[stream.index] * 8 / record["duration_s"] / 1000, 1)
         if stream.type == "video":
             context = stream.codec_context

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from forensix.forensics import claims
-from forensix.metadata.av import audio_signal, xiph
+from forensix.metadata.av import audio_signal, streams, xiph
 from forensix.metadata.av import reader as container
 from forensix.metadata.av.collector import iso6709
 from forensix.metadata.av.riff import UNKNOWN
@@ -272,6 +272,18 @@ def test_joined_flv_says_how_often_time_runs_backwards(n_joined: int, often: str
     path = write_video(tmp_path / "a.flv", 50, (64, 48))
     path.write_bytes(path.read_bytes() + n_joined * path.read_bytes()[13:])
     assert said(container.read(str(path), "flv")) == f"Time runs backwards {often}, as where recordings are joined."
+
+
+def test_of_streams_that_are_not_read_to_the_end_no_length_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_video(tmp_path / "a.mkv", 100, (64, 48), audio=tone(4.0))
+    monkeypatch.setattr(streams, "PACKETS", 40)
+    facts = container.read(str(path), "mkv")
+    assert [(p.message, p.grave) for p in facts.problems] == [
+        ("There are more than 40 packets; the rest was not read.", False)
+    ]
+    assert facts.get("stream.video")["duration_s"] is None
 
 
 def test_a_stream_lasts_as_long_as_is_played_of_it(tmp_path: Path) -> None:
