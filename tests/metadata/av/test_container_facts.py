@@ -274,6 +274,12 @@ def test_joined_flv_says_how_often_time_runs_backwards(n_joined: int, often: str
     assert said(container.read(str(path), "flv")) == f"Time runs backwards {often}, as where recordings are joined."
 
 
+@pytest.mark.parametrize("rate", [25, 30, 60])
+def test_the_frame_rate_is_right_where_times_are_whole_milliseconds(rate: int, tmp_path: Path) -> None:
+    path = write_video(tmp_path / "a.mkv", 100, (64, 48), rate)
+    assert container.read(str(path), "mkv").get("stream.video")["rate_hz"] == pytest.approx(rate, abs=0.02)
+
+
 def test_of_streams_that_are_not_read_to_the_end_no_length_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
