@@ -101,10 +101,13 @@ class GeneratedImageDetection:
         attributions: tuple[Attribution, ...] | None = None
         if class_name == "fake" and not options.score_only:
             options.progress("naming the generator", 0.7)
-            # The look of a photograph changed in part, and of pixels that cannot decide, names no generator.
-            attributor = None if doubt or of_part else component(self, "attribution", options)
+            # The look of a photograph changed in part, and of pixels that cannot decide, names no generator. Of a video
+            # only what the caller chose names one: what ships learnt from pictures, and no program for videos.
+            names = not doubt and not of_part and (is_picture or "attribution" in options.components)
+            attributor = component(self, "attribution", options) if names else None
             used += [attributor] if attributor else []
-            attributions = _attributions(scored.strongest, attributor, marks)
+            if attributor or marks.kinds:
+                attributions = _attributions(scored.strongest, attributor, marks)
         explanation = None
         if options.explain and class_name == "fake":
             # Of a picture that is not called generated there is no map: a map of nothing would still show something.

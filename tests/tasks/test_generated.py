@@ -189,7 +189,16 @@ def test_a_video_is_scored_on_frames_spread_over_it(tmp_path: Path) -> None:
     (curve,) = [item for item in actual.outcomes[TASK].evidence if item.title == "Score by frame"]
     assert 8 <= len(curve.x) <= 20
     assert curve.x[-1] > 2
-    assert actual.to_wire(TASK)["result"]["class_name"] == "fake"
+    wire = actual.to_wire(TASK)["result"]
+    assert wire["class_name"] == "fake" and wire["model_attribution"] == "sdxl"
+
+
+def test_of_a_video_no_generator_of_pictures_is_named(tmp_path: Path) -> None:
+    path = write_video(tmp_path / "clip.mp4", n_frames=60, rate=20)
+    actual = forensix.analyze(path, [TASK], image_detector=Opinion(0.9))
+    assert not any(key.startswith("model_attribution") for key in actual.to_wire(TASK)["result"])
+    assert actual.outcomes[TASK].summary == "The pixels look generated (score 0.90)."
+    assert "forensix-attribution" not in {model["name"] for model in actual.models}
 
 
 @pytest.mark.parametrize(("n_black", "verdict"), [(20, "real"), (40, "inconclusive")])
