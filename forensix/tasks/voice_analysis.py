@@ -8,7 +8,6 @@ by itself. The acoustic features are shown beside a population of real voices an
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -16,31 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forensix.media import Media
-from forensix.schema import Gender, Speaker, VoiceResult
 from forensix.schema import Segment as WireSegment
+from forensix.schema import Speaker, VoiceResult
 from forensix.tasks.catalogue import VOICE_ANALYSIS
 from forensix.tasks.evidence import Outcome, Table
 from forensix.tasks.task import Options, component, component_label
-from forensix.tasks.verdicts import (
-    checked,
-    class_of,
-    is_inconclusive,
-    pooled,
-    probability_of,
-    score_text,
-    threshold_of,
-    upper_of,
-)
+from forensix.tasks.verdicts import class_of, is_inconclusive, probability_of, score_text, threshold_of
 from forensix.tasks.voice_evidence import HeardPhrase, recording
-from forensix.voice import Segment, SpeakerTurns, compare
-from forensix.voice.features import extract, hear
-from forensix.voice.gender import GenderClassifier
-from forensix.voice.phrases import inserted, phrases
-from forensix.voice.population import Band, band_of
-from forensix.voice.singing import is_singing
+from forensix.tasks.voices import Voice, described, listen
+from forensix.voice import Segment, compare
 from forensix.voice.speech import peak_of, total_s
 from forensix.voice.transcript import ENGLISH_ONLY, Transcript
-from forensix.voice.watermark import Mark
 
 FIRM_S = 2.0
 """Less speech than this gives no firm score."""
@@ -54,23 +39,6 @@ QUIET_PEAK = 10 ** (-45 / 20)
 CLIPPED_SHARE, DAMAGED_SHARE = 0.0005, 0.1
 """Of the samples of speech at their peak, from which a recording counts as clipped, and from which no voice in it is
 told to be recorded: of 2,762 clips of training none has so many of all its samples."""
-
-
-@dataclass(frozen=True)
-class _Voice:
-    """One speaker, or a piece that was put into his speech, with what was found out about it."""
-
-    turns: SpeakerTurns
-    phrases: tuple[Segment, ...]
-    scores: tuple[float, ...]
-    score: float
-    is_inserted: bool = False
-    mark: Mark | None = None
-    is_sung: bool = False
-    gender: Gender = "unknown"
-    gender_probability: float | None = None
-    features: Mapping[str, float | None] | None = None
-    band: Band = "wide"
 
 
 class VoiceAnalysis:
@@ -103,10 +71,10 @@ class VoiceAnalysis:
         if options.explain:
             used["gender"] = component(self, "gender", options)
         used["voice_watermark"] = component(self, "voice_watermark", options)
-        voices: list[_Voice] = []
+        voices: list[Voice] = []
         for i, speaker in enumerate(turns):
             options.progress(f"listening to {speaker.speaker}", 0.2 + 0.4 * i / len(turns))
-            voices += [_described(voice, samples, used) for voice in _listen(speaker, samples, used["spoof"])]
+            voices += [described(voice, samples, used) for voice in listen(speaker, samples, used["spoof"])]
         words = None
         if options.transcribe:
             options.progress("writing down what is said", 0.6)
@@ -118,7 +86,7 @@ class VoiceAnalysis:
         self,
         options: Options,
         used: Mapping[str, Any],
-        voices: Sequence[_Voice],
+        voices: Sequence[Voice],
         segments: Sequence[Segment],
         samples: NDArray[Any],
         words: Transcript | None,
@@ -181,63 +149,12 @@ def _silent(media: Media, samples: NDArray[Any], *, transcribed: bool) -> Outcom
     )
 
 
-def _listen(turns: SpeakerTurns, samples: NDArray[Any], spoof: Any) -> tuple[_Voice, ...]:
-    """Score a speaker by phrase; return one voice, or two where a piece was put in."""
-    pieces = phrases(turns.segments)
-    parts = [piece.of(samples) for piece in pieces]
-    part_scores = spoof.scores(parts) if hasattr(spoof, "scores") else [spoof.score(part) for part in parts]
-    scores = checked(part_scores, len(pieces), spoof)
-    durations_s = [piece.duration_s for piece in pieces]
-    run = inserted(scores.tolist(), durations_s, threshold_of(spoof))
-    if run is None:
-        return (_Voice(turns, pieces, tuple(scores.tolist()), pooled(scores, durations_s)),)
-    inside = set(run)
-    start_s, end_s = pieces[run[0]].start_s, pieces[run[-1]].end_s
-    voices = []
-    for is_inserted in (False, True):
-        chosen = [i for i in range(len(pieces)) if (i in inside) is is_inserted]
-        segments = tuple(part for s in turns.segments for part in _parts(s, start_s, end_s, inside=is_inserted))
-        name = f"{turns.speaker} (inserted)" if is_inserted else turns.speaker
-        score = pooled(scores[chosen], [durations_s[i] for i in chosen])
-        part = tuple(pieces[i] for i in chosen), tuple(scores[chosen].tolist())
-        voices.append(_Voice(SpeakerTurns(name, segments), *part, score, is_inserted))
-    return tuple(voices)
-
-
-def _parts(segment: Segment, start_s: float, end_s: float, *, inside: bool) -> list[Segment]:
-    """Return what of a segment lies inside, or outside, of a stretch."""
-    if inside:
-        parts = [Segment(max(segment.start_s, start_s), min(segment.end_s, end_s))]
-    else:
-        before = Segment(segment.start_s, min(segment.end_s, start_s))
-        parts = [before, Segment(max(segment.start_s, end_s), segment.end_s)]
-    return [part for part in parts if part.duration_s > 0]
-
-
-def _described(voice: _Voice, samples: NDArray[Any], used: Mapping[str, Any]) -> _Voice:
-    """Add the watermark, and what is shown of a voice.
-
-    A mark decides, so a voice that carries one scores no lower than what is held for fake.
-    """
-    mark = used["voice_watermark"].read(samples, voice.phrases)
-    marked_score = max(mark.reading, upper_of(used["spoof"])) if mark else 0.0
-    changes: dict[str, Any] = {"mark": mark, "score": max(voice.score, marked_score)}
-    if "gender" in used:
-        segments, classifier = voice.turns.segments, used["gender"]
-        voicing = hear(samples, segments)
-        more = {"heard": voicing} if isinstance(classifier, GenderClassifier) else {}
-        gender, probability = classifier.classify(samples, segments, **more)
-        changes |= {"gender": gender, "gender_probability": probability, "is_sung": is_singing(voicing)}
-        changes |= {"features": extract(samples, segments, heard=voicing), "band": band_of(samples, segments)}
-    return _Voice(**{**vars(voice), **changes})
-
-
-def _said(voice: _Voice, voices: Sequence[_Voice], words: Transcript | None) -> str | None:
+def _said(voice: Voice, voices: Sequence[Voice], words: Transcript | None) -> str | None:
     """Return a voice's words; what is said where nobody was heard is of who speaks nearest to it."""
     return words.of(voice.turns.segments, [s for one in voices for s in one.turns.segments]) if words else None
 
 
-def _speaker(voice: _Voice, spoof: Any, said: str | None) -> Speaker:
+def _speaker(voice: Voice, spoof: Any, said: str | None) -> Speaker:
     class_name = class_of(voice.score, spoof)
     return Speaker(
         class_name=class_name,
@@ -257,12 +174,12 @@ def _is_undecided(score: float, spoof: Any, segments: Sequence[Segment], damaged
     return is_inconclusive(score, spoof) or (clears and (damaged or total_s(segments) < LEAST_S))
 
 
-def _undecided(voices: Sequence[_Voice], spoof: Any, damaged: bool) -> list[str]:
+def _undecided(voices: Sequence[Voice], spoof: Any, damaged: bool) -> list[str]:
     """Return the speakers of whom it is not told whether they sound synthetic."""
     return [v.turns.speaker for v in voices if _is_undecided(v.score, spoof, v.turns.segments, damaged)]
 
 
-def _table(voices: Sequence[_Voice], spoof: Any, words: Transcript | None, damaged: bool) -> Table:
+def _table(voices: Sequence[Voice], spoof: Any, words: Transcript | None, damaged: bool) -> Table:
     """Return every speaker with verdict and score, which the wire's two classes cannot tell."""
     rows, unsure = [], _undecided(voices, spoof, damaged)
     for voice in voices:
@@ -294,7 +211,7 @@ def _level_notes(peak: float, at_peak: float, *, heard: bool = True) -> Iterator
         yield f"{share} lies at the peak: the recording is clipped or damaged{too_far if heard else ''}."
 
 
-def _notes(segments: Sequence[Segment], voices: Sequence[_Voice], words: Transcript | None) -> tuple[str, ...]:
+def _notes(segments: Sequence[Segment], voices: Sequence[Voice], words: Transcript | None) -> tuple[str, ...]:
     notes = []
     if total_s(segments) < LEAST_S:
         notes.append(
@@ -324,7 +241,7 @@ def _notes(segments: Sequence[Segment], voices: Sequence[_Voice], words: Transcr
     return tuple(notes)
 
 
-def _summary(voices: Sequence[_Voice], spoof: Any, segments: Sequence[Segment], damaged: bool) -> str:
+def _summary(voices: Sequence[Voice], spoof: Any, segments: Sequence[Segment], damaged: bool) -> str:
     people = sum(not voice.is_inserted for voice in voices)
     extent = f"{_seconds(total_s(segments))} of speech by {people} speaker{'s' if people > 1 else ''}"
     unsure = _undecided(voices, spoof, damaged)
