@@ -73,6 +73,11 @@ def test_without_explain_there_is_no_explanation(portrait: Path) -> None:
     assert "explanation" not in result(portrait, 0.9, explain=False)
 
 
+@pytest.mark.parametrize("score", [0.2, 0.9])
+def test_without_explain_there_are_no_pictures_of_evidence_either(portrait: Path, score: float) -> None:
+    assert report(portrait, score, explain=False).outcomes[TASK].evidence == ()
+
+
 def test_without_a_face_there_is_no_overlay_of_eyes(tmp_path: Path) -> None:
     path = tmp_path / "coffee.png"
     Image.fromarray(skimage.data.coffee()).save(path)

@@ -115,6 +115,16 @@ def test_earlier_moddate_and_time_zones(tmp_path: Path) -> None:
     assert pick(findings_of(path), "changed before it was made").severity == "suspect"
 
 
+@pytest.mark.parametrize(("seconds", "told"), [(0, False), (2, False), (3, True)])
+def test_dates_two_seconds_apart_are_of_one_save(seconds: int, told: bool) -> None:
+    """Programs take the time twice while they write, and some keep even seconds only."""
+    made, later = "D:20200101120000Z", f"D:2020010112000{seconds}Z"
+    changed = claims(facts(("pdf.info.CreationDate", made), ("pdf.info.ModDate", later)))
+    beside = claims(facts(("pdf.info.CreationDate", later), ("xmp.xmp.CreateDate", "2020-01-01T12:00:00Z")))
+    assert any("changed after it was made" in f.claim.claim for f in changed) is told
+    assert any("CreationDate differs" in f.claim.claim for f in beside) is told
+
+
 def test_xmp_date_differs(tmp_path: Path) -> None:
     path = dated(page(tmp_path / "a.pdf"), CreationDate="D:20200101120000Z", ModDate="D:20200101120000Z")
     out = tmp_path / "x.pdf"
