@@ -21,7 +21,7 @@ from PIL import Image
 from benchmarks.forensic_false_alarms import listed, sampled
 from benchmarks.forensic_pixels import interval
 from forensix.errors import InputNotFound
-from forensix.forensics.rules import image_pixels
+from forensix.forensics.rules import image_copies
 from forensix.forensics.traces import copy_move, pixels
 from forensix.training.sources import Repositories, read_list
 
@@ -73,7 +73,7 @@ def claimed(data: bytes) -> tuple[bool, bool] | None:
     measured = copy_move.measure(np.asarray(image.convert("L")))
     if measured is None:
         return False, False
-    return image_pixels.is_repeated(measured), image_pixels.is_copied(measured)
+    return image_copies.is_repeated(measured), image_copies.is_copied(measured)
 
 
 def main() -> None:

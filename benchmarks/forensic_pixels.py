@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from forensix.forensics.rules import image_encoding, image_pixels
+from forensix.forensics.rules import image_copies, image_encoding
 from forensix.forensics.traces import copy_move, pixels
 
 RESULTS = Path(__file__).parent / "results" / "forensic_pixels.md"
@@ -116,7 +116,7 @@ def _part(facts: dict[str, Any]) -> bool:
 def _copied(path: Path) -> tuple[int, int] | None:
     image = pixels.stored(str(path))
     measured = copy_move.measure(np.asarray(image.convert("L"))) if image is not None else None
-    return tuple(measured["shift"]) if measured is not None and image_pixels.is_copied(measured) else None
+    return tuple(measured["shift"]) if measured is not None and image_copies.is_copied(measured) else None
 
 
 def _moved(image: Image.Image, rng: random.Random, turned: bool) -> tuple[Image.Image, tuple[int, int]]:

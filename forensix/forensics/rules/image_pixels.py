@@ -1,4 +1,4 @@
-"""Claims on decoded pixels: previews that show something else, maps for the report, areas that occur twice.
+"""Claims on decoded pixels: previews that show something else, maps for the report, and what was not measured.
 
 The measuring is done by :mod:`forensix.forensics.traces.pixels` in the child process. Error-level and copy-move maps
 are pictures to look at; a claim is made of them only where its false-alarm rate on camera originals was measured.
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from forensix.errors import BrokenMedia
 from forensix.forensics.findings import Finding, finding
+from forensix.forensics.rules import image_copies
 from forensix.metadata.facts import Fact, Facts
 
 if TYPE_CHECKING:
@@ -24,22 +25,11 @@ PART_CHANGED = 20.0
 to have painted none reaches it: all but one stay below 6.3, and that one, of a picture 134 pixels wide, at 12.5."""
 
 MIN_SIDE_RATIO = 1.1
-COPIED_PX, COPIED_LARGE_PX = 300, 2500
-COPIED_CORRELATION, COPIED_LARGE_CORRELATION = 0.975, 0.935
-COPIED_ASIDE = 0.85
-COPIED_OVERLAP = 0.25
-MIN_GRAIN_CORRELATION, MIN_GRAIN_LEAD = 0.25, 2.0
-IDENTICAL_CORRELATION = 0.955
 NOISE_EXCESS, NOISE_SHARE = 1.3, 0.3
 PAIR_CAPTION = (
     "Left the picture, then its {name}, both turned as the orientation tag says; right the preview in grey, red where "
     "the picture differs. Thin red lines along edges are usual, because a preview is shrunk and compressed on its own; "
     "red areas are not."
-)
-COPIES_CAPTION = (
-    "Red: the one place, blue: the other. Look whether both hold the same grain and the same flaws: things made alike, "
-    "windows or goods on a shelf, repeat without anybody having copied them. Copies that were turned, scaled or "
-    "blurred are not found."
 )
 NOISE_CAPTION = (
     "Red: more noise than the coarser detail and the brightness explain, blue: less, grey: not measured. Even areas of "
@@ -198,56 +188,6 @@ def _is_other_shape(facts: Facts, row: dict[str, Any]) -> bool:
     return min(wide) * MIN_SIDE_RATIO < 1 < max(wide) / MIN_SIDE_RATIO
 
 
-def is_repeated(measured: dict[str, Any]) -> bool:
-    """Tell whether an area is said to occur twice: it is large or very alike, and no regular pattern."""
-    area, alike = measured["area_px"], measured["alike"]
-    enough = (area >= COPIED_PX and alike >= COPIED_CORRELATION) or (
-        area >= COPIED_LARGE_PX and alike >= COPIED_LARGE_CORRELATION
-    )
-    return bool(enough and measured["aside"] <= COPIED_ASIDE and measured["overlap"] <= COPIED_OVERLAP)
-
-
-def is_copied(measured: dict[str, Any]) -> bool:
-    """Tell whether an area that occurs twice is claimed to be a copy: its grain occurs twice as well."""
-    grain = measured["grain"]
-    shared = grain >= MIN_GRAIN_CORRELATION and grain >= MIN_GRAIN_LEAD * measured["grain_aside"]
-    # Masonry and other things built alike come near; a copy is the same but for one compression.
-    return is_repeated(measured) and bool(shared and measured["alike"] >= IDENTICAL_CORRELATION)
-
-
-def _copies(traces: dict[str, Any]) -> list[Finding]:
-    measured = traces.get("copy_move")
-    if not measured or not is_repeated(measured):
-        return []
-    dx, dy = measured["shift"]
-    area_px = measured["area_px"] * measured["scale"] ** 2
-    copied = is_copied(measured)
-    words = (
-        f"The grain between the edges comes again too (correlation {measured['grain']:.2f}), which things that are "
-        "made alike do not share. Copying within the picture leaves this; so does a pattern that a program drew."
-        if copied
-        else f"Between the edges they differ (correlation of the grain {measured['grain']:.2f}), as words, windows or "
-        "goods that are made alike do; a copy within the picture would take the grain along."
-    )
-    return [
-        finding(
-            "suspect" if copied else "benign",
-            "An area of the picture occurs twice" if copied else "Two areas of the picture look alike",
-            f"An area with {area_px} structured pixels comes again {abs(dx)} pixels to the "
-            f"{'right' if dx >= 0 else 'left'} and {abs(dy)} pixels {'down' if dy >= 0 else 'up'} (correlation "
-            f"{measured['alike']:.3f}; three pixels beside, at most {measured['aside']:.2f}). {words}",
-            "pixels",
-            "editing" if copied else "integrity",
-            facts=[Fact("pixels.copies", {k: v for k, v in measured.items() if k != "map"}, "decoded picture")],
-            values=[f"{area_px} pixels", f"displacement {dx}, {dy}"],
-            pictures=[
-                ("Areas that occur twice" if copied else "Areas that look alike", measured["map"], COPIES_CAPTION)
-            ],
-            flags=["FILE_EDITED"] if copied else [],
-        )
-    ]
-
-
 def is_noisy(measured: dict[str, Any]) -> bool:
     """Tell whether an area is claimed to hold more noise than the rest explains: by far, and in a part only."""
     return bool(measured["excess"] >= NOISE_EXCESS and 0 < measured["share"] <= NOISE_SHARE)
@@ -277,7 +217,7 @@ def uneven_noise(traces: dict[str, Any]) -> list[Finding]:
 
 def maps(facts: Facts, traces: dict[str, Any]) -> list[Finding]:
     """Return the maps for the report, as benign: they are for a person to read."""
-    findings = _copies(traces) if _is_photograph(facts) else []
+    findings = image_copies.claims(traces) if _is_photograph(facts) else []
     findings += uneven_noise(traces)
     if "ela" in traces:
         findings.append(

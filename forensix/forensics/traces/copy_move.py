@@ -60,7 +60,8 @@ def measure(grey: np.ndarray, *, draw: bool = True) -> dict[str, Any] | None:
     ``grey`` is uint8 (H, W). ``area_px`` is the structured part of the area that matches, 0 where nothing does;
     ``alike`` its mean correlation, ``aside`` the highest correlation three pixels away, ``overlap`` the share of the
     area that lies in its own copy; ``grain`` is the correlation of the fine noise between the edges and
-    ``grain_aside`` the highest four pixels away; ``shift`` is in pixels of ``grey`` (x, y) and ``map`` a JPEG,
+    ``grain_aside`` the highest four pixels away; ``even`` is the share of blocks of the picture that hold no structure;
+    ``shift`` is in pixels of ``grey`` (x, y) and ``map`` a JPEG,
     empty unless it is to ``draw``.
     """
     image = Image.fromarray(grey)
@@ -82,7 +83,7 @@ def measure(grey: np.ndarray, *, draw: bool = True) -> dict[str, Any] | None:
         "grain": 0.0,
         "grain_aside": 0.0,
     }
-    result |= {"shift": [0, 0], "map": b""}
+    result |= {"even": round(even_share(small), 3), "shift": [0, 0], "map": b""}
     best = None
     for at, shift in _candidates(points, pairs, band)[:MAX_SHIFTS_VERIFIED]:
         candidate = _verified(band, at, shift)
@@ -96,6 +97,13 @@ def measure(grey: np.ndarray, *, draw: bool = True) -> dict[str, Any] | None:
     if draw:
         result["map"] = _map(small, mask, dy, dx)
     return result
+
+
+def even_share(grey: np.ndarray) -> float:
+    """Return the share of blocks of 8 x 8 pixels whose grey values, (H, W), are all but the same."""
+    rows, columns = grey.shape[0] // 8, grey.shape[1] // 8
+    blocks = grey[: 8 * rows, : 8 * columns].reshape(rows, 8, columns, 8)
+    return float((blocks.max(axis=(1, 3)) - blocks.min(axis=(1, 3)) <= 1).mean())
 
 
 def corners(smooth: np.ndarray) -> np.ndarray:

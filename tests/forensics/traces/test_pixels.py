@@ -8,7 +8,7 @@ import pytest
 from PIL import Image, ImageFilter
 
 from forensix.forensics import claims
-from forensix.forensics.rules import image_encoding, image_pixels
+from forensix.forensics.rules import image_copies, image_encoding, image_pixels
 from forensix.forensics.traces import copy_move, jpeg_grid, pixels
 from forensix.media import open_media
 from forensix.metadata.reader import read_facts
@@ -108,20 +108,20 @@ def test_a_copied_area_is_found_with_its_displacement(side: int) -> None:
     grey = texture(side, side)[..., 0].copy()
     grey[300:420, 340:460] = grey[60:180, 90:210]
     measured = copy_move.measure(grey)
-    assert image_pixels.is_copied(measured)
+    assert image_copies.is_copied(measured)
     assert measured["shift"] == [250, 240]
     assert measured["map"][:2] == b"\xff\xd8"
 
 
 def test_nothing_is_copied_in_plain_texture_or_a_pattern() -> None:
     for seed in range(3):
-        assert not image_pixels.is_copied(copy_move.measure(texture(seed=seed)[..., 0]))
+        assert not image_copies.is_copied(copy_move.measure(texture(seed=seed)[..., 0]))
     assert copy_move.measure(np.full((256, 256), 127, np.uint8)) is None
     tile = texture(48, 48)[..., 0]
     rng = np.random.default_rng(0)
     fence = np.clip(np.tile(tile, (9, 12)) + rng.normal(0, 2, (432, 576)), 0, 255).astype(np.uint8)
     measured = copy_move.measure(fence)
-    assert measured is None or not image_pixels.is_copied(measured)
+    assert measured is None or not image_copies.is_copied(measured)
 
 
 def test_print_that_repeats_is_no_copy() -> None:
@@ -139,8 +139,8 @@ def test_print_that_repeats_is_no_copy() -> None:
     copied[250:345, 381:551] = print_[47:142, 30:200]
     for grey, is_copied in ((print_, False), (copied, True)):
         measured = copy_move.measure(np.clip(grey, 0, 255).astype(np.uint8))
-        assert measured is not None and image_pixels.is_repeated(measured)
-        assert image_pixels.is_copied(measured) is is_copied
+        assert measured is not None and image_copies.is_repeated(measured)
+        assert image_copies.is_copied(measured) is is_copied
 
 
 def test_a_part_that_does_not_fit_the_former_jpeg_is_placed(tmp_path: Path) -> None:

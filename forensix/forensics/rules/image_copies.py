@@ -1,0 +1,92 @@
+"""Areas of a picture that occur twice: what is told of them, and when they are called copied.
+
+Measured by :mod:`forensix.forensics.traces.copy_move`. Screens, drawings and print saved as JPEG repeat signs exactly,
+and signs that lie a whole number of blocks apart are compressed alike down to the noise around them: where most of a
+picture is even and its areas lie so, no copy is claimed.
+"""
+
+from typing import Any
+
+from forensix.forensics.findings import Finding, finding
+from forensix.metadata.facts import Fact
+
+COPIED_PX, COPIED_LARGE_PX = 300, 2500
+COPIED_CORRELATION, COPIED_LARGE_CORRELATION = 0.975, 0.935
+COPIED_ASIDE = 0.85
+COPIED_OVERLAP = 0.25
+MIN_GRAIN_CORRELATION, MIN_GRAIN_LEAD = 0.25, 2.0
+IDENTICAL_CORRELATION = 0.955
+EVEN_SHARE = 0.5
+"""Share of blocks without structure from which a picture can be a screen, a drawing or print."""
+
+BLOCK_PX = 8
+COPIES_CAPTION = (
+    "Red: the one place, blue: the other. Look whether both hold the same grain and the same flaws: things made alike, "
+    "windows or goods on a shelf, repeat without anybody having copied them. Copies that were turned, scaled or "
+    "blurred are not found."
+)
+
+
+def is_repeated(measured: dict[str, Any]) -> bool:
+    """Tell whether an area is said to occur twice: it is large or very alike, and no regular pattern."""
+    area, alike = measured["area_px"], measured["alike"]
+    enough = (area >= COPIED_PX and alike >= COPIED_CORRELATION) or (
+        area >= COPIED_LARGE_PX and alike >= COPIED_LARGE_CORRELATION
+    )
+    return bool(enough and measured["aside"] <= COPIED_ASIDE and measured["overlap"] <= COPIED_OVERLAP)
+
+
+def is_copied(measured: dict[str, Any]) -> bool:
+    """Tell whether an area that occurs twice is claimed to be a copy: its grain occurs twice as well."""
+    return is_repeated(measured) and _is_same(measured) and not _is_drawn(measured)
+
+
+def _is_same(measured: dict[str, Any]) -> bool:
+    grain = measured["grain"]
+    shared = grain >= MIN_GRAIN_CORRELATION and grain >= MIN_GRAIN_LEAD * measured["grain_aside"]
+    # Masonry and other things built alike come near; a copy is the same but for one compression.
+    return bool(shared and measured["alike"] >= IDENTICAL_CORRELATION)
+
+
+def _is_drawn(measured: dict[str, Any]) -> bool:
+    """Tell whether areas can be signs that were drawn alike: most is even, and they lie whole blocks apart."""
+    on_grid = all(v % BLOCK_PX == 0 for v in measured["shift"])
+    return bool(on_grid and measured["even"] >= EVEN_SHARE)
+
+
+def claims(traces: dict[str, Any]) -> list[Finding]:
+    """Return the claim on an area that occurs twice: suspect where it was copied, else benign."""
+    measured = traces.get("copy_move")
+    if not measured or not is_repeated(measured):
+        return []
+    dx, dy = measured["shift"]
+    area_px = measured["area_px"] * measured["scale"] ** 2
+    copied = is_copied(measured)
+    words = (
+        f"The grain between the edges comes again too (correlation {measured['grain']:.2f}), which things that are "
+        "made alike do not share. Copying within the picture leaves this; so does a pattern that a program drew."
+        if copied
+        else f"The noise around them is the same too (correlation {measured['grain']:.2f}), but most of the picture is "
+        "even, as screens, drawings and print are, and they lie a whole number of JPEG blocks apart: signs that were "
+        "drawn alike are then compressed alike."
+        if _is_same(measured)
+        else f"Between the edges they differ (correlation of the grain {measured['grain']:.2f}), as words, windows or "
+        "goods that are made alike do; a copy within the picture would take the grain along."
+    )
+    return [
+        finding(
+            "suspect" if copied else "benign",
+            "An area of the picture occurs twice" if copied else "Two areas of the picture look alike",
+            f"An area with {area_px} structured pixels comes again {abs(dx)} pixels to the "
+            f"{'right' if dx >= 0 else 'left'} and {abs(dy)} pixels {'down' if dy >= 0 else 'up'} (correlation "
+            f"{measured['alike']:.3f}; three pixels beside, at most {measured['aside']:.2f}). {words}",
+            "pixels",
+            "editing" if copied else "integrity",
+            facts=[Fact("pixels.copies", {k: v for k, v in measured.items() if k != "map"}, "decoded picture")],
+            values=[f"{area_px} pixels", f"displacement {dx}, {dy}"],
+            pictures=[
+                ("Areas that occur twice" if copied else "Areas that look alike", measured["map"], COPIES_CAPTION)
+            ],
+            flags=["FILE_EDITED"] if copied else [],
+        )
+    ]
