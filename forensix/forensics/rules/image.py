@@ -86,7 +86,7 @@ def rules(facts: Facts, traces: dict[str, Any]) -> tuple[Finding, ...]:
     ]
     findings += [*_screenshots(facts, programs), *_other_programs(facts, programs), *dated, *image_dates.rules(facts)]
     findings += image_encoding.rules(facts, traces, program=program)
-    findings += [*image_pixels.maps(facts, traces), *_metadata(facts)]
+    findings += [*image_pixels.maps(facts, traces), *image_pixels.unmeasured(traces), *_metadata(facts)]
     return tuple(findings)
 
 

@@ -49,15 +49,17 @@ ORIENTATIONS = {"turned left": (8,), "turned right": (6,), "upside down": (3,)}
 
 
 def measure(facts: Facts, media: "Media", *, draw: bool = True) -> dict[str, Any]:
-    """Return the measurements on a picture; empty where it cannot be decoded.
+    """Return the measurements on a picture; empty where the reader could not decode it.
 
-    Maps and other pictures to look at are empty unless they are to ``draw``.
+    Where some or all could not be made, ``unmeasured`` says why. Maps and other pictures to look at are empty unless
+    they are to ``draw``.
     """
     from forensix.media.sandbox import call
 
     if facts.get("image.size") is None:
         # The reader could not decode it; a process that finds the same costs a second.
         return {}
+    why = ""
     # The coefficient reader is the one that hostile bytes bring down; the rest is then tried without it.
     for reads_coefficients in (facts.format == "jpeg", False):
         with tempfile.TemporaryDirectory(prefix="forensix-") as folder:
@@ -73,10 +75,31 @@ def measure(facts: Facts, media: "Media", *, draw: bool = True) -> dict[str, Any
                     modules=("jpeglib",) if reads_coefficients else (),
                     file_bytes=media.size_bytes + SPARE_BYTES if reads_coefficients else 0,
                 )
-                return dict(values)
-            except BrokenMedia:
-                continue
-    return {}
+                return ({"unmeasured": why} if why else {}) | dict(values)
+            except BrokenMedia as error:
+                why = str(error)
+    return {"unmeasured": why}
+
+
+def unmeasured(traces: dict[str, Any]) -> list[Finding]:
+    """Return the claim that traces in the pixels were not looked for, or not for all of them, where that is so."""
+    why = traces.get("unmeasured")
+    if not why:
+        return []
+    some = set(traces) > {"unmeasured"}
+    what = "Some traces of editing in the pixels" if some else "Traces of editing in the pixels"
+    return [
+        finding(
+            "benign",
+            f"{what} were not looked for",
+            f"The reason: {why}. Parts that were pasted, copied or painted can be there without being told. "
+            "Very large or intricate pictures and slow machines are the usual reasons.",
+            "pixels",
+            "integrity",
+            facts=[Fact("pixels.unmeasured", why, "decoded picture")],
+            remark=f"{what[0].lower()}{what[1:]} were not looked for",
+        )
+    ]
 
 
 def thumbnails(facts: Facts, traces: dict[str, Any]) -> list[Finding]:

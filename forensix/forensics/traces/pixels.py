@@ -46,7 +46,7 @@ TURNS: dict[str, tuple[int, bool]] = {
 
 
 def measure(path: str, format: str, pictures: dict[str, bytes], folder: str, draw: bool) -> dict[str, Any]:
-    """Return what can be measured; what fails on a file's bytes is left out.
+    """Return what can be measured; what fails on a file's bytes is left out, and ``unmeasured`` says why where known.
 
     ``folder`` is where the coefficient reader may write; empty, coefficients are not read. Pictures to look at are
     empty unless they are to ``draw``. They, boxes and displacements are of the picture as it is shown, and in its
@@ -60,10 +60,12 @@ def measure(path: str, format: str, pictures: dict[str, bytes], folder: str, dra
     Image.MAX_IMAGE_PIXELS = None
     image = stored(path)
     if image is None:
-        return traces
+        return {"unmeasured": _why_not(path)}
     size = _size(path) if format == "jpeg" else image.size
     # Decoded once for all that want it at its own size.
     full = stored(path, full_size=True) if image.size != size else image
+    if full is None:
+        traces["unmeasured"] = _why_not(path)
     if pictures:
         traces["thumbnails"] = [
             row for name, raw in pictures.items() if (row := thumbnail(image, name, raw, draw=draw)) is not None
@@ -156,15 +158,29 @@ def stored(path: str, *, full_size: bool = False) -> Image.Image | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            image = Image.open(path)
-            # WebP's decoder holds the picture several times.
-            if image.width * image.height > (MAX_WEBP_PIXELS if image.format == "WEBP" else MAX_PIXELS):
-                return None
-            if image.format == "JPEG" and not full_size:
-                image.draft("RGB", (2 * ELA_SIDE, 2 * ELA_SIDE))
-            return image.convert("RGB")
+            with Image.open(path) as image:
+                if image.format == "JPEG" and not full_size:
+                    image.draft("RGB", (2 * ELA_SIDE, 2 * ELA_SIDE))
+                return image.convert("RGB") if image.width * image.height <= _most_pixels(image) else None
     except (OSError, ValueError, SyntaxError, EOFError, IndexError, KeyError, TypeError, OverflowError, MemoryError):
         return None
+
+
+def _most_pixels(image: Image.Image) -> int:
+    # WebP's decoder holds the picture several times.
+    return MAX_WEBP_PIXELS if image.format == "WEBP" else MAX_PIXELS
+
+
+def _why_not(path: str) -> str:
+    """Say why a picture is not decoded, or not at its own size."""
+    try:
+        with Image.open(path) as image:
+            most, n_pixels = _most_pixels(image), image.width * image.height
+    except (OSError, ValueError, SyntaxError):
+        most, n_pixels = 0, 0
+    if n_pixels > most > 0:
+        return f"the picture has {n_pixels / 1e6:.0f} megapixels, and up to {most / 1e6:.0f} are looked at one by one"
+    return "the picture could not be decoded"
 
 
 def _size(path: str) -> tuple[int, int]:
