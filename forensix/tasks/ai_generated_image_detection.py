@@ -132,6 +132,7 @@ class GeneratedImageDetection:
             models=tuple(component_label(part) for part in used),
             summary=_summary(class_name, marks, pixel_score, attributions, inconclusive),
             inconclusive=inconclusive,
+            unjudged=inconclusive and bool(doubt),
             of_part=of_part,
             frame_scores=tuple(zip(scored.times_ms, scored.scores, strict=True)) if media.kind == "video" else (),
         )

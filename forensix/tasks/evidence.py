@@ -199,6 +199,8 @@ class Outcome:
     """One sentence for a person: the verdict and what carries it."""
     inconclusive: bool = False
     """Whether the score decides nothing. The specification's two classes follow from the threshold all the same."""
+    unjudged: bool = False
+    """Whether it is inconclusive for being of a kind or size that scores say nothing of, whatever the score."""
     frame_scores: tuple[tuple[float, float], ...] = ()
     """Of a video: milliseconds and score of each frame that was looked at, where the task scores frames."""
     n_subjects: int = 1

@@ -14,9 +14,9 @@ from forensix.tasks.evidence import Outcome
 ENDS = ("sounds recorded", "sounds synthetic")
 
 
-def voice(score: float | None, *, undecided: bool = False, **card: object) -> Report:
+def voice(score: float | None, *, undecided: bool = False, unjudged: bool = False, **card: object) -> Report:
     model = {"name": "m", "component": "spoof", "threshold": 0.8} | card
-    outcome = Outcome(VoiceResult(class_name="real"), score, models=("m",), inconclusive=undecided)
+    outcome = Outcome(VoiceResult(class_name="real"), score, models=("m",), inconclusive=undecided, unjudged=unjudged)
     return Report(input="a", name="a", outcomes={"voice_analysis": outcome}, models=(model,))
 
 
@@ -59,6 +59,12 @@ def test_what_stays_undecided_whatever_its_score_is_not_laid_to_the_score(
     (section,) = sections(voice(score, undecided=True, inconclusive=(0.25, 0.75)))
     assert (section.verdict.word, section.verdict.meaning) == ("Inconclusive", meaning)
     assert (section.scale.basis if section.scale else None) == basis
+
+
+def test_of_what_cannot_be_judged_no_score_decides_though_it_lies_between_the_bounds() -> None:
+    (section,) = sections(voice(0.5, undecided=True, unjudged=True, inconclusive=(0.25, 0.75)))
+    assert section.verdict.meaning == "what is there cannot be judged"
+    assert section.scale is not None and section.scale.basis == "every score is inconclusive"
 
 
 @pytest.mark.parametrize("score", [0.0, 0.249, 0.5, 0.95, 1.0])

@@ -2,6 +2,7 @@
 
 import dataclasses
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -115,6 +116,20 @@ def test_what_holds_too_little_to_judge_is_inconclusive_and_says_why(
     assert actual.verdicts == {TASK: "inconclusive"}
     assert any(words in note for note in actual.outcomes[TASK].notes)
     assert actual.to_wire(TASK)["result"] == {"class_name": "real"}, "nothing is called fake that cannot be judged"
+
+
+def test_whether_it_is_by_the_score_that_a_picture_stays_undecided_is_told_apart(tmp_path: Path) -> None:
+    page(tmp_path / "text.png")
+    PORTRAIT.save(tmp_path / "portrait.png")
+    unsure = Sure()
+    unsure.card = SimpleNamespace(
+        name="unsure", version="", threshold=0.9, inconclusive=(0.2, 0.99), sha256="", limits=""
+    )
+    found = {
+        name: forensix.analyze(tmp_path / name, [TASK], image_detector=unsure).outcomes[TASK]
+        for name in ("text.png", "portrait.png")
+    }
+    assert [(outcome.inconclusive, outcome.unjudged) for outcome in found.values()] == [(True, True), (True, False)]
 
 
 def test_a_picture_of_half_a_gigapixel_is_refused_with_its_size(tmp_path: Path) -> None:
