@@ -22,7 +22,7 @@ EDITED = ("edited", "multi_version")
 FAMILIES = tuple(
     (re.compile(pattern), words)
     for pattern, words in (
-        ("An editing program is named|The file names the editing program .*", "The file names an editing program"),
+        ("An editing program is named|The file names the editing programs? .*", "The file names an editing program"),
         ("A converter is named|Processed by FFmpeg|The file was converted .*", "The file was converted or rewritten"),
         ("How the JPEG was compressed|The JPEG was compressed with .*", "The JPEG was compressed with certain tables"),
         ("An error-level map .*", "An error-level map of the picture is attached"),

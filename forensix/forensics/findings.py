@@ -1,7 +1,7 @@
 """One finding: a claim, how severe it is, and the facts and pictures that it rests on."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,6 +93,17 @@ def device_name(make: object, model: object) -> str:
     maker, name = (str(part or "").strip(" \0") for part in (make, model))
     repeats = bool(maker) and name.lower().startswith(maker.lower().split(" ")[0])
     return name if repeats else f"{maker} {name}".strip()
+
+
+def joined(nouns: Sequence[str]) -> str:
+    """Return nouns as a list in words.
+
+    Examples
+    --------
+    >>> joined(["the face", "the picture", "the file"])
+    'the face, the picture and the file'
+    """
+    return " and ".join(part for part in (", ".join(nouns[:-1]), *nouns[-1:]) if part)
 
 
 def result(findings: Iterable[Finding]) -> schema.ForensicResult:

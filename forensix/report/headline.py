@@ -6,8 +6,9 @@ then what stays undecided, where nothing was found, and what failed. That there 
 nothing else is.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
+from forensix.forensics.findings import joined
 from forensix.report.claims import cut
 from forensix.report.words import plural, verdict_class
 from forensix.schema import SEVERITIES, Claim, ForensicResult
@@ -63,17 +64,6 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str]) -> str:
         parts.append(f"the analysis of {joined(failed)} failed")
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}." if text else ""
-
-
-def joined(nouns: Sequence[str]) -> str:
-    """Return nouns as a list in words.
-
-    Examples
-    --------
-    >>> joined(["the face", "the picture", "the file"])
-    'the face, the picture and the file'
-    """
-    return " and ".join(part for part in (", ".join(nouns[:-1]), *nouns[-1:]) if part)
 
 
 def _claims(result: ForensicResult) -> str:

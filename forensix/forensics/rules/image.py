@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from forensix.forensics import software
-from forensix.forensics.findings import Finding, finding, place
+from forensix.forensics.findings import Finding, finding, joined, place
 from forensix.forensics.rules import (
     image_dates,
     image_devices,
@@ -114,11 +114,12 @@ def _editors(programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
     editors = _in(programs, "editor")
     if not editors:
         return []
-    names = " and ".join(dict.fromkeys(program.name for _, program in editors))
+    names = list(dict.fromkeys(program.name for _, program in editors))
+    claim = video_tags.CLAIMS["editor" if len(names) == 1 else "editors"]
     return [
         finding(
             "suspect",
-            video_tags.CLAIMS["editor"].format(names),
+            claim.format(joined(names)),
             f"{place(editors[0][0])} says {str(editors[0][0].value)[:120]!r}. Developing, resizing and captioning "
             "leave the name as well as any change of the content; what was changed, if anything, it does not say.",
             "software",
@@ -134,7 +135,7 @@ def _converters(programs: list[tuple[Fact, software.Program]]) -> list[Finding]:
     converters = _in(programs, "converter")
     if not converters:
         return []
-    names = " and ".join(dict.fromkeys(program.name for _, program in converters))
+    names = joined(list(dict.fromkeys(program.name for _, program in converters)))
     return [
         finding(
             "benign",

@@ -22,6 +22,7 @@ WHAT: dict[str, str] = {
 }
 CLAIMS: dict[str, str] = {
     "editor": "The file names the editing program {}",
+    "editors": "The file names the editing programs {}",
     "converter": "The file was converted or rewritten by {}",
     "messenger": "The file was sent through {}",
     "camera": "The file names {} as what recorded it",

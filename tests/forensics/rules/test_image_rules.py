@@ -1,5 +1,6 @@
 """Claims on pictures, one test per rule, on files that the test writes."""
 
+import re
 import struct
 import time
 from pathlib import Path
@@ -46,6 +47,14 @@ def test_an_editor_is_named_with_its_place(tmp_path: Path) -> None:
     output = result(actual)
     assert set(output.red_flags) == {"SUSPECT_SOFTWARE", "FILE_EDITED"}
     assert output.document_details.source == "software"
+
+
+def test_several_editors_are_named_in_a_sentence_of_their_number(tmp_path: Path) -> None:
+    tags = ((0x000B, "Affinity Photo 2"), (0x0131, "Adobe Photoshop CS6 (Windows)"), (0x013C, "GIMP 2.10"))
+    actual = judge(with_tags(*((tag, make.ASCII, text) for tag, text in tags)), tmp_path)
+    assert any(
+        re.fullmatch(r"The file names the editing programs \w[\w ]+, \w[\w ]+ and \w[\w ]+", c) for c in noted(actual)
+    )
 
 
 def test_a_converter_raises_its_own_flag(tmp_path: Path) -> None:
