@@ -29,6 +29,11 @@ EDITING = (
     "redacted", "deleted", "addedText", "adjustedColor", "changedSpeed", "enhanced", "trimmed", "dubbed",
 )  # fmt: skip
 
+NOT_OF_THE_CONTENT = (
+    'Validators call such credentials "Invalid" as a whole, for the certificate of the signer or for whom they name: '
+    "other claims tell of it, and it does not concern what the file shows."
+)
+
 
 def rules(facts: Facts) -> tuple[Finding, ...]:
     """Return the claims on the content credentials of one medium."""
@@ -229,6 +234,7 @@ def _history(facts: Facts, manifests: Sequence[Fact], failures: Sequence[Fact], 
         f"{a['action']} by {a['agent'] or manifest['generator'] or 'unknown'}" for a in manifest["actions"][:8]
     )
     intact = checked and not any(BROKEN.search(f.value["code"]) or _is_doubtful(f) for f in failures)
+    state = facts.get("c2pa.state")
     return finding(
         "benign",
         "Content credentials are intact" if intact else "Content credentials are there",
@@ -236,7 +242,8 @@ def _history(facts: Facts, manifests: Sequence[Fact], failures: Sequence[Fact], 
         + (f" at {manifest['time']}" if manifest["time"] else "")
         + f", written by {manifest['generator'] or 'an unnamed program'}"
         + (f"; steps: {steps}" if steps else "")
-        + (". Hashes and signature are valid; whether the signer can be trusted was not checked." if intact else "."),
+        + (". Hashes and signature are valid; whether the signer can be trusted was not checked." if intact else ".")
+        + (f" {NOT_OF_THE_CONTENT}" if intact and state == "Invalid" else ""),
         "content_credentials",
         "origin",
         facts=[active],
@@ -247,7 +254,7 @@ def _history(facts: Facts, manifests: Sequence[Fact], failures: Sequence[Fact], 
                 manifest["signer"],
                 manifest["generator"],
                 manifest["time"],
-                facts.get("c2pa.state"),
+                f"state: {state}" if state else "",
             )
             if v
         ],

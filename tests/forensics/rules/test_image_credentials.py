@@ -178,6 +178,21 @@ def test_an_identity_that_is_not_proved_is_no_change_of_the_content() -> None:
     assert "critical" not in findings.values()
 
 
+@pytest.mark.parametrize(("state", "explained"), [("Invalid", True), ("Valid", False)])
+def test_intact_credentials_that_validators_call_invalid_are_told_why(state: str, explained: bool) -> None:
+    failure = {"code": "signingCredential.expired", "explanation": "", "url": ""}
+    store = {
+        "active_manifest": "a",
+        "manifests": {"a": {"signature_info": {"issuer": "Test"}, "assertions": []}},
+        "validation_state": state,
+        "validation_results": {"activeManifest": {"failure": [failure]}},
+    }
+    found = claims(Facts("image", "jpeg", tuple(reader_c2pa.facts_of(store, "APP11", 2))))
+    (intact,) = [f for f in found if f.claim.claim == "Content credentials are intact"]
+    assert f"state: {state}" in intact.claim.value
+    assert ("for the certificate of the signer" in intact.claim.explanation) is explained
+
+
 @pytest.mark.parametrize("code", ["algorithm.unsupported", "signingCredential.invalid", "assertion.dataHash.malformed"])
 def test_what_could_not_be_checked_is_not_called_intact(code: str) -> None:
     store = {
