@@ -152,7 +152,8 @@ def _fusion_note(found: Sequence[JudgedFace], picture: SecondOpinion) -> str:
     judged = [face for face in found if not face.doubt]
     alone = faces_score(judged)
     assert alone is not None, "there is an opinion of the picture where a face is judged"
-    return picture.note("The face" if len(judged) == 1 else f"One of the {len(judged)} faces", alone)
+    many = len(judged) > 1
+    return picture.note(f"The {len(judged)} faces" if many else "The face", alone, many=many)
 
 
 def _frame_scores(faces: Sequence[JudgedFace]) -> tuple[tuple[float, float], ...]:

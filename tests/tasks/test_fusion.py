@@ -76,6 +76,14 @@ def test_what_is_said_of_the_picture_is_weighed_into_what_is_said_of_the_face(
     assert face.class_probability == pytest.approx(both, abs=1e-6), "the face is shown with that score"
 
 
+def test_the_faces_of_a_group_are_told_together_for_no_single_one_has_their_score(tmp_path: Path) -> None:
+    path = tmp_path / "group.png"
+    Image.fromarray(np.hstack([skimage.data.astronaut(), skimage.data.astronaut()[:, ::-1]])).save(path)
+    report = forensix.analyze(path, [FACES], face_classifier=Opinion(0.9, "forensix-face"))
+    (note,) = [note for note in report.outcomes[FACES].notes if "weighed together" in note]
+    assert note.startswith("The 2 faces score 0.90 by themselves, the whole picture ")
+
+
 def test_a_picture_without_a_face_is_judged_by_itself(tmp_path: Path) -> None:
     path = tmp_path / "coffee.png"
     Image.fromarray(skimage.data.coffee()).save(path)
