@@ -20,9 +20,11 @@ every recording is a speaker), ``source`` the collection, ``gender`` M or F.
 import argparse
 import json
 import logging
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -198,7 +200,8 @@ def build(manifest: Manifest, output: Path) -> int:
 
 
 def _is_told(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
+    """Tell whether a cell says something: text that is not blank, or a number, as those of speakers in Parquet are."""
+    return bool(value.strip()) if isinstance(value, str) else isinstance(value, Real) and not math.isnan(value)
 
 
 def _opened(voice: Voice) -> NDArray[Any]:

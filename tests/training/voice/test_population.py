@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import numpy as np
@@ -150,6 +151,13 @@ def test_a_population_of_ones_own_is_built_and_used(
     assert shipped.distribution("f0").count == 3 and shipped.distribution("f0", "male").count == 2
     assert shipped.distribution("jitter", "female").count == 3, "one woman is no stratum"
     assert 105 < shipped.distribution("f0", "male").mean_value < 125
+
+
+def test_speakers_whose_names_are_numbers_are_counted_as_speakers(people: Manifest, tmp_path: Path) -> None:
+    for speakers, n in (([0, 0, 0, 1, 1], 1), ([7.0, 7.0, None, 9.0, 7.0], 2)):
+        population.build(Manifest(people.table.assign(speaker=speakers), people.root), tmp_path / "mine.json")
+        (source,) = json.loads((tmp_path / "mine.json").read_text())["sources"]
+        assert (source["recordings"], source["speakers"]) == (3, n)
 
 
 def test_a_file_that_is_no_population_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
