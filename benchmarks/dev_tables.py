@@ -15,10 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import papermill
 
 from forensix import Evaluation, Manifest
 from forensix.evaluation.tables import wide
+
+try:
+    import papermill
+except ModuleNotFoundError:
+    sys.exit("the notebooks are run by papermill, which is not installed: pip install 'forensix[notebook]'")
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 MAIN = ["auc", "average_precision", "eer", "accuracy_0.5", "balanced_accuracy_threshold", "balanced_accuracy_oracle"]

@@ -214,7 +214,10 @@ def speed(name: str, detector: str, clip: Path) -> None:
 
 def every_tenth_frame(clip: Path) -> tuple[int, float, list[tuple[float, np.ndarray]]]:
     """Run MTCNN with its defaults on every tenth frame: all frames, processor seconds for all, times and boxes."""
-    import cv2
+    try:
+        import cv2
+    except ModuleNotFoundError:
+        sys.exit("the peer reads frames with OpenCV, which is not installed: pip install opencv-python-headless")
     from facenet_pytorch import MTCNN
 
     cv2.setNumThreads(1)

@@ -2,13 +2,14 @@
 
     python benchmarks/voice_diarisation.py --corpora DIR --repositories DIR > benchmarks/results/voice_diarisation.md
 
-``--repositories`` holds one folder ``<owner>+<name>`` a repository. Diarisation error rates are pyannote.metrics',
-without a collar, overlap scored. The truth of a conversation is where the finder of speech hears each clip by itself,
-so what is missed or heard in vain counts what pauses, noise and overlap change; that of the meetings was written by
-people.
+``--repositories`` holds one folder ``<owner>+<name>`` a repository. Diarisation error rates are pyannote.metrics'
+(``pip install pyannote.metrics``), without a collar, overlap scored. The truth of a conversation is where the finder of
+speech hears each clip by itself, so what is missed or heard in vain counts what pauses, noise and overlap change; that
+of the meetings was written by people.
 """
 
 import argparse
+import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,15 +17,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
-from pyannote.core import Annotation
-from pyannote.core import Segment as Stretch
-from pyannote.metrics.diarization import DiarizationErrorRate
 
 from forensix.training.voice.mixtures import Clip, Conditions, clip_of
 from forensix.training.voice.real_voices import read_rttm, read_samples
 from forensix.training.voice.speakers import talkers, talks
 from forensix.voice.speakers import diarise
 from forensix.voice.speech import Segment, speech_segments
+
+try:
+    from pyannote.core import Annotation
+    from pyannote.core import Segment as Stretch
+    from pyannote.metrics.diarization import DiarizationErrorRate
+except ModuleNotFoundError:
+    sys.exit("diarisation error rates are pyannote.metrics', which is not installed: pip install pyannote.metrics")
 
 N_TALKS = 12
 SETTINGS: tuple[tuple[str, int, Conditions], ...] = (

@@ -2,25 +2,30 @@
 
     python benchmarks/voice_words.py --repositories DIR [--clips 80] > benchmarks/results/voice_words.md
 
-``--repositories`` holds one folder ``<owner>+<name>`` a repository. Word error rates are jiwer's, after lower case,
-without punctuation, with digits spelt one by one; times are seconds on the clock for each second of sound, the loading
-of the model left out.
+``--repositories`` holds one folder ``<owner>+<name>`` a repository. Word error rates are jiwer's (``pip install
+jiwer``), after lower case, without punctuation, with digits spelt one by one; times are seconds on the clock for each
+second of sound, the loading of the model left out.
 """
 
 import argparse
 import json
 import random
 import re
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import jiwer
 import torch
 
 from forensix.models import load_component
 from forensix.training.voice.real_voices import read_samples
 from forensix.voice.speech import RATE_HZ, speech_segments
+
+try:
+    import jiwer
+except ModuleNotFoundError:
+    sys.exit("word error rates are jiwer's, which is not installed: pip install jiwer")
 
 ENGINES = ("pocketsphinx", "whisper-tiny.en")
 DIGITS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]

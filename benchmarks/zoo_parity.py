@@ -84,7 +84,10 @@ def logit(name: str, outputs: torch.Tensor) -> float:
 def mesonet(folder: Path, weights: Path) -> dict[str, tuple[list[float], list[float]]]:
     """Return the outputs before the sigmoid, with the published weights, of the authors' classes and ours."""
     os.environ["KERAS_BACKEND"] = "torch"
-    import keras
+    try:
+        import keras
+    except ModuleNotFoundError:
+        sys.exit("the authors' MesoNet runs in Keras, which is not installed: pip install keras")
 
     parts = ("models", "layers", "optimizers")
     stand_in = {f"tensorflow.keras.{part}": getattr(keras, part) for part in parts}

@@ -3,6 +3,8 @@
 import ast
 import importlib
 import importlib.util
+import runpy
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -27,3 +29,21 @@ def test_what_a_benchmark_takes_of_forensix_is_there(path: Path) -> None:
     for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
             assert hasattr(modules[node.value.id], node.attr), (node.value.id, node.attr)
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "command"),
+    [
+        ("voice_words", "jiwer", "pip install jiwer"),
+        ("voice_diarisation", "pyannote.core", "pip install pyannote.metrics"),
+        ("dev_tables", "papermill", "pip install 'forensix[notebook]'"),
+    ],
+)
+def test_a_package_that_a_benchmark_lacks_is_named_in_a_sentence(
+    name: str, package: str, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    (path,) = [one for one in BENCHMARKS if one.stem == name]
+    with pytest.raises(SystemExit) as stopped:
+        runpy.run_path(str(path))
+    assert str(stopped.value).endswith(f"which is not installed: {command}")

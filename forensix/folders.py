@@ -1,0 +1,30 @@
+"""Folders: where forensix keeps what later runs need, and those that results go to, refused before the work."""
+
+import os
+from pathlib import Path
+
+from forensix.errors import UsageError
+
+
+def home() -> Path:
+    """Return the folder that ``FORENSIX_HOME`` names, ``~/.forensix`` by default: absolute, there or not."""
+    return Path(os.environ.get("FORENSIX_HOME") or "~/.forensix").expanduser().absolute()
+
+
+def check_folder(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a folder that can be written to, or be made with all above it; nothing is made yet.
+
+    Raises
+    ------
+    UsageError
+        It is a file or would lie in one, or this user may not write there.
+    """
+    folder = Path(path)
+    there = next(place for place in (folder, *folder.absolute().parents) if os.path.lexists(place))
+    if not there.is_dir():
+        kind = "a file" if there.exists() else "a link to nothing"
+        within = "" if there == folder else f", and {folder} would lie in it"
+        raise UsageError(f"{there} is {kind}{within}: name a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise UsageError(f"{there} may not be written by this user: name another folder")
+    return folder
