@@ -87,9 +87,9 @@ def _end_with_parent() -> None:
 
 
 def _add(options: argparse.Namespace) -> int:
+    database = _database()
     from forensix.service.data import accounts
 
-    database = _database()
     password = _read_password()
     with database.write() as connection:
         secret = accounts.add(connection, options.name, password)
@@ -99,17 +99,18 @@ def _add(options: argparse.Namespace) -> int:
 
 
 def _secret(options: argparse.Namespace) -> int:
+    database = _database()
     from forensix.service.data import accounts
 
-    with _database().read() as connection:
+    with database.read() as connection:
         print(accounts.webhook_secret(connection, options.name))
     return 0
 
 
 def _password(options: argparse.Namespace) -> int:
+    database = _database()
     from forensix.service.data import accounts
 
-    database = _database()
     with database.read() as connection:
         accounts.webhook_secret(connection, options.name)
     password = _read_password()
@@ -120,11 +121,11 @@ def _password(options: argparse.Namespace) -> int:
 
 
 def _remove(options: argparse.Namespace) -> int:
+    settings, database = _settings(), _database()
     from forensix.service.data import accounts
     from forensix.service.data.storage import Storage
 
-    settings = _settings()
-    with _database().write() as connection:
+    with database.write() as connection:
         uploads = accounts.remove(connection, options.name)
     try:
         storage = Storage(settings.storage_url, sync=settings.sync)
@@ -138,9 +139,10 @@ def _remove(options: argparse.Namespace) -> int:
 
 
 def _list(_options: argparse.Namespace) -> int:
+    database = _database()
     from forensix.service.data import accounts
 
-    with _database().read() as connection:
+    with database.read() as connection:
         for account in accounts.list_all(connection):
             print(f"{account.name:32} {time.strftime('%Y-%m-%d', time.gmtime(account.created_at))}  {account.id}")
     return 0
@@ -156,9 +158,10 @@ def _settings() -> "Settings":
 
 
 def _database() -> "Database":
+    """Return the database, brought up to date; what the extra brings is imported once it is known to be there."""
+    settings = _settings()
     from forensix.service.data.database import Database, migrate
 
-    settings = _settings()
     migrate(settings)
     return Database(settings, connections=1)
 
