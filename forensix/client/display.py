@@ -41,5 +41,7 @@ def _outcome(answer: TaskReport) -> "Outcome":
     assert answer.result is not None
     score = getattr(answer.result, "class_probability", None)
     if getattr(answer.result, "class_name", None) == "real":
-        return Outcome(answer.result, score, preview=answer.preview, inconclusive=True, summary=NOT_TOLD)
+        return Outcome(
+            answer.result, score, preview=answer.preview, inconclusive=True, is_untold=True, summary=NOT_TOLD
+        )
     return Outcome(answer.result, score, preview=answer.preview)

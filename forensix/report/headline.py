@@ -32,10 +32,12 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str]) -> str:
     """
     synthetic, claims = list[str](), ""
     remarks = [outcome.remark for outcome in outcomes.values() if outcome.remark]
-    undecided, clear, absent = dict[str, int](), dict[str, int](), list[str]()
+    undecided, untold, clear, absent = dict[str, int](), dict[str, int](), dict[str, int](), list[str]()
     for task, outcome in outcomes.items():
         description, name = describe(task), verdict_class(outcome)
-        if name == "inconclusive":
+        if outcome.is_untold:
+            untold[_subjects(description.subject, outcome.n_subjects)] = outcome.n_subjects
+        elif name == "inconclusive":
             n_undecided = outcome.n_undecided or outcome.n_subjects
             several = f"{n_undecided} of " if n_undecided < outcome.n_subjects else ""
             undecided[several + _subjects(description.subject, outcome.n_subjects)] = n_undecided
@@ -55,6 +57,8 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str]) -> str:
     parts += remarks
     if undecided:
         parts.append(f"{joined([*undecided])} {'stays' if sum(undecided.values()) == 1 else 'stay'} undecided")
+    if untold:
+        parts.append(f"{joined([*untold])} {'is' if sum(untold.values()) == 1 else 'are'} not called fake")
     if clear:
         proof = "" if parts or failed else ", which is no proof of authenticity"
         parts.append(f"nothing in {joined([*clear])} points to a fake{proof}")

@@ -205,7 +205,8 @@ def _section(report: "Report", task: str, outcome: Outcome) -> Section:
     numbers = {entry.claim: entry.number for entry in claims}
     pictures = (e for e in evidence if isinstance(e, Picture))
     said, scale = verdict(task, outcome), _scale(outcome.score, task, deciding)
-    if outcome.inconclusive and (outcome.unjudged or not (scale and scale.is_undecided)):
+    is_undecided = bool(scale and scale.is_undecided) and not outcome.unjudged
+    if outcome.inconclusive and not outcome.is_untold and not is_undecided:
         # It is not by the score that this stays undecided: no band may say that the score would decide.
         said = UNJUDGED
         scale = scale and scale_of(scale.score, scale.ends, bounds=(0.0, 1.0), calibrated=scale.calibrated)

@@ -62,6 +62,8 @@ SYMBOLS = {
 INCONCLUSIVE = Verdict("Inconclusive", "unsure", "real and fake media score like this")
 UNJUDGED = Verdict("Inconclusive", "unsure", "what is there cannot be judged")
 """Where no score decides: there is none, or the medium is of a kind or size that scores say nothing of."""
+UNTOLD = Verdict("Not called fake", "unsure", "real or undecided")
+"""Where whoever judged it does not tell these apart."""
 FAILED = Verdict("Failed", "failed", "the analysis did not finish")
 
 
@@ -96,7 +98,7 @@ def verdict(task: str, outcome: Outcome) -> Verdict:
     """Return an outcome's verdict in words: the task's own for its class, else the class itself."""
     name, result = verdict_class(outcome), outcome.result
     if outcome.inconclusive:
-        return INCONCLUSIVE
+        return UNTOLD if outcome.is_untold else INCONCLUSIVE
     if isinstance(result, ForensicResult):
         counts = [(s, len(getattr(result.claim_lists, s))) for s in SEVERITIES]
         meaning = ", ".join(f"{n} {s}" for s, n in counts if n)

@@ -210,6 +210,9 @@ class Outcome:
     """How many of them stay undecided where the verdict is inconclusive; all where it is left out."""
     remark: str = ""
     """A clause for the sentence on top of a report: what a reader has to know although no verdict rests on it."""
+    is_untold: bool = False
+    """Whether what is inconclusive here may be real where it was judged, as of a service that does not tell the two
+    apart."""
     of_part: bool = False
     """Whether what makes it fake was said of a part of the medium alone, as of a picture that was retouched."""
 

@@ -202,6 +202,26 @@ def test_identifiers_cannot_leave_their_place_in_the_path(script: Script, client
     assert script.requests[0]["path"] == "/tasks/voice_analysis/..%2F..%2Fauth%2Ftokens%3Fx%3D1%23y"
 
 
+def test_text_that_is_no_utf8_is_a_name_all_the_same_and_nothing_else(script: Script, client: Client) -> None:
+    for name in ("\udce4.wav", "a\ud800.wav"):
+        script.ok(report_id="r1")
+        assert client.create("voice_analysis", b"RIFF", name=name) == "r1"
+        assert "\ufffd" in parts(script.requests[-1])["file"][0].decode("utf-8")
+    for call in (
+        lambda: client.create("forensic_analysis", b"%PDF", additional_info="\ud800"),
+        lambda: client.create("voice_analysis", url="https://example.org/\udce4"),
+        lambda: client.register_webhook("voice_analysis_complete", "https://example.org/\ud800"),
+    ):
+        with pytest.raises(UsageError, match="text must be UTF-8"):
+            call()
+    with pytest.raises(InputNotFound, match="cannot be read"):
+        client.create("voice_analysis", "a\ud800.wav")
+    script.refuse(404, "not_found")
+    with pytest.raises(ServiceError):
+        client.get("voice_analysis", "\ud800")
+    assert len(script.requests) == 3
+
+
 def test_webhooks_are_registered_listed_and_deleted(script: Script, client: Client) -> None:
     event = describe("voice_analysis").event
     script.ok(id="w1")
@@ -253,4 +273,5 @@ def test_what_the_service_may_have_left_undecided_is_not_called_real() -> None:
     report = to_report("clip.mp4", *answers)
     assert report.verdicts == {"voice_analysis": "inconclusive", "face_manipulation": "fake"}
     assert "Sounds recorded" not in (page := report.to_html()) and "whether it is real or undecided" in page
-    assert "points to a fake" not in report.headline
+    assert report.headline == "Likely a manipulated or generated face (score 0.90); the voice is not called fake."
+    assert "Not called fake" in page and "cannot be judged" not in page and "undecided." not in report.headline
