@@ -264,10 +264,16 @@ class Client:
         if path.startswith("/auth/"):
             if self._account is None:
                 raise UsageError("tokens are managed with name and password: use Client.sign_in")
-            return self._http.request(method, path, auth=self._account, **content)
-        if self._token is None:
-            self._token = self.create_token().token
-        return self._http.request(method, path, headers={"Authorization": f"Bearer {self._token}"}, **content)
+            content["auth"] = self._account
+        else:
+            if self._token is None:
+                self._token = self.create_token().token
+            content["headers"] = {"Authorization": f"Bearer {self._token}"}
+        try:
+            return self._http.request(method, path, **content)
+        except UnicodeEncodeError:
+            # Which is not repeated: it may be the password.
+            raise UsageError("text must be UTF-8, and what was to be sent holds half of a surrogate pair") from None
 
 
 @contextlib.contextmanager
@@ -278,16 +284,21 @@ def _opened(
     if file is None:
         yield None
     elif isinstance(file, bytes):
-        yield name or "upload", file
+        yield _named(name or "upload"), file
     else:
         path = Path(file)
         try:
             opened = path.open("rb")
-        except OSError as error:
-            raise InputNotFound(f"{path} cannot be read: {error.strerror}") from None
+        except (OSError, ValueError) as error:
+            raise InputNotFound(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
         with opened:
-            yield name or os.fsencode(path.name).decode("utf-8", "replace"), opened
+            yield _named(name or os.fsencode(path.name).decode("utf-8", "replace")), opened
+
+
+def _named(name: str) -> str:
+    """Return a file's name as UTF-8 can hold it: one of another coding has bytes in it that are none."""
+    return "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in name)
 
 
 def _quoted(part: str) -> str:
-    return quote(part, safe="")
+    return quote(part, safe="", errors="replace")

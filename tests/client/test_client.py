@@ -214,6 +214,9 @@ def test_text_that_is_no_utf8_is_a_name_all_the_same_and_nothing_else(script: Sc
     ):
         with pytest.raises(UsageError, match="text must be UTF-8"):
             call()
+    with pytest.raises(UsageError, match="text must be UTF-8") as refused:
+        Client.sign_in(script.url, "anna", "secret\ud800")
+    assert "secret" not in str(refused.value)
     with pytest.raises(InputNotFound, match="cannot be read"):
         client.create("voice_analysis", "a\ud800.wav")
     script.refuse(404, "not_found")
