@@ -1,10 +1,11 @@
 """The bodies of requests: multipart or form encoded, read as they arrive, bounded in every direction."""
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote_to_bytes
 
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
@@ -19,6 +20,7 @@ MAX_FORM_BYTES = 256 * 1024
 MAX_FIELD_BYTES = 64 * 1024
 MAX_PARTS = 50
 
+_EXTENDED = re.compile(rb";\s*filename\*\s*=\s*(utf-8|iso-8859-1)'[^';]*'([^;\s]+)", re.IGNORECASE)
 _BOOLEANS = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
 
 
@@ -224,7 +226,7 @@ class _Multipart:
         name = options[b"name"].decode("utf-8", "replace")
         self._name = name if name in self._known else None
         self._in_file = self._name == "file"
-        self._file_name = options.get(b"filename", b"")
+        self._file_name = _file_name(self._disposition, options)
 
     def _part_data(self, data: bytes, start: int, end: int) -> None:
         if self._in_file:
@@ -258,6 +260,15 @@ class _Multipart:
             self._name = None
         assert self.form.upload is not None
         return self.form.upload
+
+
+def _file_name(disposition: bytes, options: Mapping[bytes, bytes]) -> bytes:
+    """Return a part's file name in UTF-8; ``filename*``, as older clients name what is not ASCII, where that is all."""
+    plain = options.get(b"filename")
+    extended = None if plain is not None else _EXTENDED.search(disposition)
+    if extended is None:
+        return plain or b""
+    return unquote_to_bytes(extended[2]).decode(extended[1].decode(), "replace").encode()
 
 
 def _keep(form: Form, name: str, value: str) -> None:

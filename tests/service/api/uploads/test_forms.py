@@ -94,8 +94,12 @@ NAMES = {
     'filename="a\tb\x7fc.jpg"': "a_b_c.jpg",
     'filename=".."': None,
     'filename="写真.jpg"': "写真.jpg",
-    # RFC 7578 forbids this form.
-    "filename*=UTF-8''caf%C3%A9.jpg": None,
+    # RFC 7578 forbids this form, and older clients send it.
+    "filename*=UTF-8''caf%C3%A9.jpg": "café.jpg",
+    "filename*=iso-8859-1'fr'caf%E9.jpg": "café.jpg",
+    "filename*=UTF-8''..%2F%00%FFa.jpg": "_\ufffda.jpg",
+    "filename*=UTF-16''a.jpg": None,
+    "filename*=UTF-8''other.jpg; filename=\"a.jpg\"": "a.jpg",
     'filename=""': None,
     "": None,
 }
