@@ -166,7 +166,7 @@ def test_earlier_versions_are_taken_out_of_a_document_named_by_a_relative_path(
     assert document.read_bytes().startswith(Path("new/one/edited.revision-1.pdf").read_bytes())
     capsys.readouterr()
     assert run("extract-revisions", document.name, "--folder", document.name) == 2
-    assert capsys.readouterr().err == "forensix: edited.pdf is a file: name a folder with --folder\n"
+    assert capsys.readouterr().err == "forensix: edited.pdf is a file: name a folder\n"
 
 
 @pytest.mark.parametrize("encoding", ["utf-8:strict", "ascii:strict"])

@@ -10,6 +10,7 @@ import forensix
 PACKAGE = Path(forensix.__file__).parent
 LAYERS = {
     "errors": 0,
+    "folders": 0,
     "interpreter": 0,
     "schema": 0,
     "media": 1,

@@ -23,6 +23,7 @@ from forensix import __version__
 from forensix.cli import analyze, completion, train
 from forensix.cli.outputs import check_output, complaint
 from forensix.errors import ForensixError, UsageError
+from forensix.folders import check_folder
 from forensix.service import commands as service
 
 _EPILOG = """examples:
@@ -194,8 +195,7 @@ def _extract_revisions(options: argparse.Namespace) -> int:
     if len(versions) < 2:
         print(f"{options.file} holds one version only: nothing to extract")
         return 0
-    if options.folder.exists() and not options.folder.is_dir():
-        raise UsageError(f"{options.folder} is a file: name a folder with --folder")
+    check_folder(options.folder)
     options.folder.mkdir(parents=True, exist_ok=True)
     for revision in versions[:-1]:
         target = options.folder / f"{options.file.stem}.revision-{revision.index}.pdf"

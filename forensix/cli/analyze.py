@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from forensix.cli.outputs import check_output, complaint
 from forensix.errors import UsageError
+from forensix.folders import check_folder
 from forensix.tasks import command_line
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ def _analyze(options: argparse.Namespace) -> int:
     for option in ("html", "csv"):
         if path := getattr(options, option):
             check_output(path, f"--{option}", overwrite=options.overwrite, inputs=options.inputs)
+    if options.output:
+        check_folder(options.output)
     if options.html and options.csv and options.html.resolve() == options.csv.resolve():
         raise UsageError(f"--html and --csv both name {options.csv}, and one would replace the other: name two files")
     if options.jobs is not None and options.jobs < 1:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forensix.errors import UsageError
+from forensix.folders import check_folder
 
 if TYPE_CHECKING:
     from forensix.models import ModelCard
@@ -52,6 +53,7 @@ def register(commands: Any) -> None:
 
 
 def _train(options: argparse.Namespace) -> int:
+    check_folder(options.out)
     from forensix.manifest import Manifest
     from forensix.models.placement import share_cores
 
@@ -79,6 +81,7 @@ def _train(options: argparse.Namespace) -> int:
 
 
 def _combine(options: argparse.Namespace) -> int:
+    check_folder(options.out)
     from forensix.manifest import Manifest
     from forensix.models.placement import share_cores
 

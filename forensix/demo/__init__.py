@@ -24,7 +24,7 @@ from forensix.demo.media import (
     make_voices,
     synthesise,
 )
-from forensix.errors import UsageError
+from forensix.folders import check_folder
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -107,8 +107,7 @@ def run(folder: Path) -> int:
     from forensix.report.terminal import limits_of, print_limits, print_report
 
     console = Console()
-    if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is a file: name a folder with --folder")
+    check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     console.print(f"making {len(FILES)} pictures, videos, recordings and documents ...", style="dim")
     paths = [path for make in _MAKERS for path in make(folder) if path.name in FILES]

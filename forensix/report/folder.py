@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Self
 
 from forensix.errors import UsageError
+from forensix.folders import check_folder
 from forensix.report.page import render_index, save_page, write_whole
 from forensix.report.sections import Section, sections
 
@@ -56,13 +57,11 @@ class ReportFolder:
     Raises
     ------
     UsageError
-        The path is a file, or the folder holds something and ``overwrite`` is not set.
+        The path is a file, this user may not write there, or the folder holds something and ``overwrite`` is not set.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        self.path = Path(path)
-        if self.path.exists() and not self.path.is_dir():
-            raise UsageError(f"{self.path} is a file: name a folder for the reports")
+        self.path = check_folder(path)
         self.path.mkdir(parents=True, exist_ok=True)
         if not overwrite and any(self.path.iterdir()):
             raise UsageError(

@@ -4,14 +4,17 @@ import csv
 import json
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.io import wavfile
 
+import forensix
 from forensix.cli import main
 from forensix.cli.analyze import _harmless
+from forensix.errors import UsageError
 
 ONLY = ("--task", "forensic_analysis", "--no-explain")
 
@@ -103,10 +106,42 @@ def test_what_is_there_already_is_kept_unless_it_may_be_replaced(
     assert all("talk.wav" in remaining.read_text(encoding="utf-8") for remaining in (out / "index.html", table, page))
 
 
-def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+TO_A_FOLDER = {
+    "analyze": ("analyze", "talk.wav", "--output"),
+    "train": ("train", "clips", "--task", "voice_analysis", "--out"),
+    "combine": ("combine", "a", "b", "--manifest", "clips", "--task", "voice_analysis", "--out"),
+    "demo": ("demo", "--folder"),
+}
+
+
+@pytest.mark.parametrize("command", TO_A_FOLDER)
+def test_what_can_be_no_folder_is_refused_before_the_work(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tone(Path("talk.wav"))
+    Path("gone").symlink_to("nowhere")
+    for work in ("forensix.batch.analyze_many", "forensix.manifest.Manifest.read", "forensix.demo.make_pictures"):
+        monkeypatch.setattr(work, pytest.fail)
+    for place, why in (
+        ("talk.wav", "talk.wav is a file: name a folder"),
+        ("talk.wav/new", f"{tmp_path}/talk.wav is a file, and talk.wav/new would lie in it: name a folder"),
+        ("gone", "gone is a link to nothing: name a folder"),
+    ):
+        assert run(*TO_A_FOLDER[command], place) == 2
+        assert capsys.readouterr().err == f"forensix: {why}\n"
+    monkeypatch.setattr("forensix.folders.os.access", lambda *_: False)
+    assert run(*TO_A_FOLDER[command], "new/one") == 2
+    assert capsys.readouterr().err == f"forensix: {tmp_path} may not be written by this user: name another folder\n"
+    assert not Path("new").exists()
+
+
+@pytest.mark.parametrize("make", [forensix.train, forensix.combine])
+def test_training_into_no_folder_is_refused_at_once(make: Callable[..., object], tmp_path: Path) -> None:
     path = tone(tmp_path / "talk.wav")
-    assert run("analyze", path, "--output", path) == 2
-    assert "talk.wav is a file: name a folder" in capsys.readouterr().err
+    given = (["a", "b"], "absent") if make is forensix.combine else ("absent",)
+    with pytest.raises(UsageError, match=r"talk\.wav is a file: name a folder"):
+        make(*given, "voice_analysis", path)
 
 
 def test_the_table_has_a_row_per_input_and_task_and_no_formula(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

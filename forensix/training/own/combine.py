@@ -76,6 +76,8 @@ def combine(
     slot = slot_of(task)
     if rule not in RULES:
         raise UsageError(f"rule is one of {', '.join(RULES)}, not {rule!r}")
+    folder = Path(out)
+    called = free_name(folder, name)
     detectors = [load_detector(one, device=device) for one in members]
     cards = [one.card for one in detectors]
     _check(cards, slot)
@@ -83,8 +85,6 @@ def combine(
     split = deal(whole, group, seed)
     known = [card for card in cards if card.manifest_sha256 == digest_of(whole)]
     _check_split(known, split, seed)
-    folder = Path(out)
-    called = free_name(folder, name)
     kept = [is_place(one) for one in members]
     network, recipe = build(cards), RECIPES[slot]
     with display(progress) as tell:

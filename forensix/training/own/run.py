@@ -14,6 +14,7 @@ from torch import Tensor, nn
 import forensix
 from forensix.errors import UsageError
 from forensix.evaluation.plan import read_manifest
+from forensix.folders import check_folder
 from forensix.manifest import Manifest
 from forensix.models import LoadedModel, ModelCard, list_models, load_model, save_model
 from forensix.models.placement import choose_device
@@ -130,8 +131,8 @@ def train(
     Raises
     ------
     UsageError
-        The manifest lacks a class or groups, ``out`` holds something else, the device is not there, or the network
-        learnt nothing that holds on held-out groups. Nothing is written then.
+        The manifest lacks a class or groups, ``out`` is a file, may not be written or holds a model, the device is not
+        there, or the network learnt nothing that holds on held-out groups. Nothing is written then.
     ModelError
         The base cannot be used.
     OSError
@@ -145,6 +146,8 @@ def train(
     """
     slot = slot_of(task)
     settings = Settings(steps, batch, rate, everything, seed)
+    folder = Path(out)
+    called = free_name(folder, name)
     placed = choose_device(device)
     listed = read_manifest(manifest).check()
     split = deal(listed, group, settings.seed)
@@ -154,8 +157,6 @@ def train(
         raise UsageError(f"{model.card.name} is a {model.card.component}, and {task} needs a {slot}")
     if model.card.architecture == "ensemble":
         raise UsageError(f"{model.card.name} combines others: train one of these, and combine them anew")
-    folder = Path(out)
-    called = free_name(folder, name)
     work = folder / WORK
     work.mkdir(parents=True, exist_ok=True)
     recipe = recipe_of(model)
@@ -269,7 +270,8 @@ def slot_of(task: str) -> str:
 
 
 def free_name(folder: Path, name: str | None) -> str:
-    """Return what a model in a folder is called, unless the folder holds one or the name is taken."""
+    """Return what a model in a folder is called, unless the folder holds one or cannot be, or the name is taken."""
+    check_folder(folder)
     if held := sorted(folder.glob("*.json")):
         raise UsageError(f"{folder} holds the model {held[0].stem} already: name another folder, or delete that one")
     called = re.sub(r"[^a-z0-9_.-]+", "-", (name or folder.absolute().name).lower()).strip("-._") or "own"
