@@ -10,6 +10,7 @@ from typing import Any
 from forensix.errors import InputNotFound
 from forensix.evaluation.identity import digest
 from forensix.evaluation.scoring import NONE, Condition, Job
+from forensix.folders import home
 from forensix.media.sniff import open_regular, shorten
 from forensix.models import Placement
 
@@ -22,7 +23,7 @@ def cache_file(cache: str | os.PathLike[str] | bool | None, identities: tuple[st
     if cache is False or None in identities:
         return None
     if cache is None or cache is True:
-        cache = Path(os.environ.get("FORENSIX_HOME") or Path.home() / ".forensix") / "cache"
+        cache = home() / "cache"
     return Path(cache) / _CACHE
 
 

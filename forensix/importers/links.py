@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from forensix.errors import InputError, UsageError
+from forensix.folders import home
 from forensix.media import Limits
 
 _LINK = re.compile(r"https?://", re.IGNORECASE)
@@ -38,7 +39,7 @@ def located(root: str | os.PathLike[str], path: str) -> Path:
 
 def collections() -> Path:
     """Return the folder of what was copied from elsewhere."""
-    return Path(os.environ.get("FORENSIX_HOME") or Path.home() / ".forensix").absolute() / "collections"
+    return home() / "collections"
 
 
 def bring(paths: Sequence[str], limits: Limits, private_hosts: Collection[str]) -> list[str | InputError]:
