@@ -2,9 +2,9 @@
 
 >>> from forensix.media import open_media
 >>> from forensix.faces import forensix_face, track
->>> with open_media("clip.mp4") as media:            # doctest: +SKIP
+>>> with open_media("forensix-demo/moving-face.mp4") as media:  # doctest: +SKIP
 ...     tracks = track(media)
->>> forensix_face().score(tracks[0].views)           # doctest: +SKIP
+>>> forensix_face().score(tracks[0].views)  # doctest: +SKIP
 """
 
 from forensix.faces.align import aligned
@@ -14,7 +14,7 @@ from forensix.faces.detect import Detections, FaceDetector, detect, landmarks
 from forensix.faces.ffhq import is_ffhq_aligned
 from forensix.faces.regions import RegionDetector, forensix_face_regions
 from forensix.faces.stills import Still
-from forensix.faces.track import FaceTrack, stills, track, track_frames
+from forensix.faces.track import FaceTrack, stills, track, track_frames, track_picture
 
 __all__ = [
     "Detections",
@@ -33,4 +33,5 @@ __all__ = [
     "stills",
     "track",
     "track_frames",
+    "track_picture",
 ]

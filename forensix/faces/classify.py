@@ -25,16 +25,14 @@ from torch import Tensor, nn
 from forensix.calibration import logit as to_logit
 from forensix.calibration import sigmoid
 from forensix.errors import UnsupportedMedia, UsageError
-from forensix.faces.align import aligned
-from forensix.faces.crop import WINDOW_PX, window
-from forensix.faces.detect import landmarks
+from forensix.faces.track import track_picture
 from forensix.faces.verdict import file_logit
 from forensix.models import LoadedModel, load_model
 from forensix.models.architectures.efficientnet import DEVIATION, MEAN, fuse
 from forensix.models.architectures.faces import CROP, WINDOW
 from forensix.models.detector import Detector, Scores, batches
 from forensix.models.feeding import fed
-from forensix.models.inputs import RGB, at_least, is_file, picture
+from forensix.models.inputs import RGB, is_file, picture
 
 NAME = "forensix-face"
 
@@ -43,9 +41,12 @@ class CropClassifier(Detector):
     """A detector of manipulated faces: one input is a picture with faces, or a crop around one face.
 
     A path, ``bytes`` or a PIL picture is a picture: its faces are found and cut upright, and its score is that of the
-    hypothesis that one of them, nobody knows which, was manipulated (`forensix.faces.verdict`). An array (S, S, 3)
-    uint8 or a tensor (3, S, S), uint8 or floats in [0, 1], is a crop as `forensix.faces.aligned` cuts it; many are
-    (N, S, S, 3) or (N, 3, S, S). All are RGB. The faces of a video `forensix.analyze` follows:
+    hypothesis that one of them, nobody knows which, was manipulated (`forensix.faces.verdict`). That is what an
+    analysis says of the faces by themselves, where it judges all of them: it leaves out small and blurred ones, and
+    weighs in what the picture around them scores, where the card has a ``fusion``; its notes say both.
+
+    An array (S, S, 3) uint8 or a tensor (3, S, S), uint8 or floats in [0, 1], is a crop as `forensix.faces.aligned`
+    cuts it; many are (N, S, S, 3) or (N, 3, S, S). All are RGB. The faces of a video `forensix.analyze` follows:
     ``analyze(path, face_classifier=detector)``.
     """
 
@@ -90,14 +91,10 @@ def _faces_of(given: Any, *, with_windows: bool) -> RGB:
     """Return the crops of a picture's faces, with their windows or without, or a crop by itself: (k, ..., S, S, 3)."""
     if not (is_file(given) or isinstance(given, Image.Image)):
         return picture(given)[None]
-    rgb = picture(given)
-    points = landmarks(rgb)
-    if not len(points):
+    faces = track_picture(picture(given))
+    if not faces:
         raise UnsupportedMedia("no face was found in the picture, so there is none to score")
-    crops = np.stack([aligned(rgb, five) for five in points])
-    if not with_windows:
-        return crops
-    return np.stack([crops, np.stack([at_least(window(rgb, five), WINDOW_PX) for five in points])], axis=1)
+    return np.concatenate([face.views if with_windows else face.crops for face in faces])
 
 
 class FaceClassifier(CropClassifier):

@@ -128,6 +128,13 @@ def stills(media: "Media", *, detector: FaceDetector | None = None) -> tuple[Sti
     return _followed(media, detector, None)[2]
 
 
+def track_picture(rgb: np.ndarray, *, detector: FaceDetector | None = None) -> tuple[FaceTrack, ...]:
+    """Return the faces of a picture, uint8 (H, W, 3), found and cut as `track` does those of an image."""
+    from forensix.media import Frame
+
+    return _of_image([Frame(0, 0.0, rgb)], detector)
+
+
 _Followed = tuple[FaceDetector, tuple[FaceTrack, ...], tuple[Still, ...]]
 """The detector is kept with what it found, so that no other can come to have its id."""
 
@@ -203,12 +210,7 @@ def _follow(media: "Media", detector: FaceDetector, progress: Callable[[float], 
     stills = Stills()
     reported = partial(_reported, stills=stills, duration_s=media.info.duration_s, progress=progress)
     if media.kind == "image":
-        tracks = track_frames(
-            reported(media.frames()),
-            detector=detector,
-            max_side_px=IMAGE_SIDE_PX,
-            measures_gaps=False,
-        )
+        tracks = _of_image(reported(media.frames()), detector)
     else:
         rate_hz = sampling_rate_hz(media.info.duration_s)
         apart_s = follow_s(media.info.duration_s, rate_hz)
@@ -222,6 +224,10 @@ def _follow(media: "Media", detector: FaceDetector, progress: Callable[[float], 
                 duration_s=media.info.duration_s,
             )
     return detector, tracks, tuple(stills.kept)
+
+
+def _of_image(frames: "Iterable[Frame]", detector: FaceDetector | None) -> tuple[FaceTrack, ...]:
+    return track_frames(frames, detector=detector, max_side_px=IMAGE_SIDE_PX, measures_gaps=False)
 
 
 def _reported(

@@ -94,17 +94,29 @@ def test_a_recording_scores_alike_however_it_is_handed_over(voices, tmp_path: Pa
 
 
 def test_faces_of_a_picture_are_found_and_an_array_is_a_crop(faces, astronaut):
-    from forensix.faces import aligned, landmarks
-    from forensix.faces.crop import window
+    from forensix.faces.track import track_picture
 
-    five = landmarks(astronaut)[0]
-    crop = aligned(astronaut, five)
-    whole = faces.score(np.stack([crop, window(astronaut, five)])[None])[0]
+    (face,) = track_picture(astronaut)
+    crop, whole = face.crops[0], faces.score(face.views)[0]
     assert faces.score(Image.fromarray(astronaut)) == pytest.approx(whole, abs=1e-6)
     both = [Image.fromarray(astronaut), crop]
     assert faces.score(both) == pytest.approx([whole, faces.score(crop)], abs=1e-6)
     with pytest.raises(UnsupportedMedia, match="no face was found"):
         faces.score(Image.fromarray(np.zeros((64, 64, 3), np.uint8)))
+
+
+def test_a_picture_scores_what_an_analysis_gives_its_faces_by_themselves(faces, tmp_path: Path):
+    from skimage.data import astronaut
+
+    from forensix.faces.detect import mtcnn
+    from forensix.tasks.judged_faces import faces_score, judge_faces
+
+    # The whole astronaut, large enough that the face is looked for in fewer pixels than the picture has.
+    Image.fromarray(astronaut()).resize((1400, 1400)).save(path := tmp_path / "large.png")
+    with forensix.open_media(path) as media:
+        judged = judge_faces(media, faces, detector=mtcnn())
+    assert len(judged) == 1 and not judged[0].doubt
+    assert faces.score(path) == pytest.approx(faces_score(judged), abs=1e-6)
 
 
 def test_wrong_inputs_are_refused_in_a_sentence(pictures, voices, tmp_path: Path):
