@@ -90,8 +90,10 @@ def analyze(
 
     Examples
     --------
-    >>> from sklearn.datasets import get_data_home  # doctest: +SKIP
-    >>> analyze("photo.jpg", tasks=["forensic_analysis"]).verdicts  # doctest: +SKIP
+    >>> from forensix import small
+    >>> picture = small.folder("images") / "photographed-0.jpg"
+    >>> analyze(picture, tasks=["forensic_analysis"]).verdicts
+    {'forensic_analysis': 'benign'}
     """
     check_options(tasks, components)
     placement = Placement(device, batch_size)

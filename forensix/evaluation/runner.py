@@ -115,8 +115,8 @@ def evaluate(
     Examples
     --------
     >>> import forensix
-    >>> components = ["forensix-spoof", "aasist"]
-    >>> evaluation = forensix.evaluate("clips", "voice_analysis", component=components)  # doctest: +SKIP
+    >>> clips = forensix.small.folder("voices")
+    >>> evaluation = forensix.evaluate(clips, "voice_analysis", component="forensix-spoof")  # doctest: +SKIP
     >>> evaluation.summary()  # doctest: +SKIP
     """
     executors.check(executor)

@@ -61,7 +61,8 @@ def explore(
 
     Examples
     --------
-    >>> explorer = explore("clips")  # doctest: +SKIP
+    >>> from forensix import small
+    >>> explorer = explore(small.folder("images"))  # doctest: +SKIP
     >>> explorer  # the last line of a cell shows it  # doctest: +SKIP
     """
     if find_spec("ipywidgets") is None:

@@ -32,7 +32,8 @@ class Explorer:
 
     Examples
     --------
-    >>> explorer = Explorer("clips")  # doctest: +SKIP
+    >>> from forensix import small
+    >>> explorer = Explorer(small.folder("images"))  # doctest: +SKIP
     >>> explorer.open(explorer.files[0])  # doctest: +SKIP
     >>> explorer.run().verdicts  # doctest: +SKIP
     """

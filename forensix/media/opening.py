@@ -58,8 +58,10 @@ def open_media(
 
     Examples
     --------
-    >>> with open_media("photo.jpg") as media:  # doctest: +SKIP
+    >>> from forensix import small
+    >>> with open_media(small.folder("images") / "photographed-0.jpg") as media:
     ...     media.kind, media.info.width_px, media.image().shape
+    ('image', 256, (256, 256, 3))
     """
     check_hosts(private_hosts)
     medium_input = (
