@@ -1,7 +1,10 @@
 """What opened media take and give: limits, what a header says, frames, and pages to draw."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
+
+from forensix.errors import UsageError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -9,7 +12,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most that an input may be; ``decode_s`` is the longest wait for one decoding."""
+    """The most that an input may be; ``decode_s`` is the longest wait for one decoding.
+
+    Raises
+    ------
+    UsageError
+        One is no number above 0, or infinite.
+    """
 
     max_bytes: int = 32 * 1024**2
     video_s: float = 30 * 60
@@ -19,6 +28,11 @@ class Limits:
     pdf_pages: int = 5_000
     decode_s: float = 900
     download_s: float = 60
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+                raise UsageError(f"{name} is a finite number above 0, a large one for no limit: got {value!r}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,14 @@ import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from forensix import analyze
-from forensix.errors import BrokenMedia, LimitExceeded, UnsupportedMedia
+from forensix.errors import BrokenMedia, LimitExceeded, UnsupportedMedia, UsageError
 from forensix.media import Limits, open_media
 from tests.making import VIDEO_CODECS, picture, tone, write_audio, write_image, write_pdf, write_video
 
@@ -171,6 +172,13 @@ def test_each_limit_says_what_came_and_what_is_allowed(tmp_path: Path) -> None:
     ):
         with pytest.raises(LimitExceeded, match=sentence):
             open_media(path, limits=limits)
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), 0, -1, True, "60", None])
+@pytest.mark.parametrize("name", ["audio_s", "max_bytes", "decode_s"])
+def test_a_limit_that_bounds_nothing_is_refused(name: str, value: Any) -> None:
+    with pytest.raises(UsageError, match=f"{name} is a finite number above 0"):
+        Limits(**{name: value})
 
 
 def test_duration_is_enforced_while_decoding_when_the_header_lies(tmp_path: Path) -> None:
