@@ -8,6 +8,7 @@ whose split is test or validation where its folder is named so. A fake and the v
 group. Labels are of the whole video: in some fakes only the sound was changed.
 """
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,14 +26,15 @@ def rows(root: Path) -> Iterator[dict[str, Any]]:
         raise UsageError(f"DFDC has a metadata.json or a labels.csv in each part, but {root} does not")
     taken = set()
     for listing in listings:
-        for name, entry in _entries(listing):
+        there, entries = _videos(listing.parent), list(_entries(listing))
+        listed = {name for name, _ in entries}
+        for name, entry in entries:
             if not isinstance(entry, dict) or "/" in name or name in ("..", "."):
                 raise UsageError(f"{listing.name} must hold an object for each video, and {name[:60]!r} is none")
             word = str(entry.get("label", entry.get("is_fake")))
             label = layout.label(word, listing, real=("REAL", "0"), fake=("FAKE", "1"))
-            places = (listing.parent / name, listing.parent / "videos" / name)
-            path = next((place for place in places if place.is_file()), None)
-            if path is None or path in taken:
+            path = there.get(name) or there.get(name.lower())
+            if path is None or path in taken or (path.name != name and path.name in listed):
                 # Parts are large, and people keep some of the videos only.
                 continue
             taken.add(path)
@@ -45,6 +47,13 @@ def rows(root: Path) -> Iterator[dict[str, Any]]:
                 "method": "DFDC" if label == "fake" else None,
                 "group_id": Path(str(entry.get("original") or name)).stem,
             }
+
+
+def _videos(part: Path) -> dict[str, Path]:
+    """Return the files of a part by name, and by name in small letters: disks turn ``.mp4`` into ``.MP4``."""
+    found = [Path(place) for folder in (part / "videos", part) if folder.is_dir() for place in os.scandir(folder)]
+    found = [path for path in sorted(found) if path.is_file()]
+    return {path.name.lower(): path for path in found} | {path.name: path for path in found}
 
 
 def _entries(listing: Path) -> Iterable[tuple[str, Any]]:

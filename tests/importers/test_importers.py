@@ -97,6 +97,21 @@ def test_dfdc_groups_fakes_with_their_original(tmp_path: Path) -> None:
         Manifest.import_("dfdc", part)
 
 
+@pytest.mark.parametrize("videos", ["", "videos/"])
+def test_dfdc_knows_its_videos_by_their_names_in_capitals_too(tmp_path: Path, videos: str) -> None:
+    touch(tmp_path, f"{videos}a.MP4", f"{videos}B.mp4", f"{videos}c.mp4")
+    fields = {"a.mp4": {"label": "FAKE", "original": "b.mp4"}, "b.mp4": {"label": "REAL"}}
+    # Of a name that is there as it is listed, another spelling is another video.
+    fields |= {"C.mp4": {"label": "FAKE"}, "c.mp4": {"label": "REAL"}}
+    (tmp_path / "metadata.json").write_text(json.dumps(fields))
+    table = Manifest.import_("dfdc", tmp_path).table
+    assert table.set_index("path")["label"].to_dict() == {
+        f"{videos}a.MP4": "fake",
+        f"{videos}B.mp4": "real",
+        f"{videos}c.mp4": "real",
+    }
+
+
 def test_dfdc_finds_parts_that_lie_on_other_disks(tmp_path: Path) -> None:
     touch(tmp_path / "disk", "a.mp4")
     (tmp_path / "disk" / "metadata.json").write_text('{"a.mp4": {"label": "REAL", "split": "train"}}')
