@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
 import pandas as pd
 
 from forensix.errors import UsageError
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 SCORES, FRAMES, RESULT, PARTIAL = "scores.parquet", "frames.parquet", "result.json", "scores.partial.db"
 _TEXT = {"sha256", "task", "component", "degradation", "level", "class_name", "error"}
+_ODD = ("mixed", "integer", "interval", "period")
+_OTHER_FLOATS = (np.float16, np.longdouble)
 _SAME = ("task", "conditions", "settings", "manifest")
 
 
@@ -131,18 +134,26 @@ def _replaced(path: Path):  # type: ignore[no-untyped-def]
 
 
 def plain(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table that can be grouped by any column, and that Parquet takes: lists, and other odd cells, as text."""
+    """Return a table that can be grouped by any column, and that Parquet takes.
+
+    Lists, and other odd cells, become text; floats of unusual precision 64 bits; sparse columns dense.
+    """
     table = table.copy(deep=False)
     for name in table.columns:
-        if _is_odd(table[name]):
+        if isinstance(table[name].dtype, pd.SparseDtype):
+            table[name] = table[name].sparse.to_dense()
+        if table[name].dtype in _OTHER_FLOATS:
+            table[name] = table[name].astype(np.float64)
+        elif _is_odd(table[name]):
             table[name] = table[name].astype(object).map(str, na_action="ignore")
     return table
 
 
 def _is_odd(values: "pd.Series[Any]") -> bool:
-    """Tell whether a column holds lists, unlike things, intervals, or whole numbers of more than 64 bits."""
+    """Tell whether a column holds lists, unlike things, intervals, complex numbers, or whole ones beyond 64 bits."""
     if isinstance(values.dtype, pd.CategoricalDtype):
-        return isinstance(values.cat.categories.dtype, pd.IntervalDtype)
+        return _is_odd(values.cat.categories.to_series())
     if isinstance(values.dtype, pd.IntervalDtype):
         return True
-    return values.dtype == object and pd.api.types.infer_dtype(values, skipna=True).startswith(("mixed", "integer"))
+    kind = pd.api.types.infer_dtype(values, skipna=True)
+    return kind == "complex" or (values.dtype == object and kind.startswith(_ODD))

@@ -51,7 +51,13 @@ def carried(manifest: Manifest) -> pd.DataFrame:
     Lists and other odd cells become text, before the work and not where its result is written.
     """
     table = plain(manifest.table.reset_index(drop=True))
-    table = table.rename(columns={name: f"manifest_{name}" for name in table.columns if name in RESULT_COLUMNS})
+    taken = {*table.columns, *RESULT_COLUMNS}
+    for name in [name for name in table.columns if name in RESULT_COLUMNS]:
+        free = f"manifest_{name}"
+        while free in taken:
+            free = f"manifest_{free}"
+        taken.add(free)
+        table = table.rename(columns={name: free})
     first = ["path", "label"]
     return table[[*first, *(name for name in table.columns if name not in first)]]
 

@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -267,6 +268,9 @@ def test_columns_of_the_manifest_that_scores_have_too_are_kept_under_another_nam
     table = evaluate(listed, TASK, component=Grey(), cache=False).scores
     assert set(table["manifest_score"]) == {0.9} and set(table["manifest_sha256"]) == {"told"}
     assert table["score"].nunique() == 8
+    both = Manifest(listed.table.assign(manifest_score=0.1), root=few.root)
+    table = evaluate(both, TASK, component=Grey(), cache=False).scores
+    assert set(table["manifest_score"]) == {0.1} and set(table["manifest_manifest_score"]) == {0.9}
 
 
 def test_columns_of_any_kind_are_taken(few: Manifest) -> None:
@@ -349,3 +353,25 @@ def test_the_whole_grid_in_one_call(tmp_path: Path) -> None:
 
     assert list(evaluation.scores["degradation"].unique()) == ["none", *names("image")]
     assert evaluation.robustness("accuracy_0.5").values.shape[0] == len(names("image"))
+
+
+@pytest.mark.parametrize(
+    ("values", "kept"),
+    [
+        ([1 + 2j, 3j] * 4, ["(1+2j)", "3j"]),
+        (pd.array([0, 1] * 4, dtype=pd.SparseDtype(int, 0)), [0, 1]),
+        (pd.array(["a", None] * 4, dtype=pd.SparseDtype(object)), ["a"]),
+        (np.array([0.5, 1] * 4, dtype=np.float16), [0.5, 1]),
+        (np.array([0.5, 1] * 4, dtype=np.longdouble), [0.5, 1]),
+        (pd.Series([pd.Period("2020"), pd.Interval(0, 1)] * 4, dtype=object), ["2020", "(0, 1]"]),
+        (pd.Categorical([1j, 2j] * 4), ["1j", "2j"]),
+    ],
+)
+def test_columns_that_parquet_does_not_hold_are_no_loss(
+    few: Manifest, tmp_path: Path, values: Any, kept: list[object]
+) -> None:
+    odd = Manifest(few.table.assign(generator=values), root=few.root)
+    evaluation = evaluate(odd, TASK, component=Grey(), cache=False, output=tmp_path / "output")
+    assert list(evaluation.scores["generator"].dropna().unique()) == kept
+    assert list(Evaluation.load(tmp_path / "output").scores["generator"].dropna().unique()) == kept
+    evaluation.by("generator", n_bootstrap=0)
