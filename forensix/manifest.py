@@ -33,7 +33,7 @@ import pandas as pd
 from forensix.errors import UsageError
 from forensix.importers.elsewhere import bring, lies_elsewhere
 from forensix.importers.links import located
-from forensix.importers.tables import MANIFESTS, need_pyarrow, read_table
+from forensix.importers.tables import MANIFESTS, need_pyarrow, quoting, read_table
 from forensix.labels import LABELS
 from forensix.manifest_table import GROUP, Entry, checked, groups_of, inside_root, missing_hint, shared_out
 
@@ -184,7 +184,8 @@ class Manifest:
             need_pyarrow()
             self.table.to_parquet(path, index=False)
         elif path.suffix.lower() in (".csv", ".tsv"):
-            self.table.to_csv(path, index=False, sep="\t" if path.suffix.lower() == ".tsv" else ",")
+            separator = "\t" if path.suffix.lower() == ".tsv" else ","
+            self.table.to_csv(path, index=False, sep=separator, quoting=quoting(self.table))
         elif path.suffix.lower() == ".jsonl":
             self.table.to_json(path, orient="records", lines=True, force_ascii=False)
         else:

@@ -34,6 +34,14 @@ def test_paths_are_relative_to_the_manifests_folder(tmp_path: Path) -> None:
     assert Manifest.read(tmp_path / "manifest.csv", root="elsewhere").paths()[0] == Path("elsewhere/a.wav")
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+def test_a_carriage_return_in_a_name_ends_no_row(tmp_path: Path, suffix: str) -> None:
+    rows = pd.DataFrame({"path": ["a\rb.wav", "c.wav"], "label": ["real", "fake"], "note": ["x\r\ny", None]})
+    again = Manifest.read(Manifest(rows, root=tmp_path).write(tmp_path / f"manifest{suffix}"))
+    assert again.table["path"].tolist() == ["a\rb.wav", "c.wav"]
+    assert again.table["note"].fillna("").tolist() == ["x\r\ny", ""]
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".parquet"])
 def test_what_is_written_is_read_back(tmp_path: Path, suffix: str) -> None:
     manifest = Manifest(table().assign(note=["NA", 'a "b", c', None, "1.50"] * 25), root=tmp_path)

@@ -123,13 +123,15 @@ def _keepers(options: argparse.Namespace, files: ExitStack) -> list[Keep]:
 
 def _table(path: Path, files: ExitStack) -> Keep:
     """Return what writes a report's rows to a file as they come."""
+    from forensix.importers.tables import quoting
+
     file = files.enter_context(path.open("w", encoding="utf-8", newline=""))
     is_empty = True
 
     def take(report: "Report") -> None:
         nonlocal is_empty
         rows = report.to_frame().map(_harmless)
-        rows.to_csv(file, header=is_empty, index=False)
+        rows.to_csv(file, header=is_empty, index=False, quoting=quoting(rows))
         is_empty = False
         file.flush()
 

@@ -140,8 +140,9 @@ def plain(table: pd.DataFrame) -> pd.DataFrame:
     """
     table = table.copy(deep=False)
     for name in table.columns:
-        if isinstance(table[name].dtype, pd.SparseDtype):
-            table[name] = table[name].sparse.to_dense()
+        dtype: Any = table[name].dtype
+        if isinstance(dtype, pd.SparseDtype):
+            table[name] = table[name].astype(dtype.subtype)
         if table[name].dtype in _OTHER_FLOATS:
             table[name] = table[name].astype(np.float64)
         elif _is_odd(table[name]):

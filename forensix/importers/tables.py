@@ -3,7 +3,7 @@
 import csv
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -118,6 +118,12 @@ def _plain(table: pd.DataFrame) -> pd.DataFrame:
         if name in table:
             table[name] = table[name].astype(object)
     return table
+
+
+def quoting(table: pd.DataFrame) -> Literal[0, 2]:
+    """Return how `pandas.DataFrame.to_csv` must quote: all text where a carriage return is in it, which ends a row."""
+    has_return = table.map(lambda cell: isinstance(cell, str) and "\r" in cell).any(axis=None)
+    return csv.QUOTE_NONNUMERIC if has_return else csv.QUOTE_MINIMAL
 
 
 def is_utf8(text: str) -> bool:

@@ -146,7 +146,7 @@ def test_training_into_no_folder_is_refused_at_once(make: Callable[..., object],
 
 def test_the_table_has_a_row_per_input_and_task_and_no_formula(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    name = "=HYPERLINK(0).wav"
+    name = "=HYPERLINK(0)\r.wav"
     tone(tmp_path / name)
     assert run("analyze", name, "absent.wav", "--task", "forensic_analysis", "--task", "voice_analysis",
                "--csv", "all.csv", "--quiet") == 1  # fmt: skip
