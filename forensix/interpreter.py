@@ -27,10 +27,16 @@ def command(module: str, *arguments: str) -> list[str]:
 
 def environment(variables: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the environment of such an interpreter, and of those that a library may start from there."""
-    absolute = {name: os.path.abspath(os.path.expanduser(variables[name])) for name in _FOLDERS if variables.get(name)}
+    absolute = {name: _absolute(name, variables[name]) for name in _FOLDERS if variables.get(name)}
     # What holds the separator would be read as two folders, the second one relative.
     path = os.pathsep.join(entry for entry in import_path() if os.pathsep not in entry)
     return {**variables, **absolute, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"}
+
+
+def _absolute(variable: str, named: str) -> str:
+    path = os.path.abspath(os.path.expanduser(named))
+    # That one may name a model of the hub as well.
+    return named if variable == "FORENSIX_WHISPER" and not os.path.isdir(path) else path
 
 
 def import_path() -> list[str]:

@@ -200,9 +200,13 @@ def test_the_path_of_children_holds_no_current_folder(tmp_path: Path, monkeypatc
     monkeypatch.chdir(tmp_path)
     (tmp_path / "with:colon").mkdir()
     monkeypatch.setenv("FORENSIX_HOME", "home")
+    monkeypatch.setenv("FORENSIX_WHISPER", "small")
     remaining = [entry for entry in sys.path if os.path.isabs(entry)]
     monkeypatch.setattr(sys, "path", ["", ".", "sub", str(tmp_path), str(tmp_path / "with:colon"), *remaining])
     assert interpreter.import_path() == [str(tmp_path / "with:colon"), *remaining]
     built = interpreter.environment()
     assert built["PYTHONPATH"] == os.pathsep.join(remaining) and built["PYTHONSAFEPATH"] == "1"
     assert built["FORENSIX_HOME"] == str(tmp_path / "home")
+    assert built["FORENSIX_WHISPER"] == "small", "a model of the hub, not a folder that is not there"
+    (tmp_path / "small").mkdir()
+    assert interpreter.environment()["FORENSIX_WHISPER"] == str(tmp_path / "small")

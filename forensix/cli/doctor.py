@@ -7,13 +7,14 @@ nothing is fetched.
 import os
 import platform
 import shutil
+import subprocess
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
-from forensix import __version__
+from forensix import __version__, interpreter
 from forensix.errors import ModelError
 
 EXTRAS = {
@@ -140,12 +141,28 @@ def surroundings() -> Iterator[Part]:
         path or ("switched off by FORENSIX_EXIFTOOL" if tool == "off" else "not on this machine"),
         "" if path or tool == "off" else "the system's package, or exiftool.org",
     )
-    for variable, brings in (
-        ("FORENSIX_CHECKPOINTS", "a folder with published checkpoints"),
-        ("FORENSIX_WHISPER", "a folder with a Whisper model, or its name in the hub"),
-        ("FORENSIX_POPULATION", "a reference population of your own, from forensix population build"),
+    for variable, brings, missing in (
+        ("FORENSIX_CHECKPOINTS", "a folder with published checkpoints", _missing_file),
+        ("FORENSIX_WHISPER", "a folder with a Whisper model, or its name in the hub", _missing_whisper),
+        ("FORENSIX_POPULATION", "a reference population of your own, from forensix population build", _missing_file),
     ):
         named = os.environ.get(variable)
-        there = bool(named) and (Path(str(named)).exists() or variable == "FORENSIX_WHISPER")
-        words = "not set" if not named else named if there else f"{named} is not there"
-        yield Part(variable, brings, there, words)
+        lacks = missing(named) if named else "not set"
+        yield Part(variable, brings, not lacks, lacks or str(named))
+
+
+def _missing_file(named: str) -> str:
+    """Return why what a variable names cannot be used; nothing where it can."""
+    return "" if Path(named).expanduser().exists() else f"{named} is not there"
+
+
+def _missing_whisper(named: str) -> str:
+    folder = Path(named).expanduser()
+    if folder.is_dir():
+        return "" if (folder / "model.bin").is_file() else f"{named} holds no model.bin of faster-whisper"
+    if not _installed("faster-whisper", ""):
+        return f"{named} needs faster-whisper: pip install 'forensix[whisper]'"
+    # By faster-whisper itself, which knows where models of the hub lie, in a process of its own: it is slow to import.
+    asked = interpreter.command("forensix.voice.whisper_models", named)
+    done = subprocess.run(asked, env=interpreter.environment(), capture_output=True, check=False, cwd=os.sep)
+    return f"{named} is neither a folder nor a model of the hub on this machine" if done.returncode else ""

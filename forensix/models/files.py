@@ -67,7 +67,7 @@ def is_right(path: Path, file: WeightFile) -> bool:
 
 def _find(name: str, file: WeightFile, folder: str | os.PathLike[str] | None, shipped: Path) -> Path:
     named = os.environ.get("FORENSIX_CHECKPOINTS")
-    places = [Path(folder)] if folder is not None else [shipped, *([Path(named)] if named else [])]
+    places = [Path(folder)] if folder is not None else [shipped, *([Path(named).expanduser()] if named else [])]
     paths = [path for place in places for path in (place / file.weights, place / name / file.weights)]
     if folder is None:
         paths.append(cached(name, file))

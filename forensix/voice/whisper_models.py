@@ -1,9 +1,11 @@
 """Where Whisper's networks are found on this machine: in a wheel, in a folder, or in the hub's folder.
 
-Only `fetch` goes to the network.
+Only `fetch` goes to the network. ``python -m forensix.voice.whisper_models NAME`` ends with status 0 where a model of
+the hub is on this machine, and with 1 where it is not.
 """
 
 import os
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -83,6 +85,16 @@ def fetch(model: str) -> str:
         raise WeightsMissing(f"the Whisper model {model!r} could not be fetched: {error}") from error
 
 
+def _is_here(model: str) -> bool:
+    from faster_whisper.utils import download_model
+
+    try:
+        download_model(model, local_files_only=True)
+    except (ValueError, OSError, RuntimeError):
+        return False
+    return True
+
+
 def _faster_whisper(model: object) -> Any:
     try:
         import faster_whisper
@@ -92,3 +104,7 @@ def _faster_whisper(model: object) -> Any:
             "run \"pip install 'forensix[whisper]'\""
         ) from error
     return faster_whisper
+
+
+if __name__ == "__main__":
+    sys.exit(not _is_here(sys.argv[1]))

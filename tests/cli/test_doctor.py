@@ -71,3 +71,25 @@ def test_it_loads_nothing_that_an_analysis_needs() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=REPOSITORY)
     assert done.stdout.splitlines()[-1] == "0 []"
+
+
+def test_a_whisper_model_that_is_not_there_is_not_said_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def said(named: str) -> tuple[bool, str]:
+        monkeypatch.setenv("FORENSIX_WHISPER", named)
+        (part,) = [part for part in doctor.surroundings() if part.name == "FORENSIX_WHISPER"]
+        return part.there, part.detail
+
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    for name in ("nope", "small"):
+        assert said(name) == (False, f"{name} is neither a folder nor a model of the hub on this machine")
+    snapshot = tmp_path / "hub" / "models--Systran--faster-whisper-small" / "snapshots" / "1"
+    snapshot.mkdir(parents=True)
+    (snapshot / "model.bin").touch()
+    (tmp_path / "hub" / "models--Systran--faster-whisper-small" / "refs").mkdir()
+    (tmp_path / "hub" / "models--Systran--faster-whisper-small" / "refs" / "main").write_text("1")
+    assert said("small") == (True, "small")
+    assert said(str(tmp_path)) == (False, f"{tmp_path} holds no model.bin of faster-whisper")
+    (tmp_path / "model.bin").touch()
+    assert said(str(tmp_path)) == (True, str(tmp_path))
+    monkeypatch.setattr(doctor, "version", lambda name: (_ for _ in ()).throw(metadata.PackageNotFoundError(name)))
+    assert said("small") == (False, "small needs faster-whisper: pip install 'forensix[whisper]'")
