@@ -78,7 +78,7 @@ def scale_of(
     ends
         What 0 and 1 mean.
     bounds
-        Scores strictly between these are inconclusive.
+        Scores strictly between these are inconclusive; none is where they are one, which then is the threshold.
     threshold
         From here on a score counts as fake; told where there are no bounds.
     calibrated
@@ -91,6 +91,8 @@ def scale_of(
     """
     real, fake = ends
     bands: tuple[Band, ...] = (Band(0.0, 1.0, "none", ""),)
+    if bounds is not None and bounds[0] == bounds[1]:  # there is nothing between them
+        bounds, threshold = None, bounds[1]
     if bounds is not None:
         low, high = bounds
         bands = (

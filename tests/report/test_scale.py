@@ -25,6 +25,7 @@ def voice(score: float | None, *, undecided: bool = False, unjudged: bool = Fals
     [
         (scale_of(0.5, ENDS, bounds=(0.2, 0.8), threshold=0.8), ["real", "unsure", "fake"]),
         (scale_of(0.5, ENDS, threshold=0.8), ["real", "fake"]),
+        (scale_of(0.5, ENDS, bounds=(0.8, 0.8), threshold=0.8), ["real", "fake"]),
         (scale_of(0.5, ENDS), ["none"]),
     ],
 )
@@ -32,6 +33,11 @@ def test_bands_cover_the_scale_without_a_gap(scale: Scale, tones: list[str]) -> 
     assert [band.tone for band in scale.bands] == tones
     assert scale.bands[0].low == 0 and scale.bands[-1].high == 1
     assert all(a.high == b.low for a, b in pairwise(scale.bands))
+
+
+def test_bounds_that_are_one_leave_nothing_inconclusive() -> None:
+    (section,) = sections(voice(0.9, inconclusive=(0.575, 0.575)))
+    assert section.scale is not None and section.scale.basis == "sounds synthetic from 0.57 on"
 
 
 def test_the_bounds_of_the_card_part_the_scale() -> None:
