@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -167,6 +168,28 @@ def test_earlier_versions_are_taken_out_of_a_document_named_by_a_relative_path(
     capsys.readouterr()
     assert run("extract-revisions", document.name, "--folder", document.name) == 2
     assert capsys.readouterr().err == "forensix: edited.pdf is a file: name a folder\n"
+    assert run("extract-revisions", document.name, "--folder", "edited.pdf/one") == 2
+    assert "edited.pdf is a file, and edited.pdf/one would lie in it: name a folder" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root may read everything")
+def test_versions_of_what_may_not_be_read_or_into_what_may_not_be_written(tmp_path: Path) -> None:
+    from forensix.demo import make_document
+
+    (document,) = make_document(tmp_path)
+    (tmp_path / "shut").mkdir(mode=0o500)
+    rights = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+    command = [*rights, sys.executable, "-m", "forensix", "extract-revisions", document.name]
+
+    def refused(*options: str) -> tuple[int, str, str]:
+        done = subprocess.run([*command, *options], capture_output=True, text=True, cwd=tmp_path, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    sentence = "forensix: shut may not be written by this user: name another folder\n"
+    assert refused("--folder", "shut") == (2, "", sentence)
+    document.chmod(0)
+    sentence = "forensix: edited.pdf may not be read by this user; change its permissions\n"
+    assert refused() == (1, "", sentence)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8:strict", "ascii:strict"])

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from forensix.errors import BrokenMedia, InputNotFound, UsageError
+from forensix.errors import BrokenMedia, UsageError
 from forensix.media.sandbox import call
+from forensix.media.sniff import open_regular
 
 SECONDS = 30.0
 
@@ -26,13 +27,12 @@ def revisions(path: str | PathLike[str]) -> tuple[Revision, ...]:
     Raises
     ------
     InputNotFound
-        There is no such file.
+        There is no such file, or it may not be read.
     BrokenMedia
         The file is not a PDF, or no version in it can be told from the others.
     """
     path = Path(path)
-    if not path.is_file():
-        raise InputNotFound(f"there is no file {path}: give the path of a PDF")
+    open_regular(path, str(path)).close()
     rows = call("forensix.metadata.pdf.reader:versions", str(path.absolute()), timeout_s=SECONDS)
     if not rows:
         raise BrokenMedia(
@@ -47,7 +47,7 @@ def extract(path: str | PathLike[str], index: int, out_path: str | PathLike[str]
     Raises
     ------
     UsageError
-        There is no version of that number, or ``out_path`` exists already.
+        There is no version of that number, or ``out_path`` exists already or cannot be written.
     InputNotFound, BrokenMedia
         As `revisions` does.
     """
@@ -58,6 +58,10 @@ def extract(path: str | PathLike[str], index: int, out_path: str | PathLike[str]
     if out.exists():
         raise UsageError(f"{out} exists already: name a new file")
     version = versions[index - 1]
-    with Path(path).open("rb") as source:
-        out.write_bytes(source.read(version.end_offset))
+    with open_regular(path, str(path)) as source:
+        content = source.read(version.end_offset)
+    try:
+        out.write_bytes(content)
+    except OSError as error:
+        raise UsageError(f"{out} cannot be written: {error.strerror or error}") from None
     return version
