@@ -7,7 +7,6 @@ its free reader, are no signature of anybody's content. Compared with an indepen
 ``benchmarks/results/forensic_signatures.md``.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,8 +25,6 @@ ADDED_WORDS = {
     "form_filling": "filled form fields or further signatures",
     "annotations": "comments, filled form fields or further signatures",
 }
-LAID_OVER = re.compile(r"added annotation \((FreeText|Stamp|Square) on page")
-"""In the words on what a version changed: comments that can hide what was printed and say something else."""
 
 
 def rules(facts: Facts) -> Iterator[Finding]:
@@ -231,16 +228,18 @@ def _after(facts: Facts, fact: Fact, who: str, what: str) -> Iterator[Finding]:
             values=[who, *fields[:10]],
             flags=("FILE_EDITED",),
         )
-    elif laid := [name for f in later for name in f.value["named"] if LAID_OVER.match(name)]:
+    elif (laid := _laid(facts, record["covered_to"])) or (level == "annotations" and _unread_notes(facts)):
         yield finding(
             "suspect",
-            f"Notes or stamps were laid on the document after {who} signed it",
+            f"Notes or stamps were laid on the document after {who} signed it"
+            if laid
+            else f"Comments came after {who} signed it, and not all of them could be looked at",
             f"The {what} {_place(record)} holds for the version that was signed, and allows comments. These can cover "
             "what was signed and say something else there, so what lies below them has to be looked at.",
             "signature",
             "versions",
-            facts=[fact, *later[:5]],
-            values=[who, *laid[:10]],
+            facts=[fact, *laid[:10], *later[:5]],
+            values=[who, *(_note(f.value) for f in laid[:10])],
         )
     else:
         yield finding(
@@ -253,6 +252,23 @@ def _after(facts: Facts, fact: Fact, who: str, what: str) -> Iterator[Finding]:
             facts=[fact],
             values=[level, *fields[:10]],
         )
+
+
+def _laid(facts: Facts, covered_to: int) -> list[Fact]:
+    """Return the comments behind a signature that hide something or write words of their own."""
+    return [f for f in facts.all("pdf.note") if f.key == "pdf.note" and f.value["written_at"] > covered_to]
+
+
+def _unread_notes(facts: Facts) -> bool:
+    notes = facts.get("pdf.notes")
+    return notes is None or notes["unread"] > 0
+
+
+def _note(record: dict[str, Any]) -> str:
+    under = f": {record['under']}" if record["under"] else ""
+    does = [f"hides {record['hides']}{under}"] if record["hides"] else []
+    does += ["writes words"] if record["writes"] else []
+    return f"{record['kind']} on page {record['page']} {' and '.join(does)}"
 
 
 def _certificate_dates(facts: Facts) -> Iterator[Finding]:

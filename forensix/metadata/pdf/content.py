@@ -3,10 +3,6 @@
 Somebody who changes a printed amount without the means to change the text puts a box, a picture or a note over it and
 writes on top; the old text stays underneath. A form field does the same. Letters are placed by the widths that their
 font states. What shadings, paths of other shapes and strips narrower than 4 pt cover is not seen.
-
-References
-----------
-ISO 32000-2:2020, 12.5.5 (how the appearance of an annotation is put into its rectangle).
 """
 
 from collections.abc import Iterator
@@ -17,25 +13,14 @@ import pikepdf
 
 from forensix.metadata.facts import Fact, Problem
 from forensix.metadata.pdf import fields, layers, lines, words
+from forensix.metadata.pdf.annotations import NOTES, look, looks, shown, upright
 from forensix.metadata.pdf.drawing import FAULTS, draw
-from forensix.metadata.pdf.geometry import (
-    BROAD_PT,
-    UNIT,
-    Box,
-    Matrix,
-    area_of,
-    as_matrix,
-    common,
-    is_finite,
-    placed,
-    product,
-)
+from forensix.metadata.pdf.geometry import BROAD_PT, Box, area_of, common
 from forensix.metadata.pdf.layers import Layers
 from forensix.metadata.pdf.marks import Budget, Drawing, Mark, TooLong
 from forensix.metadata.pdf.paint import colour
 
 PAGES = 12
-ANNOTATIONS = 200
 COVERS = 300
 """Boxes and pictures of a page that are looked at, the last ones, since what covers is drawn late."""
 
@@ -51,9 +36,6 @@ MOST_PICTURE = 0.25
 """Share of the page that a picture over text may take: scans are laid over the text that was read from them."""
 
 SCAN_SHARE = 0.85
-NOTES = ("/FreeText", "/Stamp", "/Square")
-"""Annotations that people lay over what is printed; icons and highlighters are others."""
-HIDDEN_FLAGS = 1 << 1 | 1 << 5
 
 
 def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
@@ -91,13 +73,13 @@ def _page(
     pdf: pikepdf.Pdf, page: pikepdf.Page, number: int, budget: Budget, *, anew: bool
 ) -> tuple[list[Fact], bool, bool, bool]:
     """Return the facts of a page, whether it is a scan, whether it shows text, and whether something was left out."""
-    box = _upright([float(v) for v in page.mediabox])
+    box = upright([float(v) for v in page.mediabox])
     area = area_of(box)
-    crop = common(box, _upright([float(v) for v in page.cropbox]))
+    crop = common(box, upright([float(v) for v in page.cropbox]))
     unit_pt = max(1.0, float(page.obj.get("/UserUnit", 1)))
-    shown = list(_looks(page, budget.layers, ("/Widget",)))
-    notes = [(form, matrix) for _, form, matrix in _looks(page, budget.layers, NOTES)]
-    drawing, is_cut = draw(pdf, page, budget, [(form, matrix) for _, form, matrix in shown], notes)
+    widgets = list(looks(page, budget.layers, ("/Widget",)))
+    notes = [(form, matrix) for _, form, matrix in looks(page, budget.layers, NOTES)]
+    drawing, is_cut = draw(pdf, page, budget, [(form, matrix) for _, form, matrix in widgets], notes)
     redactions = list(_annotations(page, drawing, budget.layers))
     visible = drawing.n_text - drawing.n_hidden_text
     share = max((area_of(m.box) / area for m in drawing.marks if m.kind == "image" and area > 0), default=0.0)
@@ -112,7 +94,7 @@ def _page(
     items = [
         Fact(key, {"page": number, **place}, where) for key, found in places.items() for place in islice(found, TOLD)
     ]
-    items += [] if anew else _contradictions([field for field, _, _ in shown], drawing, number)
+    items += [] if anew else _contradictions([field for field, _, _ in widgets], drawing, number)
     items += [
         Fact("pdf.other_font", {"page": number, **place}, f"{where}, font object {place['object']}")
         for place in islice(words.other_fonts(drawing), TOLD)
@@ -196,11 +178,11 @@ def _inside(box: Box, marks: list[Mark]) -> str:
 
 def _annotations(page: pikepdf.Page, drawing: Drawing, layers: Layers) -> Iterator[Box]:
     """Add notes with a background to what a page draws; yield the places of redactions that were not carried out."""
-    for kind, item, box in _shown(page, layers):
+    for kind, item, box in shown(page, layers):
         if kind == "/Redact":
             yield box
         ground = item.get({"/FreeText": "/C", "/Square": "/IC"}.get(kind, "/None"))
-        if _look(item) is not None:
+        if look(item) is not None:
             # Its drawing is on the page already.
             continue
         if not isinstance(ground, pikepdf.Array) or not len(ground) or float(item.get("/CA", 1)) < 0.9:
@@ -211,45 +193,6 @@ def _annotations(page: pikepdf.Page, drawing: Drawing, layers: Layers) -> Iterat
         if note.strip():
             middle = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
             drawing.marks.append(Mark("text", box, letters=((note[:200], *middle),)))
-
-
-def _looks(
-    page: pikepdf.Page, layers: Layers, kinds: tuple[str, ...]
-) -> Iterator[tuple[pikepdf.Dictionary, pikepdf.Stream, Matrix]]:
-    """Yield annotations of some kinds and what each shows, with the matrix that puts it on the page."""
-    for kind, item, (x0, y0, x1, y1) in _shown(page, layers):
-        stream = _look(item) if kind in kinds else None
-        if stream is None:
-            continue
-        own = as_matrix(list(stream.get("/Matrix", pikepdf.Array(UNIT))))
-        a, b, c, d = placed(own, *(float(v) for v in stream.BBox))
-        if c > a and d > b:
-            across, up = (x1 - x0) / (c - a), (y1 - y0) / (d - b)
-            yield item, stream, product(own, (across, 0, 0, up, x0 - a * across, y0 - b * up))
-
-
-def _look(item: pikepdf.Dictionary) -> pikepdf.Stream | None:
-    looks = item.get("/AP")
-    stream = looks.get("/N") if isinstance(looks, pikepdf.Dictionary) else None
-    if isinstance(stream, pikepdf.Dictionary) and not isinstance(stream, pikepdf.Stream):
-        stream = stream.get(str(item.get("/AS", "/Off")))
-    return stream if isinstance(stream, pikepdf.Stream) and "/BBox" in stream else None
-
-
-def _shown(page: pikepdf.Page, layers: Layers) -> Iterator[tuple[str, pikepdf.Dictionary, Box]]:
-    """Yield kind, entries and place of the annotations of a page that are not hidden."""
-    annotations = page.obj.get("/Annots")
-    for item in list(annotations)[:ANNOTATIONS] if isinstance(annotations, pikepdf.Array) else ():
-        if not isinstance(item, pikepdf.Dictionary) or "/Rect" not in item or layers.hidden(item.get("/OC")):
-            continue
-        box = _upright([float(v) for v in item.Rect])
-        if not int(item.get("/F", 0)) & HIDDEN_FLAGS and is_finite(box):
-            yield str(item.get("/Subtype", "")), item, box
-
-
-def _upright(corners: list[float]) -> Box:
-    a, b, c, d = corners
-    return min(a, c), min(b, d), max(a, c), max(b, d)
 
 
 def _rounded(box: Box) -> list[float]:

@@ -26,7 +26,7 @@ KEYS = {
 BYTES = 4 << 20
 """Bytes that are read again for all facts of a document; what comes after has no offset."""
 
-RECORDS = ("pdf.field", "pdf.xfa_field", "pdf.picture", "pdf.other_font", "pdf.printed_layer")
+RECORDS = ("pdf.field", "pdf.xfa_field", "pdf.picture", "pdf.other_font", "pdf.printed_layer", "pdf.note")
 
 _OBJECT = re.compile(r"\bobject (\d{1,10})\b")
 

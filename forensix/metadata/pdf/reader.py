@@ -7,6 +7,7 @@
     pdf.action.* pdf.open_action pdf.embedded_file pdf.form.*     what it can do, and what it carries
     pdf.layer.* pdf.printed_layer pdf.font pdf.uri pdf.pages pdf.images pdf.picture
     pdf.signature pdf.signature.unread pdf.signature.empty        one dict per signature (`signatures`)
+    pdf.note pdf.notes                                            comments that came after a signature (`notes`)
     pdf.usage_rights                                              functions that Adobe unlocks in its free reader
     pdf.covered_text pdf.covered_picture pdf.redaction pdf.scan   what the drawing of the first pages shows
     pdf.unseen_text pdf.replaced_text pdf.other_font pdf.field    and what it hides, mixes, or shows beside a value
@@ -150,6 +151,7 @@ def _for_certificates(view: View) -> bool:
 def _document(path: str, view: View) -> tuple[list[Fact], list[Problem]]:
     from forensix.metadata.pdf import content as pdf_content
     from forensix.metadata.pdf import document as pdf_document
+    from forensix.metadata.pdf import notes as pdf_notes
     from forensix.metadata.pdf import xfa as pdf_xfa
 
     pdf, items, problems = pdf_document.opened(path)
@@ -176,9 +178,14 @@ def _document(path: str, view: View) -> tuple[list[Fact], list[Problem]]:
             packet_facts, faults = xmp.parse(packet, "XMP of the document (catalog /Metadata)", at if at >= 0 else None)
             items += packet_facts
             problems += faults
-        for part in (pdf_content, pdf_xfa):
+        parts: tuple[Callable[[], tuple[list[Fact], list[Problem]]], ...] = (
+            lambda: pdf_content.facts(pdf),
+            lambda: pdf_xfa.facts(pdf),
+            lambda: (list(pdf_notes.facts(pdf, view)), []),
+        )
+        for part in parts:
             try:
-                content, faults = part.facts(pdf)
+                content, faults = part()
             except Exception as error:  # As above: what the rest of the document says stays.
                 problems.append(
                     Problem(f"a part cannot be read: {type(error).__name__}: {str(error)[:120]}", "document")

@@ -48,7 +48,7 @@ def noted(tmp_path: Path, kind: str, content: bytes, **entries: object) -> Path:
     return tmp_path / "b.pdf"
 
 
-@pytest.mark.parametrize("kind", ["FreeText", "Stamp", "Square"])
+@pytest.mark.parametrize("kind", ["FreeText", "Stamp", "Square", "Circle", "Ink", "Highlight"])
 def test_a_note_whose_drawing_covers_an_amount(tmp_path: Path, kind: str) -> None:
     assert told(noted(tmp_path, kind, BOX + AMOUNT)) == [OTHER_WORDS]
     assert told(noted(tmp_path, kind, b"q 60 0 0 16 0 0 cm /I Do Q")) == ["A picture covers text (page 1)"]
@@ -63,8 +63,8 @@ def test_what_a_note_draws_goes_before_the_colour_that_it_states(tmp_path: Path)
     [
         ("Stamp", BOX + AMOUNT, 2),  # hidden
         ("Stamp", b"/M gs " + BOX, 0),  # a highlighter
+        ("Highlight", b"/M gs " + BOX, 0),
         ("Text", BOX, 0),  # an icon
-        ("Highlight", BOX, 0),
     ],
 )
 def test_notes_that_cover_nothing(tmp_path: Path, kind: str, content: bytes, flags: int) -> None:
