@@ -1,8 +1,9 @@
-"""Claims about PDF documents: who wrote them, how often they were saved, what they can do, what is drawn over what.
+"""Claims about PDF documents: who wrote them, how they are locked, what they can do, what they carry.
 
-Versions and dates are in `pdf_versions` and `pdf_dates`, signatures in `pdf_signatures`, words that are not seen in
-`pdf_unseen`, words that are not stored as they are seen in `pdf_words`. A lock, a script or an attachment says nothing
-about tampering by itself; it is told so that an examiner knows what was not seen.
+What is drawn over what is in `pdf_covers`, versions and dates are in `pdf_versions` and `pdf_dates`, signatures in
+`pdf_signatures`, words that are not seen in `pdf_unseen`, words that are not stored as they are seen in `pdf_words`. A
+lock, a script or an attachment says nothing about tampering by itself; it is told so that an examiner knows what was
+not seen.
 
 References
 ----------
@@ -15,6 +16,7 @@ from urllib.parse import urlsplit
 
 from forensix.forensics.findings import Finding, finding, place
 from forensix.forensics.rules import (
+    pdf_covers,
     pdf_dates,
     pdf_pictures,
     pdf_producers,
@@ -27,7 +29,6 @@ from forensix.forensics.rules import (
 from forensix.forensics.software import named
 from forensix.metadata.facts import Facts
 
-PLACES = (("under", "below"), ("over", "on top"))
 FORM_SCRIPT = re.compile(r"^\s*(AF(Number|Date|Time|Special|Percent|Simple|Range|Make|Extract|Merge)\w*|event\.value)")
 EXECUTABLE = re.compile(r"\.(exe|scr|bat|cmd|com|js|vbs|ps1|jar|msi|dll|hta|lnk|sh|app|apk|docm|xlsm|pptm)$", re.I)
 
@@ -38,7 +39,7 @@ UNREAD = re.compile(r"cannot be (read|opened)|was not opened")
 def rules(facts: Facts) -> list[Finding]:
     """Return what follows from the facts of a PDF."""
     return [
-        *_drawing(facts),
+        *pdf_covers.rules(facts),
         *pdf_unseen.rules(facts),
         *pdf_words.rules(facts),
         *video_tags.software(
@@ -188,85 +189,6 @@ def _host(link: str) -> str:
         return urlsplit(link).hostname or ""
     except ValueError:
         return ""
-
-
-def _drawing(facts: Facts) -> Iterator[Finding]:
-    covered = [f for f in facts.all("pdf.covered_text") if isinstance(f.value, dict)]
-    by_cover = {
-        (cover, written): [f for f in covered if f.value["cover"] == cover and bool(f.value["over"].strip()) is written]
-        for cover in ("white", "filled", "picture", "field")
-        for written in (True, False)
-    }
-    for marks, severity, claim, why in (
-        (
-            by_cover["white", True],
-            "suspect",
-            "A white box covers text, and other text is written on the box",
-            "The text beneath was drawn first and is still in the file. Replacing words in an editor leaves this; so "
-            "do forms and stamps that are laid over a page.",
-        ),
-        (
-            by_cover["filled", True],
-            "suspect",
-            "A filled box covers text, and other text is written on the box",
-            "The text beneath was drawn first and is still in the file. Replacing words on coloured paper leaves this; "
-            "so do forms and stamps that are laid over a page.",
-        ),
-        (
-            by_cover["white", False],
-            "suspect",
-            "A white box hides text",
-            "The text beneath was drawn first, is still in the file and can be copied. Hiding words in an editor "
-            "leaves this; so do layouts that paint a page's background late.",
-        ),
-        (
-            by_cover["filled", False],
-            "benign",
-            "A filled box covers text",
-            "The text beneath was drawn first and can still be copied. Blackening a passage leaves this.",
-        ),
-        (
-            by_cover["picture", True] + by_cover["picture", False],
-            "suspect",
-            "A picture covers text",
-            "The text beneath was drawn first and is still in the file, though no reader sees it. Pasting a picture of "
-            "other words over it leaves this; so do stamps, and figures put together from layers.",
-        ),
-        (
-            by_cover["field", False],
-            "benign",
-            "A form field without words covers text",
-            "The text beneath is printed on the page and can be copied, but the field's ground or picture hides it. "
-            "Hints of printed forms and places for signing lie so; so do words that somebody laid a field over.",
-        ),
-        (
-            list(facts.all("pdf.redaction")),
-            "benign",
-            "Words are marked for redaction but still there",
-            "A program was told which words to remove and did not yet do so: they are still in the file and can be "
-            "copied.",
-        ),
-        (
-            list(facts.all("pdf.covered_picture")),
-            "benign",
-            "Something is laid over a picture that fills the page",
-            "Typing or pasting over a scanned page leaves this; so do brochures, which are designed so.",
-        ),
-    ):
-        if marks:
-            pages = ", ".join(str(p) for p in dict.fromkeys(f.value["page"] for f in marks))
-            yield finding(
-                severity,  # type: ignore[arg-type]
-                f"{claim} (page {pages})",
-                why,
-                "versions",
-                "editing",
-                facts=marks,
-                values=[
-                    "; ".join(f"{words}: {f.value[key]}" for key, words in PLACES if f.value.get(key)) for f in marks
-                ],
-                flags=("FILE_EDITED",) if severity == "suspect" else (),
-            )
 
 
 def _origin(facts: Facts) -> Iterator[Finding]:

@@ -208,3 +208,43 @@ def test_the_drawing_of_a_note_is_cut_to_its_box(tmp_path: Path) -> None:
     cut = noted(tmp_path, "Stamp", b"1 g 0 0 6 16 re f 20 20 600 16 re f -60 0 60 16 re f")
     assert [fact.value["box_pt"] for fact in pdf.read(str(cut)).all("pdf.covered_text")] == []
     assert told(noted(tmp_path, "Stamp", b"1 g -100 -100 300 200 re f")) == [NO_WORDS]
+
+
+@pytest.mark.parametrize(
+    ("creator", "under", "is_header"),
+    [
+        ("HeadlessChrome/150.0.0.0", "Item {} for 20.00 EUR", True),
+        ("HeadlessChrome/150.0.0.0", "Item for 20.00 EUR", False),  # the same words are hidden on each page
+        ("Writer", "Item {} for 20.00 EUR", False),
+    ],
+)
+def test_a_header_that_a_browser_prints_on_each_page(tmp_path: Path, creator: str, under: str, is_header: bool) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"))
+    canvas.setCreator(creator)
+    canvas.setProducer(creator)
+    for number in range(3):
+        canvas.drawString(100, 700, under.format(number))
+        canvas.setFillGray(1)
+        canvas.rect(90, 690, 300, 30, stroke=0, fill=1)
+        canvas.setFillGray(0)
+        canvas.drawString(100, 704, "News of the day")
+        canvas.showPage()
+    canvas.save()
+    found = claims(pdf.read(str(tmp_path / "a.pdf")))
+    covers = [f.claim.claim for f in found if "covers text" in f.claim.claim]
+    assert [c for c in covers if c.startswith("A white box")] == told(tmp_path / "a.pdf")
+    header = "A box that comes again on further pages covers text (page 1, 2, 3)"
+    assert covers == [header if is_header else OTHER_WORDS.replace("1", "1, 2, 3")]
+
+
+def test_one_place_of_a_printed_web_page_is_told_for_itself(tmp_path: Path) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"))
+    canvas.setCreator("HeadlessChrome/150.0.0.0")
+    canvas.setProducer("Skia/PDF m150")
+    canvas.drawString(100, 700, "Total 100.00 EUR")
+    canvas.setFillGray(1)
+    canvas.rect(90, 690, 300, 30, stroke=0, fill=1)
+    canvas.setFillGray(0)
+    canvas.drawString(100, 704, "Total 900.00 EUR")
+    canvas.save()
+    assert told(tmp_path / "a.pdf") == [OTHER_WORDS]

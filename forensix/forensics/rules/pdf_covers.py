@@ -1,0 +1,125 @@
+"""Claims about what is drawn over what on the pages of a PDF, and about words that were marked for redaction.
+
+A box with other words over words is suspect, for it is how a printed amount is changed without the means to change the
+text. In what a browser printed, a box that comes again on further pages over other text is a part of the web page that
+stays in place, and is told as such.
+"""
+
+from collections.abc import Iterator
+
+from forensix.forensics.findings import Finding, finding
+from forensix.forensics.rules import video_tags
+from forensix.forensics.rules.pdf_unseen import pages, records
+from forensix.forensics.software import named
+from forensix.metadata.facts import Fact, Facts
+
+PLACES = (("under", "below"), ("over", "on top"))
+BROWSERS = ("Chrome", "Firefox", "Safari", "wkhtmltopdf")
+
+
+def rules(facts: Facts) -> Iterator[Finding]:
+    """Yield a claim for each kind of cover."""
+    every = records(facts, "pdf.covered_text")
+    fixed = _fixed(facts, every)
+    covered = [f for f in every if f not in fixed]
+    by_cover = {
+        (cover, written): [f for f in covered if f.value["cover"] == cover and bool(f.value["over"].strip()) is written]
+        for cover in ("white", "filled", "picture", "field")
+        for written in (True, False)
+    }
+    for marks, severity, claim, why in (
+        (
+            by_cover["white", True],
+            "suspect",
+            "A white box covers text, and other text is written on the box",
+            "The text beneath was drawn first and is still in the file. Replacing words in an editor leaves this; so "
+            "do forms and stamps that are laid over a page, labels of a figure, and web pages whose header stays in "
+            "place.",
+        ),
+        (
+            by_cover["filled", True],
+            "suspect",
+            "A filled box covers text, and other text is written on the box",
+            "The text beneath was drawn first and is still in the file. Replacing words on coloured paper leaves this; "
+            "so do forms and stamps that are laid over a page, labels of a figure, and web pages whose header stays in "
+            "place.",
+        ),
+        (
+            by_cover["white", False],
+            "suspect",
+            "A white box hides text",
+            "The text beneath was drawn first, is still in the file and can be copied. Hiding words in an editor "
+            "leaves this; so do layouts that paint a page's background late.",
+        ),
+        (
+            by_cover["filled", False],
+            "benign",
+            "A filled box covers text",
+            "The text beneath was drawn first and can still be copied. Blackening a passage leaves this.",
+        ),
+        (
+            by_cover["picture", True] + by_cover["picture", False],
+            "suspect",
+            "A picture covers text",
+            "The text beneath was drawn first and is still in the file, though no reader sees it. Pasting a picture of "
+            "other words over it leaves this; so do stamps, and figures put together from layers.",
+        ),
+        (
+            by_cover["field", False],
+            "benign",
+            "A form field without words covers text",
+            "The text beneath is printed on the page and can be copied, but the field's ground or picture hides it. "
+            "Hints of printed forms and places for signing lie so; so do words that somebody laid a field over.",
+        ),
+        (
+            fixed,
+            "benign",
+            "A box that comes again on further pages covers text",
+            "It has the same place and the same words on each, and other text lies beneath it on each. Browsers print "
+            "the header and the banner of a web page so, where these stay in place while the page is scrolled.",
+        ),
+        (
+            list(facts.all("pdf.redaction")),
+            "benign",
+            "Words are marked for redaction but still there",
+            "A program was told which words to remove and did not yet do so: they are still in the file and can be "
+            "copied.",
+        ),
+        (
+            list(facts.all("pdf.covered_picture")),
+            "benign",
+            "Something is laid over a picture that fills the page",
+            "Typing or pasting over a scanned page leaves this; so do brochures, which are designed so.",
+        ),
+    ):
+        if marks:
+            yield finding(
+                severity,  # type: ignore[arg-type]
+                f"{claim} (page {pages(marks)})",
+                why,
+                "versions",
+                "editing",
+                facts=marks,
+                values=[
+                    "; ".join(f"{words}: {f.value[key]}" for key, words in PLACES if f.value.get(key)) for f in marks
+                ],
+                flags=("FILE_EDITED",) if severity == "suspect" else (),
+            )
+
+
+def _fixed(facts: Facts, covered: list[Fact]) -> list[Fact]:
+    """Return covers that a browser printed on several pages alike, of a document that nothing else is known of."""
+    programs = [program for _, program in named(f for f in facts.items if f.key in video_tags.NAMES)]
+    is_web = any(p.name in BROWSERS for p in programs) and not any(p.category == "editor" for p in programs)
+    if not is_web or len(records(facts, "pdf.revision")) > 1:
+        return []
+    alike: dict[tuple[object, ...], list[Fact]] = {}
+    for fact in covered:
+        place = fact.value["cover"], fact.value["over"], *fact.value["box_pt"]
+        alike.setdefault(place, []).append(fact)
+    return [
+        fact
+        for group in alike.values()
+        if len({f.value["page"] for f in group}) > 1 and len({f.value["under"] for f in group}) > 1
+        for fact in group
+    ]
