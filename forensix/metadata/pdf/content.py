@@ -17,13 +17,10 @@ from forensix.metadata.pdf.annotations import NOTES, look, looks, shown, upright
 from forensix.metadata.pdf.drawing import FAULTS, draw
 from forensix.metadata.pdf.geometry import BROAD_PT, Box, area_of, common
 from forensix.metadata.pdf.layers import Layers
-from forensix.metadata.pdf.marks import Budget, Drawing, Mark, TooLong
+from forensix.metadata.pdf.marks import Budget, Drawing, Letters, Mark, TooLong
 from forensix.metadata.pdf.paint import colour
 
 PAGES = 12
-COVERS = 300
-"""Boxes and pictures of a page that are looked at, the last ones, since what covers is drawn late."""
-
 MOST_PT = 150.0
 """Up to which height, or width where it is smaller, a box is no ground of a page."""
 
@@ -81,14 +78,15 @@ def _page(
     notes = [(form, matrix) for _, form, matrix in looks(page, budget.layers, NOTES)]
     drawing, is_cut = draw(pdf, page, budget, [(form, matrix) for _, form, matrix in widgets], notes)
     redactions = list(_annotations(page, drawing, budget.layers))
+    letters = Letters(drawing.marks)
     visible = drawing.n_text - drawing.n_hidden_text
     share = max((area_of(m.box) / area for m in drawing.marks if m.kind == "image" and area > 0), default=0.0)
     where = f"content of page {number}"
     places = {
-        "pdf.covered_text": chain(_covered(drawing.marks, area), _below_fields(drawing, area)),
-        "pdf.covered_picture": _laid_over(drawing.marks, area),
+        "pdf.covered_text": chain(_covered(drawing.marks, letters, area), _below_fields(drawing, letters, area)),
+        "pdf.covered_picture": _laid_over(drawing.marks, letters, area),
         "pdf.unseen_text": words.unseen(drawing, crop, unit_pt),
-        "pdf.replaced_text": words.replaced(drawing, crop),
+        "pdf.replaced_text": words.replaced(drawing, letters, crop),
         "pdf.uneven_amount": lines.uneven(drawing),
     }
     items = [
@@ -102,9 +100,9 @@ def _page(
     items += [
         Fact("pdf.redaction", {"page": number, "box_pt": _rounded(box), "under": text}, f"annotation of page {number}")
         for box in redactions
-        if (text := _inside(box, drawing.marks))
+        if (text := _text(letters.inside(box)))
     ]
-    return items, share > SCAN_SHARE and visible == 0, visible > 0, is_cut
+    return items, share > SCAN_SHARE and visible == 0, visible > 0, is_cut or letters.is_cut
 
 
 def _unread(page: int, why: str) -> Problem:
@@ -118,28 +116,33 @@ def _contradictions(forms: list[pikepdf.Dictionary], drawing: Drawing, page: int
             yield Fact("pdf.field", {"page": page, **record}, f"form field, object {form.objgen[0]}")
 
 
-def _covered(marks: list[Mark], area: float) -> Iterator[dict[str, Any]]:
+def _covered(marks: list[Mark], letters: Letters, area: float) -> Iterator[dict[str, Any]]:
     """Yield what covers text drawn before it, with the text drawn on it afterwards."""
     for i, mark in _covers(marks, area):
-        under, over = _inside(mark.box, marks[:i]), _inside(mark.box, marks[i + 1 :])
+        under = _text(letters.inside(mark.box, last=i))
+        if _n_alphanumeric(under) < LEAST_LETTERS:
+            continue
+        over = _text(letters.inside(mark.box, first=i))
+        if letters.is_cut:
+            return
         # What is written again as it was is no change.
-        if _n_alphanumeric(under) >= LEAST_LETTERS and under.split() != over.split():
+        if under.split() != over.split():
             yield {"box_pt": _rounded(mark.box), "cover": _kind(mark), "under": under[:200], "over": over[:200]}
 
 
-def _below_fields(drawing: Drawing, area: float) -> Iterator[dict[str, Any]]:
+def _below_fields(drawing: Drawing, letters: Letters, area: float) -> Iterator[dict[str, Any]]:
     """Yield what form fields without words cover of the page's own text."""
     for _, mark in _covers(drawing.empty, area):
-        under = _inside(mark.box, drawing.marks[: drawing.n_own])
+        under = _text(letters.inside(mark.box, last=drawing.n_own))
         if _n_alphanumeric(under) >= LEAST_LETTERS:
             yield {"box_pt": _rounded(mark.box), "cover": "field", "under": under[:200], "over": ""}
 
 
-def _laid_over(marks: list[Mark], area: float) -> Iterator[dict[str, Any]]:
+def _laid_over(marks: list[Mark], letters: Letters, area: float) -> Iterator[dict[str, Any]]:
     """Yield boxes with text on them, and pictures, that lie on a picture that fills the page."""
     pages = [i for i, m in enumerate(marks) if m.kind == "image" and area > 0 and area_of(m.box) > SCAN_SHARE * area]
     for i, mark in _covers(marks, area) if pages else ():
-        over = _inside(mark.box, marks[i + 1 :])
+        over = _text(letters.inside(mark.box, first=i))
         if i > pages[0] and (mark.kind == "image" or _n_alphanumeric(over) >= LEAST_LETTERS):
             yield {"box_pt": _rounded(mark.box), "cover": _kind(mark), "over": over[:200]}
 
@@ -154,7 +157,7 @@ def _covers(marks: list[Mark], area: float) -> list[tuple[int, Mark]]:
         # Words of a page that is turned stand on end.
         and BROAD_PT <= min(mark.box[2] - mark.box[0], mark.box[3] - mark.box[1]) <= MOST_PT
         and (mark.kind != "image" or area_of(mark.box) <= MOST_PICTURE * area)
-    ][-COVERS:]
+    ]
 
 
 def _kind(mark: Mark) -> str:
@@ -165,15 +168,8 @@ def _n_alphanumeric(text: str) -> int:
     return sum(letter.isalnum() for letter in text)
 
 
-def _inside(box: Box, marks: list[Mark]) -> str:
-    """Return the letters whose middle lies in a box."""
-    x0, y0, x1, y1 = box
-    parts = []
-    for mark in marks:
-        a, b, c, d = mark.box
-        if mark.kind == "text" and a < x1 and c > x0 and b < y1 and d > y0:
-            parts.append("".join(text for text, x, y in mark.letters if x0 <= x <= x1 and y0 <= y <= y1))
-    return " ".join(part.strip() for part in parts if part.strip())
+def _text(found: list[tuple[int, str]]) -> str:
+    return " ".join(text.strip() for _, text in found if text.strip())
 
 
 def _annotations(page: pikepdf.Page, drawing: Drawing, layers: Layers) -> Iterator[Box]:

@@ -1,6 +1,11 @@
 """What was read of a page's drawing, and what may still be read of its document."""
 
+import math
+from bisect import bisect_left
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
 
 from forensix.metadata.pdf.fonts import Font
 from forensix.metadata.pdf.geometry import Box
@@ -8,6 +13,9 @@ from forensix.metadata.pdf.layers import Layers
 
 TOTAL_BYTES = 3 << 20
 FONTS = 60
+LOOKED_AT = 1_000_000
+"""Letters of a page that are looked at when boxes are searched."""
+CELL_PT, FAR_PT = 32.0, 1e6
 
 
 class TooLong(Exception):
@@ -54,6 +62,41 @@ class Drawing:
     """What form fields without words draw: their grounds and pictures."""
     n_text: int = 0
     n_hidden_text: int = 0
+
+
+class Letters:
+    """The letters of a page by where they stand, for those of a box; ``is_cut`` says that too many were asked for."""
+
+    def __init__(self, marks: Iterable[Mark]) -> None:
+        self.left, self.is_cut = LOOKED_AT, False
+        self.cells: dict[tuple[int, int], list[tuple[Any, ...]]] = {}
+        for i, mark in enumerate(marks):
+            for k, (letter, x, y) in enumerate(mark.letters if mark.kind == "text" else ()):
+                self.cells.setdefault((int(x // CELL_PT), int(y // CELL_PT)), []).append((i, k, letter, x, y))
+
+    def inside(self, box: Box, first: int = 0, last: float = math.inf) -> list[tuple[int, str]]:
+        """Return the number of each mark with letters whose middle lies in a box, with these, in order of drawing.
+
+        Marks before ``first`` and from ``last`` on are left out; where too much was asked for all are.
+        """
+        x0, y0, x1, y1 = box
+        left, below, right, above = (int(min(max(v, -FAR_PT), FAR_PT) // CELL_PT) for v in box)
+        columns, rows = range(left, right + 1), range(below, above + 1)
+        self.left -= min(len(columns) * len(rows), len(self.cells))
+        if len(columns) * len(rows) > len(self.cells):
+            near = [self.cells[at] for at in self.cells if at[0] in columns and at[1] in rows]
+        else:
+            near = [self.cells[at] for column in columns for row in rows if (at := (column, row)) in self.cells]
+        near = [letters[bisect_left(letters, (first,)) : bisect_left(letters, (last,))] for letters in near]
+        self.left -= sum(map(len, near))
+        if self.left < 0:
+            self.is_cut = True
+            return []
+        found = [
+            (i, k, letter) for letters in near for i, k, letter, x, y in letters if x0 <= x <= x1 and y0 <= y <= y1
+        ]
+        found.sort()
+        return [(i, "".join(letter for _, _, letter in part)) for i, part in groupby(found, lambda one: one[0])]
 
 
 @dataclass

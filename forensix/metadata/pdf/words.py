@@ -16,18 +16,20 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from forensix.metadata.pdf.fonts import Font
 from forensix.metadata.pdf.geometry import Box, common
-from forensix.metadata.pdf.marks import Drawing, Mark
+from forensix.metadata.pdf.marks import Drawing, Letters, Mark
 
 LEAST_LETTERS, LEAST_IN_LAYER = 12, 2
 """Letters and digits of a page that have to be unseen for one reason, and in a layer that is off."""
 TINY_PT = 0.8
 LONGEST = 1000
 """Characters of unseen words that are repeated for each reason of a page."""
-LEAST_REPLACED, LEAST_DIGITS, MOST_REPLACED = 2, 3, 2000
-"""Letters and digits of unseen words that others replace, digits of those without ink, and how many unseen strings of a
-page are looked at."""
+LEAST_REPLACED, LEAST_DIGITS = 2, 3
+"""Letters and digits of unseen words that others replace, and digits of those without ink."""
 
 SAME_PLACE_PT = 2.0
 """How far apart a letter may stand that is drawn twice, once to be seen: shadows are moved a little."""
@@ -80,21 +82,16 @@ def _cells(mark: Mark) -> list[tuple[str, int, int]]:
     ]
 
 
-def replaced(drawing: Drawing, page: Box) -> Iterator[dict[str, Any]]:
-    """Yield ``why``, ``under`` and ``over`` of words that are hidden in a place where others are seen."""
-    seen = [mark for mark in drawing.marks if mark.kind == "text" and mark.colour != "white"]
-    for mark, why in islice(_found(drawing, page), MOST_REPLACED):
+def replaced(drawing: Drawing, letters: Letters, page: Box) -> Iterator[dict[str, Any]]:
+    """Yield ``why``, ``under`` and ``over`` of words that are hidden in a place where others are seen.
+
+    ``letters`` are those of all marks.
+    """
+    for mark, why in _found(drawing, page):
         # Forms lay names of fields without ink below what is filled in; those are no numbers.
         if why not in ("transparent", "white") and not (why == "without ink" and _n_digits(mark.text) >= LEAST_DIGITS):
             continue
-        x0, y0, x1, y1 = mark.box
-        over = "".join(
-            letter
-            for other in seen
-            if _share(mark.box, other.box)
-            for letter, x, y in other.letters
-            if x0 <= x <= x1 and y0 <= y <= y1
-        )
+        over = "".join(text for i, text in letters.inside(mark.box) if drawing.marks[i].colour != "white")
         under, shown = (_letters(text) for text in (mark.text, over))
         if len(under) >= LEAST_REPLACED and len(shown) >= LEAST_REPLACED and under not in shown and shown not in under:
             yield {"why": why, "under": mark.text[:200], "over": over[:200], "box_pt": [round(v, 1) for v in mark.box]}
@@ -112,16 +109,17 @@ def _found(drawing: Drawing, page: Box, unit_pt: float = 1.0) -> Iterator[tuple[
     """Yield the words that are not seen, each with the reason."""
     pictures = [mark.box for mark in drawing.marks if mark.kind == "image"]
     # Browsers fill words with several colours through a mask, and write them once more, transparent.
-    hiding = {"without ink": drawing.grounds, "transparent": pictures + drawing.masked}
+    grounds = _corners(drawing.grounds)
+    hiding = {"without ink": grounds, "transparent": _corners(pictures + drawing.masked)}
     for mark in drawing.unseen:
-        if not _on(mark, hiding.get(mark.unseen, [])):
+        if not (mark.unseen in hiding and _on(mark, hiding[mark.unseen])):
             yield mark, mark.unseen
     for mark in drawing.marks:
-        if mark.kind == "text" and (why := _why(mark, drawing.grounds, page, TINY_PT / unit_pt)):
+        if mark.kind == "text" and (why := _why(mark, grounds, page, TINY_PT / unit_pt)):
             yield mark, why
 
 
-def _why(mark: Mark, grounds: list[Box], page: Box, tiny: float) -> str:
+def _why(mark: Mark, grounds: npt.NDArray[np.float64], page: Box, tiny: float) -> str:
     if not _share(mark.box, page):
         return "beside the page"
     width, height = mark.box[2] - mark.box[0], mark.box[3] - mark.box[1]
@@ -130,8 +128,15 @@ def _why(mark: Mark, grounds: list[Box], page: Box, tiny: float) -> str:
     return "white" if mark.colour == "white" and not _on(mark, grounds) else ""
 
 
-def _on(mark: Mark, grounds: list[Box]) -> bool:
-    return any(_share(mark.box, box) for box in grounds)
+def _corners(boxes: list[Box]) -> npt.NDArray[np.float64]:
+    return np.array(boxes, float).reshape(-1, 4).T
+
+
+def _on(mark: Mark, corners: npt.NDArray[np.float64]) -> bool:
+    """Say whether a mark shares a point with one of the boxes, shape (4, n)."""
+    x0, y0, x1, y1 = corners
+    left, below, right, above = mark.box
+    return bool(((x0 <= right) & (x1 >= left) & (y0 <= above) & (y1 >= below)).any())
 
 
 def _share(first: Box, second: Box) -> bool:

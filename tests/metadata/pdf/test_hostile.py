@@ -5,6 +5,7 @@ import time
 import zlib
 from pathlib import Path
 
+import pikepdf
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
@@ -165,3 +166,36 @@ def test_what_a_form_breaks_costs_no_more_than_the_form(tmp_path: Path) -> None:
     facts = read(tmp_path / "a.pdf", assembled(objects, b"/Info 7 0 R"))
     assert facts.get("pdf.info.Producer") == "somebody" and facts.get("pdf.pages") == 1
     assert "the XFA form is damaged" in said(facts).lower() or "XFA form is damaged" in said(facts)
+
+
+def drawn(path: Path, content: bytes) -> tuple[list[str], list[str]]:
+    """Return the keys of the facts on words of a page that draws ``content``, and its problems."""
+    with pikepdf.new() as document:
+        document.add_blank_page(page_size=(612, 792))
+        font = pikepdf.Dictionary(Type=pikepdf.Name.Font, Subtype=pikepdf.Name.Type1, BaseFont=pikepdf.Name.Helvetica)
+        document.pages[0].obj.Resources = pikepdf.Dictionary(Font=pikepdf.Dictionary(F=font))
+        document.pages[0].obj.Contents = pikepdf.Stream(document, content)
+        document.save(path)
+    facts = pdf.read(str(path))
+    keys = ("pdf.covered_text", "pdf.replaced_text")
+    return [f.key for f in facts.items if f.key in keys], [p.message for p in facts.problems]
+
+
+def test_words_upon_words_are_compared_within_bounds(tmp_path: Path) -> None:
+    begin, words = b"BT /F 12 Tf 1 0 0 1 100 700 Tm ", b"(abcd) ' "
+    hidden = begin + words * 3000 + b"ET 1 g " + begin + b"(ab) ' " * 2000 + b"ET "
+    covered = begin + words * 2900 + b"ET 1 g " + b"100 690 90 90 re f " * 300 + b"0 g " + begin + words * 2900 + b"ET "
+    for content in (hidden, covered):
+        started = time.process_time()
+        found, problems = drawn(tmp_path / "a.pdf", content)
+        assert problems == ["Not all of page 1 was read: it draws more than is looked at."]
+        assert found == [] and time.process_time() - started < 6
+
+
+def test_what_is_hidden_among_many_other_words_and_boxes_is_found(tmp_path: Path) -> None:
+    hidden = b"3 Tr BT /F 4 Tf 20 20 Td " + b"(123) ' " * 2500 + b"ET 0 Tr "
+    replaced = b"1 g BT /F 12 Tf 100 700 Td (100.00) Tj ET 0 g BT /F 12 Tf 100 700 Td (900.00) Tj ET "
+    assert drawn(tmp_path / "a.pdf", hidden + replaced) == (["pdf.replaced_text"], [])
+    covered = b"BT /F 12 Tf 100 700 Td (100.00) Tj ET 1 g 90 695 90 20 re f "
+    boxes = b"".join(b"20 %d 6 6 re f " % (10 + i) for i in range(600))
+    assert drawn(tmp_path / "a.pdf", covered + boxes) == (["pdf.covered_text"], [])
