@@ -3,11 +3,15 @@
 from collections import Counter
 from typing import Any
 
+from forensix.metadata.pdf import syntax
 from forensix.metadata.pdf.history import History, Revision
 from forensix.metadata.pdf.objects import DESCRIBED, MAX_LISTED, PAGES, ROLES, View, own_role, page_numbers, roles
 from forensix.metadata.pdf.sections import Entry
+from forensix.metadata.pdf.syntax import SyntaxFault
 
 MAX_PAGES = 20
+INFLATED_BYTES = 64 << 20
+"""What is inflated of all versions to compare streams."""
 SAME_SAVE = "a second cross-reference section for the same objects, written in the same go"
 
 
@@ -19,6 +23,7 @@ def changes(data: bytes, history: History) -> list[dict[str, Any]]:
     images or fonts) were replaced or added to.
     """
     records = []
+    room = [INFLATED_BYTES]
     entries: dict[int, Entry] = {}
     trailer: dict[str, Any] = {}
     for revision in history.revisions:
@@ -46,12 +51,7 @@ def changes(data: bytes, history: History) -> list[dict[str, Any]]:
                 role = "other object"
             freed = revision.entries[number][0] == "free"
             is_kept = before is not None and not freed and number in known
-            if (
-                before is not None
-                and is_kept
-                and view.get(number) == before.get(number)
-                and _same_bytes(view, before, number)
-            ):
+            if before is not None and is_kept and _is_same(view, before, number, room):
                 continue
             if (
                 role == "page"
@@ -135,15 +135,38 @@ def _own_bytes(revision: Revision) -> bool:
     return freed or any(e[0] == "at" and e[1] >= revision.start_offset for e in revision.entries.values())
 
 
-def _same_bytes(view: View, before: View, number: int) -> bool:
-    """Say whether a rewritten object is the same, its stream included (signers rewrite objects without a change)."""
-    here, there = view.offset(number), before.offset(number)
+def _is_same(view: View, before: View, number: int, room: list[int]) -> bool:
+    """Say whether a rewritten object is the same, its stream included (signers rewrite objects without a change).
+
+    ``room`` holds how many bytes may still be inflated, and is lessened: a stream that was compressed otherwise is the
+    same, and counts as another where there is no room to tell.
+    """
+    here, there = view.get(number), before.get(number)
     if here is None or there is None:
-        return False
-    if view.entries[number][0] == "in":
+        # What is locked in object streams cannot be told apart.
+        return here is there and view.entries[number][0] == "in"
+    raw, raw_before = view.stream(number), before.stream(number)
+    if raw is None or raw_before is None:
+        return raw is raw_before and bool(here == there)
+    if here == there and raw == raw_before:
         return True
-    ends = [d.find(b"endobj", o, o + (8 << 20)) for d, o in ((view.data, here), (before.data, there))]
-    return min(ends) >= 0 and view.data[here : ends[0]].split() == before.data[there : ends[1]].split()
+    if _without(here) != _without(there):
+        return False
+    try:
+        return _inflated(here, raw, room) == _inflated(there, raw_before, room)
+    except (SyntaxFault, ValueError):
+        return False
+
+
+def _without(item: Any) -> dict[str, Any]:
+    """Return a stream's dictionary without what tells how it is stored."""
+    return {k: v for k, v in item.items() if k not in ("Length", "Filter", "DL")}
+
+
+def _inflated(item: dict[str, Any], raw: bytes, room: list[int]) -> bytes:
+    content = syntax.decoded({"Filter": item.get("Filter")}, raw, room[0])
+    room[0] -= len(content)
+    return content
 
 
 def _only_annotations(page: Any, before: Any) -> bool:

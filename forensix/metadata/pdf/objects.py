@@ -88,6 +88,18 @@ class View:
             kind, where, _ = self.entries.get(where, ("free", 0, 0))
         return where if kind == "at" else None
 
+    def stream(self, number: int) -> bytes | None:
+        """Return the bytes of an object's stream as they are stored; ``None`` where it has none or cannot be read."""
+        kind, where, _ = self.entries.get(number, ("free", 0, 0))
+        item = self.get(number)
+        if kind != "at" or not isinstance(item, dict):
+            return None
+        _, _, end = syntax.indirect(self.data, where)
+        try:
+            return syntax.stored(self.data, {"Length": self.resolve(item.get("Length"))}, end)
+        except SyntaxFault:
+            return None
+
     def present(self, number: int) -> bool:
         """Say whether an object stream lists an object (which may be null)."""
         stream = self._streams.get(self.entries.get(number, ("free", 0, 0))[1])

@@ -175,29 +175,56 @@ def stream_bytes(data: bytes, dictionary: dict[str, Any], at: int) -> bytes:
     SyntaxFault
         There is no stream, its filter is another, or it inflates to more than 32 MiB.
     """
+    return decoded(dictionary, stored(data, dictionary, at))
+
+
+_ENDED = re.compile(rb"[\x00\t\n\x0c\r ]{0,24}endstream")
+
+
+def stored(data: bytes, dictionary: dict[str, Any], at: int) -> bytes:
+    """Return the stream that follows a dictionary as its bytes are; one of a wrong length goes up to its end mark.
+
+    Raises
+    ------
+    SyntaxFault
+        There is no stream.
+    """
     at = skip_space(data, at)
     if data[at : at + 6] != b"stream":
         raise SyntaxFault(f"no stream at byte {at}")
     at += 6
     at += 2 if data[at : at + 2] == b"\r\n" else 1
     length = dictionary.get("Length")
-    if not isinstance(length, int) or not 0 <= length <= len(data) - at:
+    ends = isinstance(length, int) and 0 <= length <= len(data) - at and _ENDED.match(data, at + length)
+    if not isinstance(length, int) or not ends:
         end = data.find(b"endstream", at)
         length = (end if end >= 0 else len(data)) - at
-    raw = data[at : at + length]
+    return data[at : at + length]
+
+
+def decoded(dictionary: dict[str, Any], raw: bytes, most: int = INFLATED_BYTES) -> bytes:
+    """Return the content of a stream that is stored as ``raw``: deflated, with predictors, or plain.
+
+    Raises
+    ------
+    SyntaxFault
+        Its filter is another, it does not inflate, or it inflates to more than ``most`` bytes.
+    """
     filters = dictionary.get("Filter")
     filters = filters if isinstance(filters, list) else [filters] if filters is not None else []
     if not filters:
         return raw
     if filters not in (["FlateDecode"], ["Fl"]):
-        raise SyntaxFault(f"an xref stream with the filter {filters} at byte {at}")
+        raise SyntaxFault(f"a stream with the filter {filters}")
+    if most < 1:
+        raise SyntaxFault("no stream may be inflated any more")
     inflater = zlib.decompressobj()
     try:
-        raw = inflater.decompress(raw, INFLATED_BYTES)
+        raw = inflater.decompress(raw, most)
     except zlib.error as error:
-        raise SyntaxFault(f"a stream does not inflate at byte {at}: {error}") from None
+        raise SyntaxFault(f"a stream does not inflate: {error}") from None
     if inflater.unconsumed_tail:
-        raise SyntaxFault(f"a stream inflates to more than {INFLATED_BYTES >> 20} MiB at byte {at}")
+        raise SyntaxFault(f"a stream inflates to more than {most} bytes")
     parameters = dictionary.get("DecodeParms")
     parameters = parameters[0] if isinstance(parameters, list) and parameters else parameters
     return _unpredict(raw, parameters if isinstance(parameters, dict) else {})

@@ -1,6 +1,7 @@
 """Facts of PDFs: on documents that the test makes, revision by revision."""
 
 import io
+import zlib
 from pathlib import Path
 
 import pikepdf
@@ -133,6 +134,36 @@ def test_a_rewritten_object_that_is_the_same_is_no_change(tmp_path: Path) -> Non
     path.write_bytes(appended(data, {number: body}))
     record = list(pdf.read(str(path)).all("pdf.revision"))[1].value
     assert record["n_objects_changed"] == 0
+
+
+def n_changed(path: Path, data: bytes) -> int:
+    """Return how many objects the last version changes."""
+    path.write_bytes(data)
+    return int(list(pdf.read(str(path)).all("pdf.revision"))[-1].value["n_objects_changed"])
+
+
+def deflated(content: bytes, level: int = 9) -> bytes:
+    packed = zlib.compress(content, level)
+    return b"<< /Length %d /Filter /FlateDecode >>\nstream\n" % len(packed) + packed + b"\nendstream"
+
+
+def test_a_stream_that_is_stored_otherwise_is_no_change(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    number, content = content_number(path), b"BT /F1 12 Tf 100 700 Td (100.00) Tj ET " * 9
+    first = appended(path.read_bytes(), {number: stream(content)})
+    packed = appended(first, {number: deflated(content)})
+    assert n_changed(path, packed) == 0
+    assert n_changed(path, appended(packed, {number: deflated(content, 1)})) == 0
+    assert n_changed(path, appended(packed, {number: deflated(content.replace(b"1", b"9"))})) == 1
+
+
+def test_a_changed_stream_is_told_whatever_else_it_holds(tmp_path: Path) -> None:
+    """What looks like the end of an object inside it, or a length that is too short, ends no comparison."""
+    path = page(tmp_path / "a.pdf")
+    number, content = content_number(path), b"BT /F1 12 Tf 100 700 Td %endobj\n(100.00) Tj ET"
+    for body in (stream(content), stream(content).replace(b"/Length %d" % len(content), b"/Length 9")):
+        first = appended(path.read_bytes(), {number: body})
+        assert n_changed(path, appended(first, {number: body.replace(b"100.00", b"900.00")})) == 1
 
 
 def test_linearised_file_is_one_version(tmp_path: Path) -> None:
