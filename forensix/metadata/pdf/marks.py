@@ -15,6 +15,8 @@ TOTAL_BYTES = 3 << 20
 FONTS = 60
 LOOKED_AT = 1_000_000
 """Letters of a page that are looked at when boxes are searched."""
+LEAST_SLANT = 0.2
+"""Tangent of the angle to the edges of a page from which on words are slanted."""
 CELL_PT, FAR_PT = 32.0, 1e6
 
 
@@ -42,6 +44,13 @@ class Mark:
         """Return the letters, as they are read."""
         return "".join(letter for letter, _, _ in self.letters)
 
+    @property
+    def is_slanted(self) -> bool:
+        """Say whether words run neither along a page nor up it, as watermarks do that lie below what is printed."""
+        (_, left, below), (_, right, above) = self.letters[0], self.letters[-1]
+        across, up = abs(right - left), abs(above - below)
+        return min(across, up) > LEAST_SLANT * max(across, up)
+
 
 @dataclass
 class Drawing:
@@ -65,13 +74,17 @@ class Drawing:
 
 
 class Letters:
-    """The letters of a page by where they stand, for those of a box; ``is_cut`` says that too many were asked for."""
+    """The letters of a page by where they stand, for those of a box; ``is_cut`` says that too many were asked for.
+
+    Words that are slanted are left out.
+    """
 
     def __init__(self, marks: Iterable[Mark]) -> None:
         self.left, self.is_cut = LOOKED_AT, False
         self.cells: dict[tuple[int, int], list[tuple[Any, ...]]] = {}
         for i, mark in enumerate(marks):
-            for k, (letter, x, y) in enumerate(mark.letters if mark.kind == "text" else ()):
+            is_level = mark.kind == "text" and bool(mark.letters) and not mark.is_slanted
+            for k, (letter, x, y) in enumerate(mark.letters if is_level else ()):
                 self.cells.setdefault((int(x // CELL_PT), int(y // CELL_PT)), []).append((i, k, letter, x, y))
 
     def inside(self, box: Box, first: int = 0, last: float = math.inf) -> list[tuple[int, str]]:

@@ -248,3 +248,19 @@ def test_one_place_of_a_printed_web_page_is_told_for_itself(tmp_path: Path) -> N
     canvas.drawString(100, 704, "Total 900.00 EUR")
     canvas.save()
     assert told(tmp_path / "a.pdf") == [OTHER_WORDS]
+
+
+@pytest.mark.parametrize(("angle", "expected"), [(0, [NO_WORDS]), (3, [NO_WORDS]), (90, [NO_WORDS]), (45, [])])
+def test_a_watermark_below_the_ground_of_a_table_is_no_hidden_text(
+    tmp_path: Path, angle: float, expected: list[str]
+) -> None:
+    canvas = Canvas(str(tmp_path / "a.pdf"))
+    canvas.translate(300, 400)
+    canvas.saveState()
+    canvas.rotate(angle)
+    canvas.drawCentredString(0, 0, "DRAFT OF MAY")
+    canvas.restoreState()
+    canvas.setFillGray(1)
+    canvas.rect(-60, -60, 120, 120, stroke=0, fill=1)
+    canvas.save()
+    assert told(tmp_path / "a.pdf") == expected
