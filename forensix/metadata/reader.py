@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from forensix.media import Media
 
 READ_S = 30.0
+READ_SHARE = 0.1
+"""Of the duration of a recording, which is added: all of its sound is measured."""
+
 _WITH = {format: ("forensix.metadata.av.aac_grid",) for format in ("wav", "flac")}
 """What a reader loads for one format alone; every child has it from the start, as it takes longer than a short file."""
 
@@ -34,7 +37,7 @@ def read_facts(media: "Media", then: Sequence[str] = ()) -> Facts:
             media.format,
             media.name,
             media.only_named,
-            timeout_s=READ_S,
+            timeout_s=READ_S + READ_SHARE * (media.info.duration_s or 0),
             modules=(READERS[media.kind], *_WITH.get(media.format, ())),
             then=then,
         )

@@ -121,7 +121,7 @@ def signal(facts: Facts) -> Iterator[Finding]:
     )
     # A codec with loss makes exact zeros of what is nearly silent; a recording that is mostly silent was gated.
     coarse = 0 < int(facts.get("signal.levels") or 0) <= COARSE
-    clean = _lossless(facts) and not coarse and sum(s[1] for s in (silences.value if silences else [])) < 0.3 * seconds
+    clean = _lossless(facts) and not coarse and float(facts.get("signal.silent_s") or 0) < 0.3 * seconds
     if silences and inside:
         places = [f"{s[0]} s for {s[1]} s" for s in inside]
         meaning = (

@@ -1,10 +1,13 @@
 """What the decoded sound shows: bandwidth against the sample rate, digital silence, jumps, changes of the noise floor.
 
-The first minutes are decoded at the rate of the file, mixed to mono. Times are those at which the sound is heard: where
-the time stamps leave some out, what follows is measured as if it followed at once. Nothing here is a verdict;
-`forensix.forensics.rules.audio` holds the thresholds and their measured false-alarm rates.
+It is decoded at the rate of the file, mixed to mono, and measured in blocks, so that memory does not grow with the
+duration; what is left out is told. Times are those at which the sound is heard: where the time stamps leave some out,
+what follows is measured as if it followed at once. Nothing here is a verdict; `forensix.forensics.rules.audio` holds
+the thresholds and their measured false-alarm rates.
 """
 
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import av
@@ -18,7 +21,10 @@ from forensix.metadata.av.id3 import BEHIND
 from forensix.metadata.av.streams import DEMUXERS
 
 LOSSLESS = ("pcm", "flac", "alac", "als", "wavpack")
-SECONDS = 300
+BLOCK_S = 300
+LONGEST = 30 * 60 * 48_000
+"""Samples that are measured at most: of the longest video that is taken, at its usual rate."""
+
 WINDOW = 4096
 SILENCE_S = 0.05
 LEVEL_S = 0.1
@@ -26,70 +32,109 @@ PLACES = ("silences", "jumps", "floor_steps")
 MOST = 60
 """Places of one kind that are kept: the first silences, the strongest jumps."""
 
+STEPS = 5
+
+
+@dataclass
+class Sound:
+    """What is known of the sound while it is decoded."""
+
+    rate: int = 0
+    n: int = 0
+    left_out: list[tuple[float, float]] = field(default_factory=list)
+    """Seconds in the samples, each with how many are left out there."""
+    unread: str = ""
+    """Why what follows is not measured, where that is so."""
+
 
 def read(path: str, container: str, facts: FactCollector) -> None:
     """Decode the first audio stream and add ``signal.*`` facts; silent where there is none."""
     demuxer = DEMUXERS.get(container)
     if demuxer is None:
         return
-    damage = Damage(ends_at=next((n.offset for n in facts.nodes if n.name == BEHIND), None))
-    samples, rate, left_out = decoded(path, demuxer, damage)
-    damage.tell(facts, "sound")
-    if rate and len(samples) >= rate // 4:
-        where = f"decoded sound, first {len(samples) / rate:.1f} s"
-        if left_out:
-            late_s = left_out[0][1] if not left_out[0][0] else 0.0
-            facts.fact("signal.begins_s", round(late_s, 3), where)
-            facts.fact("signal.ends_s", _heard_at(len(samples) / rate, left_out), where)
-        for key, value in measure(samples, rate).items():
-            facts.fact(f"signal.{key}", _placed(value, left_out) if key in PLACES else value, where)
-        stream = facts.get("stream.audio")
-        # A file with loss always shows the grid of its own codec.
-        if isinstance(stream, dict) and str(stream.get("codec")).startswith(LOSSLESS):
+    ends = [n.offset for n in facts.nodes if n.name == BEHIND]
+    # Of a frame that is cut off it is told that it is.
+    ends += [f.offset for f in facts.items if f.key.endswith(".ends_inside") and f.offset is not None]
+    damage = Damage(ends_at=min(ends, default=None))
+    stream = facts.get("stream.audio")
+    # A file with loss always shows the grid of its own codec.
+    is_lossless = isinstance(stream, dict) and str(stream.get("codec")).startswith(LOSSLESS)
+    sound, parts, grids = Sound(), list[dict[str, Any]](), list[list[float]]()
+    for samples in blocks(decoded(path, demuxer, damage, sound), sound):
+        before = sound.n - len(samples)
+        parts.append(_part(samples, sound.rate))
+        if is_lossless:
             # Its transforms take long to load, and few files need them.
             from forensix.metadata.av import aac_grid
 
-            grids = aac_grid.stretches(samples, rate)
-            if grids:
-                facts.fact("signal.grid", _placed(grids, left_out, n_times=2), where)
+            for start_s, end_s, at, height in aac_grid.stretches(samples, sound.rate):
+                places = (round(s + before / sound.rate, 3) for s in (start_s, end_s))
+                grids.append([*places, (at + before) % aac_grid.FRAME, height])
+    damage.tell(facts, "sound")
+    if not sound.rate or sound.n < sound.rate // 4:
+        return
+    where = f"decoded sound, first {sound.n / sound.rate:.1f} s" if sound.unread else "decoded sound"
+    if sound.unread:
+        told = f"The sound behind its first {sound.n / sound.rate:.1f} s was not measured: {sound.unread}."
+        facts.problem(told, "sound stream", unread=True)
+    left_out = sound.left_out
+    if left_out:
+        late_s = left_out[0][1] if not left_out[0][0] else 0.0
+        facts.fact("signal.begins_s", round(late_s, 3), where)
+        facts.fact("signal.ends_s", _heard_at(sound.n / sound.rate, left_out), where)
+    for key, value in _whole(parts, sound.rate).items():
+        facts.fact(f"signal.{key}", _placed(value, left_out) if key in PLACES else value, where)
+    if grids:
+        facts.fact("signal.grid", _placed(grids, left_out, n_times=2), where)
 
 
-def decoded(path: str, demuxer: str, damage: Damage) -> tuple[np.ndarray, int, list[tuple[float, float]]]:
-    """Return float32 mono samples (n,) in [-1, 1] at the rate of the file, that rate, and where sound is left out.
+def decoded(path: str, demuxer: str, damage: Damage, sound: Sound) -> Iterator[np.ndarray]:
+    """Yield float32 mono samples (n,) in [-1, 1] at the rate of the file, a frame at a time; ``sound`` keeps up.
 
-    The last are seconds in the samples, each with how many are left out there. Without samples nothing decodes; what
-    cannot be decoded is counted in ``damage``.
+    Without samples nothing decodes; what cannot be decoded is counted in ``damage``.
     """
-    parts: list[np.ndarray] = []
-    left_out: list[tuple[float, float]] = []
-    rate = n = 0
     options = {"protocol_whitelist": "file", "format_whitelist": demuxer}
     try:
         with av.open(path, format=demuxer, options=options, metadata_errors="replace") as opened:
             streams = decodable(opened.streams.audio)
             if not streams:
-                return np.zeros(0, np.float32), 0, left_out
+                return
             resampler = av.AudioResampler(format="fltp", layout="mono")
             stream = streams[0]
             strict(stream)
             damage.begins_s = begins_s(opened)
-            most_s = opened.duration / av.time_base if opened.duration else SECONDS
+            most_s = opened.duration / av.time_base if opened.duration else LONGEST / 48_000
             pauses = Pauses(stream, late_s(opened, stream), most_s + 1)
             for frame in packed(f for packet in opened.demux(stream) for f in frames(packet, damage)):
-                if rate and frame.sample_rate != rate:
+                if sound.rate and frame.sample_rate != sound.rate:
+                    sound.unread = f"it has {frame.sample_rate} samples a second instead of {sound.rate}"
+                elif sound.n >= LONGEST:
+                    sound.unread = "it is very long"
+                if sound.unread:
                     break
-                rate = frame.sample_rate
+                sound.rate = frame.sample_rate
                 if missing_s := pauses.missing_s(frame):
-                    left_out.append((n / rate, missing_s))
+                    sound.left_out.append((sound.n / sound.rate, missing_s))
                 for mono in resampler.resample(mixed(frame)):
-                    block = mono.to_ndarray()[0]
-                    parts.append(block)
-                    n += len(block)
-                if n >= SECONDS * rate:
-                    break
+                    samples = mono.to_ndarray()[0]
+                    sound.n += len(samples)
+                    yield samples
     except (av.FFmpegError, OSError, ValueError, EOFError):
         pass  # What was decoded up to the damage still counts; the walk tells of the damage.
-    return (np.concatenate(parts) if parts else np.zeros(0, np.float32)), rate, left_out
+
+
+def blocks(pieces: Iterable[np.ndarray], sound: Sound) -> Iterator[np.ndarray]:
+    """Yield pieces put together to ``BLOCK_S`` each, the last as long as it is."""
+    parts: list[np.ndarray] = []
+    n = 0
+    for piece in pieces:
+        parts.append(piece)
+        n += len(piece)
+        if n >= BLOCK_S * sound.rate:
+            yield np.concatenate(parts)
+            parts, n = [], 0
+    if n:
+        yield np.concatenate(parts)
 
 
 def _heard_at(at_s: float, left_out: list[tuple[float, float]]) -> float:
@@ -104,35 +149,65 @@ def _placed(rows: list[list[float]], left_out: list[tuple[float, float]], *, n_t
 
 def measure(samples: np.ndarray, rate: int) -> dict[str, Any]:
     """Return what samples (n,) at ``rate`` show, as plain values."""
+    return _whole([_part(samples, rate)], rate)
+
+
+def _part(samples: np.ndarray, rate: int) -> dict[str, Any]:
+    """Return what one block of samples (n,) shows; `_whole` puts blocks together."""
     samples = np.nan_to_num(np.asarray(samples, dtype=np.float32), posinf=0, neginf=0)
-    out: dict[str, Any] = {"rate_hz": rate, "seconds": round(len(samples) / rate, 3)}
-    out["cutoff_hz"] = cutoff_hz(samples, rate)
-    out["levels"] = _levels(samples)
-    out["silences"] = _silences(samples, rate)
-    out["jumps"] = _jumps(samples, rate)
-    out["floor_steps"] = _floor_steps(samples, rate)
+    steps = np.abs(np.diff(samples))
+    return {
+        "n": len(samples),
+        "spectrum": _spectrum(samples),
+        "finest": float(steps.min(where=steps > 0, initial=np.inf)),
+        "loudest": float(np.abs(samples).max(initial=0)),
+        "silences": _silences(samples, rate),
+        "jumps": _jumps(samples, rate),
+        "floor_steps": _floor_steps(samples, rate),
+    }
+
+
+def _whole(parts: list[dict[str, Any]], rate: int) -> dict[str, Any]:
+    """Return what blocks that follow each other show together, as plain values."""
+    out: dict[str, Any] = {"rate_hz": rate, "seconds": round(sum(part["n"] for part in parts) / rate, 3)}
+    spectra = [part["spectrum"] for part in parts if part["spectrum"] is not None]
+    out["cutoff_hz"] = cutoff_hz(np.mean(spectra, axis=0), rate) if spectra else None
+    finest = min(part["finest"] for part in parts)
+    # How many of its finest steps the loudest sample lies from zero.
+    loudest = max(part["loudest"] for part in parts)
+    out["levels"] = min(round(loudest / finest), 1 << 16) if np.isfinite(finest) else None
+    places: dict[str, list[list[float]]] = {key: [] for key in PLACES}
+    before_s = 0.0
+    for part in parts:
+        for key, rows in places.items():
+            rows += [[round(at + before_s, 4), value] for at, value in part[key]]
+        before_s += part["n"] / rate
+    silences = _joined(places["silences"], rate)
+    out["silent_s"] = round(sum(length for _, length in silences), 3)
+    out["silences"] = silences[:MOST]
+    out["jumps"] = sorted(places["jumps"], key=lambda row: -row[1])[:MOST]
+    out["floor_steps"] = sorted(places["floor_steps"], key=lambda row: -abs(row[1]))[:STEPS]
     return out
 
 
-def _levels(samples: np.ndarray) -> int | None:
-    """Return how many of its finest steps the loudest sample lies from zero, at most 65536; ``None`` for silence."""
-    steps = np.abs(np.diff(samples))
-    finest = float(steps.min(where=steps > 0, initial=np.inf))
-    return min(round(float(np.abs(samples).max()) / finest), 1 << 16) if np.isfinite(finest) else None
+def _joined(runs: list[list[float]], rate: int) -> list[list[float]]:
+    """Return runs, ``[start, length]``, with those made one that the end of a block divides."""
+    out: list[list[float]] = []
+    for start, length in runs:
+        if out and start - sum(out[-1]) < 2 / rate + 2e-4:
+            out[-1] = [out[-1][0], round(start + length - out[-1][0], 4)]
+        else:
+            out.append([start, length])
+    return out
 
 
-def cutoff_hz(samples: np.ndarray, rate: int) -> int | None:
+def cutoff_hz(spectrum: np.ndarray, rate: int) -> int | None:
     """Return the frequency above which the spectrum falls off a cliff, ``None`` where it reaches to the end.
 
     The mean spectrum of the loudest windows is searched for the highest frequency whose level is within 75 dB of the
     peak and at least 18 dB above all that lies beyond, over a width of 500 Hz.
     """
-    spectra = _spectra(samples)
-    if spectra is None:
-        return None
-    loud = spectra.sum(axis=1)
-    mean = spectra[loud >= np.median(loud)].mean(axis=0)
-    level = 10 * np.log10(mean + 1e-20)
+    level = 10 * np.log10(spectrum + 1e-20)
     hz = rate / WINDOW
     width = max(2, int(500 / hz))
     smooth = np.convolve(level, np.ones(width) / width, mode="same")
@@ -146,13 +221,17 @@ def cutoff_hz(samples: np.ndarray, rate: int) -> int | None:
     return None
 
 
-def _spectra(samples: np.ndarray) -> np.ndarray | None:
+def _spectrum(samples: np.ndarray) -> np.ndarray | None:
+    """Return the mean power spectrum of the louder half of the windows, ``None`` where there are too few."""
     n = len(samples) // WINDOW
     if n < 4:
         return None
     step = max(1, n // 400)
     windows = samples[: n * WINDOW].reshape(n, WINDOW)[::step].astype(np.float64) * np.hanning(WINDOW)
-    return np.abs(np.fft.rfft(windows, axis=1)) ** 2
+    spectra = np.abs(np.fft.rfft(windows, axis=1)) ** 2
+    loud = spectra.sum(axis=1)
+    mean: np.ndarray = spectra[loud >= np.median(loud)].mean(axis=0)
+    return mean
 
 
 def _silences(samples: np.ndarray, rate: int) -> list[list[float]]:
@@ -163,7 +242,7 @@ def _silences(samples: np.ndarray, rate: int) -> list[list[float]]:
     for start, stop in zip(edges[::2], edges[1::2], strict=False):
         if stop - start >= SILENCE_S * rate:
             runs.append([round(float(start / rate), 4), round(float((stop - start) / rate), 4)])
-    return runs[:MOST]
+    return runs
 
 
 def _jumps(samples: np.ndarray, rate: int) -> list[list[float]]:
@@ -190,6 +269,7 @@ def _jumps(samples: np.ndarray, rate: int) -> list[list[float]]:
     usual = np.sqrt((shaped**2).mean(axis=1)) + 1e-6
     around = np.maximum(np.concatenate((usual[:1], usual[:-1])), np.concatenate((usual[1:], usual[-1:])))
     ratio = shaped.max(axis=1) / (around + 1e-4)
+    ratio[0] = 0  # Nothing is known of what the first samples are to be predicted from.
     places = np.argsort(ratio)[::-1][:MOST]
     return [
         [round(float((i * block + shaped[i].argmax()) / rate), 4), round(float(ratio[i]), 1)]
@@ -216,7 +296,7 @@ def _floor_steps(samples: np.ndarray, rate: int) -> list[list[float]]:
         steps.append(float(np.percentile(after, 10) - np.percentile(before, 10)))
     change = np.array(steps)
     out: list[list[float]] = []
-    while len(out) < 5 and len(change):
+    while len(out) < STEPS and len(change):
         best = int(np.argmax(np.abs(change)))
         if abs(change[best]) < 6:
             break

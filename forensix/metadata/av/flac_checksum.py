@@ -16,7 +16,7 @@ import av
 from forensix.metadata.av.collector import FactCollector
 from forensix.metadata.av.decoding import Damage, frames
 
-SECONDS = 300
+LONGEST_S = 30 * 60
 
 
 def read(path: str, container: str, facts: FactCollector) -> None:
@@ -24,7 +24,7 @@ def read(path: str, container: str, facts: FactCollector) -> None:
     stated, audio = facts.get("flac.md5"), facts.get("flac.audio")
     if container != "flac" or not stated or not int(stated, 16) or not isinstance(audio, dict):
         return
-    if (facts.get("flac.duration_s") or SECONDS) >= SECONDS:
+    if (facts.get("flac.duration_s") or LONGEST_S) >= LONGEST_S:
         return
     options = {"protocol_whitelist": "file", "format_whitelist": "flac"}
     sum_, damage = hashlib.md5(usedforsecurity=False), Damage()

@@ -9,6 +9,7 @@ import pytest
 
 from forensix.forensics import claims, result
 from forensix.media import open_media
+from forensix.metadata.av import audio_signal
 from forensix.metadata.av import reader as container
 from forensix.metadata.facts import Fact, Facts
 from forensix.tasks.evidence import Timeline
@@ -88,6 +89,7 @@ def test_silence_that_a_codec_or_a_gate_makes_is_not_suspected(
         ("signal.rate_hz", 44100),
         ("signal.cutoff_hz", 15000),
         ("signal.silences", [[9.0, silence_s]]),
+        ("signal.silent_s", silence_s),
     )
     findings = claims(items)
     assert pick(findings, "Digital silence inside the recording (1)").severity == severity
@@ -158,6 +160,37 @@ def test_faint_background_that_few_steps_cannot_hold_is_not_suspected(
     claim = pick(claims(container.read(str(path), "wav")), "Digital silence inside the recording (1)")
     assert claim.severity == (severity if loud == 1 else "benign")
     assert ("no faint background" in claim.claim.explanation) == (claim.severity == "benign")
+
+
+def test_long_recordings_are_measured_to_their_end(tmp_path: Path) -> None:
+    """Silence across the end of a block of five minutes is one, and what lies behind is found where it is."""
+    rate = 8000
+    noise = np.random.default_rng(0).normal(0, 0.05, 330 * rate)
+    noise[299 * rate : 301 * rate] = noise[320 * rate : 321 * rate] = 0
+    noise[310 * rate] = 1
+    read = container.read(str(wav(tmp_path / "a.wav", noise, rate)), "wav")
+    assert read.get("signal.seconds") == 330.0 and read.get("signal.silent_s") == pytest.approx(3.0, abs=0.01)
+    claim = pick(claims(read), "Digital silence inside the recording (2)")
+    assert np.array(claim.facts[0].value) == pytest.approx(np.array([[299.0, 2.0], [320.0, 1.0]]), abs=0.01)
+    assert not any(problem.unread for problem in read.problems)
+    jump = read.get("signal.jumps")[0]
+    assert jump[0] == pytest.approx(310.0, abs=0.02)
+
+
+def test_many_short_silences_are_those_of_a_gate(tmp_path: Path) -> None:
+    """More of them than are listed, which together are over a third of the recording."""
+    noise = np.random.default_rng(0).normal(0, 0.05, 200 * 8000).reshape(200, 8000)
+    noise[:, 4000:7600] = 0
+    read = container.read(str(wav(tmp_path / "a.wav", noise.reshape(-1), 8000)), "wav")
+    assert len(read.get("signal.silences")) == 60
+    assert pick(claims(read), "Digital silence inside").severity == "benign"
+
+
+def test_sound_that_is_not_measured_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audio_signal, "LONGEST", 4 * 16000)
+    path = wav(tmp_path / "a.wav", np.random.default_rng(0).normal(0, 0.05, 6 * 16000))
+    claim = pick(claims(container.read(str(path), "wav")), "A part of the file was not read")
+    assert "behind its first 4.0 s was not measured" in claim.claim.explanation
 
 
 def test_silence_at_the_ends_is_not_told(tmp_path: Path) -> None:
