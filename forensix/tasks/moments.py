@@ -17,7 +17,7 @@ LONGEST_S = 600.0
 
 POINTS = 400
 SILENT_DB = -96.0
-"""Below the quietest sound that 16 bits hold; the curve has a gap there."""
+"""Below the quietest sound that 16 bits hold; the curve has a gap there. Recordings of 24 bits go on below."""
 
 
 def moments(media: Media, findings: Iterable[Finding]) -> tuple[Timeline | Curve, ...]:
@@ -68,4 +68,6 @@ def _loudness(media: Media) -> Curve | None:
         level = 10 * np.log10(power) if power > 0 else -np.inf
         levels.append(float(level) if level > SILENT_DB else float("nan"))
     times = tuple(((edges[:-1] + edges[1:]) / 2 / 16_000).tolist())
-    return Curve("Loudness; gaps are digital silence", times, tuple(levels), "time (s)", "level (dB, 0 is full scale)")
+    return Curve(
+        f"Loudness; gaps are below {SILENT_DB:g} dB", times, tuple(levels), "time (s)", "level (dB, 0 is full scale)"
+    )

@@ -30,6 +30,17 @@ def test_silence_and_its_edges_lie_where_they_were_made(tmp_path: Path) -> None:
     assert "Where in the recording" in report.to_html()
 
 
+def test_a_very_quiet_pause_of_24_bits_is_not_called_digital_silence(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).normal(0, 0.05, 4 * 16000)
+    noise[16000:32000] *= 1e-5
+    levels = np.clip(noise * (1 << 23), -(1 << 23), (1 << 23) - 1).astype("<i4") << 8
+    wavfile.write(tmp_path / "a.wav", 16000, levels)
+    report = forensix.analyze(tmp_path / "a.wav", ["forensic_analysis"])
+    (curve,) = [item for item in report.outcomes["forensic_analysis"].evidence if isinstance(item, Curve)]
+    assert max(y for x, y in zip(curve.x, curve.y, strict=True) if 1.1 < x < 1.9) < -90
+    assert "digital silence" not in report.to_html().lower()
+
+
 def test_moments_are_those_of_frames_and_samples_where_a_file_begins_late_and_pauses(tmp_path: Path) -> None:
     # Frame 60 nearly repeats the one before it; from 2.5 s on the sound is silent for half a second.
     paint = [picture(shift=4 * (i - (i >= 60))) for i in range(100)].__getitem__
