@@ -107,7 +107,7 @@ def scale_of(
 
 def _inconclusive(low: float, high: float) -> str:
     if (low, high) == (0.0, 1.0):
-        return "every score is inconclusive"
+        return "no score decides here"
     if low == 0:
         return f"inconclusive below {score_text(high)}"
     if high == 1:

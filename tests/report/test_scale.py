@@ -44,7 +44,7 @@ def test_the_bounds_of_the_card_part_the_scale() -> None:
     (section,) = sections(voice(0.37, inconclusive=(0.25, 0.9)))
     assert section.scale is not None and section.scale.ends == ENDS
     assert section.scale.basis == "inconclusive between 0.25 and 0.90"
-    open_ended = {(0.0, 1.0): "every score is inconclusive", (0.0, 0.9): "inconclusive below 0.90"}
+    open_ended = {(0.0, 1.0): "no score decides here", (0.0, 0.9): "inconclusive below 0.90"}
     for bounds, said in (open_ended | {(0.25, 1.0): "inconclusive above 0.25"}).items():
         assert scale_of(0.5, ("untouched", "manipulated"), bounds=bounds).basis == said
     assert sections(voice(0.37))[0].scale.basis == "sounds synthetic from 0.80 on"  # type: ignore[union-attr]
@@ -54,8 +54,8 @@ def test_the_bounds_of_the_card_part_the_scale() -> None:
     ("score", "meaning", "basis"),
     [
         (0.5, "real and fake media score like this", "inconclusive between 0.25 and 0.75"),
-        (0.95, "what is there cannot be judged", "every score is inconclusive"),
-        (0.25, "what is there cannot be judged", "every score is inconclusive"),
+        (0.95, "what is there cannot be judged", "no score decides here"),
+        (0.25, "what is there cannot be judged", "no score decides here"),
         (None, "what is there cannot be judged", None),
     ],
 )
