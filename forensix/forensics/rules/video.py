@@ -1,8 +1,10 @@
 """Claims about videos: streams, gaps, repeated frames, and what the container says.
 
-Gaps count only in streams of a constant rate. That frames differ less than their neighbours is told and no more; that
-they were probably encoded before as well: too few videos were measured to hold its false alarms under one in twenty
-(``benchmarks/results/forensic_signals.md``). A video that lost its tags is told as such and never suspected for it.
+Gaps count only in streams of a constant rate, and are suspect where whole groups of frames are missing: recorders leave
+out frames by themselves, but not from key frame to key frame. That frames differ less than their neighbours is told and
+no more; that they were probably encoded before as well: too few videos were measured to hold its false alarms under one
+in twenty (``benchmarks/results/forensic_signals.md``). A video that lost its tags is told as such and never suspected
+for it.
 """
 
 from collections.abc import Iterator
@@ -12,7 +14,6 @@ from forensix.forensics.findings import Finding, finding, place
 from forensix.forensics.rules import audio, video_container
 from forensix.metadata.facts import Facts
 
-GAP_FRAMES = 5
 FORMER_HEIGHT = 6.0
 LENGTH_S = 1.0
 LENGTH_SHARE = 0.05
@@ -78,23 +79,42 @@ def _streams(facts: Facts) -> Iterator[Finding]:
 
 
 def _gaps(facts: Facts) -> Iterator[Finding]:
+    silent = [(s, s + length) for record in _records(facts, "audio") for s, length in record.get("gaps") or ()]
     for fact in facts.all("stream.video"):
         gaps = fact.value.get("gaps") if isinstance(fact.value, dict) else None
         if not gaps:
             continue
-        long = [g for g in gaps if g[1] >= GAP_FRAMES]
-        places = [f"{g[0]} s: {g[1]} {'frame' if g[1] == 1 else 'frames'}" for g in gaps]
+        step_s = 1 / float(fact.value.get("rate_hz") or 25)
+        cut = [g for g in gaps if len(g) > 2 and g[2]]
+        told = cut or gaps
+        places = [f"{g[0]} s: {g[1]} {'frame' if g[1] == 1 else 'frames'}" for g in told]
+        where = f"at {len(told)} {'place' if len(told) == 1 else 'places'}"
+        unheard = sum(any(a < g[0] + (g[1] + 1) * step_s and b > g[0] for a, b in silent) for g in told)
+        heard = f" The sound is missing at {unheard} of {len(told)} too." if unheard else ""
+        first = f"{'; '.join(places[:6])}{f' and {len(places) - 6} more' if len(places) > 6 else ''}"
+        if cut:
+            claim = f"Whole groups of frames are missing {where}"
+            explanation = (
+                f"The times jump: {first}. Both ends lie at key frames, on the step that all others keep, so frames "
+                "were taken out, or lost in a transfer, after they had been encoded. A recorder that pauses does so "
+                "anywhere between two key frames."
+            )
+        else:
+            claim = f"The picture has no frames for a while {where}"
+            explanation = (
+                f"The stream keeps a constant rate, but its times jump: {first}. A screen recorder writes no frame "
+                "while nothing moves; cameras and phones leave some out when recording is paused or they cannot keep "
+                "up. Cutting frames out and leaving the times as they are looks the same."
+            )
         yield finding(
-            "suspect" if long else "benign",
-            f"Frames are missing at {len(gaps)} {'place' if len(gaps) == 1 else 'places'}",
-            "The stream keeps a constant rate, but its times jump: "
-            + "; ".join(places[:6])
-            + ". Cutting frames out leaves such gaps; so does a recorder that could not keep up, or one of a screen "
-            "that writes no frame while nothing moves.",
+            "suspect" if cut else "benign",
+            claim,
+            explanation + heard,
             "encoding",
-            "editing" if long else "integrity",
+            "editing" if cut else "integrity",
             facts=[fact],
             values=places,
+            flags=("FILE_EDITED",) if cut else (),
         )
     for fact in facts.all("stream.audio"):
         gaps = fact.value.get("gaps") if isinstance(fact.value, dict) else None

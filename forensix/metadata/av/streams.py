@@ -26,6 +26,9 @@ MARKS = (
     ("GoPro", re.compile(rb"GoPro (?:AVC|H265|AAC|MET|TCD)[\x20-\x7e]{0,20}")),
 )
 MAX_LISTED = 8
+MIN_GROUPS, MIN_GROUP = 3, 8
+"""How many groups must have one length, and how many frames each, for a place between two to be no chance."""
+
 DEMUXERS = {
     "bmff": "mov",
     "matroska": "matroska",
@@ -122,8 +125,9 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
         if stream.type == "video":
             context = stream.codec_context
             record |= {"width_px": context.width if context else 0, "height_px": context.height if context else 0}
-            record |= _rhythm(when)
-            groups = np.diff(np.sort(np.array(keys.get(stream.index, []))))
+            began = np.sort(np.array(keys.get(stream.index, [])))
+            record |= _rhythm(when, began)
+            groups = np.diff(began)
             if len(groups):
                 record["key_interval_s"] = [round(float(groups.min()), 3), round(float(groups.max()), 3)]
         else:
@@ -148,8 +152,12 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
             )
 
 
-def _rhythm(when: np.ndarray) -> dict[str, Any]:
-    """Return frame rate, how constant it is, and the places where frames are missing."""
+def _rhythm(when: np.ndarray, keys: np.ndarray) -> dict[str, Any]:
+    """Return frame rate, how constant it is, and the places where frames are missing.
+
+    Each of ``gaps`` is the time of the frame before, how many frames are missing, and whether they are whole groups of
+    those that go from key frame to key frame.
+    """
     if len(when) < 8:
         return {"gaps": []}
     steps = np.diff(when)
@@ -164,8 +172,32 @@ def _rhythm(when: np.ndarray) -> dict[str, Any]:
     places = np.flatnonzero(steps > 1.6 * usual)
     out["doubled"] = int(np.count_nonzero(steps <= 0.02 * usual))
     if constant > 0.9:
-        out["gaps"] = [[round(float(when[i]), 3), round(float(steps[i] / usual) - 1)] for i in places[:20]]
+        out["gaps"] = [
+            [
+                round(float(when[i]), 3),
+                round(float(steps[i] / usual) - 1),
+                _is_of_groups(float(when[i]), float(when[i + 1]), keys, 1 / rate_hz),
+            ]
+            for i in places[:20]
+        ]
     return out
+
+
+def _is_of_groups(before_s: float, after_s: float, keys: np.ndarray, frame_s: float) -> bool:
+    """Tell whether whole groups are missing between two frames: the key frames keep their step across the gap.
+
+    A recorder that pauses, or writes no frame while nothing moves, does so anywhere between two key frames, and its
+    next one comes after as many frames, or as much time, as ever.
+    """
+    inside = (keys[:-1] < before_s) & (keys[1:] >= after_s - frame_s / 2)
+    groups = np.diff(keys)[~inside]
+    if len(groups) < MIN_GROUPS or np.ptp(groups) > frame_s / 2 or groups.mean() < MIN_GROUP * frame_s:
+        return False
+    group_s, last_s = float(groups.mean()), float(keys[keys <= before_s].max(initial=-np.inf))
+    is_whole = abs(before_s + frame_s - last_s - group_s) < frame_s / 2
+    at_key = bool(np.abs(keys - after_s).min() < frame_s / 2)
+    n_groups = (after_s - last_s) / group_s
+    return is_whole and at_key and abs(n_groups - round(n_groups)) * group_s < frame_s / 2
 
 
 def _audio_gaps(when: list[float], lengths: list[float]) -> list[list[float]]:
