@@ -109,6 +109,7 @@ def _steps(
         steps.append(lambda: video_streams.marks(data, facts))
         steps.append(lambda: video_streams.packets(path, container, facts))
         steps.append(lambda: flac_checksum.read(path, container, facts))
+        steps.append(lambda: flac_checksum.behind(path, container, data, facts))
         steps.append(lambda: audio_signal.read(path, container, facts))
         if kind == "video":
             steps.append(lambda: video_frames.read(path, container, facts))

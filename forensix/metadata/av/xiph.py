@@ -72,7 +72,8 @@ def walk_flac(data: Any, facts: FactCollector) -> None:
         if kind == 0 and len(raw) >= 34:
             packed = int.from_bytes(raw[10:18], "big")
             rate, channels, bits = packed >> 44, (packed >> 41 & 7) + 1, (packed >> 36 & 31) + 1
-            facts.fact("flac.audio", {"rate_hz": rate, "channels": channels, "bits": bits}, name, at)
+            block = int.from_bytes(raw[2:4], "big")
+            facts.fact("flac.audio", {"rate_hz": rate, "channels": channels, "bits": bits, "block": block}, name, at)
             if rate and packed & ((1 << 36) - 1):
                 facts.fact("flac.duration_s", round((packed & ((1 << 36) - 1)) / rate, 3), name, at)
             if not rate:
@@ -90,7 +91,14 @@ def walk_flac(data: Any, facts: FactCollector) -> None:
         at += 4 + size
         n += 1
     if at < len(data):
-        facts.nodes.append(Node("frames", at, len(data) - at))
+        end = len(data) - id3.version1(data, facts)
+        if end < len(data):
+            facts.fact("flac.tag_bytes", len(data) - end, "ID3v1", end)
+        facts.nodes.append(Node("frames", at, end - at))
+        again = data.find(b"fLaC\x00\x00\x00\x22", at)
+        while again >= 0 and facts.counted():
+            facts.fact("flac.again", again, "the beginning of another FLAC file", again)
+            again = data.find(b"fLaC\x00\x00\x00\x22", again + 1)
         if data[at] != 0xFF or data[at + 1 : at + 2] == b"" or data[at + 1] & 0xFC != 0xF8:
             facts.problem("There is no frame of samples behind the metadata blocks.", "FLAC", at)
     else:
