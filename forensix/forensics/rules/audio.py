@@ -36,8 +36,8 @@ def rules(facts: Facts) -> list[Finding]:
     return [
         *video_container.rules(facts),
         *_joins(facts),
-        
-        
+        *_torn(facts),
+        *_cut_off(facts),
         *_stated(facts),
         *signal(facts),
     ]
@@ -96,6 +96,61 @@ def _joins(facts: Facts) -> Iterator[Finding]:
             facts=again,
             values=[f"{f.value} bytes at byte {f.offset}" for f in again],
             flags=("FILE_EDITED",),
+        )
+
+
+def _torn(facts: Facts) -> Iterator[Finding]:
+    joins = {f.offset for f in facts.all("mpeg.join")}
+    torn = [f for f in facts.all("mpeg.torn") if f.offset not in joins]
+    if torn:
+        yield finding(
+            "suspect",
+            f"The recording was cut or joined at {len(torn)} {'place' if len(torn) == 1 else 'places'}",
+            f"The sound of a frame begins within that of the frame before, first at byte {torn[0].offset}: the two "
+            "were not encoded one after the other. Frames were taken out or put in without encoding anew; a "
+            "recorder of web radio that lost a part of it leaves this too.",
+            "encoding",
+            "editing",
+            facts=torn,
+            values=[f"byte {f.offset}" for f in torn],
+            flags=("FILE_EDITED",),
+        )
+
+
+def _cut_off(facts: Facts) -> Iterator[Finding]:
+    """Tell a beginning and an end that lie inside a frame, as encoders never write them."""
+    rest = next((f for f in facts.items if f.key in ("mpeg.begins_inside", "adts.begins_inside")), None)
+    back = facts.fact("mpeg.refers_back")
+    begins = [f for f in (rest, back) if f is not None]
+    if begins:
+        shown = f"{rest.value} bytes before the first whole frame are the rest of one" if rest else ""
+        needed = (
+            f"the sound of the first frame begins {back.value} bytes before it, which are not there" if back else ""
+        )
+        yield finding(
+            "benign",
+            "The beginning of the recording is cut off",
+            f"{' and '.join(part for part in (shown, needed) if part).capitalize()}. An encoder begins with a whole "
+            "frame. Recorded web radio begins so, and so does a part that was taken out of a longer recording without "
+            "encoding it anew.",
+            "encoding",
+            "editing",
+            facts=begins,
+            values=[f"{f.value} bytes" for f in begins],
+        )
+    ends = next((f for f in facts.items if f.key in ("mpeg.ends_inside", "adts.ends_inside")), None)
+    if ends:
+        lacking = (
+            f"The last frame lacks {ends.value} bytes" if ends.value else "The last frame breaks off in its header"
+        )
+        yield finding(
+            "benign",
+            "The end of the recording is cut off",
+            f"{lacking}. Recorded web radio and transfers that broke off end so; so does what was cut by its bytes.",
+            "encoding",
+            "editing",
+            facts=[ends],
+            values=[f"byte {ends.offset}"],
         )
 
 

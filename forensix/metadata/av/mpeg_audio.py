@@ -1,7 +1,9 @@
 """MPEG audio (MP3) and ADTS (AAC) as raw frames: encoder tags, the chain of frames, and joins that it shows.
 
 LAME writes its name, its settings and the length into the first frame; other encoders leave it out. A second such
-frame, or a change of rate or channels on the way, is what joining files without decoding leaves.
+frame, or a change of rate or channels on the way, is what joining files without decoding leaves. ``mpeg.torn`` is where
+a frame does not follow the one before (`mpeg_reservoir`); ``mpeg.begins_inside`` and ``mpeg.ends_inside`` are bytes of
+a frame that is not whole, ``mpeg.refers_back`` those before the first frame that its sound would need.
 
 References
 ----------
@@ -13,11 +15,13 @@ from collections import Counter
 from typing import Any
 
 from forensix.metadata.av import id3
-from forensix.metadata.av.collector import FactCollector, text
+from forensix.metadata.av.collector import FactCollector, is_text, text
+from forensix.metadata.av.mpeg_reservoir import Reservoir
 from forensix.metadata.facts import Node
 
 FRAMES = 120_000
 RESYNC_BYTES = 1 << 16
+MOST_PLACES = 40
 _RATES = {3: (44100, 48000, 32000), 2: (22050, 24000, 16000), 0: (11025, 12000, 8000)}
 _KBPS = {
     (3, 3): (0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448),
@@ -26,6 +30,9 @@ _KBPS = {
     (2, 3): (0, 32, 48, 56, 64, 80, 96, 112, 128, 144, 160, 176, 192, 224, 256),
     (2, 1): (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160),
 }
+ADTS_BYTES = 1536
+"""The most that a frame of two channels takes."""
+
 _ADTS_RATES = (96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000, 7350)
 
 
@@ -67,11 +74,19 @@ def walk_mp3(data: Any, facts: FactCollector) -> None:
         )
         facts.problem(f"There is no MPEG audio in the file: {zeros}.", "frames", start)
         return
-    if first > start and bytes(data[start:first]).strip(b"\x00"):
+    if _is_rest(data, start, first, header(data, first)[5]):  # type: ignore[index]
+        facts.fact("mpeg.begins_inside", first - start, "before the first whole frame", start)
+    elif first > start and bytes(data[start:first]).strip(b"\x00"):
         facts.problem(f"{first - start} unknown bytes stand before the first frame.", "frames", start)
     _frames(data, first, end, facts)
     if end < len(data):
         facts.nodes.append(Node("tags at the end", end, len(data) - end))
+
+
+def _is_rest(data: Any, start: int, first: int, size: int) -> bool:
+    """Tell whether bytes before the first whole frame are the rest of one: fewer than it has, and no words."""
+    rest = bytes(data[start:first])
+    return 0 < len(rest) < size and bool(rest.strip(b"\x00")) and not is_text(rest)
 
 
 def _first_frame(data: Any, start: int, end: int) -> int | None:
@@ -93,7 +108,8 @@ def _frames(data: Any, at: int, end: int, facts: FactCollector) -> None:
     gaps: list[tuple[int, int]] = []
     changes: list[int] = []
     last: tuple[int, int, int] | None = None
-    cut = 0
+    cut = last_size = 0
+    reservoir, torn = Reservoir(), list[int]()
     while at < end and n < FRAMES:
         frame = header(data, at)
         if frame is None or frame[5] < 5:
@@ -107,19 +123,25 @@ def _frames(data: Any, at: int, end: int, facts: FactCollector) -> None:
             if again is None:
                 break
             gaps.append((at, again - at))
+            reservoir.lost()
             at = again
             continue
         kind = (frame[0], frame[3], int(frame[4] == 3))
         if last and kind != last:
             changes.append(at)
-        if _encoder(data, at, frame, facts, n):
+        begins = _encoder(data, at, frame, facts, n)
+        if begins:
             changes += [at] if n > 1 else []
+        if begins or (last and kind != last):
+            reservoir.lost()
+        # The frame of an encoder's header holds no sound, and that of another layer has no reservoir.
+        if not begins and frame[1] == 1 and reservoir.torn(data, at, frame):
+            torn.append(at)
         last = kind
         n += 1
         rates[frame[2]] += 1
         kinds[kind] += 1
-        if at + frame[5] > end:
-            cut = at + frame[5] - end
+        cut, last_size = max(0, at + frame[5] - end), frame[5]
         at += frame[5]
     facts.nodes.append(Node("MPEG frames", first, min(at, end) - first, f"{n} frames"))
     seconds = sum(c * (1152 if k[0] == 3 else 576) / k[1] for k, c in kinds.items())
@@ -134,8 +156,14 @@ def _frames(data: Any, at: int, end: int, facts: FactCollector) -> None:
             "frames",
             first,
         )
-    if cut > 4:
-        facts.problem(f"The last frame is cut off: {cut} bytes are missing.", "frames", at, grave=cut > 4 and n < 4)
+    if cut > 4 and n < 4:
+        facts.problem(f"The last frame is cut off: {cut} bytes are missing.", "frames", at)
+    elif cut > 4:
+        facts.fact("mpeg.ends_inside", cut, "the last frame", at - last_size)
+    if reservoir.missing:
+        facts.fact("mpeg.refers_back", reservoir.missing, "the first frame", first)
+    for place in torn[:MOST_PLACES]:
+        facts.fact("mpeg.torn", place, "frame whose sound begins within that of the one before", place)
     for place, size in gaps[:8]:
         facts.problem(f"{size} bytes between two frames belong to neither.", "frames", place)
     for place in dict.fromkeys(changes[:8]):
@@ -239,6 +267,10 @@ def walk_adts(data: Any, facts: FactCollector) -> None:
             again = data.find(b"\xff", at + 1)
             while again >= 0 and (again + 7 > end or data[again + 1] & 0xF6 != 0xF0):
                 again = data.find(b"\xff", again + 1)
+            if not n and again > 0 and _is_rest(data, at, again, ADTS_BYTES):
+                facts.fact("adts.begins_inside", again - at, "before the first whole frame", at)
+                first = at = again
+                continue
             where_next = f"; the next is {again - at} bytes on" if again > 0 else ""
             message = f"Other bytes stand where an ADTS frame must begin{where_next}."
             facts.problem(message, "frames", at)
@@ -257,8 +289,10 @@ def walk_adts(data: Any, facts: FactCollector) -> None:
         kinds[kind] += 1
         n += 1
         if at + size > end:
-            facts.problem(f"The last frame is cut off: {at + size - end} bytes are missing.", "frames", at, grave=False)
+            facts.fact("adts.ends_inside", at + size - end, "the last frame", at)
         at += size
+    if 0 < end - at < 7 and n:
+        facts.fact("adts.ends_inside", None, "the last frame", at)
     facts.nodes.append(Node("ADTS frames", first, min(at, end) - first, f"{n} frames"))
     if not n:
         facts.problem("There is no ADTS frame in the file.", "frames", first)

@@ -6,6 +6,7 @@ frames, with the time from where the file begins to play; streams with a free ra
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import av
@@ -82,7 +83,7 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
     keys: dict[int, list[float]] = {}
     sizes: Counter[int] = Counter()
     broken, begins, is_whole = 0, begins_s(opened), True
-    for n, packet in enumerate(opened.demux()):
+    for n, packet in enumerate(_packets(opened, facts)):
         if n > PACKETS:
             is_whole = False
             facts.problem(f"There are more than {PACKETS} packets; the rest was not read.", "streams", unread=True)
@@ -150,6 +151,23 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
             facts.problem(
                 f"The {stream.type} stream {stream.index} holds no packet.", f"stream {stream.index}", grave=False
             )
+
+
+def _packets(opened: Any, facts: FactCollector) -> Iterator[Any]:
+    """Yield packets as far as they can be read."""
+    n = 0
+    try:
+        for packet in opened.demux():
+            n += 1
+            yield packet
+    except av.FFmpegError as error:
+        # Fewer bytes than a header has, at the end of ADTS, are told as the frame that is cut off.
+        if (
+            not n
+            or facts.get("container.format") != "adts"
+            or not any(f.key == "adts.ends_inside" for f in facts.items)
+        ):
+            facts.problem(f"The streams cannot be read to their end: {error.strerror}.", "streams")
 
 
 def _rhythm(when: np.ndarray, keys: np.ndarray) -> dict[str, Any]:

@@ -89,7 +89,8 @@ def made(folder: Path, format: str) -> bytes:
 def test_truncations_and_mutations(tmp_path: Path, format: str) -> None:
     data = made(tmp_path, format)
     path = tmp_path / f"a.{format}"
-    fields = [bool(read(path, data[: len(data) * share // 100], format).problems) for share in range(4, 100, 8)]
+    cut = [read(path, data[: len(data) * share // 100], format) for share in range(4, 100, 8)]
+    fields = [bool(f.problems) or any(item.key.endswith(".ends_inside") for item in f.items) for f in cut]
     # Chains of frames may be cut between two frames, where nothing in the chain shows it.
     assert sum(fields) >= len(fields) - (4 if format in ("aac", "mp3") else 2)
     chance = random.Random(7)
