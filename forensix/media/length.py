@@ -1,13 +1,15 @@
 """How long a file says it is, and how much of that is not there; runs in the sandbox.
 
 AAC without a container says nothing of its length, and MP3 only where its encoder wrote a header. FFmpeg then guesses
-by the bit rate of the beginning, which is far off where the rate varies, so the packets are counted instead.
+by the bit rate of the beginning, which is far off where the rate varies, so the packets are counted instead; so they
+are where files were copied one behind the other, of which the header of one states its own length.
 
 References
 ----------
 K. Windszus, "MPEG Audio Frame Header", 2.3 (Xing and VBRI headers).
 """
 
+import mmap
 import os
 import re
 from typing import Any
@@ -19,6 +21,7 @@ from forensix.media.played import begins_s
 
 _HEADER = re.compile(rb"(?:Xing|Info)...[\x03\x07\x0b\x0f]....(....)|VBRI......(....)", re.DOTALL)
 _SEARCHED_BYTES = 1024
+_DOC_TYPE = re.compile(rb"matroska|webm")
 
 
 def length_s(source: dict[str, str], container: Any, stream: Any) -> float | None:
@@ -65,10 +68,32 @@ def _of_stream_s(stream: Any) -> float | None:
     return None
 
 
+def _is_joined(source: dict[str, str]) -> bool:
+    """Tell whether another file of the format begins inside: a header then speaks of one of them."""
+    if source["slug"] not in ("ogg", "mkv", "webm", "avi"):
+        return False
+    with open(source["path"], "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        if source["slug"] == "avi":
+            return data.find(b"AVI LIST", 16) >= 0
+        if source["slug"] != "ogg":
+            at = data.find(b"\x1a\x45\xdf\xa3", 4)
+            while at >= 0 and not _DOC_TYPE.search(data, at, at + 64):
+                at = data.find(b"\x1a\x45\xdf\xa3", at + 4)
+            return at >= 0
+        at, is_begun = data.find(b"OggS\0"), False
+        while at >= 0 and at + 5 < len(data):
+            # Streams that are played together begin before any of them goes on.
+            if is_begun and data[at + 5] & 2:
+                return True
+            is_begun = is_begun or not data[at + 5] & 2
+            at = data.find(b"OggS\0", at + 27)
+    return False
+
+
 def _says_length(source: dict[str, str]) -> bool:
     """Tell whether a file says how long it is: the whole of it, not the first of several that were joined."""
     if source["slug"] != "mp3":
-        return source["slug"] != "aac"
+        return source["slug"] != "aac" and not _is_joined(source)
     with open(source["path"], "rb") as file:
         head, n_bytes = sniff.read_head(file), os.fstat(file.fileno()).st_size
     start = sniff.after_tags(head)

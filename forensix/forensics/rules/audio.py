@@ -58,19 +58,6 @@ def _joins(facts: Facts) -> Iterator[Finding]:
             values=[f"byte {f.offset}" for f in joins],
             flags=("FILE_EDITED",),
         )
-    whole = list(facts.all("flac.again"))
-    if whole:
-        yield finding(
-            "suspect",
-            f"The recording was put together from {len(whole) + 1} files",
-            f"Another FLAC file begins inside, the first at byte {whole[0].offset}. Copying files one behind the other "
-            "leaves this; players differ in what they make of it.",
-            "encoding",
-            "editing",
-            facts=whole,
-            values=[f"byte {f.offset}" for f in whole],
-            flags=("FILE_EDITED",),
-        )
     chained = list(facts.all("ogg.chained"))
     if chained:
         yield finding(

@@ -73,6 +73,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
     yield from date_rules(facts)
     yield from video_edits.rules(facts)
     yield from _order(facts)
+    yield from _again(facts)
     yield from _after_end(facts)
     yield from _silent(facts)
 
@@ -207,6 +208,22 @@ def _order(facts: Facts) -> Iterator[Finding]:
         facts=[boxes],
         values=[", ".join(order[:20])],
     )
+
+
+def _again(facts: Facts) -> Iterator[Finding]:
+    again = list(facts.all("container.again"))
+    if again:
+        yield finding(
+            "suspect",
+            f"The recording was put together from {len(again) + 1} files",
+            f"Another file of the format begins inside, the first at byte {again[0].offset}. Copying files one behind "
+            "the other leaves this, as programs do that record or download in pieces. Many players show the first.",
+            "encoding",
+            "editing",
+            facts=again,
+            values=[f"byte {f.offset}" for f in again],
+            flags=("FILE_EDITED",),
+        )
 
 
 def _after_end(facts: Facts) -> Iterator[Finding]:

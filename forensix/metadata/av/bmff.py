@@ -268,7 +268,10 @@ def _check(data: Any, nodes: list[Node], facts: FactCollector, state: dict[str, 
         facts.problem("The index of the recording (moov) is missing: it was cut off, or recording never ended.", "file")
     if "moov" in names and facts.get("container.movie.created") is None:
         facts.problem("The index of the recording (moov) holds no header (mvhd).", "moov")
-    if names.count("moov") > 1:
+    again = [n for n in nodes[1:] if n.name == "ftyp"]
+    for node in again[:20]:
+        facts.fact("container.again", node.offset, "the beginning of another file", node.offset)
+    if names.count("moov") > 1 + len(again):
         facts.problem(f"There are {names.count('moov')} boxes moov where one belongs.", "file")
     if "moov" in names and "mdat" not in names and not fragments and state.get("last_chunk"):
         facts.problem("The recording itself (mdat) is missing.", "file")

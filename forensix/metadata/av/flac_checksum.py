@@ -27,7 +27,7 @@ def read(path: str, container: str, facts: FactCollector) -> None:
     if container != "flac" or not stated or not int(stated, 16) or not isinstance(audio, dict):
         return
     # Of files that were joined, it is the checksum of the first.
-    if facts.get("flac.again") or (facts.get("flac.duration_s") or LONGEST_S) >= LONGEST_S:
+    if facts.get("container.again") or (facts.get("flac.duration_s") or LONGEST_S) >= LONGEST_S:
         return
     options = {"protocol_whitelist": "file", "format_whitelist": "flac"}
     sum_, damage = hashlib.md5(usedforsecurity=False), Damage()

@@ -31,6 +31,10 @@ def walk(data: Any, facts: FactCollector) -> None:
     while at + 11 <= len(data) and n < TAGS:
         kind, size = data[at] & 31, int.from_bytes(data[at + 1 : at + 4], "big")
         stop = at + 11 + size
+        if bytes(data[at : at + 4]) == b"FLV\x01" and int.from_bytes(data[at + 5 : at + 9], "big") == 9:
+            facts.fact("container.again", at, "the beginning of another file", at)
+            # Players stop here, and so do the streams that are read.
+            break
         if kind not in kinds:
             facts.problem(f"Other bytes stand where a tag must begin ({kind}).", "FLV", at)
             break

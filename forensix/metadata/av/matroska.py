@@ -106,6 +106,8 @@ def _elements(
             facts.problem(message, where, at)
             stop = end
         children: list[Node] = []
+        if identifier == 0x1A45DFA3 and depth == 0 and nodes:
+            facts.fact("container.again", at, "the beginning of another file", at)
         if identifier in MASTERS:
             if identifier == 0xAE:
                 state["kinds"].append("unknown")

@@ -103,6 +103,9 @@ def _chunks(
         label = name
         if name in ("RIFF", "RF64", "BW64", "LIST") and stop - body >= 4:
             label = f"{name} {name4(bytes(data[body : body + 4])).strip()}"
+            # A long AVI goes on in a chunk of another form (AVIX).
+            if label == "RIFF AVI" and depth == 0 and nodes:
+                facts.fact("container.again", at, "the beginning of another file", at)
             state["movi"] = state["movi"] or label == "LIST movi"
             if label != "LIST movi":
                 children = _chunks(data, body + 4, stop, f"{path}/{label}" if path else label, depth + 1, facts, state)

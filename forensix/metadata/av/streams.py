@@ -27,6 +27,9 @@ MARKS = (
     ("GoPro", re.compile(rb"GoPro (?:AVC|H265|AAC|MET|TCD)[\x20-\x7e]{0,20}")),
 )
 MAX_LISTED = 8
+ANEW_S = 1.0
+"""Time stamps that fall back by more begin anew."""
+
 MIN_GROUPS, MIN_GROUP = 3, 8
 """How many groups must have one length, and how many frames each, for a place between two to be no chance."""
 
@@ -82,6 +85,9 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
     played: dict[int, list[tuple[float, float]]] = {}
     keys: dict[int, list[float]] = {}
     sizes: Counter[int] = Counter()
+    ends_s: dict[int, float] = {}
+    later_s: dict[int, float] = {}
+    last_s: dict[int, float] = {}
     broken, begins, is_whole = 0, begins_s(opened), True
     for n, packet in enumerate(_packets(opened, facts)):
         if n > PACKETS:
@@ -91,6 +97,13 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
         if packet.pts is None or packet.time_base is None:
             continue
         index, at_s = packet.stream_index, float(packet.pts * packet.time_base) - begins
+        sent_s = float((packet.pts if packet.dts is None else packet.dts) * packet.time_base)
+        if sent_s < last_s.get(index, sent_s) - ANEW_S:
+            # The time stamps begin anew, as where recordings were joined: time goes on.
+            later_s[index] = ends_s[index] - at_s
+        last_s[index] = sent_s
+        at_s += later_s.get(index, 0.0)
+        ends_s[index] = max(ends_s.get(index, at_s), at_s + float((packet.duration or 0) * packet.time_base))
         times.setdefault(index, []).append(at_s)
         lengths.setdefault(index, []).append(float((packet.duration or 0) * packet.time_base))
         # What an edit list leaves out is decoded and not shown.

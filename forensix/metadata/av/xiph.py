@@ -97,7 +97,7 @@ def walk_flac(data: Any, facts: FactCollector) -> None:
         facts.nodes.append(Node("frames", at, end - at))
         again = data.find(b"fLaC\x00\x00\x00\x22", at)
         while again >= 0 and facts.counted():
-            facts.fact("flac.again", again, "the beginning of another FLAC file", again)
+            facts.fact("container.again", again, "the beginning of another FLAC file", again)
             again = data.find(b"fLaC\x00\x00\x00\x22", again + 1)
         if data[at] != 0xFF or data[at + 1 : at + 2] == b"" or data[at + 1] & 0xFC != 0xF8:
             facts.problem("There is no frame of samples behind the metadata blocks.", "FLAC", at)

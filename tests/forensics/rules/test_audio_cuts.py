@@ -7,6 +7,7 @@ import pytest
 
 from forensix.forensics import claims
 from forensix.forensics.findings import Finding
+from forensix.media import open_media
 from forensix.metadata.av import mpeg_audio, reader
 from forensix.metadata.av.collector import FactCollector
 from tests.forensics.rules import pick
@@ -112,3 +113,13 @@ def test_a_frame_of_another_layer_has_no_reservoir() -> None:
     facts = FactCollector()
     mpeg_audio.walk_mp3(data, facts)
     assert facts.get("mpeg.frames") and facts.get("mpeg.torn") is None and facts.get("mpeg.refers_back") is None
+
+
+def test_joined_ogg_lasts_as_long_as_its_parts(tmp_path: Path) -> None:
+    parts = [sound(tmp_path / f"{s}.ogg", "libopus", seconds=s, rate=48000).read_bytes() for s in (2, 3)]
+    joined = tmp_path / "c.ogg"
+    joined.write_bytes(b"".join(parts))
+    with open_media(joined) as media:
+        assert media.info.duration_s == pytest.approx(5, abs=0.1)
+    record = reader.read(str(joined), "ogg").get("stream.audio")
+    assert record["duration_s"] == pytest.approx(5, abs=0.1)

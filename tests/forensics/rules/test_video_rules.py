@@ -9,10 +9,11 @@ import pytest
 
 from forensix.forensics import claims, result
 from forensix.forensics.findings import Finding
+from forensix.media import open_media
 from forensix.metadata.av import reader as container
 from forensix.metadata.facts import Fact, Facts
 from tests.forensics.rules import pick
-from tests.making import write_video
+from tests.making import picture, write_video
 from tests.metadata.av.test_container_facts import video
 
 
@@ -340,3 +341,23 @@ def test_an_editor_in_the_history_that_made_the_file_is_told_once(tool: str, n: 
     row = {"action": "saved", "when": "2024-01-02T03:04:05Z", "softwareAgent": "Adobe After Effects 2020 (Macintosh)"}
     findings = claims(facts(("xmp.xmp.CreatorTool", tool), ("xmp.history", [row])))
     assert len([f for f in findings if "SUSPECT_SOFTWARE" in f.flags]) == n
+
+
+@pytest.mark.parametrize("suffix", ["mkv", "webm", "avi", "flv", "mp4"])
+def test_files_that_were_copied_one_behind_the_other(suffix: str, tmp_path: Path) -> None:
+    first = write_video(tmp_path / f"a.{suffix}", 60)
+    second = write_video(tmp_path / f"b.{suffix}", 40, paint=lambda i: picture(shift=200 - i))
+    path = tmp_path / f"c.{suffix}"
+    path.write_bytes(first.read_bytes() + second.read_bytes())
+    read = container.read(str(path), suffix)
+    told = pick(claims(read), "The recording was put together from 2 files")
+    assert told.severity == "suspect" and [f.offset for f in told.facts] == [first.stat().st_size]
+    assert not [f for f in claims(container.read(str(first), suffix)) if f.severity != "benign"]
+    # Players of MP4 and FLV stop behind the first.
+    is_whole = suffix in ("mkv", "webm", "avi")
+    record = read.get("stream.video")
+    assert record["duration_s"] == pytest.approx(4.0 if is_whole else 2.4, abs=0.1) and record["doubled"] == 0
+    rates = [r.get("stream.video")["kbps"] for r in (container.read(str(p), suffix) for p in (first, second))]
+    assert min(rates) * 0.95 < record["kbps"] < max(rates) * 1.05
+    with open_media(path) as media:
+        assert media.info.duration_s == pytest.approx(4.0 if is_whole else 2.4, abs=0.15)
