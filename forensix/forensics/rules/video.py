@@ -26,6 +26,7 @@ def rules(facts: Facts) -> list[Finding]:
         *_streams(facts),
         *_gaps(facts),
         *_frames(facts),
+        *_compared(facts),
         *_former_groups(facts),
         *_lengths(facts),
         *audio.signal(facts),
@@ -63,8 +64,8 @@ def _streams(facts: Facts) -> Iterator[Finding]:
         values = [
             f"{record['codec']} {record.get('profile') or ''}".strip(),
             f"{record['width_px']} x {record['height_px']}",
-            f"{record.get('rate_hz', '?')} frames/s",
-            f"{record.get('kbps', '?')} kbit/s",
+            *([f"{record['rate_hz']} frames/s"] if record.get("rate_hz") else []),
+            *([f"{record['kbps']} kbit/s"] if record.get("kbps") else []),
             *([f"key frames every {' to '.join(dict.fromkeys(f'{k:g}' for k in keys))} s"] if keys else []),
         ]
         yield finding(
@@ -159,6 +160,23 @@ def _frames(facts: Facts) -> Iterator[Finding]:
             "integrity",
             facts=[doubled],
             values=places,
+        )
+
+
+def _compared(facts: Facts) -> Iterator[Finding]:
+    """Tell where only the beginning of a video was looked at."""
+    until, compared = facts.fact("frames.compared_until_s"), facts.get("frames.compared")
+    n_packets = max((int(record.get("packets") or 0) for record in _records(facts, "video")[:1]), default=0)
+    if until and compared and n_packets > compared:
+        yield finding(
+            "benign",
+            f"Frames were compared in the first {until.value:g} s only",
+            f"Frames that repeat and an earlier encoding were looked for in {compared} of {n_packets} frames, "
+            "since decoding all takes long. A stretch that comes twice was looked for in all, as it was encoded.",
+            "encoding",
+            "integrity",
+            facts=[until],
+            values=[f"{compared} of {n_packets} frames"],
         )
 
 

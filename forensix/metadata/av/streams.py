@@ -5,6 +5,7 @@ frames, with the time from where the file begins to play; streams with a free ra
 """
 
 import re
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +14,7 @@ import av
 import numpy as np
 
 from forensix.media.played import begins_s, in_order, is_cover
+from forensix.metadata.av import video_copies
 from forensix.metadata.av.collector import FactCollector, text
 
 PACKETS = 300_000
@@ -85,6 +87,7 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
     played: dict[int, list[tuple[float, float]]] = {}
     keys: dict[int, list[float]] = {}
     sizes: Counter[int] = Counter()
+    copies: dict[int, list[tuple[int, int, float]]] = {}
     ends_s: dict[int, float] = {}
     later_s: dict[int, float] = {}
     last_s: dict[int, float] = {}
@@ -104,6 +107,8 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
         last_s[index] = sent_s
         at_s += later_s.get(index, 0.0)
         ends_s[index] = max(ends_s.get(index, at_s), at_s + float((packet.duration or 0) * packet.time_base))
+        if packet.stream.type == "video":
+            copies.setdefault(index, []).append((zlib.crc32(packet), packet.size, at_s))
         times.setdefault(index, []).append(at_s)
         lengths.setdefault(index, []).append(float((packet.duration or 0) * packet.time_base))
         # What an edit list leaves out is decoded and not shown.
@@ -142,6 +147,11 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
             began = np.sort(np.array(keys.get(stream.index, [])))
             record |= _rhythm(when, began)
             groups = np.diff(began)
+            sums, n_bytes, at = zip(*copies.get(stream.index, [(0, 0, 0.0)]), strict=True)
+            again = video_copies.stretch(sums, n_bytes, record["width_px"] * record["height_px"])
+            if again and facts.get("frames.repeated_stretch") is None:
+                twice = [round(at[again[0]], 3), round(at[again[1]], 3), again[2]]
+                facts.fact("frames.repeated_stretch", twice, f"packets of stream {stream.index}")
             if len(groups):
                 record["key_interval_s"] = [round(float(groups.min()), 3), round(float(groups.max()), 3)]
         else:

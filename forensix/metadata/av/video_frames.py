@@ -41,6 +41,9 @@ def read(path: str, container: str, facts: FactCollector) -> None:
     where = f"decoded frames 1 to {len(sums)}"
     same = [i for i in range(1, len(sums)) if sums[i] == sums[i - 1]]
     facts.fact("frames.compared", len(sums), where)
+    stream = facts.get("stream.video") or {}
+    if len(sums) >= FRAMES or len(sums) * stream.get("width_px", 0) * stream.get("height_px", 0) > PIXELS:
+        facts.fact("frames.compared_until_s", round(times[-1], 1), where)
     moving = float(np.mean(np.array(motions[1:]) > MOTION))
     facts.fact("frames.moving_share", round(moving, 3), where)
     # A copy counts where the picture moves before and after it: a still scene repeats itself honestly.
@@ -56,7 +59,7 @@ def read(path: str, container: str, facts: FactCollector) -> None:
     if groups is not None:
         facts.fact("frames.former_groups", groups, where)
     again = _stretch(sums, motions)
-    if again:
+    if again and facts.get("frames.repeated_stretch") is None:
         first, second, length = again
         stretch = [round(times[first], 3), round(times[second], 3), length]
         facts.fact("frames.repeated_stretch", stretch, where)

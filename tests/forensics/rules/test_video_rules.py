@@ -11,6 +11,7 @@ from forensix.forensics import claims, result
 from forensix.forensics.findings import Finding
 from forensix.media import open_media
 from forensix.metadata.av import reader as container
+from forensix.metadata.av import video_frames
 from forensix.metadata.facts import Fact, Facts
 from tests.forensics.rules import pick
 from tests.making import picture, write_video
@@ -361,3 +362,34 @@ def test_files_that_were_copied_one_behind_the_other(suffix: str, tmp_path: Path
     assert min(rates) * 0.95 < record["kbps"] < max(rates) * 1.05
     with open_media(path) as media:
         assert media.info.duration_s == pytest.approx(4.0 if is_whole else 2.4, abs=0.15)
+
+
+@pytest.mark.parametrize(("suffix", "still"), [("mp4", False), ("mkv", False), ("mp4", True)])
+def test_a_loop_of_packets_is_found_behind_the_frames_that_are_decoded(
+    suffix: str, still: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second of an encoded video copied to behind it, where something moves and where nothing does."""
+    monkeypatch.setattr(video_frames, "FRAMES", 20)
+    options = {"g": "25", "sc_threshold": "0", "bf": "0"}
+    source = write_video(
+        tmp_path / f"a.{suffix}", 100, paint=(lambda _: moving(0)) if still else moving, options=options
+    )
+    path = tmp_path / f"b.{suffix}"
+    with av.open(str(source)) as given, av.open(str(path), "w") as out:
+        stream = out.add_stream_from_template(given.streams.video[0])
+        packets = [packet for packet in given.demux(video=0) if packet.size]
+        step, time_base = packets[1].pts - packets[0].pts, packets[0].time_base
+        for i, data in enumerate([bytes(packet) for packet in [*packets, *packets[25:50]]]):
+            packet = av.Packet(data)
+            packet.stream, packet.time_base, packet.is_keyframe = stream, time_base, i % 25 == 0
+            packet.pts = packet.dts = i * step
+            out.mux(packet)
+    findings = claims(container.read(str(path), suffix))
+    twice = [f for f in findings if "comes twice" in f.claim.claim]
+    assert [f.severity for f in twice] == ([] if still else ["suspect"])
+    if twice:
+        assert "25 moving frames" in twice[0].claim.explanation
+        first, second, _ = twice[0].facts[0].value
+        assert (first, second) == pytest.approx((1.0, 4.0), abs=0.15)
+    assert pick(findings, "Frames were compared in the first").claim.value == ("20 of 125 frames",)
+    assert not [f for f in claims(container.read(str(source), suffix)) if "comes twice" in f.claim.claim]
