@@ -1,5 +1,4 @@
-"""Claims about recordings: joins, former codecs, silence that no microphone makes, jumps and changes of the noise
-floor.
+"""Claims about recordings: former codecs, silence that no microphone makes, jumps and changes of the noise floor.
 
 What the decoded sound shows is told as benign, with two exceptions: digital silence inside a recording that was never
 encoded with loss, and frames of an earlier AAC encoder that do not lie on one grid. Their false alarms on one-piece
@@ -14,7 +13,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from forensix.forensics.findings import Finding, finding
-from forensix.forensics.rules import video_container
+from forensix.forensics.rules import audio_joins, video_container
 from forensix.metadata.av.aac_grid import FRAME, PEAK
 from forensix.metadata.av.audio_signal import LOSSLESS
 from forensix.metadata.facts import Facts
@@ -27,137 +26,14 @@ COARSE = 256
 EDGE_S = 0.5
 FLOOR_DB = 25.0
 CUTOFF_SHARE = 0.92
+TELEPHONE_HZ = 4000
 SAID = 4
 """Places that a sentence names; the claim's values and the time line have them all."""
 
 
 def rules(facts: Facts) -> list[Finding]:
     """Return what follows from the facts of a recording."""
-    return [
-        *video_container.rules(facts),
-        *_joins(facts),
-        *_torn(facts),
-        *_cut_off(facts),
-        *_stated(facts),
-        *signal(facts),
-    ]
-
-
-def _joins(facts: Facts) -> Iterator[Finding]:
-    joins = list(facts.all("mpeg.join"))
-    if joins:
-        yield finding(
-            "suspect",
-            f"The recording was put together from {len(joins) + 1} files",
-            f"{len(joins)} {'frame inside begins' if len(joins) == 1 else 'frames inside begin'} another encoding (an "
-            f"encoder's first frame, or another rate or number of channels), the first at byte {joins[0].offset}. "
-            "Podcasts with inserted advertising and recorded web radio are joined so as well as cut recordings.",
-            "encoding",
-            "editing",
-            facts=joins,
-            values=[f"byte {f.offset}" for f in joins],
-            flags=("FILE_EDITED",),
-        )
-    chained = list(facts.all("ogg.chained"))
-    if chained:
-        yield finding(
-            "suspect",
-            f"The recording was put together from {len(chained) + 1} streams",
-            f"A stream begins where another ended, the first at byte {chained[0].offset}. Web radio does this as well.",
-            "encoding",
-            "editing",
-            facts=chained,
-            values=[f"byte {f.offset}" for f in chained],
-            flags=("FILE_EDITED",),
-        )
-    again = list(facts.all("riff.data_again"))
-    if again:
-        yield finding(
-            "suspect",
-            f"The file holds {len(again) + 1} pieces of sound",
-            f"A recording has one chunk of samples; a further one begins at byte {again[0].offset}. FFmpeg, on which "
-            "many players are built, stops before it. Appending a file to another leaves this, and so does hiding "
-            "sound behind what is heard.",
-            "structure",
-            "integrity",
-            facts=again,
-            values=[f"{f.value} bytes at byte {f.offset}" for f in again],
-            flags=("FILE_EDITED",),
-        )
-
-
-def _torn(facts: Facts) -> Iterator[Finding]:
-    joins = {f.offset for f in facts.all("mpeg.join")}
-    torn = [f for f in facts.all("mpeg.torn") if f.offset not in joins]
-    if torn:
-        yield finding(
-            "suspect",
-            f"The recording was cut or joined at {len(torn)} {'place' if len(torn) == 1 else 'places'}",
-            f"The sound of a frame begins within that of the frame before, first at byte {torn[0].offset}: the two "
-            "were not encoded one after the other. Frames were taken out or put in without encoding anew; a "
-            "recorder of web radio that lost a part of it leaves this too.",
-            "encoding",
-            "editing",
-            facts=torn,
-            values=[f"byte {f.offset}" for f in torn],
-            flags=("FILE_EDITED",),
-        )
-
-
-def _cut_off(facts: Facts) -> Iterator[Finding]:
-    """Tell a beginning and an end that lie inside a frame, as encoders never write them."""
-    rest = next((f for f in facts.items if f.key in ("mpeg.begins_inside", "adts.begins_inside")), None)
-    back = facts.fact("mpeg.refers_back")
-    begins = [f for f in (rest, back) if f is not None]
-    if begins:
-        shown = f"{rest.value} bytes before the first whole frame are the rest of one" if rest else ""
-        needed = (
-            f"the sound of the first frame begins {back.value} bytes before it, which are not there" if back else ""
-        )
-        yield finding(
-            "benign",
-            "The beginning of the recording is cut off",
-            f"{' and '.join(part for part in (shown, needed) if part).capitalize()}. An encoder begins with a whole "
-            "frame. Recorded web radio begins so, and so does a part that was taken out of a longer recording without "
-            "encoding it anew.",
-            "encoding",
-            "editing",
-            facts=begins,
-            values=[f"{f.value} bytes" for f in begins],
-        )
-    ends = next((f for f in facts.items if f.key in ("mpeg.ends_inside", "adts.ends_inside")), None)
-    if ends:
-        lacking = (
-            f"The last frame lacks {ends.value} bytes" if ends.value else "The last frame breaks off in its header"
-        )
-        yield finding(
-            "benign",
-            "The end of the recording is cut off",
-            f"{lacking}. Recorded web radio and transfers that broke off end so; so does what was cut by its bytes.",
-            "encoding",
-            "editing",
-            facts=[ends],
-            values=[f"byte {ends.offset}"],
-        )
-
-
-def _stated(facts: Facts) -> Iterator[Finding]:
-    stated, there = facts.fact("mpeg.stated_frames"), facts.fact("mpeg.frames")
-    # The frame that states the number is not counted in it.
-    less = bool(stated and there and there.value < stated.value)
-    if stated and there and stated.value and (less or there.value - stated.value > max(2, 0.01 * there.value)):
-        yield finding(
-            "suspect",
-            "The recording is shorter than its header says" if less else "The recording is longer than its header says",
-            f"The first frame states {stated.value} frames, the file holds {there.value}: frames were "
-            f"{'cut off or taken out' if less else 'added'} after it was encoded. "
-            + ("A transfer that broke off does this too." if less else "Joining whole files does this too."),
-            "encoding",
-            "editing",
-            facts=[stated, there],
-            values=[f"{stated.value} stated", f"{there.value} there"],
-            flags=("FILE_EDITED",),
-        )
+    return [*video_container.rules(facts), *audio_joins.rules(facts), *signal(facts)]
 
 
 def signal(facts: Facts) -> Iterator[Finding]:
@@ -190,7 +66,8 @@ def signal(facts: Facts) -> Iterator[Finding]:
             f". Its loudest sample is {facts.get('signal.levels')} of its finest steps: sound in so few steps, as with "
             "8 bits or where it is very quiet, holds no faint background."
             if coarse
-            else ", which no microphone records. Noise gates, muting, synthesis and inserted silence do."
+            else ", which no microphone records. Noise gates, muting, synthesis and inserted silence do; so "
+            "do recorders of what a computer plays."
         )
         yield finding(
             "suspect" if clean else "benign",
@@ -249,7 +126,8 @@ def _cutoff(facts: Facts, rate: int) -> Iterator[Finding]:
             "The format is lossless, so the sound was probably resampled, or decoded from MP3 or AAC."
             if _lossless(facts)
             else "Lossy encoders cut off the highest frequencies."
-        ),
+        )
+        + (" So it is where it came over a telephone line." if cutoff.value <= TELEPHONE_HZ else ""),
         "encoding",
         "integrity",
         facts=[cutoff],

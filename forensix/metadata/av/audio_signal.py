@@ -20,7 +20,9 @@ from forensix.metadata.av.decoding import Damage, frames, strict
 from forensix.metadata.av.id3 import BEHIND
 from forensix.metadata.av.streams import DEMUXERS
 
-LOSSLESS = ("pcm", "flac", "alac", "als", "wavpack")
+LOSSLESS = ("pcm_s", "pcm_u", "pcm_f", "flac", "alac", "als", "wavpack")
+"""How the names of their codecs begin; the companded samples of telephony (A-law, mu-law) are not among them."""
+
 BLOCK_S = 300
 LONGEST = 30 * 60 * 48_000
 """Samples that are measured at most: of the longest video that is taken, at its usual rate."""

@@ -78,6 +78,8 @@ def test_weaker_silences_and_steps_are_not_marked() -> None:
         ("pcm_s16le", 17.0, "suspect", "The format is lossless"),
         ("pcm_s16le", 18.0, "benign", "The format is lossless"),
         ("mp3", 17.0, "benign", "Lossy encoders cut off"),
+        ("pcm_mulaw", 17.0, "benign", "Lossy encoders cut off"),
+        ("pcm_f32le", 17.0, "suspect", "The format is lossless"),
     ],
 )
 def test_silence_that_a_codec_or_a_gate_makes_is_not_suspected(
@@ -208,6 +210,17 @@ def test_former_codec_in_a_lossless_file(tmp_path: Path) -> None:
     path = wav(tmp_path / "a.wav", np.fft.irfft(spectrum), rate)
     claim = pick(claims(container.read(str(path), "wav")), "The sound holds nothing above")
     assert claim.severity == "benign" and "decoded from MP3 or AAC" in claim.claim.explanation
+
+
+@pytest.mark.parametrize(("hz", "told"), [(3400, True), (15000, False)])
+def test_the_band_of_a_telephone_is_told(hz: int, told: bool) -> None:
+    items = facts(
+        ("stream.audio", {"codec": "pcm_s16le"}),
+        ("signal.seconds", 60.0),
+        ("signal.rate_hz", 8000 if told else 44100),
+        ("signal.cutoff_hz", hz),
+    )
+    assert ("telephone line" in pick(claims(items), "The sound holds nothing above").claim.explanation) is told
 
 
 def test_wrong_sizes_are_malformed(tmp_path: Path) -> None:
