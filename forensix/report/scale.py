@@ -92,7 +92,7 @@ def scale_of(
     real, fake = ends
     bands: tuple[Band, ...] = (Band(0.0, 1.0, "none", ""),)
     if bounds is not None and bounds[0] == bounds[1]:  # there is nothing between them
-        bounds, threshold = None, bounds[1]
+        threshold, bounds = bounds[1], None
     if bounds is not None:
         low, high = bounds
         bands = (
