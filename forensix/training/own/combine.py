@@ -63,7 +63,7 @@ def combine(
     Raises
     ------
     UsageError
-        Members are fewer than two, twice the same, or of another task; or what `train` refuses. Nothing is written
+        Members are fewer than two, twice the same, or of another task; or what `train` refuses. No model is written
         then.
     ModelError
         A member cannot be used.
@@ -74,6 +74,8 @@ def combine(
     >>> card = forensix.combine(["forensix-spoof", "./mine"], "clips", "voice_analysis", "both")  # doctest: +SKIP
     """
     slot = slot_of(task)
+    if isinstance(members, str | os.PathLike):
+        raise UsageError(f"an ensemble has two or more members: write [{os.fspath(members)!r}, ...]")
     if rule not in RULES:
         raise UsageError(f"rule is one of {', '.join(RULES)}, not {rule!r}")
     folder = Path(out)

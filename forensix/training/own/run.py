@@ -132,7 +132,7 @@ def train(
     ------
     UsageError
         The manifest lacks a class or groups, ``out`` is a file, may not be written or holds a model, the device is not
-        there, or the network learnt nothing that holds on held-out groups. Nothing is written then.
+        there, or the network learnt nothing that holds on held-out groups. No model is written then.
     ModelError
         The base cannot be used.
     OSError

@@ -109,6 +109,7 @@ def test_an_ensemble_is_a_folder_that_holds_its_own_members(
     ("members", "options", "sentence"),
     [
         (["forensix-image"], {}, "two or more different members, not forensix-image"),
+        ("forensix-image", {}, r"two or more members: write \['forensix-image', \.\.\.\]"),
         (["forensix-image"] * 2, {}, "two or more different members"),
         (["forensix-image", "forensix-spoof"], {}, "forensix-spoof is a spoof, not a image_detector"),
         (["forensix-image", "forensix-spoof"], {"rule": "vote"}, "rule is one of mean, linear, not 'vote'"),
