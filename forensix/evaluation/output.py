@@ -12,6 +12,7 @@ import pandas as pd
 
 from forensix.errors import UsageError
 from forensix.evaluation.store import Store
+from forensix.folders import check_folder
 from forensix.importers.tables import need_pyarrow
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Output:
     """
 
     def __init__(self, folder: str | os.PathLike[str], info: Mapping[str, Any]) -> None:
-        self.folder = Path(folder)
+        self.folder = check_folder(folder)
         need_pyarrow()
         _check_same(self.folder, info)
         self.store = Store(self.folder / PARTIAL)
@@ -56,7 +57,7 @@ class Output:
 def write(evaluation: "Evaluation", folder: str | os.PathLike[str]) -> Path:
     """Write an evaluation into a folder; ``result.json`` comes last, so that it stands for the whole."""
     need_pyarrow()
-    folder = Path(folder)
+    folder = check_folder(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, table in ((SCORES, evaluation.scores), (FRAMES, evaluation.frames)):

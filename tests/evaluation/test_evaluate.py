@@ -375,3 +375,14 @@ def test_columns_that_parquet_does_not_hold_are_no_loss(
     assert list(evaluation.scores["generator"].dropna().unique()) == kept
     assert list(Evaluation.load(tmp_path / "output").scores["generator"].dropna().unique()) == kept
     evaluation.by("generator", n_bootstrap=0)
+
+
+def test_an_output_that_is_no_folder_is_refused_before_a_file_is_scored(few: Manifest, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("mine")
+    evaluation = evaluate(few, TASK, component=Grey(), cache=False)
+    for place, why in (("taken", "taken is a file: name a folder"), ("taken/in", "taken is a file, and .*taken/in")):
+        with pytest.raises(UsageError, match=why):
+            evaluate(few, TASK, component=Deadly(), cache=False, output=tmp_path / place)
+        with pytest.raises(UsageError, match=why):
+            evaluation.save(tmp_path / place)
+    assert (tmp_path / "taken").read_text() == "mine"
