@@ -98,7 +98,9 @@ def doubt(face: FaceTrack, pooling: Pooling, *, is_video: bool) -> str:
         return f"it is {smallest:.0f} px wide, and {pooling.min_face_px:.0f} are needed"
     seen_s = float(face.frame_ms[-1] - face.frame_ms[0]) / 1000
     if is_video and seen_s < pooling.min_seen_s:
-        return f"it is seen for {seen_s:.1f} s, and {pooling.min_seen_s:.1f} are needed"
+        needed = f"{pooling.min_seen_s:.1f}"
+        seen = f"for {seen_s:.1f} s, and {needed}" if seen_s >= 0.05 else f"at one moment only, and {needed} s"
+        return f"it is seen {seen} are needed"
     if float(np.median([detail(crop) for crop in face.crops])) < pooling.min_detail:
         return f"it is {smallest:.0f} px wide but blurred: it holds no more detail than a far smaller one"
     return ""

@@ -69,6 +69,7 @@ def test_one_swapped_face_among_three_still_shows_and_split_tracks_cost_nothing(
     [
         ({"side_px": 31.0}, "it is 31 px wide, and 48 are needed"),
         ({"seen_ms": 200.0}, "it is seen for 0.2 s, and 0.4 are needed"),
+        ({"seen_ms": 0.0}, "it is seen at one moment only, and 0.4 s are needed"),
         ({}, ""),
     ],
 )
