@@ -151,6 +151,20 @@ def _encoders(facts: Facts, *, is_named: bool) -> Iterator[Finding]:
             values=[str(f.value)[:300] for f in video],
             flags=("FILE_EDITED",),
         )
+    starts = facts.fact("stream.encoder_starts")
+    n_streams = len(list(facts.all("stream.video")))
+    if starts and len(starts.value) > max(1, n_streams) and len(settings) < 2 and not facts.fact("container.again"):
+        yield finding(
+            "benign",
+            f"The encoder began {len(starts.value)} times",
+            f"{place(starts)}: the text that it leaves where it begins stands at {len(starts.value)} places. Parts "
+            "were encoded one by one with the same settings and joined, as is done by editing programs, and by "
+            "services that encode in pieces.",
+            "encoding",
+            "editing",
+            facts=[starts],
+            values=[f"byte {at}" for at in starts.value],
+        )
     other = [f for f in encoders if f not in video and not re.match(r"Lavf", str(f.value))]
     if other:
         names = list(dict.fromkeys(str(f.value)[:80] for f in other))

@@ -3,8 +3,9 @@
     container.format container.brand container.brands container.boxes   what kind of file, and the order of its parts
     container.movie.* container.track.N.* container.media.N.*           dates, lengths, codecs, edit lists
     container.tag.* container.muxing_app container.writing_app          what its writer says
-    id3.* id3v1.* ape.* vorbis.* mpeg.* flac.* riff.* container.bext.*  recordings
-    stream.encoder stream.video stream.audio stream.cover               inside the streams
+    container.again container.after_end                                 another file of the format inside, other bytes
+    id3.* id3v1.* ape.* vorbis.* mpeg.* adts.* flac.* riff.* ogg.* container.bext.*  recordings
+    stream.encoder stream.encoder_starts stream.video stream.audio stream.cover  inside the streams
     signal.*                                                            what the decoded sound shows (`audio_signal`)
     frames.*                                                            what the decoded frames show (`video_frames`)
     device.* gps.* xmp.* c2pa.*                                         as in every medium

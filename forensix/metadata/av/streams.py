@@ -28,7 +28,11 @@ MARKS = (
     ("HandBrake", re.compile(rb"HandBrake \d+\.\d+[\x20-\x7e]{0,40}")),
     ("GoPro", re.compile(rb"GoPro (?:AVC|H265|AAC|MET|TCD)[\x20-\x7e]{0,20}")),
 )
+BEGINS = "x264"
+"""An encoder that leaves its text where it begins and nowhere else."""
+
 MAX_LISTED = 8
+MAX_STARTS = 50
 ANEW_S = 1.0
 """Time stamps that fall back by more begin anew."""
 
@@ -50,16 +54,26 @@ DEMUXERS = {
 
 
 def marks(data: Any, facts: FactCollector) -> None:
-    """Find the names that encoders leave inside the stream (``stream.encoder``), each once with its settings."""
+    """Find the names that encoders leave inside the stream (``stream.encoder``), each once with its settings.
+
+    Where one that leaves its text where it begins did so more than once, ``stream.encoder_starts`` has the places.
+    """
     for name, pattern in MARKS:
         places: dict[str, int] = {}
+        starts: list[int] = []
         for counted, match in enumerate(pattern.finditer(data)):
             encoder = text(match.group())
+            if name == BEGINS and len(starts) <= MAX_STARTS:
+                starts.append(match.start())
             # Padding cuts the name off where it ends: LAME3.10 is LAME3.100.
             if not any(other.startswith(encoder) for other in places):
                 places[encoder] = match.start()
             if len(places) > MAX_LISTED or counted > 2000:
                 break
+        if len(starts) > 1:
+            facts.fact(
+                "stream.encoder_starts", starts[:MAX_STARTS], f"encoder's text in the stream ({name})", starts[1]
+            )
         for encoder, at in places.items():
             facts.fact("stream.encoder", encoder, f"encoder's text in the stream ({name})", at)
 

@@ -393,3 +393,24 @@ def test_a_loop_of_packets_is_found_behind_the_frames_that_are_decoded(
         assert (first, second) == pytest.approx((1.0, 4.0), abs=0.15)
     assert pick(findings, "Frames were compared in the first").claim.value == ("20 of 125 frames",)
     assert not [f for f in claims(container.read(str(source), suffix)) if "comes twice" in f.claim.claim]
+
+
+def test_an_encoder_that_began_twice_with_the_same_settings(tmp_path: Path) -> None:
+    parts = [write_video(tmp_path / f"{n}.mp4", 30, paint=lambda i, n=n: moving(i + n)) for n in (0, 500)]
+    path = tmp_path / "c.mp4"
+    with av.open(str(parts[0])) as given, av.open(str(path), "w") as out:
+        stream = out.add_stream_from_template(given.streams.video[0])
+        for n, part in enumerate(parts):
+            with av.open(str(part)) as source:
+                for packet in source.demux(video=0):
+                    if packet.dts is not None:
+                        packet.pts, packet.dts = (
+                            at + round(n * 1.2 / packet.time_base) for at in (packet.pts, packet.dts)
+                        )
+                        packet.stream = stream
+                        out.mux(packet)
+    findings = claims(container.read(str(path), "mp4"))
+    told = pick(findings, "The encoder began 2 times")
+    assert told.severity == "benign" and len(told.claim.value) == 2
+    assert [f.claim.claim for f in findings if f.severity != "benign"] == []
+    assert not [f for f in claims(container.read(str(parts[0]), "mp4")) if "began" in f.claim.claim]
