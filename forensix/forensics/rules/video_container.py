@@ -230,8 +230,9 @@ def _again(facts: Facts) -> Iterator[Finding]:
         yield finding(
             "suspect",
             f"The recording was put together from {len(again) + 1} files",
-            f"Another file of the format begins inside, the first at byte {again[0].offset}. Copying files one behind "
-            "the other leaves this, as programs do that record or download in pieces. Many players show the first.",
+            f"Another file of the format begins inside, the first at byte {again[0].offset}. Copying files one "
+            "behind the other leaves this, as programs do that record or download in pieces. Many players show "
+            "the first alone.",
             "encoding",
             "editing",
             facts=again,

@@ -24,7 +24,8 @@ LOSSLESS = ("pcm_s", "pcm_u", "pcm_f", "flac", "alac", "als", "wavpack")
 """How the names of their codecs begin; the companded samples of telephony (A-law, mu-law) are not among them."""
 
 BLOCK_S = 300
-LONGEST = 30 * 60 * 48_000
+USUAL_HZ = 48_000
+LONGEST = 30 * 60 * USUAL_HZ
 """Samples that are measured at most: of the longest video that is taken, at its usual rate."""
 
 WINDOW = 4096
@@ -105,7 +106,7 @@ def decoded(path: str, demuxer: str, damage: Damage, sound: Sound) -> Iterator[n
             stream = streams[0]
             strict(stream)
             damage.begins_s = begins_s(opened)
-            most_s = opened.duration / av.time_base if opened.duration else LONGEST / 48_000
+            most_s = opened.duration / av.time_base if opened.duration else LONGEST / USUAL_HZ
             pauses = Pauses(stream, late_s(opened, stream), most_s + 1)
             for frame in packed(f for packet in opened.demux(stream) for f in frames(packet, damage)):
                 if sound.rate and frame.sample_rate != sound.rate:
@@ -126,13 +127,13 @@ def decoded(path: str, demuxer: str, damage: Damage, sound: Sound) -> Iterator[n
 
 
 def blocks(pieces: Iterable[np.ndarray], sound: Sound) -> Iterator[np.ndarray]:
-    """Yield pieces put together to ``BLOCK_S`` each, the last as long as it is."""
+    """Yield pieces put together to ``BLOCK_S`` each, less of unusual rates, the last as long as it is."""
     parts: list[np.ndarray] = []
     n = 0
     for piece in pieces:
         parts.append(piece)
         n += len(piece)
-        if n >= BLOCK_S * sound.rate:
+        if n >= BLOCK_S * min(sound.rate, USUAL_HZ):
             yield np.concatenate(parts)
             parts, n = [], 0
     if n:
@@ -292,11 +293,8 @@ def _floor_steps(samples: np.ndarray, rate: int) -> list[list[float]]:
         return []
     blocks = samples[: n * size].reshape(n, size).astype(np.float64)
     level = 10 * np.log10((blocks**2).mean(axis=1) + 1e-12)
-    steps = []
-    for i in range(side, n - side):
-        before, after = level[i - side : i], level[i : i + side]
-        steps.append(float(np.percentile(after, 10) - np.percentile(before, 10)))
-    change = np.array(steps)
+    floors = np.percentile(np.lib.stride_tricks.sliding_window_view(level, side), 10, axis=1)
+    change = floors[side : n - side] - floors[: n - 2 * side]
     out: list[list[float]] = []
     while len(out) < STEPS and len(change):
         best = int(np.argmax(np.abs(change)))
