@@ -15,7 +15,7 @@ from itertools import pairwise
 from forensix.forensics.findings import Finding, finding
 from forensix.forensics.rules import audio_joins, video_container
 from forensix.metadata.av.aac_grid import FRAME, PEAK
-from forensix.metadata.av.audio_signal import LOSSLESS
+from forensix.metadata.av.audio_signal import LOSSLESS, SECONDS
 from forensix.metadata.facts import Facts
 
 JUMP_RATIO = 40.0
@@ -57,6 +57,22 @@ def signal(facts: Facts) -> Iterator[Finding]:
         if silences
         else []
     )
+    if silences and any(s[1] >= 0.999 * seconds for s in silences.value):
+        # What comes after the part that is decoded is not known.
+        whole = seconds < 0.999 * SECONDS
+        silent = "sound is digital silence throughout" if whole else f"first {seconds:g} s of sound are digital silence"
+        yield finding(
+            "benign",
+            f"The {silent}",
+            f"In the {seconds:g} s that were decoded not one sample differs from the next. Muted microphones, exports "
+            "of an empty track and recordings whose sound was wiped are like this.",
+            "encoding",
+            "integrity",
+            facts=[silences],
+            values=[f"{seconds:g} s"],
+            remark=f"the {silent}",
+        )
+        return
     # A codec with loss makes exact zeros of what is nearly silent; a recording that is mostly silent was gated.
     coarse = 0 < int(facts.get("signal.levels") or 0) <= COARSE
     clean = _lossless(facts) and not coarse and float(facts.get("signal.silent_s") or 0) < 0.3 * seconds

@@ -7,6 +7,7 @@ import av
 import numpy as np
 import pytest
 
+import forensix
 from forensix.forensics import claims, result
 from forensix.media import open_media
 from forensix.metadata.av import audio_signal
@@ -46,6 +47,20 @@ def test_the_places_counted_are_the_places_marked(tmp_path: Path) -> None:
     with open_media(path) as media:
         (timeline,) = [item for item in moments(media, [findings]) if isinstance(item, Timeline)]
     assert [span.start_s for span in timeline.spans] == pytest.approx([2.5], abs=0.01)
+
+
+def test_a_recording_without_any_sound_says_so_on_top(tmp_path: Path) -> None:
+    path = wav(tmp_path / "a.wav", np.zeros(3 * 16000))
+    silent = pick(claims(container.read(str(path), "wav")), "digital silence throughout")
+    assert silent.severity == "benign" and "the 3 s that were decoded" in silent.claim.explanation
+    report = forensix.analyze(path, ["forensic_analysis"])
+    assert report.headline == "The sound is digital silence throughout; nothing in the file points to a fake."
+    nearly = np.zeros(3 * 16000)
+    nearly[16000:16400] = 0.1
+    findings = claims(container.read(str(wav(tmp_path / "b.wav", nearly)), "wav"))
+    assert not [f for f in findings if "throughout" in f.claim.claim]
+    long = facts(("signal.seconds", 300.0), ("signal.rate_hz", 16000), ("signal.silences", [[0.0, 300.0]]))
+    assert pick(claims(long), "The first 300 s of sound are digital silence").severity == "benign"
 
 
 @pytest.mark.parametrize("n", [1, 4, 5, 6, 12])
