@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from forensix.forensics.findings import joined
 from forensix.media import Media
 from forensix.schema import Segment as WireSegment
 from forensix.schema import Speaker, VoiceResult
@@ -248,8 +249,8 @@ def _summary(voices: Sequence[Voice], spoof: Any, segments: Sequence[Segment], d
     fake = [voice.turns.speaker for voice in voices if class_of(voice.score, spoof) == "fake"]
     fake = [name for name in fake if name not in unsure]
     if fake:
-        return f"In {extent}, {' and '.join(fake)} sound{'s' if len(fake) == 1 else ''} synthetic."
+        return f"In {extent}, {joined(fake)} sound{'s' if len(fake) == 1 else ''} synthetic."
     if unsure:
         verb = "sounds" if len(unsure) == 1 else "sound"
-        return f"In {extent}, whether {' and '.join(unsure)} {verb} synthetic cannot be told."
+        return f"In {extent}, whether {joined(unsure)} {verb} synthetic cannot be told."
     return f"In {extent}, no voice sounds synthetic."

@@ -209,6 +209,13 @@ def test_the_sentence_for_the_file_counts_its_voices(
     assert heard(minute, *speakers, spoof=spoof).headline == sentence
 
 
+def test_several_voices_are_named_as_a_list(minute: Path) -> None:
+    spoof = Opinion(0.5)
+    spoof.card = SimpleNamespace(name="level", sha256="0", threshold=0.99, inconclusive=(0.01, 0.99))
+    summary = heard(minute, (0,), (1,), (3, 4), spoof=spoof).outcomes[TASK].summary
+    assert "whether speaker_1, speaker_2 and speaker_3 sound synthetic cannot be told" in summary
+
+
 class Briefly:
     """Hears speech once, for 0.8 s."""
 
