@@ -282,7 +282,8 @@ class Explorer:
         return self._widget
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        return self.widget._repr_mimebundle_(**options)
+        # Where no widget is drawn, as on a page of a repository, the text stands: the widget's own is its style sheet.
+        return {**self.widget._repr_mimebundle_(**options), "text/plain": repr(self)}
 
     def __repr__(self) -> str:
         if self.evaluation is not None:

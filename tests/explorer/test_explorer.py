@@ -282,5 +282,7 @@ def test_only_so_many_files_are_listed(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_the_notebook_gets_a_widget(media: Path) -> None:
-    bundle = forensix.explore(media)._repr_mimebundle_()
+    explorer = forensix.explore(media)
+    bundle = explorer._repr_mimebundle_()
+    assert bundle["text/plain"] == repr(explorer), "the widget's own text is its style sheet"
     assert "application/vnd.jupyter.widget-view+json" in bundle
