@@ -23,6 +23,7 @@ XMP = (
 
 CHANGED = ("exif.ModifyDate", "xmp.xmp.ModifyDate")
 DAY_S = 86_400.0
+YEAR_S = 365 * DAY_S
 BEFORE_S = 2 * DAY_S
 """How long before it was made a picture may have been changed by the clocks of two devices in two places."""
 
@@ -41,8 +42,19 @@ def mismatch(facts: Facts, *, second_sign: bool) -> list[Finding]:
     """
     moments = [_moment(facts, key, offset) for key, offset in EXIF]
     differences = [*_within(moments), *_against_xmp(facts, moments), *_against_gps(facts, moments)]
-    is_suspect = second_sign and any(d.second.name not in CHANGED for d in differences)
-    return [_mismatch(differences, is_suspect)] if differences else []
+    scanned = [d for d in differences if _is_scan(facts, d)]
+    is_suspect = second_sign and any(d.second.name not in CHANGED and d not in scanned for d in differences)
+    return [_mismatch(differences, is_suspect, is_scan=bool(scanned))] if differences else []
+
+
+def _is_scan(facts: Facts, difference: Difference) -> bool:
+    """Tell whether two dates can be those of a scan: EXIF keeps when a picture was taken and when it was digitised.
+
+    Digital cameras, which write both at once, leave a maker's note beside them. What is scanned is mostly years old.
+    """
+    names = (difference.first.name, difference.second.name)
+    is_later = names == ("exif.DateTimeOriginal", "exif.CreateDate") and difference.seconds > YEAR_S
+    return is_later and facts.fact("exif.MakerNote") is None
 
 
 def is_changed_later(claim: Finding) -> bool:
@@ -211,7 +223,7 @@ def _against_gps(facts: Facts, moments: list[Moment | None]) -> list[Difference]
     return [difference] if difference is not None else []
 
 
-def _mismatch(differences: list[Difference], is_suspect: bool) -> Finding:
+def _mismatch(differences: list[Difference], is_suspect: bool, *, is_scan: bool) -> Finding:
     words = "; ".join(
         f"{place(d.second.fact)} says {d.second.text}, {dates.span(d.seconds)} "
         f"{'later' if d.seconds > 0 else 'earlier'} than {place(d.first.fact)} ({d.first.text})"
@@ -223,6 +235,9 @@ def _mismatch(differences: list[Difference], is_suspect: bool) -> Finding:
         if is_suspect
         else "Rotating, copying and captioning leave this as well as any change of the content."
         if is_later
+        else "A scan of an older picture has two such dates: when it was taken and when it was digitised. A date that "
+        "was written in looks the same."
+        if is_scan
         else "Rotating, copying, captioning or a clock that was set explain it as well."
     )
     moments = [m.fact for d in differences for m in (d.first, d.second)]

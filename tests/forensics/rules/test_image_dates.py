@@ -20,6 +20,20 @@ def test_a_date_mismatch_needs_a_second_sign(tmp_path: Path) -> None:
     assert named(edited, "Dates in the file do not agree").severity == "suspect"
 
 
+@pytest.mark.parametrize(("note", "severity"), [(False, "benign"), (True, "suspect")])
+def test_a_scan_of_an_old_print_that_an_editor_saved_is_not_suspected_for_its_two_dates(
+    note: bool, severity: str, tmp_path: Path
+) -> None:
+    two = [(0x9003, make.ASCII, "1968:07:14 00:00:00"), (0x9004, make.ASCII, "2024:03:02 03:04:05")]
+    if note:
+        two.append((0x927C, make.UNDEFINED, b"a camera's own note"))
+    dated = named(
+        judge(with_tags((0x0131, make.ASCII, "GIMP 2.10"), exif=two), tmp_path), "Dates in the file do not agree"
+    )
+    assert dated.severity == severity
+    assert ("A scan of an older picture has two such dates" in dated.claim.explanation) is not note
+
+
 @pytest.mark.parametrize(
     ("changed", "severity"),
     [
