@@ -5,6 +5,7 @@ References
 ISO 32000-2:2020, 12.5.5 (how the appearance of an annotation is put into its rectangle).
 """
 
+import math
 from collections.abc import Iterator
 
 import pikepdf
@@ -24,15 +25,15 @@ HIDDEN_FLAGS = 1 << 1 | 1 << 5
 def shown(
     page: pikepdf.Page, layers: Layers, most: int = ANNOTATIONS, flags: int = HIDDEN_FLAGS
 ) -> Iterator[tuple[str, pikepdf.Dictionary, Box]]:
-    """Yield kind, entries and place of the first annotations of a page, without those that are hidden.
+    """Yield kind, entries and place, in points, of the first annotations of a page, without those that are hidden.
 
     ``flags`` are the bits of ``/F`` that hide one.
     """
-    annotations = page.obj.get("/Annots")
+    annotations, unit = page.obj.get("/Annots"), unit_pt(page)
     for item in list(annotations)[:most] if isinstance(annotations, pikepdf.Array) else ():
         if not isinstance(item, pikepdf.Dictionary) or "/Rect" not in item or layers.hidden(item.get("/OC")):
             continue
-        box = upright([float(v) for v in item.Rect])
+        box = upright([unit * float(v) for v in item.Rect])
         if not int(item.get("/F", 0)) & flags and is_finite(box):
             yield str(item.get("/Subtype", "")), item, box
 
@@ -66,6 +67,12 @@ def look(item: pikepdf.Dictionary) -> pikepdf.Stream | None:
     if isinstance(stream, pikepdf.Dictionary) and not isinstance(stream, pikepdf.Stream):
         stream = stream.get(str(item.get("/AS", "/Off")))
     return stream if isinstance(stream, pikepdf.Stream) and "/BBox" in stream else None
+
+
+def unit_pt(page: pikepdf.Page) -> float:
+    """Return how many points a unit of a page's coordinates is."""
+    unit = float(page.obj.get("/UserUnit", 1))
+    return unit if math.isfinite(unit) and unit > 0 else 1.0
 
 
 def upright(corners: list[float]) -> Box:

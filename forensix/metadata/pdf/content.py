@@ -5,7 +5,8 @@ writes on top; the old text stays underneath. A form field does the same. Letter
 font states. What shadings, paths of other shapes and strips narrower than 4 pt cover is not seen.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
 
@@ -13,7 +14,7 @@ import pikepdf
 
 from forensix.metadata.facts import Fact, Problem
 from forensix.metadata.pdf import fields, layers, lines, words
-from forensix.metadata.pdf.annotations import NOTES, look, looks, shown, upright
+from forensix.metadata.pdf.annotations import NOTES, look, looks, shown, unit_pt, upright
 from forensix.metadata.pdf.drawing import FAULTS, draw
 from forensix.metadata.pdf.geometry import BROAD_PT, Box, area_of, common
 from forensix.metadata.pdf.layers import Layers
@@ -70,10 +71,10 @@ def _page(
     pdf: pikepdf.Pdf, page: pikepdf.Page, number: int, budget: Budget, *, anew: bool
 ) -> tuple[list[Fact], bool, bool, bool]:
     """Return the facts of a page, whether it is a scan, whether it shows text, and whether something was left out."""
-    box = upright([float(v) for v in page.mediabox])
+    unit = unit_pt(page)
+    box = upright([unit * float(v) for v in page.mediabox])
     area = area_of(box)
-    crop = common(box, upright([float(v) for v in page.cropbox]))
-    unit_pt = max(1.0, float(page.obj.get("/UserUnit", 1)))
+    crop = common(box, upright([unit * float(v) for v in page.cropbox]))
     widgets = list(looks(page, budget.layers, ("/Widget",)))
     notes = [(form, matrix) for _, form, matrix in looks(page, budget.layers, NOTES)]
     drawing, is_cut = draw(pdf, page, budget, [(form, matrix) for _, form, matrix in widgets], notes)
@@ -85,7 +86,7 @@ def _page(
     places = {
         "pdf.covered_text": chain(_covered(drawing.marks, letters, area), _below_fields(drawing, letters, area)),
         "pdf.covered_picture": _laid_over(drawing.marks, letters, area),
-        "pdf.unseen_text": words.unseen(drawing, crop, unit_pt),
+        "pdf.unseen_text": words.unseen(drawing, crop),
         "pdf.replaced_text": words.replaced(drawing, letters, crop),
         "pdf.uneven_amount": lines.uneven(drawing),
     }
@@ -102,6 +103,12 @@ def _page(
         for box in redactions
         if (text := _text(letters.inside(box)))
     ]
+    if unit != 1:
+        # Viewers draw a page in its own coordinates, and places are told in them.
+        items = [
+            replace(f, value={**f.value, "box_pt": _rounded(f.value["box_pt"], unit)}) if "box_pt" in f.value else f
+            for f in items
+        ]
     return items, share > SCAN_SHARE and visible == 0, visible > 0, is_cut or letters.is_cut
 
 
@@ -191,5 +198,5 @@ def _annotations(page: pikepdf.Page, drawing: Drawing, layers: Layers) -> Iterat
             drawing.marks.append(Mark("text", box, letters=((note[:200], *middle),)))
 
 
-def _rounded(box: Box) -> list[float]:
-    return [round(v, 1) for v in box]
+def _rounded(box: Iterable[float], unit: float = 1.0) -> list[float]:
+    return [round(v / unit, 1) for v in box]

@@ -17,6 +17,7 @@ from typing import Any
 import pikepdf
 
 from forensix.metadata.pdf import fonts, paint
+from forensix.metadata.pdf.annotations import unit_pt
 from forensix.metadata.pdf.fonts import Font
 from forensix.metadata.pdf.geometry import (
     BROAD_PT,
@@ -77,7 +78,9 @@ def draw(
     reader = _Reader(pdf, budget)
     contents = page.obj.get("/Contents")
     streams = list(contents)[:200] if isinstance(contents, pikepdf.Array) else [contents]
-    reader.run(reader.inflated(streams), page.obj.get("/Resources") or page.resources, paint.START, 0)
+    unit = unit_pt(page)
+    begin = paint.START | {"matrix": (unit, 0.0, 0.0, unit, 0.0, 0.0)}
+    reader.run(reader.inflated(streams), page.obj.get("/Resources") or page.resources, begin, 0)
     reader.drawing.n_own = len(reader.drawing.marks)
     for note, matrix in notes:
         reader.run(reader.inflated([note]), note.get("/Resources"), paint.within(paint.START, note, matrix), 1)

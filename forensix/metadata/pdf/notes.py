@@ -18,7 +18,7 @@ import pikepdf
 
 from forensix.metadata.facts import Fact
 from forensix.metadata.pdf import layers, painting, signature_bytes
-from forensix.metadata.pdf.annotations import NOTES, look, looks, put, shown, upright
+from forensix.metadata.pdf.annotations import NOTES, look, looks, put, shown, unit_pt, upright
 from forensix.metadata.pdf.drawing import FAULTS, draw
 from forensix.metadata.pdf.geometry import EVERYWHERE, Box, area_of
 from forensix.metadata.pdf.marks import Budget, Drawing, TooLong
@@ -79,7 +79,7 @@ class _Notes:
                 if kind not in (*NOTES, *ICONS) or written_at <= self.after:
                     continue
                 self.n += 1
-                sheet = self._painted(kind, item, box) if self.n <= PAINTED else None
+                sheet = self._painted(kind, item, box, unit_pt(page)) if self.n <= PAINTED else None
                 self.unread += sheet is None or sheet.is_unread
                 hidden = sheet.hidden() if sheet else None
                 if sheet is None or hidden is None or not (hidden.any() or sheet.n_text_bytes):
@@ -101,13 +101,13 @@ class _Notes:
         numbers = [part.objgen[0] for part in (item, stream) if part is not None]
         return max(self.view.offset(number) or 0 for number in numbers)
 
-    def _painted(self, kind: str, item: pikepdf.Dictionary, box: Box) -> Sheet:
+    def _painted(self, kind: str, item: pikepdf.Dictionary, box: Box, unit: float) -> Sheet:
         """Return what a comment draws; what cannot be read of it is said to be unread."""
         sheet = Sheet(self.pdf, self.effort, box, white_only=_is_icon(kind, box))
         try:
             stream = look(item)
             if stream is None:
-                sheet.run(painting.stated(kind, item), pikepdf.Dictionary(), sheet.start())
+                sheet.run(painting.stated(kind, item), pikepdf.Dictionary(), sheet.start(unit))
                 sheet.n_text_bytes += kind in ("/Stamp", "/FreeText")
             elif (matrix := put(stream, box)) is not None:
                 sheet.form(stream, matrix, sheet.start(), 0, pikepdf.Dictionary())
@@ -148,7 +148,8 @@ def _below(sheet: Sheet, hidden: Painted, drawing: Drawing | None, page: pikepdf
     under = " ".join(part.strip() for part in parts if part.strip())
     if sum(letter.isalnum() for letter in under) >= LEAST_LETTERS:
         return "words", under
-    paper = MOST_GROUND * area_of(upright([float(v) for v in page.mediabox]))
+    unit = unit_pt(page)
+    paper = MOST_GROUND * area_of(upright([unit * float(v) for v in page.mediabox]))
     drawn = [box for box in drawing.grounds if area_of(box) < paper or box == EVERYWHERE]
     drawn += [mark.box for mark in drawing.marks if mark.kind == "image"]
     return ("pictures or lines", "") if any(sheet.reaches(hidden, box) for box in drawn) else ("", "")

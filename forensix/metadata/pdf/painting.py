@@ -85,9 +85,14 @@ class Sheet:
         self.is_unread |= len(content) >= CONTENT_BYTES or (not content and len(stream.read_raw_bytes()) > 0)
         self.run(content, stream.get("/Resources") or resources, state, depth)
 
-    def start(self) -> dict[str, Any]:
-        """Return the state in which a drawing begins."""
-        return paint.START | {"cut": np.ones(self.shape, bool), "outer": 1.0, "darkens": False}
+    def start(self, unit: float = 1.0) -> dict[str, Any]:
+        """Return the state in which a drawing begins whose coordinates are of ``unit`` points."""
+        return paint.START | {
+            "matrix": (unit, 0.0, 0.0, unit, 0.0, 0.0),
+            "cut": np.ones(self.shape, bool),
+            "outer": 1.0,
+            "darkens": False,
+        }
 
     def run(self, content: bytes, resources: Any, state: dict[str, Any], depth: int = 0) -> None:
         """Paint a content stream."""

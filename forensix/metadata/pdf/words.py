@@ -42,14 +42,13 @@ MOST_BESIDE = 20
 _TAG = re.compile(r"^[A-Z]{6}\+")
 
 
-def unseen(drawing: Drawing, page: Box, unit_pt: float = 1.0) -> Iterator[dict[str, Any]]:
+def unseen(drawing: Drawing, page: Box) -> Iterator[dict[str, Any]]:
     """Yield ``why`` and ``text`` of the words of a page that leave nothing to see, one for each reason.
 
-    ``unit_pt`` is how many points a unit of the page is. Words whose outline or shadow is seen are drawn twice, and
-    are left out.
+    Words whose outline or shadow is seen are drawn twice, and are left out.
     """
     found: dict[str, list[Mark]] = {}
-    hidden = list(_found(drawing, page, unit_pt))
+    hidden = list(_found(drawing, page))
     seen = _letters_seen(drawing, hidden) if hidden else set()
     for mark, why in hidden:
         if not _is_seen(mark, seen):
@@ -105,7 +104,7 @@ def _letters(text: str) -> str:
     return "".join(letter for letter in text if letter.isalnum())
 
 
-def _found(drawing: Drawing, page: Box, unit_pt: float = 1.0) -> Iterator[tuple[Mark, str]]:
+def _found(drawing: Drawing, page: Box) -> Iterator[tuple[Mark, str]]:
     """Yield the words that are not seen, each with the reason."""
     pictures = [mark.box for mark in drawing.marks if mark.kind == "image"]
     # Browsers fill words with several colours through a mask, and write them once more, transparent.
@@ -115,15 +114,15 @@ def _found(drawing: Drawing, page: Box, unit_pt: float = 1.0) -> Iterator[tuple[
         if not (mark.unseen in hiding and _on(mark, hiding[mark.unseen])):
             yield mark, mark.unseen
     for mark in drawing.marks:
-        if mark.kind == "text" and (why := _why(mark, grounds, page, TINY_PT / unit_pt)):
+        if mark.kind == "text" and (why := _why(mark, grounds, page)):
             yield mark, why
 
 
-def _why(mark: Mark, grounds: npt.NDArray[np.float64], page: Box, tiny: float) -> str:
+def _why(mark: Mark, grounds: npt.NDArray[np.float64], page: Box) -> str:
     if not _share(mark.box, page):
         return "beside the page"
     width, height = mark.box[2] - mark.box[0], mark.box[3] - mark.box[1]
-    if mark.font is not None and not mark.font.is_drawn and 0 < min(width, height) < 0.7 * tiny:
+    if mark.font is not None and not mark.font.is_drawn and 0 < min(width, height) < 0.7 * TINY_PT:
         return "tiny"
     return "white" if mark.colour == "white" and not _on(mark, grounds) else ""
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pikepdf
 import pytest
 from pikepdf import Array, Dictionary, Name, Stream
@@ -264,3 +265,22 @@ def test_a_watermark_below_the_ground_of_a_table_is_no_hidden_text(
     canvas.rect(-60, -60, 120, 120, stroke=0, fill=1)
     canvas.save()
     assert told(tmp_path / "a.pdf") == expected
+
+
+@pytest.mark.parametrize("unit", [0.02, 0.5, 1, 10, 100])
+def test_covers_are_measured_in_points_whatever_the_unit_of_the_page(tmp_path: Path, unit: float) -> None:
+    for made, expected in (
+        (lambda: noted(tmp_path, "Stamp", BOX + AMOUNT), OTHER_WORDS),
+        (lambda: with_form(tmp_path, b"/F Do", b"1 g " + RECTANGLE + b"f"), NO_WORDS),
+    ):
+        with pikepdf.open(made(), allow_overwriting_input=True) as document:
+            page = document.pages[0]
+            page.MediaBox = Array([float(v) / unit for v in page.mediabox])
+            page.obj.UserUnit = unit
+            for note in page.obj.get("/Annots", []):
+                note.Rect = Array([float(v) / unit for v in note.Rect])
+            page.contents_add(b"q %f 0 0 %f 0 0 cm" % (1 / unit, 1 / unit), prepend=True)
+            document.save(tmp_path / "c.pdf")
+        assert told(tmp_path / "c.pdf") == [expected]
+        (cover,) = pdf.read(str(tmp_path / "c.pdf")).all("pdf.covered_text")
+        assert np.abs(np.array(cover.value["box_pt"]) * unit - (128, 696, 188, 712)).max() <= 0.05 * max(unit, 1)
