@@ -28,13 +28,12 @@ from forensix.metadata.pdf.geometry import (
     around,
     as_matrix,
     common,
-    even_odd,
+    covering,
     is_finite,
     moved,
-    nearly,
+    parts_of,
     placed,
     product,
-    rectangles,
     strokes,
 )  # fmt: skip
 from forensix.metadata.pdf.marks import Budget, Drawing, Mark, TooLong
@@ -127,9 +126,11 @@ class _Reader:
         stack: list[dict[str, Any]] = []
         text_matrix, line, leading = UNIT, UNIT, 0.0
         boxes: list[Box] = []
+        turns: list[int] = []
+        starts: list[int] = []
         points: list[tuple[float, float]] = []
         corners: list[tuple[float, float]] = []
-        n_parts, curved, clips, outer = 0, False, False, len(self.layers)
+        curved, clips, outer = False, False, len(self.layers)
         for instruction in pikepdf.parse_content_stream(pikepdf.Stream(self.pdf, content)):
             self.n_operators -= 1
             if self.n_operators < 0:
@@ -138,7 +139,7 @@ class _Reader:
                 self._picture(state, is_mask=instruction.iimage.image_mask)
                 continue
             operator, values = str(instruction.operator), list(instruction.operands)
-            if operator == "q" and len(stack) < 200:
+            if operator == "q":
                 stack.append(dict(state))
             elif operator == "Q" and stack:
                 state = stack.pop()
@@ -163,8 +164,9 @@ class _Reader:
             elif operator == "re" and len(values) == 4:
                 x, y, w, h = (float(v) for v in values)
                 boxes.append(placed(state["matrix"], x, y, x + w, y + h))
+                turns.append(1 if w * h > 0 else -1)
             elif operator in ("m", "l") and len(values) == 2:
-                n_parts += operator == "m"
+                starts += [len(points)] if operator == "m" else []
                 points.append((float(values[0]), float(values[1])))
                 corners.append(points[-1])
             elif operator in ("c", "v", "y") and len(values) >= 4:
@@ -176,10 +178,12 @@ class _Reader:
             elif operator in ("f", "F", "f*", "b", "B", "b*", "B*", "n", "s", "S"):
                 path = around(points, boxes, state["matrix"])
                 if operator not in ("n", "s", "S"):
-                    boxes += rectangles(points, state["matrix"]) if not curved else []
-                    boxes += nearly(corners, state["matrix"]) if n_parts == 1 and not boxes else []
-                    boxes = boxes[:PARTS]
-                    filled = even_odd(boxes) if operator.endswith("*") else boxes
+                    parts = list(zip(boxes, turns, strict=True))
+                    if not curved:
+                        parts += parts_of(points, starts, state["matrix"])
+                    elif len(starts) == 1 and not parts:
+                        parts = parts_of(corners, [0], state["matrix"])
+                    filled = covering(parts[:PARTS], even_odd=operator.endswith("*"))
                     self._add("box", filled, state["fill"], state)
                     self._ground(path, state, state["fill"])
                 elif operator != "n":
@@ -188,7 +192,7 @@ class _Reader:
                     self._ground(around([], broad, UNIT), state, state["stroke"])
                 if clips and path:
                     state["clip"] = common(state["clip"], path)
-                boxes, points, corners, n_parts, curved, clips = [], [], [], 0, False, False
+                boxes, turns, starts, points, corners, curved, clips = [], [], [], [], [], False, False
             elif operator == "sh":
                 self._ground(state["clip"], state)
             elif operator in ("BDC", "BMC"):
@@ -219,6 +223,8 @@ class _Reader:
                 if operator in ("'", '"'):
                     line = text_matrix = product((1, 0, 0, 1, 0, -leading), line)
                 width = self._text(values[-1], state, text_matrix)
+                # Until the state is left, what is painted is cut to the shape of these words.
+                state["in words"] = state["in words"] or state["mode"] >= 4
                 text_matrix = product((1, 0, 0, 1, width, 0), text_matrix)
             elif operator == "Do" and values:
                 self._object(paint.entry(resources, "/XObject", values[0]), resources, state, depth)
@@ -227,7 +233,7 @@ class _Reader:
 
     def _add(self, kind: str, boxes: list[Box], filled: str, state: dict[str, Any]) -> None:
         """Add boxes that can cover a line of text, or a picture."""
-        opaque = not state["clear"] and filled != "pattern"
+        opaque = not state["clear"] and filled != "pattern" and not state["in words"]
         for box in boxes if not self._layer() else ():
             cut = common(state["clip"], box)
             side = min(cut[2] - cut[0], cut[3] - cut[1])

@@ -6,10 +6,12 @@ ISO 32000-2:2020, 8.3 (coordinate systems).
 """
 
 import math
+from itertools import pairwise
 from typing import Any
 
 Box = tuple[float, float, float, float]
 """Lower left and upper right, in points."""
+Point = tuple[float, float]
 Matrix = tuple[float, float, float, float, float, float]
 UNIT: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 EVERYWHERE: Box = (-math.inf, -math.inf, math.inf, math.inf)
@@ -51,7 +53,7 @@ def placed(m: Matrix, x0: float, y0: float, x1: float, y1: float) -> Box:
     return min(xs), min(ys), max(xs), max(ys)
 
 
-def rectangles(points: list[tuple[float, float]], matrix: Matrix) -> list[Box]:
+def rectangles(points: list[Point], matrix: Matrix) -> list[Box]:
     """Return the box of a path of four or five corners, if it is a rectangle along the axes of its own space."""
     if len(points) not in (4, 5) or (len(points) == 5 and points[4] != points[0]):
         return []
@@ -61,7 +63,7 @@ def rectangles(points: list[tuple[float, float]], matrix: Matrix) -> list[Box]:
     return [placed(matrix, min(xs), min(ys), max(xs), max(ys))]
 
 
-def nearly(corners: list[tuple[float, float]], matrix: Matrix) -> list[Box]:
+def nearly(corners: list[Point], matrix: Matrix) -> list[Box]:
     """Return the box around a path of one part that nearly fills it: rounded corners and slanted sides leave little."""
     if not 4 <= len(corners) <= MOST_CORNERS:
         return []
@@ -70,11 +72,15 @@ def nearly(corners: list[tuple[float, float]], matrix: Matrix) -> list[Box]:
     full = (box[2] - box[0]) * (box[3] - box[1])
     if min(box[2] - box[0], box[3] - box[1]) < BROAD_PT:
         return []
-    twice = sum(x0 * y1 - x1 * y0 for (x0, y0), (x1, y1) in zip(at, [*at[1:], at[0]], strict=True))
-    return [box] if abs(twice) / 2 >= NEARLY_FULL * full else []
+    return [box] if abs(_twice(at)) / 2 >= NEARLY_FULL * full else []
 
 
-def strokes(points: list[tuple[float, float]], width: float, matrix: Matrix) -> list[Box]:
+def _twice(corners: list[Point]) -> float:
+    """Return twice the area within corners, below 0 where they turn right."""
+    return sum(x0 * y1 - x1 * y0 for (x0, y0), (x1, y1) in pairwise([*corners, corners[0]]))
+
+
+def strokes(points: list[Point], width: float, matrix: Matrix) -> list[Box]:
     """Return the box of a broad straight stroke."""
     if len(points) != 2 or width * math.sqrt(abs(matrix[0] * matrix[3] - matrix[1] * matrix[2])) < BROAD_PT:
         return []
@@ -87,27 +93,49 @@ def strokes(points: list[tuple[float, float]], width: float, matrix: Matrix) -> 
     ]
 
 
-def even_odd(boxes: list[Box]) -> list[Box]:
-    """Return which boxes of one path cover what lies in them, where a box inside another leaves a hole in it.
+def parts_of(points: list[Point], starts: list[int], matrix: Matrix) -> list[tuple[Box, int]]:
+    """Return the boxes of a path, each with the sense in which it turns (1 or -1).
 
-    Of two of the same place the later is the inner one. What is mostly holes is a frame and covers nothing.
+    ``starts`` are the numbers of the points with which parts begin. A path with a part that is no rectangle gives none.
+    """
+    found = []
+    for first, last in pairwise([*starts, len(points)]):
+        part = points[first:last]
+        if len(part) < 2:
+            continue
+        boxes = rectangles(part, matrix) or nearly(part, matrix)
+        if not boxes:
+            return []
+        found.append((boxes[0], 1 if _twice(part) > 0 else -1))
+    return found
+
+
+def covering(parts: list[tuple[Box, int]], *, even_odd: bool) -> list[Box]:
+    """Return which boxes of one path cover what lies in them, where a box inside another may leave a hole in it.
+
+    By the one rule each box in another box leaves one, by the other what turns against all around it. Of two of the
+    same place the later is the inner one. What is mostly holes is a frame and covers nothing.
     """
     outside = [
-        [j for j, outer in enumerate(boxes) if j != i and common(outer, box) == box and (outer != box or j < i)]
-        for i, box in enumerate(boxes)
+        [j for j, (outer, _) in enumerate(parts) if j != i and common(outer, box) == box and (outer != box or j < i)]
+        for i, (box, _) in enumerate(parts)
     ]
-    holes = [0.0] * len(boxes)
-    for box, outer in zip(boxes, outside, strict=True):
-        if len(outer) % 2:
+    is_hole = [
+        len(outer) % 2 == 1 if even_odd else turn + sum(parts[j][1] for j in outer) == 0
+        for (_, turn), outer in zip(parts, outside, strict=True)
+    ]
+    holes = [0.0] * len(parts)
+    for (box, _), outer, is_one in zip(parts, outside, is_hole, strict=True):
+        if outer and is_one:
             holes[max(outer, key=lambda j: len(outside[j]))] += area_of(box)
     return [
         box
-        for box, outer, hole in zip(boxes, outside, holes, strict=True)
-        if len(outer) % 2 == 0 and hole <= MOST_HOLES * area_of(box)
+        for (box, _), is_one, hole in zip(parts, is_hole, holes, strict=True)
+        if not is_one and hole <= MOST_HOLES * area_of(box)
     ]
 
 
-def around(points: list[tuple[float, float]], boxes: list[Box], matrix: Matrix) -> Box | None:
+def around(points: list[Point], boxes: list[Box], matrix: Matrix) -> Box | None:
     """Return the upright box around a path: corners that a matrix still moves, and boxes that it has moved."""
     corners = [moved(matrix, x, y) for x, y in points]
     corners += [corner for box in boxes for corner in (box[:2], box[2:])]

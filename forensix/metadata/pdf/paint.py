@@ -22,7 +22,7 @@ CLEAR = 0.02
 START: dict[str, Any] = {
     "matrix": UNIT, "clip": EVERYWHERE, "fill": "0", "stroke": "0", "space": "", "stroke space": "", "width": 1.0,
     "font": Font(), "size": 12.0, "mode": 0, "spacing": 0.0, "words": 0.0, "scale": 1.0,
-    "graphics": {}, "clear": False, "alpha": 1.0, "masked": False,
+    "graphics": {}, "clear": False, "alpha": 1.0, "masked": False, "in words": False,
     "group clear": False, "group alpha": 1.0, "group masked": False,
 }  # fmt: skip
 """The graphics state in which a page begins; ``graphics`` is what `held` returns, the last three are what a group

@@ -150,6 +150,35 @@ def test_rectangles_of_one_path_that_do_cover(tmp_path: Path, path: bytes) -> No
     assert painted(tmp_path, path) == [NO_WORDS]
 
 
+INNER = b"126 694 m 192 694 l 192 714 l 126 714 l h "
+BACKWARDS = b"126 694 m 126 714 l 192 714 l 192 694 l h "
+OUTER = b"120 690 m 196 690 l 196 718 l 120 718 l h "
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (OUTER + INNER + b"f", [NO_WORDS]),
+        (OUTER + INNER + b"f*", []),
+        (OUTER + BACKWARDS + b"f", []),
+        (b"120 690 76 28 re 126 714 66 -20 re f", []),
+        (b"120 690 76 28 re " + BACKWARDS + b"f", []),
+        (INNER + b"300 300 m 340 300 l 340 320 l 300 320 l h f", [NO_WORDS]),
+        (BACKWARDS + b"f", [NO_WORDS]),
+        (OUTER + b"126 704 m 158 692 l 192 704 l 158 716 l h f", []),  # a hole of another shape
+    ],
+)
+def test_parts_of_one_path_cover_by_the_rule_of_its_winding(tmp_path: Path, path: bytes, expected: list[str]) -> None:
+    assert painted(tmp_path, path) == expected
+
+
+@pytest.mark.parametrize(("mode", "expected"), [(0, [NO_WORDS]), (7, [])])
+def test_what_is_cut_to_the_shape_of_words_covers_no_box(tmp_path: Path, mode: int, expected: list[str]) -> None:
+    words = b"q BT %d Tr /F1 12 Tf 300 300 Td (A) Tj ET " % mode
+    assert painted(tmp_path, words + RECTANGLE + b"f Q") == expected
+    assert painted(tmp_path, words + b"Q " + RECTANGLE + b"f") == [NO_WORDS]
+
+
 def with_form(tmp_path: Path, content: bytes, form: bytes, **entries: object) -> Path:
     """Let a page draw a form by the name F; the state A is see-through."""
     with pikepdf.open(statement(tmp_path / "a.pdf")) as document:
