@@ -51,7 +51,7 @@ class Effort:
 
     n_operators: int = 200_000
     n_bytes: int = 4 << 20
-    n_pixels: int = 400_000_000
+    n_pixels: int = 200_000_000
 
 
 class Sheet:
@@ -227,7 +227,7 @@ class Sheet:
         left, right = (min(max(math.floor(x), 0), width) for x in (min(xs, default=0), max(xs, default=0) + 1))
         low, high = (min(max(math.floor(y), 0), height) for y in (min(ys, default=0), max(ys, default=0) + 1))
         turns = np.zeros((high - low, right - left + 1), np.int32)
-        self.effort.n_pixels -= turns.size + LEAST_PIXELS * (1 + len(xs))
+        self.effort.n_pixels -= turns.size + self.seen.size // 32 + LEAST_PIXELS * (1 + len(xs))
         for (xa, ya), (xb, yb) in (edge for part in parts for edge in pairwise([*part, part[0]])):
             # Rows whose middle the edge crosses; from there to the right it changes how often the path turns.
             first, last = (min(max(math.ceil(y - 0.5), low), high) for y in sorted((ya, yb)))
