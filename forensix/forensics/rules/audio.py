@@ -15,7 +15,7 @@ from itertools import pairwise
 from forensix.forensics.findings import Finding, finding
 from forensix.forensics.rules import audio_joins, video_container
 from forensix.metadata.av.aac_grid import FRAME, PEAK
-from forensix.metadata.av.audio_signal import LOSSLESS, SECONDS
+from forensix.metadata.av.audio_signal import LOSSLESS, WHOLE
 from forensix.metadata.facts import Facts
 
 JUMP_RATIO = 40.0
@@ -58,9 +58,10 @@ def signal(facts: Facts) -> Iterator[Finding]:
         else []
     )
     if silences and any(s[1] >= 0.999 * seconds for s in silences.value):
-        # What comes after the part that is decoded is not known.
-        whole = seconds < 0.999 * SECONDS
-        silent = "sound is digital silence throughout" if whole else f"first {seconds:g} s of sound are digital silence"
+        # What comes after the part that is measured is not known.
+        silent = f"first {seconds:g} s of sound are digital silence"
+        if silences.where == WHOLE:
+            silent = "sound is digital silence throughout"
         yield finding(
             "benign",
             f"The {silent}",

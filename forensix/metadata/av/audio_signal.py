@@ -31,6 +31,8 @@ LONGEST = 30 * 60 * USUAL_HZ
 WINDOW = 4096
 SILENCE_S = 0.05
 LEVEL_S = 0.1
+WHOLE = "decoded sound"
+"""Where facts are from that hold for all of the sound."""
 PLACES = ("silences", "jumps", "floor_steps")
 MOST = 60
 """Places of one kind that are kept: the first silences, the strongest jumps."""
@@ -76,7 +78,7 @@ def read(path: str, container: str, facts: FactCollector) -> None:
     damage.tell(facts, "sound")
     if not sound.rate or sound.n < sound.rate // 4:
         return
-    where = f"decoded sound, first {sound.n / sound.rate:.1f} s" if sound.unread else "decoded sound"
+    where = f"{WHOLE}, first {sound.n / sound.rate:.1f} s" if sound.unread else WHOLE
     if sound.unread:
         told = f"The sound behind its first {sound.n / sound.rate:.1f} s was not measured: {sound.unread}."
         facts.problem(told, "sound stream", unread=True)
