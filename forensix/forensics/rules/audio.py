@@ -8,14 +8,14 @@ A cut in sound that was never AAC stays unseen as a rule. The spectrum of the no
 tried and tells too little to be claimed: the benchmark has its figures.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from forensix.forensics.findings import Finding, finding
 from forensix.forensics.rules import audio_joins, video_container
 from forensix.metadata.av.aac_grid import FRAME, PEAK
-from forensix.metadata.av.audio_signal import LOSSLESS, WHOLE
+from forensix.metadata.av.audio_signal import LOSSLESS, MOST, WHOLE
 from forensix.metadata.facts import Facts
 
 JUMP_RATIO = 40.0
@@ -88,7 +88,7 @@ def signal(facts: Facts) -> Iterator[Finding]:
         )
         yield finding(
             "suspect" if clean else "benign",
-            f"Digital silence inside the recording ({len(inside)})",
+            f"Digital silence inside the recording ({len(inside)}{_or_more(silences.value)})",
             f"The samples do not change at all at {_first(places)}{meaning}",
             "encoding",
             "editing" if clean else "integrity",
@@ -101,7 +101,7 @@ def signal(facts: Facts) -> Iterator[Finding]:
         places = [f"{j[0]} s ({j[1]} times the usual)" for j in strong]
         yield finding(
             "benign",
-            f"The waveform jumps at {len(strong)} {'place' if len(strong) == 1 else 'places'}",
+            f"The waveform jumps at {len(strong)}{_or_more(jumps.value)} {'place' if len(strong) == 1 else 'places'}",
             f"At {_first(places)} the waveform jumps further than the samples before it suggest, as at a hard cut. "
             "Switch clicks and lost packets look the same.",
             "encoding",
@@ -123,6 +123,10 @@ def signal(facts: Facts) -> Iterator[Finding]:
             facts=[replace(steps, value=big)],
             values=places,
         )
+
+
+def _or_more(places: Sequence[object]) -> str:
+    return " or more" if len(places) >= MOST else ""
 
 
 def _first(places: list[str]) -> str:

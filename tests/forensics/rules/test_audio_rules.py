@@ -63,6 +63,13 @@ def test_a_recording_without_any_sound_says_so_on_top(tmp_path: Path) -> None:
     assert pick(claims(long), "The first 300 s of sound are digital silence").severity == "benign"
 
 
+@pytest.mark.parametrize(("n", "said"), [(59, "(59)"), (60, "(60 or more)")])
+def test_more_places_than_are_kept_are_not_counted_as_all(n: int, said: str) -> None:
+    silences = [[1.0 + i, 0.1] for i in range(n)]
+    found = claims(facts(("signal.seconds", 99.0), ("signal.rate_hz", 16000), ("signal.silences", silences)))
+    assert pick(found, "Digital silence inside").claim.claim.endswith(said)
+
+
 @pytest.mark.parametrize("n", [1, 4, 5, 6, 12])
 def test_a_sentence_counts_the_places_that_it_leaves_out(n: int) -> None:
     jumps = [[1.0 + i, 50.0] for i in range(n)] + [[40.0 + i, 39.0] for i in range(3)]
