@@ -15,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
 from forensix import __version__, interpreter
-from forensix.errors import ModelError
+from forensix.errors import ModelError, UsageError
 
 EXTRAS = {
     "notebook": "JupyterLab with reports, the explorer and progress bars",
@@ -144,7 +144,11 @@ def surroundings() -> Iterator[Part]:
     for variable, brings, missing in (
         ("FORENSIX_CHECKPOINTS", "a folder with published checkpoints", _missing_file),
         ("FORENSIX_WHISPER", "a folder with a Whisper model, or its name in the hub", _missing_whisper),
-        ("FORENSIX_POPULATION", "a reference population of your own, from forensix population build", _missing_file),
+        (
+            "FORENSIX_POPULATION",
+            "a reference population of your own, from forensix population build",
+            _unread_population,
+        ),
     ):
         named = os.environ.get(variable)
         lacks = missing(named) if named else "not set"
@@ -154,6 +158,16 @@ def surroundings() -> Iterator[Part]:
 def _missing_file(named: str) -> str:
     """Return why what a variable names cannot be used; nothing where it can."""
     return "" if Path(named).expanduser().exists() else f"{named} is not there"
+
+
+def _unread_population(named: str) -> str:
+    from forensix.voice.population import check
+
+    try:
+        check(named)
+    except UsageError as error:
+        return str(error)
+    return ""
 
 
 def _missing_whisper(named: str) -> str:

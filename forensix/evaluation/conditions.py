@@ -80,6 +80,8 @@ def measured(
     threshold: Threshold,
 ) -> list[Measures]:
     """Return the metrics of each set of fakes against the same reals, the draws of their intervals included."""
+    if n < 0:
+        raise UsageError(f"n_bootstrap is how many draws an interval is made of, 0 for none, not {n}")
     if isinstance(threshold, Mapping):
         component = str(key.get("component"))
         if component not in threshold:

@@ -99,7 +99,15 @@ class Evaluation:
         return summary.subgroups(self._level(level, component), columns, **self._options(options))
 
     def compare(self, *, baseline: str | None = None, level: str = "file", **options: Any) -> pd.DataFrame:
-        """Return how each component differs from the first, or ``baseline``, on the same files: a paired test."""
+        """Return how each component differs from the first, or ``baseline``, on the same files: a paired test.
+
+        Raises
+        ------
+        UsageError
+            There is one component only, or none is called ``baseline``.
+        """
+        if len(self.components) < 2:
+            raise UsageError(f"there is nothing to compare: {', '.join(self.components)} is the only component")
         options = self._options(options)
         return summary.compare(self._level(level), "component", baseline=baseline, **options)
 

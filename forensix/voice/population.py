@@ -152,6 +152,11 @@ def _read(path: str | None) -> dict[str, Any]:
     return table
 
 
+def check(path: str) -> None:
+    """Raise `UsageError` unless the file at ``path`` is a population that ``FORENSIX_POPULATION`` may name."""
+    _read(path)
+
+
 def _table() -> dict[str, Any]:
     return _read(os.environ.get(SETTING) or None)
 

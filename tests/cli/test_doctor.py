@@ -93,3 +93,11 @@ def test_a_whisper_model_that_is_not_there_is_not_said_to_be(tmp_path: Path, mon
     assert said(str(tmp_path)) == (True, str(tmp_path))
     monkeypatch.setattr(doctor, "version", lambda name: (_ for _ in ()).throw(metadata.PackageNotFoundError(name)))
     assert said("small") == (False, "small needs faster-whisper: pip install 'forensix[whisper]'")
+
+
+def test_a_file_that_is_no_population_is_not_said_to_be_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    named = tmp_path / "population.json"
+    named.write_text("[]")
+    monkeypatch.setenv("FORENSIX_POPULATION", str(named))
+    (part,) = [part for part in doctor.surroundings() if part.name == "FORENSIX_POPULATION"]
+    assert not part.there and part.detail.endswith("which 'forensix population build' did not write")

@@ -85,6 +85,8 @@ def test_failures_are_counted_and_listed_and_get_no_score(tmp_path: Path) -> Non
     assert "1.5 is not in [0, 1]" in fields["002.png"] and "nan is not in [0, 1]" in fields["003.png"]
     assert fields["006.png"].startswith("006.png is not there")
     assert "this is audio" in fields["007.png"]
+    with pytest.raises(UsageError, match="nothing to compare: Odd is the only component"):
+        evaluation.compare()
     assert evaluation.failures["score"].isna().all()
     summary = evaluation.summary(n_bootstrap=0)
     assert set(summary["n_failed"]) == {7} and set(summary["n_unscored"]) == {0}
@@ -245,6 +247,8 @@ def test_tables_and_displays_come_from_the_scores(few: Manifest) -> None:
     assert summary.query("component == 'a' and degradation == 'none' and metric == 'auc'")["value"].item() == 1.0
     assert "AVG" in set(evaluation.by("generator", n_bootstrap=0)["generator"])
     assert set(evaluation.compare(n_bootstrap=20)["baseline"]) == {"a"}
+    with pytest.raises(UsageError, match="0 for none, not -1"):
+        evaluation.compare(n_bootstrap=-1)
     assert [curve.name for curve in evaluation.roc().curves] == ["a", "b"]
     assert {curve.n_real for curve in evaluation.roc("generator", component="a").curves} == {4}
     heat = evaluation.robustness("auc", component="a")
