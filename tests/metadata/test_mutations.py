@@ -86,6 +86,11 @@ def _damage(findings: tuple[Finding, ...]) -> list[str]:
     ]
 
 
+def _is_cut_off(findings: tuple[Finding, ...]) -> bool:
+    """Return whether a benign claim says so: a stream of frames without a header, as of web radio, may end anywhere."""
+    return any(f.claim.claim == "The end of the recording is cut off" for f in findings)
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_the_file_before_the_damage_is_sound(format: str, sound_files: Callable[[str], bytes], tmp_path: Path) -> None:
     findings = _findings(sound_files(format), f"a.{format}", tmp_path)
@@ -108,7 +113,7 @@ def test_a_cut_is_told(format: str, sound_files: Callable[[str], bytes], tmp_pat
     cuts = truncations(sound_files(format), CUTS)
     for size, cut in cuts:
         findings = _findings(cut, f"a.{format}", tmp_path)
-        if findings is not None and not _damage(findings):
+        if findings is not None and not _damage(findings) and not _is_cut_off(findings):
             silent.append(size)
     assert len(silent) <= (len(cuts) // 10 if format in ENDLESS else 0), f"cut at {silent} of {cuts[-1][0]}"
 

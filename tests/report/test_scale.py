@@ -70,7 +70,7 @@ def test_what_stays_undecided_whatever_its_score_is_not_laid_to_the_score(
 def test_of_what_cannot_be_judged_no_score_decides_though_it_lies_between_the_bounds() -> None:
     (section,) = sections(voice(0.5, undecided=True, unjudged=True, inconclusive=(0.25, 0.75)))
     assert section.verdict.meaning == "what is there cannot be judged"
-    assert section.scale is not None and section.scale.basis == "every score is inconclusive"
+    assert section.scale is not None and section.scale.basis == "no score decides here"
 
 
 @pytest.mark.parametrize("score", [0.0, 0.249, 0.5, 0.95, 1.0])

@@ -15,6 +15,7 @@ from forensix.metadata import child, reader
 def test_a_reader_that_ran_out_of_time_is_no_fault_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wavfile.write(tmp_path / "a.wav", 8000, np.zeros(8000, np.int16))
     monkeypatch.setattr(reader, "READ_S", 0.001)
+    monkeypatch.setattr(reader, "READ_SHARE", 0.0)
     with open_media(tmp_path / "a.wav") as media:
         facts = reader.read_facts(media)
         findings = claims(facts, media)
@@ -31,5 +32,6 @@ def test_the_sentence_for_the_file_says_that_not_all_of_it_was_read(
 ) -> None:
     wavfile.write(tmp_path / "a.wav", 8000, np.zeros(8000, np.int16))
     monkeypatch.setattr(reader, "READ_S", 0.001)
+    monkeypatch.setattr(reader, "READ_SHARE", 0.0)
     report = forensix.analyze(tmp_path / "a.wav", tasks=["forensic_analysis"])
     assert report.headline == "A part of the file was not read; nothing in the file points to a fake."
