@@ -150,15 +150,8 @@ class _Reader:
                 state["clear"] = state["group clear"] or paint.lets_through(state["graphics"])
                 state["alpha"] = state["group alpha"] * paint.opacity(state["graphics"])
                 state["masked"] = state["group masked"] or paint.is_masked(state["graphics"])
-            elif operator in ("g", "rg", "k", "sc", "scn") and values:
-                state["space"] = paint.DEVICE.get(operator, state["space"])
-                state["fill"] = paint.colour(operator, values, state["space"])
-            elif operator in ("G", "RG", "K", "SC", "SCN") and values:
-                state["stroke space"] = paint.DEVICE.get(operator.lower(), state["stroke space"])
-                state["stroke"] = paint.colour(operator.lower(), values, state["stroke space"])
-            elif operator in ("cs", "CS") and values:
-                state["fill" if operator == "cs" else "stroke"] = "0"
-                state["space" if operator == "cs" else "stroke space"] = paint.space(resources, values[0])
+            elif operator in paint.COLOURS and values:
+                paint.take(state, operator, values, resources)
             elif operator == "w" and values:
                 state["width"] = float(values[0])
             elif operator == "re" and len(values) == 4:

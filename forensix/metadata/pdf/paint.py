@@ -16,6 +16,9 @@ _DEVICE = {"/DeviceGray": 1, "/G": 1, "/CalGray": 1, "/DeviceRGB": 3, "/RGB": 3,
 DEVICE = {"g": "light", "rg": "light", "k": "ink"}
 """How the numbers of operators are to be read that set a colour space of their own."""
 
+COLOURS = ("g", "rg", "k", "sc", "scn", "G", "RG", "K", "SC", "SCN", "cs", "CS")
+"""Operators that set a colour or the space that the next one is named in."""
+
 CLEAR = 0.02
 """Up to which opacity nothing is seen of what is painted."""
 
@@ -69,6 +72,17 @@ def colour(operator: str, values: list[Any], space: str = "") -> str:
     else:
         light = space != "other" and all(v >= 0.98 for v in numbers)
     return "white" if light else " ".join(f"{v:g}" for v in numbers)
+
+
+def take(state: dict[str, Any], operator: str, values: list[Any], resources: Any) -> None:
+    """Take one of `COLOURS` into a graphics state: small letters fill, large ones stroke."""
+    kind = operator.lower()
+    in_space, painted = ("space", "fill") if kind == operator else ("stroke space", "stroke")
+    if kind == "cs":
+        state[painted], state[in_space] = "0", space(resources, values[0])
+    else:
+        state[in_space] = DEVICE.get(kind, state[in_space])
+        state[painted] = colour(kind, values, state[in_space])
 
 
 def held(before: dict[str, Any], graphics: Any) -> dict[str, Any]:

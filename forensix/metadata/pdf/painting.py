@@ -117,15 +117,8 @@ class Sheet:
                 state["matrix"] = product(as_matrix(values), state["matrix"])
             elif operator == "gs" and values:
                 state["graphics"] = paint.held(state["graphics"], paint.entry(resources, "/ExtGState", values[0]))
-            elif operator in ("g", "rg", "k", "sc", "scn") and values:
-                state["space"] = paint.DEVICE.get(operator, state["space"])
-                state["fill"] = paint.colour(operator, values, state["space"])
-            elif operator in ("G", "RG", "K", "SC", "SCN") and values:
-                state["stroke space"] = paint.DEVICE.get(operator.lower(), state["stroke space"])
-                state["stroke"] = paint.colour(operator.lower(), values, state["stroke space"])
-            elif operator in ("cs", "CS") and values:
-                state["fill" if operator == "cs" else "stroke"] = "0"
-                state["space" if operator == "cs" else "stroke space"] = paint.space(resources, values[0])
+            elif operator in paint.COLOURS and values:
+                paint.take(state, operator, values, resources)
             elif operator == "w" and values:
                 state["width"] = float(values[0])
             elif operator == "re" and len(values) == 4:
