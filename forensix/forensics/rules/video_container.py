@@ -50,16 +50,20 @@ HANDLERS = (
     (re.compile(r"bento4", re.I), "Bento4, which repackages streams"),
     (re.compile(r"twitter|facebook|instagram|tiktok|bytedance", re.I), "a social network"),
 )
+MAC, MAC_SYSTEM = re.compile(r"i?Mac"), re.compile(r"mac ?os\b", re.IGNORECASE)
+"""A Mac that records its screen or its camera names itself as the device and its system as the program."""
 BEFORE = re.compile(r",| \(")
 """What divides the name of what gives them from what else is said of it."""
 
 
 def rules(facts: Facts) -> Iterator[Finding]:
     """Yield the claims that hold for videos and recordings alike."""
+    is_mac = MAC.match(str(facts.get("device.model") or "")) is not None
     named = [
         f
         for f in facts.items
         if SOFTWARE_TAGS.match(f.key) and isinstance(f.value, str) and not LIBRARIES.match(f.value)
+        if not (is_mac and MAC_SYSTEM.match(f.value))
     ]
     # One cause is told once: the encoder and the names of the tracks are FFmpeg's own.
     traces = _traces(facts)

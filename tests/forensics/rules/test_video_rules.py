@@ -49,6 +49,13 @@ def test_names_of_tracks_are_told_in_a_whole_sentence(name: str, giver: str) -> 
     assert pick(findings, "The tracks bear").claim.claim == f"The tracks bear the names that {giver} gives"
 
 
+@pytest.mark.parametrize("model", ["Mac15,9", "MacBookPro18,3", "iMac21,1"])
+def test_a_mac_records_with_its_own_system(model: str) -> None:
+    items = {**dict(PHONE), "device.model": model, "container.tag.com.apple.quicktime.software": "macOS 14.6.1 (23G93)"}
+    findings = claims(facts(*items.items()))
+    assert [f.claim.claim for f in findings if f.severity != "benign" or "macOS" in f.claim.claim] == []
+
+
 def test_a_phone_recording_is_not_suspected() -> None:
     findings = claims(facts(*PHONE))
     assert [f.claim.claim for f in findings if f.severity != "benign"] == []
