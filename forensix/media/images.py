@@ -5,14 +5,16 @@ orientation of EXIF applied. Colour profiles are not: detectors see the stored v
 done in strips of rows, so that memory stays near one decoded image.
 """
 
+import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PIL import ExifTags, Image, UnidentifiedImageError
 
 from forensix.errors import BrokenMedia, LimitExceeded
+from forensix.media import cut_jpeg
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,9 +68,30 @@ def _check_scans(source: dict[str, str], width: int, height: int) -> None:
         at = marker.end() + int.from_bytes(data[marker.end() : marker.end() + 2], "big")
 
 
-def decode(source: dict[str, str], max_pixels: int, max_side_px: int | None) -> "np.ndarray":
-    """Return the first frame, uint8 (H, W, 3), at most ``max_side_px`` on its longer side."""
-    with _open(source, max_pixels) as image:
+def decode(source: dict[str, str], max_pixels: int, max_side_px: int | None) -> dict[str, Any]:
+    """Return ``rgb``, the first frame, uint8 (H, W, 3), at most ``max_side_px`` on its longer side, and ``warnings``.
+
+    A JPEG that lost its last bytes is given where nearly all of it is there, and a warning says what is missing.
+    """
+    try:
+        return {"rgb": _decoded(source, max_pixels, max_side_px), "warnings": []}
+    except BrokenMedia:
+        completed = cut_jpeg.completed(Path(source["path"]).read_bytes()) if source["slug"] == "jpeg" else None
+        if completed is None:
+            raise
+    data, missing = completed
+    rgb = _decoded(source, max_pixels, max_side_px, io.BytesIO(data))
+    share = cut_jpeg.share(missing)
+    warning = (
+        f"{source['name']} was cut off: {share} of its pixels are missing, and what decoders fill in was looked at"
+    )
+    return {"rgb": rgb, "warnings": [warning] if missing else []}
+
+
+def _decoded(
+    source: dict[str, str], max_pixels: int, max_side_px: int | None, file: io.BytesIO | None = None
+) -> "np.ndarray":
+    with _open(source, max_pixels, file) as image:
         if max_side_px and source["slug"] == "jpeg" and image.width * image.height > LARGE_PIXELS:
             image.draft("RGB", (max_side_px, max_side_px))
         try:
@@ -90,7 +113,7 @@ def shrunk(rgb: "np.ndarray", max_side_px: int) -> "np.ndarray":
     return np.asarray(Image.fromarray(rgb).resize(size, Image.Resampling.LANCZOS))
 
 
-def _open(source: dict[str, str], max_pixels: int) -> Image.Image:
+def _open(source: dict[str, str], max_pixels: int, file: io.BytesIO | None = None) -> Image.Image:
     slug, name = source["slug"], source["name"]
     plugin = _PLUGINS[slug]
     if source["mime"] == "image/avif":
@@ -100,7 +123,7 @@ def _open(source: dict[str, str], max_pixels: int) -> Image.Image:
 
         pillow_heif.register_heif_opener()
     try:
-        image = Image.open(source["path"], formats=[plugin])
+        image = Image.open(file or source["path"], formats=[plugin])
     except UnidentifiedImageError as error:
         raise BrokenMedia(f"{name} is damaged{_OR.get(slug, '')}: its {slug} header cannot be read") from error
     except (Image.DecompressionBombError, *_DAMAGE) as error:

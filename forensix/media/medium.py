@@ -220,7 +220,7 @@ class Media:
         self._warnings += [text for text in warnings if text not in self._warnings]
 
     def _decode_image(self, max_side_px: int | None) -> "np.ndarray":
-        rgb: np.ndarray = call(
+        decoded = call(
             "forensix.media.images:decode",
             self.for_decoder(),
             self.limits.image_pixels,
@@ -229,6 +229,8 @@ class Media:
             memory_bytes=_IMAGE_BYTES,
             modules=("numpy",),
         )
+        self._warn(decoded["warnings"])
+        rgb: np.ndarray = decoded["rgb"]
         return rgb
 
     def _image_frame(self, max_side_px: int | None) -> Iterator[Frame]:

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import skimage.data
+from PIL import Image
 from scipy.io import wavfile
 
 from forensix.errors import BrokenMedia, InputError
@@ -25,6 +28,34 @@ def test_truncated_images(suffix: str, tmp_path: Path) -> None:
         with pytest.raises(BrokenMedia, match=f"cut.{suffix} is (truncated|damaged)") as error:
             media.image()
         sentence_of(error)
+
+
+@pytest.mark.parametrize("options", [{"quality": 90}, {"quality": 90, "progressive": True}])
+@pytest.mark.parametrize("bytes_lost", [1, 2, 4, 60])
+def test_a_jpeg_without_its_last_bytes_is_given_and_what_is_missing_is_said(
+    options: dict[str, Any], bytes_lost: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "cat.jpg"
+    Image.fromarray(skimage.data.cat()).save(path, **options)
+    whole = np.asarray(Image.open(path), np.int16)
+    with open_media(path.read_bytes()[:-bytes_lost], name="cut.jpg") as media:
+        differs = np.abs(media.image() - whole).max(axis=2) > 0
+        assert differs[:-16].sum() == 0
+        lost = bytes_lost > 2
+        assert differs.any() == lost and [w.split(":")[0] for w in media.warnings] == ["cut.jpg was cut off"] * lost
+
+
+@pytest.mark.parametrize("options", [{}, {"restart_marker_blocks": 4}, {"progressive": True}])
+def test_a_jpeg_of_which_more_than_its_end_is_missing_is_not_taken_for_whole(
+    options: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "cat.jpg"
+    Image.fromarray(skimage.data.cat()).save(path, **options)
+    data = path.read_bytes()
+    last_scan = data.rindex(b"\xff\xda")
+    for end in (len(data) * 9 // 10, *([last_scan] if "progressive" in options else [])):
+        with open_media(data[:end], name="cut.jpg") as media, pytest.raises(BrokenMedia, match="truncated"):
+            media.image()
 
 
 def test_a_header_that_cannot_be_read_still_opens(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ Source: Krawetz 2007 (error level); the others name theirs in their own modules.
 
 import io
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from forensix.forensics.traces import (
     preview_difference,
 )
 from forensix.forensics.traces.upright import upright
+from forensix.media import cut_jpeg
 
 MAX_PIXELS, MAX_WEBP_PIXELS = 60_000_000, 40_000_000
 SIDE = 64
@@ -153,17 +155,26 @@ def uneven_noise(path: str, image: Image.Image | None = None, *, draw: bool = Tr
 def stored(path: str, *, full_size: bool = False) -> Image.Image | None:
     """Decode the stored pixels, orientation not applied: previews are stored the same way.
 
-    A large JPEG is decoded at a fraction of its size unless the ``full_size`` picture is asked for.
+    A large JPEG is decoded at a fraction of its size unless the ``full_size`` picture is asked for, and one that lost
+    its last bytes where nearly all of it is there.
     """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            with Image.open(path) as image:
-                if image.format == "JPEG" and not full_size:
-                    image.draft("RGB", (2 * ELA_SIDE, 2 * ELA_SIDE))
-                return image.convert("RGB") if image.width * image.height <= _most_pixels(image) else None
+            try:
+                return _converted(path, full_size)
+            except OSError:
+                cut = cut_jpeg.completed(Path(path).read_bytes())
+                return _converted(io.BytesIO(cut[0]), full_size) if cut is not None else None
     except (OSError, ValueError, SyntaxError, EOFError, IndexError, KeyError, TypeError, OverflowError, MemoryError):
         return None
+
+
+def _converted(file: str | io.BytesIO, full_size: bool) -> Image.Image | None:
+    with Image.open(file) as image:
+        if image.format == "JPEG" and not full_size:
+            image.draft("RGB", (2 * ELA_SIDE, 2 * ELA_SIDE))
+        return image.convert("RGB") if image.width * image.height <= _most_pixels(image) else None
 
 
 def _most_pixels(image: Image.Image) -> int:

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forensix.media import cut_jpeg
 from forensix.metadata.blocks import c2pa, exif, iptc, xmp
 from forensix.metadata.facts import Fact, Facts, Node, Problem
 from forensix.metadata.image import gif, heif, jpeg, jpeg_stream, png, webp
@@ -139,11 +140,7 @@ def _decoded(data: bytes, format: str, parts: Parts) -> tuple[list[Fact], list[P
             warnings.simplefilter("ignore")
             with Image.open(io.BytesIO(data)) as image:
                 width, height = image.size
-                facts = [
-                    Fact("image.size", [width, height], "decoder"),
-                    Fact("image.mode", image.mode, "decoder"),
-                    Fact("image.frames", getattr(image, "n_frames", 1), "decoder"),
-                ]
+                facts = _shape(image)
                 if width * height <= MAX_PIXELS.get(format, USUAL_MAX_PIXELS):
                     if format == "jpeg":
                         # A quarter of the size decodes the whole stream at a fraction of the cost.
@@ -168,14 +165,28 @@ def _decoded(data: bytes, format: str, parts: Parts) -> tuple[list[Fact], list[P
         TypeError,
         OverflowError,
     ) as error:
+        cut = cut_jpeg.completed(data) if format == "jpeg" else None
+        if cut is not None:
+            with Image.open(io.BytesIO(cut[0])) as image:
+                facts = _shape(image)
+            early = f"The compressed data end early: {cut_jpeg.share(cut[1])} of the pixels are missing."
+            return facts, [Problem(early, "decoder")] if cut[1] else []
         compression = next((f.value for f in parts.facts if f.key == "exif.Compression"), 1)
         if format == "tiff" and compression not in DECODED_TIFFS and _has_pixels(parts):
             return [], [Problem(NO_DECODER, "decoder", grave=False, unread=True)]
-        return [], [
-            Problem(f"The picture cannot be decoded to its end: {str(error)[:160] or type(error).__name__}.", "decoder")
-        ]
+        # How many bytes of its buffer were left, which the decoder adds, says nothing of the file.
+        why = str(error)[:160].partition(" (")[0] or type(error).__name__
+        return [], [Problem(f"The picture cannot be decoded to its end: {why}.", "decoder")]
     except (MemoryError, Image.DecompressionBombError):
         return [], [Problem("The picture is too large to decode.", "decoder")]
+
+
+def _shape(image: "Image.Image") -> list[Fact]:
+    return [
+        Fact("image.size", list(image.size), "decoder"),
+        Fact("image.mode", image.mode, "decoder"),
+        Fact("image.frames", getattr(image, "n_frames", 1), "decoder"),
+    ]
 
 
 STEALTH = {"stealth_pnginfo": False, "stealth_pngcomp": True, "stealth_rgbinfo": False, "stealth_rgbcomp": True}

@@ -46,3 +46,15 @@ def test_of_a_very_large_jpeg_some_traces_are_looked_for(
     (claim,) = image_pixels.unmeasured(traces)
     assert claim.claim.claim.startswith("Some traces") is some
     assert claim.severity == "benign" and claim.remark
+
+
+def test_traces_are_looked_for_in_a_jpeg_that_lost_its_last_bytes(picture: Path) -> None:
+    whole = set(forensix.analyze(picture, [TASK]).claims().claim)
+    picture.write_bytes(picture.read_bytes()[:-60])
+    report = forensix.analyze(picture, [TASK])
+    assert set(report.claims().claim) == whole - {"The file says nothing about its origin"} | {"The file is malformed"}
+    (claim,) = report.to_wire(TASK)["result"]["claim_lists"]["suspect"]
+    assert claim["value"] == [
+        "The file ends without an end-of-image marker (FF D9).",
+        "The compressed data end early: 0.5 % of the pixels are missing.",
+    ]
