@@ -21,8 +21,10 @@ SAME_PICTURE_CORRELATION = 0.75
 OTHER_PICTURE_CORRELATION = 0.55
 TURNED_CORRELATION = 0.8
 PART_CHANGED = 20.0
-"""Grey values by which a 64th of the picture is off its preview. Of 150 previews of pictures in which nobody is known
-to have painted none reaches it: all but one stay below 6.3, and that one, of a picture 134 pixels wide, at 12.5."""
+"""Grey values by which a 64th of the picture is off its preview. Of the 250 previews in metadata-extractor-images and
+exif-samples that show their picture as it lies only that of a damaged file reaches it; all but four of the others stay
+below 12, those below 15. Of even patches in the mean colour of what they cover, a fifth of width and height, 45 % do,
+of three tenths 81 %."""
 
 MIN_SIDE_RATIO = 1.1
 NOISE_EXCESS, NOISE_SHARE = 1.3, 0.3
@@ -124,8 +126,8 @@ def thumbnails(facts: Facts, traces: dict[str, Any]) -> list[Finding]:
                     "A part of the picture is not as its preview shows it",
                     f"{fact.where} at byte {fact.offset}: the rest fits (correlation {row['likeness']:.2f}), and where "
                     f"they differ most they are {row['most_changed']:.0f} of 255 grey values apart. Painting, pasting "
-                    "and removing leave this where a program keeps the old preview; so does a date that a camera "
-                    "prints into the picture alone.",
+                    "and removing leave this where a program keeps the old preview; so do damage to the file and a "
+                    "date that a camera prints into the picture alone.",
                     "versions",
                     "editing",
                     facts=[fact],

@@ -40,7 +40,9 @@ def most_changed(image: Image.Image, small: Image.Image) -> float:
     """Return by how many grey values (0 to 255) a picture is off its preview where they differ most.
 
     That is the mean of a cell of an eighth of width and height. Brightness and contrast are fitted first, and what the
-    preview shows close by counts as the same, since previews are shifted, cut and sharpened a little.
+    other shows close by counts as the same, since previews are shifted, cut and sharpened a little. Either is held
+    against the other: an even patch in the colours around it shows nothing that the preview has not, but lacks what
+    that shows.
     """
     from scipy import ndimage
 
@@ -53,8 +55,10 @@ def most_changed(image: Image.Image, small: Image.Image) -> float:
         fitted = gain * (y - b.mean()) + a.mean()
         off = np.abs(x - fitted)
         fits = off <= np.quantile(off, FITTING)
-    low, high = ndimage.minimum_filter(fitted, NEAR), ndimage.maximum_filter(fitted, NEAR)
-    beyond = np.maximum(0.0, np.maximum(x - high, low - x))
+    beyond = np.zeros_like(x)
+    for one, other in ((x, fitted), (fitted, x)):
+        low, high = ndimage.minimum_filter(other, NEAR), ndimage.maximum_filter(other, NEAR)
+        beyond = np.maximum(beyond, np.maximum(one - high, low - one))
     return float(beyond.reshape(SIDE // CELL, CELL, SIDE // CELL, CELL).mean(axis=(1, 3)).max())
 
 

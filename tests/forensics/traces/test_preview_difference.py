@@ -2,13 +2,16 @@
 
 import numpy as np
 import pytest
-from PIL import Image
+import skimage.data
+from PIL import Image, ImageStat
 
+from forensix.forensics.rules.image_pixels import PART_CHANGED
 from forensix.forensics.traces.preview_difference import (
     EXIF_TURNS,
     GAP_PX,
     HEIGHT_PX,
     difference,
+    most_changed,
     orientation_of,
     side_by_side,
 )
@@ -51,3 +54,12 @@ def test_an_orientation_of_no_meaning_is_none() -> None:
     for value, expected in ((6, 6), (1, 1), (99, 1), ("x", 1)):
         exif[0x0112] = value
         assert orientation_of(exif) == expected
+
+
+def test_an_even_patch_in_the_colours_around_it_differs_from_the_preview() -> None:
+    photograph = Image.fromarray(skimage.data.astronaut())
+    preview = photograph.resize((160, 160)).point(lambda value: int(20 + 0.85 * value))
+    assert most_changed(photograph, preview) < PART_CHANGED / 4
+    box = (180, 60, 280, 160)
+    photograph.paste(tuple(int(v) for v in ImageStat.Stat(photograph.crop(box)).mean), box)
+    assert most_changed(photograph, preview) > PART_CHANGED
