@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -170,6 +170,27 @@ def test_earlier_versions_are_taken_out_of_a_document_named_by_a_relative_path(
     assert capsys.readouterr().err == "forensix: edited.pdf is a file: name a folder\n"
     assert run("extract-revisions", document.name, "--folder", "edited.pdf/one") == 2
     assert "edited.pdf is a file, and edited.pdf/one would lie in it: name a folder" in capsys.readouterr().err
+
+
+def test_a_document_is_read_once_however_many_versions_are_taken_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from forensix.demo import make_document
+    from forensix.forensics import revisions
+
+    (document,) = make_document(tmp_path)
+    document.write_bytes(document.read_bytes() + b"startxref\n9\n%%EOF\n" * 2)
+    calls: list[object] = []
+
+    def counted(*args: Any, **options: Any) -> Any:
+        calls.append(args)
+        return call(*args, **options)
+
+    call = revisions.call
+    monkeypatch.setattr(revisions, "call", counted)
+    assert run("extract-revisions", str(document), "--folder", str(tmp_path / "out")) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 3
+    assert len(calls) == 1
 
 
 @pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root may read everything")

@@ -189,7 +189,7 @@ def _demo(options: argparse.Namespace) -> int:
 
 
 def _extract_revisions(options: argparse.Namespace) -> int:
-    from forensix.forensics.revisions import extract, revisions
+    from forensix.forensics.revisions import revisions, write
 
     versions = revisions(options.file)
     if len(versions) < 2:
@@ -201,7 +201,7 @@ def _extract_revisions(options: argparse.Namespace) -> int:
         target = options.folder / f"{options.file.stem}.revision-{revision.index}.pdf"
         if target.exists():
             raise UsageError(f"{target} is there already: move it, or name another --folder")
-        extract(options.file, revision.index, target)
+        write(options.file, revision, target)
         print(f"{target}  {revision.summary}")
     return 0
 

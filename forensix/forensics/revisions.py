@@ -52,16 +52,28 @@ def extract(path: str | PathLike[str], index: int, out_path: str | PathLike[str]
         As `revisions` does.
     """
     versions = revisions(path)
-    out = Path(out_path)
     if not 1 <= index <= len(versions):
         raise UsageError(f"{Path(path).name} holds versions 1 to {len(versions)}, not {index}")
+    write(path, versions[index - 1], out_path)
+    return versions[index - 1]
+
+
+def write(path: str | PathLike[str], version: Revision, out_path: str | PathLike[str]) -> None:
+    """Write a version that `revisions` told of to a new file.
+
+    Raises
+    ------
+    UsageError
+        ``out_path`` exists already or cannot be written.
+    InputNotFound
+        The PDF is gone, or may not be read.
+    """
+    out = Path(out_path)
     if out.exists():
         raise UsageError(f"{out} exists already: name a new file")
-    version = versions[index - 1]
     with open_regular(path, str(path)) as source:
         content = source.read(version.end_offset)
     try:
         out.write_bytes(content)
     except OSError as error:
         raise UsageError(f"{out} cannot be written: {error.strerror or error}") from None
-    return version
