@@ -27,11 +27,14 @@ def rules(facts: Facts) -> Iterator[Finding]:
         for cover in ("white", "filled", "picture", "field")
         for written in (True, False)
     }
+    noun = {
+        key: "box" if all(f.value.get("is_box", True) for f in marks) else "shape" for key, marks in by_cover.items()
+    }
     for marks, severity, claim, why in (
         (
             by_cover["white", True],
             "suspect",
-            "A white box covers text, and other text is written on the box",
+            f"A white {noun['white', True]} covers text, and other text is written on the {noun['white', True]}",
             "The text beneath was drawn first and is still in the file. Replacing words in an editor leaves this; so "
             "do forms and stamps that are laid over a page, labels of a figure, and web pages whose header stays in "
             "place.",
@@ -39,7 +42,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
         (
             by_cover["filled", True],
             "suspect",
-            "A filled box covers text, and other text is written on the box",
+            f"A filled {noun['filled', True]} covers text, and other text is written on the {noun['filled', True]}",
             "The text beneath was drawn first and is still in the file. Replacing words on coloured paper leaves this; "
             "so do forms and stamps that are laid over a page, labels of a figure, and web pages whose header stays in "
             "place.",
@@ -47,14 +50,14 @@ def rules(facts: Facts) -> Iterator[Finding]:
         (
             by_cover["white", False],
             "suspect",
-            "A white box hides text",
+            f"A white {noun['white', False]} hides text",
             "The text beneath was drawn first, is still in the file and can be copied. Hiding words in an editor "
             "leaves this; so do layouts that paint a page's background late.",
         ),
         (
             by_cover["filled", False],
             "benign",
-            "A filled box covers text",
+            f"A filled {noun['filled', False]} covers text",
             "The text beneath was drawn first and can still be copied. Blackening a passage leaves this.",
         ),
         (

@@ -2,9 +2,11 @@
 
 Somebody who changes a printed amount without the means to change the text puts a box, a picture or a note over it and
 writes on top; the old text stays underneath. A form field does the same. Letters are placed by the widths that their
-font states. What shadings, paths of other shapes and strips narrower than 4 pt cover is not seen.
+font states. A shape that is no box covers what painting it makes invisible over 4 pt in both directions. What shadings,
+and strips narrower than that, cover is not seen.
 """
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, islice
@@ -18,8 +20,10 @@ from forensix.metadata.pdf.annotations import NOTES, look, looks, shown, unit_pt
 from forensix.metadata.pdf.drawing import FAULTS, draw
 from forensix.metadata.pdf.geometry import BROAD_PT, Box, area_of, common
 from forensix.metadata.pdf.layers import Layers
-from forensix.metadata.pdf.marks import Budget, Drawing, Letters, Mark, TooLong
+from forensix.metadata.pdf.marks import LEAST_LETTERS, Budget, Drawing, Letters, Mark, TooLong
 from forensix.metadata.pdf.paint import colour
+from forensix.metadata.pdf.painting import Effort, Sheet
+from forensix.metadata.pdf.paths import is_upright
 
 PAGES = 12
 MOST_PT = 150.0
@@ -27,9 +31,6 @@ MOST_PT = 150.0
 
 TOLD = 20
 """Places of a page that are told."""
-LEAST_LETTERS = 2
-"""Letters or digits that something has to cover."""
-
 MOST_PICTURE = 0.25
 """Share of the page that a picture over text may take: scans are laid over the text that was read from them."""
 
@@ -44,11 +45,11 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
     """
     items: list[Fact] = []
     problems: list[Problem] = []
-    budget, scanned, with_text = Budget(layers=layers.read(pdf)), 0, 0
+    budget, effort, scanned, with_text = Budget(layers=layers.read(pdf)), Effort(), 0, 0
     anew = fields.are_drawn_anew(pdf)
     for number, page in enumerate(list(pdf.pages)[:PAGES] if len(pdf.pages) < 100_000 else (), 1):
         try:
-            found, is_scan, has_text, is_cut = _page(pdf, page, number, budget, anew=anew)
+            found, is_scan, has_text, is_cut = _page(pdf, page, number, budget, effort, anew=anew)
         except TooLong:
             problems.append(_unread(number, "pages before it hold as much as is read"))
             break
@@ -68,7 +69,7 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
 
 
 def _page(
-    pdf: pikepdf.Pdf, page: pikepdf.Page, number: int, budget: Budget, *, anew: bool
+    pdf: pikepdf.Pdf, page: pikepdf.Page, number: int, budget: Budget, effort: Effort, *, anew: bool
 ) -> tuple[list[Fact], bool, bool, bool]:
     """Return the facts of a page, whether it is a scan, whether it shows text, and whether something was left out."""
     unit = unit_pt(page)
@@ -80,11 +81,12 @@ def _page(
     drawing, is_cut = draw(pdf, page, budget, [(form, matrix) for _, form, matrix in widgets], notes)
     redactions = list(_annotations(page, drawing, budget.layers))
     letters = Letters(drawing.marks)
+    below = _Covered(pdf, letters, effort)
     visible = drawing.n_text - drawing.n_hidden_text
     share = max((area_of(m.box) / area for m in drawing.marks if m.kind == "image" and area > 0), default=0.0)
     where = f"content of page {number}"
     places = {
-        "pdf.covered_text": chain(_covered(drawing.marks, letters, area), _below_fields(drawing, letters, area)),
+        "pdf.covered_text": chain(_covered(drawing.marks, below, area), _below_fields(drawing, below, area)),
         "pdf.covered_picture": _laid_over(drawing.marks, letters, area),
         "pdf.unseen_text": words.unseen(drawing, crop),
         "pdf.replaced_text": words.replaced(drawing, letters, crop),
@@ -109,7 +111,7 @@ def _page(
             replace(f, value={**f.value, "box_pt": _rounded(f.value["box_pt"], unit)}) if "box_pt" in f.value else f
             for f in items
         ]
-    return items, share > SCAN_SHARE and visible == 0, visible > 0, is_cut or letters.is_cut
+    return items, share > SCAN_SHARE and visible == 0, visible > 0, is_cut or below.is_cut
 
 
 def _unread(page: int, why: str) -> Problem:
@@ -123,26 +125,51 @@ def _contradictions(forms: list[pikepdf.Dictionary], drawing: Drawing, page: int
             yield Fact("pdf.field", {"page": page, **record}, f"form field, object {form.objgen[0]}")
 
 
-def _covered(marks: list[Mark], letters: Letters, area: float) -> Iterator[dict[str, Any]]:
+class _Covered:
+    """The words of a page that lie where a mark covers it."""
+
+    def __init__(self, pdf: pikepdf.Pdf, letters: Letters, effort: Effort) -> None:
+        self.pdf, self.letters, self.effort = pdf, letters, effort
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether something was left out."""
+        return self.letters.is_cut or self.effort.n_pixels < 0
+
+    def words(self, mark: Mark, first: int = 0, last: float = math.inf) -> str:
+        """Return the words of marks from ``first`` and before ``last`` there."""
+        found = self.letters.inside(mark.box, first, last)
+        if found and mark.shape:
+            sheet = Sheet(self.pdf, self.effort, mark.box)
+            sheet.cover(mark.shape, even_odd=mark.even_odd)
+            hidden = sheet.hidden()
+            found = self.letters.inside(mark.box, first, last, lambda x, y: sheet.reaches(hidden, (x, y, x, y)))
+        return "" if self.is_cut else _text(found)
+
+
+def _covered(marks: list[Mark], covered: _Covered, area: float) -> Iterator[dict[str, Any]]:
     """Yield what covers text drawn before it, with the text drawn on it afterwards."""
     for i, mark in _covers(marks, area):
-        under = _text(letters.inside(mark.box, last=i))
+        under = covered.words(mark, last=i)
         if _n_alphanumeric(under) < LEAST_LETTERS:
             continue
-        over = _text(letters.inside(mark.box, first=i))
-        if letters.is_cut:
-            return
+        over = covered.words(mark, first=i)
         # What is written again as it was is no change.
-        if under.split() != over.split():
-            yield {"box_pt": _rounded(mark.box), "cover": _kind(mark), "under": under[:200], "over": over[:200]}
+        if under.split() != over.split() and not covered.is_cut:
+            yield _cover(mark, _kind(mark), under, over)
 
 
-def _below_fields(drawing: Drawing, letters: Letters, area: float) -> Iterator[dict[str, Any]]:
+def _below_fields(drawing: Drawing, covered: _Covered, area: float) -> Iterator[dict[str, Any]]:
     """Yield what form fields without words cover of the page's own text."""
     for _, mark in _covers(drawing.empty, area):
-        under = _text(letters.inside(mark.box, last=drawing.n_own))
+        under = covered.words(mark, last=drawing.n_own)
         if _n_alphanumeric(under) >= LEAST_LETTERS:
-            yield {"box_pt": _rounded(mark.box), "cover": "field", "under": under[:200], "over": ""}
+            yield _cover(mark, "field", under, "")
+
+
+def _cover(mark: Mark, kind: str, under: str, over: str) -> dict[str, Any]:
+    record = {"box_pt": _rounded(mark.box), "cover": kind, "under": under[:200], "over": over[:200]}
+    return record if all(map(is_upright, mark.shape)) else {**record, "is_box": False}
 
 
 def _laid_over(marks: list[Mark], letters: Letters, area: float) -> Iterator[dict[str, Any]]:

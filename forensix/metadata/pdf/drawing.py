@@ -1,15 +1,16 @@
 """What a page of a PDF draws, in the order of drawing: letters with their places, filled boxes, pictures.
 
-Forms that a page draws are followed, within bounds. Boxes are rectangles, paths that nearly are, and broad straight
-strokes, cut to the upright box around a clip; other paths and shadings are left out, and so is whatever lets through
-what lies below it. What a layer that is switched off holds is not drawn; its words are kept apart, as are those that
-are drawn without ink.
+Forms that a page draws are followed, within bounds. Boxes are rectangles along the edges of the page, cut to the
+upright box around a clip. What is filled in another shape, and broad strokes, are kept with their corners where words
+were drawn before. Shadings are left out, and so is whatever lets through what lies below it. What a layer that is
+switched off holds is not drawn; its words are kept apart, as are those that are drawn without ink.
 
 References
 ----------
 ISO 32000-2:2020, 8 (graphics), 9 (text), annex A (operators).
 """
 
+import math
 import zlib
 from collections.abc import Iterable
 from typing import Any
@@ -25,18 +26,16 @@ from forensix.metadata.pdf.geometry import (
     UNIT,
     Box,
     Matrix,
-    around,
+    Point,
     as_matrix,
     common,
-    covering,
     is_finite,
     moved,
-    parts_of,
     placed,
     product,
-    strokes,
 )  # fmt: skip
-from forensix.metadata.pdf.marks import Budget, Drawing, Mark, TooLong
+from forensix.metadata.pdf.marks import Budget, Drawing, Inked, Mark, TooLong
+from forensix.metadata.pdf.paths import CONSTRUCTION, Part, Path, box_of, groups, is_upright, lines
 from forensix.metadata.pdf.streams import inflated
 
 CONTENT_BYTES = 1 << 20
@@ -46,8 +45,8 @@ BOXES, TEXTS = 3000, 6000
 
 GROUNDS = 300
 LETTERS = 30_000
-PARTS = 50
-"""Rectangles of one path that are looked at, the first ones."""
+PARTS, CORNERS = 50, 5000
+"""Parts of one path that are looked at, the first ones, and corners of a shape."""
 
 DEPTH = 5
 FAULTS = (
@@ -103,6 +102,7 @@ class _Reader:
         self.pdf, self.budget, self.drawing = pdf, budget, Drawing()
         self.n_operators, self.n_letters, self.n_boxes, self.n_texts = OPERATORS, LETTERS, BOXES, TEXTS
         self.layers: list[str] = []
+        self.inked = Inked()
         self.is_cut = False
 
     def inflated(self, streams: list[Any]) -> bytes:
@@ -125,12 +125,7 @@ class _Reader:
         state = dict(state)
         stack: list[dict[str, Any]] = []
         text_matrix, line, leading = UNIT, UNIT, 0.0
-        boxes: list[Box] = []
-        turns: list[int] = []
-        starts: list[int] = []
-        points: list[tuple[float, float]] = []
-        corners: list[tuple[float, float]] = []
-        curved, clips, outer = False, False, len(self.layers)
+        path, clips, outer = Path(), False, len(self.layers)
         for instruction in pikepdf.parse_content_stream(pikepdf.Stream(self.pdf, content)):
             self.n_operators -= 1
             if self.n_operators < 0:
@@ -154,38 +149,26 @@ class _Reader:
                 paint.take(state, operator, values, resources)
             elif operator == "w" and values:
                 state["width"] = float(values[0])
-            elif operator == "re" and len(values) == 4:
-                x, y, w, h = (float(v) for v in values)
-                boxes.append(placed(state["matrix"], x, y, x + w, y + h))
-                turns.append(1 if w * h > 0 else -1)
-            elif operator in ("m", "l") and len(values) == 2:
-                starts += [len(points)] if operator == "m" else []
-                points.append((float(values[0]), float(values[1])))
-                corners.append(points[-1])
-            elif operator in ("c", "v", "y") and len(values) >= 4:
-                curved = True
-                corners.append((float(values[-2]), float(values[-1])))
-                points += [(float(values[i]), float(values[i + 1])) for i in range(0, len(values) - 1, 2)]
+            elif operator in CONSTRUCTION:
+                path.take(operator, values, state["matrix"])
             elif operator in ("W", "W*"):
                 clips = True
             elif operator in ("f", "F", "f*", "b", "B", "b*", "B*", "n", "s", "S"):
-                path = around(points, boxes, state["matrix"])
-                if operator not in ("n", "s", "S"):
-                    parts = list(zip(boxes, turns, strict=True))
-                    if not curved:
-                        parts += parts_of(points, starts, state["matrix"])
-                    elif len(starts) == 1 and not parts:
-                        parts = parts_of(corners, [0], state["matrix"])
-                    filled = covering(parts[:PARTS], even_odd=operator.endswith("*"))
-                    self._add("box", filled, state["fill"], state)
-                    self._ground(path, state, state["fill"])
+                if operator[0] in "bs":
+                    path.close()
+                around = box_of(*path.parts) if path.parts else None
+                if operator[0] in "fFbB":
+                    self._fill(path.areas(), state, state["fill"], even_odd=operator.endswith("*"))
+                    self._ground(around, state, state["fill"])
                 elif operator != "n":
-                    broad = [] if curved else strokes(points, state["width"], state["matrix"])
-                    self._add("box", broad, state["stroke"], state)
-                    self._ground(around([], broad, UNIT), state, state["stroke"])
-                if clips and path:
-                    state["clip"] = common(state["clip"], path)
-                boxes, turns, starts, points, corners, curved, clips = [], [], [], [], [], False, False
+                    m = state["matrix"]
+                    broad = state["width"] * math.sqrt(abs(m[0] * m[3] - m[1] * m[2]))
+                    strokes = [line for part in path.parts for line in lines(part, broad)] if broad >= BROAD_PT else []
+                    self._fill(strokes, state, state["stroke"], even_odd=False)
+                    self._ground(around, state, state["stroke"])
+                if clips and around:
+                    state["clip"] = common(state["clip"], around)
+                path, clips = Path(), False
             elif operator == "sh":
                 self._ground(state["clip"], state)
             elif operator in ("BDC", "BMC"):
@@ -224,22 +207,45 @@ class _Reader:
 
         del self.layers[outer:]
 
-    def _add(self, kind: str, boxes: list[Box], filled: str, state: dict[str, Any]) -> None:
-        """Add boxes that can cover a line of text, or a picture."""
+    def _fill(self, parts: list[Part], state: dict[str, Any], filled: str, *, even_odd: bool) -> None:
+        """Add what is painted in a path: rectangles as boxes, all else as shapes where words stand already."""
+        for part in parts[PARTS:]:
+            self.is_cut |= not self._layer() and self.inked.near(common(state["clip"], box_of(part)))
+        for group in groups(parts[:PARTS]):
+            if len(group) == 1 and is_upright(group[0]):
+                self._add("box", box_of(*group), filled, state)
+            elif self.inked.near(box := common(state["clip"], box_of(*group))):
+                if sum(map(len, group)) > CORNERS:
+                    self.is_cut = True
+                else:
+                    self._add("box", box, filled, state, tuple(map(tuple, group)), even_odd=even_odd)
+
+    def _add(
+        self,
+        kind: str,
+        box: Box,
+        filled: str,
+        state: dict[str, Any],
+        shape: tuple[tuple[Point, ...], ...] = (),
+        *,
+        even_odd: bool = False,
+    ) -> None:
+        """Add a box that can cover a line of text, or a picture."""
         opaque = not state["clear"] and filled != "pattern" and not state["in words"]
-        for box in boxes if not self._layer() else ():
-            cut = common(state["clip"], box)
-            side = min(cut[2] - cut[0], cut[3] - cut[1])
-            if side <= 0 or (kind == "box" and side < BROAD_PT) or not is_finite(cut):
-                continue
-            self.n_boxes -= 1
-            if self.n_boxes >= 0:
-                self.drawing.marks.append(Mark(kind, cut, filled, opaque))
+        cut = common(state["clip"], box)
+        side = min(cut[2] - cut[0], cut[3] - cut[1])
+        if self._layer() or side <= 0 or (kind == "box" and side < BROAD_PT) or not is_finite(cut):
+            return
+        if shape and not opaque:
+            return
+        self.n_boxes -= 1
+        if self.n_boxes >= 0:
+            self.drawing.marks.append(Mark(kind, cut, filled, opaque, shape=shape, even_odd=even_odd))
 
     def _picture(self, state: dict[str, Any], *, is_mask: bool) -> None:
         box = placed(state["matrix"], 0, 0, 1, 1)
         self._ground(box, state)
-        self._add("image", [box], "pattern" if is_mask else "", state)
+        self._add("image", box, "pattern" if is_mask else "", state)
 
     def _ground(self, path: Box | None, state: dict[str, Any], filled: str = "pattern") -> None:
         if path is None or filled == "white" or self._layer():
@@ -295,6 +301,8 @@ class _Reader:
             filled = state["fill"] if state["mode"] == 0 and not state["font"].is_drawn else "pattern"
             mark = Mark("text", box, filled, letters=tuple(letters), font=state["font"], unseen=unseen)
             (self.drawing.unseen if unseen else self.drawing.marks).append(mark)
+            if not unseen:
+                self.inked.add(mark)
         return at
 
     def _object(self, item: Any, resources: Any, state: dict[str, Any], depth: int) -> None:

@@ -2,13 +2,13 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
 from forensix.metadata.pdf.fonts import Font
-from forensix.metadata.pdf.geometry import Box
+from forensix.metadata.pdf.geometry import Box, Point
 from forensix.metadata.pdf.layers import Layers
 
 TOTAL_BYTES = 3 << 20
@@ -17,6 +17,8 @@ LOOKED_AT = 1_000_000
 """Letters of a page that are looked at when boxes are searched."""
 LEAST_SLANT = 0.2
 """Tangent of the angle to the edges of a page from which on words are slanted."""
+LEAST_LETTERS = 2
+"""Letters or digits that something has to cover."""
 CELL_PT, FAR_PT = 32.0, 1e6
 
 
@@ -38,6 +40,10 @@ class Mark:
     font: Font | None = None
     unseen: str = ""
     """Of text that leaves no ink: ``without ink``, ``transparent``, or ``layer`` and the layer's name."""
+    shape: tuple[tuple[Point, ...], ...] = ()
+    """Of a box that is no rectangle along the edges of the page: the corners of its parts, in points."""
+    even_odd: bool = False
+    """The rule by which a shape is filled."""
 
     @property
     def text(self) -> str:
@@ -73,6 +79,30 @@ class Drawing:
     n_hidden_text: int = 0
 
 
+class Inked:
+    """Where letters were drawn so far."""
+
+    def __init__(self) -> None:
+        self.cells: set[tuple[int, int]] = set()
+
+    def add(self, mark: Mark) -> None:
+        """Add the letters of a mark."""
+        self.cells.update((int(x // CELL_PT), int(y // CELL_PT)) for _, x, y in mark.letters)
+
+    def near(self, box: Box) -> bool:
+        """Say whether letters may stand in a box."""
+        columns, rows = _cells(box)
+        if len(columns) * len(rows) > len(self.cells):
+            return any(column in columns and row in rows for column, row in self.cells)
+        return any((column, row) in self.cells for column in columns for row in rows)
+
+
+def _cells(box: Box) -> tuple[range, range]:
+    """Return the columns and the rows of cells that a box touches."""
+    left, below, right, above = (int(min(max(v, -FAR_PT), FAR_PT) // CELL_PT) for v in box)
+    return range(left, right + 1), range(below, above + 1)
+
+
 class Letters:
     """The letters of a page by where they stand, for those of a box; ``is_cut`` says that too many were asked for.
 
@@ -87,14 +117,20 @@ class Letters:
             for k, (letter, x, y) in enumerate(mark.letters if is_level else ()):
                 self.cells.setdefault((int(x // CELL_PT), int(y // CELL_PT)), []).append((i, k, letter, x, y))
 
-    def inside(self, box: Box, first: int = 0, last: float = math.inf) -> list[tuple[int, str]]:
+    def inside(
+        self,
+        box: Box,
+        first: int = 0,
+        last: float = math.inf,
+        where: Callable[[float, float], bool] | None = None,
+    ) -> list[tuple[int, str]]:
         """Return the number of each mark with letters whose middle lies in a box, with these, in order of drawing.
 
-        Marks before ``first`` and from ``last`` on are left out; where too much was asked for all are.
+        Marks before ``first`` and from ``last`` on are left out; where too much was asked for all are. Where ``where``
+        is given, only letters at such points count, and of those only several in a row: an edge runs over one.
         """
         x0, y0, x1, y1 = box
-        left, below, right, above = (int(min(max(v, -FAR_PT), FAR_PT) // CELL_PT) for v in box)
-        columns, rows = range(left, right + 1), range(below, above + 1)
+        columns, rows = _cells(box)
         self.left -= min(len(columns) * len(rows), len(self.cells))
         if len(columns) * len(rows) > len(self.cells):
             near = [self.cells[at] for at in self.cells if at[0] in columns and at[1] in rows]
@@ -105,11 +141,13 @@ class Letters:
         if self.left < 0:
             self.is_cut = True
             return []
-        found = [
-            (i, k, letter) for letters in near for i, k, letter, x, y in letters if x0 <= x <= x1 and y0 <= y <= y1
-        ]
-        found.sort()
-        return [(i, "".join(letter for _, _, letter in part)) for i, part in groupby(found, lambda one: one[0])]
+        found = sorted(
+            letter for letters in near for letter in letters if x0 <= letter[3] <= x1 and y0 <= letter[4] <= y1
+        )
+        if where is not None:
+            runs = [list(run) for is_there, run in groupby(found, lambda one: where(*one[3:])) if is_there]
+            found = [one for run in runs if sum(one[2].isalnum() for one in run) >= LEAST_LETTERS for one in run]
+        return [(i, "".join(one[2] for one in part)) for i, part in groupby(found, lambda one: one[0])]
 
 
 @dataclass

@@ -10,6 +10,7 @@ ISO 32000-2:2020, 8.5.3 (painting and the nonzero winding rule), 11.3.5 (blend m
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -19,21 +20,19 @@ import numpy.typing as npt
 import pikepdf
 
 from forensix.metadata.pdf import paint
-from forensix.metadata.pdf.geometry import UNIT, Box, Matrix, as_matrix, moved, product
+from forensix.metadata.pdf.geometry import BROAD_PT, UNIT, Box, Matrix, Point, as_matrix, moved, product
+from forensix.metadata.pdf.paths import CONSTRUCTION, Part, Path, lines
 from forensix.metadata.pdf.streams import inflated
 
 PIXELS = 250_000
 PIXELS_PER_PT = 2.0
 LEAST_PIXELS = 500
 """What a path and each of its edges count as at least."""
-BROAD_PT = 4.0
-"""Extent in both directions from which on hidden space can hold words."""
 SEEN = 0.15
 """Share of what lies below that is left where it counts as hidden."""
 
 CONTENT_BYTES = 1 << 20
 DEPTH = 8
-CURVE = 8
 FAR = 1e6
 _KEEPING = (
     "/ColorDodge", "/Overlay", "/SoftLight", "/Difference", "/Exclusion", "/Hue", "/Saturation", "/Color",
@@ -41,7 +40,6 @@ _KEEPING = (
 _DARKENING = ("/Multiply", "/Darken", "/ColorBurn")
 DARK = 0.35
 
-Point = tuple[float, float]
 Painted = npt.NDArray[np.bool_]
 
 
@@ -75,7 +73,7 @@ class Sheet:
         left, below, right, above = (float(v) for v in stream.BBox)
         corners = [(left, below), (right, below), (right, above), (left, above)]
         state = state | {"matrix": matrix}
-        state["cut"] = state["cut"] & self._filled([self._placed(corners, matrix)], even_odd=False)
+        state["cut"] = state["cut"] & self._filled([[moved(matrix, *corner) for corner in corners]])
         if "/Group" in stream:
             blend = str(state["graphics"].get("/BM", ""))
             state["darkens"] = state["darkens"] or blend in _DARKENING
@@ -98,8 +96,7 @@ class Sheet:
         """Paint a content stream."""
         self.effort.n_bytes -= len(content)
         state, stack = dict(state), list[dict[str, Any]]()
-        path: list[list[Point]] = []
-        clip = ""
+        path, clip = Path(), ""
         for instruction in pikepdf.parse_content_stream(pikepdf.Stream(self.pdf, content)):
             self.effort.n_operators -= 1
             if min(self.effort.n_operators, self.effort.n_bytes, self.effort.n_pixels) < 0:
@@ -121,28 +118,17 @@ class Sheet:
                 paint.take(state, operator, values, resources)
             elif operator == "w" and values:
                 state["width"] = float(values[0])
-            elif operator == "re" and len(values) == 4:
-                x, y, w, h = (float(v) for v in values)
-                path.append([(x, y), (x + w, y), (x + w, y + h), (x, y + h), (x, y)])
-            elif operator == "m" and len(values) == 2:
-                path.append([(float(values[0]), float(values[1]))])
-            elif operator == "l" and len(values) == 2 and path:
-                path[-1].append((float(values[0]), float(values[1])))
-            elif operator in ("c", "v", "y") and path:
-                path[-1] += _curve(path[-1][-1], operator, [float(v) for v in values])
-            elif operator == "h" and path:
-                path[-1].append(path[-1][0])
-                path.append([path[-1][0]])
+            elif operator in CONSTRUCTION:
+                path.take(operator, values, state["matrix"])
             elif operator in ("W", "W*"):
                 clip = operator
             elif operator in ("f", "F", "f*", "b", "B", "b*", "B*", "n", "s", "S"):
                 if operator[0] in "bs":
-                    path = [[*part, part[0]] for part in path]
-                self._paint(path, operator, state)
+                    path.close()
+                self._paint(path.parts, operator, state)
                 if clip:
-                    parts = [self._placed(part, state["matrix"]) for part in path]
-                    state["cut"] = state["cut"] & self._filled(parts, even_odd=clip == "W*")
-                path, clip = [], ""
+                    state["cut"] = state["cut"] & self._filled(path.parts, even_odd=clip == "W*")
+                path, clip = Path(), ""
             elif operator == "sh":
                 self._lay(state["cut"], state, "pattern", "/ca")
             elif operator == "Tr" and values:
@@ -152,6 +138,10 @@ class Sheet:
                 self.n_text_bytes += sum(len(bytes(part)) for part in strings if isinstance(part, pikepdf.String))
             elif operator == "Do" and values:
                 self._object(paint.entry(resources, "/XObject", values[0]), resources, state, depth)
+
+    def cover(self, parts: Iterable[Part], *, even_odd: bool) -> None:
+        """Paint a path of the page, in points, so that nothing is seen below it."""
+        self.seen[self._filled(list(parts), even_odd=even_odd)] = 0.0
 
     def hidden(self) -> Painted:
         """Return where squares of `BROAD_PT` begin of which nothing is seen, bool; empty where the sheet is smaller."""
@@ -188,32 +178,31 @@ class Sheet:
 
     def _square(self, state: dict[str, Any]) -> None:
         """Paint a picture: the unit square."""
-        square = self._placed([(0, 0), (1, 0), (1, 1), (0, 1)], state["matrix"])
-        self._lay(self._filled([square], even_odd=False), state, "pattern", "/ca")
+        square = [moved(state["matrix"], *corner) for corner in ((0, 0), (1, 0), (1, 1), (0, 1))]
+        self._lay(self._filled([square]), state, "pattern", "/ca")
 
-    def _paint(self, path: list[list[Point]], operator: str, state: dict[str, Any]) -> None:
-        parts = [self._placed(part, state["matrix"]) for part in path]
+    def _paint(self, parts: list[Part], operator: str, state: dict[str, Any]) -> None:
         if operator[0] in "fFbB":
             self._lay(self._filled(parts, even_odd=operator.endswith("*")), state, state["fill"], "/ca")
         if operator[0] in "bBsS":
             m = state["matrix"]
-            broad = state["width"] * math.sqrt(abs(m[0] * m[3] - m[1] * m[2])) * self.scale
-            lines = [_line(*ends, broad) for part in parts for ends in pairwise(part)]
-            self._lay(self._filled(lines, even_odd=False), state, state["stroke"], "/CA")
+            broad = state["width"] * math.sqrt(abs(m[0] * m[3] - m[1] * m[2]))
+            strokes = [line for part in parts for line in lines(part, broad, jut=broad / 2)]
+            self._lay(self._filled(strokes), state, state["stroke"], "/CA")
 
     def _lay(self, where: Painted, state: dict[str, Any], colour: str, key: str) -> None:
         opacity = state["outer"] * _opacity(state["graphics"], colour, key, darkens=state["darkens"])
         if colour == "white" or not self.white_only:
             self.seen[where & state["cut"]] *= max(0.0, 1 - opacity)
 
-    def _placed(self, part: list[Point], matrix: Matrix) -> list[Point]:
+    def _placed(self, part: Part) -> Part:
         """Return corners of a path in pixels."""
-        at = (moved(matrix, x, y) for x, y in part)
-        x0, y0 = self.box[:2]
-        return [(min(max((x - x0) * self.scale, -FAR), FAR), min(max((y - y0) * self.scale, -FAR), FAR)) for x, y in at]
+        (x0, y0), scale = self.box[:2], self.scale
+        return [(min(max((x - x0) * scale, -FAR), FAR), min(max((y - y0) * scale, -FAR), FAR)) for x, y in part]
 
-    def _filled(self, parts: list[list[Point]], *, even_odd: bool) -> Painted:
+    def _filled(self, path: list[Part], *, even_odd: bool = False) -> Painted:
         """Return which pixels lie in a path, bool; parts are closed by a line."""
+        parts = [self._placed(part) for part in path]
         height, width = self.shape
         inside = np.zeros(self.shape, bool)
         xs, ys = [x for part in parts for x, _ in part], [y for part in parts for _, y in part]
@@ -271,37 +260,6 @@ def _colour(values: Any) -> str:
     numbers = [f"{float(v):g}" for v in values or ()]
     operator = {1: "g", 3: "rg", 4: "k"}.get(len(numbers), "")
     return " ".join([*numbers, operator]) if operator else ""
-
-
-def _curve(start: Point, operator: str, values: list[float]) -> list[Point]:
-    """Return points of a curve behind its start."""
-    ends = list(zip(values[::2], values[1::2], strict=False))
-    if len(ends) != (3 if operator == "c" else 2):
-        return []
-    a, b, c = ends if operator == "c" else (start, *ends) if operator == "v" else (ends[0], ends[1], ends[1])
-    points = []
-    for i in range(1, CURVE + 1):
-        t = i / CURVE
-        weights = (1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3
-        points.append(
-            tuple(sum(w * p[axis] for w, p in zip(weights, (start, a, b, c), strict=True)) for axis in (0, 1))
-        )
-    return points  # type: ignore[return-value]
-
-
-def _line(start: Point, end: Point, broad: float) -> list[Point]:
-    """Return the four corners of a stroke, which juts out at its ends by half of its breadth, always turning left."""
-    (xa, ya), (xb, yb) = start, end
-    length = math.hypot(xb - xa, yb - ya)
-    dx, dy = ((xb - xa) / length, (yb - ya) / length) if length else (1.0, 0.0)
-    h = broad / 2
-    xa, ya, xb, yb = xa - dx * h, ya - dy * h, xb + dx * h, yb + dy * h
-    return [
-        (xa + dy * h, ya - dx * h),
-        (xb + dy * h, yb - dx * h),
-        (xb - dy * h, yb + dx * h),
-        (xa - dy * h, ya + dx * h),
-    ]
 
 
 def _opacity(graphics: dict[str, Any], colour: str, key: str, *, darkens: bool) -> float:

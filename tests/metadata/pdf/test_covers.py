@@ -15,6 +15,7 @@ BOX = b"1 g 0 0 60 16 re f"
 AMOUNT = b" 0 g BT /F 11 Tf 4 4 Td (900.00) Tj ET"
 OTHER_WORDS = "A white box covers text, and other text is written on the box (page 1)"
 NO_WORDS = "A white box hides text (page 1)"
+SHAPE = "A white shape hides text (page 1)"
 
 
 def statement(path: Path) -> Path:
@@ -91,12 +92,46 @@ DIAMOND = b"128 704 m 158 690 l 188 704 l 158 718 l h "
 FRAME = b"120 690 m 196 690 l 196 718 l 120 718 l h 126 694 m 192 694 l 192 714 l 126 714 l h "
 
 
-@pytest.mark.parametrize("path", [ROUNDED, SLANTED, ARROW])
-def test_a_path_that_is_nearly_a_rectangle_covers(tmp_path: Path, path: bytes) -> None:
-    assert painted(tmp_path, path + b"f") == [NO_WORDS]
+ELLIPSE = (
+    b"124 704 m 124 714 140 722 158 722 c 176 722 192 714 192 704 c "  # the upper half
+    b"192 694 176 686 158 686 c 140 686 124 694 124 704 c "
+)
+RING = ELLIPSE + (
+    b"127 704 m 127 713 142 719 158 719 c 174 719 189 713 189 704 c "
+    b"189 695 174 689 158 689 c 142 689 127 695 127 704 c "
+)
+BENT = b"1 G 14 w 128 702 m 150 705 l 168 703 l 190 704 l "
+WAVE = b"1 G 14 w 128 704 m 150 708 168 700 190 704 c "
+TURNED = b"q 0.999 0.045 -0.045 0.999 130 694 cm 0 0 62 16 re f Q "
 
 
-@pytest.mark.parametrize("path", [DIAMOND + b"f", FRAME + b"f*", ROUNDED + b"S", ROUNDED + b"n"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        ROUNDED + b"f",
+        SLANTED + b"f",
+        ARROW + b"f",
+        DIAMOND + b"f",
+        ELLIPSE + b"f",
+        ELLIPSE + b"h 300 300 m 320 330 l 340 300 l f",
+        BENT + b"S",
+        WAVE + b"S",
+        TURNED,
+    ],
+)
+def test_a_shape_that_leaves_nothing_to_see_covers(tmp_path: Path, path: bytes) -> None:
+    assert painted(tmp_path, path) == [SHAPE]
+    words = b" 0 g BT /F1 11 Tf 134 700 Td (900.00) Tj ET"
+    assert painted(tmp_path, path + words) == [OTHER_WORDS.replace("box", "shape")]
+    assert "0.0" in pdf.read(str(tmp_path / "b.pdf")).get("pdf.covered_text")["under"]
+
+
+THIN = BENT.replace(b"14", b"1")
+
+
+@pytest.mark.parametrize(
+    "path", [FRAME + b"f*", ROUNDED + b"S", ROUNDED + b"n", RING + b"f*", ELLIPSE + b"S", THIN + b"S"]
+)
 def test_paths_that_leave_words_to_read_cover_nothing(tmp_path: Path, path: bytes) -> None:
     assert painted(tmp_path, path) == []
 
@@ -165,7 +200,8 @@ OUTER = b"120 690 m 196 690 l 196 718 l 120 718 l h "
         (b"120 690 76 28 re " + BACKWARDS + b"f", []),
         (INNER + b"300 300 m 340 300 l 340 320 l 300 320 l h f", [NO_WORDS]),
         (BACKWARDS + b"f", [NO_WORDS]),
-        (OUTER + b"126 704 m 158 692 l 192 704 l 158 716 l h f", []),  # a hole of another shape
+        (OUTER + b"126 704 m 158 692 l 192 704 l 158 716 l h f", [SHAPE]),
+        (OUTER + b"126 704 m 158 692 l 192 704 l 158 716 l h f*", []),  # a hole of another shape
     ],
 )
 def test_parts_of_one_path_cover_by_the_rule_of_its_winding(tmp_path: Path, path: bytes, expected: list[str]) -> None:
