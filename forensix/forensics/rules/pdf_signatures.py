@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding
-from forensix.forensics.rules import pdf_dates
+from forensix.forensics.rules import pdf_comments, pdf_dates
 from forensix.metadata.facts import Fact, Facts
 from forensix.metadata.pdf.changes import drawing_changed
 
@@ -39,12 +39,24 @@ def rules(facts: Facts) -> Iterator[Finding]:
             yield _empty(fact)
         elif isinstance(fact.value, dict):
             yield from _signature(facts, fact, size)
+    yield from pdf_comments.written(facts)
     yield from _certificate_dates(facts)
 
 
 def sound(record: dict[str, Any]) -> bool:
     """Tell whether a signature holds and nothing came after it but further signatures and what proves them later."""
     return bool(record["intact"] and record["valid"] and record["modification"] in (None, *FINE))
+
+
+def kept(facts: Facts, record: dict[str, Any]) -> bool:
+    """Tell whether a signature holds and only what it allows came after it, no comment among it that may mislead."""
+    if sound(record):
+        return True
+    is_allowed = record["intact"] and record["valid"] and record.get("allowed_kept") is not False
+    if not is_allowed or record["modification"] not in ADDED_WORDS:
+        return False
+    is_comment = record["modification"] == "annotations"
+    return not is_comment or not (pdf_comments.laid(facts, record["covered_to"]) or pdf_comments.are_unread(facts))
 
 
 def _usage_rights(fact: Fact) -> Finding:
@@ -199,6 +211,8 @@ def _after(facts: Facts, fact: Fact, who: str, what: str) -> Iterator[Finding]:
     if level == "other" and drawn:
         roles = ", ".join(dict.fromkeys(role for f in drawn for role in drawing_changed(f.value)))
         why = f"A later version changes what draws the pages ({roles}; {drawn[0].where})."
+    elif record.get("locked_field"):
+        why = f"The field {record['locked_field']} was changed, which the signer locked."
     elif forbidden:
         allowed = ALLOWED_WORDS.get(str(record["allowed"]), str(record["allowed"]))
         why = f"The signer allows {allowed}; what was added is more."
@@ -228,7 +242,9 @@ def _after(facts: Facts, fact: Fact, who: str, what: str) -> Iterator[Finding]:
             values=[who, *fields[:10]],
             flags=("FILE_EDITED",),
         )
-    elif (laid := _laid(facts, record["covered_to"])) or (level == "annotations" and _unread_notes(facts)):
+    elif (laid := pdf_comments.laid(facts, record["covered_to"])) or (
+        level == "annotations" and pdf_comments.are_unread(facts)
+    ):
         yield finding(
             "suspect",
             f"Notes or stamps were laid on the document after {who} signed it"
@@ -239,7 +255,7 @@ def _after(facts: Facts, fact: Fact, who: str, what: str) -> Iterator[Finding]:
             "signature",
             "versions",
             facts=[fact, *laid[:10], *later[:5]],
-            values=[who, *(_note(f.value) for f in laid[:10])],
+            values=[who, *(pdf_comments.words(f.value) for f in laid[:10])],
         )
     else:
         yield finding(
@@ -252,23 +268,6 @@ def _after(facts: Facts, fact: Fact, who: str, what: str) -> Iterator[Finding]:
             facts=[fact],
             values=[level, *fields[:10]],
         )
-
-
-def _laid(facts: Facts, covered_to: int) -> list[Fact]:
-    """Return the comments behind a signature that hide something or write words of their own."""
-    return [f for f in facts.all("pdf.note") if f.key == "pdf.note" and f.value["written_at"] > covered_to]
-
-
-def _unread_notes(facts: Facts) -> bool:
-    notes = facts.get("pdf.notes")
-    return notes is None or notes["unread"] > 0
-
-
-def _note(record: dict[str, Any]) -> str:
-    under = f": {record['under']}" if record["under"] else ""
-    does = [f"hides {record['hides']}{under}"] if record["hides"] else []
-    does += ["writes words"] if record["writes"] else []
-    return f"{record['kind']} on page {record['page']} {' and '.join(does)}"
 
 
 def _certificate_dates(facts: Facts) -> Iterator[Finding]:

@@ -17,13 +17,14 @@ import pikepdf
 from forensix.metadata.facts import Fact, Problem
 from forensix.metadata.pdf import fields, layers, lines, words
 from forensix.metadata.pdf.annotations import NOTES, look, looks, shown, unit_pt, upright
-from forensix.metadata.pdf.drawing import FAULTS, draw
+from forensix.metadata.pdf.drawing import draw
 from forensix.metadata.pdf.geometry import BROAD_PT, Box, area_of, common
 from forensix.metadata.pdf.layers import Layers
 from forensix.metadata.pdf.marks import LEAST_LETTERS, Budget, Drawing, Letters, Mark, TooLong
 from forensix.metadata.pdf.paint import colour
 from forensix.metadata.pdf.painting import Effort, Sheet
 from forensix.metadata.pdf.paths import is_upright
+from forensix.metadata.pdf.streams import FAULTS
 
 PAGES = 12
 MOST_PT = 150.0

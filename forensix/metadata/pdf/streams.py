@@ -7,6 +7,13 @@ import pikepdf
 OTHER_FILTERS_BYTES = 1 << 16
 """Streams of other filters than deflation, which cannot be stopped halfway, are inflated up to this stored size."""
 
+FAULTS = (
+    pikepdf.PdfError, pikepdf.DataDecodingError, zlib.error,
+    ValueError, TypeError, RuntimeError, KeyError, AttributeError, OverflowError, IndexError,
+    ArithmeticError,
+)  # fmt: skip
+"""What reading damaged content raises."""
+
 
 def inflated(stream: pikepdf.Stream, limit: int) -> bytes:
     """Return at most ``limit`` bytes of a stream; nothing of a long one whose filters cannot be stopped halfway.

@@ -186,14 +186,42 @@ def test_comments_that_were_there_before_signing_are_no_later_ones(
     assert severe(findings_of(path)) == []
 
 
-def test_a_cover_far_behind_the_pages_that_are_read(tmp_path: Path, signer: signers.SimpleSigner) -> None:
+def test_what_a_comment_hides_is_read_on_any_page(
+    tmp_path: Path, signer: signers.SimpleSigner, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = page(tmp_path / "a.pdf")
     with pikepdf.open(path, allow_overwriting_input=True) as document:
-        for _ in range(notes.READ_PAGES):
+        for _ in range(19):
             document.pages.append(document.pages[0])
         document.save(path)
     data = signed(path.read_bytes(), signer)
-    last = notes.READ_PAGES
-    for drawing, expected in ((b"1 g " + BOX + b"f", LAID), (b"101 691 198 28 re S", [])):
-        path.write_bytes(updated(data, commented(drawing, kind="Square", of_page=last)))
+    cover = b"1 g " + BOX + b"f"
+    for place, expected in ((OVER, LAID), (BESIDE, [])):
+        drawing = cover if place == OVER else cover.replace(b"690", b"390")
+        path.write_bytes(updated(data, commented(drawing, kind="Square", place=place, of_page=19)))
         assert severe(findings_of(path)) == expected
+    path.write_bytes(updated(data, commented(cover, kind="Square", of_page=19)))
+    assert pick(findings_of(path), LAID[0]).claim.value[1] == "Square on page 20 hides words: An invoice over 100"
+    monkeypatch.setattr(notes, "READ_PAGES", 0)
+    hides = "Square on page 20 hides what lies below, which was not read"
+    assert pick(findings_of(path), LAID[0]).claim.value[1] == hides
+
+
+@pytest.mark.parametrize("kind", ["Stamp", "FreeText"])
+def test_words_of_a_comment_that_stand_alone_accuse_nobody_and_are_told_on_top(
+    tmp_path: Path, signer: signers.SimpleSigner, kind: str
+) -> None:
+    words = b"BT /F 12 Tf 110 400 Td (Received, 3 May) Tj ET"
+    findings = after(tmp_path, signer, commented(words, kind=kind, place=BESIDE))
+    assert severe(findings) == []
+    claim = pick(findings, "Comments that came after signing write words (page 1)")
+    assert claim.severity == "benign" and claim.remark == "comments that came after signing write words (page 1)"
+    assert claim.claim.value == (f"{kind} on page 1 writes 'Received, 3 May'",)
+
+
+@pytest.mark.parametrize("place", [(60, 695, 95, 715), (100, 715, 200, 740), (200, 695, 240, 712)])
+def test_words_of_a_comment_close_to_printed_ones_are_suspect(
+    tmp_path: Path, signer: signers.SimpleSigner, place: tuple[float, ...]
+) -> None:
+    words = b"BT /F 12 Tf %d %d Td (9) Tj ET" % (place[0] + 1, place[1] + 4)
+    assert severe(after(tmp_path, signer, commented(words, kind="FreeText", place=place))) == LAID
