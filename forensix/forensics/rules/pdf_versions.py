@@ -1,6 +1,7 @@
 """Claims about the versions that a PDF holds: each saved revision, what it changed, and signs of having been
 saved again."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,10 @@ PROOF = {"validation data", "catalog", "structure of the file"}
 """Roles of what is added after signing so that signatures can be proved later."""
 DATED = PROOF | {"document information", "metadata"}
 """The same, with the date of that save, which both hold."""
+
+
+ADDITIONS = ("fill_forms", "annotate")
+"""What a certification may allow to be added."""
 
 
 def rules(facts: Facts) -> Iterator[Finding]:
@@ -58,15 +63,24 @@ def rules(facts: Facts) -> Iterator[Finding]:
 
 
 def _only_signing(facts: Facts, saves: list[Fact]) -> bool:
-    """Say whether each later version is a signature that holds, or what proves one later, and no page changes."""
+    """Say whether no later version changes a page, and each is a signature that holds, proof of one, or certified.
+
+    What a certification allows in so many words, and nothing else came after it, is what it was made for.
+    """
     signatures = [f.value for f in facts.all("pdf.signature") if f.key == "pdf.signature" and isinstance(f.value, dict)]
     ends = {r["covered_to"] for r in signatures}
+    certified = [r["covered_to"] for r in signatures if r["allowed"] in ADDITIONS and pdf_signatures.kept(facts, r)]
+    allowed_from = min(certified, default=math.inf)
     return (
         bool(signatures)
-        and all(pdf_signatures.sound(r) or r["modification"] == "form_filling" for r in signatures)
+        and all(pdf_signatures.kept(facts, r) for r in signatures)
         and all(
             not f.value["content_changed"]
-            and (any(abs(f.value["end_offset"] - end) <= 2 for end in ends) or _proves(set(f.value["roles"])))
+            and (
+                any(abs(f.value["end_offset"] - end) <= 2 for end in ends)
+                or _proves(set(f.value["roles"]))
+                or f.value["start_offset"] + 2 >= allowed_from
+            )
             for f in saves
         )
     )

@@ -16,6 +16,8 @@ from forensix.metadata.facts import Fact, Problem
 from forensix.metadata.pdf import signature_bytes
 
 SIGNATURES = 30
+_LOCKED = re.compile(r"because the form field (.{1,200}) is locked")
+"""What pyHanko says where a field was changed that the signer locked."""
 
 
 def facts(path: str, data: bytes) -> tuple[list[Fact], list[Problem]]:
@@ -177,14 +179,21 @@ def _integrity(signature: Any) -> dict[str, Any]:
         return out
     level = getattr(changes, "modification_level", None)
     if level is None:
-        return {**out, "modification": "other", "modification_words": _words(changes)}
+        locked = _LOCKED.search(str(changes))
+        return {
+            **out,
+            "modification": "other",
+            "modification_words": _words(changes),
+            "locked_field": locked[1] if locked else None,
+        }
     fields = sorted(map(str, changes.changed_form_fields))[:40]
     return {**out, "modification": level.name.lower(), "changed_fields": fields}
 
 
 def _words(changes: object) -> str:
-    """Return the reason that pyHanko gives, without the Python objects that some of its sentences list."""
-    return str(changes).partition("\n")[0].partition(": ")[0].rstrip(".")[:300]
+    """Return the reason that pyHanko gives, without the Python objects that some of its sentences list or name."""
+    sentence = str(changes).partition("\n")[0].partition(": ")[0].rstrip(".")
+    return re.sub(r"Reference\(idnum=(\d+), generation=\d+\)", r"object \1", sentence)[:300]
 
 
 def _trust(signature: Any) -> dict[str, Any]:

@@ -256,9 +256,9 @@ def test_comments_may_be_added_where_the_signer_allows_them(
     assert "only comments" in pick(findings, "Added to after Test Signer signed it").claim.explanation
 
 
-def test_only_fields_that_were_written_are_called_changed(tmp_path: Path, signer: signers.SimpleSigner) -> None:
-    path = page(tmp_path / "a.pdf")
-    with pikepdf.open(path, allow_overwriting_input=True) as document:
+def form(path: Path) -> Path:
+    """Make a document with the fields "amount" and "due"."""
+    with pikepdf.open(page(path), allow_overwriting_input=True) as document:
         made = []
         for name in ("amount", "due"):
             look = pikepdf.Stream(document, b"", Subtype=pikepdf.Name.Form, BBox=[0, 0, 9, 9])
@@ -268,12 +268,60 @@ def test_only_fields_that_were_written_are_called_changed(tmp_path: Path, signer
         document.Root.AcroForm = pikepdf.Dictionary(Fields=made)
         document.pages[0].obj.Annots = pikepdf.Array(made)
         document.save(path)
+    return path
 
-    def fill(writer: IncrementalPdfFileWriter) -> None:
-        field = writer.root["/AcroForm"]["/Fields"][0]
-        field[generic.pdf_name("/V")] = generic.pdf_string("900")
-        writer.update_container(field)
 
+def fill(writer: IncrementalPdfFileWriter) -> None:
+    """Write 900 into the field "amount"."""
+    field = writer.root["/AcroForm"]["/Fields"][0]
+    field[generic.pdf_name("/V")] = generic.pdf_string("900")
+    writer.update_container(field)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "changes", "severity"),
+    [
+        (fields.MDPPerm.FILL_FORMS, (fill,), "benign"),
+        (fields.MDPPerm.ANNOTATE, (fill, comment("/Text")), "benign"),
+        (fields.MDPPerm.ANNOTATE, (fill, comment("/Square", drawing=b"1 g 100 690 200 30 re f")), "suspect"),
+        (fields.MDPPerm.FILL_FORMS, (fill, comment("/Text")), "suspect"),
+        (fields.MDPPerm.NO_CHANGES, (fill,), "suspect"),
+        (None, (fill,), "suspect"),
+    ],
+)
+def test_versions_that_a_certification_allows_call_for_no_explanation(
+    tmp_path: Path,
+    signer: signers.SimpleSigner,
+    allowed: fields.MDPPerm | None,
+    changes: tuple[Callable[[IncrementalPdfFileWriter], None], ...],
+    severity: str,
+) -> None:
+    path = form(tmp_path / "a.pdf")
+    data = signed(path.read_bytes(), signer, allowed=allowed)
+    for change in changes:
+        data = updated(data, change)
+    path.write_bytes(data)
+    assert pick(findings_of(path), f"The file holds {2 + len(changes)} versions").severity == severity
+    path.write_bytes(signed(updated(form(path).read_bytes(), fill), signer, allowed=allowed))
+    assert pick(findings_of(path), "The file holds 3 versions").severity == "suspect", "changed before it was certified"
+
+
+def test_a_field_that_the_signer_locked_is_critical_where_it_is_changed(
+    tmp_path: Path, signer: signers.SimpleSigner
+) -> None:
+    path = form(tmp_path / "a.pdf")
+    writer = IncrementalPdfFileWriter(io.BytesIO(path.read_bytes()))
+    lock = fields.FieldMDPSpec(fields.FieldMDPAction.INCLUDE, ["amount"])
+    fields.append_signature_field(writer, fields.SigFieldSpec("Sig1", field_mdp_spec=lock))
+    meta = signers.PdfSignatureMetadata(field_name="Sig1", md_algorithm="sha256")
+    path.write_bytes(updated(signers.sign_pdf(writer, meta, signer=signer).getvalue(), fill))
+    claim = pick(findings_of(path), "changed after Test Signer signed it")
+    assert claim.severity == "critical"
+    assert "The field amount was changed, which the signer locked." in claim.claim.explanation
+
+
+def test_only_fields_that_were_written_are_called_changed(tmp_path: Path, signer: signers.SimpleSigner) -> None:
+    path = form(tmp_path / "a.pdf")
     data = updated(signed(path.read_bytes(), signer), comment("/Text"))
     for changed, named in ((data, ""), (updated(data, fill), "Changed fields: amount.")):
         path.write_bytes(changed)
