@@ -42,8 +42,8 @@ BOXES, TEXTS = 3000, 6000
 
 GROUNDS = 300
 LETTERS = 30_000
-PARTS, CORNERS = 50, 5000
-"""Parts of one path that are looked at, the first ones, and corners of a shape."""
+PARTS, CORNERS = 100, 5000
+"""Parts of one path, of an extent to cover words, that are looked at, the first ones, and corners of a shape."""
 
 DEPTH = 5
 
@@ -114,10 +114,7 @@ class Reader:
                     self._fill(path.areas(), state, state["fill"], even_odd=operator.endswith("*"))
                     self._ground(around, state, state["fill"])
                 elif operator != "n":
-                    m = state["matrix"]
-                    broad = state["width"] * math.sqrt(abs(m[0] * m[3] - m[1] * m[2]))
-                    strokes = [line for part in path.parts for line in lines(part, broad)] if broad >= BROAD_PT else []
-                    self._fill(strokes, state, state["stroke"], even_odd=False)
+                    self._stroke(path.parts, state)
                     self._ground(around, state, state["stroke"])
                 if clips and around:
                     state["clip"] = common(state["clip"], around)
@@ -161,17 +158,32 @@ class Reader:
         del self.layers[outer:]
 
     def _fill(self, parts: list[Part], state: dict[str, Any], filled: str, *, even_odd: bool) -> None:
-        """Add what is painted in a path: rectangles as boxes, all else as shapes where words stand already."""
-        for part in parts[PARTS:]:
-            self.is_cut |= not self._layer() and self.inked.near(common(state["clip"], box_of(part)))
-        for group in groups(parts[:PARTS]):
-            if len(group) == 1 and is_upright(group[0]):
-                self._add("box", box_of(*group), filled, state)
-            elif self.inked.near(box := common(state["clip"], box_of(*group))):
-                if sum(map(len, group)) > CORNERS:
-                    self.is_cut = True
-                else:
-                    self._add("box", box, filled, state, tuple(map(tuple, group)), even_odd=even_odd)
+        """Add what is painted in a path."""
+        broad = [part for part in parts if _is_broad(cut := common(state["clip"], box_of(part)))
+                 and (is_upright(part) or self.inked.near(cut))]  # fmt: skip
+        if not state["clear"] and not self._layer():
+            self.is_cut |= any(self.inked.near(common(state["clip"], box_of(part))) for part in broad[PARTS:])
+        for group in groups(broad[:PARTS]):
+            self._area(group, state, filled, even_odd=even_odd)
+
+    def _stroke(self, parts: list[Part], state: dict[str, Any]) -> None:
+        """Add what broad strokes paint."""
+        m = state["matrix"]
+        broad = state["width"] * math.sqrt(abs(m[0] * m[3] - m[1] * m[2]))
+        for part in parts if broad >= BROAD_PT else ():
+            if strokes := lines(part, broad):
+                self._area(strokes, state, state["stroke"], even_odd=False)
+
+    def _area(self, parts: list[Part], state: dict[str, Any], filled: str, *, even_odd: bool) -> None:
+        """Add a rectangle as a box, and anything else as a shape where words stand already."""
+        box = box_of(*parts)
+        if len(parts) == 1 and is_upright(parts[0]):
+            self._add("box", box, filled, state)
+        elif self.inked.near(common(state["clip"], box)):
+            if sum(map(len, parts)) > CORNERS:
+                self.is_cut = True
+            else:
+                self._add("box", box, filled, state, tuple(map(tuple, parts)), even_odd=even_odd)
 
     def _add(
         self,
@@ -186,8 +198,7 @@ class Reader:
         """Add a box that can cover a line of text, or a picture."""
         opaque = not state["clear"] and filled != "pattern" and not state["in words"]
         cut = common(state["clip"], box)
-        side = min(cut[2] - cut[0], cut[3] - cut[1])
-        if self._layer() or side <= 0 or (kind == "box" and side < BROAD_PT) or not is_finite(cut):
+        if self._layer() or not is_finite(cut) or not _is_broad(cut, BROAD_PT if kind == "box" else 0.0):
             return
         if shape and not opaque:
             return
@@ -275,3 +286,9 @@ class Reader:
             self.layers.append(self.budget.layers.hidden(item.get("/OC")))
             self.run(self.inflated([item]), below, inner, depth + 1)
             self.layers.pop()
+
+
+def _is_broad(box: Box, least: float = BROAD_PT) -> bool:
+    """Say whether a box is of an extent in both directions."""
+    side = min(box[2] - box[0], box[3] - box[1])
+    return side > 0 and side >= least

@@ -102,6 +102,8 @@ RING = ELLIPSE + (
 )
 BENT = b"1 G 14 w 128 702 m 150 705 l 168 703 l 190 704 l "
 WAVE = b"1 G 14 w 128 704 m 150 708 168 700 190 704 c "
+PEN = b"1 G 14 w 128 704 m " + b"".join(b"%.1f %d l " % (128 + k / 2, 703 + k % 3) for k in range(124))
+MANY = b"".join(b"%d 500 m %d 505 l %d 500 l h " % (k, k + 3, k + 6) for k in range(150))
 TURNED = b"q 0.999 0.045 -0.045 0.999 130 694 cm 0 0 62 16 re f Q "
 
 
@@ -116,6 +118,8 @@ TURNED = b"q 0.999 0.045 -0.045 0.999 130 694 cm 0 0 62 16 re f Q "
         ELLIPSE + b"h 300 300 m 320 330 l 340 300 l f",
         BENT + b"S",
         WAVE + b"S",
+        PEN + b"S",
+        MANY + ELLIPSE + b"f",
         TURNED,
     ],
 )
