@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from forensix.forensics.findings import Finding, finding
 from forensix.forensics.rules import audio_joins, video_container
-from forensix.metadata.av.aac_grid import FRAME, PEAK
+from forensix.metadata.av.aac_grid import FRAME, PEAK, SECOND_PEAK
 from forensix.metadata.av.audio_signal import LOSSLESS, MOST, WHOLE
 from forensix.metadata.facts import Facts
 
@@ -162,7 +162,9 @@ def _grid(facts: Facts) -> Iterator[Finding]:
     if grid is None or not grid.value:
         return
     rows = grid.value
-    breaks = [(a[1], b[0]) for a, b in pairwise(rows) if _apart(a[2], b[2]) > PEAK]
+    # Two grids in one stretch are those of sound that was AAC twice, of which now the one stands out, now the other.
+    single = [row for row in rows if row[4] < SECOND_PEAK]
+    breaks = [(a[1], b[0]) for a, b in pairwise(single) if _apart(a[2], b[2]) > PEAK]
     yield finding(
         "benign",
         "The sound was AAC before",

@@ -2,9 +2,10 @@
 
 AAC rounds the coefficients of overlapping windows that begin every 1024 samples. Decoded and transformed once more at
 the very same places, many coefficients are nearly nought again; one sample beside they are not. The place of the grid
-is looked for in each of up to ten stretches: one grid throughout tells that the sound was AAC before, two different
-ones that it was cut or joined after it had been encoded. A peak is a few samples wide where the sound was mixed or
-converted since, so places within it are one.
+is looked for in each of up to ten stretches: one grid throughout tells that the sound was AAC before, different ones
+from one stretch to the next that it was cut or joined after it had been encoded. Sound that was AAC twice has two grids
+in the same stretch, as one has in which parts were joined, so it is told how far the next place stands out. A peak is a
+few samples wide where the sound was mixed or converted since, so places within it are one.
 
 Assumes long windows of the Kaiser-Bessel-derived shape or the sine, and that the sound was neither resampled nor mixed
 since. Blind to rates so high that little is rounded to nought, to MP3, Opus and Vorbis (other transforms), and to cuts
@@ -26,6 +27,9 @@ STRETCH_S = 1.5
 MIN_PEAK_TO_SPREAD = 10.0
 """Height of a peak over the usual spread; sound that was never encoded stays under it (see the benchmark)."""
 
+SECOND_PEAK = MIN_PEAK_TO_SPREAD / 2
+"""Height from which another place is a grid too: of some thousand places without one, the highest reaches 4."""
+
 PEAK = 2
 """Samples to either side of a peak that still belong to it: two places this near are one grid."""
 
@@ -34,9 +38,10 @@ FULL_SCALE = 32767.0
 
 
 def stretches(samples: np.ndarray, rate: int) -> list[list[float]]:
-    """Return where stretches of sound lie on a grid: ``[start in s, end in s, offset in samples, height]``.
+    """Return where stretches of sound lie on a grid: ``[start in s, end in s, offset in samples, height, next]``.
 
-    ``samples`` is float (n,) in [-1, 1] at the rate of the file. Stretches without a sure grid are left out.
+    ``samples`` is float (n,) in [-1, 1] at the rate of the file; ``next`` is the height of the next place that stands
+    out. Stretches without a sure grid are left out.
     """
     length = max(int(STRETCH_S * rate), len(samples) // STRETCHES, 6 * FRAME)
     ranges = []
@@ -44,32 +49,44 @@ def stretches(samples: np.ndarray, rate: int) -> list[list[float]]:
         place = offset(samples[start : start + length])
         if place is not None:
             at = (place[0] + start) % FRAME
-            ranges.append([round(start / rate, 3), round((start + length) / rate, 3), at, round(place[1], 1)])
+            ranges.append([round(start / rate, 3), round((start + length) / rate, 3), at, *place[1:]])
     return ranges
 
 
-def offset(samples: np.ndarray) -> tuple[int, float] | None:
-    """Return where in 1024 samples the frames begin and how far the peak stands out, ``None`` where none does."""
+def offset(samples: np.ndarray) -> tuple[int, float, float] | None:
+    """Return where in 1024 samples the frames begin and how far that place and the next stand out.
+
+    ``None`` where none does. A grid shows with either window, more with its own.
+    """
     best: tuple[int, float] | None = None
+    both = []
     for window in windows():
         curves = nearness(samples, window)
         if curves is None:
             return None
         heights = _heights(curves.mean(axis=0))
+        both.append(heights)
         at = int(heights.argmax())
         # An encoder's grid is in every frame; a tone that sets in or ends is in one, where the silence beside it fits.
         strongest = max(range(len(curves)), key=lambda i: _rest(curves[i])[at])
         without = _heights(np.delete(curves, strongest, axis=0).mean(axis=0))
-        if without[max(0, at - PEAK) : at + PEAK + 1].max() < MIN_PEAK_TO_SPREAD / 2:
+        if without[max(0, at - PEAK) : at + PEAK + 1].max() < SECOND_PEAK:
             continue
-        others = np.delete(heights, range(max(0, at - PEAK), min(FRAME, at + PEAK + 1)))
         if (
             heights[at] >= MIN_PEAK_TO_SPREAD
-            and heights[at] >= LEAD * others.max()
+            and heights[at] >= LEAD * _beside(heights, at)
             and (best is None or heights[at] > best[1])
         ):
             best = (at, float(heights[at]))
-    return best
+    if best is None:
+        return None
+    at, height = best
+    return at, round(height, 1), round(max(_beside(heights, at) for heights in both), 1)
+
+
+def _beside(heights: np.ndarray, at: int) -> float:
+    """Return how far any place stands out but those of the peak at one."""
+    return float(np.delete(heights, range(max(0, at - PEAK), min(FRAME, at + PEAK + 1))).max())
 
 
 def _rest(curve: np.ndarray) -> np.ndarray:

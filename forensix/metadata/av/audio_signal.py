@@ -72,9 +72,9 @@ def read(path: str, container: str, facts: FactCollector) -> None:
             # Its transforms take long to load, and few files need them.
             from forensix.metadata.av import aac_grid
 
-            for start_s, end_s, at, height in aac_grid.stretches(samples, sound.rate):
+            for start_s, end_s, at, *heights in aac_grid.stretches(samples, sound.rate):
                 places = (round(s + before / sound.rate, 3) for s in (start_s, end_s))
-                grids.append([*places, (at + before) % aac_grid.FRAME, height])
+                grids.append([*places, (at + before) % aac_grid.FRAME, *heights])
     damage.tell(facts, "sound")
     if not sound.rate or sound.n < sound.rate // 4:
         return

@@ -251,14 +251,17 @@ def test_wrong_sizes_are_malformed(tmp_path: Path) -> None:
     assert pick(claims(container.read(str(path), "wav")), "malformed").severity == "suspect"
 
 
-def through_aac(path: Path, seed: int) -> np.ndarray:
-    """Return float samples of noise that rises and falls, encoded as AAC at a low rate and decoded."""
-    rng = np.random.default_rng(seed)
-    shaped = np.convolve(rng.normal(size=6 * 16000), np.ones(6) / 6, mode="same")
-    samples = 0.2 * shaped * (1 + np.sin(np.arange(6 * 16000) / 3000))
+def rising_and_falling(seed: int) -> np.ndarray:
+    """Return float samples of noise that rises and falls."""
+    shaped = np.convolve(np.random.default_rng(seed).normal(size=6 * 16000), np.ones(6) / 6, mode="same")
+    return np.asarray(0.2 * shaped * (1 + np.sin(np.arange(6 * 16000) / 3000)))
+
+
+def through_aac(path: Path, samples: np.ndarray, *, kbps: int = 24) -> np.ndarray:
+    """Return float samples encoded as AAC and decoded."""
     with av.open(str(path), "w") as output:
         stream = output.add_stream("aac", rate=16000)
-        stream.layout, stream.bit_rate = "mono", 24000
+        stream.layout, stream.bit_rate = "mono", 1000 * kbps
         for at in range(0, len(samples), 1024):
             frame = av.AudioFrame.from_ndarray(samples[None, at : at + 1024].astype(np.float32), "fltp", "mono")
             frame.sample_rate, frame.pts = 16000, at
@@ -269,7 +272,7 @@ def through_aac(path: Path, seed: int) -> np.ndarray:
 
 
 def test_sound_that_was_aac_and_a_join_of_it(tmp_path: Path) -> None:
-    first, second = through_aac(tmp_path / "a.m4a", 1), through_aac(tmp_path / "b.m4a", 2)
+    first, second = (through_aac(tmp_path / f"{seed}.m4a", rising_and_falling(seed)) for seed in (1, 2))
     findings = claims(container.read(str(wav(tmp_path / "a.wav", first[700:])), "wav"))
     assert pick(findings, "sound was AAC before").severity == "benign"
     assert not [f for f in findings if "cut or joined" in f.claim.claim]
@@ -283,9 +286,19 @@ def test_sound_that_was_aac_and_a_join_of_it(tmp_path: Path) -> None:
     [(764, 763, False), (764, 766, False), (1023, 0, False), (764, 767, True), (764, 252, True)],
 )
 def test_places_within_the_width_of_a_peak_are_one_grid(first: int, second: int, is_cut: bool) -> None:
-    grid = [[0.0, 1.5, first, 20.0], [1.5, 3.0, second, 20.0]]
+    grid = [[0.0, 1.5, first, 20.0, 3.0], [1.5, 3.0, second, 20.0, 3.0]]
     found = claims(facts(("signal.rate_hz", 44100), ("signal.grid", grid)))
     assert any("cut or joined" in f.claim.claim for f in found) == is_cut
+
+
+def test_sound_that_was_aac_twice_is_not_called_cut(tmp_path: Path) -> None:
+    """Now the grid of the one encoder stands out, now that of the other; both are in the same stretch."""
+    once = through_aac(tmp_path / "a.m4a", rising_and_falling(1), kbps=16)
+    twice = through_aac(tmp_path / "b.m4a", once[700:], kbps=32)[300:]
+    read = container.read(str(wav(tmp_path / "a.wav", twice)), "wav")
+    assert len({row[2] for row in read.get("signal.grid") or ()}) > 1
+    found = claims(read)
+    assert pick(found, "sound was AAC before") and not [f for f in found if "cut or joined" in f.claim.claim]
 
 
 def test_sound_that_never_was_aac_has_no_grid(tmp_path: Path) -> None:
