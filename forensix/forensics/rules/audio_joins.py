@@ -7,7 +7,7 @@ or was recorded from the middle of a stream, as web radio is.
 from collections.abc import Iterator
 
 from forensix.forensics.findings import Finding, finding
-from forensix.metadata.facts import Facts
+from forensix.metadata.facts import Fact, Facts
 
 
 def rules(facts: Facts) -> Iterator[Finding]:
@@ -101,7 +101,7 @@ def _cut_off(facts: Facts) -> Iterator[Finding]:
             values=[f"{f.value} bytes" for f in begins],
         )
     ends = next((f for f in facts.items if f.key in ("mpeg.ends_inside", "adts.ends_inside")), None)
-    if ends:
+    if ends and not _lacking(facts):
         lacking = (
             f"The last frame lacks {ends.value} bytes" if ends.value else "The last frame breaks off in its header"
         )
@@ -117,19 +117,47 @@ def _cut_off(facts: Facts) -> Iterator[Finding]:
 
 
 def _stated(facts: Facts) -> Iterator[Finding]:
-    stated, there = facts.fact("mpeg.stated_frames"), facts.fact("mpeg.frames")
-    # The frame that states the number is not counted in it.
-    less = bool(stated and there and there.value < stated.value)
-    if stated and there and stated.value and (less or there.value - stated.value > max(2, 0.01 * there.value)):
+    lacking = _lacking(facts)
+    frames, n_frames = facts.fact("mpeg.stated_frames"), facts.fact("mpeg.frames")
+    if lacking:
+        unit, stated, there = lacking
         yield finding(
             "suspect",
-            "The recording is shorter than its header says" if less else "The recording is longer than its header says",
-            f"The first frame states {stated.value} frames, the file holds {there.value}: frames were "
-            f"{'cut off or taken out' if less else 'added'} after it was encoded. "
-            + ("A transfer that broke off does this too." if less else "Joining whole files does this too."),
+            "The recording is shorter than its header says",
+            f"The first frame states {stated.value} {unit}, the file holds {there.value}: sound was cut off or taken "
+            "out after it was encoded. A transfer that broke off does this too.",
             "encoding",
             "editing",
             facts=[stated, there],
-            values=[f"{stated.value} stated", f"{there.value} there"],
+            values=[f"{stated.value} {unit} stated", f"{there.value} there"],
             flags=("FILE_EDITED",),
         )
+    elif (
+        frames
+        and n_frames
+        and frames.value
+        # The frame that states the number is not counted in it.
+        and n_frames.value - frames.value > max(2, 0.01 * n_frames.value)
+        and not facts.fact("mpeg.join")
+    ):
+        yield finding(
+            "suspect",
+            "The recording is longer than its header says",
+            f"The first frame states {frames.value} frames, the file holds {n_frames.value}: frames were added after "
+            "it was encoded. Joining whole files does this too.",
+            "encoding",
+            "editing",
+            facts=[frames, n_frames],
+            values=[f"{frames.value} frames stated", f"{n_frames.value} there"],
+            flags=("FILE_EDITED",),
+        )
+
+
+def _lacking(facts: Facts) -> tuple[str, Fact, Fact] | None:
+    """Return frames, or else bytes, that the first frame states, and those that are there, where those are fewer."""
+    for unit in ("frames", "bytes"):
+        # What follows the sound is in the file as well, so that fewer bytes than stated are a cut and nothing else.
+        stated, there = facts.fact(f"mpeg.stated_{unit}"), facts.fact(f"mpeg.{unit}")
+        if stated and there and there.value < stated.value:
+            return unit, stated, there
+    return None

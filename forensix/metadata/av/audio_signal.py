@@ -17,6 +17,7 @@ from forensix.media.packets import Pauses, mixed, packed
 from forensix.media.played import begins_s, decodable, late_s
 from forensix.metadata.av.collector import FactCollector
 from forensix.metadata.av.decoding import Damage, frames, strict
+from forensix.metadata.av.flac_checksum import SHORTENED
 from forensix.metadata.av.id3 import BEHIND
 from forensix.metadata.av.streams import DEMUXERS
 
@@ -75,7 +76,8 @@ def read(path: str, container: str, facts: FactCollector) -> None:
             for start_s, end_s, at, *heights in aac_grid.stretches(samples, sound.rate):
                 places = (round(s + before / sound.rate, 3) for s in (start_s, end_s))
                 grids.append([*places, (at + before) % aac_grid.FRAME, *heights])
-    damage.tell(facts, "sound")
+    if not damage.is_at_end or not any(p.where == SHORTENED for p in facts.problems):
+        damage.tell(facts, "sound")
     if not sound.rate or sound.n < sound.rate // 4:
         return
     where = f"{WHOLE}, first {sound.n / sound.rate:.1f} s" if sound.unread else WHOLE

@@ -21,6 +21,8 @@ class Damage:
     failed: int = 0
     patched: int = 0
     first_s: float | None = None
+    is_at_end: bool = False
+    """Whether nothing failed but the last packet."""
     begins_s: float = 0.0
     """The time stamp at which the file begins to play."""
     ends_at: int | None = None
@@ -49,6 +51,7 @@ def frames(packet: Any, damage: Damage) -> Iterator[Any]:
     if damage.ends_at is not None and packet.pos is not None and packet.pos >= damage.ends_at:
         return
     damage.packets += packet.size > 0
+    damage.is_at_end = damage.is_at_end and not packet.size
     if packet.pts is not None and packet.time_base and packet.pts * packet.time_base < 0:
         # Before the moment where playing begins: after a cut between key frames these cannot be decoded, nor are shown.
         damage = Damage()
@@ -61,6 +64,7 @@ def frames(packet: Any, damage: Damage) -> Iterator[Any]:
     except av.error.EOFError:
         return
     except (av.FFmpegError, ValueError):
+        damage.is_at_end = not damage.failed and not damage.patched
         damage.failed += 1
         _first(damage, packet)
 

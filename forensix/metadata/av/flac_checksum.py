@@ -17,6 +17,9 @@ import av
 from forensix.metadata.av.collector import FactCollector
 from forensix.metadata.av.decoding import Damage, frames
 
+SHORTENED = "flac.duration_s"
+"""Where the problem is told that a FLAC file holds less sound than it says."""
+
 LONGEST_S = 30 * 60
 PACKETS = 300_000
 
@@ -26,6 +29,8 @@ def read(path: str, container: str, facts: FactCollector) -> None:
     stated, audio = facts.get("flac.md5"), facts.get("flac.audio")
     if container != "flac" or not stated or not int(stated, 16) or not isinstance(audio, dict):
         return
+    if any(problem.where in (SHORTENED, "sound stream") for problem in facts.problems):
+        return  # Samples that are missing, or cannot be decoded, are told already.
     # Of files that were joined, it is the checksum of the first.
     if facts.get("container.again") or (facts.get("flac.duration_s") or LONGEST_S) >= LONGEST_S:
         return

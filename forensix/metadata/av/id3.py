@@ -27,8 +27,8 @@ OLD = {
 }
 
 
-BEHIND = "ID3v2 behind the sound"
-"""Name of the piece of the file that such a tag is: a demuxer takes it for sound."""
+BEHIND = "tags at the end"
+"""Name of the piece of the file that tags behind the sound are: a demuxer may take them for sound."""
 
 
 def read(data: Any, at: int, facts: FactCollector, *, base: int = 0) -> int:
@@ -43,7 +43,7 @@ def read(data: Any, at: int, facts: FactCollector, *, base: int = 0) -> int:
     sizes = bytes(data[at + 6 : at + 10])
     if any(b & 0x80 for b in sizes):
         facts.problem("The size of the ID3 tag is malformed.", where, base + at + 6)
-    size = _synchsafe(sizes)
+    size = synchsafe(sizes)
     end = at + 10 + size
     facts.fact("id3.version", f"2.{major}.{minor}", where, base + at)
     if end > len(data):
@@ -58,17 +58,18 @@ def read(data: Any, at: int, facts: FactCollector, *, base: int = 0) -> int:
         body = body.replace(b"\xff\x00", b"\xff")
     start = 0
     if flags & 0x40 and major > 2:
-        start = _synchsafe(body[:4]) if major == 4 else int.from_bytes(body[:4], "big") + 4
-    _frames(body, start, major, base + at + 10, facts)
+        start = synchsafe(body[:4]) if major == 4 else int.from_bytes(body[:4], "big") + 4
+    _frames(body, start, major, base + at + 10, facts, is_whole=end == at + 10 + size)
     return end + (10 if flags & 0x10 and bytes(data[end : end + 3]) == b"3DI" else 0)
 
 
-def _frames(body: bytes, at: int, major: int, base: int, facts: FactCollector) -> None:
+def _frames(body: bytes, at: int, major: int, base: int, facts: FactCollector, *, is_whole: bool) -> None:
+    """Read the frames of a tag; where it is not whole, what its last frame lacks is no fault of its own."""
     head = 6 if major == 2 else 10
     for _ in range(FRAMES):
         name = body[at : at + (3 if major == 2 else 4)]
         if len(name) < 3 or at + head > len(body) or name[:1] == b"\x00":
-            if name.strip(b"\x00"):
+            if name.strip(b"\x00") and is_whole:
                 facts.problem("The ID3 tag breaks off inside a frame's header.", "ID3v2", base + at)
             return
         if not re.fullmatch(rb"[A-Z0-9]{3}[A-Z0-9 \x00]?", name):
@@ -76,13 +77,13 @@ def _frames(body: bytes, at: int, major: int, base: int, facts: FactCollector) -
             return
         frame_id = name.decode("latin-1").strip(" \x00")
         raw_size = body[at + 3 : at + 6] if major == 2 else body[at + 4 : at + 8]
-        size = _synchsafe(raw_size) if major == 4 else int.from_bytes(raw_size, "big")
+        size = synchsafe(raw_size) if major == 4 else int.from_bytes(raw_size, "big")
         if major == 4 and at + head + size > len(body) >= at + head + int.from_bytes(raw_size, "big"):
             size = int.from_bytes(raw_size, "big")
         flags = 0 if major == 2 else body[at + 9]
         content = body[at + head : at + head + size]
         where, offset = f"ID3v2 {frame_id}", base + at
-        if at + head + size > len(body):
+        if at + head + size > len(body) and is_whole:
             there = len(body) - at - head
             facts.problem(f"The frame {frame_id} says {size} bytes, but only {there} are there.", where, offset)
         if size == 0:
@@ -126,17 +127,19 @@ def _decoded(raw: bytes, encoding: int) -> str:
     return raw.decode(codec, "replace").strip("\x00\ufeff ")
 
 
-def version1(data: Any, facts: FactCollector) -> int:
-    """Read an ID3v1 tag at the end; return how many bytes it takes."""
-    if len(data) < 128 or bytes(data[-128:-125]) != b"TAG":
-        return 0
-    raw, at = bytes(data[-128:]), len(data) - 128
+def version1(data: Any, end: int, facts: FactCollector) -> int:
+    """Read an ID3v1 tag before ``end``; return where it begins, ``end`` where there is none."""
+    at = end - 128
+    if at < 0 or bytes(data[at : at + 3]) != b"TAG":
+        return end
+    raw = bytes(data[at:end])
     for key, a, b in (("title", 3, 33), ("artist", 33, 63), ("album", 63, 93), ("year", 93, 97), ("comment", 97, 125)):
         facts.fact(f"id3v1.{key}", text(raw[a:b]), "ID3v1", at + a)
-    return 128
+    return at
 
 
-def _synchsafe(raw: bytes) -> int:
+def synchsafe(raw: bytes) -> int:
+    """Return the number that bytes of seven bits each stand for."""
     value = 0
     for byte in raw:
         value = value << 7 | byte & 0x7F

@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from typing import Any
 
-from forensix.metadata.av import id3
+from forensix.metadata.av import id3, tags_behind
 from forensix.metadata.av.collector import FactCollector, is_text, text
 from forensix.metadata.av.mpeg_reservoir import Reservoir
 from forensix.metadata.facts import Node
@@ -63,24 +63,22 @@ def walk_mp3(data: Any, facts: FactCollector) -> None:
             break
         facts.nodes.append(Node("ID3v2", start, after - start))
         start = after
-    end = len(data) - id3.version1(data, facts)
-    end = _ape(data, end, facts)
+    end = tags_behind.read(data, facts)
     first = _first_frame(data, start, end)
     if first is None:
-        zeros = (
-            "it holds nothing but zeros"
-            if not bytes(data[start:end]).strip(b"\x00")
-            else "no chain of frames was found"
-        )
-        facts.problem(f"There is no MPEG audio in the file: {zeros}.", "frames", start)
+        if start >= end:
+            what = "it ends where the sound must begin"
+        elif bytes(data[start:end]).strip(b"\x00"):
+            what = "no chain of frames was found"
+        else:
+            what = "it holds nothing but zeros"
+        facts.problem(f"There is no MPEG audio in the file: {what}.", "frames", start)
         return
     if _is_rest(data, start, first, header(data, first)[5]):  # type: ignore[index]
         facts.fact("mpeg.begins_inside", first - start, "before the first whole frame", start)
     elif first > start and bytes(data[start:first]).strip(b"\x00"):
         facts.problem(f"{first - start} unknown bytes stand before the first frame.", "frames", start)
     _frames(data, first, end, facts)
-    if end < len(data):
-        facts.nodes.append(Node("tags at the end", end, len(data) - end))
 
 
 def _is_rest(data: Any, start: int, first: int, size: int) -> bool:
@@ -198,12 +196,8 @@ def _encoder(data: Any, at: int, frame: tuple[int, ...], facts: FactCollector, n
     if flags & 2:
         place = 8 + 4 * bool(flags & 1)
         stated = int.from_bytes(raw[place : place + 4], "big")
-        where = f"frame {n + 1} {raw[:4].decode()}"
-        facts.fact("mpeg.stated_bytes", stated, where, mark + place)
-        # What follows the sound is in the file as well, so that less than stated is a cut and nothing else.
-        if stated > len(data) - at:
-            message = f"The sound is said to have {stated} bytes, but only {len(data) - at} follow: it was cut off."
-            facts.problem(message, where, mark + place)
+        facts.fact("mpeg.stated_bytes", stated, f"frame {n + 1} {raw[:4].decode()}", mark + place)
+        facts.fact("mpeg.bytes", len(data) - at, "from that frame to the end of the file", at)
     tag = 8 + 4 * bool(flags & 1) + 4 * bool(flags & 2) + 100 * bool(flags & 4) + 4 * bool(flags & 8)
     name = raw[tag : tag + 9]
     if re.match(rb"[A-Za-z][A-Za-z0-9. ()\-]{3,}", name):
@@ -217,34 +211,6 @@ def _encoder(data: Any, at: int, frame: tuple[int, ...], facts: FactCollector, n
     return True
 
 
-def _ape(data: Any, end: int, facts: FactCollector) -> int:
-    """Read an APE tag before ``end``; return where it begins."""
-    if end < 32 or bytes(data[end - 32 : end - 24]) != b"APETAGEX":
-        return end
-    size, count = (
-        int.from_bytes(data[end - 20 : end - 16], "little"),
-        int.from_bytes(data[end - 16 : end - 12], "little"),
-    )
-    at = end - size
-    if at < 0:
-        facts.problem("The APE tag says it is longer than the file.", "APE tag", end - 32)
-        return end
-    for _ in range(min(count, 200)):
-        length = int.from_bytes(data[at : at + 4], "little")
-        stop = data.find(b"\x00", at + 8, end)
-        if stop < 0 or stop + 1 + length > end:
-            break
-        facts.fact(
-            f"ape.{text(bytes(data[at + 8 : stop]))}",
-            text(bytes(data[stop + 1 : stop + 1 + min(length, 2000)])),
-            "APE tag",
-            at,
-        )
-        at = stop + 1 + length
-    has_header = bytes(data[end - size - 32 : end - size - 24]) == b"APETAGEX"
-    return end - size - (32 if has_header else 0)
-
-
 def walk_adts(data: Any, facts: FactCollector) -> None:
     """Read the frames of an ADTS file into ``facts``."""
     at = id3.read(data, 0, facts)
@@ -253,7 +219,7 @@ def walk_adts(data: Any, facts: FactCollector) -> None:
         facts.fact("adif.header", bytes(data[at : at + 16]).hex(" "), "ADIF", at)
         facts.nodes.append(Node("ADIF stream", at, len(data) - at))
         return
-    end = _ape(data, len(data) - id3.version1(data, facts), facts)
+    end = tags_behind.read(data, facts)
     first, n = at, 0
     kinds: Counter[tuple[int, int]] = Counter()
     changes: list[int] = []

@@ -4,7 +4,7 @@
     container.movie.* container.track.N.* container.media.N.*           dates, lengths, codecs, edit lists
     container.tag.* container.muxing_app container.writing_app          what its writer says
     container.again container.after_end                                 another file of the format inside, other bytes
-    id3.* id3v1.* ape.* vorbis.* mpeg.* adts.* flac.* riff.* ogg.* container.bext.*  recordings
+    id3.* id3v1.* ape.* lyrics3 vorbis.* mpeg.* adts.* flac.* riff.* ogg.* container.bext.*  recordings
     stream.encoder stream.encoder_starts stream.video stream.audio stream.cover  inside the streams
     signal.*                                                            what the decoded sound shows (`audio_signal`)
     frames.*                                                            what the decoded frames show (`video_frames`)
@@ -92,7 +92,6 @@ def read(path: str, format: str) -> Facts:
             except FAULTS as error:
                 facts.problem(f"A part cannot be read: {type(error).__name__}: {str(error)[:200]}", "file")
     _common(facts)
-    _shortened(facts, Path(path).stat().st_size)
     return Facts(kind, format, tuple(facts.items), tuple(dict.fromkeys(facts.problems)), tuple(facts.nodes))
 
 
@@ -109,9 +108,10 @@ def _steps(
     if format != "pcm" and bytes(data[:4]) != b"ADIF":
         steps.append(lambda: video_streams.marks(data, facts))
         steps.append(lambda: video_streams.packets(path, container, facts))
-        steps.append(lambda: flac_checksum.read(path, container, facts))
+        steps.append(lambda: _shortened(facts, len(data)))
         steps.append(lambda: flac_checksum.behind(path, container, data, facts))
         steps.append(lambda: audio_signal.read(path, container, facts))
+        steps.append(lambda: flac_checksum.read(path, container, facts))
         if kind == "video":
             steps.append(lambda: video_frames.read(path, container, facts))
     steps.append(lambda: facts.items.extend(c2pa.read(path, format)))

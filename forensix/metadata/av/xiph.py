@@ -91,7 +91,7 @@ def walk_flac(data: Any, facts: FactCollector) -> None:
         at += 4 + size
         n += 1
     if at < len(data):
-        end = len(data) - id3.version1(data, facts)
+        end = id3.version1(data, len(data), facts)
         if end < len(data):
             facts.fact("flac.tag_bytes", len(data) - end, "ID3v1", end)
         facts.nodes.append(Node("frames", at, end - at))

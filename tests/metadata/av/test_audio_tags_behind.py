@@ -12,6 +12,13 @@ from forensix.metadata import child, reader
 from forensix.metadata.av import reader as container
 
 TAG = b"ID3\x04\x00\x00" + bytes([0, 0, 0, 21]) + b"TIT2" + bytes([0, 0, 0, 11]) + b"\x00\x00" + b"\x00Recordings"
+WITH_FOOTER = TAG[:5] + b"\x10" + TAG[6:] + b"3DI" + TAG[3:5] + b"\x10" + TAG[6:10]
+ITEM = (5).to_bytes(4, "little") + bytes(4) + b"Artist\0Forty"
+APE_END = (2000).to_bytes(4, "little") + (len(ITEM) + 32).to_bytes(4, "little") + (1).to_bytes(4, "little") + bytes(12)
+APE = ITEM + b"APETAGEX" + APE_END
+LYRICS = b"LYRICSBEGININD0000200EAL00005Songs"
+LYRICS += b"%06dLYRICS200" % len(LYRICS)
+ID3V1 = b"TAG" + bytes(125)
 
 
 def sound(path: Path, codec: str, format: str) -> Path:
@@ -29,14 +36,17 @@ def sound(path: Path, codec: str, format: str) -> Path:
 
 
 @pytest.mark.parametrize(("codec", "format"), [("libmp3lame", "mp3"), ("aac", "adts")])
-@pytest.mark.parametrize("tail", [TAG, TAG + b"TAG" + bytes(125), b"TAG" + bytes(125)])
+@pytest.mark.parametrize(
+    "tail", [TAG, TAG + ID3V1, ID3V1, APE + WITH_FOOTER, ID3V1 + WITH_FOOTER, APE + LYRICS + ID3V1]
+)
 def test_a_tag_behind_the_sound_is_no_damage(tmp_path: Path, codec: str, format: str, tail: bytes) -> None:
     path = sound(tmp_path / "a", codec, format)
     path.write_bytes(path.read_bytes() + tail)
     facts = container.read(str(path), "mp3" if format == "mp3" else "aac")
     assert [f.claim.claim for f in claims(facts) if f.severity != "benign"] == []
-    if tail.startswith(b"ID3"):
-        assert "Recordings" in [f.value for f in facts.all("id3.TIT2")]
+    assert ("Recordings" in [f.value for f in facts.all("id3.TIT2")]) == (TAG[10:] in tail)
+    assert (facts.get("ape.Artist") == "Forty") == (APE in tail)
+    assert bool(facts.get("lyrics3")) == (LYRICS in tail)
 
 
 def test_adif_is_aac_and_no_damage(tmp_path: Path) -> None:

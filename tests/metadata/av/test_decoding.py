@@ -73,6 +73,15 @@ def test_sound_that_was_overwritten_in_the_middle_is_told(format: str, words: st
     assert words in _said(path)
 
 
+@pytest.mark.parametrize(("share", "words"), [(0.5, "the streams end after"), (0.999, "packets cannot be decoded")])
+def test_a_flac_that_was_cut_off_is_told_so_once(share: float, words: str, tmp_path: Path) -> None:
+    """The checksum of all samples is not told beside, nor, where much is missing, the packet at the cut."""
+    path = _flac(tmp_path / "a.flac", 16, 1)
+    path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+    problems = container.read(str(path), "flac").problems
+    assert len(problems) == 1 and words in problems[0].message
+
+
 def test_pictures_that_were_overwritten_are_told(tmp_path: Path) -> None:
     noise = np.random.default_rng(0).integers(0, 80, (48, 64, 3), np.uint8)
     path = write_video(tmp_path / "a.mp4", 20, (64, 48), paint=lambda i: picture(64, 48, shift=i) + noise)
