@@ -44,7 +44,7 @@ POINTERS = (
 
 def is_foreign(head: bytes) -> bool:
     """Tell whether a file begins as one of the formats that are known and not read, or as a playlist or a link."""
-    return any(head.startswith(magic) for magic, _ in SIGNATURES) or _pointer(head) is not None
+    return any(head.startswith(magic) for magic, _ in SIGNATURES) or _is_transport(head) or _pointer(head) is not None
 
 
 def name(head: bytes) -> str | None:
@@ -55,9 +55,14 @@ def name(head: bytes) -> str | None:
     for magic, what in SIGNATURES:
         if head.startswith(magic):
             return what
-    if head[0] == 0x47 and head[188:189] == b"\x47":
+    if _is_transport(head):
         return "an MPEG transport stream"
     return TEXT if is_text(head) else None
+
+
+def _is_transport(head: bytes) -> bool:
+    """Tell whether packets of 188 bytes begin as those of an MPEG transport stream do."""
+    return head[:1] == b"\x47" and head[188:189] == b"\x47" and head[376:377] in (b"\x47", b"")
 
 
 def _pointer(head: bytes) -> str | None:

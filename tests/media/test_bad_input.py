@@ -79,6 +79,7 @@ def test_empty() -> None:
         (b"PK\x03\x04rest", "is a ZIP archive or an Office document"),
         (b"\x7fELF" + bytes(60), "is a program"),
         (b"G" + bytes(187) + b"G", "is an MPEG transport stream"),
+        (3 * (b"G" + 2 * (b"\xff\xf1\x50\x40\x01\x1f\xfc" + bytes(1)) + bytes(171)), "is an MPEG transport stream"),
     ],
 )
 def test_no_media(content: bytes, sentence: str) -> None:
