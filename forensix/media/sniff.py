@@ -106,13 +106,16 @@ SPECIAL_EXTENSIONS = {
         "srw",
     },
     "jpeg": {"thm", "insp"},
-    "mp4": {"lrv", "insv", "f4v"},
-    "m4a": {"m4r"},
+    "mp4": {"lrv", "insv", "f4v", "3ga"},
+    "m4a": {"m4r", "3ga"},
+    "3gp": {"3ga"},
+    "ogg": {"spx"},
+    "wav": {"bwf", "rf64"},
     "webm": {"weba"},
     "pdf": {"ai"},
 }
 """Extensions that devices and programs give files of a format that they use in a way of their own: raw files, previews,
-ringtones, drawings."""
+ringtones, voice memos, sound for broadcast, drawings."""
 
 
 def suffixes(formats: Iterable[str]) -> tuple[str, ...]:

@@ -62,3 +62,19 @@ def test_3gpp_in_mp4_fits_its_name(tmp_path: Path) -> None:
     path.write_bytes(b"\x00\x00\x00\x18ftyp3gp5\x00\x00\x01\x003gp53gp4" + bytes(64))
     facts = reader.from_values(child.read(str(path), "video", "3gp", path.name))
     assert facts.get("file.extension_fits") is True
+
+
+@pytest.mark.parametrize(
+    ("name", "format", "fits"),
+    [
+        ("memo.spx", "ogg", True),
+        ("Voice 001.3ga", "m4a", True),
+        ("Voice 001.3ga", "3gp", True),
+        ("take.bwf", "wav", True),
+        ("take.bwf", "ogg", False),
+    ],
+)
+def test_names_that_recorders_give_fit(name: str, format: str, fits: bool, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(bytes(64))
+    facts = reader.from_values(child.read(str(tmp_path / name), "audio", format, name))
+    assert facts.get("file.extension_fits") is fits
