@@ -108,6 +108,30 @@ def mixed(frame: Any) -> Any:
     return mean
 
 
+def resampled(frames: Iterable[Any], form: str, rate_hz: int | None = None) -> Iterator[Any]:
+    """Yield the sound of frames as mono samples (n,) of a format, at the rate of the first frame or at another.
+
+    A change of channels or rate within the stream, which no resampler's filter can follow, has a new one begin.
+    """
+    resampler: Any = None
+    kind = None
+    for frame in frames:
+        rate_hz = rate_hz or frame.sample_rate
+        before, kind = kind, (frame.format.name, frame.layout.name, frame.layout.nb_channels, frame.sample_rate)
+        if kind != before:
+            yield from _rest(resampler)
+            resampler = av.AudioResampler(format=form, layout="mono", rate=rate_hz)
+        for part in resampler.resample(frame):
+            yield part.to_ndarray().reshape(-1)
+    yield from _rest(resampler)
+
+
+def _rest(resampler: Any) -> Iterator[Any]:
+    for part in resampler.resample(None) if resampler else ():
+        if part is not None:
+            yield part.to_ndarray().reshape(-1)
+
+
 class Bridge:
     """Replaces samples of sound that are no numbers by a straight line between their neighbours, and counts them.
 

@@ -14,7 +14,7 @@ from av.video.reformatter import VideoReformatter
 
 from forensix.errors import BrokenMedia, LimitExceeded, UnsupportedMedia
 from forensix.media.length import length_s, missing_s, stated_s
-from forensix.media.packets import Bridge, Clock, Decoding, Opposed, Pauses, mixed, packed
+from forensix.media.packets import Bridge, Clock, Decoding, Opposed, Pauses, mixed, packed, resampled
 from forensix.media.played import decodable, in_order, late_s
 
 if TYPE_CHECKING:
@@ -172,7 +172,8 @@ def samples(source: dict[str, str], limits: dict[str, float]) -> Iterator[Any]:
         waiting: list[np.ndarray] = []
         n_waiting = 0
         sound = pauses.filled(packed(frame for _, frame in decoding))
-        for chunk in _resampled(mixed(opposed.over(bridge.over(frame))) for frame in sound):
+        heard = (mixed(opposed.over(bridge.over(frame))) for frame in sound)
+        for chunk in resampled(heard, "s16", SAMPLE_RATE_HZ):
             waiting.append(chunk)
             n_waiting += chunk.size
             n_samples += chunk.size
@@ -260,21 +261,3 @@ def _is_mirrored(frame: Any) -> bool:
         return False
     a, b, _, c, d, *_ = np.frombuffer(shown, np.int32).tolist()
     return bool(a * d < b * c)
-
-
-def _resampled(frames: Iterator[Any]) -> Iterator["np.ndarray"]:
-    def fresh() -> Any:
-        return av.AudioResampler(format="s16", layout="mono", rate=SAMPLE_RATE_HZ)
-
-    resampler = fresh()
-    for frame in frames:
-        try:
-            for part in resampler.resample(frame):
-                yield part.to_ndarray().reshape(-1)
-        except (av.error.FFmpegError, ValueError):
-            # The layout or rate changed within the stream, which the resampler's filter cannot follow.
-            resampler = fresh()
-            for part in resampler.resample(frame):
-                yield part.to_ndarray().reshape(-1)
-    for part in resampler.resample(None):
-        yield part.to_ndarray().reshape(-1)

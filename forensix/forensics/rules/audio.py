@@ -98,10 +98,12 @@ def signal(facts: Facts) -> Iterator[Finding]:
     jumps = facts.fact("signal.jumps")
     strong = [j for j in jumps.value if j[1] >= JUMP_RATIO and inside_s[0] < j[0] < inside_s[1]] if jumps else []
     if jumps and strong:
+        # The strongest come first: where the last of them is weak, there are no more strong ones.
+        more = _or_more(jumps.value) if jumps.value[-1][1] >= JUMP_RATIO else ""
         places = [f"{j[0]} s ({j[1]} times the usual)" for j in strong]
         yield finding(
             "benign",
-            f"The waveform jumps at {len(strong)}{_or_more(jumps.value)} {'place' if len(strong) == 1 else 'places'}",
+            f"The waveform jumps at {len(strong)}{more} {'place' if len(strong) == 1 else 'places'}",
             f"At {_first(places)} the waveform jumps further than the samples before it suggest, as at a hard cut. "
             "Switch clicks and lost packets look the same.",
             "encoding",

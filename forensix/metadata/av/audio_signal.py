@@ -6,6 +6,7 @@ what follows is measured as if it followed at once. Nothing here is a verdict; `
 the thresholds and their measured false-alarm rates.
 """
 
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,12 +14,12 @@ from typing import Any
 import av
 import numpy as np
 
-from forensix.media.packets import Pauses, mixed, packed
+from forensix.media.packets import Opposed, Pauses, mixed, packed, resampled
 from forensix.media.played import begins_s, decodable, late_s
 from forensix.metadata.av.collector import FactCollector
 from forensix.metadata.av.decoding import Damage, frames, strict
 from forensix.metadata.av.flac_checksum import SHORTENED
-from forensix.metadata.av.id3 import BEHIND
+from forensix.metadata.av.id3 import BEHIND, INSIDE
 from forensix.metadata.av.streams import DEMUXERS
 
 LOSSLESS = ("pcm_s", "pcm_u", "pcm_f", "flac", "alac", "als", "wavpack")
@@ -58,10 +59,11 @@ def read(path: str, container: str, facts: FactCollector) -> None:
     demuxer = DEMUXERS.get(container)
     if demuxer is None:
         return
-    ends = [n.offset for n in facts.nodes if n.name == BEHIND]
+    pieces = [piece for node in facts.nodes for piece in (node, *node.children)]
+    tags = [range(n.offset, n.offset + n.size) for n in pieces if n.name in (BEHIND, INSIDE)]
     # Of a frame that is cut off it is told that it is.
-    ends += [f.offset for f in facts.items if f.key.endswith(".ends_inside") and f.offset is not None]
-    damage = Damage(ends_at=min(ends, default=None))
+    cut = [f.offset for f in facts.items if f.key.endswith(".ends_inside") and f.offset is not None]
+    damage = Damage(left_out=(*tags, *(range(at, sys.maxsize) for at in cut)))
     stream = facts.get("stream.audio")
     # A file with loss always shows the grid of its own codec.
     is_lossless = isinstance(stream, dict) and str(stream.get("codec")).startswith(LOSSLESS)
@@ -103,31 +105,30 @@ def decoded(path: str, demuxer: str, damage: Damage, sound: Sound) -> Iterator[n
     options = {"protocol_whitelist": "file", "format_whitelist": demuxer}
     try:
         with av.open(path, format=demuxer, options=options, metadata_errors="replace") as opened:
-            streams = decodable(opened.streams.audio)
-            if not streams:
+            if not decodable(opened.streams.audio):
                 return
-            resampler = av.AudioResampler(format="fltp", layout="mono")
-            stream = streams[0]
-            strict(stream)
-            damage.begins_s = begins_s(opened)
-            most_s = opened.duration / av.time_base if opened.duration else LONGEST / USUAL_HZ
-            pauses = Pauses(stream, late_s(opened, stream), most_s + 1)
-            for frame in packed(f for packet in opened.demux(stream) for f in frames(packet, damage)):
-                if sound.rate and frame.sample_rate != sound.rate:
-                    sound.unread = f"it has {frame.sample_rate} samples a second instead of {sound.rate}"
-                elif sound.n >= LONGEST:
-                    sound.unread = "it is very long"
-                if sound.unread:
-                    break
-                sound.rate = frame.sample_rate
-                if missing_s := pauses.missing_s(frame):
-                    sound.left_out.append((sound.n / sound.rate, missing_s))
-                for mono in resampler.resample(mixed(frame)):
-                    samples = mono.to_ndarray()[0]
-                    sound.n += len(samples)
-                    yield samples
+            for samples in resampled(_timed(opened, damage, sound), "fltp"):
+                sound.n += len(samples)
+                yield samples
     except (av.FFmpegError, OSError, ValueError, EOFError):
         pass  # What was decoded up to the damage still counts; the walk tells of the damage.
+
+
+def _timed(opened: Any, damage: Damage, sound: Sound) -> Iterator[Any]:
+    """Yield the frames of the first audio stream whose channels can be mixed; ``sound`` keeps what is left out."""
+    stream = decodable(opened.streams.audio)[0]
+    strict(stream)
+    damage.begins_s = begins_s(opened)
+    most_s = opened.duration / av.time_base if opened.duration else LONGEST / USUAL_HZ
+    pauses, opposed = Pauses(stream, late_s(opened, stream), most_s + 1), Opposed()
+    for frame in packed(f for packet in opened.demux(stream) for f in frames(packet, damage)):
+        if sound.n >= LONGEST:
+            sound.unread = "it is very long"
+            break
+        sound.rate = sound.rate or frame.sample_rate
+        if missing_s := pauses.missing_s(frame):
+            sound.left_out.append((sound.n / sound.rate, missing_s))
+        yield mixed(opposed.over(frame))
 
 
 def blocks(pieces: Iterable[np.ndarray], sound: Sound) -> Iterator[np.ndarray]:

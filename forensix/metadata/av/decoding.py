@@ -25,8 +25,8 @@ class Damage:
     """Whether nothing failed but the last packet."""
     begins_s: float = 0.0
     """The time stamp at which the file begins to play."""
-    ends_at: int | None = None
-    """The byte behind the sound, where a tag follows that a demuxer takes for more of it."""
+    left_out: tuple[range, ...] = ()
+    """Bytes that a demuxer takes for sound and that are none, such as tags."""
 
     def tell(self, facts: FactCollector, what: str) -> None:
         """Add a problem where anything failed; ``what`` is ``sound`` or ``picture``."""
@@ -48,7 +48,7 @@ def strict(stream: Any) -> None:
 
 def frames(packet: Any, damage: Damage) -> Iterator[Any]:
     """Yield the frames of one packet; errors are counted in ``damage``."""
-    if damage.ends_at is not None and packet.pos is not None and packet.pos >= damage.ends_at:
+    if packet.pos is not None and any(packet.pos in place for place in damage.left_out):
         return
     damage.packets += packet.size > 0
     damage.is_at_end = damage.is_at_end and not packet.size

@@ -28,7 +28,17 @@ OLD = {
 
 
 BEHIND = "tags at the end"
-"""Name of the piece of the file that tags behind the sound are: a demuxer may take them for sound."""
+INSIDE = "ID3v2 inside"
+"""Names of the pieces of the file that tags behind the sound are, and within it: a demuxer may take them for sound."""
+
+
+def ends(data: Any, at: int) -> int:
+    """Return where an ID3v2 tag at an offset says that it ends; the offset where there is none."""
+    head = bytes(data[at : at + 10])
+    if head[:3] != b"ID3" or len(head) < 10:
+        return at
+    end = at + 10 + synchsafe(head[6:])
+    return end + (10 if head[5] & 0x10 and bytes(data[end : end + 3]) == b"3DI" else 0)
 
 
 def read(data: Any, at: int, facts: FactCollector, *, base: int = 0) -> int:
@@ -60,7 +70,7 @@ def read(data: Any, at: int, facts: FactCollector, *, base: int = 0) -> int:
     if flags & 0x40 and major > 2:
         start = synchsafe(body[:4]) if major == 4 else int.from_bytes(body[:4], "big") + 4
     _frames(body, start, major, base + at + 10, facts, is_whole=end == at + 10 + size)
-    return end + (10 if flags & 0x10 and bytes(data[end : end + 3]) == b"3DI" else 0)
+    return min(ends(data, at), len(data))
 
 
 def _frames(body: bytes, at: int, major: int, base: int, facts: FactCollector, *, is_whole: bool) -> None:

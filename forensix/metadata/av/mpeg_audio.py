@@ -107,17 +107,20 @@ def _frames(data: Any, at: int, end: int, facts: FactCollector) -> None:
     changes: list[int] = []
     last: tuple[int, int, int] | None = None
     cut = last_size = 0
-    reservoir, torn = Reservoir(), list[int]()
+    reservoir, torn, inside = Reservoir(), list[int](), list[Node]()
     while at < end and n < FRAMES:
         frame = header(data, at)
         if frame is None or frame[5] < 5:
-            after = id3.read(data, at, facts) if _first_frame(data, at + 1, end) is None else at
+            again = _first_frame(data, at + 1, end)
+            # ID3v2.4 may stand behind the sound, and each of joined files has one before its own.
+            after = id3.read(data, at, facts) if again is None or again == id3.ends(data, at) else at
             if after > at:
-                # ID3v2.4 may stand behind the sound.
-                facts.nodes.append(Node(id3.BEHIND, at, after - at))
+                tag = Node(id3.BEHIND if again is None else id3.INSIDE, at, after - at)
+                if again is None or len(inside) < MOST_PLACES:
+                    (facts.nodes if again is None else inside).append(tag)
+                reservoir.lost()
                 at = after
                 continue
-            again = _first_frame(data, at + 1, end)
             if again is None:
                 break
             gaps.append((at, again - at))
@@ -141,7 +144,7 @@ def _frames(data: Any, at: int, end: int, facts: FactCollector) -> None:
         kinds[kind] += 1
         cut, last_size = max(0, at + frame[5] - end), frame[5]
         at += frame[5]
-    facts.nodes.append(Node("MPEG frames", first, min(at, end) - first, f"{n} frames"))
+    facts.nodes.append(Node("MPEG frames", first, min(at, end) - first, f"{n} frames", tuple(inside)))
     seconds = sum(c * (1152 if k[0] == 3 else 576) / k[1] for k, c in kinds.items())
     facts.fact("mpeg.frames", n, "frames", first)
     facts.fact("mpeg.duration_s", round(seconds, 3), "frames", first)

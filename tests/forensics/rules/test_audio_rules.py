@@ -1,6 +1,7 @@
 """Rules on recordings, each on a file that the test makes or on facts that it states."""
 
 import re
+import wave
 from pathlib import Path
 
 import av
@@ -215,6 +216,36 @@ def test_sound_that_is_not_measured_is_told(tmp_path: Path, monkeypatch: pytest.
     path = wav(tmp_path / "a.wav", np.random.default_rng(0).normal(0, 0.05, 6 * 16000))
     claim = pick(claims(container.read(str(path), "wav")), "A part of the file was not read")
     assert "behind its first 4.0 s was not measured" in claim.claim.explanation
+
+
+def test_a_channel_that_is_inverted_does_not_make_silence(tmp_path: Path) -> None:
+    """Channels that cancel each other were mixed to nothing, and the recording called silent throughout."""
+    noise = (3000 * np.random.default_rng(0).normal(size=3 * 16000)).astype("<i2")
+    path = tmp_path / "a.wav"
+    with wave.open(str(path), "wb") as file:
+        file.setparams((2, 2, 16000, 0, "NONE", ""))
+        file.writeframes(np.stack([noise, -noise], axis=1).tobytes())
+    read = container.read(str(path), "wav")
+    assert read.get("signal.silent_s") == 0 and not [f for f in claims(read) if "silen" in f.claim.claim]
+
+
+@pytest.mark.parametrize(("rate", "layout"), [(44100, "stereo"), (48000, "mono"), (22050, "mono")])
+def test_sound_is_measured_on_behind_a_change_of_its_form(rate: int, layout: str, tmp_path: Path) -> None:
+    """Of joined MP3 files that differ in channels nothing behind the first was measured, and not said so."""
+    first = sound(tmp_path / "a.mp3", "libmp3lame", seconds=2, rate=44100)
+    second = sound(tmp_path / "b.mp3", "libmp3lame", seconds=3, rate=rate, layout=layout)
+    (tmp_path / "c.mp3").write_bytes(first.read_bytes() + second.read_bytes())
+    read = container.read(str(tmp_path / "c.mp3"), "mp3")
+    assert read.get("signal.seconds") == pytest.approx(5, abs=0.3)
+    assert not [p.message for p in read.problems if p.unread]
+    assert len([f for f in claims(read) if f.severity == "suspect"]) == 1
+
+
+def test_of_few_jumps_no_more_are_said_to_be(tmp_path: Path) -> None:
+    """Sixty are kept, most of them weak ones that are not counted."""
+    jumps = [[3.0, 99.0], *([float(i), 9.0] for i in range(4, 4 + audio_signal.MOST - 1))]
+    found = claims(facts(("signal.rate_hz", 44100), ("signal.seconds", 100.0), ("signal.jumps", jumps)))
+    assert pick(found, "The waveform jumps").claim.claim == "The waveform jumps at 1 place"
 
 
 def test_silence_at_the_ends_is_not_told(tmp_path: Path) -> None:

@@ -36,17 +36,23 @@ def video(
 
 
 def sound(
-    path: Path, codec: str, *, seconds: float = 1.5, rate: int = 44100, tags: dict[str, str] | None = None
+    path: Path,
+    codec: str,
+    *,
+    seconds: float = 1.5,
+    rate: int = 44100,
+    layout: str = "mono",
+    tags: dict[str, str] | None = None,
 ) -> Path:
     noise = np.random.default_rng(0).normal(0, 3000, int(seconds * rate)).astype(np.int16)
     with av.open(str(path), "w") as out:
         out.metadata.update(tags or {})
         stream = out.add_stream(codec, rate=rate)
-        stream.layout = "mono"
+        stream.layout = layout
         frame = av.AudioFrame.from_ndarray(noise[None, :], format="s16", layout="mono")
         frame.rate = rate
         fifo = av.AudioFifo()
-        fifo.write(av.AudioResampler(format=stream.format, layout="mono", rate=rate).resample(frame)[0])
+        fifo.write(av.AudioResampler(format=stream.format, layout=layout, rate=rate).resample(frame)[0])
         while part := fifo.read(stream.codec_context.frame_size or 1024, partial=True):
             for packet in stream.encode(part):
                 out.mux(packet)
