@@ -34,6 +34,11 @@ def decodable(streams: Iterable[Any]) -> list[Any]:
     return [stream for stream in in_order(streams) if stream.codec_context is not None]
 
 
+def codec_name(stream: Any) -> str | None:
+    """Return the name of the codec of a stream, not of what decodes it here; none where nothing does."""
+    return stream.codec_context.codec.canonical_name if stream.codec_context is not None else None
+
+
 def begins_s(container: Any) -> float:
     """Return the time stamp at which a file begins to play: the first of the picture and the sound played first.
 

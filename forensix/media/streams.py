@@ -15,7 +15,7 @@ from av.video.reformatter import VideoReformatter
 from forensix.errors import BrokenMedia, LimitExceeded, UnsupportedMedia
 from forensix.media.length import length_s, missing_s, stated_s
 from forensix.media.packets import Bridge, Clock, Decoding, Opposed, Pauses, mixed, packed, resampled
-from forensix.media.played import decodable, in_order, late_s
+from forensix.media.played import codec_name, decodable, in_order, late_s
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,14 +61,14 @@ def probe(source: dict[str, str], limits: dict[str, float]) -> dict[str, Any]:
             info |= {
                 "sample_rate_hz": audio.codec_context.sample_rate or None,
                 "channels": audio.codec_context.channels or None,
-                "audio_codec": audio.codec_context.name,
+                "audio_codec": codec_name(audio),
             }
         if video is not None:
             context = video.codec_context
             width, height = context.width or None, context.height or None
             rate = video.average_rate or video.guessed_rate
             info |= {
-                "video_codec": context.name,
+                "video_codec": codec_name(video),
                 "frame_rate_hz": float(rate) if rate else None,
                 "n_frames": video.frames or None,
             }

@@ -22,7 +22,7 @@ from forensix.metadata.av.flac_checksum import SHORTENED
 from forensix.metadata.av.id3 import BEHIND, INSIDE
 from forensix.metadata.av.streams import DEMUXERS
 
-LOSSLESS = ("pcm_s", "pcm_u", "pcm_f", "flac", "alac", "als", "wavpack")
+LOSSLESS = ("pcm_s", "pcm_u", "pcm_f", "flac", "alac", "mp4als", "wavpack")
 """How the names of their codecs begin; the companded samples of telephony (A-law, mu-law) are not among them."""
 
 BLOCK_S = 300

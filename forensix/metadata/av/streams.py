@@ -13,7 +13,7 @@ from typing import Any
 import av
 import numpy as np
 
-from forensix.media.played import begins_s, in_order, is_cover
+from forensix.media.played import begins_s, codec_name, in_order, is_cover
 from forensix.metadata.av import video_copies
 from forensix.metadata.av.collector import FactCollector, text
 
@@ -142,12 +142,12 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
         if is_cover(stream):
             context = stream.codec_context
             size = f" of {context.width} x {context.height} pixels" if context and context.width else ""
-            facts.fact("stream.cover", f"{context.name if context else 'picture'}{size}", f"stream {stream.index}")
+            facts.fact("stream.cover", f"{codec_name(stream) or 'picture'}{size}", f"stream {stream.index}")
     for stream in [*in_order(opened.streams.video), *in_order(opened.streams.audio)]:
         when = np.sort(np.array(times.get(stream.index, []), dtype=np.float64))
         spans = np.array(played.get(stream.index, []), dtype=np.float64).reshape(-1, 2)
         record: dict[str, Any] = {
-            "codec": stream.codec_context.name if stream.codec_context else "unknown",
+            "codec": codec_name(stream) or "unknown",
             "profile": str(stream.profile or "") if stream.codec_context else "",
             "packets": len(when),
             "start_s": round(float(spans[:, 0].min()) + begins, 3) if len(spans) else None,

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from forensix.forensics import claims
+from forensix.media import open_media
 from forensix.metadata.av import audio_signal, streams, xiph
 from forensix.metadata.av import reader as container
 from forensix.metadata.av.collector import iso6709
@@ -87,6 +88,14 @@ def test_mp4_tells_boxes_codec_and_writer(tmp_path: Path) -> None:
     names = [n.name for n in facts.structure]
     assert names == facts.get("container.boxes")
     assert sum(n.size for n in facts.structure) == (tmp_path / "a.mp4").stat().st_size
+
+
+def test_a_codec_is_named_and_not_what_decodes_it(tmp_path: Path) -> None:
+    path = write_video(tmp_path / "a.mkv", 8, (64, 48), codec="libsvtav1", audio=tone(0.5).astype(np.int16))
+    facts = container.read(str(path), "mkv")
+    assert facts.get("stream.video")["codec"] == "av1"
+    with open_media(path) as media:
+        assert media.info.video_codec == "av1"
 
 
 def test_mp4_dates_device_and_place(tmp_path: Path) -> None:
