@@ -55,7 +55,7 @@ def read(path: str, container: str, facts: FactCollector) -> None:
     if near:
         facts.fact("frames.near_copies", [[i, round(times[i], 3)] for i in near[:40]], where)
         facts.fact("frames.n_near_copies", len(near), where)
-    groups = video_groups.period(sizes, kinds)
+    groups = None if stream.get("codec") in video_groups.OWN_STEPS else video_groups.period(sizes, kinds)
     if groups is not None:
         facts.fact("frames.former_groups", groups, where)
     again = _stretch(sums, motions)

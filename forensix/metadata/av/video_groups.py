@@ -6,8 +6,9 @@ are set against those of their neighbours of the same kind, and looked through f
 do not have.
 
 Assumes a first encoding with groups of constant length, at least three of them, and moving content. Weak where the
-present encoding uses frames predicted from both sides, blind to former groups of the present length. Found and falsely
-raised: ``benchmarks/results/forensic_signals.md``.
+present encoding uses frames predicted from both sides, blind to former groups of the present length, and not looked for
+where the present codec makes some frames larger at steps of its own. Found and falsely raised:
+``benchmarks/results/forensic_signals.md``.
 Source: Wang and Farid 2006 (periodic prediction errors of doubly compressed video), Vazquez-Padin et al. 2012.
 """
 
@@ -26,6 +27,10 @@ UNEVEN = 0.5
 """Where sizes jump by more (natural logarithm), a period among them is not looked for."""
 
 KEY, PREDICTED = 1, 2
+
+OWN_STEPS = frozenset({"vp8", "vp9", "av1"})
+"""Codecs whose encoders write a frame anew for later ones to be predicted from ("golden"), often every tenth: in a
+first encoding that is as high a period as former groups leave."""
 
 
 def period(sizes: list[int], kinds: list[int]) -> dict[str, Any] | None:

@@ -319,6 +319,13 @@ def test_groups_of_an_earlier_encoding(tmp_path: Path) -> None:
     assert not [f for f in claims(container.read(str(once), "mp4")) if "encoded before" in f.claim.claim]
 
 
+def test_a_first_encoding_that_refreshes_frames_by_itself_is_not_said_to_be_a_second(tmp_path: Path) -> None:
+    options = {"deadline": "realtime", "cpu-used": "5", "b": "400000"}
+    path = write_video(tmp_path / "a.webm", 200, (128, 96), 30, codec="libvpx-vp9", paint=moving, options=options)
+    findings = claims(container.read(str(path), "webm"))
+    assert not [f for f in findings if "encoded before" in f.claim.claim]
+
+
 def test_frames_doubled_before_encoding(tmp_path: Path) -> None:
     order = [i for i in range(40) for _ in range(2 if i in (12, 25) else 1)]
     path = write_video(
