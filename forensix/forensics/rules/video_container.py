@@ -52,6 +52,9 @@ HANDLERS = (
 )
 MAC, MAC_SYSTEM = re.compile(r"i?Mac"), re.compile(r"mac ?os\b", re.IGNORECASE)
 """A Mac that records its screen or its camera names itself as the device and its system as the program."""
+MATROSKA_HANDLER = "container.tag.HANDLER_NAME"
+"""Where FFmpeg keeps the name of a track that it copied into Matroska: of a program, or of the kind of track alone."""
+
 BEFORE = re.compile(r",| \(")
 """What divides the name of what gives them from what else is said of it."""
 
@@ -64,6 +67,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
         for f in facts.items
         if SOFTWARE_TAGS.match(f.key) and isinstance(f.value, str) and not LIBRARIES.match(f.value)
         if not (is_mac and MAC_SYSTEM.match(f.value))
+        if f.key != MATROSKA_HANDLER or identify(f.value)
     ]
     # One cause is told once: the encoder and the names of the tracks are FFmpeg's own.
     traces = _traces(facts)
@@ -73,7 +77,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
     yield from video_tags.history(facts)
     yield from _generators(facts)
     yield from _encoders(facts, is_named=is_ffmpeg)
-    yield from _handlers(facts, [f for f in traces if is_ffmpeg])
+    yield from _handlers(facts, [*named, *(f for f in traces if is_ffmpeg)])
     yield from date_rules(facts)
     yield from video_edits.rules(facts)
     yield from _order(facts)
@@ -88,7 +92,7 @@ def _traces(facts: Facts) -> list[Fact]:
         f
         for f in facts.items
         if (f.key == "stream.encoder" and SOFTWARE_ENCODER.match(str(f.value)))
-        or (f.key == "container.handler" and FFMPEG_HANDLER.match(str(f.value)))
+        or (f.key in ("container.handler", MATROSKA_HANDLER) and FFMPEG_HANDLER.match(str(f.value)))
     ]
 
 
@@ -187,7 +191,7 @@ def _encoders(facts: Facts, *, is_named: bool) -> Iterator[Finding]:
 def _handlers(facts: Facts, known: list[Fact]) -> Iterator[Finding]:
     by_words: dict[str, list[Fact]] = {}
     for fact in facts.items:
-        if fact.key in ("container.handler", "container.compressor") and fact not in known:
+        if fact.key in ("container.handler", "container.compressor", MATROSKA_HANDLER) and fact not in known:
             for pattern, words in HANDLERS:
                 if pattern.search(str(fact.value)):
                     by_words.setdefault(words, []).append(fact)

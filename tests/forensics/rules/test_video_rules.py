@@ -56,6 +56,20 @@ def test_a_mac_records_with_its_own_system(model: str) -> None:
     assert [f.claim.claim for f in findings if f.severity != "benign" or "macOS" in f.claim.claim] == []
 
 
+@pytest.mark.parametrize(
+    ("name", "claimed"),
+    [
+        ("VideoHandler", "The tracks bear the names that FFmpeg gives"),
+        ("Mainconcept Video Media Handler", "The tracks bear the names that MainConcept gives"),
+        ("VideoHandle", ""),
+        ("Twitter-vork muxer", "The file was sent through Twitter"),
+    ],
+)
+def test_names_of_tracks_in_matroska_are_no_unknown_programs(name: str, claimed: str) -> None:
+    findings = claims(facts(("container.tag.HANDLER_NAME", name)))
+    assert [f.claim.claim for f in findings if f.claim.type == "software"] == ([claimed] if claimed else [])
+
+
 def test_a_phone_recording_is_not_suspected() -> None:
     findings = claims(facts(*PHONE))
     assert [f.claim.claim for f in findings if f.severity != "benign"] == []
