@@ -58,11 +58,15 @@ def marks(data: Any, facts: FactCollector) -> None:
 
     Where one that leaves its text where it begins did so more than once, ``stream.encoder_starts`` has the places.
     """
+    told = {f.offset: f.value for f in facts.items if isinstance(f.value, str)}
     for name, pattern in MARKS:
         places: dict[str, int] = {}
         starts: list[int] = []
         for counted, match in enumerate(pattern.finditer(data)):
-            encoder = text(match.group())
+            encoder, whole = text(match.group()), told.get(match.start())
+            # Text that the walk read at this place ends where the container says; bytes behind it may look like more.
+            if whole and encoder.startswith(whole):
+                encoder = whole
             if name == BEGINS and len(starts) <= MAX_STARTS:
                 starts.append(match.start())
             # Padding cuts the name off where it ends: LAME3.10 is LAME3.100.

@@ -121,6 +121,12 @@ def test_x264_leaves_its_settings(tmp_path: Path) -> None:
     assert any("x264 - core" in str(f.value) and "options:" in str(f.value) for f in facts.all("stream.encoder"))
 
 
+def test_an_encoder_that_matroska_names_ends_where_its_tag_does(tmp_path: Path) -> None:
+    path = video(tmp_path / "a.mkv", tags={"library": "Lavc59.37.100 libopus", "place": "here"})
+    facts = container.read(str(path), "mkv")
+    assert "Lavc59.37.100 libopus" in [f.value for f in facts.all("stream.encoder")]
+
+
 def test_matroska_tells_its_programs(tmp_path: Path) -> None:
     facts = container.read(str(video(tmp_path / "a.mkv", tags={"title": "A day"})), "mkv")
     assert facts.get("container.muxing_app").startswith("Lavf")
