@@ -16,7 +16,7 @@ from forensix.models import ModelCard, Placement, band_of, check_object, get_car
 from forensix.progress import Progress, display
 from forensix.report import Report
 from forensix.tasks import Options, Outcome, Task, load_task, select_tasks
-from forensix.tasks.catalogue import describe, descriptions
+from forensix.tasks.catalogue import describe, descriptions, task_names
 from forensix.tasks.evidence import check_outcome
 from forensix.tasks.task import check_names, check_slots, deciding_versions
 
@@ -86,7 +86,8 @@ def analyze(
     InputError
         The input cannot be opened, or is not of a kind that the named tasks accept; an array of another shape or type.
     UsageError
-        Unknown task or component slot, an object without its slot's method, or a device that is not there.
+        No task or an unknown one, an unknown component slot, an object without its slot's method, or a device that is
+        not there.
 
     Examples
     --------
@@ -206,9 +207,12 @@ def _of_another_state(media: Media) -> Iterator[str]:
 
 
 def check_options(tasks: Collection[str] | None, components: dict[str, Any]) -> None:
-    """Raise `UsageError` for an unknown task or slot, with what may have been meant, or an object that fills none."""
+    """Raise `UsageError` for no task, an unknown task or slot, with what may have been meant, or an unfit object."""
     if tasks is not None:
         check_names(tasks)
+        if not tasks:
+            names = ", ".join(task_names())
+            raise UsageError(f"tasks names none: leave it out for all that fit, or name some of {names}")
     try:
         check_slots(components)
     except UsageError:

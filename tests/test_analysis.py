@@ -147,6 +147,8 @@ def test_wrong_calls_stop_before_the_first_input(picture: Path) -> None:
         forensix.analyze_many([picture], spoofs="aasist")
     with pytest.raises(UsageError, match="list of names"):
         forensix.analyze(picture, "voice_analysis")
+    with pytest.raises(UsageError, match="tasks names none: leave it out for all that fit, or name some of face_mani"):
+        forensix.analyze(picture, tasks=[])
     with pytest.raises(UsageError, match="no option 'task': did you mean 'tasks'"):
         forensix.analyze(picture, task="voice_analysis")
     for call in (forensix.analyze, lambda one, **more: forensix.analyze_many([one], **more)):
