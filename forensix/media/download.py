@@ -14,6 +14,7 @@ from forensix.errors import FetchError, LimitExceeded
 from forensix.media.guarded import Deadline, GuardedBackend
 from forensix.media.sandbox import call
 from forensix.media.sniff import shorten
+from forensix.media.values import limit_text
 
 if TYPE_CHECKING:
     from forensix.media.values import Limits
@@ -98,7 +99,7 @@ def _receive(response: httpcore.Response, target: httpx.URL, path: Path, limits:
         raise FetchError(f"{_printable(target)} sent compressed data, which was not asked for")
     stated = headers.get(b"content-length", b"0")
     if stated.isdigit() and int(stated) > limits.max_bytes:
-        raise _too_large(target, f"{int(stated) / 1024**2:.1f} MB", limits)
+        raise _too_large(target, limit_text(int(stated)), limits)
     n_bytes = 0
     head = b""
     with path.open("xb") as file:
@@ -162,9 +163,8 @@ def _may_be_page(headers: dict[bytes, bytes]) -> bool:
 
 
 def _too_large(target: httpx.URL, came: str, limits: "Limits") -> LimitExceeded:
-    return LimitExceeded(
-        f"{_printable(target)} has {came}; the limit for a download is {limits.max_bytes / 1024**2:g} MB"
-    )
+    limit = limit_text(int(limits.max_bytes))
+    return LimitExceeded(f"{_printable(target)} has {came}; the limit for a download is {limit}")
 
 
 def _printable(target: httpx.URL) -> str:

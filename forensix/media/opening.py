@@ -20,7 +20,7 @@ from forensix.media.addresses import check_hosts
 from forensix.media.input import Input, Source, as_input
 from forensix.media.medium import STREAM_BYTES, Media, described, state_of
 from forensix.media.sandbox import call
-from forensix.media.values import Limits, MediaInfo
+from forensix.media.values import Limits, MediaInfo, limit_text
 from forensix.schema import MediaKind
 
 _PROBE_S = 20.0
@@ -162,7 +162,7 @@ def is_url(source: object) -> bool:
 def _check_bytes(size_bytes: int, name: str, limits: Limits) -> None:
     if size_bytes > limits.max_bytes:
         raise LimitExceeded(
-            f"{sniff.shorten(name)} has {size_bytes / 1024**2:.1f} MB; the limit is {limits.max_bytes / 1024**2:g} MB"
+            f"{sniff.shorten(name)} has {limit_text(size_bytes)}; the limit is {limit_text(int(limits.max_bytes))}"
         )
 
 

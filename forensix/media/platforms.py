@@ -11,6 +11,7 @@ from typing import Any
 
 from forensix.errors import FetchError, LimitExceeded
 from forensix.media.sniff import shorten
+from forensix.media.values import limit_text
 
 # Read when yt-dlp is imported.
 os.environ["YTDLP_NO_PLUGINS"] = "1"
@@ -87,7 +88,7 @@ def _extractors(downloader: Any) -> list[Any]:
 
 
 def _too_large(link: str, max_bytes: int) -> LimitExceeded:
-    return LimitExceeded(f"{link} has more than the {max_bytes / 1024**2:g} MB that a download may have")
+    return LimitExceeded(f"{link} has more than the {limit_text(int(max_bytes))} that a download may have")
 
 
 def _reason(error: Exception) -> str:

@@ -35,6 +35,20 @@ class Limits:
                 raise UsageError(f"{name} is a finite number above 0, a large one for no limit: got {value!r}")
 
 
+def limit_text(n_bytes: int) -> str:
+    """Return a size as messages on limits give it: in units of 1024, rounded up, so that more never reads as the limit.
+
+    Examples
+    --------
+    >>> limit_text(32 * 1024**2), limit_text(32 * 1024**2 + 1), limit_text(100 * 1024), limit_text(10)
+    ('32 MB', '32.01 MB', '100 KB', '10 bytes')
+    """
+    unit, size = next(((unit, size) for unit, size in (("MB", 1024**2), ("KB", 1024)) if n_bytes >= size), ("", 1))
+    if not unit:
+        return f"{n_bytes} byte{'' if n_bytes == 1 else 's'}"
+    return f"{math.ceil(100 * n_bytes / size) / 100:,.2f}".rstrip("0").rstrip(".") + f" {unit}"
+
+
 @dataclass(frozen=True, slots=True)
 class MediaInfo:
     """What the header says, as displayed (after rotation); None where it does not say."""

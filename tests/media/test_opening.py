@@ -166,7 +166,8 @@ def test_each_limit_says_what_came_and_what_is_allowed(tmp_path: Path) -> None:
         (video, Limits(video_s=1), "v.mp4 runs for 3.0 seconds; the limit for video is 1.0 seconds"),
         (video, Limits(video_side_px=40), "frames of 64 x 48 pixels; the limit is 40 on the shorter side"),
         (audio, Limits(audio_s=1), "a.wav runs for 4.0 seconds; the limit for audio is 1.0 seconds"),
-        (audio, Limits(max_bytes=100 * 1024), "a.wav has 0.1 MB; the limit is 0.0976562 MB"),
+        (audio, Limits(max_bytes=100 * 1024), "a.wav has 125.08 KB; the limit is 100 KB"),
+        (audio, Limits(max_bytes=10), "a.wav has 125.08 KB; the limit is 10 bytes"),
         (image, Limits(image_pixels=70_000), r"320 x 240 pixels \(0 megapixels\)"),
         (pdf, Limits(pdf_pages=2), "has 3 pages; the limit is 2"),
     ):

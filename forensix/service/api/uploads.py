@@ -12,6 +12,7 @@ from typing import Any
 
 from forensix.errors import BrokenMedia, UnsupportedMedia
 from forensix.media.sniff import HEAD_BYTES, sniff
+from forensix.media.values import limit_text
 from forensix.service.data.storage import Storage, Writing
 from forensix.service.errors import Refusal, too_large
 from forensix.tasks.catalogue import TaskDescription, descriptions
@@ -154,4 +155,4 @@ def display_name(raw: bytes) -> str | None:
 
 def file_too_large(max_bytes: int) -> Refusal:
     """Return the refusal of a file of more than ``max_bytes``."""
-    return too_large(f"the file is larger than {max_bytes / 1024**2:g} MB; cut it, or lower its resolution")
+    return too_large(f"the file is larger than {limit_text(max_bytes)}; cut it, or lower its resolution")
