@@ -16,12 +16,15 @@ from forensix.tasks.catalogue import describe
 from forensix.tasks.evidence import Outcome
 from forensix.tasks.verdicts import score_text
 
+MEDIA = {"image": "picture", "audio": "recording", "pdf": "document"}
+"""Kinds of media that a sentence calls by another word."""
+
 MAX_CLAIM = 200
 """Characters of a claim in the sentence; names of signers and programs come from the file."""
 
 
-def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str]) -> str:
-    """Return the sentence; empty where nothing was analysed.
+def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str], kind: str | None = None) -> str:
+    """Return the sentence on a medium of a kind; empty where nothing was analysed.
 
     Examples
     --------
@@ -30,7 +33,7 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str]) -> str:
     >>> headline({}, {"voice_analysis": "the sound is broken"})
     'The analysis of the voice failed.'
     """
-    synthetic, claims = list[str](), ""
+    synthetic, claims, medium = list[str](), "", MEDIA.get(kind or "", kind or "file")
     remarks = [outcome.remark for outcome in outcomes.values() if outcome.remark]
     undecided, untold, clear, absent = dict[str, int](), dict[str, int](), dict[str, int](), list[str]()
     for task, outcome in outcomes.items():
@@ -44,7 +47,7 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str]) -> str:
         elif name == "fake":
             score = "" if outcome.score is None else f" (score {score_text(outcome.score)})"
             finding = (outcome.of_part and description.part_finding) or description.finding
-            synthetic.append(f"{finding}{score}")
+            synthetic.append(f"{finding.replace('{medium}', medium)}{score}")
         elif isinstance(outcome.result, ForensicResult) and name in SEVERITIES[:2]:
             claims = _claims(outcome.result)
         elif name in ("real", "benign", "no_claims"):

@@ -95,7 +95,7 @@ class Report:
     @property
     def headline(self) -> str:
         """One sentence for the whole file: what was found, how sure that is, and what stays open; see `headline`."""
-        return headline(self.outcomes, {} if self.error else self.errors)
+        return headline(self.outcomes, {} if self.error else self.errors, self.kind)
 
     def task_id(self, task: str) -> str:
         """Return an identifier that is the same for the same bytes, task, settings and models."""

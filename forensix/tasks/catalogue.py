@@ -47,7 +47,8 @@ class TaskDescription:
     subject: str = ""
     """What it judges, as a sentence about the whole file calls it: ``"the voice"``."""
     finding: str = ""
-    """What ``fake`` means, as that sentence calls it: ``"a synthetic voice"``."""
+    """What ``fake`` means, as that sentence calls it: ``"a synthetic voice"``; ``{medium}`` in it stands for the kind
+    of medium: a picture, a video, a recording or a document."""
     part_finding: str = ""
     """The same where only a part is said to be fake; its verdict is the one named ``part``."""
     event: str = ""
@@ -119,8 +120,8 @@ AI_GENERATED_IMAGE_DETECTION = TaskDescription(
     result=ImageResult,
     title="AI-generated picture",
     subject="the picture",
-    finding="a picture made by a generator",
-    part_finding="a picture of which a generator made or changed a part",
+    finding="a {medium} made by a generator",
+    part_finding="a {medium} of which a generator made or changed a part",
     event="ai_generated_image_detection_analysis_complete",
     deciding_slot="image_detector",
     reads_origin=True,

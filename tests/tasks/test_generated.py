@@ -194,6 +194,7 @@ def test_a_video_is_scored_on_frames_spread_over_it(tmp_path: Path) -> None:
     (curve,) = [item for item in actual.outcomes[TASK].evidence if item.title == "Score by frame"]
     assert 8 <= len(curve.x) <= 20
     assert curve.x[-1] > 2
+    assert actual.headline.startswith("Likely a video made by a generator (score ")
     wire = actual.to_wire(TASK)["result"]
     assert wire["class_name"] == "fake" and wire["model_attribution"] == "sdxl"
 
