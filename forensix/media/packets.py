@@ -27,6 +27,8 @@ class Decoding:
     def __init__(self, container: Any, stream: Any) -> None:
         self._container, self._stream = container, stream
         self._n_damaged, self._ends_badly = 0, False
+        self.is_empty = True
+        """Whether no stream held a packet so far."""
         self.ends_s = 0.0
         """How long any stream goes on so far, from where the file begins: a stream may end before its file does."""
         stream.thread_type = "AUTO"
@@ -52,6 +54,8 @@ class Decoding:
         try:
             streams, begins = self._container.streams, begins_s(self._container)
             for packet in self._container.demux(*streams.video, *streams.audio):
+                # The last of each stream holds nothing: it has the decoder hand out what it still has.
+                self.is_empty = self.is_empty and not packet.size
                 if packet.pts is not None and packet.time_base is not None:
                     end_s = float((packet.pts + (packet.duration or 0)) * packet.time_base) - begins
                     self.ends_s = max(self.ends_s, end_s)

@@ -66,14 +66,15 @@ def probe(source: dict[str, str], limits: dict[str, float]) -> dict[str, Any]:
         if video is not None:
             context = video.codec_context
             width, height = context.width or None, context.height or None
-            rate = video.average_rate or video.guessed_rate
+            _check_size(width or 0, height or 0, name, limits)
+            frame = _first_frame(container, video)
+            # Where there is no frame, what is guessed is how finely time is counted.
+            rate = video.average_rate or (video.guessed_rate if frame is not None else None)
             info |= {
                 "video_codec": codec_name(video),
                 "frame_rate_hz": float(rate) if rate else None,
                 "n_frames": video.frames or None,
             }
-            _check_size(width or 0, height or 0, name, limits)
-            frame = _first_frame(container, video)
             if frame is not None:
                 width, height = frame.width, frame.height
                 _check_size(width, height, name, limits)
@@ -145,7 +146,7 @@ def frames(
         if waiting:
             yield [*waiting[:-1], []]
         if size is None:
-            raise BrokenMedia(f"{name} holds no frame that can be decoded")
+            raise _ended(name) if decoding.is_empty else BrokenMedia(f"{name} holds no frame that can be decoded")
         if resized:
             warning = f"the picture size changes in {resized} of the {looked_at} frames looked at"
             warnings.append(f"{warning}; they are shown in the size of the first")
@@ -182,7 +183,7 @@ def samples(source: dict[str, str], limits: dict[str, float]) -> Iterator[Any]:
                 yield np.concatenate(waiting)
                 waiting, n_waiting = [], 0
         if not n_samples:
-            raise BrokenMedia(f"{name} holds no sound that can be decoded")
+            raise _ended(name) if decoding.is_empty else BrokenMedia(f"{name} holds no sound that can be decoded")
         _check_duration(n_samples / SAMPLE_RATE_HZ, has_video, name, limits)
         if waiting:
             yield np.concatenate(waiting)
@@ -201,10 +202,19 @@ def open_container(file: BinaryIO, source: dict[str, str]) -> Any:
         options |= {"enable_drefs": "0", "use_absolute_path": "0"}
     try:
         return av.open(file, mode="r", format=demuxer, container_options=options, metadata_errors="replace")
+    except av.error.EOFError as error:
+        raise _ended(name) from error
     except (av.error.FFmpegError, ValueError) as error:
         raise BrokenMedia(
             f"{name} is damaged: its {slug} header cannot be read, as when a file was cut short"
         ) from error
+
+
+def _ended(name: str) -> BrokenMedia:
+    return BrokenMedia(
+        f"{name} ends before its pictures or sound begin, as the first piece of a stream that is sent in pieces does,"
+        " or a file that was cut short"
+    )
 
 
 def _first_frame(container: Any, video: Any) -> Any:

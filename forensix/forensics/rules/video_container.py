@@ -81,6 +81,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
     yield from date_rules(facts)
     yield from video_edits.rules(facts)
     yield from _order(facts)
+    yield from _header_alone(facts)
     yield from _again(facts)
     yield from _after_end(facts)
     yield from _silent(facts)
@@ -230,6 +231,21 @@ def _order(facts: Facts) -> Iterator[Finding]:
         facts=[boxes],
         values=[", ".join(order[:20])],
     )
+
+
+def _header_alone(facts: Facts) -> Iterator[Finding]:
+    alone = facts.fact("container.header_alone")
+    if alone is not None:
+        yield finding(
+            "benign",
+            "The file is a header without content",
+            f"{place(alone)}: it describes what would follow, and neither a picture nor sound does. Streams that are "
+            "sent in pieces begin with such a file, and the others hold the recording; one that never began looks the "
+            "same.",
+            "structure",
+            "integrity",
+            facts=[alone],
+        )
 
 
 def _again(facts: Facts) -> Iterator[Finding]:

@@ -275,6 +275,8 @@ def _check(data: Any, nodes: list[Node], facts: FactCollector, state: dict[str, 
         facts.problem(f"There are {names.count('moov')} boxes moov where one belongs.", "file")
     if "moov" in names and "mdat" not in names and not fragments and state.get("last_chunk"):
         facts.problem("The recording itself (mdat) is missing.", "file")
+    elif "moov" in names and "mdat" not in names and not fragments:
+        facts.fact("container.header_alone", ", ".join(names[:10]), "top-level boxes")
     if state.get("last_chunk", 0) >= len(data) and "mdat" in names:
         message = f"The index points to byte {state['last_chunk']}, but the file ends at {len(data)}: it is cut off."
         facts.problem(message, "moov", None)

@@ -56,6 +56,8 @@ def walk(data: Any, facts: FactCollector) -> None:
     facts.nodes.extend(_elements(data, 0, len(data), "", 0, facts, state))
     facts.fact("container.clusters", state["clusters"], "Segment")
     facts.fact("container.tracks", state["kinds"], "Tracks")
+    if state["kinds"] and not state["clusters"] and not facts.problems:
+        facts.fact("container.header_alone", f"{', '.join(state['kinds'])} described", "Segment")
     if not state["kinds"]:
         facts.problem("No track is described: the file is cut off or damaged.", "Segment")
 

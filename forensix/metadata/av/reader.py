@@ -3,7 +3,7 @@
     container.format container.brand container.brands container.boxes   what kind of file, and the order of its parts
     container.movie.* container.track.N.* container.media.N.*           dates, lengths, codecs, edit lists
     container.tag.* container.muxing_app container.writing_app          what its writer says
-    container.again container.after_end                                 another file of the format inside, other bytes
+    container.again container.after_end container.header_alone          another file inside, other bytes, no content
     id3.* id3v1.* ape.* lyrics3 vorbis.* mpeg.* adts.* flac.* riff.* ogg.* container.bext.*  recordings
     stream.encoder stream.encoder_starts stream.video stream.audio stream.cover  inside the streams
     signal.*                                                            what the decoded sound shows (`audio_signal`)

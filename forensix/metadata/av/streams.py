@@ -95,6 +95,8 @@ def packets(path: str, container: str, facts: FactCollector) -> None:
         with av.open(path, format=demuxer, options=options, metadata_errors="replace") as opened:
             _streams(opened, container, facts)
     except (av.FFmpegError, OSError, ValueError, EOFError) as error:
+        if facts.get("container.header_alone"):
+            return
         reason = getattr(error, "strerror", None) or str(error).replace(path, "the file")
         # Of an MP3 file without any frame the walk has told that.
         if container != "mp3" or facts.get("mpeg.frames"):
@@ -190,7 +192,7 @@ def _streams(opened: Any, container: str, facts: FactCollector) -> None:
                 f"stream {stream.index}",
                 unread=True,
             )
-        if not len(when):
+        if not len(when) and not facts.get("container.header_alone"):
             facts.problem(
                 f"The {stream.type} stream {stream.index} holds no packet.", f"stream {stream.index}", grave=False
             )

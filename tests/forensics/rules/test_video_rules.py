@@ -7,6 +7,7 @@ import av
 import numpy as np
 import pytest
 
+from forensix.errors import BrokenMedia
 from forensix.forensics import claims, result
 from forensix.forensics.findings import Finding
 from forensix.media import open_media
@@ -285,6 +286,30 @@ def test_cut_off_recording_is_malformed(tmp_path: Path) -> None:
     data = path.read_bytes()
     path.write_bytes(data[: data.index(b"moov")])
     assert pick(claims(container.read(str(path), "mp4")), "malformed").severity == "suspect"
+
+
+@pytest.mark.parametrize(
+    ("name", "codec", "options", "follows"),
+    [
+        ("a.mp4", "mpeg4", {"movflags": "frag_keyframe+empty_moov"}, b"moof"),
+        ("a.webm", "libvpx", {"live": "1"}, b"\x1f\x43\xb6\x75"),
+    ],
+)
+def test_the_first_piece_of_a_stream_has_no_faults_and_no_frames(
+    name: str, codec: str, options: dict[str, str], follows: bytes, tmp_path: Path
+) -> None:
+    path = video(tmp_path / name, codec=codec, options=options)
+    data = path.read_bytes()
+    path.write_bytes(data[: data.index(follows) - 4 * (follows == b"moof")])
+    findings = claims(container.read(str(path), path.suffix[1:]))
+    assert pick(findings, "a header without content").severity == "benign"
+    assert not [f for f in findings if "faults" in f.claim.claim or "malformed" in f.claim.claim]
+    with open_media(path) as media:
+        assert media.info.frame_rate_hz is None
+        with pytest.raises(
+            BrokenMedia, match="ends before its pictures or sound begin, as the first piece of a stream"
+        ):
+            list(media.frames())
 
 
 def test_video_without_picture() -> None:

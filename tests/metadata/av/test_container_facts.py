@@ -20,9 +20,15 @@ from tests.making import retimed, tone, write_video
 
 
 def video(
-    path: Path, *, n: int = 24, codec: str = "mpeg4", tags: dict[str, str] | None = None, still: bool = False
+    path: Path,
+    *,
+    n: int = 24,
+    codec: str = "mpeg4",
+    tags: dict[str, str] | None = None,
+    still: bool = False,
+    options: dict[str, str] | None = None,
 ) -> Path:
-    with av.open(str(path), "w") as out:
+    with av.open(str(path), "w", options=options or {}) as out:
         out.metadata.update(tags or {})
         stream = out.add_stream(codec, rate=24)
         stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
