@@ -27,23 +27,27 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import httpx
 
-from benchmarks.service_clients import (
-    answering,
-    attempt,
-    attempts_noted,
-    changes,
-    clients,
-    create,
-    expected,
-    listening,
-    messages,
-    past,
-    record_changes,
-    states,
-)
 from tests.service.postgres import Server, postgres, program
 from tests.service.running import free_port, receiving, serving, stop, wait_until
-from tests.service.workshop import Gate, Workshop, gate, kill, png
+
+try:
+    from benchmarks.service_clients import (
+        answering,
+        attempt,
+        attempts_noted,
+        changes,
+        clients,
+        create,
+        expected,
+        listening,
+        messages,
+        past,
+        record_changes,
+        states,
+    )
+    from tests.service.workshop import Gate, Workshop, gate, kill, png
+except ModuleNotFoundError as error:
+    sys.exit(f"the service runs on {error.name}, which is not installed: pip install 'forensix[service]'")
 
 KILLS = 10
 AWAY_S = 30

@@ -25,7 +25,11 @@ from PIL import Image
 from tests.making import picture
 from tests.service.postgres import postgres, program
 from tests.service.running import stop, wait_until
-from tests.service.workshop import Workshop
+
+try:
+    from tests.service.workshop import Workshop
+except ModuleNotFoundError as error:
+    sys.exit(f"the service runs on {error.name}, which is not installed: pip install 'forensix[service]'")
 
 
 def main() -> None:
