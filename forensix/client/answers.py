@@ -16,9 +16,12 @@ Answer = dict[str, Any]
 T = TypeVar("T")
 
 _PUT_OFF = (429, 503)
+_GATEWAY = (502, 503, 504)
+"""What a proxy answers while the service behind it starts anew."""
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout)
 _LOST = (httpx.NetworkError, httpx.TimeoutException, httpx.RemoteProtocolError)
 _FIRST_LOST_S = 0.25
+_LONGEST_LOST_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -56,25 +59,28 @@ class Webhook:
 def answer(send: Callable[[], httpx.Response], patience_s: float, *, repeat_lost: bool = False) -> Answer:
     """Send until there is an answer that is not put off, for at most ``patience_s``, and return its object.
 
-    A request whose answer was lost is sent again with ``repeat_lost``, and when no connection was made: it can then
-    have done nothing.
+    A request whose answer was lost, or that a proxy answered in the service's place, is sent again with
+    ``repeat_lost``, and when no connection was made: it can then have done nothing.
     """
     end = time.monotonic() + patience_s
     lost_s = _FIRST_LOST_S
+    delay_s: float | None
     while True:
         try:
             response = send()
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             again = isinstance(error, _LOST if repeat_lost else _NOT_SENT)
             if not again or time.monotonic() + lost_s > end:
                 raise ServiceError(_lost(error, harmless=repeat_lost or again), code="no_answer") from error
-            time.sleep(lost_s)
-            lost_s *= 2
-            continue
-        delay_s = _retry_after_s(response)
-        if delay_s is None or time.monotonic() + delay_s > end:
-            return _object(response)
+            delay_s = lost_s
+        else:
+            delay_s = _retry_after_s(response)
+            if delay_s is None and repeat_lost and response.status_code in _GATEWAY:
+                delay_s = lost_s
+            if delay_s is None or time.monotonic() + delay_s > end:
+                return _object(response)
         time.sleep(delay_s)
+        lost_s = min(2 * lost_s, _LONGEST_LOST_S)
 
 
 def task_report(task: str, fields: Answer) -> TaskReport:
@@ -139,7 +145,7 @@ def _retry_after_s(response: httpx.Response) -> float | None:
     return float(value) if response.status_code in _PUT_OFF and value.isascii() and value.isdigit() else None
 
 
-def _lost(error: httpx.TransportError, *, harmless: bool) -> str:
+def _lost(error: httpx.RequestError, *, harmless: bool) -> str:
     after = "" if harmless else "; what was asked for may have been done: look before asking again"
     return f"the service did not answer ({str(error) or type(error).__name__}){after}"
 

@@ -190,8 +190,8 @@ def test_a_service_that_is_not_there_is_told() -> None:
 
 
 def test_an_answer_that_is_no_object_is_told(script: Script, client: Client) -> None:
-    script.answers.append((502, {}, b"<html>Bad Gateway</html>"))
-    with pytest.raises(ServiceError, match="502"):
+    script.answers.append((500, {}, b"<html>Internal Server Error</html>"))
+    with pytest.raises(ServiceError, match="500"):
         client.get("voice_analysis", "r1")
 
 

@@ -76,3 +76,34 @@ def test_a_poll_whose_answer_was_lost_is_repeated(script: Script, client: Client
     script.answers.append(None)
     script.task("voice_analysis", "in_progress")
     assert client.get("voice_analysis", "r1").status == "in_progress"
+
+
+@pytest.mark.parametrize("status", [502, 503, 504])
+def test_a_poll_that_a_proxy_answers_while_the_service_starts_anew_is_repeated(
+    script: Script, client: Client, status: int
+) -> None:
+    script.answers += [(status, {"content-type": "text/html"}, b"<html>Bad Gateway</html>")] * 2
+    script.task("voice_analysis", "completed", result={"class_name": "real"})
+    assert client.wait("voice_analysis", "r1").status == "completed"
+
+
+def test_a_poll_that_a_proxy_answers_for_too_long_is_refused(script: Script) -> None:
+    script.answers += [(502, {}, b"<html>Bad Gateway</html>")] * 2
+    with Client(script.url, token="t0ken", patience_s=0.5) as client, pytest.raises(ServiceError) as refused:
+        client.get("voice_analysis", "r1")
+    assert (refused.value.status, refused.value.code) == (502, "no_object")
+
+
+@pytest.mark.parametrize("status", [502, 504])
+def test_a_creation_that_a_proxy_answers_is_not_repeated(script: Script, client: Client, status: int) -> None:
+    script.answers.append((status, {}, b"<html>Bad Gateway</html>"))
+    with pytest.raises(ServiceError) as refused:
+        client.create("face_manipulation", b"x")
+    assert refused.value.status == status
+
+
+def test_an_answer_that_cannot_be_unpacked_is_an_error_of_the_service(script: Script, client: Client) -> None:
+    script.answers.append((200, {"content-encoding": "gzip"}, b"no gzip"))
+    with pytest.raises(ServiceError) as refused:
+        client.get("voice_analysis", "r1")
+    assert (refused.value.status, refused.value.code) == (None, "no_answer")
