@@ -146,7 +146,10 @@ class Report:
         }
 
     def to_frame(self) -> "pd.DataFrame":
-        """Return a data frame with one row a task; an input that could not be analysed gives one row."""
+        """Return a data frame with one row a task; an input that could not be analysed gives one row.
+
+        ``score`` and ``time_s`` are floats, NaN where there is none, also in what ``pandas.concat`` makes of many.
+        """
         import pandas as pd
 
         common: dict[str, Any] = {
@@ -169,7 +172,8 @@ class Report:
             for task in self.tasks
         ]
         without = dict.fromkeys(("task", "verdict", "score", "summary", "error", "time_s"))
-        return pd.DataFrame([_storable(row) for row in rows or [common | without | {"error": self.error}]])
+        frame = pd.DataFrame([_storable(row) for row in rows or [common | without | {"error": self.error}]])
+        return frame.astype({"score": "float64", "time_s": "float64"})
 
     def claims(self) -> "pd.DataFrame":
         """Return the forensic claims as a data frame, one row a claim, gravest first.
@@ -194,7 +198,9 @@ class Report:
                 }
                 for number, severity, claim in numbered(outcome.result)
             ]
-        return pd.DataFrame([_storable(row) for row in rows], columns=list(columns)).astype({"n_facts": "Int64"})
+        return pd.DataFrame([_storable(row) for row in rows], columns=list(columns)).astype(
+            {"number": "int64", "n_facts": "Int64"}
+        )
 
     def facts(self, claim: int | None = None) -> "pd.DataFrame":
         """Return what was read from the file as a data frame: ``name``, ``fact``, ``value``, ``where``, ``offset``,

@@ -4,6 +4,7 @@ import dataclasses
 import json
 import math
 
+import pandas as pd
 import pytest
 
 from forensix.errors import UsageError
@@ -108,6 +109,19 @@ def test_frame_has_one_row_a_task_and_one_for_an_input_without(report: Report, f
     failed = failed_report.to_frame()
     assert len(failed) == 1 and failed.loc[0, "error"] == failed_report.error
     assert set(failed.columns) == set(frame.columns)
+
+
+def test_frames_of_many_reports_can_be_counted_with(
+    report: Report, real_report: Report, failed_report: Report
+) -> None:
+    """A recording, a PDF without a score and an input that could not be opened, put together."""
+    claims_alone = dataclasses.replace(report, outcomes={"forensic_analysis": report.outcomes["forensic_analysis"]})
+    reports = [report, dataclasses.replace(claims_alone, errors={}), failed_report, real_report]
+    frame = pd.concat([one.to_frame() for one in reports], ignore_index=True)
+    assert list(frame.loc[frame["score"] > 0.9, "task"]) == ["voice_analysis"]
+    assert frame["time_s"].dtype == frame["score"].dtype == "float64"
+    claims = pd.concat([one.claims() for one in reports], ignore_index=True)
+    assert claims["number"].dtype == "int64" and len(claims) == 2 * len(report.claims()) > 0
 
 
 def test_repr_is_one_short_line(report: Report, failed_report: Report) -> None:
