@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from forensix.errors import BrokenMedia, ForensixError, InputError, ModelNotFound, UsageError
-from forensix.media import Limits, Media, Source, as_input, open_media
+from forensix.media import Input, Limits, Media, Source, as_input, open_media
 from forensix.models import ModelCard, Placement, band_of, check_object, get_card
 from forensix.progress import Progress, display
 from forensix.report import Report
@@ -105,19 +105,22 @@ def analyze(
         display(progress, lasting=False) as tell,
         open_media(medium_input, limits=limits, private_hosts=private_hosts) as media,
     ):
-        return examine(media, medium_input.spelled, tasks, options, tell)
+        return examine(media, medium_input, tasks, options, tell)
 
 
 def examine(
-    media: Media, input_name: str, tasks: Collection[str] | None, options: Options, progress: Progress
+    media: Media, medium_input: Input, tasks: Collection[str] | None, options: Options, progress: Progress
 ) -> Report:
-    """Run tasks on an open medium; ``input_name`` is how the report names the input."""
+    """Run tasks on an open medium and report what they found of ``medium_input``, which it was opened from."""
     chosen, refused = select_tasks(tasks, media)
     settings = {"tasks": [*chosen, *refused], "explain": options.explain}
     settings["transcribe"] = options.transcribe
     if options.placement.device != "cpu":
         settings["device"] = options.placement.device
     settings |= {slot: c if isinstance(c, str) else type(c).__name__ for slot, c in options.components.items()}
+    objects = [slot for slot, c in options.components.items() if not isinstance(c, str)]
+    if isinstance(medium_input.source, bytes):
+        objects.append("input")
     started = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     outcomes: dict[str, Outcome] = {}
     errors: dict[str, ForensixError] = dict(refused)
@@ -129,7 +132,7 @@ def examine(
         else:
             errors[task] = outcome
     return Report(
-        input=input_name,
+        input=medium_input.spelled,
         name=media.name,
         sha256=media.sha256,
         kind=media.kind,
@@ -146,6 +149,7 @@ def examine(
         warnings=(*_of_no_file(media, chosen), *media.warnings, *_of_another_state(media)),
         additional_info=options.additional_info,
         started=started,
+        objects=tuple(objects),
     )
 
 

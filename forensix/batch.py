@@ -146,7 +146,7 @@ def _report_of(common: tuple[Collection[str] | None, dict[str, Any]], item: Item
         with open_media(medium_input, **opening) as media:
             progress = settings.get("progress", _silent)
             chosen = Options(**asked, components=components, placement=_placement(settings))
-            return examine(media, name, tasks, chosen, progress)
+            return examine(media, medium_input, tasks, chosen, progress)
     except InputError as error:
         return Report(input=name, name=name, error=str(error), codes={"input": error.code})
     except ForensixError:  # the call or a model is wrong, for every input

@@ -18,6 +18,7 @@ import forensix
 from forensix.errors import InputNotFound, UnsupportedMedia, UsageError
 from forensix.evaluation.plan import choose_components
 from forensix.media import Media, medium
+from forensix.report.page import python_call
 from forensix.schema import ImageResult
 from forensix.tasks import Options, Outcome, catalogue, load_task, select_tasks, task_names
 from forensix.tasks.forensic_analysis import ForensicAnalysis
@@ -54,6 +55,18 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
     added = EntryPoint("always", "tests.test_analysis:Always", "forensix.tasks")
     entries = catalogue.entries() | {"always": added}
     monkeypatch.setattr(catalogue, "entries", lambda: entries)
+
+
+def test_the_call_that_repeats_a_report_says_what_was_handed_over_as_an_object(picture: Path, always: None) -> None:
+    opinion = SimpleNamespace()
+    by_path = forensix.analyze(picture, ["always"], opinion="kind")
+    assert eval(python_call(by_path)).to_dict() == by_path.to_dict()
+    given = picture.read_bytes()
+    (by_object,) = forensix.analyze_many([given], ["always"], name="scan.png", opinion=opinion)
+    call = python_call(by_object)
+    assert eval(call, {"forensix": forensix, "INPUT": given, "OPINION": opinion}).to_dict() == by_object.to_dict()
+    assert "handed over as an object" in by_object.to_html()
+    assert "handed over as an object" not in by_path.to_html()
 
 
 def test_the_specifications_tasks_come_first_and_accept_what_it_says() -> None:

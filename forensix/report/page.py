@@ -127,10 +127,12 @@ def environment() -> Environment:
 
 
 def python_call(report: "Report") -> str:
-    """Return the call that repeats a report, with the settings that have a literal form."""
-    arguments = [repr(report.input)]
+    """Return the call that repeats a report, with the settings that have a literal form; objects are in capitals."""
+    arguments = ["INPUT", f"name={report.name!r}"] if "input" in report.objects else [repr(report.input)]
     for name, value in report.settings.items():
-        if name.isidentifier() and isinstance(value, (str, int, float, bool, list, tuple)):
+        if name in report.objects:
+            arguments.append(f"{name}={name.upper()}")
+        elif name.isidentifier() and isinstance(value, (str, int, float, bool, list, tuple)):
             arguments.append(f"{name}={list(value) if isinstance(value, tuple) else value!r}")
     return f"forensix.analyze({', '.join(arguments)})"
 

@@ -56,6 +56,8 @@ class Report:
     """ISO 8601, UTC."""
     command: str | None = None
     """What makes the report again, where that is more than a call with :attr:`input` and :attr:`settings`."""
+    objects: tuple[str, ...] = ()
+    """What was handed over as an object, so that no text says it: slots of components, ``"input"`` for the input."""
 
     def __post_init__(self) -> None:
         for task, outcome in self.outcomes.items():
