@@ -21,9 +21,11 @@ and any other column is carried along.
 [('a.wav', 'real'), ('b.wav', 'fake')]
 """
 
+import operator
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import InitVar, dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -35,7 +37,7 @@ from forensix.importers.elsewhere import bring, lies_elsewhere
 from forensix.importers.links import located
 from forensix.importers.tables import MANIFESTS, need_pyarrow, quoting, read_table
 from forensix.labels import LABELS
-from forensix.manifest_table import GROUP, Entry, checked, groups_of, inside_root, missing_hint, shared_out
+from forensix.manifest_table import GROUP, Entry, checked, groups_of, missing_hint, shared_out
 
 if TYPE_CHECKING:
     from forensix.torch_data import MediaDataset
@@ -47,11 +49,13 @@ _MAX_BYTES = 1 << 30
 class Manifest:
     """A table with the columns ``path`` (relative to ``root``) and ``label``, and whatever else the collection says.
 
+    Absolute paths that lie in ``root`` become relative, and so do those that Windows wrote with ``\\``.
+
     Raises
     ------
     UsageError
-        A column is missing, a label means neither real nor fake, a path is empty, there twice, absolute or leads out of
-        ``root``. Rows are counted as lines of a CSV file: the first one is row 2.
+        A column is missing, a label means neither real nor fake, a path is empty, there twice or leads out of ``root``.
+        Rows are counted as lines of a CSV file: the first one is row 2.
     """
 
     table: pd.DataFrame
@@ -62,7 +66,7 @@ class Manifest:
     """What the table's labels mean where they are not the usual words: ``{"live": "real", "replay": "fake"}``."""
 
     def __post_init__(self, labels: Mapping[Any, str] | None) -> None:
-        object.__setattr__(self, "table", checked(self.table, labels, outside=self.outside))
+        object.__setattr__(self, "table", checked(self.table, self.root, labels, outside=self.outside))
 
     def __len__(self) -> int:
         return len(self.table)
@@ -77,9 +81,18 @@ class Manifest:
     def __getitem__(self, at: slice) -> "Manifest": ...
 
     def __getitem__(self, at: int | slice) -> "Entry | Manifest":
-        """Return one row as an `Entry`, or the manifest of a slice of rows."""
+        """Return one row as an `Entry`, or the manifest of a slice of rows.
+
+        Raises
+        ------
+        IndexError
+            There is no such row.
+        TypeError
+            It is neither a whole number nor a slice.
+        """
         if isinstance(at, slice):
             return self._with(self.table.iloc[at])
+        at = operator.index(at)
         row = {str(name): value for name, value in self.table.iloc[at].items()}
         return Entry(located(self.root, row.pop("path")), row.pop("label"), row)
 
@@ -110,8 +123,7 @@ class Manifest:
             first (`forensix.importers.elsewhere`): WebDataset shards (``"train-{000..009}.tar"``), a Hugging Face
             dataset (loaded, saved to disk, or ``"hf://datasets/owner/name"``), or a URL that fsspec opens.
         root
-            What paths are relative to; the manifest's folder by default. Absolute ones that lie in there become
-            relative, and so do those that Windows wrote with ``\\``.
+            What paths are relative to, or lie in; the manifest's folder by default.
         outside
             See `Manifest`.
         labels
@@ -149,8 +161,6 @@ class Manifest:
             )
         table = read_table(path)
         root = path.parent if root is None else root
-        if not outside and "path" in table:
-            table["path"] = table["path"].map(lambda listed: inside_root(listed, os.path.abspath(root)))
         try:
             return cls(table, root=root, outside=outside, labels=labels)
         except UsageError as error:
@@ -259,21 +269,29 @@ class Manifest:
         ``shares`` as in ``{"train": 0.8, "dev": 0.1, "test": 0.1}``; they must add up to 1. Rows without a group are
         groups of their own. The same files get the same splits whatever the order of the rows.
         """
-        if not shares or min(shares.values()) < 0 or abs(sum(shares.values()) - 1) > 1e-6:
+        if not shares or min(shares.values()) < 0 or not abs(sum(shares.values()) - 1) <= 1e-6:
             raise UsageError(f"shares must not be negative and must add up to 1: got {dict(shares)}")
         groups = groups_of(self.table, group)
         counts = pd.crosstab(groups, self.table["label"]).reindex(columns=list(LABELS), fill_value=0).sort_index()
         split_of = dict(zip(counts.index, shared_out(counts.to_numpy(), shares, seed), strict=True))
         return self._with(self.table.assign(split=groups.map(split_of).to_numpy()))
 
-    def sample(self, n: int, *, by: Iterable[str] = ("label",), seed: int = 0) -> "Manifest":
-        """Return at most ``n`` rows of each label (or of each combination of the columns ``by``), in their order."""
-        columns = list(by)
+    def sample(self, n: int, *, by: str | Iterable[str] = "label", seed: int = 0) -> "Manifest":
+        """Return at most ``n`` rows of each label (or of each combination of the columns ``by``), in their order.
+
+        Raises
+        ------
+        UsageError
+            ``n`` is no whole number from 0 up, or there is no such column.
+        """
+        if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
+            raise UsageError(f"n is how many rows to take of each, a whole number from 0 up, not {n!r}")
+        columns = [by] if isinstance(by, str) else list(by)
         for column in columns:
             self._need(column)
         order = np.random.default_rng(seed).permutation(len(self))
         shuffled = self.table.reset_index(drop=True).iloc[order]
-        return self._with(shuffled.groupby(columns, dropna=False, sort=False).head(n).sort_index())
+        return self._with(shuffled.groupby(columns, dropna=False, sort=False).head(int(n)).sort_index())
 
     def _need(self, column: str) -> None:
         if column not in self.table.columns:

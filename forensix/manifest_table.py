@@ -34,14 +34,19 @@ class Entry:
         return self.label == "fake"
 
 
-def checked(table: pd.DataFrame, labels: Mapping[Any, str] | None, *, outside: bool) -> pd.DataFrame:
-    """Return the table with the labels real and fake, and no empty group; see `forensix.manifest.Manifest`.
+def checked(
+    table: pd.DataFrame, root: str | os.PathLike[str], labels: Mapping[Any, str] | None, *, outside: bool
+) -> pd.DataFrame:
+    """Return the table with paths that are text and, where they can be, relative to ``root``, with the labels real and
+    fake, and no empty group; see `forensix.manifest.Manifest`.
 
     Raises
     ------
     UsageError
         It is not what a manifest is; rows are named as lines of a CSV file.
     """
+    if not isinstance(table, pd.DataFrame):
+        raise UsageError(f"a manifest is made of a pandas.DataFrame, not of a {type(table).__name__}")
     columns = [str(name) for name in table.columns]
     missing = [name for name in ("path", "label") if name not in columns]
     if missing:
@@ -52,6 +57,12 @@ def checked(table: pd.DataFrame, labels: Mapping[Any, str] | None, *, outside: b
     twice = sorted({name for name in columns if columns.count(name) > 1})
     if twice:
         raise UsageError(f"a manifest needs different columns; {', '.join(twice)} is there twice")
+    listed = table["path"].map(lambda path: os.fspath(path) if isinstance(path, os.PathLike) else path)
+    if not outside:
+        folder = os.path.abspath(root)
+        listed = listed.map(lambda path: inside_root(path, folder))
+    if not listed.equals(table["path"]):
+        table = table.assign(path=listed)
     spelled, paths = table["label"], table["path"]
     meant = understood(spelled, labels)
     wrong = meant.isna().to_numpy()
@@ -72,8 +83,9 @@ def checked(table: pd.DataFrame, labels: Mapping[Any, str] | None, *, outside: b
         | paths.astype(str).str.strip().eq("")
     ).to_numpy()
     if wrong.any():
-        raise UsageError(f"every row needs a path; empty in {_rows(wrong)}")
-    _check_paths(paths, outside=outside)
+        raise UsageError(f"every row needs a path, as text; there is none in {_rows(wrong)}")
+    # Without rows a column may be of any type.
+    _check_paths(paths.astype(object), outside=outside)
     if GROUP in table and (empty := _is_empty(table[GROUP])).any():
         # Parquet keeps empty text apart from nothing: all files without a group would be one group.
         groups = table[GROUP].astype(object).where(~empty, None)

@@ -1,6 +1,7 @@
 """Manifests say at once what is wrong with them, and share groups out whole."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -91,9 +92,9 @@ def test_values_in_json_lines_keep_their_spelling(tmp_path: Path) -> None:
         ({"path": ["a", "b"], "label": [0.0, 1.0]}, "'0' does not say whether"),
         ({"path": ["a", "b"], "label": ["yes", "no"]}, "'no' does not say whether"),
         ({"path": ["a", "b"], "label": [1, -1]}, "'-1' does not say whether"),
-        ({"path": ["a", " "], "label": ["real"] * 2}, "empty in row 3"),
-        ({"path": ["a", None], "label": ["real"] * 2}, "empty in row 3"),
-        ({"path": ["a", 7], "label": ["real"] * 2}, "empty in row 3"),
+        ({"path": ["a", " "], "label": ["real"] * 2}, "none in row 3"),
+        ({"path": ["a", None], "label": ["real"] * 2}, "none in row 3"),
+        ({"path": ["a", 7], "label": ["real"] * 2}, "none in row 3"),
         ({"path": ["a", "b", "./a"], "label": ["real"] * 3}, "a is in rows 2, 4"),
         ({"path": ["/etc/passwd"], "label": ["real"]}, r"/etc/passwd \(row 2\) does not"),
         ({"path": ["a/../../b"], "label": ["real"]}, "does not: name the folder"),
@@ -282,3 +283,38 @@ def test_missing_files_are_named_before_work_begins(tmp_path: Path) -> None:
 def test_the_corpora_are_manifests(corpora: Path) -> None:
     for name in ("voice", "images", "faces"):
         assert len(Manifest.read(corpora / name).where(split="dev").check()) > 100
+
+
+def test_paths_of_files_that_were_listed_here_are_taken(tmp_path: Path) -> None:
+    for name in ("a.jpg", "b.jpg"):
+        (tmp_path / name).touch()
+    files = sorted(tmp_path.iterdir())
+    listed = Manifest(pd.DataFrame({"path": files, "label": ["real", "fake"]}), tmp_path)
+    assert listed.table["path"].tolist() == ["a.jpg", "b.jpg"] and listed.paths() == files
+    elsewhere = pd.DataFrame({"path": [*files, Path("/elsewhere/c.jpg")], "label": ["real", "fake", "fake"]})
+    with pytest.raises(UsageError, match="must lie inside"):
+        Manifest(elsewhere, tmp_path)
+    assert Manifest(elsewhere, tmp_path, outside=True).paths() == [*files, Path("/elsewhere/c.jpg")]
+
+
+def test_a_table_without_rows_is_a_manifest_without_rows() -> None:
+    empty = Manifest(pd.DataFrame({"path": [], "label": []}), "clips")
+    assert len(empty) == 0 and len(empty.split({"train": 1.0})) == 0 and empty.paths() == []
+
+
+@pytest.mark.parametrize("n", [-1, 2.5, None, True])
+def test_a_sample_is_of_a_whole_number_of_rows(n: Any) -> None:
+    listed = Manifest(pd.DataFrame({"path": list("abcd"), "label": ["real", "fake"] * 2}), "clips")
+    with pytest.raises(UsageError, match="whole number from 0 up"):
+        listed.sample(n)
+    assert len(listed.sample(1, by="label")) == 2
+
+
+def test_what_is_no_table_or_no_place_in_it_is_refused() -> None:
+    with pytest.raises(UsageError, match="not of a dict"):
+        Manifest({"path": ["a.jpg"], "label": ["real"]}, "clips")  # type: ignore[arg-type]
+    listed = Manifest(pd.DataFrame({"path": list("ab"), "label": ["real", "fake"]}), "clips")
+    with pytest.raises(TypeError):
+        listed[[0, 1]]  # type: ignore[call-overload]
+    with pytest.raises(UsageError, match="must add up to 1"):
+        listed.split({"train": float("nan"), "dev": 1.0})

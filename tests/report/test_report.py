@@ -111,9 +111,7 @@ def test_frame_has_one_row_a_task_and_one_for_an_input_without(report: Report, f
     assert set(failed.columns) == set(frame.columns)
 
 
-def test_frames_of_many_reports_can_be_counted_with(
-    report: Report, real_report: Report, failed_report: Report
-) -> None:
+def test_frames_of_many_reports_can_be_counted_with(report: Report, real_report: Report, failed_report: Report) -> None:
     """A recording, a PDF without a score and an input that could not be opened, put together."""
     claims_alone = dataclasses.replace(report, outcomes={"forensic_analysis": report.outcomes["forensic_analysis"]})
     reports = [report, dataclasses.replace(claims_alone, errors={}), failed_report, real_report]
