@@ -5,7 +5,7 @@ import datetime as dt
 import difflib
 import platform
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from typing import Any
@@ -19,6 +19,15 @@ from forensix.tasks import Options, Outcome, Task, load_task, select_tasks
 from forensix.tasks.catalogue import describe, descriptions, task_names
 from forensix.tasks.evidence import check_outcome
 from forensix.tasks.task import check_names, check_slots, deciding_versions
+
+_KINDS: dict[str, tuple[Any, str]] = {
+    "explain": (bool, "True or False"),
+    "transcribe": (bool, "True or False"),
+    "additional_info": (str | None, "text"),
+    "name": (str | None, "text"),
+    "limits": (Limits, "a forensix.media.Limits(...)"),
+}
+"""Of what type an option is, and in words; any text would be true, and others would fail once all is analysed."""
 
 
 def analyze(
@@ -86,8 +95,8 @@ def analyze(
     InputError
         The input cannot be opened, or is not of a kind that the named tasks accept; an array of another shape or type.
     UsageError
-        No task or an unknown one, an unknown component slot, an object without its slot's method, or a device that is
-        not there.
+        No task or an unknown one, an unknown component slot, an option of another type, an object without its slot's
+        method, or a device that is not there.
 
     Examples
     --------
@@ -96,7 +105,8 @@ def analyze(
     >>> analyze(picture, tasks=["forensic_analysis"]).verdicts
     {'forensic_analysis': 'benign'}
     """
-    check_options(tasks, components)
+    texts = {"additional_info": additional_info, "name": name}
+    check_options(tasks, {"explain": explain, "transcribe": transcribe, "limits": limits, **texts, **components})
     placement = Placement(device, batch_size)
     placement.check()
     options = Options(explain, transcribe, additional_info, components, placement)
@@ -210,19 +220,28 @@ def _of_another_state(media: Media) -> Iterator[str]:
         )
 
 
-def check_options(tasks: Collection[str] | None, components: dict[str, Any]) -> None:
-    """Raise `UsageError` for no task, an unknown task or slot, with what may have been meant, or an unfit object."""
+def check_options(tasks: Collection[str] | None, options: Mapping[str, Any]) -> None:
+    """Raise `UsageError` where the options of `analyze`, components by slot among them, are none or of another type.
+
+    An unknown one is told with what may have been meant.
+    """
     if tasks is not None:
         check_names(tasks)
         if not tasks:
             names = ", ".join(task_names())
             raise UsageError(f"tasks names none: leave it out for all that fit, or name some of {names}")
+    for name, (kind, words) in _KINDS.items():
+        if name in options and not isinstance(options[name], kind):
+            raise UsageError(f"{name} is {words}, not {options[name]!r}")
+    own = set(analyze.__kwdefaults__ or ())
+    components = {slot: chosen for slot, chosen in options.items() if slot not in own}
+    if "executor" in components:
+        raise UsageError("executor is an option of analyze_many: analyze looks at one input, in this process")
     try:
         check_slots(components)
     except UsageError:
-        options = ("tasks", *(analyze.__kwdefaults__ or ()), "executor")
         for name in components:
-            if meant := difflib.get_close_matches(name, options, 1, 0.8):
+            if meant := difflib.get_close_matches(name, ("tasks", *own, "executor"), 1, 0.8):
                 raise UsageError(f"there is no option {name!r}: did you mean {meant[0]!r}?") from None
         raise
     for slot, chosen in components.items():

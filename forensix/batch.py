@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from forensix import executors
-from forensix.analysis import analyze, check_options, examine
+from forensix.analysis import check_options, examine
 from forensix.errors import ForensixError, InputError, UsageError
 from forensix.media import Input, Source, as_input, is_url, open_media
 from forensix.models import Placement
@@ -63,8 +63,7 @@ def analyze_many(
     """
     if isinstance(sources, str | bytes | os.PathLike):
         raise UsageError("analyze_many takes a list of inputs: write analyze_many([...]), or analyze for one")
-    keywords = set(analyze.__kwdefaults__ or ())
-    check_options(tasks, {key: value for key, value in options.items() if key not in keywords})
+    check_options(tasks, options)
     executors.check(executor)
     placement = _placement(options)
     if executors.is_here(executor):

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from html import escape
 from typing import Any
 
+from forensix.errors import UsageError
+
 Progress = Callable[[str, str, float], None]
 """Called with the task's name, a stage in words, and how much is done, 0 to 1."""
 
@@ -19,7 +21,14 @@ def display(progress: Progress | bool | None, *, lasting: bool = True) -> "conte
 
     A function is told itself; True draws a bar, False none, and None draws one in a notebook only. What a ``lasting``
     bar was told last is seen at the end; any other goes when the work is done.
+
+    Raises
+    ------
+    UsageError
+        It is none of these.
     """
+    if progress is not None and not isinstance(progress, bool) and not callable(progress):
+        raise UsageError(f"progress is True, False or a function that is told of it, not {progress!r}")
     if progress is None:
         progress = _kernel()
     if progress is True:

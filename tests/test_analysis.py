@@ -69,6 +69,32 @@ def test_the_call_that_repeats_a_report_says_what_was_handed_over_as_an_object(p
     assert "handed over as an object" not in by_path.to_html()
 
 
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        ({"explain": "no"}, "explain is True or False, not 'no'"),
+        ({"transcribe": 0}, "transcribe is True or False"),
+        ({"additional_info": 17}, "additional_info is text, not 17"),
+        ({"name": Path("a.png")}, "name is text"),
+        ({"limits": 3}, r"limits is a forensix.media.Limits"),
+        ({"progress": "bar"}, "progress is True, False or a function"),
+        ({"progress": 0}, "progress is True, False or a function"),
+    ],
+)
+def test_an_option_of_another_type_is_refused_before_the_work(
+    picture: Path, always: None, option: dict[str, object], sentence: str
+) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        forensix.analyze(picture, ["always"], **option)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=sentence):
+        list(forensix.analyze_many([picture], ["always"], **option))
+
+
+def test_where_to_run_is_an_option_of_many_inputs(picture: Path) -> None:
+    with pytest.raises(UsageError, match="option of analyze_many"):
+        forensix.analyze(picture, executor=2)
+
+
 def test_the_specifications_tasks_come_first_and_accept_what_it_says() -> None:
     assert task_names()[:4] == TASKS
     assert {name: set(load_task(name).accepts) for name in TASKS} == {
