@@ -14,6 +14,7 @@ from papermill.exceptions import PapermillExecutionError
 
 from forensix import small
 from forensix.models import band_of, get_card
+from tests.making import write_video
 
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
@@ -150,6 +151,15 @@ def test_voice_analysis_shows_phrases_features_and_components(tmp_path: Path) ->
     assert any("background_noise" in page and "percentile_rank" in page for page in actual)
     printed = "".join(output["text"] for output in drawn if output["output_type"] == "stream")
     assert "forensix-diarisation" in printed and "pocketsphinx" in printed and "report.html" in printed
+
+
+@pytest.mark.slow
+def test_voice_analysis_takes_a_video_without_sound(tmp_path: Path) -> None:
+    path = tmp_path / "silent.mp4"
+    write_video(path)
+    drawn = outputs("voice_analysis", tmp_path, source=str(path))
+    printed = "".join(output["text"] for output in drawn if output["output_type"] == "stream")
+    assert "there is no speech to mark" in printed and "report.html" in printed
 
 
 @pytest.mark.slow

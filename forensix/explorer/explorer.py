@@ -118,7 +118,9 @@ class Explorer:
         if self.running.busy:
             return
         if self.source is None:
-            self._message = "Choose a file first."
+            # Without files to choose from, what is wrong with the one that was named is the answer.
+            if self.files or not self._message:
+                self._message = "Choose a file first."
         elif not self.tasks:
             self._message = "Tick at least one task."
         else:

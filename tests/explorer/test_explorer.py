@@ -131,6 +131,7 @@ def test_what_cannot_be_opened_is_told(tmp_path: Path, given: str, sentence: str
         click(explorer, "Run")
     else:
         assert explorer.source is None
+        explorer.run()
     assert sentence in explorer.message and sentence in page_of(explorer)
     assert place.value == ""
 
