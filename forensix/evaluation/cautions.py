@@ -28,13 +28,18 @@ def _few(scored: pd.DataFrame) -> list[str]:
     groups = ("g:" + scored[GROUP].astype(str)).where(scored[GROUP].notna(), own) if named else own
     n_groups = {label: groups[scored["label"] == label].nunique() for label in LABELS}
     what, sentences = "groups" if named else "files", []
-    few = [f"{n} {label}" for label, n in n_groups.items() if 0 < n < LEAST_GROUPS]
+    few = {label: n for label, n in n_groups.items() if 0 < n < LEAST_GROUPS}
     if few:
+        lone = list(few.values()) == [1]
+        counted = " and ".join(f"{n} {label}" for label, n in few.items())
         sentences.append(
-            f"There are only {' and '.join(few)} {what}: with fewer than {LEAST_GROUPS} of a class an interval is too"
-            " narrow, and [1, 1] does not mean that nothing else is possible."
+            f"There {'is' if lone else 'are'} only {counted} {what[:-1] if lone else what}: with fewer than"
+            f" {LEAST_GROUPS} of a class an interval is too narrow, and [1, 1] does not mean that nothing else is"
+            " possible."
         )
     classes = [label for label, n in n_groups.items() if n]
+    if not classes:
+        sentences.append("No undegraded file has a score, so there are no figures of them.")
     if len(classes) == 1:
         sentences.append(
             f"All files that were scored are {classes[0]}: AUC, EER and whatever else compares the classes take both."

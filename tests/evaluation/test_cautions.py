@@ -49,6 +49,12 @@ def test_one_class_is_said() -> None:
         assert note.startswith(f"All files that were scored are {label}: AUC, EER")
 
 
+def test_one_file_alone_is_said_as_one() -> None:
+    table = scores(4000)
+    note, *_ = cautions(table[(table["label"] == "real") | (table.index == 1)])
+    assert note.startswith("There is only 1 fake file: with fewer than 20")
+
+
 def test_groups_are_counted_where_they_are_known_and_files_without_one_stand_alone() -> None:
     grouped = scores(group_id=[f"speaker {i % 8}" for i in range(4000)])
     assert cautions(grouped)[0].startswith("There are only 4 real and 4 fake groups: with fewer than 20")
@@ -60,7 +66,7 @@ def test_what_was_not_scored_does_not_count() -> None:
     table = scores()
     table.loc[table.index >= 20, "score"] = np.nan
     assert "only 10 real and 10 fake files" in cautions(table)[0]
-    assert cautions(scores(score=np.nan)) == []
+    assert cautions(scores(score=np.nan)) == ["No undegraded file has a score, so there are no figures of them."]
 
 
 def test_generators_without_scores_are_named() -> None:
