@@ -12,7 +12,8 @@ from datetime import datetime, timedelta
 from forensix.metadata.facts import Fact
 
 PATTERN = re.compile(
-    r"(\d{4})[:\-/.]?(\d{2})[:\-/.]?(\d{2})"
+    # Not the three digits of a day of the year, as iOS 8 writes them: 2014:09:259.
+    r"(\d{4})[:\-/.]?(\d{2})[:\-/.]?(\d{2})(?!\d(?!\d))"
     r"(?:[T ,]*(\d{2}):?(\d{2})(?::?(\d{2}))?(?:[.,](\d+))?)?\s*(Z|UTC|[+-]\d{2}'?:?\d{2})?"
 )
 DEFAULTS = {

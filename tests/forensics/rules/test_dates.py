@@ -36,7 +36,10 @@ def test_a_date_whose_zone_leads_out_of_the_calendar_is_compared_without_it(text
     assert dates.difference(first, first) is None and dates.zone_difference(first, first) is None
 
 
-@pytest.mark.parametrize("text", ["", "0000:00:00 00:00:00", "    :  :     :  :  ", "2008:13:45 00:00:00", "yesterday"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "0000:00:00 00:00:00", "    :  :     :  :  ", "2008:13:45 00:00:00", "yesterday", "2014:09:259 13:05:12Z"],
+)
 def test_no_dates(text: str) -> None:
     assert dates.parse(Fact("d", text, "x")) is None
 
