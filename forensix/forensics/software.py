@@ -32,6 +32,9 @@ from forensix.metadata.facts import Fact
 Category = Literal["editor", "screenshot", "converter", "camera", "transfer", "messenger", "generator", "writer"]
 CATEGORIES: tuple[str, ...] = get_args(Category)
 
+SCANNER = "a scanner's program"
+"""The name of what scanners' programs are called together."""
+
 VERSION = re.compile(r"(firmware |digital camera )?(version|ver|fw|v)?[. ]*[a-z]?\d[\w.\-/]*( ver[\w.]*)?")
 
 

@@ -163,7 +163,7 @@ def test_named_looks_into_lists() -> None:
         ("eDocPrintPro - PDF printer driver - www.pdfprinter.at", "eDocPrintPro"),
         ("OmniGraffle Professional 5.2.1", "OmniGraffle"),
         ("Adobe LiveCycle Designer ES 9.0", "Adobe LiveCycle Designer"),
-        ("Xerox WorkCentre 7845", "Scanner"),
+        ("Xerox WorkCentre 7845", "a scanner's program"),
         ("SCANNERMAKER 2.0", None),
         ("Monthly numbers and pages", None),
         ("Datalogics - example creator tool name here", None),

@@ -9,6 +9,7 @@ something else speaks of a change, and neither a program that is named nor a pla
 
 from dataclasses import dataclass
 
+from forensix.forensics import software
 from forensix.forensics.findings import Finding, device_name, finding, place
 from forensix.forensics.rules import provenance
 from forensix.metadata.facts import Fact, Facts
@@ -39,9 +40,14 @@ class Sign:
 
 
 def is_camera(facts: Facts) -> bool:
-    """Tell whether a camera or phone is named as what took the picture; generators put their recipes there."""
+    """Tell whether a camera or phone is named as what took the picture.
+
+    Generators put their recipes there, and scanners, whose programs write files as they like, their names.
+    """
     named = all(str(facts.get(key) or "").strip(" \0") for key in ("exif.Make", "exif.Model"))
-    return named and not provenance.generator_marks(facts)
+    programs = software.named(facts.all("exif.Software"))
+    is_scanner = any(program.name == software.SCANNER for _, program in programs)
+    return named and not is_scanner and not provenance.generator_marks(facts)
 
 
 def encoder(facts: Facts) -> list[Sign]:

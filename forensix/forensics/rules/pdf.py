@@ -26,7 +26,7 @@ from forensix.forensics.rules import (
     pdf_words,
     video_tags,
 )
-from forensix.forensics.software import named
+from forensix.forensics.software import SCANNER, named
 from forensix.metadata.facts import Facts
 
 FORM_SCRIPT = re.compile(r"^\s*(AF(Number|Date|Time|Special|Percent|Simple|Range|Make|Extract|Merge)\w*|event\.value)")
@@ -193,7 +193,7 @@ def _host(link: str) -> str:
 
 def _origin(facts: Facts) -> Iterator[Finding]:
     scan = facts.fact("pdf.scan")
-    named_scanner = [f for f, p in named(f for f in facts.items if f.key in video_tags.NAMES) if p.name == "Scanner"]
+    named_scanner = [f for f, p in named(f for f in facts.items if f.key in video_tags.NAMES) if p.name == SCANNER]
     if named_scanner or (scan and not facts.get("pdf.text_pages")):
         sure = (
             "names a scanner" if named_scanner else "holds pages that are one picture each, without text of their own"

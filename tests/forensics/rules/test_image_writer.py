@@ -82,3 +82,10 @@ def test_a_program_that_is_named_explains_it(tmp_path: Path) -> None:
     data = resaved(CAPTION).replace(b"Ver.1.00", b"GIMP 2.8")
     actual = claim_of(data, tmp_path)
     assert actual.severity == "benign" and "GIMP, which the file names, explains this" in actual.claim.explanation
+
+
+def test_a_scanner_is_no_camera(tmp_path: Path) -> None:
+    scan = resaved(CAPTION, tags=((0x010F, make.ASCII, "HP"), (0x0131, make.ASCII, "HP Scan")))
+    findings = judge(scan, tmp_path)
+    assert noted(findings) == [] and CLAIM not in [f.claim.claim for f in findings]
+    named(findings, "The file was written by a scanner's program")
