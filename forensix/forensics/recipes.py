@@ -12,6 +12,7 @@ from forensix.forensics.generators import by_credit, by_model
 STEPS, SETTING = re.compile(r"\bSteps: \d+, "), re.compile(r"\b(Sampler|CFG scale|Seed|Schedule(r| type)): ")
 UNO = re.compile(r"^prompt='.{0,4000}', seed=\d+, width=\d+, height=\d+, guidance=.{1,20}, num_steps=\d+", re.DOTALL)
 DREAM = re.compile(r'^".{0,4000}" -s ?\d+ .{0,200}?-[WS] ?\d', re.DOTALL)
+EASY = re.compile(r'"use_stable_diffusion_model"\s*:')
 JOB, SWITCH = re.compile(r"Job ID: [0-9a-f-]{36}"), re.compile(r"--(v|niji|ar|style|chaos|stylize) \S")
 IN_GRAPH = re.compile(r'"(inputs|nodes)"\s*:')
 NODE = re.compile(r'"class_type"\s*:\s*"|"(KSampler|CheckpointLoader|VAEDecode|UNETLoader|CLIPTextEncode)')
@@ -19,6 +20,7 @@ RECIPES = (
     ((JOB, SWITCH), "midjourney"),
     ((UNO,), "uno"),
     ((DREAM,), "stable-diffusion"),
+    ((EASY,), "stable-diffusion"),
     ((NODE, IN_GRAPH), "comfyui"),
     ((STEPS, SETTING), "stable-diffusion"),
 )

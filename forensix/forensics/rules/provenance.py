@@ -65,7 +65,7 @@ FLUX_MAKER = "Black Forest Labs"
 
 TAGS = (
     (re.compile(r'^"?(invokeai_metadata|invokeai_graph|sd-metadata)"?$', re.IGNORECASE), "stable-diffusion"),
-    (re.compile(r"^(sui_image_params)$", re.IGNORECASE), "stable-diffusion"),
+    (re.compile(r"^(sui_image_params|use_stable_diffusion_model)$", re.IGNORECASE), "stable-diffusion"),
     (re.compile(r"^(fooocus_scheme)$", re.IGNORECASE), "sdxl"),
     # The label says that it was generated; by what, its producer says.
     (re.compile(r"^(AIGC|TC260:AIGC)$"), None),

@@ -3,7 +3,7 @@
 import re
 
 from forensix.forensics.findings import Finding, device_name, finding, place
-from forensix.forensics.rules import credentials, provenance
+from forensix.forensics.rules import credentials, provenance, source_types
 from forensix.metadata.facts import Fact, Facts, Problem
 
 HARMLESS_TRAILERS = ("a JPEG", "a video (motion photo)", "a Samsung trailer", "Samsung trailer")
@@ -28,6 +28,7 @@ def rules(facts: Facts) -> tuple[Finding, ...]:
     """Return the claims that need no knowledge of the medium."""
     return (
         *provenance.rules(facts),
+        *source_types.rules(facts),
         *credentials.rules(facts),
         *_name(facts),
         *_structure(facts),

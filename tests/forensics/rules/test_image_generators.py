@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forensix.forensics import result
-from forensix.forensics.rules import provenance
+from forensix.forensics.rules import provenance, source_types
 from forensix.metadata.facts import Fact, Facts
 from tests.forensics.rules.pictures import facts_of, judge, named
 from tests.metadata import making_images as make
@@ -27,6 +27,8 @@ PARAMETERS = "a cat\nNegative prompt: dog\nSteps: 20, Sampler: Euler a, CFG scal
         ("Software", "NovelAI", "novelai"),
         ("Description", "a cat --v 6 Job ID: 01234567-89ab-cdef-0123-456789abcdef", "midjourney"),
         ("invokeai_metadata", '{"app_version": "4"}', "stable-diffusion"),
+        ("use_stable_diffusion_model", "a-model-of-mine", "stable-diffusion"),
+        ("Description", '{"seed": 1, "use_stable_diffusion_model": "sd-v1-5"}', "stable-diffusion-1"),
         ("Dream", '"a cat" -s 50 -W 512 -H 512 -C 7.5 -A k_lms -S 1234', "stable-diffusion"),
         ("Comment", '{"prompt": "a", "sampler": "k_euler", "seed": 1, "steps": 28}', "stable-diffusion"),
     ],
@@ -77,6 +79,31 @@ def test_source_type_in_xmp(source: str, claimed: bool, tmp_path: Path) -> None:
     url = f"http://cv.iptc.org/newscodes/digitalsourcetype/{source}"
     actual = judge(make.jpeg(make.xmp_segment(make.xmp_packet(f'Iptc4xmpExt:DigitalSourceType="{url}"'))), tmp_path)
     assert any(f.claim.type == "ai_generated" for f in actual) == claimed
+
+
+@pytest.mark.parametrize(
+    ("source", "severity", "words"),
+    [
+        ("composite", "suspect", "put together from several elements"),
+        ("compositeSynthetic", "suspect", "put together from several elements, at least one of them synthetic"),
+        ("screenCapture", "suspect", "taken from a screen"),
+        ("humanEdits", "suspect", "edited by a person"),
+        ("digitalCapture", "benign", "captured by a camera or recorder"),
+        ("virtualRecording", "benign", "recorded in a virtual world"),
+    ],
+)
+def test_what_a_file_says_of_how_it_came_about_is_told(source: str, severity: str, words: str, tmp_path: Path) -> None:
+    url = f"http://cv.iptc.org/newscodes/digitalsourcetype/{source}"
+    actual = judge(make.jpeg(make.xmp_segment(make.xmp_packet(f'Iptc4xmpExt:DigitalSourceType="{url}"'))), tmp_path)
+    assert named(actual, f"The file says that its content was {words}").severity == severity
+
+
+def test_what_content_credentials_say_of_what_they_were_made_from_is_not_said_of_the_file() -> None:
+    row = {"source": "composite", "active": True, "placed": False, "action": "c2pa.created"}
+    others = ({"active": False}, {"placed": True}, {"action": "c2pa.placed"})
+    for value, n_told in ((row, 1), *(({**row, **other}, 0) for other in others)):
+        facts = Facts("image", "jpeg", (Fact("c2pa.source", value, "C2PA"),))
+        assert len(source_types.rules(facts)) == n_told
 
 
 def test_recipes_in_camera_fields(tmp_path: Path) -> None:
