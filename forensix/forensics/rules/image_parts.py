@@ -1,16 +1,20 @@
-"""Claims about the pictures that a HEIF or AVIF file holds beside the one that is shown.
+"""Claims about the pictures that a HEIF, AVIF or JPEG file holds beside the one that is shown.
 
 Phones add maps of depth and light and mattes of persons to a photograph; they follow the picture and say nothing of
-tampering. A picture that the file marks as hidden and that nothing in it uses is shown by no viewer: what it shows is
-not known, and the sentence on top of a report tells of it. Thumbnails are compared with the picture in `image_pixels`.
+tampering. The index of a JPEG (MPF) does not say which of them a further picture is. A picture that a HEIF file marks
+as hidden and that nothing in it uses is shown by no viewer: what it shows is not known, and the sentence on top of a
+report tells of it. Previews are compared with the picture in `image_pixels`.
 """
 
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from forensix.forensics.findings import Finding, finding
+from forensix.forensics.findings import Finding, finding, place
 from forensix.metadata.facts import Fact, Facts
+
+UNTYPED = "MPF picture"
+"""How the names of pictures begin that an index lists as no preview."""
 
 MAPS = ("depth map", "gain map", "tone map", "matte", "auxiliary picture")
 
@@ -31,6 +35,19 @@ def rules(facts: Facts) -> Iterator[Finding]:
             "origin",
             facts=maps,
             values=[_words(f) for f in maps],
+        )
+    listed = [f for f in facts.all("embedded.picture") if str(f.value["name"]).startswith(UNTYPED)]
+    if listed:
+        yield finding(
+            "benign",
+            f"The file holds further pictures beside the one that is shown ({len(listed)})",
+            f"{', '.join(place(f) for f in listed[:6])}: the file's index lists them, and calls none a preview. "
+            "Telephones store maps of light (HDR) and of depth so, and cameras what a second lens saw. What they show "
+            "was not looked at.",
+            "structure",
+            "origin",
+            facts=listed,
+            values=[f"{f.where}, {f.value['size']} bytes" for f in listed],
         )
     hidden = [f for f in pictures if f.value["kind"] == "hidden picture"]
     if hidden:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from forensix.errors import BrokenMedia
 from forensix.forensics.findings import Finding, finding
-from forensix.forensics.rules import image_copies
+from forensix.forensics.rules import image_copies, image_parts
 from forensix.metadata.facts import Fact, Facts
 
 if TYPE_CHECKING:
@@ -111,7 +111,8 @@ def thumbnails(facts: Facts, traces: dict[str, Any]) -> list[Finding]:
     orientation = facts.get("exif.Orientation")
     for row in traces.get("thumbnails", []):
         fact = places.get(row["name"])
-        if fact is None or row["spread"] < FLAT:
+        # Those that are no preview by their type are told in `image_parts`.
+        if fact is None or row["spread"] < FLAT or row["name"].startswith(image_parts.UNTYPED):
             continue
         pictures = [("Picture and preview", row["pair"], PAIR_CAPTION.format(name=row["name"]))]
         values = [f"likeness {row['likeness']:.2f}"]
@@ -140,9 +141,6 @@ def thumbnails(facts: Facts, traces: dict[str, Any]) -> list[Finding]:
         # A HEIF picture is turned by a property, which some programs leave out of its thumbnail's.
         if row["likeness"] >= SAME_PICTURE_CORRELATION or (is_turned and facts.format == "heif"):
             alike.append((fact, values[0], pictures[0]))
-            continue
-        if row["name"].startswith("MPF picture"):
-            # No preview by its type: a map of light or depth, or what another lens saw.
             continue
         if is_turned:
             explained = orientation in ORIENTATIONS.get(row["turn"], ())
