@@ -193,7 +193,7 @@ def _saves(facts: Facts) -> Table:
             ]
     columns = ("step", "when", "program", "changed", "how")
     filled = [i for i in range(len(columns)) if any(row[i] for row in rows)]
-    table = tuple(tuple(row[i] for i in filled) for row in rows)
+    table = tuple(tuple("everything" if row[i] == "/" else row[i] for i in filled) for row in rows)
     return Table("Editing history in the XMP, oldest first", tuple(columns[i] for i in filled), table)
 
 

@@ -116,8 +116,10 @@ def test_one_version_without_signature_has_no_history() -> None:
 
 
 def test_saves_of_the_xmp_are_a_table() -> None:
-    (table,) = history(_facts("image", ("xmp.history", [{"action": "saved", "when": "1"}, "no step"])))
-    assert isinstance(table, Table) and table.columns == ("step", "when") and table.rows == (("saved", "1"),)
+    (table,) = history(_facts("image", ("xmp.history", [{"action": "saved", "changed": "/"}, "no step"])))
+    assert (
+        isinstance(table, Table) and table.columns == ("step", "changed") and table.rows == (("saved", "everything"),)
+    )
 
 
 @pytest.mark.parametrize("value", [None, "text", 7, {}, {"ingredients": None, "actions": None}, [1, 2]])

@@ -136,8 +136,14 @@ def _edges(facts: Facts) -> list[Fact]:
     return [f for key in keys if (f := facts.fact(key)) is not None]
 
 
+def _changed(changed: str) -> str:
+    """Say what a step of XMP's history changed, which it names as parts of a path are: a slash is everything."""
+    return f"({'everything' if changed == '/' else changed} changed)" if changed else ""
+
+
 def _step(row: dict[str, Any]) -> str:
-    parts = [str(row[k]) for k in ("when", "action", "softwareAgent", "changed", "parameters") if row.get(k)]
+    told = {**row, "changed": _changed(str(row.get("changed") or ""))}
+    parts = [str(told[k]) for k in ("when", "action", "softwareAgent", "changed", "parameters") if told.get(k)]
     return " ".join(parts)
 
 

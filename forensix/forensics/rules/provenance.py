@@ -221,7 +221,7 @@ def _generated(facts: Facts) -> list[Finding]:
     of_a_part = is_partial(marks)
     it, what = ("a part of it", "part of the content was") if of_a_part else ("it", "the content was")
     places = "; ".join(dict.fromkeys(place(m) for m in marks[:6]))
-    named = f" The generator it names is known as {identifier}." if identifier else ""
+    named = f" The generator that is named there is known as {identifier}." if identifier else ""
     return [
         finding(
             "critical",

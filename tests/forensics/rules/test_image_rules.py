@@ -66,7 +66,7 @@ def test_a_converter_raises_its_own_flag(tmp_path: Path) -> None:
 def history(*actions: str) -> bytes:
     rows = "".join(
         f"<rdf:li stEvt:action='{a}' stEvt:when='2020-01-0{i + 1}T00:00:00Z' stEvt:softwareAgent='Adobe Photoshop "
-        f"21.1'/>"
+        f"21.1' stEvt:changed='/'/>"
         for i, a in enumerate(actions)
     )
     return make.xmp_segment(make.xmp_packet(body=f"<xmpMM:History><rdf:Seq>{rows}</rdf:Seq></xmpMM:History>"))
@@ -78,6 +78,7 @@ def test_history_with_several_saves(tmp_path: Path) -> None:
         "The editing history holds 2 entries of saving",
     )
     assert claim.claim.type == "versions" and len(claim.claim.value) == 3
+    assert claim.claim.value[2] == "2020-01-03T00:00:00Z saved Adobe Photoshop 21.1 (everything changed)"
     once = judge(make.jpeg(history("saved")), tmp_path)
     assert named(once, "The file keeps an editing history").severity == "benign"
     assert "The file names the editing program Adobe Photoshop" in noted(once)
