@@ -44,7 +44,7 @@ def rules(facts: Facts) -> list[Finding]:
         *pdf_words.rules(facts),
         *video_tags.software(
             # One cause is told once: what says of itself that it modified the document is told so.
-            (f for f in facts.items if f.key in video_tags.NAMES and f not in pdf_producers.modified(facts)),
+            (f for f in pdf_producers.names(facts) if f not in pdf_producers.modified(facts)),
             screen_type=False,
         ),
         *video_tags.history(facts),

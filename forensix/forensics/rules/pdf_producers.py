@@ -26,6 +26,13 @@ DATES = (
 )
 STATED = re.compile(r"modified (using|by|with) ([^;,(]{2,60})", re.IGNORECASE)
 
+OFFICE = re.compile(r"(libre|open)office", re.IGNORECASE)
+OFFICE_PARTS = re.compile(r"Writer|Calc|Impress|Draw|Math")
+"""What both suites write as the creator, beside their own name as the producer."""
+
+PLACEHOLDERS = ("anonymous", "(anonymous)", "unspecified", "(unspecified)")
+"""What ReportLab writes where nobody named a creator."""
+
 OF_WRITER = {"qpdf": r"qpdf|pikepdf", "MuPDF": r"mupdf|fitz"}
 """How programs name the library that wrote the file."""
 
@@ -56,6 +63,13 @@ def rules(facts: Facts) -> Iterator[Finding]:
             flags=("FILE_EDITED", "SUSPECT_SOFTWARE_"),
             details=(("source", "software"),),
         )
+
+
+def names(facts: Facts) -> list[Fact]:
+    """Return the facts that name a program, without parts of an office suite that another of them names."""
+    named = [f for f in facts.items if f.key in video_tags.NAMES and str(f.value).strip().lower() not in PLACEHOLDERS]
+    suite = any(OFFICE.search(str(f.value)) for f in named)
+    return [f for f in named if not (suite and OFFICE_PARTS.fullmatch(str(f.value).strip()))]
 
 
 def modified(facts: Facts) -> list[Fact]:

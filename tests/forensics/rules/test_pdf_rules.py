@@ -96,14 +96,30 @@ def test_an_editor_explains_another_save() -> None:
 
 
 @pytest.mark.parametrize(
-    ("producer", "severity"), [("pypdf", "suspect"), ("pdftk-java 3.2.2", "suspect"), ("pikepdf 8.15.1", "benign")]
+    ("producer", "severity"), [("pdftk-java 3.2.2", "suspect"), ("pypdf", "benign"), ("pikepdf 8.15.1", "benign")]
 )
-def test_what_puts_documents_together_is_an_editor_and_what_only_stamps_them_is_none(
-    producer: str, severity: str
-) -> None:
+def test_a_library_that_servers_write_their_documents_with_is_no_editor(producer: str, severity: str) -> None:
     assert [f.severity for f in claims(facts(("pdf.info.Producer", producer))) if f.claim.type == "software"] == [
         severity
     ]
+
+
+@pytest.mark.parametrize(
+    ("creator", "producer", "told"),
+    [
+        ("Writer", "LibreOffice 7.4", ["The file was written by LibreOffice"]),
+        ("Calc", "OpenOffice.org 3.3", ["The file was written by OpenOffice"]),
+        ("anonymous", "ReportLab PDF Library - (opensource)", ["The file was written by ReportLab"]),
+        (
+            "Writer",
+            "GPL Ghostscript 10.00",
+            ["The file was converted or rewritten by Ghostscript", "The file names a program that is not known here"],
+        ),
+    ],
+)
+def test_a_part_of_a_suite_is_no_program_beside_it(creator: str, producer: str, told: list[str]) -> None:
+    named = claims(facts(("pdf.info.Creator", creator), ("pdf.info.Producer", producer)))
+    assert [f.claim.claim for f in named if f.claim.type == "software"] == told
 
 
 def test_earlier_moddate_and_time_zones(tmp_path: Path) -> None:
