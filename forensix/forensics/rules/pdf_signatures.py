@@ -234,8 +234,8 @@ def _after(facts: Facts, fact: Fact, who: str, what: str) -> Iterator[Finding]:
         yield finding(
             "suspect",
             f"Something was added after {who} signed it that signing does not explain",
-            f"The {what} {_place(record)} holds for the version that was signed. What was added changes nothing that "
-            f"draws the pages, but it is not only forms, comments and signatures: {words}.{named}",
+            f"The {what} {_place(record)} holds for the version that was signed. The pages' own content is as it was, "
+            f"but what was added is not only forms, comments and signatures: {words}.{named}",
             "signature",
             "versions",
             facts=[fact, *later[:5]],

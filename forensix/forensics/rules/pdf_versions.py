@@ -99,6 +99,8 @@ def _revision(fact: Fact) -> Finding:
         parts.append(f"It adds {fonts} font {'object' if fonts == 1 else 'objects'} that no earlier version uses.")
     if record.get("pages_moved"):
         parts.append(f"In it {record['pages_moved']}.")
+    elif record.get("layers_switched"):
+        parts.append("In it layers are shown at first that were hidden before, or the other way round.")
     elif content:
         parts.append("Stamps, page numbers and flattened forms are added so, and so are changed words.")
     if not record["in_chain"]:
@@ -117,6 +119,7 @@ def _revision(fact: Fact) -> Finding:
 
 def _short(record: dict[str, Any]) -> str:
     roles = [role for role in record["roles"] if role not in ("structure of the file", "other object")]
+    roles += ["which layers are shown"] if record.get("layers_switched") else []
     if not roles:
         return "no more than the structure of the file" if not record["roles"] else "objects that the pages do not show"
     names = [*roles[:3], "more"] if len(roles) > 3 else roles

@@ -7,7 +7,7 @@ from forensix.metadata.pdf import syntax
 from forensix.metadata.pdf.history import History, Revision
 from forensix.metadata.pdf.objects import DESCRIBED, MAX_LISTED, PAGES, ROLES, View, own_role, page_numbers, roles
 from forensix.metadata.pdf.sections import Entry
-from forensix.metadata.pdf.syntax import SyntaxFault
+from forensix.metadata.pdf.syntax import Ref, SyntaxFault
 
 MAX_PAGES = 20
 INFLATED_BYTES = 64 << 20
@@ -19,8 +19,8 @@ def changes(data: bytes, history: History) -> list[dict[str, Any]]:
     """Return one plain record for each revision, with what it changed against the one before.
 
     ``roles`` counts changed objects by role, ``named`` names up to 40 of them, ``pages_moved`` says which pages are
-    gone or that they are in another order, ``content_changed`` whether that is so or the pages (their content,
-    images or fonts) were replaced or added to.
+    gone or that they are in another order, ``layers_switched`` whether other layers are shown at first,
+    ``content_changed`` whether that is so or the pages (their content, images or fonts) were replaced or added to.
     """
     records = []
     room = [INFLATED_BYTES]
@@ -65,7 +65,9 @@ def changes(data: bytes, history: History) -> list[dict[str, Any]]:
             changed.append([number, role, verb])
             if len(named) < 40 and (revision.index > 1):
                 named.append(f"{verb} {role}{f' ({name})' if name else ''}, object {number}")
-        moved = _pages_moved(view, before) if before and counts["page tree"] else ""
+        # The catalog names the page tree, and may name another one.
+        moved = _pages_moved(view, before) if before and (counts["page tree"] or counts["catalog"]) else ""
+        switched = before is not None and _layers_switched(view, before)
         identifier = view.array(trailer.get("ID"))
         # A section that cannot be read tells nothing of whether it had objects.
         index_one, own = revision.index == 1, not revision.entries or _own_bytes(revision)
@@ -81,8 +83,9 @@ def changes(data: bytes, history: History) -> list[dict[str, Any]]:
                 "named": named,
                 "changed": changed[:DESCRIBED],
                 "same_save": not index_one and not own,
-                "content_changed": bool(moved) or _content_changed(changed, known),
+                "content_changed": bool(moved) or switched or _content_changed(changed, known),
                 "pages_moved": moved,
+                "layers_switched": switched,
                 "id": [part.hex() for part in identifier if isinstance(part, bytes)][:2],
                 "summary": summary(revision.index, counts, len(changed)) if index_one or own else SAME_SAVE,
             }
@@ -104,6 +107,7 @@ def _untold(revision: Revision) -> dict[str, Any]:
         "same_save": False,
         "content_changed": False,
         "pages_moved": "",
+        "layers_switched": False,
         "id": [],
         "summary": f"{len(revision.changed)} objects, not looked at one by one",
     }
@@ -122,6 +126,22 @@ def _pages_moved(view: View, before: View) -> str:
         return f"page {listed} is {verb}" if len(gone) == 1 else f"pages {listed} are {verb}"
     old = set(there)
     return "" if [number for number in here if number in old] == there else "the pages are in another order"
+
+
+def _layers_switched(view: View, before: View) -> bool:
+    """Say whether layers that both versions have are switched on or off at first in one of them only."""
+    there, here = _layers(before), _layers(view)
+    return any(here[number] != is_off for number, is_off in there.items() if number in here)
+
+
+def _layers(view: View) -> dict[int, bool]:
+    """Return whether each layer is off, by the number of its object."""
+    stated = view.dictionary(view.dictionary(view.trailer.get("Root")).get("OCProperties"))
+    default = view.dictionary(stated.get("D"))
+    off, on = ({i.number for i in view.array(default.get(key))[:PAGES] if isinstance(i, Ref)} for key in ("OFF", "ON"))
+    is_off = str(default.get("BaseState", "ON")) == "OFF"
+    groups = [i.number for i in view.array(stated.get("OCGs"))[:PAGES] if isinstance(i, Ref)]
+    return {number: number in off or (is_off and number not in on) for number in groups}
 
 
 def _is_used(view: View, number: int) -> bool:
@@ -179,15 +199,16 @@ def _only_annotations(page: Any, before: Any) -> bool:
 
 def drawing_changed(record: dict[str, Any]) -> list[str]:
     """Return the roles of what a revision changed of how the pages look, apart from forms, comments and signatures."""
-    return list(
-        dict.fromkeys(
-            role
-            for _, role, verb in record["changed"]
-            if role == "page content"
-            or (role == "image" and verb != "removed")
-            or (role in ("font", "page", "page tree") and verb != "added")
-        )
-    )
+    roles = [
+        role
+        for _, role, verb in record["changed"]
+        if role == "page content"
+        or (role == "image" and verb != "removed")
+        or (role in ("font", "page", "page tree") and verb != "added")
+    ]
+    roles += ["page tree"] if record["pages_moved"] else []
+    roles += ["layers"] if record["layers_switched"] else []
+    return list(dict.fromkeys(roles))
 
 
 def _content_changed(changed: list[list[Any]], known: set[int]) -> bool:

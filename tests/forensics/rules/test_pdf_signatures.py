@@ -231,6 +231,34 @@ def test_page_taken_out_after_signing_is_critical(tmp_path: Path, signer: signer
     assert claim.severity == "critical" and "page tree" in claim.claim.explanation
 
 
+@pytest.mark.parametrize(("key", "words"), [("/Pages", "(page tree; "), ("/OCProperties", "(layers; ")])
+def test_other_pages_and_other_layers_that_the_catalog_names_after_signing_are_critical(
+    tmp_path: Path, signer: signers.SimpleSigner, key: str, words: str
+) -> None:
+    path = page(tmp_path / "a.pdf")
+    with pikepdf.open(path, allow_overwriting_input=True) as document:
+        other = document.make_indirect(pikepdf.Dictionary(Type=pikepdf.Name.Pages, Count=1))
+        first = pikepdf.Dictionary(document.pages[0].obj)
+        first.update({"/Contents": pikepdf.Stream(document, b"BT /F1 12 Tf 100 700 Td (900) Tj ET"), "/Parent": other})
+        other.Kids = pikepdf.Array([document.make_indirect(first)])
+        layer = document.make_indirect(pikepdf.Dictionary(Type=pikepdf.Name.OCG, Name=pikepdf.String("amount")))
+        layers = pikepdf.Array([layer])
+        shown = document.make_indirect(pikepdf.Dictionary(OCGs=layers, D=pikepdf.Dictionary()))
+        document.Root.update({"/Prepared": pikepdf.Dictionary(Pages=other, OCProperties=shown)})
+        document.Root.OCProperties = pikepdf.Dictionary(OCGs=layers, D=pikepdf.Dictionary(OFF=layers))
+        document.save(path)
+
+    def change(writer: IncrementalPdfFileWriter) -> None:
+        writer.root[generic.pdf_name(key)] = writer.root["/Prepared"].raw_get(key)
+        writer.update_root()
+
+    path.write_bytes(updated(signed(path.read_bytes(), signer), change))
+    findings = findings_of(path)
+    claim = pick(findings, "changed after Test Signer signed it")
+    assert claim.severity == "critical" and words in claim.claim.explanation
+    assert pick(findings, "Version 3 changes").severity == "suspect"
+
+
 def test_unexplained_object_that_draws_nothing_is_suspect(tmp_path: Path, signer: signers.SimpleSigner) -> None:
     path = page(tmp_path / "a.pdf")
     data = signed(path.read_bytes(), signer)
