@@ -115,7 +115,6 @@ class Reader:
                     self._ground(around, state, state["fill"])
                 elif operator != "n":
                     self._stroke(path.parts, state)
-                    self._ground(around, state, state["stroke"])
                 if clips and around:
                     state["clip"] = common(state["clip"], around)
                 path, clips = Path(), False
@@ -173,6 +172,8 @@ class Reader:
         for part in parts if broad >= BROAD_PT else ():
             if strokes := lines(part, broad):
                 self._area(strokes, state, state["stroke"], even_odd=False)
+            for line in strokes:
+                self._ground(box_of(line), state, state["stroke"])
 
     def _area(self, parts: list[Part], state: dict[str, Any], filled: str, *, even_odd: bool) -> None:
         """Add a rectangle as a box, and anything else as a shape where words stand already."""

@@ -65,6 +65,15 @@ def test_words_in_a_layer_that_is_off_are_told_on_top(tmp_path: Path) -> None:
     assert report.verdicts == {"forensic_analysis": "benign"}
 
 
+@pytest.mark.parametrize(("width", "n_told"), [(1, 1), (30, 0)])
+def test_a_thin_frame_around_white_words_does_not_make_them_seen(tmp_path: Path, width: int, n_told: int) -> None:
+    invoice(tmp_path / "a.pdf", hidden=SENTENCE)
+    with pikepdf.open(tmp_path / "a.pdf") as document:
+        document.pages[0].contents_add(b"q 0.5 G %d w 60 580 400 40 re S Q" % width, prepend=True)
+        document.save(tmp_path / "b.pdf")
+    assert len(told(tmp_path / "b.pdf", "does not see")) == n_told
+
+
 @pytest.mark.parametrize(
     "hidden", ["{{Signature_es_:signer1:signature}} {{Date_es_:signer1:date}}", "Powered by TCPDF (www.tcpdf.org)"]
 )
