@@ -54,7 +54,7 @@ class View:
         self.encrypted = "Encrypt" in trailer
         self._inflated = 0
         self._objects: dict[int, Any] = {}
-        self._streams: dict[int, tuple[bytes, list[tuple[int, int]]] | None] = {}
+        self._streams: dict[int, tuple[bytes, dict[int, int]] | None] = {}
 
     def get(self, number: int) -> Any:
         """Return an object (a stream gives its dictionary), ``None`` where there is none or it cannot be read."""
@@ -103,7 +103,7 @@ class View:
     def present(self, number: int) -> bool:
         """Say whether an object stream lists an object (which may be null)."""
         stream = self._streams.get(self.entries.get(number, ("free", 0, 0))[1])
-        return stream is not None and any(n == number for n, _ in stream[1])
+        return stream is not None and number in stream[1]
 
     @cached_property
     def referred(self) -> frozenset[int] | None:
@@ -135,13 +135,13 @@ class View:
                 stream = self._streams[where]
                 if stream:
                     body, offsets = stream
-                    at = next((o for n, o in offsets if n == number), None)
-                    return syntax.parse(body, at)[0] if at is not None else None
+                    return syntax.parse(body, offsets[number])[0] if number in offsets else None
         except (SyntaxFault, ValueError, RecursionError):
             return None
         return None
 
-    def _object_stream(self, number: int) -> tuple[bytes, list[tuple[int, int]]] | None:
+    def _object_stream(self, number: int) -> tuple[bytes, dict[int, int]] | None:
+        """Return what an object stream holds, and where in it each object begins, by its number."""
         kind, where, _ = self.entries.get(number, ("free", 0, 0))
         if kind != "at":
             return None
@@ -159,7 +159,10 @@ class View:
         if not isinstance(count, int) or not isinstance(first, int):
             return None
         numbers = [int(word) for word in body[:first].split()[: 2 * min(count, 100_000)]]
-        return body, [(n, first + o) for n, o in zip(numbers[::2], numbers[1::2], strict=False)]
+        places: dict[int, int] = {}
+        for n, offset in zip(numbers[::2], numbers[1::2], strict=False):
+            places.setdefault(n, first + offset)
+        return body, places
 
 
 def begins(data: bytes, where: int, number: int) -> bool:

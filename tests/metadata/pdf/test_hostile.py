@@ -132,6 +132,20 @@ def test_one_object_that_many_rows_name_is_parsed_once(tmp_path: Path) -> None:
     assert time.process_time() - start < 5 and "which is not there" in said(facts)
 
 
+def test_a_stream_of_many_objects_is_searched_once(tmp_path: Path) -> None:
+    numbers = range(10, 20_010)
+    index = b" ".join(b"%d %d" % (number, 2 * i) for i, number in enumerate(numbers)) + b" "
+    body = zlib.compress(index + b"7 " * len(numbers))
+    head = b"<< /Type /ObjStm /N %d /First %d /Filter /FlateDecode /Length %d >>\nstream\n"
+    data = b"%PDF-1.7\n5 0 obj\n" + head % (len(numbers), len(index), len(body)) + body + b"\nendstream\nendobj\n"
+    entries = {5: ("at", 9, 0), **{number: ("in", 5, i) for i, number in enumerate(numbers)}}
+    view = View(data, entries, {})
+    start = time.process_time()
+    assert all(view.get(number) == 7 for number in numbers)
+    assert view.present(10) and not view.present(9)
+    assert time.process_time() - start < 3
+
+
 def test_a_table_that_names_itself_beside_it_is_read_once(tmp_path: Path) -> None:
     data = assembled({1: CATALOG, 2: PAGES, 3: PAGE, 4: b"null"}, b"/XRefStm 000")
     data = data.replace(b"/XRefStm 000", b"/XRefStm %03d" % data.index(b"xref\n"))
