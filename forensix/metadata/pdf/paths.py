@@ -19,6 +19,11 @@ CONSTRUCTION = ("re", "m", "l", "c", "v", "y", "h")
 CURVE = 8
 """Lines that stand for a curve."""
 
+_WEIGHTS = [
+    ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3) for t in (i / CURVE for i in range(1, CURVE + 1))
+]
+"""Of the start, the two control points and the end, for each point of a curve."""
+
 Part = list[Point]
 
 
@@ -99,14 +104,11 @@ def _curve(start: Point, operator: str, ends: list[Point]) -> Part:
     """Return points of a curve behind its start."""
     if len(ends) != (3 if operator == "c" else 2):
         return []
-    a, b, c = ends if operator == "c" else (start, *ends) if operator == "v" else (ends[0], ends[1], ends[1])
-    points = []
-    for i in range(1, CURVE + 1):
-        t = i / CURVE
-        weights = (1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3
-        x, y = (sum(w * p[axis] for w, p in zip(weights, (start, a, b, c), strict=True)) for axis in (0, 1))
-        points.append((x, y))
-    return points
+    (ax, ay), (bx, by), (cx, cy) = (
+        ends if operator == "c" else (start, *ends) if operator == "v" else (ends[0], ends[1], ends[1])
+    )
+    x, y = start
+    return [(p * x + q * ax + r * bx + s * cx, p * y + q * ay + r * by + s * cy) for p, q, r, s in _WEIGHTS]
 
 
 def _line(start: Point, end: Point, h: float, jut: float) -> Part:
