@@ -16,7 +16,7 @@ from forensix.forensics.findings import Finding, finding
 from forensix.forensics.rules import audio_joins, video_container
 from forensix.metadata.av.aac_grid import FRAME, PEAK, SECOND_PEAK
 from forensix.metadata.av.audio_signal import LOSSLESS, MOST, WHOLE
-from forensix.metadata.facts import Facts
+from forensix.metadata.facts import Fact, Facts
 
 JUMP_RATIO = 40.0
 SILENCE_S = 0.1
@@ -76,7 +76,9 @@ def signal(facts: Facts) -> Iterator[Finding]:
         return
     # A codec with loss makes exact zeros of what is nearly silent; a recording that is mostly silent was gated.
     coarse = 0 < int(facts.get("signal.levels") or 0) <= COARSE
-    clean = _lossless(facts) and not coarse and float(facts.get("signal.silent_s") or 0) < 0.3 * seconds
+    gated = float(facts.get("signal.silent_s") or 0) >= 0.3 * seconds
+    rounded = not _lossless(facts) or bool(facts.get("signal.grid")) or _low_cutoff(facts, rate) is not None
+    clean = not (gated or coarse or rounded)
     if silences and inside:
         places = [f"{s[0]} s for {s[1]} s" for s in inside]
         meaning = (
@@ -84,7 +86,8 @@ def signal(facts: Facts) -> Iterator[Finding]:
             "8 bits or where it is very quiet, holds no faint background."
             if coarse
             else ", which no microphone records. Noise gates, muting, synthesis and inserted silence do; so "
-            "do recorders of what a computer plays."
+            "do recorders of what a computer plays"
+            + (", and encoders with loss, through which this sound has gone or may have." if rounded else ".")
         )
         yield finding(
             "suspect" if clean else "benign",
@@ -138,8 +141,8 @@ def _first(places: list[str]) -> str:
 
 
 def _cutoff(facts: Facts, rate: int) -> Iterator[Finding]:
-    cutoff = facts.fact("signal.cutoff_hz")
-    if cutoff is None or not cutoff.value or cutoff.value >= CUTOFF_SHARE * rate / 2:
+    cutoff = _low_cutoff(facts, rate)
+    if cutoff is None:
         return
     yield finding(
         "benign",
@@ -156,6 +159,12 @@ def _cutoff(facts: Facts, rate: int) -> Iterator[Finding]:
         facts=[cutoff],
         values=[f"{cutoff.value} Hz of {rate // 2} Hz"],
     )
+
+
+def _low_cutoff(facts: Facts, rate: int) -> Fact | None:
+    """Return where the sound ends below what its rate has room for, if it does."""
+    cutoff = facts.fact("signal.cutoff_hz")
+    return cutoff if cutoff and cutoff.value and cutoff.value < CUTOFF_SHARE * rate / 2 else None
 
 
 def _grid(facts: Facts) -> Iterator[Finding]:
