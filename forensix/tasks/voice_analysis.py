@@ -216,7 +216,8 @@ def _notes(segments: Sequence[Segment], voices: Sequence[Voice], words: Transcri
     notes = []
     if total_s(segments) < LEAST_S:
         notes.append(
-            f"There is less than {LEAST_S:g} s of speech: too little for a firm score, and to call a voice recorded."
+            f"There is less than {LEAST_S:g} s of speech: too little for a firm score, to call a voice recorded, and "
+            "to set its acoustic features beside those of others."
         )
     elif total_s(segments) < FIRM_S:
         notes.append(f"There are less than {FIRM_S:g} s of speech: too little for a firm score.")

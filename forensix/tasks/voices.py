@@ -15,7 +15,7 @@ from forensix.voice import Segment, SpeakerTurns
 from forensix.voice.features import extract, hear
 from forensix.voice.gender import GenderClassifier
 from forensix.voice.phrases import inserted, phrases
-from forensix.voice.population import Band, band_of
+from forensix.voice.population import LEAST_SPEECH_S, Band, band_of
 from forensix.voice.singing import is_singing
 from forensix.voice.watermark import Mark
 
@@ -84,5 +84,6 @@ def described(voice: Voice, samples: NDArray[Any], used: Mapping[str, Any]) -> V
         more = {"heard": voicing} if isinstance(classifier, GenderClassifier) else {}
         gender, probability = classifier.classify(samples, segments, **more)
         changes |= {"gender": gender, "gender_probability": probability, "is_sung": is_singing(voicing)}
-        changes |= {"features": extract(samples, segments, heard=voicing), "band": band_of(samples, segments)}
+        if voice.turns.duration_s >= LEAST_SPEECH_S:
+            changes |= {"features": extract(samples, segments, heard=voicing), "band": band_of(samples, segments)}
     return Voice(**{**vars(voice), **changes})

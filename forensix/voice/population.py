@@ -34,6 +34,9 @@ from forensix.voice.speech import RATE_HZ, Segment, spread
 LOWER_PERCENTILE, UPPER_PERCENTILE = 1, 99
 SETTING = "FORENSIX_POPULATION"
 LEAST_RECORDINGS = 50
+LEAST_SPEECH_S = 1.0
+"""Speech that each recording of the population holds: less has no rhythm and no melody to set beside theirs."""
+
 NARROW_DB = -50.0
 """The level in 4.5 to 7.5 kHz beside that in 0.3 to 3.4 kHz below which a recording has a telephone's band."""
 

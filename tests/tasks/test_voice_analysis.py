@@ -230,7 +230,7 @@ def test_a_second_of_speech_is_needed_to_call_a_voice_recorded(minute: Path, sco
     assert report.verdicts == {TASK: verdict}
     (table,) = (item for item in outcome.evidence if isinstance(item, Table))
     assert table.rows[0][1] == verdict
-    assert any("too little for a firm score, and to call a voice recorded" in note for note in outcome.notes)
+    assert any("too little for a firm score, to call a voice recorded" in note for note in outcome.notes)
     assert ("cannot be told" in outcome.summary) == (verdict == "inconclusive")
 
 

@@ -61,6 +61,16 @@ def test_a_fifth_of_a_second_is_too_little(voice: np.ndarray, tmp_path: Path) ->
     assert report.verdicts[TASK] == "no_speech" or any("too little" in n for n in report.outcomes[TASK].notes)
 
 
+def test_less_than_a_second_of_speech_is_not_set_beside_voices_that_speak_longer(
+    voice: np.ndarray, tmp_path: Path
+) -> None:
+    """Half a word has no rhythm: it was 'below the bounds' with no syllable a second."""
+    report = analysed(tmp_path, voice[RATE : RATE + 3 * RATE // 5])
+    outcome = report.outcomes[TASK]
+    assert outcome.result.explanation and all(s.audio_features is None for s in outcome.result.explanation)
+    assert any("acoustic features" in note for note in outcome.notes)
+
+
 @pytest.mark.parametrize(
     ("rate_hz", "change"),
     [

@@ -48,7 +48,6 @@ from forensix.voice.speech import RATE_HZ, speech_segments, total_s
 
 _LOG = logging.getLogger(__name__)
 
-LEAST_SPEECH_S = 1.0
 HEARD_S, MEASURED_S = 15.0, 10.0
 PER_COLLECTION = 400
 MOST_SPEAKERS = 60
@@ -75,7 +74,7 @@ def measure(voices: Iterable[Voice], read: Callable[[Voice], NDArray[Any]]) -> l
     for voice in voices:
         samples = read(voice)[: round(HEARD_S * RATE_HZ)]
         segments = speech_segments(samples)
-        if total_s(segments) >= LEAST_SPEECH_S:
+        if total_s(segments) >= population.LEAST_SPEECH_S:
             band = population.band_of(samples, segments)
             gender = GENDERS.get(voice.gender)
             strata = (band,) if gender is None else (gender, band, f"{gender} {band}")

@@ -230,7 +230,7 @@ def test_sound_that_is_not_measured_is_told(tmp_path: Path, monkeypatch: pytest.
     ],
 )
 def test_silence_that_an_encoder_can_have_made_is_not_suspected(sign: tuple[str, object], severity: str) -> None:
-    """Encoders with loss round what is nearly silent to zeros: so it is in what was MP3 or AAC and is a WAV file now."""
+    """Encoders with loss round what is nearly silent to zeros: so it is in WAV files that were MP3 or AAC."""
     found = claims(
         facts(
             ("stream.audio", {"codec": "pcm_s16le"}),
