@@ -6,6 +6,7 @@ RFC 9639 (FLAC), RFC 3533 (Ogg), RFC 7845 (Opus in Ogg); Xiph, "Ogg Vorbis I com
 """
 
 import struct
+import zlib
 from typing import Any
 
 from forensix.metadata.av.collector import FactCollector, text
@@ -161,7 +162,7 @@ def walk_ogg(data: Any, facts: FactCollector) -> None:
         if stream["packets"] < 2 and len(stream["head"]) < MOST_HEAD_BYTES:
             stream["head"] += bytes(data[body : body + size])
             stream["packets"] += sum(length < 255 for length in lengths)
-        if n < 200 and body + size <= len(data) and not _sound(data, at, body + size):
+        if body + size <= len(data) and not _sound(data, at, body + size):
             facts.problem("The checksum of a page does not match its content.", f"stream {serial:08x}", at)
         if flags & 4:
             ended.add(serial)
@@ -182,17 +183,11 @@ def walk_ogg(data: Any, facts: FactCollector) -> None:
         facts.problem("There is no Ogg page in the file.", "pages", 0)
 
 
-_CRC = []
-for _byte in range(256):
-    _value = _byte << 24
-    for _ in range(8):
-        _value = (_value << 1 ^ (0x04C11DB7 if _value & 0x80000000 else 0)) & 0xFFFFFFFF
-    _CRC.append(_value)
+_MIRRORED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))
 
 
 def _sound(data: Any, at: int, stop: int) -> bool:
-    """Say whether a page's checksum fits."""
-    crc = 0
-    for byte in bytes(data[at : at + 22]) + b"\0\0\0\0" + bytes(data[at + 26 : stop]):
-        crc = (crc << 8 & 0xFFFFFFFF) ^ _CRC[crc >> 24 ^ byte]
-    return bool(crc == struct.unpack_from("<I", data, at + 22)[0])
+    """Say whether a page's checksum fits: that of zlib over mirrored bytes, itself mirrored, without its inversions."""
+    page = (bytes(data[at : at + 22]) + bytes(4) + bytes(data[at + 26 : stop])).translate(_MIRRORED)
+    stated = bytes(data[at + 22 : at + 26]).translate(_MIRRORED)
+    return zlib.crc32(page, 0xFFFFFFFF) ^ 0xFFFFFFFF == int.from_bytes(stated, "big")
