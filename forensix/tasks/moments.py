@@ -43,6 +43,10 @@ def _spans(fact: Fact, rate_hz: float) -> Iterator[Span]:
         yield from (Span("the sound breaks", at, at, f"{ratio} times the usual") for at, ratio in rows)
     elif fact.key == "signal.floor_steps":
         yield from (Span("the background changes", at, at, f"{db:+.0f} dB") for at, db in rows)
+    elif fact.key == "signal.copies":
+        for first, again, length in rows:
+            for at, words in ((first, "first time"), (again, "again")):
+                yield Span("the same sound, sample for sample", at, at + length, words)
     elif fact.key == "signal.grid":
         yield from (Span("frames of an AAC encoder", row[0], row[1], f"begin at sample {row[2]}") for row in rows)
     elif fact.key in ("frames.doubled", "frames.near_copies"):

@@ -69,6 +69,7 @@ def test_moments_are_those_of_frames_and_samples_where_a_file_begins_late_and_pa
         ("frames.doubled", [[12, 0.4], [20, 0.8]], [(0.4, 0.4), (0.8, 0.8)]),
         ("frames.repeated_stretch", [1.0, 3.0, 50], [(1.0, 3.0), (3.0, 5.0)]),
         ("signal.grid", [[0.5, 2.0, 7, 3.1]], [(0.5, 2.0)]),
+        ("signal.copies", [[1.0, 3.0, 0.5]], [(1.0, 1.5), (3.0, 3.5)]),
         ("signal.floor_steps", [[3.0, -20.0]], [(3.0, 3.0)]),
         ("signal.jumps", None, []),
         ("file.size", 17, []),

@@ -1,4 +1,4 @@
-"""Claims about recordings: former codecs, silence that no microphone makes, jumps and changes of the noise floor.
+"""Claims about recordings: former codecs, silence and copies that no microphone makes, jumps, changes of the noise.
 
 What the decoded sound shows is told as benign, with two exceptions: digital silence inside a recording that was never
 encoded with loss, and frames of an earlier AAC encoder that do not lie on one grid. Their false alarms on one-piece
@@ -47,6 +47,7 @@ def signal(facts: Facts) -> Iterator[Finding]:
         return
     yield from _cutoff(facts, rate)
     yield from _grid(facts)
+    yield from _copies(facts)
     inside_s = (
         float(facts.get("signal.begins_s") or 0) + EDGE_S,
         float(facts.get("signal.ends_s") or seconds) - EDGE_S,
@@ -158,6 +159,26 @@ def _cutoff(facts: Facts, rate: int) -> Iterator[Finding]:
         "integrity",
         facts=[cutoff],
         values=[f"{cutoff.value} Hz of {rate // 2} Hz"],
+    )
+
+
+def _copies(facts: Facts) -> Iterator[Finding]:
+    """Tell that a stretch of sound without loss occurs twice, sample for sample."""
+    copies = facts.fact("signal.copies")
+    if copies is None or not copies.value:
+        return
+    places = [f"{again} s as at {first} s, for {length} s" for first, again, length in copies.value]
+    yield finding(
+        "benign",
+        f"Sound occurs a second time, sample for sample, at {len(places)}{_or_more(copies.value)} "
+        f"{'place' if len(places) == 1 else 'places'}",
+        f"At {_first(places)} or a little longer. No microphone hears the same twice to the last bit: it was copied "
+        "there, as a word that is put in elsewhere is, or a program played it, as it does jingles, tones and loops.",
+        "encoding",
+        "editing",
+        facts=[copies],
+        values=places,
+        remark="sound occurs a second time, sample for sample",
     )
 
 

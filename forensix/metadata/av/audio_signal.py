@@ -1,4 +1,4 @@
-"""What the decoded sound shows: bandwidth against the sample rate, digital silence, jumps, changes of the noise floor.
+"""What the decoded sound shows: bandwidth, digital silence, jumps, changes of the noise floor, copied stretches.
 
 It is decoded at the rate of the file, mixed to mono, and measured in blocks, so that memory does not grow with the
 duration; what is left out is told. Times are those at which the sound is heard: where the time stamps leave some out,
@@ -20,6 +20,7 @@ from forensix.metadata.av.collector import FactCollector
 from forensix.metadata.av.decoding import Damage, frames, strict
 from forensix.metadata.av.flac_checksum import SHORTENED
 from forensix.metadata.av.id3 import BEHIND, INSIDE
+from forensix.metadata.av.sound_copies import Copies
 from forensix.metadata.av.streams import DEMUXERS
 
 LOSSLESS = ("pcm_s", "pcm_u", "pcm_f", "flac", "alac", "mp4als", "wavpack")
@@ -67,11 +68,12 @@ def read(path: str, container: str, facts: FactCollector) -> None:
     stream = facts.get("stream.audio")
     # A file with loss always shows the grid of its own codec.
     is_lossless = isinstance(stream, dict) and str(stream.get("codec")).startswith(LOSSLESS)
-    sound, parts, grids = Sound(), list[dict[str, Any]](), list[list[float]]()
+    sound, parts, grids, copies = Sound(), list[dict[str, Any]](), list[list[float]](), Copies()
     for samples in blocks(decoded(path, demuxer, damage, sound), sound):
         before = sound.n - len(samples)
         parts.append(_part(samples, sound.rate))
         if is_lossless:
+            copies.add(samples, sound.rate, before)
             # Its transforms take long to load, and few files need them.
             from forensix.metadata.av import aac_grid
 
@@ -93,6 +95,8 @@ def read(path: str, container: str, facts: FactCollector) -> None:
         facts.fact("signal.ends_s", _heard_at(sound.n / sound.rate, left_out), where)
     for key, value in _whole(parts, sound.rate).items():
         facts.fact(f"signal.{key}", _placed(value, left_out) if key in PLACES else value, where)
+    if twice := copies.rows(sound.rate)[:MOST]:
+        facts.fact("signal.copies", _placed(twice, left_out, n_times=2), where)
     if grids:
         facts.fact("signal.grid", _placed(grids, left_out, n_times=2), where)
 

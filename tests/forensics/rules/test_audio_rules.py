@@ -245,6 +245,29 @@ def test_silence_that_an_encoder_can_have_made_is_not_suspected(sign: tuple[str,
     assert ("encoders with loss" in claim.claim.explanation) == (severity == "benign")
 
 
+def test_a_stretch_that_was_copied_elsewhere_is_told_with_both_places(tmp_path: Path) -> None:
+    noise = np.random.default_rng(0).normal(0, 0.05, 20 * 16000)
+    copied = np.concatenate([noise[: 12 * 16000], noise[3 * 16000 : 3 * 16000 + 6400], noise[12 * 16000 :]])
+    read = container.read(str(wav(tmp_path / "a.wav", copied)), "wav")
+    ((first, again, length),) = read.get("signal.copies")
+    assert first == pytest.approx(3, abs=0.15) and again - first == pytest.approx(9, abs=0.001)
+    assert 0.15 < length <= 0.4
+    claim = pick(claims(read), "Sound occurs a second time, sample for sample, at 1 place")
+    assert (claim.severity, claim.claim.user_category) == ("benign", "editing") and claim.remark
+
+
+@pytest.mark.parametrize("kind", ["noise", "tone", "silence", "few steps"])
+def test_sound_that_was_not_copied_is_not_told_to_be(kind: str, tmp_path: Path) -> None:
+    chance, n = np.random.default_rng(0), 12 * 16000
+    samples = {
+        "noise": chance.normal(0, 0.05, n),
+        "tone": 0.3 * np.sin(2 * np.pi * 997 * np.arange(n) / 16000),
+        "silence": np.zeros(n),
+        "few steps": chance.integers(-1, 2, n) / 32768,
+    }[kind]
+    assert container.read(str(wav(tmp_path / "a.wav", samples)), "wav").get("signal.copies") is None
+
+
 def test_a_channel_that_is_inverted_does_not_make_silence(tmp_path: Path) -> None:
     """Channels that cancel each other were mixed to nothing, and the recording called silent throughout."""
     noise = (3000 * np.random.default_rng(0).normal(size=3 * 16000)).astype("<i2")
