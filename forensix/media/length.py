@@ -2,7 +2,8 @@
 
 AAC without a container says nothing of its length, and MP3 only where its encoder wrote a header. FFmpeg then guesses
 by the bit rate of the beginning, which is far off where the rate varies, so the packets are counted instead; so they
-are where files were copied one behind the other, of which the header of one states its own length.
+are where files were copied one behind the other, of which the header of one states its own length, and in what a
+browser recorded, which writes no length into WebM.
 
 References
 ----------
@@ -46,6 +47,21 @@ def stated_s(source: dict[str, str], container: Any, stream: Any) -> float | Non
         # FFmpeg writes into Matroska when the last stream ends, counted from 0, and hands that on as it stands.
         return whole_s - begins if source["slug"] in ("mkv", "webm") and 0 < begins < whole_s else whole_s
     return _of_stream_s(stream)
+
+
+def counted_s(container: Any) -> float | None:
+    """Return when the last packet of sound or picture ends, from where the file begins to play; none without packets.
+
+    All of it is read, to where it can be read.
+    """
+    begins, ends = begins_s(container), 0.0
+    try:
+        for packet in container.demux(*container.streams.video, *container.streams.audio):
+            if packet.pts is not None and packet.time_base is not None:
+                ends = max(ends, float((packet.pts + (packet.duration or 0)) * packet.time_base) - begins)
+    except av.error.FFmpegError:
+        pass
+    return ends or None
 
 
 def missing_s(source: dict[str, str], container: Any, stream: Any, seen_s: float, ends_s: float) -> float:

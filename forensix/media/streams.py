@@ -13,7 +13,7 @@ from av.sidedata.sidedata import Type
 from av.video.reformatter import VideoReformatter
 
 from forensix.errors import BrokenMedia, LimitExceeded, UnsupportedMedia
-from forensix.media.length import length_s, missing_s, stated_s
+from forensix.media.length import counted_s, length_s, missing_s, stated_s
 from forensix.media.packets import Bridge, Clock, Decoding, Opposed, Pauses, mixed, packed, resampled
 from forensix.media.played import codec_name, decodable, in_order, late_s
 
@@ -48,6 +48,12 @@ def probe(source: dict[str, str], limits: dict[str, float]) -> dict[str, Any]:
         if video is None and audio is None:
             raise BrokenMedia(f"{name} holds neither pictures nor sound that can be decoded")
         duration_s = length_s(source, container, video or audio)
+        if duration_s is None:
+            with open(source["path"], "rb") as again, open_container(again, source) as whole:
+                counted = counted_s(whole)
+            # Time stamps that jump so far may mean no time: what is longer is refused as it is decoded.
+            longest_s = limits["audio_s" if video is None else "video_s"]
+            duration_s = counted if counted and counted <= longest_s else None
         info: dict[str, Any] = {
             "duration_s": duration_s,
             "has_video": video is not None,

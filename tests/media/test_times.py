@@ -77,6 +77,17 @@ def test_pictures_that_are_shown_for_long_are_not_said_to_be_missing(tmp_path: P
         assert not media.warnings
 
 
+def test_a_recording_of_a_browser_is_as_long_as_its_packets(tmp_path: Path) -> None:
+    path = write_video(tmp_path / "a.webm", 50, (64, 48), audio=TONES)
+    data = path.read_bytes()
+    at = data.index(b"\x44\x89\x88")
+    # Without its length, which a browser does not know when it writes the header.
+    data = data[:at] + b"\xec\x89" + bytes(9) + data[at + 11 :]
+    with open_media(data, name="a.webm") as media:
+        assert media.info.duration_s == pytest.approx(4.0, abs=0.1)
+        assert len(list(media.frames())) == 50
+
+
 def test_time_stamps_that_begin_anew_are_no_pause(tmp_path: Path) -> None:
     path = write_audio(tmp_path / "a.mkv", TONES)
     jump = {False: 0.0, True: 3600.0}
