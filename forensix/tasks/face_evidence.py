@@ -115,7 +115,9 @@ def _most_telling(stills: Sequence[Still], faces: Sequence[JudgedFace]) -> Pictu
         return None
     uri = jpeg_uri(_drawn(still, faces))
     is_video = first.track.frame_rate_hz > 0
-    return Picture("The faces", uri, f"At {still.ms / 1000:.2f} s, with the scores of this frame" if is_video else "")
+    shown = [face for face in faces if face.box_at(still.index) is not None]
+    scored = ", with the scores of this frame" if any(face.score_at(still.ms) is not None for face in shown) else ""
+    return Picture("The faces", uri, f"At {still.ms / 1000:.2f} s{scored}" if is_video else "")
 
 
 def preview_uri(stills: Sequence[Still], faces: Sequence[JudgedFace], max_side_px: int) -> str | None:
@@ -139,7 +141,8 @@ def _film(stills: Sequence[Still], faces: Sequence[JudgedFace], duration_s: floa
         curves.append(Curve(f"face {face.track.id}", tuple(x), tuple(y), "time (s)", "score", threshold))
     clip = film_uri(((still.ms, _drawn(still, faces)) for still in stills), 1000 * duration_s)
     timeline = Timeline("Faces", duration_s, tuple(spans))
-    title = "The video with the faces and their scores" if faces else "The video"
+    scores = " and their scores" if curves else ""
+    title = f"The video with the faces{scores}" if faces else "The video"
     return Film(title, timeline, tuple(curves), clip)
 
 

@@ -204,7 +204,8 @@ def _bbox(box: NDArray[np.floating]) -> tuple[float, float, float, float]:
 
 
 def _notes(faces: Sequence[JudgedFace]) -> tuple[str, ...]:
-    doubtful = [face for face in faces if face.doubt]
+    # Of a single face the summary says why.
+    doubtful = [face for face in faces if face.doubt and len(faces) > 1]
     notes = [f"Face {face.track.id} is not judged: {face.doubt}." for face in doubtful[:MAX_DOUBTS_TOLD]]
     if len(doubtful) > MAX_DOUBTS_TOLD:
         notes.append(f"{len(doubtful) - MAX_DOUBTS_TOLD} more faces are not judged, for being small, blurred or short.")

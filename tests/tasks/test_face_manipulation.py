@@ -18,7 +18,7 @@ from forensix.errors import UsageError
 from forensix.faces import FaceClassifier, forensix_face
 from forensix.models import LoadedModel
 from forensix.tasks import Options, load_task
-from forensix.tasks.evidence import Film
+from forensix.tasks.evidence import Film, Picture
 from tests.making import write_image, write_video
 from tests.tasks.opinion import Opinion
 
@@ -144,7 +144,10 @@ def test_small_and_short_faces_are_inconclusive_and_the_size_is_said(path: str, 
     assert report.verdicts == {TASK: "inconclusive"} and outcome.inconclusive
     assert outcome.score is None and outcome.frame_scores == (), "what may not be judged has no score"
     assert report.to_wire(TASK)["result"] == {"class_name": "real"}, "and the wire holds nothing against it"
-    assert re.search(said, outcome.summary) and re.search(said, " ".join(outcome.notes))
+    assert re.search(said, outcome.summary) and not outcome.notes, "and that once"
+    titles = [(item.title, item.caption) for item in outcome.evidence if isinstance(item, Picture)][:1]
+    assert titles == [("The faces", "" if path == "small" else "At 0.00 s")], "no scores, where there are none"
+    assert not any("scores" in item.title for item in outcome.evidence)
 
 
 def test_the_shipped_classifier_scores_a_portrait(portrait: Path) -> None:
