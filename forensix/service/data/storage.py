@@ -1,17 +1,20 @@
 """Where uploads lie: a folder, or anything that fsspec reaches by URL.
 
 A file becomes visible whole or not at all. In a folder it is written beside its place and renamed; with ``sync`` it is
-brought to the disk before that, so that what an answer promised survives a power cut as the database does. Elsewhere it
-is gathered in a temporary file and put in one call, which object stores do in one step. Keys are made by the service,
-never from what a user sent. What goes wrong is an ``OSError``, wherever the files lie.
+brought to the disk before that, so that what an answer promised survives a power cut as the database does; the last
+room on the disk is left to analyses and results, without which what waits could never be finished and deleted.
+Elsewhere it is gathered in a temporary file and put in one call, which object stores do in one step. Keys are made by
+the service, never from what a user sent. What goes wrong is an ``OSError``, wherever the files lie.
 """
 
 import contextlib
 import datetime as dt
+import errno
 import logging
 import os
 import re
 import secrets
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator
@@ -24,6 +27,11 @@ _LOG = logging.getLogger(__name__)
 _KEY = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _PARTIAL = ".partial"
 _READY = "ready-"
+
+# An analysis keeps up to 58 MB of samples (30 min at 16 kHz) and 32 MB of a download or a copy beside the uploads.
+_ROOM_BYTES = 128 * 1024**2
+# Of a small disk, which is given small files.
+_ROOM_PART = 8
 
 
 class Writing(Protocol):
@@ -179,6 +187,9 @@ class _FolderFile:
         self._file = os.fdopen(descriptor, "wb")
 
     def write(self, data: bytes, /) -> int:
+        disk = shutil.disk_usage(os.path.dirname(self._path))
+        if disk.free - len(data) < min(_ROOM_BYTES, disk.total // _ROOM_PART):
+            raise OSError(errno.ENOSPC, f"{disk.free // 1024**2} MB are free, which analyses need to finish")
         return self._file.write(data)
 
     def close(self) -> None:

@@ -1,10 +1,12 @@
 """Storage: whole files or none, in a folder and elsewhere."""
 
+import errno
 import os
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import fsspec
 import pytest
@@ -54,6 +56,28 @@ def test_a_file_is_there_once_it_is_closed_and_not_before(storage: Storage) -> N
         assert stored.read() == b"first second"
     ((key, stored_at),) = storage.listing()
     assert key == "one" and abs(stored_at - time.time()) < 60
+
+
+@pytest.mark.parametrize(
+    ("total_mb", "free_mb", "stored"), [(10_000, 129, True), (10_000, 128, False), (48, 7, True), (48, 6, False)]
+)
+def test_the_last_room_on_a_disk_is_left_to_analyses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, total_mb: int, free_mb: int, stored: bool
+) -> None:
+    folder = Storage(f"file://{tmp_path}/files")
+    mb = 1024**2
+    usage = SimpleNamespace(total=total_mb * mb, free=free_mb * mb)
+    monkeypatch.setattr("shutil.disk_usage", lambda _path: usage)
+    assert folder.ready() == stored
+    if stored:
+        put(folder, "one", bytes(mb))
+    else:
+        file = folder.write("one")
+        with pytest.raises(OSError, match="which analyses need") as full:
+            file.write(b"x")
+        assert full.value.errno == errno.ENOSPC
+        file.discard()
+    assert [path.name for path in (tmp_path / "files").iterdir()] == ["one"] * stored
 
 
 def test_what_is_gathered_for_elsewhere_has_no_name_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
