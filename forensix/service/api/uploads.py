@@ -133,14 +133,14 @@ class Upload:
             raise Refusal(400, error.code, str(error)) from None
         except UnsupportedMedia as error:
             raise Refusal(415, error.code, str(error)) from None
+        if file_format.broken and not self._task.examines_broken:
+            examiners = " or ".join(task.name for task in descriptions() if task.examines_broken)
+            raise Refusal(415, "unsupported_media", f"{file_format.broken}; only {examiners} can examine such a file")
         if not file_format.kinds & self._task.accepts:
             taken = ", ".join(sorted(self._task.accepts))
             raise Refusal(
                 415, "unsupported_media", f"{self._task.name} takes {taken}; this file is {file_format.format}"
             )
-        if file_format.broken and not self._task.examines_broken:
-            examiners = " or ".join(task.name for task in descriptions() if task.examines_broken)
-            raise Refusal(415, "unsupported_media", f"{file_format.broken}; only {examiners} can examine such a file")
 
 
 def display_name(raw: bytes) -> str | None:

@@ -70,6 +70,16 @@ def test_content_that_is_no_media(api: Api, account: Account, task: str) -> None
         refused(account.create(task, ("a.jpg", b"")), 400, "broken_media")
 
 
+@pytest.mark.parametrize("task", ["face_manipulation", "voice_analysis"])
+def test_content_that_is_only_named_like_a_format_is_not_said_to_be_of_it(
+    api: Api, account: Account, task: str
+) -> None:
+    with api.leaves_nothing():
+        body = refused(account.create(task, ("talk.mp3", bytes(2000))), 415, "unsupported_media")
+    assert "does not begin as the mp3 that its name says" in body["error"]
+    assert "forensic_analysis" in body["error"]
+
+
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("encoding", ["multipart", "urlencoded"])
 def test_a_url_in_either_encoding(api: Api, account: Account, task: str, encoding: str) -> None:
