@@ -3,9 +3,10 @@
 from functools import cache
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from forensix.schema import TaskReport
+from forensix.service.errors import SLUGS
 from forensix.tasks.catalogue import TaskDescription, descriptions
 
 BASIC, BEARER = "basic", "bearer"
@@ -56,7 +57,7 @@ class Error(_Answer):
 
     success: bool
     error: str
-    code: str
+    code: str = Field(description="; ".join(f"`{slug}`: {meaning}" for slug, meaning in SLUGS.items()))
 
 
 class Claims(_Answer):

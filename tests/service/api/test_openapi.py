@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from forensix.service.errors import SLUGS
 from tests.service.in_process import Api
 
 
@@ -28,3 +29,8 @@ def test_nothing_may_be_null(document: dict[str, Any]) -> None:
                 yield from walk(value, f"{where}/{n}")
 
     assert list(walk(document, "")) == []
+
+
+def test_every_code_of_a_refusal_is_explained(document: dict[str, Any]) -> None:
+    explained = document["components"]["schemas"]["Error"]["properties"]["code"]["description"]
+    assert [slug for slug in SLUGS if f"`{slug}`: " not in explained] == []
