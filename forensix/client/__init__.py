@@ -6,10 +6,11 @@
         answer = client.analyze("voice_analysis", "talk.mp3", explain=True)
         answer.status, answer.result.class_name
 
-Answers are the specification's objects (``forensix.schema``). Files are streamed from disk. A request that the service
-puts off (429 and 503 with ``Retry-After``) is sent again after that time, and polling goes on where an answer was lost
-or a proxy says that the service does not answer (502, 503, 504); a creation whose answer was lost is not repeated,
-because the task may be there.
+Closing the client, as the end of ``with`` does, ends the token that it made for itself. Answers are the
+specification's objects (``forensix.schema``). Files are streamed from disk. A request that the service puts off (429
+and 503 with ``Retry-After``) is sent again after that time, and polling goes on where an answer was lost or a proxy
+says that the service does not answer (502, 503, 504); a creation whose answer was lost is not repeated, because the
+task may be there.
 """
 
 from forensix.client.answers import Token, TokenClaims, Webhook

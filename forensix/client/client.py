@@ -18,6 +18,8 @@ from forensix.schema import TaskReport
 from forensix.tasks.catalogue import describe
 
 _LONGEST_POLL_S = 5.0
+_SIGN_OUT_S = 5.0
+"""Longest wait for the end of a token, on closing."""
 _TOKEN = re.compile(r"[!-~]+")
 
 
@@ -31,7 +33,7 @@ class Client:
     token
         A bearer token, for tasks and webhooks.
     account
-        Name and password, for tokens; without ``token``, one is created when it is first needed.
+        Name and password, for tokens; without ``token``, one is created when it is first needed, and ended by `close`.
     timeout_s
         Longest silence of the service while it is sent a request or answers one.
     patience_s
@@ -66,6 +68,7 @@ class Client:
         self.base_url = base_url.rstrip("/")
         self._token = token
         self._account = account
+        self._made_id: str | None = None
         self._patience_s = patience_s
         try:
             self._http = httpx.Client(base_url=self.base_url, timeout=timeout_s)
@@ -74,7 +77,7 @@ class Client:
 
     @classmethod
     def sign_in(cls, base_url: str, name: str, password: str, **options: float) -> Self:
-        """Return a client that has created a token for an account.
+        """Return a client that has created a token for an account; `close`, or the end of ``with``, ends the token.
 
         Raises
         ------
@@ -83,7 +86,7 @@ class Client:
         """
         client = cls(base_url, account=(name, password), **options)  # type: ignore[arg-type]
         try:
-            client._token = client.create_token().token
+            client._make_token()
         except BaseException:
             client.close()
             raise
@@ -99,8 +102,18 @@ class Client:
         return f"<Client of {self.base_url}>"
 
     def close(self) -> None:
-        """Close the connections."""
-        self._http.close()
+        """End the token that this client made for itself, if the service answers soon, and close the connections.
+
+        An account has room for 1000 tokens, and each that is left behind is good for weeks.
+        """
+        made_id, self._made_id = self._made_id, None
+        try:
+            if made_id is not None:
+                path = f"/auth/tokens/{_quoted(made_id)}"
+                with contextlib.suppress(ServiceError):
+                    answer(lambda: self._send("DELETE", path, timeout=_SIGN_OUT_S), patience_s=0)
+        finally:
+            self._http.close()
 
     # Tasks
 
@@ -251,10 +264,15 @@ class Client:
     def delete_tokens(self) -> tuple[str, ...]:
         """End every token of the account and return their ids; this client creates another when it needs one."""
         deleted = self._ask("DELETE", "/auth/tokens", answers.deleted_of)
-        self._token = None
+        self._token = self._made_id = None
         return deleted
 
     # Requests
+
+    def _make_token(self) -> str:
+        made = self.create_token()
+        self._token, self._made_id = made.token, made.id
+        return made.token
 
     def _ask(self, method: str, path: str, read: Callable[[Answer], T], **content: Any) -> T:
         fields = answer(lambda: self._send(method, path, **content), self._patience_s, repeat_lost=method == "GET")
@@ -266,9 +284,7 @@ class Client:
                 raise UsageError("tokens are managed with name and password: use Client.sign_in")
             content["auth"] = self._account
         else:
-            if self._token is None:
-                self._token = self.create_token().token
-            content["headers"] = {"Authorization": f"Bearer {self._token}"}
+            content["headers"] = {"Authorization": f"Bearer {self._token or self._make_token()}"}
         try:
             return self._http.request(method, path, **content)
         except UnicodeEncodeError:

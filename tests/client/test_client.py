@@ -25,13 +25,36 @@ def test_importing_the_client_is_cheap() -> None:
     assert done.stdout.strip() == ""
 
 
-def test_signing_in_creates_a_token_with_name_and_password(script: Script) -> None:
+def test_signing_in_creates_a_token_with_name_and_password_and_closing_ends_it(script: Script) -> None:
     script.ok(id="1", token="made", claims=CLAIMS)
     script.ok(urls=[])
+    script.ok(deleted_tokens=["1"])
     with Client.sign_in(script.url, "anna", "secret") as client:
         client.webhooks("voice_analysis_complete")
-    basic = base64.b64encode(b"anna:secret").decode()
-    assert [r["headers"]["authorization"] for r in script.requests] == [f"Basic {basic}", "Bearer made"]
+    client.close()
+    basic = f"Basic {base64.b64encode(b'anna:secret').decode()}"
+    assert [(r["method"], r["path"], r["headers"]["authorization"]) for r in script.requests] == [
+        ("POST", "/auth/tokens", basic),
+        ("GET", "/webhooks/voice_analysis_complete", "Bearer made"),
+        ("DELETE", "/auth/tokens/1", basic),
+    ]
+
+
+def test_closing_goes_on_where_the_token_cannot_be_ended(script: Script) -> None:
+    for refuse in (lambda: script.refuse(404, "not_found"), lambda: script.answers.append(None)):
+        script.ok(id="1", token="made", claims=CLAIMS)
+        refuse()
+        Client.sign_in(script.url, "anna", "secret").close()
+
+
+def test_tokens_that_this_client_did_not_make_for_itself_are_left(script: Script) -> None:
+    script.ok(id="2", token="another", claims=CLAIMS)
+    with Client(script.url, token="given", account=("anna", "secret")) as client:
+        assert client.create_token().token == "another"
+    script.ok(id="1", token="made", claims=CLAIMS)
+    script.ok(deleted_tokens=["1", "2"])
+    with Client.sign_in(script.url, "anna", "secret") as client:
+        client.delete_tokens()
 
 
 def test_a_wrong_password_is_told(script: Script) -> None:
