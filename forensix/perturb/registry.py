@@ -46,9 +46,14 @@ class Degradation:
     """Of videos: what `forensix.perturb.video.encode` is given for a strength; None for others."""
 
     def at(self, strength: Strength) -> Callable[..., Any]:
-        """Return ``function(data, seed=0)``: uint8 RGB (H, W, 3) for pictures, float32 at 16 kHz for sound.
+        """Return ``function(data, seed=0)``: uint8 RGB (H, W, 3) for pictures, float32 (n,) at 16 kHz for sound.
 
         Videos go from file to file, by `forensix.perturb.degrade_file`: the function refuses them.
+
+        Raises
+        ------
+        UsageError
+            The strength is none of its own; the function, where data are of another type or shape.
         """
         self._check(strength)
         return lambda data, *, seed=0: self._applied(data, strength, seed)
@@ -58,8 +63,16 @@ class Degradation:
             raise UsageError(
                 f"{self.name} goes from file to file: forensix.perturb.degrade_file(path, {self.name!r}, ...)"
             )
+        self._check_data(data)
         amount = strength if strength is None or self.unit not in _INTEGER_UNITS else round(strength)
         return self.apply(data, amount, self._generator(data, strength, seed))
+
+    def _check_data(self, data: Any) -> None:
+        dtype, shape = getattr(data, "dtype", None), getattr(data, "shape", ())
+        if self.kind == "image" and (dtype != np.uint8 or len(shape) != 3 or shape[2] != 3 or 0 in shape):
+            raise UsageError(f"{self.name} takes a picture, uint8 (H, W, 3), not {_described(data)}")
+        if self.kind == "audio" and (dtype != np.float32 or len(shape) != 1):
+            raise UsageError(f"{self.name} takes sound, float32 (n,) at 16 kHz, not {_described(data)}")
 
     def _check(self, strength: Strength) -> None:
         if (strength is None) != (self.strengths == (None,)):
@@ -87,6 +100,10 @@ class Degradation:
         digest.update(f"{data.dtype.str}{data.shape}".encode())
         digest.update(np.ascontiguousarray(data).data)
         return np.random.default_rng(int.from_bytes(digest.digest()[:16], "little"))
+
+
+def _described(data: Any) -> str:
+    return f"{data.dtype} {data.shape}" if isinstance(data, np.ndarray) else f"a {type(data).__name__}"
 
 
 def _picture(

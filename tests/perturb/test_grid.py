@@ -32,6 +32,23 @@ def test_every_degradation_is_fixed_by_content_and_seed(kind: str, data: dict[st
             assert once.shape == before.shape and np.isfinite(once).all(), name
 
 
+@pytest.mark.parametrize(
+    ("kind", "wrong"),
+    [
+        ("image", np.zeros((8, 8), np.uint8)),
+        ("image", np.zeros((8, 8, 3))),
+        ("image", np.zeros((0, 8, 3), np.uint8)),
+        ("audio", np.zeros(800)),
+        ("audio", np.zeros((800, 2), np.float32)),
+        ("audio", [0.0]),
+    ],
+)
+def test_data_of_another_type_or_shape_are_refused_in_a_sentence(kind: str, wrong: object) -> None:
+    for name, _, function in grid(kind):
+        with pytest.raises(UsageError, match=rf"{name} takes .*not (a list|\w+ \()"):
+            function(wrong)
+
+
 def test_chance_differs_with_the_seed_and_with_the_file(data: dict[str, np.ndarray]) -> None:
     function = find("audio", "pink_noise").at(20.0)
     sound = data["audio"]
