@@ -19,6 +19,8 @@ from scipy.io import wavfile
 
 from forensix import schema
 from forensix.cli import build_parser, main
+from forensix.cli.train import decisions
+from forensix.models import get_card
 from forensix.report import Report
 from tests.making import raw_png, write_image
 
@@ -120,6 +122,8 @@ def test_a_truncated_video_is_an_error_for_its_frames_and_a_claim_for_its_struct
         ("analyze", "a.jpg", "--task", "nonesuch"),
         ("analyze", "a.jpg", "--component", "nonesuch=aasist"),
         ("analyze", "a.jpg", "--component", "spoof"),
+        ("analyze", "a.jpg", "--component", "spoof=aasist", "--component", "spoof=forensix-spoof"),
+        ("train", "clips", "--task", "voice_analysis", "--out", "mine", "--label", "1=fake", "--label", "1=real"),
         ("analyze", "a.jpg", "--private-host", "http://localhost/"),
         ("analyze", "a.jpg", "--html", "no/such/folder/report.html"),
         ("analyze",),
@@ -129,6 +133,22 @@ def test_a_truncated_video_is_an_error_for_its_frames_and_a_claim_for_its_struct
 def test_wrong_usage_ends_with_2(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(*arguments) == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("band", "words"),
+    [
+        ((0.2, 0.8), "called fake from 0.8, called real up to 0.2"),
+        ((0.0, 0.8), "called fake from 0.8, never called real"),
+        ((0.2, 1.0), "never called fake, called real up to 0.2"),
+        ((0.0, 1.0), "never called fake, never called real"),
+        ((0.5, 0.5), "called fake from 0.5, called real below"),
+        (None, "called fake from 0.95, called real below"),
+    ],
+)
+def test_what_training_says_of_its_bounds_is_what_they_decide(band: tuple[float, float] | None, words: str) -> None:
+    card = get_card("forensix-image").model_copy(update={"inconclusive": band, "threshold": 0.95})
+    assert decisions(card) == words
 
 
 def test_a_page_that_cannot_be_written_is_refused_before_anything_is_analysed(

@@ -1,6 +1,7 @@
 """``forensix train`` and ``combine``: detectors of your own, as folders that ``analyze --component`` takes."""
 
 import argparse
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -111,10 +112,24 @@ def _show(card: "ModelCard", options: argparse.Namespace) -> None:
         print(f"{row.metric}: {row.value:.3f}{interval}, {row.n_real} real, {row.n_fake} fake, {row.data}")
     print(f"limits: {card.limits}")
     place = options.out if options.out.is_absolute() else f"./{options.out}"
+    print(f"{decisions(card)}; use it:")
+    print(f"  forensix analyze FILE --task {options.task} --component {shlex.quote(f'{card.component}={place}')}")
+
+
+def decisions(card: "ModelCard") -> str:
+    """Return from which score on a file is called fake, and up to which one real, in words.
+
+    Examples
+    --------
+    >>> from forensix.models import get_card
+    >>> decisions(get_card("forensix-face"))
+    'called fake from 0.774, never called real'
+    """
     lower, upper = card.inconclusive or (card.threshold, card.threshold)
-    undecided = f"inconclusive between {lower} and {upper}" if lower < upper else "nothing inconclusive"
-    print(f"called fake from {card.threshold}, {undecided}; use it:")
-    print(f"  forensix analyze FILE --task {options.task} --component {card.component}={place}")
+    fake = f"called fake from {upper}" if upper < 1 else "never called fake"
+    if lower == 0:
+        return f"{fake}, never called real"
+    return f"{fake}, called real {f'up to {lower}' if lower < upper else 'below'}"
 
 
 def _labels(pairs: list[str]) -> dict[str, str]:
@@ -123,7 +138,8 @@ def _labels(pairs: list[str]) -> dict[str, str]:
         word, equals, label = pair.rpartition("=")
         if not (word and equals):
             raise UsageError(f"--label takes WORD=LABEL, for example bonafide=real: got {pair!r}")
-        meanings[word] = label
+        if meanings.setdefault(word, label) != label:
+            raise UsageError(f"--label says that {word!r} means {meanings[word]} and {label}: say one")
     return meanings
 
 

@@ -33,13 +33,15 @@ def chosen(options: argparse.Namespace) -> dict[str, Any]:
     Raises
     ------
     UsageError
-        A component is not written SLOT=NAME.
+        A component is not written SLOT=NAME, or there are two for one slot.
     """
     choices: dict[str, Any] = {"device": options.device, "batch_size": options.batch_size}
     for pair in options.component:
         slot, equals, name = pair.partition("=")
         if not (slot and equals and name) or slot in WHERE:
             raise UsageError(f"--component takes SLOT=NAME, for example spoof=aasist: got {pair!r}")
+        if slot in choices:
+            raise UsageError(f"--component names two for {slot}, {choices[slot]} and {name}: name one")
         choices[slot] = name
     return choices
 

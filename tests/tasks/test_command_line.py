@@ -24,6 +24,11 @@ def test_what_is_said_reaches_a_worker_as_it_was() -> None:
     assert said() == said(*command_line.spelled(said())) == {"device": "cpu", "batch_size": None}
 
 
+def test_two_components_for_one_slot_are_refused() -> None:
+    with pytest.raises(UsageError, match="names two for spoof, aasist and forensix-spoof"):
+        said("--component", "spoof=aasist", "--component", "spoof=forensix-spoof")
+
+
 def test_a_model_of_your_own_is_found_from_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own = load_model("forensix-face")
     save_model(own.card.model_copy(update={"name": "own", "weights": "own.safetensors"}), own.module, tmp_path)
