@@ -179,7 +179,7 @@ def test_flac_and_ogg_tell_their_vendor(tmp_path: Path) -> None:
     path.write_bytes(data)
     assert "checksum" in said(container.read(str(path), "ogg"))
     path.write_bytes(bytes(sound(tmp_path / "b.ogg", "libopus", rate=48000).read_bytes()) * 2)
-    assert "Page 0 " not in said(container.read(str(path), "ogg"))
+    assert "is expected, page" not in said(container.read(str(path), "ogg"))
 
 
 def test_a_stream_that_begins_again_under_its_own_number_is_a_further_one(tmp_path: Path) -> None:
