@@ -128,11 +128,14 @@ def _component(
     evaluation: Evaluation, row: "pd.Series[Any]", components: Mapping[str, Any]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     name = str(row["component"])
-    slot = evaluation.info["components"][name]["slot"]
+    recorded = evaluation.info["components"][name]
+    slot = recorded["slot"]
     if slot is None:
         return {}, ()
-    if name in component_names(slot):
-        return {slot: name}, ()
+    # Tables may have it under a name of the caller's; what it is opens with the name of its card.
+    card = str(recorded.get("identity") or "").partition(":")[0]
+    if installed := next((one for one in (card, name) if one in component_names(slot)), None):
+        return {slot: installed}, ()
     if slot in components:
         return {slot: components[slot]}, ()
     sentence = (

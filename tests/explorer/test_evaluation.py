@@ -182,6 +182,15 @@ def test_a_row_is_looked_at_as_it_was_scored(evaluation: Evaluation) -> None:
         explorer.look(1)
 
 
+def test_a_component_under_a_name_of_the_callers_is_the_one_of_its_card(evaluation: Evaluation) -> None:
+    evaluation.info["components"]["theirs"]["identity"] = "forensix-image:0123abcd"
+    explorer = forensix.explore(evaluation)
+    explorer.select(component="theirs", order="as listed", contains="00.png")
+    report = explorer.look(0)
+    assert report is not None and not [said for said in report.warnings if "not installed" in said]
+    assert report.settings["image_detector"] == "forensix-image"
+
+
 def test_a_file_that_is_gone_is_told(evaluation: Evaluation, tmp_path: Path) -> None:
     explorer = forensix.explore(evaluation)
     explorer.select(order="as listed", contains="01.png")
