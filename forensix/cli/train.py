@@ -133,7 +133,7 @@ def decisions(card: "ModelCard") -> str:
 
 
 def _labels(pairs: list[str]) -> dict[str, str]:
-    meanings = {}
+    meanings: dict[str, str] = {}
     for pair in pairs:
         word, equals, label = pair.rpartition("=")
         if not (word and equals):

@@ -68,7 +68,8 @@ class Degradation:
         return self.apply(data, amount, self._generator(data, strength, seed))
 
     def _check_data(self, data: Any) -> None:
-        dtype, shape = getattr(data, "dtype", None), getattr(data, "shape", ())
+        dtype = getattr(data, "dtype", None)
+        shape: tuple[int, ...] = getattr(data, "shape", ())
         if self.kind == "image" and (dtype != np.uint8 or len(shape) != 3 or shape[2] != 3 or 0 in shape):
             raise UsageError(f"{self.name} takes a picture, uint8 (H, W, 3), not {_described(data)}")
         if self.kind == "audio" and (dtype != np.float32 or len(shape) != 1):

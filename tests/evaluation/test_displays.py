@@ -136,6 +136,12 @@ def test_what_scored_no_real_has_no_curve_and_is_not_drawn_over_the_reals_of_oth
     assert [(c.name, c.n_real) for c in DetDisplay.from_frame(copies, "degradation").curves] == [("none", n_real)]
 
 
+@pytest.mark.parametrize("display", [CalibrationDisplay, ScoreDisplay])
+def test_scores_that_are_no_probabilities_are_not_left_out_in_silence(display: Any) -> None:
+    with pytest.raises(ValueError, match=r"must lie in \[0, 1\]: got -2 to 3"):
+        display.from_predictions([0, 1], [-2.0, 3.0])
+
+
 @pytest.mark.parametrize("display", [RocDisplay, DetDisplay, PrecisionRecallDisplay, CalibrationDisplay, ScoreDisplay])
 def test_scores_of_several_components_are_never_pooled(display: Any) -> None:
     frame = pd.concat([scores(), scores("theirs", 1, n=200)])

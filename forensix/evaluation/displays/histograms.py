@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from forensix.errors import UsageError
 from forensix.evaluation.displays import style
 from forensix.evaluation.displays.selection import by_strength, one_component, undegraded
-from forensix.metrics.checks import Floats, checked
+from forensix.metrics.checks import Floats, checked, probabilities
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,8 +43,9 @@ class ScoreDisplay:
     def from_predictions(
         cls, labels: ArrayLike, scores: ArrayLike, *, threshold: float = 0.5, n_bins: int = 25
     ) -> Self:
-        """Count the scores of reals and of fakes."""
+        """Count the scores of reals and of fakes, in [0, 1]."""
         y, s = checked(labels, scores, both=False)
+        probabilities(s)
         frame = pd.DataFrame({"label": np.where(y, "fake", "real"), "score": s, "source": "all"})
         return cls.from_frame(frame, "source", threshold=threshold, n_bins=n_bins)
 
