@@ -10,7 +10,7 @@ ISO 32000-2:2020, 8.5.3 (painting and the nonzero winding rule), 11.3.5 (blend m
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -139,9 +139,9 @@ class Sheet:
             elif operator == "Do" and values:
                 self._object(paint.entry(resources, "/XObject", values[0]), resources, state, depth)
 
-    def cover(self, parts: Iterable[Part], *, even_odd: bool) -> None:
+    def cover(self, parts: Iterable[Sequence[Point]], *, even_odd: bool) -> None:
         """Paint a path of the page, in points, so that nothing is seen below it."""
-        self.seen[self._filled(list(parts), even_odd=even_odd)] = 0.0
+        self.seen[self._filled([list(part) for part in parts], even_odd=even_odd)] = 0.0
 
     def hidden(self) -> Painted:
         """Return where squares of `BROAD_PT` begin of which nothing is seen, bool; empty where the sheet is smaller."""

@@ -8,6 +8,7 @@ ISO 32000-2:2020, 8.5 (path construction and painting).
 """
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -74,7 +75,7 @@ def box_of(*parts: Part) -> Box:
     return min(xs), min(ys), max(xs), max(ys)
 
 
-def is_upright(part: Part) -> bool:
+def is_upright(part: Sequence[Point]) -> bool:
     """Say whether a part is a rectangle along the edges of the page."""
     corners = [(round(x, 2), round(y, 2)) for x, y in part]
     corners = corners[:-1] if corners[-1] == corners[0] else corners
