@@ -8,6 +8,7 @@ from typing import Any
 from forensix.forensics.findings import Finding, finding
 from forensix.forensics.rules import pdf_dates, pdf_signatures, video_tags
 from forensix.metadata.facts import Fact, Facts
+from forensix.metadata.pdf.objects import MAX_LISTED
 
 MAX_NAMED = 20
 PROOF = {"validation data", "catalog", "structure of the file"}
@@ -35,6 +36,11 @@ def rules(facts: Facts) -> Iterator[Finding]:
             f"It was saved {n - 1} more {'time' if n == 2 else 'times'} by appending to it, so every earlier version "
             "is still inside and can be taken out with `forensix extract-revisions`."
             + (" At least one later version changes what the pages show." if changed else "")
+            + (
+                f" Versions after the {MAX_LISTED}th were not looked at one by one."
+                if later[-1].value["index"] > MAX_LISTED
+                else ""
+            )
             + (" The later versions are those that were signed, with what the signatures allow." if signing else "")
             + ("" if signing else " Filling a form, commenting and signing save so, and so does changing a page."),
             "versions",

@@ -213,6 +213,17 @@ def test_unequal_identifier_with_a_later_date(tmp_path: Path) -> None:
     assert claim.severity == "suspect"
 
 
+@pytest.mark.parametrize(("n_more", "is_told"), [(39, False), (40, True)])
+def test_that_not_all_versions_were_looked_at_is_told(tmp_path: Path, n_more: int, is_told: bool) -> None:
+    path = page(tmp_path / "a.pdf")
+    data, number = path.read_bytes(), content_number(path)
+    for n in range(n_more):
+        data = appended(data, {number: stream(b"BT /F1 12 Tf 100 700 Td (%d) Tj ET" % n)})
+    path.write_bytes(data)
+    claim = pick(findings_of(path), f"The file holds {n_more + 1} versions")
+    assert ("Versions after the 40th were not looked at one by one." in claim.claim.explanation) is is_told
+
+
 def test_malformed_is_suspect(tmp_path: Path) -> None:
     path = page(tmp_path / "a.pdf")
     path.write_bytes(path.read_bytes()[:-30])
