@@ -23,6 +23,7 @@ from forensix.schema import ImageResult
 from forensix.tasks import Options, Outcome, catalogue, load_task, select_tasks, task_names
 from forensix.tasks.forensic_analysis import ForensicAnalysis
 from tests.making import write_image
+from tests.report.parsed import Page
 
 TASKS = tuple(task.name for task in catalogue.SPECIFIED)
 
@@ -65,8 +66,8 @@ def test_the_call_that_repeats_a_report_says_what_was_handed_over_as_an_object(p
     (by_object,) = forensix.analyze_many([given], ["always"], name="scan.png", opinion=opinion)
     call = python_call(by_object)
     assert eval(call, {"forensix": forensix, "INPUT": given, "OPINION": opinion}).to_dict() == by_object.to_dict()
-    assert "handed over as an object" in by_object.to_html()
-    assert "handed over as an object" not in by_path.to_html()
+    assert "OPINION and INPUT stand for the objects that were handed over." in Page(by_object.to_html()).text
+    assert "handed over" not in by_path.to_html()
 
 
 @pytest.mark.parametrize(
