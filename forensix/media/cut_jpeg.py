@@ -78,15 +78,15 @@ def _from_first(differs: "NDArray[np.bool_]") -> float:
 
 def _has_all_scans(data: bytes) -> bool:
     """Tell whether the scans that have begun hold every coefficient of every colour to its last bit."""
-    missing: set[tuple[int, int]] = set()
+    missing: set[tuple[int, int]] | None = None
     at = 2
     while (marker := _NEXT_MARKER.search(data, at)) is not None and marker[0] != END:
         at = marker.end() + int.from_bytes(data[marker.end() : marker.end() + 2], "big")
         body = data[marker.end() + 2 : at]
         if marker[0][1] in (0xC0, 0xC1, 0xC2) and len(body) >= 6 + 3 * body[5]:
             missing = {(body[6 + 3 * i], k) for i in range(body[5]) for k in range(64)}
-        elif marker[0] == _SCAN and body and len(body) >= 4 + 2 * body[0]:
+        elif marker[0] == _SCAN and missing is not None and body and len(body) >= 4 + 2 * body[0]:
             colours, (first, last, bits) = body[1 : 1 + 2 * body[0] : 2], body[1 + 2 * body[0] :][:3]
             if bits & 15 == 0:
                 missing = {(colour, k) for colour, k in missing if colour not in colours or not first <= k <= last}
-    return at > 2 and not missing
+    return missing == set()
