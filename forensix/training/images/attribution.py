@@ -4,17 +4,22 @@ A linear rule over what the detector's pretrained network says of the windows an
 least two repositories show, and that are recognised in the one from the other, are named; pictures of all others teach
 ``unknown``. What is measured follows the detector's folds: a picture of a family that other repositories show as well
 is to be named, one of a family that only its own fold holds is to be called unknown. The logit of ``unknown`` is moved
-until it is, for most of the latter.
+until the latter are told as often as the former, and all logits are scaled until a probability is as high as answers of
+its kind are often right (temperature scaling; Guo et al., On Calibration of Modern Neural Networks, 2017).
 """
 
+import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import pandas as pd
 import torch
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax
 from sklearn.linear_model import LogisticRegression
 
 from forensix.models import Measurement, ModelCard, Output, TrainingSource
@@ -25,7 +30,7 @@ from forensix.training.images.fit import domain_weights, domains
 UNKNOWN = "unknown"
 FAMILIES = (
     (r"stylegan", "stylegan"),
-    (r"^sd\b|sd 1|stable.?diffusion-(1|beta)|brushnet|leonardo|sd \(uns", "stable-diffusion"),
+    (r"^sd(\b|\d)|sd 1|stable.?diffusion-(1|beta)|brushnet|leonardo", "stable-diffusion"),
     (r"flux", "flux"),
     (r"gpt-(image|4o)", "gpt-image"),
     (r"gemini", "gemini"),
@@ -36,10 +41,9 @@ FAMILIES = (
 """Pattern of a generator's name in the lists, without regard to case, to the identifier of its family."""
 LEAST_OF_REPOSITORY = 5
 STRENGTH = 0.003
+HELD_OUT = "generated training pictures, by rules without their repository and generator; every source counts alike"
 LEAST_RIGHT = 0.3
 """A family is named only if held-out pictures of it are named right so often."""
-UNKNOWN_FOUND = 0.6
-"""Share of pictures of unknown generators that is to be called unknown."""
 
 
 def family(made_by: str) -> str:
@@ -94,22 +98,39 @@ class HeldOutAnswers:
     """The label that is right: of the family where other repositories show it, else that of ``unknown``."""
     sources: NDArray[np.str_]
 
-    def answers(self, raised: float, unknown: int) -> NDArray[np.int64]:
-        """Return the most probable label of each, with the logit of ``unknown`` raised."""
+    def moved(self, raised: float, slope: float = 1.0) -> Self:
+        """Return the same with the logit of the last label, ``unknown``, raised, and then all scaled by ``slope``."""
         logits = self.logits.copy()
-        logits[:, unknown] += raised
-        return np.asarray(logits.argmax(axis=1), dtype=np.int64)
+        logits[:, -1] += raised
+        return replace(self, logits=slope * logits)
 
-    def raise_of(self, unknown: int) -> float:
-        """Return by how much to raise the logit of ``unknown`` so that `UNKNOWN_FOUND` of strangers get that answer."""
-        raises = np.arange(-4, 8.01, 0.1)
-        enough = (r for r in raises if self.right(self.truth == unknown, r, unknown) >= UNKNOWN_FOUND)
-        return float(next(enough, raises[-1]))
-
-    def right(self, of: NDArray[np.bool_], raised: float, unknown: int) -> float:
+    def right(self, of: NDArray[np.bool_]) -> float:
         """Return the share of right answers among some, every source counting alike."""
-        right = pd.Series(self.answers(raised, unknown) == self.truth)[of]
-        return float(right.groupby(self.sources[of]).mean().mean())
+        return self._mean((self.logits.argmax(axis=1) == self.truth).astype(float), of)
+
+    def sure(self, of: NDArray[np.bool_]) -> float:
+        """Return the mean probability of the answers among some, every source counting alike."""
+        return self._mean(np.exp(log_softmax(self.logits, axis=1)).max(axis=1), of)
+
+    def surprise(self) -> float:
+        """Return the mean negative log-likelihood of what is right, every source counting alike."""
+        likely = log_softmax(self.logits, axis=1)[np.arange(len(self.truth)), self.truth]
+        return -self._mean(likely, np.ones(len(self.truth), bool))
+
+    def raise_of_unknown(self) -> float:
+        """Return by how much to raise the logit of ``unknown`` for strangers to be told as often as the others."""
+        strangers = self.truth == self.logits.shape[1] - 1
+        raises = np.arange(-4, 8.01, 0.1)
+        moved = ((r, self.moved(r)) for r in raises)
+        return float(next((r for r, at in moved if at.right(strangers) >= at.right(~strangers)), raises[-1]))
+
+    def slope(self) -> float:
+        """Return what to scale the logits by for their probabilities to surprise least."""
+        found = minimize_scalar(lambda log: self.moved(0.0, math.exp(log)).surprise(), bounds=(-4, 2), method="bounded")
+        return math.exp(found.x)
+
+    def _mean(self, values: NDArray[np.float64], of: NDArray[np.bool_]) -> float:
+        return float(pd.Series(values[of]).groupby(self.sources[of]).mean().mean())
 
 
 def held_out_answers(
@@ -148,12 +169,14 @@ def train_attribution(
     table, statistics, folds = table[fake].reset_index(drop=True), statistics[fake], folds[fake]
     labels = (*named_families(table), UNKNOWN)
     while True:
-        answers = held_out_answers(table, statistics, folds, labels)
+        found = held_out_answers(table, statistics, folds, labels)
         unknown = len(labels) - 1
-        raised = answers.raise_of(unknown)
-        rights = {name: answers.right(answers.truth == i, raised, unknown) for i, name in enumerate(labels)}
+        raised = found.raise_of_unknown()
+        slope = found.moved(raised).slope()
+        answers = found.moved(raised, slope)
+        rights = {name: answers.right(answers.truth == i) for i, name in enumerate(labels)}
         log(
-            f"attribution: unknown raised by {raised:.1f}; right "
+            f"attribution: unknown raised by {raised:.1f}, slope {slope:.2f}; right "
             + ", ".join(f"{n} {r:.2f}" for n, r in rights.items())
         )
         named = tuple(name for name in labels if name == UNKNOWN or rights[name] >= LEAST_RIGHT)
@@ -162,21 +185,27 @@ def train_attribution(
         # A family that is hardly ever named right is better called unknown.
         labels = named
     strangers = answers.truth == unknown
-    data = "generated training pictures, by rules without their repository and generator; every source counts alike"
-    measured = []
-    for name, of in (
-        *(((f"right, {label}"), answers.truth == i) for i, label in enumerate(labels)),
-        ("right, all that are to be named", ~strangers),
-    ):
-        if of.any():
-            value = answers.right(of, raised, unknown)
-            log(f"  {name}: {value:.2f} of {of.sum()}")
-            measured.append(Measurement(metric=name, value=value, data=data, n_fake=int(of.sum()), command=command))
+    every = np.ones(len(strangers), bool)
+    figures = [
+        *((f"right, {label}", answers.right(answers.truth == i), answers.truth == i) for i, label in enumerate(labels)),
+        ("right, all that are to be named", answers.right(~strangers), ~strangers),
+        ("right, all", answers.right(every), every),
+        ("mean probability of the answer, all", answers.sure(every), every),
+    ]
+    measured = tuple(
+        Measurement(metric=name, value=value, data=HELD_OUT, n_fake=int(of.sum()), command=command)
+        for name, value, of in figures
+        if of.any()
+    )
+    for figure in measured:
+        log(f"  {figure.metric}: {figure.value:.2f} of {figure.n_fake}")
     families = table.made_by.map(family)
     y = np.array([labels.index(name) if name in labels else unknown for name in families])
     rule = _fit(statistics, y, domain_weights(domains(table), np.ones(len(table), bool)), len(labels))
     with torch.no_grad():
         rule.linear.bias[unknown] += raised
+        rule.linear.weight *= slope
+        rule.linear.bias *= slope
     card = ModelCard(
         name="forensix-attribution",
         component="attribution",
@@ -185,9 +214,9 @@ def train_attribution(
         config={"n_inputs": rule.mean.numel(), "n_outputs": len(labels)},
         preprocessing={"statistics": "forensix-image: mean of the windows', then the middle square's"},
         output=Output(labels=labels),
-        calibrated_on=None,
+        calibrated_on=HELD_OUT,
         trained_on=trained_on,
-        measured=tuple(measured),
+        measured=measured,
         limits="Names families and not versions, and only of pictures that are generated. It tells styles and "
         "collections apart as much as generators: a weak hint.",
         licence=licence,

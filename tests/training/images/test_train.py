@@ -351,8 +351,7 @@ def test_families_of_two_repositories_are_named_and_strangers_are_unknown(prepar
     )
     figures = {m.metric: m.value for m in card.measured}
     assert card.output == Output(labels=("stable-diffusion", "stylegan", "unknown"))
-    assert figures["right, unknown"] >= attribution.UNKNOWN_FOUND
-    assert figures["right, all that are to be named"] > 0.6
+    assert figures["right, unknown"] >= figures["right, all that are to be named"] > 0.6
     saved = save_model(card, rule, tmp_path, half=True)
     assert len(saved.sha256) == 64 and rule(torch.zeros(2, 2 * N_STATISTICS)).shape == (2, 3)
 
