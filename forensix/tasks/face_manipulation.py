@@ -213,8 +213,13 @@ def _notes(faces: Sequence[JudgedFace]) -> tuple[str, ...]:
 
 
 def _steadiness_notes(faces: Sequence[JudgedFace]) -> Iterator[str]:
-    """Yield of the most suspect faces what was made of how steady they are, where that moves their score."""
+    """Yield of the most suspect faces what was made of how steady they are, where that moves their score or cannot."""
     for face in [face for face in faces if not face.doubt][:MAX_DOUBTS_TOLD]:
+        if face.is_still:
+            yield (
+                f"The mouth and the eyes of face {face.track.id} hardly move while it is seen, as in a photograph that"
+                " is shown, so it is judged by its look alone."
+            )
         if face.steadiness_logit:
             raised, steadier = ("raises", "steadier") if face.steadiness_logit > 0 else ("lowers", "less steady")
             yield (

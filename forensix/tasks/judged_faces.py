@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from forensix.calibration import logit, sigmoid
 from forensix.faces import FaceTrack, track
-from forensix.faces.steadiness import pooled
+from forensix.faces.steadiness import is_still, pooled
 from forensix.faces.verdict import doubt, face_logit, file_logit, middle_gap
 from forensix.media import Media
 from forensix.models import Pooling, Steadiness
@@ -33,6 +33,8 @@ class JudgedFace:
     detail_gap: float = float("nan")
     """How much less fine detail it holds than its surroundings (`forensix.faces.detail_gap`), the middle frame's."""
     doubt: str = ""
+    is_still: bool = False
+    """Whether a video shows a picture of it, of which steadiness says nothing."""
     differs: bool = False
     """Whether a part of it differs from the rest beyond the bound of what marks such parts."""
 
@@ -105,13 +107,15 @@ def _judged(tracks: Sequence[FaceTrack], classifier: Any, kind: str, reduced: st
     scores = checked(classifier.score(crops), len(crops), classifier)
     judged = []
     for face, own in zip(tracks, np.split(scores, np.cumsum([len(face.crops) for face in tracks])[:-1]), strict=True):
-        added = float(np.nan_to_num(steady.logit(pooled(face.steadiness)))) if steady else 0.0
+        still = steady is not None and is_still(face.crops)
+        added = float(np.nan_to_num(steady.logit(pooled(face.steadiness)))) if steady and not still else 0.0
         # With it in every crop's score, what is drawn over time meets the bound where the face's own score does.
         logits = logit(own) + added
         score = float(sigmoid(face_logit(logits, pooling)))
         reason = doubt(face, pooling, is_video=kind == "video") or reduced
         crop_scores = sigmoid(logits) if added else own
-        judged.append(JudgedFace(face, crop_scores, score, added, middle_gap(face.detail_gaps), reason))
+        gap = middle_gap(face.detail_gaps)
+        judged.append(JudgedFace(face, crop_scores, score, added, gap, reason, is_still=still))
     return tuple(judged)
 
 

@@ -74,14 +74,20 @@ def test_among_several_faces_one_must_lack_more_fine_detail_to_be_told_of(soft_c
 
 @pytest.fixture(scope="module")
 def moving_clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Three seconds of a face that goes up and down before a camera with noise."""
+    """Three seconds of a face that goes up and down before a camera with noise, and opens and shuts its mouth."""
+    return face_that_goes_up_and_down(tmp_path_factory.mktemp("faces") / "moving.mp4", talks=True)
+
+
+def face_that_goes_up_and_down(path: Path, *, talks: bool) -> Path:
     rng, picture = np.random.default_rng(0), skimage.data.astronaut()[:340, 50:430]
 
     def paint(index: int) -> np.ndarray:
+        face = picture.copy()
+        if talks:
+            face[140 : 143 + 3 * (index % 5), 158:192] = (90, 30, 30)
         noise = rng.normal(0, 3, picture.shape)
-        return np.clip(np.roll(picture, index % 7, axis=0) + noise, 0, 255).astype(np.uint8)
+        return np.clip(np.roll(face, index % 7, axis=0) + noise, 0, 255).astype(np.uint8)
 
-    path = tmp_path_factory.mktemp("faces") / "moving.mp4"
     return write_video(path, 75, (380, 340), rate=25, paint=paint)
 
 
@@ -102,6 +108,19 @@ def test_how_steady_a_face_is_moves_its_score_in_videos_alone(
     assert word in note and "scores 0.40 by its crops" in note and f"to {expected:.2f}" in note
     still = forensix.analyze(portrait, [TASK], face_classifier=opinion)
     assert still.scores[TASK] == pytest.approx(0.4) and not still.outcomes[TASK].notes
+
+
+def test_a_photograph_that_is_shown_in_a_video_is_not_suspected_for_being_steady(tmp_path: Path) -> None:
+    rule = Steadiness(
+        means=(0,) * N_VALUES, deviations=(1,) * N_VALUES, weights=(0,) * N_VALUES, intercept=1.25, most_logit=1.25
+    )
+    opinion = Opinion(0.4)
+    opinion.card = SimpleNamespace(name="opinion", sha256="0", threshold=0.9, steadiness=rule)
+    path = face_that_goes_up_and_down(tmp_path / "shown.mp4", talks=False)
+    report = forensix.analyze(path, [TASK], face_classifier=opinion)
+    assert report.scores[TASK] == pytest.approx(0.4)
+    (note,) = report.outcomes[TASK].notes
+    assert note.startswith("The mouth and the eyes of face 0 hardly move while it is seen, as in a photograph")
 
 
 def test_a_clip_of_repeated_frames_is_judged_by_its_crops(soft_clip: Path) -> None:
