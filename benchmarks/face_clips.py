@@ -18,6 +18,7 @@ import torch
 
 from forensix.calibration import logit, sigmoid
 from forensix.faces import FaceClassifier, RegionDetector, forensix_face, forensix_face_regions
+from forensix.faces.steadiness import is_still
 from forensix.metrics import auc, eer
 from forensix.models import Measurement, ModelCard, band_of
 from forensix.models.store import write_card
@@ -70,11 +71,14 @@ def scored(table: pd.DataFrame, folder: Path, detector: FaceClassifier, regions:
         views = np.stack([face.view(i) for i in range(len(face))])
         raw = float(detector.logits(views).mean())
         calibrated = detector.card.calibration.slope * raw + detector.card.calibration.intercept
+        # As in an analysis: of a picture that a video shows steadiness says nothing.
+        still = not row["static"] and is_still(views[:, 0])
         rows.append(
             {
                 **row,
                 "alone": calibrated,
-                "logit": calibrated + added[row["name"]],
+                "logit": calibrated + (0.0 if still else added[row["name"]]),
+                "still": still,
                 "region": region_score(regions, views[:, 0]),
             }
         )
@@ -115,6 +119,9 @@ def of_clips(clips: pd.DataFrame, card: ModelCard) -> None:
     both, alone = (figures.figures_of(clips, clips[name].to_numpy(), ABOUT, COMMAND) for name in ("logit", "alone"))
     for one, other in zip(both, alone, strict=True):
         print(f"| {one.metric} | {_shown(one)} | {_shown(other)} |")
+    print(
+        f"\n{clips['still'].sum()} of {len(clips)} clips show a picture of a face: they are judged by their look alone."
+    )
     upper = band_of(card, "video")[1]
     clips = clips.assign(called=sigmoid(clips["logit"].to_numpy()) >= upper)
     print(f"\nBy method, AUC against all recorded clips, and share called fake (from {upper} up):\n")

@@ -35,8 +35,8 @@ SAME = 0.15
 
 STILL = 0.09
 """Of the contrast: where mouth and eyes differ by less over the whole time, a picture is shown. Of 40 photographs that
-were moved in a video, 57 to 131 pixels wide, 29 lie below, as does one of 396 pixels that was enlarged slowly; of five
-clips of recorded and driven faces the mouth has 0.15 to 0.42."""
+were moved in a video, 57 to 131 pixels wide, 29 lie below, as does one of 396 pixels that was enlarged slowly; of the
+189 development clips of recorded and made faces none does (`benchmarks/face_clips.py`)."""
 
 _STILL_PARTS = (slice(32, 46), slice(16, 40)), (slice(18, 30), slice(12, 44))
 _STILL_FACE = slice(14, 50), slice(10, 46)
