@@ -20,7 +20,7 @@ TEXT = 2000
 
 HARMLESS = re.compile(
     r"common error handled|appears more than once in the pages tree|MediaBox is undefined|Resources is missing|"
-    r"reported number of objects|missing or invalid /Type|/Type key should be"
+    r"reported number of objects"
 )
 """Repairs that sloppy but honest programs make necessary."""
 

@@ -4,7 +4,6 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from forensix.metadata.facts import Problem
 from forensix.metadata.pdf import syntax
 from forensix.metadata.pdf.syntax import SyntaxFault
 
@@ -15,8 +14,6 @@ Entry = tuple[str, int, int]
 
 _ROW = re.compile(rb"[\x00\t\n\x0c\r ]*(\d{1,10})[ \t]+(\d{1,5})[ \t]*([nf])?")
 _STRICT_ROW = re.compile(rb"\d{10} \d{5} [nf](?: \r| \n|\r\n)")
-WHERE = "cross-reference section"
-"""Where faults of a section are said to be."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +24,7 @@ class Section:
     kind: str
     trailer: dict[str, Any]
     entries: dict[int, Entry]
-    faults: tuple[Problem, ...] = ()
+    faults: tuple[str, ...] = ()
 
 
 def section_at(data: bytes, offset: int) -> Section | None:
@@ -39,8 +36,7 @@ def section_at(data: bytes, offset: int) -> Section | None:
         if data[at : at + 4] == b"xref":
             part = _table(data, at)
             if part and at != offset:
-                words = f"startxref or /Prev says byte {offset}, but the table begins at byte {at}"
-                fault = Problem(words, WHERE, offset)
+                fault = f"startxref or /Prev says byte {offset}, but the table begins at byte {at}"
                 return Section(offset, part.kind, part.trailer, part.entries, (*part.faults, fault))
             return part
         return _stream(data, offset, at)
@@ -88,9 +84,8 @@ def _table(data: bytes, at: int) -> Section | None:
                 **hidden.entries,
                 **{n: e for n, e in entries.items() if e[0] != "free" or n not in hidden.entries},
             }
-    # Programs that write the table by hand end its rows with one byte.
-    words = f"{odd_rows} rows of the cross-reference table are not 20 bytes long as they must be"
-    return Section(start, kind, trailer, entries, (Problem(words, WHERE, start, grave=False),) if odd_rows else ())
+    fault = f"{odd_rows} rows of the cross-reference table are not 20 bytes long as they must be"
+    return Section(start, kind, trailer, entries, (fault,) if odd_rows else ())
 
 
 def _beside(data: bytes, offset: int) -> Section | None:

@@ -327,22 +327,3 @@ def test_a_library_that_wrote_the_file_and_is_not_named(
 def test_no_program_is_missed_where_it_could_not_be_read(message: str, told: bool) -> None:
     findings = claims(Facts("pdf", "pdf", problems=(Problem(message, "document"),)))
     assert any("does not say which program wrote it" in f.claim.claim for f in findings) == told
-
-
-def test_faults_of_programs_that_write_pdf_by_hand_are_small(tmp_path: Path) -> None:
-    objects = (
-        b"<</Pages 2 0 R>>",
-        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
-        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]>>",
-    )
-    data, rows = b"%PDF-1.4\n", [b"0000000000 65535 f\n"]
-    for number, written in enumerate(objects, 1):
-        rows.append(b"%010d 00000 n\n" % len(data))
-        data += b"%d 0 obj\n%s\nendobj\n" % (number, written)
-    table = b"xref\n0 4\n" + b"".join(rows) + b"trailer\n<</Size 4/Root 1 0 R>>\n"
-    path = tmp_path / "a.pdf"
-    path.write_bytes(data + table + b"startxref\n%d\n%%%%EOF\n" % len(data))
-    findings = findings_of(path)
-    assert [f.claim.claim for f in findings if f.severity != "benign"] == []
-    told = pick(findings, "small structural faults").claim.explanation
-    assert "not 20 bytes long" in told and "Type" in told
