@@ -9,9 +9,8 @@
     generator   makes content by artificial intelligence
     writer      makes an original of its own: word processors, typesetters, scanners' and recorders' own programs
 
-PDFtk and QPDF are editors although scripts call them: they name themselves where documents are merged, cut or stamped.
-pikepdf and pypdf are converters, as other libraries are: publishers' servers set metadata with the one in all that they
-send out, and bookkeeping programs (Odoo, ERPNext) put their invoices together with the other.
+PDFtk, pypdf and QPDF are editors although scripts call them: they name themselves where documents are merged, cut or
+stamped; pikepdf is a converter, since publishers' servers use it to set metadata in all that they send out.
 
 Generators stand in ``generators.csv`` (see `forensix.forensics.generators`) and are asked first; all others in
 ``programs.csv``: name, category, pattern. Patterns are searched without regard to case and match whole names only; they

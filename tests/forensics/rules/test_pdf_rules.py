@@ -96,9 +96,11 @@ def test_an_editor_explains_another_save() -> None:
 
 
 @pytest.mark.parametrize(
-    ("producer", "severity"), [("pdftk-java 3.2.2", "suspect"), ("pypdf", "benign"), ("pikepdf 8.15.1", "benign")]
+    ("producer", "severity"), [("pypdf", "suspect"), ("pdftk-java 3.2.2", "suspect"), ("pikepdf 8.15.1", "benign")]
 )
-def test_a_library_that_servers_write_their_documents_with_is_no_editor(producer: str, severity: str) -> None:
+def test_what_puts_documents_together_is_an_editor_and_what_only_stamps_them_is_none(
+    producer: str, severity: str
+) -> None:
     assert [f.severity for f in claims(facts(("pdf.info.Producer", producer))) if f.claim.type == "software"] == [
         severity
     ]
