@@ -236,9 +236,11 @@ def _order(facts: Facts) -> Iterator[Finding]:
 def _header_alone(facts: Facts) -> Iterator[Finding]:
     alone = facts.fact("container.header_alone")
     if alone is not None:
+        tracks = facts.get("container.tracks") or ["video"]
+        playable = not {"video", "audio"}.isdisjoint(tracks)
         yield finding(
-            "benign",
-            "The file is a header without content",
+            "benign" if playable else "suspect",
+            "The file is a header without content" if playable else "The file is named like a video and holds none",
             f"{place(alone)}: it describes what would follow, and neither a picture nor sound does. Streams that are "
             "sent in pieces begin with such a file, and the others hold the recording; one that never began looks the "
             "same.",

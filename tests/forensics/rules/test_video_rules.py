@@ -288,6 +288,13 @@ def test_cut_off_recording_is_malformed(tmp_path: Path) -> None:
     assert pick(claims(container.read(str(path), "mp4")), "malformed").severity == "suspect"
 
 
+@pytest.mark.parametrize("tracks", [["subtitle"], ["video", "subtitle"]])
+def test_a_header_of_a_video_that_describes_subtitles_alone_calls_for_an_explanation(tracks: list[str]) -> None:
+    findings = claims(facts(("container.tracks", tracks), ("container.header_alone", "Segment")))
+    told = pick(findings, "without content" if "video" in tracks else "named like a video and holds none")
+    assert told.severity == ("benign" if "video" in tracks else "suspect")
+
+
 @pytest.mark.parametrize(
     ("name", "codec", "options", "follows"),
     [
