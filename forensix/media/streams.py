@@ -218,8 +218,8 @@ def open_container(file: BinaryIO, source: dict[str, str]) -> Any:
 
 def _ended(name: str) -> BrokenMedia:
     return BrokenMedia(
-        f"{name} ends before its pictures or sound begin, as the first piece of a stream that is sent in pieces does,"
-        " or a file that was cut short"
+        f"{name} holds no pictures or sound of its own, as the first piece of a stream that is sent in pieces, a file"
+        " that was cut short, or one that refers to another file"
     )
 
 

@@ -87,7 +87,9 @@ def test_legends_cover_no_curve_and_are_saved_whole(display: Any, given: bool) -
     import matplotlib.pyplot as plt
 
     two = pd.concat([scores(LONG[0]), scores(LONG[1], 1)])
-    for output in (display.from_frame(two), *(display.from_frame(generated(n), "generator") for n in (14, 60))):
+    draws = {} if display is CalibrationDisplay else {"n_bootstrap": 20}
+    many = (display.from_frame(generated(n), "generator", **draws) for n in (14, 60))
+    for output in (display.from_frame(two, **draws), *many):
         ax = plt.subplots(figsize=(6, 6), layout="constrained")[1] if given else None
         output.plot(ax).figure_.canvas.draw()
         legend = output.ax_.get_legend()
