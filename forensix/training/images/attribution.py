@@ -204,8 +204,8 @@ def train_attribution(
     rule = _fit(statistics, y, domain_weights(domains(table), np.ones(len(table), bool)), len(labels))
     with torch.no_grad():
         rule.linear.bias[unknown] += raised
-        rule.linear.weight *= slope
-        rule.linear.bias *= slope
+        rule.linear.weight.mul_(slope)
+        rule.linear.bias.mul_(slope)
     card = ModelCard(
         name="forensix-attribution",
         component="attribution",
