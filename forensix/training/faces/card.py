@@ -33,7 +33,9 @@ LOOKS = (
     "were then scored once more. There it raised a recorded face that hardly moves by 3.3 and called it fake, after "
     "which what it may add was bounded by what the folds can show, and both were scored again. Once GIFs, in which no "
     "face is judged, were left out of training, both were scored once more, and again with a rule of its own for "
-    "portraits by StyleGAN, which the folds asked for, and once more when the picture was judged with one as well."
+    "portraits by StyleGAN, which the folds asked for, and once more when the picture was judged with one as well. "
+    "When photographs that a video shows came to be judged by their look alone, the clips and the videos were scored "
+    "once more; none of them is one, and nothing moved."
 )
 LIMITS = (
     "It tells faces that were generated whole from photographed ones, above all those of diffusion models; portraits "
