@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from forensix.media import Frame
 
 STILL_PX = 480
-"""Longest side of a still."""
+"""Longest side of a still, but of wide strips and tall columns, which have as many pixels as one of 16 to 9."""
 
 MAX_STILLS = 240
 """Stills kept of a video, spread evenly: 5 MB."""
@@ -50,7 +50,7 @@ class Stills:
         if (self._seen - 1) % self._stride:
             return
         height, width = frame.rgb.shape[:2]
-        scale = max(1.0, max(width, height) / STILL_PX)
+        scale = max(1.0, min(max(width, height) / STILL_PX, (width * height / (STILL_PX**2 * 9 / 16)) ** 0.5))
         small = frame.rgb
         if scale > 1:
             small = resized(small, (max(1, round(width / scale)), max(1, round(height / scale))))

@@ -59,8 +59,9 @@ def outlined(
     """
     picture = Image.fromarray(rgb)
     draw = ImageDraw.Draw(picture)
-    line_px = max(2, round(max(rgb.shape[:2]) / 200))
-    size_px = max(12, round(max(rgb.shape[:2]) / 26))
+    # Strips and columns are drawn on like a picture of 16 to 9 that has as many pixels.
+    side_px = min(max(rgb.shape[:2]), (picture.width * picture.height * 16 / 9) ** 0.5)
+    line_px, size_px = max(2, round(side_px / 200)), max(12, round(side_px / 26))
     font = ImageFont.load_default(size_px)
     for (x1, y1, x2, y2), colour in zip(np.asarray(boxes).tolist(), colours, strict=True):
         draw.rectangle((x1 - 1, y1 - 1, x2 + 1, y2 + 1), outline=(0, 0, 0), width=line_px + 2)

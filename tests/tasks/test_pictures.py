@@ -29,3 +29,10 @@ def test_a_label_at_the_right_edge_is_whole() -> None:
 
 def test_a_box_without_room_for_its_label_is_drawn_all_the_same() -> None:
     assert (drawn(60, ["face 0", "face 1"]) == COLOURS[1]).all(axis=2).any()
+
+
+def test_labels_of_faces_side_by_side_in_a_wide_strip_can_be_read() -> None:
+    boxes = np.array([[140.0 * i + 30, 40, 140.0 * i + 100, 120] for i in range(6)])
+    strip, colours = np.full((145, 892, 3), 128, np.uint8), [COLOURS[1]] * 6
+    changed = outlined(strip, boxes, ["face 1: 0.96"] * 6, colours) != outlined(strip, boxes, [""] * 6, colours)
+    assert changed.any(axis=(0, 2))[: 6 * 140].reshape(6, 140).any(axis=1).all()
