@@ -16,7 +16,9 @@ The component ``available`` of the slot ``transcript`` is the best of them that 
 names, else Whisper from the wheel, else pocketsphinx. Nothing is downloaded while something is analysed.
 
 Assumes mono 16 kHz samples. Without speech the text is empty. Fails on noise, accents, names, voices that overlap, and
-Whisper can write fluent words that nobody said. It is no evidence; ``benchmarks/results/voice_words.md`` has figures.
+Whisper can write fluent words that nobody said, most of all where it hears another language than it knows: passages
+that it is unsure of (`SURE`) are left out. It is no evidence; ``benchmarks/results/voice_words.md`` and
+``benchmarks/results/voice_languages.md`` have figures.
 
 References
 ----------
@@ -50,6 +52,8 @@ UTTERANCE_S = 20.0
 PAUSE_S = 0.6
 MARGIN_S = 0.25  # of what is around an utterance is heard as well: first words are lost without it
 CHILD_MEMORY_BYTES = 2 << 30
+SURE = 0.5
+"""Of the probabilities that Whisper gives the words of a passage, the geometric mean below which it is left out."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,8 @@ class Transcript:
     """The name of the engine that wrote it; ``None`` when there was nothing to hear."""
     complete: bool = True
     """False if the engine was stopped before the end; the text is then of the start of the recording."""
+    unsure: tuple[Segment, ...] = ()
+    """Passages that are left out, as the engine was unsure of their words."""
 
     def of(self, segments: Sequence[Segment], among: Sequence[Segment] = ()) -> str:
         """Return what was said in these segments: every phrase whose middle lies in one of them.
@@ -274,14 +280,21 @@ def _by_whisper(network: Any, name: str, samples: NDArray[Any], segments: Sequen
     settings = {"vad_filter": False, "condition_on_previous_text": False, "clip_timestamps": edges_s}
     parts, info = network.transcribe(audio, task="transcribe", word_timestamps=True, **settings)
     original = list(parts)
-    original_text = " ".join(s.text.strip() for s in original)
     if info.language == "en":
-        words = _whole(w for s in original for w in s.words or ())
-        return Transcript(original_text, original_text, "en", words, name)
+        unsure = tuple(Segment(float(s.start), float(s.end)) for s in original if not _is_sure(s))
+        original = [s for s in original if _is_sure(s)]
+        text = " ".join(s.text.strip() for s in original)
+        return Transcript(text, text, "en", _whole(w for s in original for w in s.words or ()), name, unsure=unsure)
+    original_text = " ".join(s.text.strip() for s in original)
     translated, _ = network.transcribe(audio, task="translate", language=info.language, **settings)
     phrases = tuple(_phrase(s.start, s.end, s.text) for s in translated)
     text = " ".join(phrase.text for phrase in phrases)
     return Transcript(text, original_text, info.language, phrases, name)
+
+
+def _is_sure(passage: Any) -> bool:
+    logs = np.log([max(word.probability, 1e-9) for word in passage.words or ()])
+    return bool(len(logs)) and float(np.exp(logs.mean())) >= SURE
 
 
 def _whole(pieces: Iterable[Any]) -> tuple[Phrase, ...]:

@@ -33,14 +33,16 @@ class Twice:
 class Writer:
     """Writes down three phrases, the second of which was said where nobody is heard, nearer to the second speaker."""
 
-    def __init__(self, engine: str | None = "an engine", complete: bool = True) -> None:
-        self.engine, self.complete = engine, complete
+    def __init__(
+        self, engine: str | None = "an engine", complete: bool = True, unsure: tuple[Segment, ...] = ()
+    ) -> None:
+        self.engine, self.complete, self.unsure = engine, complete, unsure
 
     def transcribe(self, samples: np.ndarray, segments: tuple[Segment, ...]) -> Transcript:
         said = ((1.0, "good morning"), (5.2, "and"), (8.0, "thank you"))
         phrases = tuple(Phrase(Segment(at_s, at_s + 0.2), text) for at_s, text in said)
         text = " ".join(phrase.text for phrase in phrases)
-        return Transcript(text, text, "en", phrases, self.engine, self.complete)
+        return Transcript(text, text, "en", phrases, self.engine, self.complete, self.unsure)
 
 
 @pytest.fixture(scope="module")
@@ -92,3 +94,9 @@ def test_without_a_transcript_nothing_is_said_of_words(sound: Path) -> None:
 )
 def test_the_engine_that_wrote_it_is_named_with_its_limits(sound: Path, writer: Writer, notes: list[str]) -> None:
     assert [note for note in report(sound, transcript=writer).outcomes[TASK].notes if "transcript" in note] == notes
+
+
+def test_what_could_not_be_made_out_is_said(sound: Path) -> None:
+    notes = report(sound, transcript=Writer(unsure=(Segment(2.0, 5.0), Segment(6.0, 6.5)))).outcomes[TASK].notes
+    assert any(note.startswith("It leaves out what was said in 3.5 s of the recording") for note in notes)
+    assert not any("leaves out" in note for note in report(sound).outcomes[TASK].notes)

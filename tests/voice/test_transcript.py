@@ -106,16 +106,19 @@ def test_a_decoder_that_dies_leaves_what_it_wrote(monkeypatch: pytest.MonkeyPatc
 
 
 class _Whisper:
-    """Stands for faster-whisper's model: speaks German, or what `language` says."""
+    """Stands for faster-whisper's model: speaks German, or what `language` says, and is `sure` of each word."""
 
-    language = "de"
+    language, sure = "de", (0.9, 0.8)
 
     def __init__(self, folder: str, **settings: Any) -> None:
         assert settings["local_files_only"] is True
 
     def transcribe(self, audio: np.ndarray, *, task: str, **settings: Any) -> tuple[Any, Any]:
         assert audio.dtype == np.float32 and settings["clip_timestamps"] == [0.0, 1.0]
-        words = [SimpleNamespace(start=0.0, end=0.5, word=" Guten"), SimpleNamespace(start=0.5, end=1.0, word=" Tag")]
+        words = [
+            SimpleNamespace(start=0.5 * i, end=0.5 * i + 0.5, word=word, probability=self.sure[i])
+            for i, word in enumerate((" Guten", " Tag"))
+        ]
         text = " Good day" if task == "translate" else " Guten Tag"
         return iter([SimpleNamespace(start=0.0, end=1.0, text=text, words=words)]), SimpleNamespace(
             language=self.language
@@ -142,7 +145,16 @@ def test_english_is_not_translated(whisper: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv(SETTING, str(whisper))
     transcript = transcribe(np.zeros(RATE_HZ, np.int16), [Segment(0.0, 1.0)])
     assert transcript.text == transcript.original_text == "Guten Tag"
-    assert [p.text for p in transcript.phrases] == ["Guten", "Tag"]
+    assert [p.text for p in transcript.phrases] == ["Guten", "Tag"] and not transcript.unsure
+
+
+def test_words_that_whisper_is_unsure_of_are_put_into_nobodys_mouth(
+    whisper: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_Whisper, "language", "en")
+    monkeypatch.setattr(_Whisper, "sure", (0.9, 0.2))
+    heard = transcribe(np.zeros(RATE_HZ, np.int16), [Segment(0.0, 1.0)], model=whisper)
+    assert (heard.text, heard.phrases, heard.unsure) == ("", (), (Segment(0.0, 1.0),))
 
 
 def test_the_best_engine_that_is_there_writes(monkeypatch: pytest.MonkeyPatch, whisper: Path) -> None:
