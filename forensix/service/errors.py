@@ -69,13 +69,14 @@ def bad_password() -> Refusal:
     )
 
 
-def bad_token(why: str) -> Refusal:
-    """Return the refusal of a bearer token."""
+def bad_token(why: str, *, is_given: bool = True) -> Refusal:
+    """Return the refusal of a bearer token; where none is given, the header names no error of it (RFC 6750)."""
+    error = ', error="invalid_token"' if is_given else ""
     return Refusal(
         401,
         "unauthorized",
         f"{why}; send a token of POST /auth/tokens in the Authorization header",
-        {"WWW-Authenticate": 'Bearer realm="forensix", error="invalid_token"'},
+        {"WWW-Authenticate": f'Bearer realm="forensix"{error}'},
     )
 
 

@@ -66,6 +66,8 @@ class Settings(BaseSettings):
     """Wrong passwords a minute from one address; 429 beyond it; 0 for no limit."""
     queue_limit: int = Field(1000, gt=0)
     """Tasks that may wait; 503 beyond it."""
+    account_queue_limit: int = Field(500, ge=0)
+    """Tasks of one account that may wait; 429 beyond it, so that it leaves room to others; 0 for no limit."""
     webhooks_per_event: int = Field(20, gt=0)
     """URLs that one account may register for one event."""
     retention_uploads_h: float = Field(24, gt=0)

@@ -18,11 +18,11 @@ from forensix.service.api.limits import Rates
 from forensix.service.api.metrics import Metrics
 from forensix.service.api.probe import Probe
 from forensix.service.data import accounts
-from forensix.service.data.database import Database
+from forensix.service.data.database import Database, tasks
 from forensix.service.data.jobs import Jobs
 from forensix.service.data.storage import Storage
 from forensix.service.data.tokens import Bearer, Tokens
-from forensix.service.errors import bad_password, bad_token, busy
+from forensix.service.errors import bad_password, bad_token, busy, rate_limited
 from forensix.service.settings import Settings
 
 T = TypeVar("T")
@@ -122,9 +122,12 @@ class Context:
         Raises
         ------
         Refusal
-            401: missing or not good; 429: too many requests; 503: too many tasks are unfinished.
+            401: missing or not good; 429: too many requests, or too many unfinished tasks of the account; 503: of all.
         """
         bearer = await self.bearer(request)
+        limit = self.settings.account_queue_limit
+        if limit and await self.run(self._unfinished, bearer.account_id) >= limit:
+            raise rate_limited(f"tasks of this account are unfinished ({limit} may be)", 30)
         if time.monotonic() - self._asked > _FRESH_S:
             self._asked, self._depth = time.monotonic(), await self.run(self.queue.depth)
         if self._depth >= self.settings.queue_limit:
@@ -155,6 +158,11 @@ class Context:
 
     def _storage_takes_files(self) -> bool:
         return self.storage.ready()
+
+    def _unfinished(self, account: str) -> int:
+        of_account = sa.and_(tasks.c.account_id == account, tasks.c.status == "in_progress")
+        with self.database.read() as connection:
+            return int(connection.scalar(sa.select(sa.func.count()).where(of_account)) or 0)
 
     def _check_password(self, address: str, name: str, password: str) -> str | None:
         # Once more: those that waited for a thread beside this one may have used up the limit.
@@ -193,10 +201,10 @@ def _bearer(request: Request) -> str:
     if not blank:
         token = value
     elif scheme.lower() != "bearer":
-        raise bad_token("the Authorization header is not a bearer token")
+        raise bad_token("the Authorization header is not a bearer token", is_given=False)
     token = token.strip()
     if not token:
-        raise bad_token("the token is missing")
+        raise bad_token("the token is missing", is_given=False)
     return token
 
 

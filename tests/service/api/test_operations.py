@@ -16,6 +16,8 @@ def test_health_and_readiness(api: Api) -> None:
     for path in ("/healthz", "/readyz"):
         answer = api.client.get(path)
         assert (answer.status_code, answer.json()["success"]) == (200, True)
+        looked = api.client.head(path)
+        assert (looked.status_code, looked.content) == (200, b"")
 
 
 def test_not_ready_without_the_database(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -237,6 +237,17 @@ def test_the_queue_fills_up_although_it_is_looked_at_now_and_then(tmp_path: Path
         assert api.stored()[0] == 10
 
 
+def test_an_account_that_hands_in_much_leaves_room_to_others(tmp_path: Path) -> None:
+    with running_api(tmp_path, queue_limit=10, account_queue_limit=4) as api:
+        greedy, other = api.account(), api.account()
+        first, *_, last = [greedy.created() for _ in range(4)]
+        with api.leaves_nothing():
+            refused(greedy.create(), 429, "rate_limited")
+        assert other.created() and first != last
+        finish(api, first, {"class_name": "no_faces"})
+        assert greedy.created()
+
+
 def test_a_task_and_its_job_are_written_together_or_not_at_all(
     api: Api, account: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -101,6 +101,14 @@ def test_tokens_that_are_no_good(api: Api, account: Account) -> None:
     assert is_taken(api, f"Bearer {account.token}")
 
 
+def test_a_request_without_a_token_is_told_of_no_error_in_one(api: Api, account: Account) -> None:
+    for headers, is_given in (({}, False), ({"Authorization": "Basic YTpi"}, False), (account.headers, True)):
+        wrong = {name: f"{value}x" for name, value in headers.items()}
+        answer = api.client.get(POLL, headers=wrong)
+        refused(answer, 401, "unauthorized")
+        assert ("invalid_token" in answer.headers["www-authenticate"]) == is_given
+
+
 def test_an_id_that_is_no_text_is_no_good(api: Api, account: Account) -> None:
     for value in (1, ["x"], {"a": 1}):
         assert not is_taken(api, f"Bearer {forge(api, account, jti=value)}")
