@@ -97,7 +97,7 @@ def test_unknown_tasks(api: Api, account: Account, task: str) -> None:
         ("/tasks/voice_analysis/x", "GET"),
         ("/webhooks/voice_analysis_complete", "DELETE, GET, POST"),
         ("/webhooks/voice_analysis_complete/x", "DELETE"),
-        ("/healthz", "GET"),
+        ("/healthz", "GET, HEAD"),
         ("/openapi.json", "GET, HEAD"),
     ],
 )
