@@ -197,7 +197,8 @@ def _inflated(raw: bytes, limit: int) -> tuple[int, str]:
     inflater = zlib.decompressobj()
     size, at = 0, raw
     try:
-        while at and size < limit:
+        # At the end of a stream what lies behind it stays unconsumed for ever.
+        while at and not inflater.eof and size < limit:
             size += len(inflater.decompress(at, 1 << 20))
             at = inflater.unconsumed_tail
     except zlib.error as error:

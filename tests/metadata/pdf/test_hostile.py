@@ -55,6 +55,13 @@ def test_stream_that_inflates_beyond_reason(tmp_path: Path) -> None:
     assert facts.fact("pdf.revision") is not None
 
 
+def test_a_large_stream_with_bytes_behind_its_end(tmp_path: Path) -> None:
+    packed = zlib.compress(random.Random(0).randbytes(3 << 20), 1) + bytes(2 << 20)
+    body = b"<< /Length %d /Filter /FlateDecode >>\nstream\n" % len(packed) + packed + b"\nendstream"
+    facts = read(tmp_path / "a.pdf", assembled({1: CATALOG, 2: PAGES, 3: PAGE, 5: body}))
+    assert "damaged" not in said(facts)
+
+
 def test_page_tree_in_a_circle(tmp_path: Path) -> None:
     pages = b"<< /Type /Pages /Kids [2 0 R] /Count 1 >>"
     assert "circle" in said(read(tmp_path / "a.pdf", assembled({1: CATALOG, 2: pages})))
