@@ -72,7 +72,7 @@ def test_a_batch_in_worker_processes(evidence: Path, tmp_path: Path) -> None:
 
 COMMANDS = {
     "analyze": ("--no-explain", "picture.jpg", "--html", "report.html"),
-    "demo": ("--folder", "made"),
+    "demo": ("--help",),
     "extract-revisions": ("edited.pdf",),
     "models": ("list",),
     "population": ("--help",),

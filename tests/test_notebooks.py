@@ -12,7 +12,7 @@ import papermill
 import pytest
 from papermill.exceptions import PapermillExecutionError
 
-from forensix import small
+from forensix import evaluate, small
 from forensix.models import band_of, get_card
 from tests.making import write_video
 
@@ -194,7 +194,7 @@ def test_evaluate_and_compare_take_what_papermill_passes_and_keep_what_they_foun
         for path in small.folder("images").glob(f"{name}-*.jpg"):
             shutil.copy(path, folder / label)
     again = tmp_path / "runs" / "folder"
-    outputs("evaluate", tmp_path, manifest=str(folder), scheduler="here", output=str(again), metadata=False)
+    evaluate(folder, "ai_generated_image_detection", executor="here", output=again, metadata=False)
     text = "".join(pages(outputs("compare", tmp_path, runs=str(tmp_path / "runs"), output=str(tmp_path / "both"))))
     assert "forensix-image (pictures)" in text and "p_holm" in text
     paired = pd.read_parquet(tmp_path / "both" / "paired.parquet")
