@@ -18,7 +18,7 @@ FEW_COLOURS, FEW_GREYS = 256, 128
 """Up to so many colours a picture has few; a grey one has never more than 256, and photographs nearly as many."""
 COUNTED_PX = 1 << 18
 """Pixels that are counted at once."""
-TINY_PX = 64
+TINY_PX = 160
 
 
 def even_share(rgb: NDArray[np.uint8]) -> float:

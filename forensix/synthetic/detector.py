@@ -2,8 +2,8 @@
 
 Windows of 224 px at native resolution and fixed places, and the middle square scaled down to 448 px, go through the
 network. A picture's logit weighs the mean of the windows' and the square's; the score is its calibrated
-probability under equal priors. Smaller pictures are continued by mirroring, which adds no evidence: below 64 px a score
-is hardly more than a guess.
+probability under equal priors. Smaller pictures are continued by mirroring, which adds no evidence: below 160 px too
+many photographs score high.
 
 It learnt what pictures of known generators look like, at fine and coarse scales, after every one, generated or
 photographed, had been scaled and encoded anew at random. It fails on generators and on kinds of photographs that are

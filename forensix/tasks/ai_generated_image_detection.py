@@ -35,7 +35,7 @@ from forensix.tasks.task import Options, component, component_label
 from forensix.tasks.verdicts import class_of, is_inconclusive, probability_of, score_text, upper_of
 
 MAX_ATTRIBUTIONS = 10
-SMALL_PX = 128
+SMALL_PX = 224
 LEAST_CORNER_PX = 240
 
 

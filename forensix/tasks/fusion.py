@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from forensix.calibration import logit, sigmoid
 from forensix.media import Media
 from forensix.models import Fusion, load_component
-from forensix.synthetic.content import is_drawn
+from forensix.synthetic.content import doubt
 from forensix.tasks.frame_scores import frame_scores
 from forensix.tasks.judged_faces import JudgedFace, faces_score, judge_faces
 from forensix.tasks.task import Options
@@ -72,7 +72,7 @@ def opinion_of_picture(
     or a slide with a portrait on it: pixels do not decide there who made the picture.
     """
     fusion, weight = _weighed(classifier, media)
-    if fusion is None or weight is None or all(face.doubt for face in faces) or is_drawn(media.image()):
+    if fusion is None or weight is None or all(face.doubt for face in faces) or doubt(media.image()):
         return None
     detector = load_component("image_detector", fusion.model, options.placement)
     (score,) = frame_scores(media, detector).scores
