@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding
-from forensix.forensics.rules import pdf_dates, pdf_signatures, video_tags
+from forensix.forensics.rules import pdf_after_signing, pdf_dates, video_tags
 from forensix.metadata.facts import Fact, Facts
 from forensix.metadata.pdf.objects import MAX_LISTED
 
@@ -69,17 +69,18 @@ def rules(facts: Facts) -> Iterator[Finding]:
 
 
 def _only_signing(facts: Facts, saves: list[Fact]) -> bool:
-    """Say whether no later version changes a page, and each is a signature that holds, proof of one, or certified.
+    """Say whether no later version changes a page, and each is a signature that holds, proof of one, or allowed.
 
-    What a certification allows in so many words, and nothing else came after it, is what it was made for.
+    What a certification allows in so many words, and nothing else came after it, is what it was made for; so is filling
+    fields that were empty when they were signed.
     """
     signatures = [f.value for f in facts.all("pdf.signature") if f.key == "pdf.signature" and isinstance(f.value, dict)]
     ends = {r["covered_to"] for r in signatures}
-    certified = [r["covered_to"] for r in signatures if r["allowed"] in ADDITIONS and pdf_signatures.kept(facts, r)]
-    allowed_from = min(certified, default=math.inf)
+    to_be_filled = [r for r in signatures if r["allowed"] in ADDITIONS or r["modification"] == "form_filling"]
+    allowed_from = min((r["covered_to"] for r in to_be_filled if pdf_after_signing.kept(facts, r)), default=math.inf)
     return (
         bool(signatures)
-        and all(pdf_signatures.kept(facts, r) for r in signatures)
+        and all(pdf_after_signing.kept(facts, r) for r in signatures)
         and all(
             not f.value["content_changed"]
             and (

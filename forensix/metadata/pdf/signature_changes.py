@@ -38,6 +38,8 @@ from pyhanko.sign.diff_analysis.rules_api import Context
 
 VISITED = 20_000
 DEPTH = 12
+VALUE = 100
+"""Characters that are kept of a field's value."""
 COMMENTS = (
     "/Text", "/FreeText", "/Line", "/Square", "/Circle", "/Polygon", "/PolyLine", "/Highlight", "/Underline",
     "/Squiggly", "/StrikeOut", "/Caret", "/Stamp", "/Ink", "/Popup", "/FileAttachment",
@@ -160,6 +162,45 @@ def _references(value: Any, path: Path, without: tuple[str, ...] = ()) -> Iterat
             stack += [(value.raw_get(key), (*path, str(key))) for key in value if key not in without]
         elif isinstance(value, generic.ArrayObject):
             stack += [(value.raw_get(i), (*path, i)) for i in range(len(value))]
+
+
+def overwritten(signature: Any, names: list[str]) -> list[list[str]]:
+    """Return name, value as signed and value now of those of the fields that held a value, and hold another."""
+    there = _values(signature.reader.get_historical_root(signature.signed_revision))
+    here = _values(signature.reader.root)
+    pairs = ((name, there.get(name, ""), here.get(name, "")) for name in names)
+    return [[name, before[:VALUE], after[:VALUE]] for name, before, after in pairs if before and before != after]
+
+
+def _values(root: Any) -> dict[str, str]:
+    """Return the value of each form field but signatures, by its full name; empty where it has none, or no tick."""
+    found: dict[str, str] = {}
+    stack = [(item, "", "", None, 0) for item in _items(_entry(_entry(root, "/AcroForm"), "/Fields"))]
+    while stack and len(found) < VISITED:
+        item, above, value, kind, depth = stack.pop()
+        if not isinstance(item, generic.DictionaryObject) or depth > DEPTH:
+            continue
+        kind, own = _entry(item, "/FT") or kind, _entry(item, "/V")
+        value = value if own is None or kind == "/Sig" else _shown(own)
+        part = _entry(item, "/T")
+        name = above if part is None else f"{above}.{part}" if above else str(part)
+        if name and kind != "/Sig":
+            found[name] = value
+        stack += [(kid, name, value, kind, depth + 1) for kid in _items(_entry(item, "/Kids"))]
+    return found
+
+
+def _items(listed: Any) -> list[Any]:
+    """Return what an array leads to; nothing where it is none."""
+    return [listed[i] for i in range(len(listed))] if isinstance(listed, generic.ArrayObject) else []
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, generic.StreamObject):
+        return str(value.data[:VALUE], "utf-8", "replace")
+    if isinstance(value, generic.ArrayObject):
+        return ", ".join(map(str, value))
+    return "" if value == "/Off" else str(value)
 
 
 @lru_cache(maxsize=1)

@@ -119,6 +119,7 @@ def _blank(ranges: list[int]) -> dict[str, Any]:
         "coverage": None,
         "modification": None,
         "changed_fields": [],
+        "overwritten": [],
         "allowed": None,
         "allowed_kept": None,
         "errors": [],
@@ -169,7 +170,7 @@ def _certificate(certificate: Any) -> dict[str, Any]:
 
 
 def _integrity(signature: Any) -> dict[str, Any]:
-    from forensix.metadata.pdf.signature_changes import policy
+    from forensix.metadata.pdf.signature_changes import overwritten, policy
 
     signature.compute_integrity_info(policy())
     summary = signature.summarise_integrity_info()
@@ -187,7 +188,8 @@ def _integrity(signature: Any) -> dict[str, Any]:
             "locked_field": locked[1] if locked else None,
         }
     fields = sorted(map(str, changes.changed_form_fields))[:40]
-    return {**out, "modification": level.name.lower(), "changed_fields": fields}
+    written = overwritten(signature, fields) if fields else []
+    return {**out, "modification": level.name.lower(), "changed_fields": fields, "overwritten": written}
 
 
 def _words(changes: object) -> str:

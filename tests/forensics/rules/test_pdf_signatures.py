@@ -3,6 +3,7 @@
 import io
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from forensix.forensics.findings import Finding
 from forensix.forensics.rules import pdf_signatures
 from forensix.media import open_media
 from forensix.metadata.facts import Fact, Facts
+from forensix.metadata.pdf import reader as pdf
+from forensix.metadata.pdf import signature_changes
 from forensix.metadata.reader import read_facts
 from tests.forensics.rules.test_pdf_rules import findings_of, pick
 from tests.metadata.pdf.test_facts import appended, content_number, page, stream
@@ -284,13 +287,13 @@ def test_comments_may_be_added_where_the_signer_allows_them(
     assert "only comments" in pick(findings, "Added to after Test Signer signed it").claim.explanation
 
 
-def form(path: Path) -> Path:
+def form(path: Path, value: str = "100") -> Path:
     """Make a document with the fields "amount" and "due"."""
     with pikepdf.open(page(path), allow_overwriting_input=True) as document:
         made = []
         for name in ("amount", "due"):
             look = pikepdf.Stream(document, b"", Subtype=pikepdf.Name.Form, BBox=[0, 0, 9, 9])
-            field = pikepdf.Dictionary(FT=pikepdf.Name.Tx, T=name, V="100", Subtype=pikepdf.Name.Widget)
+            field = pikepdf.Dictionary(FT=pikepdf.Name.Tx, T=name, V=value, Subtype=pikepdf.Name.Widget)
             field.Rect, field.AP = [0, 0, 9, 9], pikepdf.Dictionary(N=look)
             made.append(document.make_indirect(field))
         document.Root.AcroForm = pikepdf.Dictionary(Fields=made)
@@ -349,12 +352,50 @@ def test_a_field_that_the_signer_locked_is_critical_where_it_is_changed(
 
 
 def test_only_fields_that_were_written_are_called_changed(tmp_path: Path, signer: signers.SimpleSigner) -> None:
-    path = form(tmp_path / "a.pdf")
+    path = form(tmp_path / "a.pdf", "")
     data = updated(signed(path.read_bytes(), signer), comment("/Text"))
     for changed, named in ((data, ""), (updated(data, fill), "Changed fields: amount.")):
         path.write_bytes(changed)
         words = pick(findings_of(path), "Added to after Test Signer signed it").claim.explanation
         assert words.partition("allows. ")[2] == named
+
+
+def test_fields_that_were_empty_may_be_filled_after_signing_and_what_was_signed_may_not_change(
+    tmp_path: Path, signer: signers.SimpleSigner
+) -> None:
+    path = form(tmp_path / "a.pdf", "")
+    path.write_bytes(updated(signed(path.read_bytes(), signer), fill))
+    findings = findings_of(path)
+    assert pick(findings, "The file holds 3 versions").severity == "benign" and not severe(findings)
+
+    path = form(tmp_path / "a.pdf", "100")
+    path.write_bytes(updated(signed(path.read_bytes(), signer), fill))
+    claim = pick(findings_of(path), "Fields that were filled when Test Signer signed hold other values now")
+    assert claim.severity == "suspect" and "amount: '100' as signed, '900' now" in claim.claim.explanation
+    path = form(tmp_path / "a.pdf", "100")
+    path.write_bytes(updated(signed(path.read_bytes(), signer, allowed=fields.MDPPerm.FILL_FORMS), fill))
+    assert not severe(findings_of(path)), "a form that was certified so that it can be filled"
+
+
+def test_what_came_after_a_signature_and_cannot_be_compared_is_suspect(
+    tmp_path: Path, signer: signers.SimpleSigner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise ValueError("tables of two kinds")
+
+    def found(data: bytes) -> tuple[Finding, ...]:
+        path.write_bytes(data)
+        read = pdf.read(str(path))
+        return claims(replace(read, items=(*read.items, Fact("file.size", len(data), "file", 0))))
+
+    monkeypatch.setattr(signature_changes.StandardDiffPolicy, "review_file", fails)
+    path = form(tmp_path / "a.pdf", "")
+    data = signed(path.read_bytes(), signer)
+    assert not severe(found(data)), "nothing came after it"
+    findings = found(updated(data, fill))
+    claim = pick(findings, "What came after Test Signer signed it could not be compared")
+    assert claim.severity == "suspect" and "tables of two kinds" in claim.claim.explanation
+    assert pick(findings, "The file holds 3 versions").severity == "suspect"
 
 
 def test_a_comment_between_two_signatures_is_no_change(tmp_path: Path, signer: signers.SimpleSigner) -> None:
