@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from forensix.errors import BrokenMedia
 from forensix.forensics.findings import Finding, finding
 from forensix.forensics.rules import image_copies, image_parts
+from forensix.forensics.traces.preview_difference import EXIF_TURNS
 from forensix.metadata.facts import Fact, Facts
 
 if TYPE_CHECKING:
@@ -117,16 +118,18 @@ def thumbnails(facts: Facts, traces: dict[str, Any]) -> list[Finding]:
         pictures = [("Picture and preview", row["pair"], PAIR_CAPTION.format(name=row["name"]))]
         values = [f"likeness {row['likeness']:.2f}"]
         is_turned = row["turned_likeness"] >= TURNED_CORRELATION and row["turned_likeness"] > row["likeness"] + 0.15
-        is_part = row["likeness"] >= OTHER_PICTURE_CORRELATION and row["most_changed"] >= PART_CHANGED
+        likeness, changed = (row[f"turned_{key}" if is_turned else key] for key in ("likeness", "most_changed"))
+        is_part = likeness >= OTHER_PICTURE_CORRELATION and changed >= PART_CHANGED
         # Of other embedded pictures some are maps of light or depth, which follow the picture and are none.
         is_thumbnail = row["name"].endswith("thumbnail")
-        if is_part and is_thumbnail and not is_turned and not _is_other_shape(facts, row):
+        if is_part and is_thumbnail and (is_turned or not _is_other_shape(facts, row)):
+            where = f", turned ({row['turn']})" if is_turned else ""
             findings.append(
                 finding(
                     "suspect",
                     "A part of the picture is not as its preview shows it",
-                    f"{fact.where} at byte {fact.offset}: the rest fits (correlation {row['likeness']:.2f}), and where "
-                    f"they differ most they are {row['most_changed']:.0f} of 255 grey values apart. Painting, pasting "
+                    f"{fact.where} at byte {fact.offset}: the rest fits (correlation {likeness:.2f}{where}), and where "
+                    f"they differ most they are {changed:.0f} of 255 grey values apart. Painting, pasting "
                     "and removing leave this where a program keeps the old preview; so do damage to the file and a "
                     "date that a camera prints into the picture alone.",
                     "versions",
@@ -144,15 +147,20 @@ def thumbnails(facts: Facts, traces: dict[str, Any]) -> list[Finding]:
             continue
         if is_turned:
             explained = orientation in ORIENTATIONS.get(row["turn"], ())
+            # Viewers turn a picture by quarters and leave its preview; a mirror image is more than that, and a tag that
+            # turns the picture otherwise.
+            usual = explained or (row["turn"] in ORIENTATIONS and orientation not in EXIF_TURNS)
             findings.append(
                 finding(
-                    "benign" if explained else "suspect",
+                    "benign" if usual else "suspect",
                     "The picture was turned after its preview was made",
                     f"{fact.where} at byte {fact.offset}: the preview shows the picture {row['turn']} (correlation "
                     f"{row['turned_likeness']:.2f}, {row['likeness']:.2f} without turning)."
                     + (
                         " The orientation tag says the same."
                         if explained
+                        else " A program turned the picture and left the preview, as viewers and file managers do."
+                        if usual
                         else " A program turned the picture and left the preview."
                     ),
                     "versions",
@@ -160,7 +168,7 @@ def thumbnails(facts: Facts, traces: dict[str, Any]) -> list[Finding]:
                     facts=[fact],
                     values=[*values, row["turn"]],
                     pictures=pictures,
-                    flags=[] if explained else ["FILE_EDITED"],
+                    flags=[] if usual else ["FILE_EDITED"],
                 )
             )
         elif row["likeness"] < OTHER_PICTURE_CORRELATION or _is_other_shape(facts, row):

@@ -202,7 +202,7 @@ def _size(path: str) -> tuple[int, int]:
 def thumbnail(image: Image.Image, name: str, raw: bytes, *, draw: bool = True) -> dict[str, Any] | None:
     """Compare one embedded preview with the picture; correlations are in [-1, 1], 1 is the same picture.
 
-    ``most_changed`` says by how many grey values they differ where they differ most.
+    ``most_changed`` says by how many grey values they differ where they differ most, as it is and turned as fits best.
     """
     try:
         opened = Image.open(io.BytesIO(raw))
@@ -216,8 +216,8 @@ def thumbnail(image: Image.Image, name: str, raw: bytes, *, draw: bool = True) -
     bare = _without_bars(small, image.width / image.height)
     fits = {turn: _best_fit(_turned(image, *how), small, bare) for turn, how in TURNS.items()}
     scores = {turn: correlation for turn, (correlation, _, _) in fits.items()}
-    direct, *pair_as_it_is = fits["as it is"]
     turn = max(scores, key=lambda key: scores[key])
+    changed = {key: round(preview_difference.most_changed(*fits[key][1:]), 1) for key in ("as it is", turn)}
     pair = b""
     if draw:
         orientation = preview_difference.orientation_of(image.getexif())
@@ -227,10 +227,11 @@ def thumbnail(image: Image.Image, name: str, raw: bytes, *, draw: bool = True) -
         "name": name,
         "size": list(small.size),
         "spread": round(float(np.asarray(small.convert("L"), np.float32).std()), 2),
-        "likeness": round(direct, 4),
-        "most_changed": round(preview_difference.most_changed(*pair_as_it_is), 1),
+        "likeness": round(scores["as it is"], 4),
+        "most_changed": changed["as it is"],
         "turn": turn,
         "turned_likeness": round(scores[turn], 4),
+        "turned_most_changed": changed[turn],
         "pair": pair,
     }
 

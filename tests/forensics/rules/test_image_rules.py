@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from PIL import ImageOps
 
 from forensix.forensics import claims, result
 from forensix.forensics.findings import Finding
@@ -306,16 +307,44 @@ def test_previews_against_the_picture(case: str, tmp_path: Path) -> None:
         "turned": "The picture was turned after its preview was made",
         "other": "An embedded preview shows another picture",
     }
-    assert [c for c in noted(findings)] == ([] if expected[case] is None else [expected[case]])
+    assert [c for c in noted(findings)] == ([] if case in ("same", "brighter", "turned") else [expected[case]])
     if expected[case]:
         assert named(findings, expected[case]).pictures[0][1][:2] == b"\xff\xd8"
+
+
+@pytest.mark.parametrize(
+    ("turn", "orientation", "severity"),
+    [(1, 0, "benign"), (2, 1, "benign"), (3, 6, "benign"), (3, 8, "suspect"), (0, 0, "suspect")],
+)
+def test_viewers_turn_pictures_and_leave_previews_and_mirror_none(
+    turn: int, orientation: int, severity: str, tmp_path: Path
+) -> None:
+    small = make.gradient(80, 60, turn=turn) if turn else ImageOps.mirror(make.gradient(80, 60))
+    tag = [(0x0112, make.SHORT, orientation)] if orientation else []
+    block = make.tiff_block([*CAMERA, *tag], thumbnail=make.encoded(small))
+    path = tmp_path / "picture.jpg"
+    path.write_bytes(make.jpeg(make.exif_segment(block), image=make.gradient(256, 192)))
+    with open_media(path) as media:
+        findings = claims(reader.read_facts(media), media)
+    assert named(findings, "The picture was turned after its preview was made").severity == severity
+
+
+def test_what_was_painted_into_a_picture_that_was_turned_is_told(tmp_path: Path) -> None:
+    image = make.gradient(256, 192)
+    image.paste((250, 250, 250), (160, 100, 210, 150))
+    path = tmp_path / "picture.jpg"
+    path.write_bytes(preview_of(make.gradient(80, 60, turn=1), image))
+    with open_media(path) as media:
+        findings = claims(reader.read_facts(media), media)
+    claim = named(findings, "A part of the picture is not as its preview shows it")
+    assert claim.severity == "suspect" and "turned" in claim.claim.explanation
 
 
 @pytest.mark.parametrize(("name", "claimed"), [("EXIF IFD1 thumbnail", True), ("MPF picture 1", False)])
 def test_a_map_of_light_beside_the_picture_is_no_changed_preview(name: str, claimed: bool) -> None:
     size, there = Fact("image.size", [400, 300], "", 0), Fact("embedded.picture", {"name": name}, "", 9)
     row = {"name": name, "size": [80, 60], "spread": 40.0, "likeness": 0.9, "most_changed": 55.0, "turn": "as it is"}
-    measured = {"thumbnails": [{**row, "turned_likeness": 0.9, "pair": b""}]}
+    measured = {"thumbnails": [{**row, "turned_likeness": 0.9, "turned_most_changed": 55.0, "pair": b""}]}
     findings = image_pixels.thumbnails(Facts("image", "jpeg", (size, there)), measured)
     assert [f.severity for f in findings] == (["suspect"] if claimed else [])
 
