@@ -25,7 +25,9 @@ def parse(data: bytes, parts: Parts | None = None) -> Parts:
     frames = 0
     for _ in range(MAX_BLOCKS):
         if at >= len(data):
-            parts.problems.append(Problem("The file ends without a trailer (3B).", "end", len(data)))
+            # Programs leave the one byte out; a frame that is cut short is told below.
+            message = "The file ends without a trailer (3B)."
+            parts.problems.append(Problem(message, "end", len(data), grave=not frames))
             break
         start, mark = at, data[at]
         if mark == 0x3B:

@@ -109,10 +109,19 @@ def tiff(data: bytes, parts: Parts) -> Parts:
 
 
 def _strips(parts: Parts) -> None:
-    if not any(
-        f.key in ("exif.StripOffsets", "exif.TileOffsets", "exif.JPEGInterchangeFormat") for f in parts.facts
-    ) and not any(f.key.startswith("exif.IFD0.SubIFD") for f in parts.facts):
+    if (
+        not _is_cut(parts)
+        and not any(
+            f.key in ("exif.StripOffsets", "exif.TileOffsets", "exif.JPEGInterchangeFormat") for f in parts.facts
+        )
+        and not any(f.key.startswith("exif.IFD0.SubIFD") for f in parts.facts)
+    ):
         parts.problems.append(Problem("The first directory names no image data (strips or tiles).", "TIFF IFD0", 0))
+
+
+def _is_cut(parts: Parts) -> bool:
+    """Tell whether the file was found to end early, which says it all."""
+    return any("the file is truncated" in problem.message for problem in parts.problems)
 
 
 def _has_pixels(parts: Parts) -> bool:
@@ -153,6 +162,8 @@ def _decoded(data: bytes, format: str, parts: Parts) -> tuple[list[Fact], list[P
     except UnidentifiedImageError:
         if format == "tiff" and _has_pixels(parts):
             return [], [Problem(NO_DECODER, "decoder", grave=False, unread=True)]
+        if _is_cut(parts):
+            return [], []
         return [], [Problem("The decoder does not recognise a picture in this file.", "decoder")]
     except (
         OSError,
@@ -174,6 +185,8 @@ def _decoded(data: bytes, format: str, parts: Parts) -> tuple[list[Fact], list[P
         compression = next((f.value for f in parts.facts if f.key == "exif.Compression"), 1)
         if format == "tiff" and compression not in DECODED_TIFFS and _has_pixels(parts):
             return [], [Problem(NO_DECODER, "decoder", grave=False, unread=True)]
+        if _is_cut(parts):
+            return [], []
         # How many bytes of its buffer were left, which the decoder adds, says nothing of the file.
         why = str(error)[:160].partition(" (")[0] or type(error).__name__
         return [], [Problem(f"The picture cannot be decoded to its end: {why}.", "decoder")]

@@ -124,6 +124,21 @@ def test_truncation_is_told(format: str, tmp_path: Path) -> None:
         assert facts_of(data[: int(share * len(data))], format, tmp_path).problems, share
 
 
+def test_a_picture_that_was_cut_is_said_to_be_truncated_and_nothing_else(tmp_path: Path) -> None:
+    lzw = make.encoded(make.gradient(96, 64), "TIFF", compression="tiff_lzw")
+    for format, data in (("webp", sample("webp")), ("tiff", lzw)):
+        words = [problem.message for problem in facts_of(data[: len(data) * 2 // 3], format, tmp_path).problems]
+        assert "the file is truncated" in words[0], words
+        assert not any("decode" in message or "image data" in message for message in words), words
+
+
+def test_a_gif_of_which_the_last_byte_alone_is_missing_is_a_small_fault(tmp_path: Path) -> None:
+    data = sample("gif")
+    assert data[-1:] == b";"
+    assert [problem.grave for problem in facts_of(data[:-1], "gif", tmp_path).problems] == [False]
+    assert any(problem.grave for problem in facts_of(data[:-4], "gif", tmp_path).problems)
+
+
 def test_truncation_at_every_percent(tmp_path: Path) -> None:
     data = make.jpeg(
         make.exif_segment(make.tiff_block([(0x010F, make.ASCII, "M")], thumbnail=make.encoded(make.gradient())))
