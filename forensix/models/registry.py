@@ -191,7 +191,8 @@ def check_component(slot: str, name: str) -> None:
 
     Of one of the hub only the spelling is looked at.
     """
-    if any(card.name == name for card in list_models(slot)) or (slot in READERS and is_place(name)):
+    is_model = any((card.name, card.component) == (name, slot) for card in list_models())
+    if is_model or (slot in READERS and is_place(name)):
         if slot in READERS:
             _check(get_card(name), slot)
         checked_files(name)

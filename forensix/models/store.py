@@ -56,7 +56,16 @@ class ModelCards(tuple[ModelCard, ...]):
 
 
 def list_models(component: str | None = None) -> ModelCards:
-    """Return the cards of all known models, or of those that fill one slot; they draw themselves as a short table."""
+    """Return the cards of all known models, or of those that fill one slot; they draw themselves as a short table.
+
+    Raises
+    ------
+    UsageError
+        No known model fills such a slot; the message lists the slots.
+    """
+    slots = sorted({card.component for card in _cards().values()})
+    if component not in (None, *slots):
+        raise UsageError(f"no model fills a slot {component!r}; there are models for: {', '.join(slots)}")
     return ModelCards(card for card in _cards().values() if component in (None, card.component))
 
 
