@@ -31,6 +31,8 @@ MAKER_TEXT = re.compile(
     r"\bai[- ](generated|voice|music|video)\b|\btext[- ]to[- ](speech|video|music)\b",
     re.IGNORECASE,
 )
+FEW_BYTES = 16
+"""Up to so many bytes behind a recording hide no file."""
 FFMPEG = "FFmpeg"
 SOFTWARE_ENCODER = re.compile(r"x26[45]|Lavc\S+ (lib)?(x26|h26|hevc|mpeg4|vp|av1)|SVT")
 FFMPEG_HANDLER = re.compile(r"^(Video|Sound|Subtitle|Data)Handlerr?$")
@@ -272,11 +274,18 @@ def _after_end(facts: Facts) -> Iterator[Finding]:
     if fact is None or not isinstance(fact.value, dict):
         return
     known = str(fact.value["first_box"]) in ("sefd", "SEFH", "mcvt", "ID3", "LIST", "_PMX")
+    few = fact.value["size"] <= FEW_BYTES
     yield finding(
-        "benign" if known else "suspect",
+        "benign" if known or few else "suspect",
         "Data stands after the end of the content",
         f"{place(fact)}: {fact.value['size']} bytes follow that do not belong to the recording."
-        + (" Phones append their own data this way." if known else " Files can be hidden or joined this way."),
+        + (
+            " Phones append their own data this way."
+            if known
+            else " So few hold nothing; programs leave them where they cut."
+            if few
+            else " Files can be hidden or joined this way."
+        ),
         "structure",
         "integrity",
         facts=[fact],

@@ -62,8 +62,9 @@ def read(path: str, container: str, facts: FactCollector) -> None:
         return
     pieces = [piece for node in facts.nodes for piece in (node, *node.children)]
     tags = [range(n.offset, n.offset + n.size) for n in pieces if n.name in (BEHIND, INSIDE)]
-    # Of a frame that is cut off it is told that it is.
-    cut = [f.offset for f in facts.items if f.key.endswith(".ends_inside") and f.offset is not None]
+    # Of a frame that is cut off, and of what stands behind the last one, it is told that it is.
+    ends = (".ends_inside", ".after_end")
+    cut = [f.offset for f in facts.items if f.key.endswith(ends) and f.offset is not None]
     damage = Damage(left_out=(*tags, *(range(at, sys.maxsize) for at in cut)))
     stream = facts.get("stream.audio")
     # A file with loss always shows the grid of its own codec.

@@ -6,6 +6,7 @@ import av
 import numpy as np
 import pytest
 
+from forensix.forensics import claims
 from forensix.metadata.av import reader as container
 from forensix.metadata.av.collector import FactCollector
 from forensix.metadata.av.decoding import Damage
@@ -43,6 +44,19 @@ def test_a_sound_flac_fits_its_checksum_and_a_changed_one_does_not(bits: int, ch
     data[at] ^= 1
     path.write_bytes(data)
     assert "checksum (MD5) of the sound does not match" in _said(path)
+
+
+def test_a_few_bytes_behind_an_mp3_are_no_damage_of_its_sound(tmp_path: Path) -> None:
+    path = tmp_path / "a.mp3"
+    write_audio(path, tone(2.0), codec="libmp3lame")
+    path.write_bytes(path.read_bytes() + b"\0\x11garb")
+    facts = container.read(str(path), "mp3")
+    assert facts.get("container.after_end")["size"] == 6 and not facts.problems
+    claim = next(f for f in claims(facts) if f.claim.claim.startswith("Data stands after"))
+    assert claim.severity == "benign"
+    path.write_bytes(path.read_bytes() + bytes(range(1, 200)))
+    claim = next(f for f in claims(container.read(str(path), "mp3")) if f.claim.claim.startswith("Data stands after"))
+    assert claim.severity == "suspect"
 
 
 def test_a_flac_without_a_checksum_is_no_fault(tmp_path: Path) -> None:
