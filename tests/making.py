@@ -60,12 +60,14 @@ def write_video(
     container: str | None = None,
     paint: Callable[[int], np.ndarray] | None = None,
     rotation: int = 0,
+    pixel_ratio: Fraction | None = None,
     options: dict[str, str] | None = None,
 ) -> Path:
     """Write a video in ``container`` (by default what the suffix says) and return its path.
 
     ``audio`` is int16 mono at ``audio_rate``; ``paint`` gives the uint8 (H, W, 3) of a frame; ``rotation`` is what a
-    player is told to turn by, in degrees counter-clockwise; ``options`` go to the video encoder.
+    player is told to turn by, in degrees counter-clockwise, ``pixel_ratio`` how many times as wide as high pixels are;
+    ``options`` go to the video encoder.
     """
     path = Path(path)
     container = container or path.suffix[1:].lower()
@@ -76,6 +78,8 @@ def write_video(
         video.width, video.height, video.pix_fmt = *size, "yuv420p"
         video.options = options or ({"cpu-used": "8", "deadline": "realtime"} if "vp" in codec else {})
         video.codec_context.thread_count = 1
+        if pixel_ratio is not None:
+            video.codec_context.sample_aspect_ratio = pixel_ratio
         if rotation:
             video.set_display_rotation(rotation)
         sound = _add_audio(output, container, audio_rate) if audio is not None else None

@@ -29,6 +29,8 @@ _DEMUXERS = {
 }
 FOLLOWING, FOLLOWING_MS = 2, 30.0
 """How many frames may follow one, at least so far apart: a frame of 25 or 30 a second, every other of 50 or 60."""
+MOST_STRETCHED = 4.0
+"""Width of a pixel by its height, or the other way round, up to which it is believed."""
 _CHUNK_SAMPLES = 1 << 16
 _SLACK_S = 1.0
 """Encoders pad; a file of exactly the longest duration must pass."""
@@ -83,8 +85,10 @@ def probe(source: dict[str, str], limits: dict[str, float]) -> dict[str, Any]:
             }
             if frame is not None:
                 width, height = frame.width, frame.height
+            if width and height:
+                width, height = shown_size(width, height, video)
                 _check_size(width, height, name, limits)
-                if frame.rotation % 180:
+                if frame is not None and frame.rotation % 180:
                     width, height = height, width
             info |= {"width_px": width, "height_px": height}
         _check_duration(duration_s or 0, video is not None, name, limits)
@@ -100,7 +104,8 @@ def frames(
 ) -> Iterator[Any]:
     """Yield ``[index, ms, rgb, scale, following]`` for each frame kept, and the list of warnings last.
 
-    All frames have the size of the first, so that boxes mean the same throughout. Every ``follow_s`` a frame waits for
+    Pixels that are not square are made so, as players do. All frames have the size of the first, so that boxes mean the
+    same throughout. Every ``follow_s`` a frame waits for
     `FOLLOWING` others, or until the next one is due.
     """
     name, warnings = source["name"], list[str]()
@@ -135,9 +140,11 @@ def frames(
                 next_ms = next_ms + step_ms if last_ms < next_ms + step_ms else last_ms + step_ms
             _check_size(frame.width, frame.height, name, limits)
             if size is None:
-                longer = max(frame.width, frame.height)
+                width, height = shown_size(frame.width, frame.height, video)
+                _check_size(width, height, name, limits)
+                longer = max(width, height)
                 scale = longer / max_side_px if max_side_px and longer > max_side_px else 1.0
-                size = max(1, round(frame.width / scale)), max(1, round(frame.height / scale))
+                size = max(1, round(width / scale)), max(1, round(height / scale))
                 first = frame.width, frame.height
             looked_at += 1
             resized += (frame.width, frame.height) != first
@@ -221,6 +228,17 @@ def _ended(name: str) -> BrokenMedia:
         f"{name} holds no pictures or sound of its own, as the first piece of a stream that is sent in pieces, a file"
         " that was cut short, or one that refers to another file"
     )
+
+
+def shown_size(width: int, height: int, video: Any) -> tuple[int, int]:
+    """Return the size of a stored frame with square pixels, before it is turned: wider or higher, so that none is lost.
+
+    DVD and DV stretch 720 pixels over 16:9. Ratios that no standard has are taken for damage.
+    """
+    ratio = float(video.sample_aspect_ratio or 1)
+    if not 1 / MOST_STRETCHED <= ratio <= MOST_STRETCHED:
+        return width, height
+    return (round(width * ratio), height) if ratio >= 1 else (width, round(height / ratio))
 
 
 def _first_frame(container: Any, video: Any) -> Any:

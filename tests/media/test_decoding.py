@@ -63,6 +63,25 @@ def test_orientation_is_applied(suffix: str, orientation: int, tmp_path: Path) -
     assert red == {corner}
 
 
+@pytest.mark.parametrize(
+    ("name", "ratio", "rotation", "shown"),
+    [
+        ("a.mp4", Fraction(64, 45), 0, (455, 240)),
+        ("a.mkv", Fraction(8, 9), 0, (320, 270)),
+        ("a.mp4", Fraction(4, 3), 90, (240, 427)),
+        ("a.mkv", Fraction(1, 1000), 0, (320, 240)),
+    ],
+)
+def test_pixels_that_are_not_square_are_made_so(
+    name: str, ratio: Fraction, rotation: int, shown: tuple[int, int], tmp_path: Path
+) -> None:
+    with open_media(write_video(tmp_path / name, 3, rotation=rotation, pixel_ratio=ratio)) as media:
+        assert (media.info.width_px, media.info.height_px) == shown
+        assert [frame.rgb.shape[1::-1] for frame in media.frames()] == [shown] * 3
+        (smaller, *_) = media.frames(max_side_px=100)
+        assert max(smaller.rgb.shape) == 100 and max(shown) == round(100 * smaller.scale)
+
+
 @pytest.mark.parametrize("rotation", [90, 180, -90])
 def test_rotation_is_applied(rotation: int, tmp_path: Path) -> None:
     corner = {90: (-1, 0), 180: (-1, -1), -90: (0, -1)}[rotation]

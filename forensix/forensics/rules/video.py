@@ -64,6 +64,7 @@ def _streams(facts: Facts) -> Iterator[Finding]:
         values = [
             f"{record['codec']} {record.get('profile') or ''}".strip(),
             f"{record['width_px']} x {record['height_px']}",
+            *([f"a pixel is {record['pixel_ratio']:.3g} times as wide as high"] if "pixel_ratio" in record else []),
             *([f"{record['rate_hz']} frames/s"] if record.get("rate_hz") else []),
             *([f"{record['kbps']} kbit/s"] if record.get("kbps") else []),
             *([f"key frames every {' to '.join(dict.fromkeys(f'{k:g}' for k in keys))} s"] if keys else []),

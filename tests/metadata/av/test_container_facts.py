@@ -3,6 +3,7 @@
 import io
 import struct
 import wave
+from fractions import Fraction
 from pathlib import Path
 
 import av
@@ -164,6 +165,14 @@ def test_joined_mp3_shows_the_second_start(tmp_path: Path) -> None:
     path.write_bytes(first + first[first.index(b"\xff\xfb") :])
     joins = list(container.read(str(path), "mp3").all("mpeg.join"))
     assert [j.offset for j in joins] == [len(first)]
+
+
+def test_pixels_that_are_not_square_are_told(tmp_path: Path) -> None:
+    facts = container.read(str(write_video(tmp_path / "a.mp4", pixel_ratio=Fraction(64, 45))), "mp4")
+    assert facts.get("stream.video")["pixel_ratio"] == pytest.approx(1.4222)
+    (claim,) = (f for f in claims(facts) if f.claim.claim.startswith("The picture is encoded as"))
+    assert "a pixel is 1.42 times as wide as high" in claim.claim.explanation
+    assert "pixel_ratio" not in container.read(str(write_video(tmp_path / "b.mp4")), "mp4").get("stream.video")
 
 
 def test_flac_and_ogg_tell_their_vendor(tmp_path: Path) -> None:
