@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from forensix.calibration import Calibration
-from forensix.errors import MissingExtra, ModelNotFound, WeightsMismatch, WeightsMissing
+from forensix.errors import MissingExtra, ModelNotFound, UsageError, WeightsMismatch, WeightsMissing
 from forensix.models import (
     Measurement,
     ModelCard,
@@ -28,6 +28,12 @@ def test_cards_draw_themselves_as_a_short_table() -> None:
     drawn = repr(cards).splitlines()
     assert [line.split()[:2] for line in drawn] == [[card.name, card.component] for card in cards]
     assert cards._repr_html_().count("<tr>") == len(cards) + 1 and cards == tuple(cards)
+
+
+def test_cards_of_a_slot_that_there_is_not() -> None:
+    assert {card.component for card in list_models("spoof")} == {"spoof"}
+    with pytest.raises(UsageError, match=r"no model fills a slot named 'spooof'; there are: .*spoof"):
+        list_models("spooof")
 
 
 @pytest.fixture

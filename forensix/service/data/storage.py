@@ -167,7 +167,9 @@ class Storage:
                 file.discard()
             self.delete(key)
         except Exception as error:
-            _LOG.warning("the storage is not ready: %s", type(error.__cause__ or error).__name__)
+            # What a package for elsewhere says may hold a secret; what the system says of a folder does not.
+            reason = getattr(error, "strerror", None) or type(error.__cause__ or error).__name__
+            _LOG.warning("the storage is not ready: %s", reason)
             return False
         return True
 
