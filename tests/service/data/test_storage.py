@@ -180,6 +180,13 @@ def test_a_folder_that_is_gone_is_not_ready(tmp_path: Path) -> None:
     assert not storage.ready()
 
 
+@pytest.mark.parametrize("name", ["file", "file/below"])
+def test_a_file_is_no_folder(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match="which is no folder: name another"):
+        Storage(f"file://{tmp_path}/{name}")
+
+
 def test_the_log_says_why_a_folder_is_not_ready(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
