@@ -117,8 +117,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.stdout.reconfigure(errors="backslashreplace")
     parser = build_parser()
     arguments = sys.argv[1:] if arguments is None else arguments
-    if name := _taken_for_an_option(arguments):
-        words = f"{name} is a file here, and begins as options do: write ./{name}, and ./* for all files"
+    if file := _taken_for_an_option(arguments):
+        words = f"{file} is a file here, and begins as options do: write ./{file}, and ./* for all files"
         parser.exit(2, complaint(f"{words}; move it to give the option of that name"))
     options = parser.parse_args(arguments)
     # What is loaded stays: it is seldom looked through for garbage, and not when the interpreter ends.
