@@ -2,7 +2,7 @@
 
 import os
 import traceback
-from collections.abc import Collection, Iterable, Iterator, Sized
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sized
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -116,7 +116,7 @@ def _reports(
         report = done.value
         if done.lost:
             sentence = f"{name} ended {done.lost} worker processes, one after the other, and was given up"
-            report = Report(input=name, name=name, error=sentence, codes={"input": "crashed"})
+            report = _failed(name, sentence, "crashed", options)
         if elsewhere:
             progress(name, "done", (done.index + 1) / total if total else 1.0)
         yield report
@@ -147,7 +147,7 @@ def _report_of(common: tuple[Collection[str] | None, dict[str, Any]], item: Item
             chosen = Options(**asked, components=components, placement=_placement(settings))
             return examine(media, medium_input, tasks, chosen, progress)
     except InputError as error:
-        return Report(input=name, name=name, error=str(error), codes={"input": error.code})
+        return _failed(name, str(error), error.code, settings)
     except ForensixError:  # the call or a model is wrong, for every input
         raise
     except Exception as error:
@@ -156,7 +156,13 @@ def _report_of(common: tuple[Collection[str] | None, dict[str, Any]], item: Item
             f"the analysis of {name} broke down, which is an error of the program and not of the file: "
             f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}: {error}"
         )
-        return Report(input=name, name=name, error=sentence, codes={"input": "internal"})
+        return _failed(name, sentence, "internal", settings)
+
+
+def _failed(spelled: str, sentence: str, code: str, options: Mapping[str, Any]) -> Report:
+    """Return the report of an input that could not be analysed, under the name that it would have had."""
+    name = options.get("name") or (spelled if is_url(spelled) else Path(spelled).name or spelled)
+    return Report(input=spelled, name=name, error=sentence, codes={"input": code})
 
 
 def _placement(options: dict[str, Any]) -> Placement:

@@ -44,10 +44,21 @@ def test_a_file_that_ends_its_workers_has_a_report_that_says_so_and_the_others_a
     assert [report.input for report in reports] == [os.fspath(path) for path in sources]
     assert "ended 2 worker processes" in reports[3].error and reports[3].codes == {"input": "crashed"}
     assert "absent.png" in reports[7].error
+    assert [report.name for report in reports] == [path.name for path in sources]
     here = list(forensix.analyze_many([*paths[:3], *paths[4:]], [TASK], explain=False, executor="here",
                                       image_detector=Grey()))  # fmt: skip
     assert [reports[i].scores[TASK] for i in (0, 1, 2, 4, 5, 6)] == [report.scores[TASK] for report in here]
     assert fields == [f"{path} is done" for path in sources]
+
+
+def test_an_input_that_cannot_be_opened_goes_by_the_name_that_it_would_have_had() -> None:
+    url = "http://127.0.0.1:9/a/clip.png"
+    sources = ["case/absent.png", url]
+    reports = list(forensix.analyze_many(sources, [TASK], executor="here"))
+    assert all(report.failed for report in reports)
+    assert [report.name for report in reports] == ["absent.png", url]
+    (named,) = forensix.analyze_many(sources[:1], [TASK], executor="here", name="call 7")
+    assert (named.input, named.name) == ("case/absent.png", "call 7")
 
 
 class _Defective(Grey):

@@ -135,6 +135,20 @@ def test_wrong_usage_ends_with_2(arguments: tuple[str, ...], capsys: pytest.Capt
     assert "Traceback" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["-rf.png", "--quiet", "--html=a.html", "-\x1b[31m.png"])
+def test_the_name_of_a_file_is_no_option(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text("Dear")
+    Path("letter.txt").write_text("Dear")
+    assert run("analyze", *sorted(path.name for path in tmp_path.iterdir())) == 2
+    said = capsys.readouterr().err
+    assert "is a file here, and begins as options do: write ./-" in said and "\x1b" not in said
+    assert run("analyze", "--", name) == 1
+    assert "is text" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("band", "words"),
     [

@@ -9,6 +9,7 @@ import atexit
 import errno
 import gc
 import io
+import itertools
 import json
 import os
 import signal
@@ -115,6 +116,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         # As standard error is: a name that it cannot hold, of a file or an account, must not end a command.
         sys.stdout.reconfigure(errors="backslashreplace")
     parser = build_parser()
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if file := _taken_for_an_option(arguments):
+        words = f"{file} is a file here, and begins as options do: write ./{file}, and ./* for all files"
+        parser.exit(2, complaint(f"{words}; move it to give the option of that name"))
     options = parser.parse_args(arguments)
     # What is loaded stays: it is seldom looked through for garbage, and not when the interpreter ends.
     gc.set_threshold(10_000, 20, 20)
@@ -145,6 +150,12 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except KeyboardInterrupt:
         parser.exit(130, "\nforensix: interrupted\n")
     sys.exit(status)
+
+
+def _taken_for_an_option(arguments: Sequence[str]) -> str | None:
+    """Return the first argument that would be read as an option but names a file here, as ``*`` may bring one."""
+    options = itertools.takewhile(lambda argument: argument != "--", arguments)
+    return next((one for one in options if len(one) > 1 and one[0] == "-" and os.path.lexists(one)), None)
 
 
 class _Ended(KeyboardInterrupt):

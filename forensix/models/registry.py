@@ -25,7 +25,7 @@ from forensix.errors import ForensixError, ModelNotFound, UsageError
 from forensix.interpreter import entry_points
 from forensix.models.card import ModelCard
 from forensix.models.placement import Placement, share_cores
-from forensix.models.store import checked_files, get_card, is_place, list_models, load_model
+from forensix.models.store import cards_of, checked_files, get_card, is_place, list_models, load_model
 
 if TYPE_CHECKING:
     from forensix.models.detector import Detector
@@ -69,13 +69,13 @@ def _entries(slot: str) -> dict[str, EntryPoint]:
 
 def component_names(slot: str) -> tuple[str, ...]:
     """Return the names that can fill a slot, sorted: of what is built in, of other packages and of models."""
-    models = (card.name for card in list_models(slot)) if slot in READERS else ()
+    models = (card.name for card in cards_of(slot)) if slot in READERS else ()
     return tuple(sorted({*_entries(slot), *models}))
 
 
 @cache
 def _build(slot: str, name: str, placement: Placement, card: str) -> Any:
-    if slot in READERS and (is_place(name) or _is_hub(name) or any(card.name == name for card in list_models(slot))):
+    if slot in READERS and (is_place(name) or _is_hub(name) or any(card.name == name for card in cards_of(slot))):
         component: Any = _read(name, slot)
     elif name in _entries(slot):
         component = _made(slot, _entries(slot)[name])
@@ -191,8 +191,7 @@ def check_component(slot: str, name: str) -> None:
 
     Of one of the hub only the spelling is looked at.
     """
-    is_model = any((card.name, card.component) == (name, slot) for card in list_models())
-    if is_model or (slot in READERS and is_place(name)):
+    if any(card.name == name for card in cards_of(slot)) or (slot in READERS and is_place(name)):
         if slot in READERS:
             _check(get_card(name), slot)
         checked_files(name)

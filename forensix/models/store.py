@@ -61,12 +61,17 @@ def list_models(component: str | None = None) -> ModelCards:
     Raises
     ------
     UsageError
-        No known model fills such a slot; the message lists the slots.
+        No known model fills a slot of that name; the message lists those that are filled.
     """
     slots = sorted({card.component for card in _cards().values()})
-    if component not in (None, *slots):
-        raise UsageError(f"no model fills a slot {component!r}; there are models for: {', '.join(slots)}")
-    return ModelCards(card for card in _cards().values() if component in (None, card.component))
+    if component is not None and component not in slots:
+        raise UsageError(f"no model fills a slot named {component!r}; there are: {', '.join(slots)}")
+    return ModelCards(_cards().values()) if component is None else cards_of(component)
+
+
+def cards_of(slot: str) -> ModelCards:
+    """Return the cards of the models that fill a slot; there may be none."""
+    return ModelCards(card for card in _cards().values() if card.component == slot)
 
 
 def get_card(name: str | os.PathLike[str]) -> ModelCard:

@@ -5,7 +5,7 @@ nothing is read as markup.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -62,6 +62,7 @@ VALUE_LIMIT = 300
 CELL_LIMIT = 120
 NAME_LIMIT = 60
 SCALE_CELLS = 26
+MIN_SCALE_CELLS = 4
 FRAME_CELLS = 6
 """What the panel's border and the indent of a section take off the width."""
 
@@ -94,9 +95,16 @@ def _score_lines(pen: _Pen, section: Section) -> Iterator[Text]:
     if section.scale is None:
         return
     said = Text("score ").append(section.scale.score_text, "bold").append("  ")
-    left = pen.width - FRAME_CELLS - len(said) - sum(len(end) + 1 for end in section.scale.ends)
-    line = scale.drawn(section.scale, max(4, min(SCALE_CELLS, left)), ascii_only=pen.ascii_only)
+    left, right = section.scale.ends
+    room = pen.width - FRAME_CELLS - len(said)
+    fits = room - len(f"{left}  {right}") >= MIN_SCALE_CELLS
+    # Broken in two, a line would show its point beside the wrong end.
+    shown = section.scale if fits else replace(section.scale, ends=("0", "1"))
+    cells = room - sum(len(end) + 1 for end in shown.ends)
+    line = scale.drawn(shown, max(MIN_SCALE_CELLS, min(SCALE_CELLS, cells)), ascii_only=pen.ascii_only)
     yield said.append_text(pen.text(line))
+    if not fits:
+        yield pen.text(f"0: {left}, 1: {right}", "dim")
     if section.scale.basis:
         yield pen.text(section.scale.basis, "dim")
 

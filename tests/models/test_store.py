@@ -30,10 +30,10 @@ def test_cards_draw_themselves_as_a_short_table() -> None:
     assert cards._repr_html_().count("<tr>") == len(cards) + 1 and cards == tuple(cards)
 
 
-def test_models_of_a_slot_and_a_misspelt_one() -> None:
+def test_cards_of_a_slot_that_there_is_not() -> None:
     assert {card.component for card in list_models("spoof")} == {"spoof"}
-    with pytest.raises(UsageError, match=r"no model fills a slot 'spof'; there are models for: .*spoof"):
-        list_models("spof")
+    with pytest.raises(UsageError, match=r"no model fills a slot named 'spooof'; there are: .*spoof"):
+        list_models("spooof")
 
 
 @pytest.fixture

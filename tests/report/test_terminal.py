@@ -83,6 +83,13 @@ def test_the_scale_stays_on_one_line(report: Report, width: int) -> None:
     assert re.search("score 0.9975  looks untouched [─│●]{4,26} looks manipulated", text)
 
 
+def test_a_narrow_terminal_shows_what_the_ends_mean_below_the_scale(report: Report) -> None:
+    outcome = replace(report.outcomes["face_manipulation"], score=0.9975)
+    text = printed(Report(input="a", name="a", outcomes={"face_manipulation": outcome}), width=40)
+    assert re.search("score 0.9975  0 [─│●]{4,26} 1 ", text)
+    assert "0: looks untouched, 1: looks" in text
+
+
 def test_a_long_cell_does_not_fill_the_screen() -> None:
     rows = (("seed", '{"steps": 20} ' * 60),)
     outcome = replace(image_outcome(), evidence=(Table("Facts", ("fact", "value"), rows),))

@@ -4,12 +4,21 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from forensix.tasks.catalogue import describe
+from forensix.errors import UsageError
+from forensix.tasks.catalogue import TaskDescription, describe
+
+
+def description_of(task: str) -> TaskDescription:
+    """Return what there is to know of a row's task; where its package no longer loads, what follows from its name."""
+    try:
+        return describe(task)
+    except UsageError:
+        return TaskDescription(task, frozenset(), task)
 
 
 def report_bytes(row: Mapping[str, Any]) -> bytes:
     """Return the JSON of section 2.1 for a row of ``tasks``; the stored result, maybe large, is not parsed for it."""
-    fields = {"id": row["id"], "status": row["status"], "event_type": describe(row["task"]).event}
+    fields = {"id": row["id"], "status": row["status"], "event_type": description_of(row["task"]).event}
     if row["status"] == "failed":
         fields["error"] = row["error"]
     if row["status"] == "completed":

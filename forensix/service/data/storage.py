@@ -53,7 +53,7 @@ class Storage:
     Raises
     ------
     UsageError
-        The URL is of a kind that fsspec does not know.
+        The URL is of a kind that fsspec does not know, or names a file.
     MissingExtra
         It knows the kind, but the package for it is not installed.
     OSError
@@ -74,8 +74,11 @@ class Storage:
             raise UsageError(f"FORENSIX_STORAGE_URL is not valid: {error}") from None
         self._folder = Path(self._root) if "file" in _protocols(self._fs) else None
         if self._folder:
-            # People's media: for nobody but the service.
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            try:
+                # People's media: for nobody but the service.
+                self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except (FileExistsError, NotADirectoryError):
+                raise UsageError(f"FORENSIX_STORAGE_URL names {self._root}, which is no folder: name another") from None
         else:
             # Others store and delete too: what was listed once says nothing of what is there now.
             self._fs.dircache.use_listings_cache = False
@@ -167,7 +170,9 @@ class Storage:
                 file.discard()
             self.delete(key)
         except Exception as error:
-            _LOG.warning("the storage is not ready: %s", type(error.__cause__ or error).__name__)
+            # What a package for elsewhere says may hold a secret; what the system says of a folder does not.
+            reason = getattr(error, "strerror", None) or type(error.__cause__ or error).__name__
+            _LOG.warning("the storage is not ready: %s", reason)
             return False
         return True
 

@@ -17,15 +17,17 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from forensix.errors import UsageError
 from forensix.schema import ForensicResult
 from forensix.service.data.database import Database, tasks
 from forensix.service.data.jobs import Jobs
+from forensix.service.data.reports import description_of
 from forensix.service.data.storage import Storage
 from forensix.service.settings import Settings
 from forensix.service.work import deliveries
 from forensix.service.work.analyst import Analyst, Answer, Stopped
 from forensix.service.work.retry import Away, Retry, is_passing
-from forensix.tasks.catalogue import describe
+from forensix.tasks.catalogue import describe, task_names
 
 _LOG = logging.getLogger(__name__)
 
@@ -36,6 +38,10 @@ _DATA_URI = re.compile(r"data:[a-z]+/[a-z0-9.+-]+;base64,")
 _KILLED = Answer(
     error="the analysis was stopped twice together with the program that ran it; this file seems to cause it",
     code="killed_worker",
+)
+_NO_TASK = Answer(
+    error="this analysis is no longer to be had here: its package was removed or does not load; ask the operator",
+    code="task_gone",
 )
 _NO_UPLOAD = Answer(error="the uploaded file is no longer there; create the task again", code="upload_gone")
 
@@ -73,7 +79,10 @@ class Analyses:
         try:
             until = begun + STORAGE_S
             again = row["attempts"] < MAX_STARTS
-            answer = self._retry.insist(lambda: self._analyse(row, until)) if again else _KILLED
+            if not _is_offered(row["task"]):
+                answer = _NO_TASK
+            else:
+                answer = self._retry.insist(lambda: self._analyse(row, until)) if again else _KILLED
         except Stopped:
             self._retry.insist(lambda: self._unstart(task_id), even_when_stopping=True)
             raise
@@ -135,13 +144,23 @@ class Analyses:
 
     def _finish(self, row: Mapping[str, Any], answer: Answer) -> None:
         # Claims hold no pictures, and a file that they quote may spell what looks like one.
-        bare = not self._settings.data_uris and describe(row["task"]).result is not ForensicResult
+        bare = not self._settings.data_uris and description_of(row["task"]).result is not ForensicResult
         outcome = _columns(answer, bare=bare)
         mine = sa.and_(tasks.c.id == row["id"], tasks.c.status == "in_progress")
         with self._database.write() as connection:
             written = connection.execute(sa.update(tasks).where(mine).values(outcome))
             if written.rowcount:
                 deliveries.begin(connection, self._jobs, self._settings, row)
+
+
+def _is_offered(task: str) -> bool:
+    """Return whether a task can be loaded; a package that was there when the task was created may be gone."""
+    try:
+        describe(task)
+    except UsageError as error:
+        _LOG.error("%s", error)
+        return False
+    return task in task_names()
 
 
 def _columns(answer: Answer, *, bare: bool) -> dict[str, Any]:

@@ -16,11 +16,10 @@ import sqlalchemy as sa
 
 from forensix.service.data.database import Database, accounts, deliveries, tasks, webhooks
 from forensix.service.data.jobs import NONE_YET, Jobs
-from forensix.service.data.reports import report_bytes
+from forensix.service.data.reports import description_of, report_bytes
 from forensix.service.settings import Settings
 from forensix.service.work import posting
 from forensix.service.work.retry import Retry
-from forensix.tasks.catalogue import describe
 
 _LOG = logging.getLogger(__name__)
 
@@ -120,7 +119,7 @@ def backoff_s(settings: Settings, attempt: int) -> float:
 
 
 def _registered(connection: sa.Connection, task: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    event = describe(task["task"]).event
+    event = description_of(task["task"]).event
     mine = sa.and_(webhooks.c.account_id == task["account_id"], webhooks.c.event == event)
     rows = connection.execute(sa.select(webhooks.c.id, webhooks.c.url).where(mine).order_by(webhooks.c.created_at))
     return [dict(row) for row in rows.mappings()]

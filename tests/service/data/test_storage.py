@@ -180,6 +180,27 @@ def test_a_folder_that_is_gone_is_not_ready(tmp_path: Path) -> None:
     assert not storage.ready()
 
 
+@pytest.mark.parametrize("name", ["file", "file/below"])
+def test_a_file_is_no_folder(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match="which is no folder: name another"):
+        Storage(f"file://{tmp_path}/{name}")
+
+
+def test_the_log_says_why_a_folder_is_not_ready(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    storage = Storage(f"file://{tmp_path}/files")
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(tmp_path))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.open", refuse)
+        assert not storage.ready()
+    assert caplog.messages == ["the storage is not ready: Read-only file system"]
+
+
 def test_nobody_else_can_read_uploads(tmp_path: Path) -> None:
     storage = Storage(f"file://{tmp_path}/files")
     put(storage, "one", b"data")

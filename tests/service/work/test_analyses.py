@@ -1,0 +1,43 @@
+"""Tasks that no worker can analyse any more: they fail with a sentence, and are not tried for ever."""
+
+import json
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from forensix.service.data.reports import report_bytes
+from forensix.service.work.analyses import Analyses
+from forensix.service.work.analyst import Analyst
+from forensix.service.work.retry import Retry
+from forensix.tasks import catalogue
+from tests.service.workshop import Workshop
+
+
+class Never:
+    """An analyst that must not be asked."""
+
+    def analyse(self, request: Any) -> None:
+        raise AssertionError(request)
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_task_of_a_package_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_named: bool) -> None:
+    offered = catalogue.entries()
+    if is_named:
+        offered = offered | {"lost": EntryPoint("lost", "no_such_package:Lost", "forensix.tasks")}
+    monkeypatch.setattr(catalogue, "entries", lambda: offered)
+    workshop = Workshop(tmp_path)
+    try:
+        task_id = workshop.task(task="lost")
+        analyst = cast(Analyst, Never())
+        parts = (workshop.settings, workshop.database, workshop.jobs, workshop.storage, analyst, Retry(), tmp_path)
+        Analyses(*parts).run(task_id)
+        row = workshop.row(task_id)
+    finally:
+        workshop.close()
+    assert (row["status"], row["error_code"]) == ("failed", "task_gone")
+    answer = json.loads(report_bytes(row))
+    assert answer["event_type"] == "lost_complete"
+    assert answer["error"].startswith("this analysis is no longer to be had here")
