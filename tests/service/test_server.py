@@ -107,15 +107,15 @@ def test_an_api_without_workers(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_workers_are_kept_and_end_with_the_service(tmp_path: Path) -> None:
     with serving(tmp_path, workers=2) as service:
-        wait_until(lambda: len(children(service.process.pid)) == 2, 30, "two workers")
+        wait_until(lambda: len(children(service.process.pid)) == 2, 60, "two workers")
         first, second = children(service.process.pid)
         os.kill(first, signal.SIGKILL)
-        wait_until(lambda: len({*children(service.process.pid)} - {first}) == 2, 30, "another worker")
+        wait_until(lambda: len({*children(service.process.pid)} - {first}) == 2, 60, "another worker")
         assert second in children(service.process.pid)
         workers = children(service.process.pid)
         # However the service ends: the workers see their pipe close.
         os.kill(service.process.pid, signal.SIGKILL)
-        wait_until(lambda: not any(map(alive, workers)), 30, "the workers to end")
+        wait_until(lambda: not any(map(alive, workers)), 60, "the workers to end")
 
 
 def test_the_fleet_restarts_and_stops(tmp_path: Path) -> None:
