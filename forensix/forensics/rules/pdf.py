@@ -31,6 +31,8 @@ from forensix.metadata.facts import Facts
 
 FORM_SCRIPT = re.compile(r"^\s*(AF(Number|Date|Time|Special|Percent|Simple|Range|Make|Extract|Merge)\w*|event\.value)")
 EXECUTABLE = re.compile(r"\.(exe|scr|bat|cmd|com|js|vbs|ps1|jar|msi|dll|hta|lnk|sh|app|apk|docm|xlsm|pptm)$", re.I)
+BESIDE = re.compile(r"(?!/)(?:[^\\/:%<>|\x00-\x1f]+/)*[^\\/:%<>|\x00-\x1f]+\.pdf", re.I)
+"""A document in the same folder or below: nothing on another host, and no program."""
 
 UNREAD = re.compile(r"cannot be (read|opened)|was not opened")
 """In the message of a problem: what the document says was not read, or not all of it."""
@@ -119,13 +121,23 @@ def _actions(facts: Facts) -> Iterator[Finding]:
             "security",
             facts=(own or scripts)[:20],
         )
+    opens = [f for f in facts.all("pdf.action.Launch") if BESIDE.fullmatch(str(f.value))]
+    if opens:
+        yield finding(
+            "benign",
+            "The document can open another document beside it",
+            f"{place(opens[0])} names {str(opens[0].value)[:120]!r}. Forms lead to their instructions so.",
+            "security",
+            "security",
+            facts=opens[:20],
+        )
     for key, what, severity in (
         ("Launch", "The document can start another program", "suspect"),
         ("SubmitForm", "The document can send its form to an address", "benign"),
         ("ImportData", "The document can fill its form from a file", "suspect"),
         ("GoToE", "The document can open a document inside it", "benign"),
     ):
-        actions = list(facts.all(f"pdf.action.{key}"))
+        actions = [f for f in facts.all(f"pdf.action.{key}") if f not in opens]
         if actions:
             yield finding(
                 severity,  # type: ignore[arg-type]
@@ -135,6 +147,7 @@ def _actions(facts: Facts) -> Iterator[Finding]:
                 "security",
                 "security",
                 facts=actions[:20],
+                values=[str(f.value)[:200] for f in actions[:20] if f.value],
             )
     opening = facts.fact("pdf.open_action")
     if opening and opening.value not in ("GoTo", "?"):

@@ -194,7 +194,8 @@ def _actions(item: Any, depth: int) -> Iterator[tuple[str, str]]:
 
 
 def _action_text(item: Any) -> str:
-    for key in ("/JS", "/F", "/Win", "/D"):
+    # What is for Windows goes before what is for all.
+    for key in ("/JS", "/Win", "/F", "/D"):
         value = item.get(key)
         if isinstance(value, pikepdf.Stream):
             return (

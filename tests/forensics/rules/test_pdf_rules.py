@@ -205,6 +205,28 @@ def test_launch_action_and_executable_attachment(tmp_path: Path) -> None:
     assert pick(findings, "carries other files").severity == "suspect"
 
 
+@pytest.mark.parametrize(
+    ("target", "severity"),
+    [
+        ({"F": "Instructions.pdf"}, "benign"),
+        ({"F": "forms/Instructions 2.PDF"}, "benign"),
+        ({"F": "Instructions.pdf", "Win": {"F": "cmd.exe"}}, "suspect"),
+        ({"F": "//host/Instructions.pdf"}, "suspect"),
+        ({"F": "\\\\host\\Instructions.pdf"}, "suspect"),
+        ({"F": "run.exe"}, "suspect"),
+    ],
+)
+def test_a_document_that_a_form_opens_is_no_program(tmp_path: Path, target: dict, severity: str) -> None:
+    with pikepdf.open(page(tmp_path / "a.pdf"), allow_overwriting_input=True) as document:
+        inner = {
+            key: pikepdf.Dictionary(**value) if isinstance(value, dict) else value for key, value in target.items()
+        }
+        document.Root.OpenAction = pikepdf.Dictionary(S=pikepdf.Name.Launch, **inner)
+        document.save(tmp_path / "a.pdf")
+    words = "can open another document" if severity == "benign" else "start another program"
+    assert pick(findings_of(tmp_path / "a.pdf"), words).severity == severity
+
+
 def test_unequal_identifier_with_a_later_date(tmp_path: Path) -> None:
     path = dated(page(tmp_path / "a.pdf"), CreationDate="D:20200101120000Z", ModDate="D:20210101120000Z")
     out = tmp_path / "b.pdf"
