@@ -1,4 +1,4 @@
-"""Photographs of hundreds of cameras that no training saw: how many are called generated, and how small they may be.
+"""Photographs of many cameras that training did not use: how many are called generated, and how small they may be.
 
     python -m benchmarks.generated_cameras --list CSV --repositories DIR
 

@@ -55,7 +55,7 @@ RedFlag = Literal[
 Probability = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 BBox = tuple[Number, Number, Number, Number]
-"""``[x1, y1, x2, y2]`` in pixels of the original frame, top-left origin."""
+"""``[x1, y1, x2, y2]`` in pixels of the original frame as players show it, top-left origin."""
 
 
 class WireModel(BaseModel):

@@ -54,7 +54,7 @@ _SEEN_TWICE_FRAMES = 3
 class FaceTrack:
     """One face over the frames in which it was found.
 
-    boxes (n, 4) float xyxy in pixels of the original frame, scores (n,) of the detector, frame_idx (n,) and
+    boxes (n, 4) float xyxy in pixels of the frame as players show it, scores (n,) of the detector, frame_idx (n,) and
     frame_ms (n,) in the original video. ``kept`` (k,) says which of the n were kept as ``crops``, uint8
     (k, 224, 224, 3) as `forensix.faces.align` cuts them, with ``windows`` of the same shape, which show the face as it
     lies in the frame that was looked at (`forensix.faces.crop.window`), ``landmarks`` (k, 5, 2) in pixels of the

@@ -86,7 +86,7 @@ def probe(source: dict[str, str], limits: dict[str, float]) -> dict[str, Any]:
             if frame is not None:
                 width, height = frame.width, frame.height
             if width and height:
-                width, height = shown_size(width, height, video)
+                width, height = _shown_size(width, height, video)
                 _check_size(width, height, name, limits)
                 if frame is not None and frame.rotation % 180:
                     width, height = height, width
@@ -140,7 +140,7 @@ def frames(
                 next_ms = next_ms + step_ms if last_ms < next_ms + step_ms else last_ms + step_ms
             _check_size(frame.width, frame.height, name, limits)
             if size is None:
-                width, height = shown_size(frame.width, frame.height, video)
+                width, height = _shown_size(frame.width, frame.height, video)
                 _check_size(width, height, name, limits)
                 longer = max(width, height)
                 scale = longer / max_side_px if max_side_px and longer > max_side_px else 1.0
@@ -230,7 +230,7 @@ def _ended(name: str) -> BrokenMedia:
     )
 
 
-def shown_size(width: int, height: int, video: Any) -> tuple[int, int]:
+def _shown_size(width: int, height: int, video: Any) -> tuple[int, int]:
     """Return the size of a stored frame with square pixels, before it is turned: wider or higher, so that none is lost.
 
     DVD and DV stretch 720 pixels over 16:9. Ratios that no standard has are taken for damage.

@@ -51,7 +51,7 @@ def limit_text(n_bytes: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MediaInfo:
-    """What the header says, as displayed (after rotation); None where it does not say.
+    """What the header says, as displayed (turned, with square pixels); None where it does not say.
 
     How long it lasts is counted where the header does not say.
     """

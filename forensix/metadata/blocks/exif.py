@@ -110,9 +110,9 @@ class _Walker:
         self.visited.add(position)
         count_letter, count_size, entry_size = ("Q", 8, 20) if self.big else ("H", 2, 12)
         if position + count_size > len(self.data):
-            is_cut = ": the file is truncated" if top and not self.offset else ""
+            cut = ": the file is truncated" if top and not self.offset else ""
             place = self.offset + position
-            self.problem(f"{name} should stand at byte {place}, past the end{is_cut}.", position, name)
+            self.problem(f"{name} should stand at byte {place}, past the end{cut}.", position, name)
             return 0
         count = self.number(count_letter, position)
         first = position + count_size

@@ -176,8 +176,10 @@ def _values(root: Any) -> dict[str, str]:
     """Return the value of each form field but signatures, by its full name; empty where it has none, or no tick."""
     found: dict[str, str] = {}
     stack = [(item, "", "", None, 0) for item in _items(_entry(_entry(root, "/AcroForm"), "/Fields"))]
-    while stack and len(found) < VISITED:
+    n = 0
+    while stack and n < VISITED:
         item, above, value, kind, depth = stack.pop()
+        n += 1
         if not isinstance(item, generic.DictionaryObject) or depth > DEPTH:
             continue
         kind, own = _entry(item, "/FT") or kind, _entry(item, "/V")
@@ -186,13 +188,13 @@ def _values(root: Any) -> dict[str, str]:
         name = above if part is None else f"{above}.{part}" if above else str(part)
         if name and kind != "/Sig":
             found[name] = value
-        stack += [(kid, name, value, kind, depth + 1) for kid in _items(_entry(item, "/Kids"))]
+        stack += [(kid, name, value, kind, depth + 1) for kid in _items(_entry(item, "/Kids"), VISITED - len(stack))]
     return found
 
 
-def _items(listed: Any) -> list[Any]:
-    """Return what an array leads to; nothing where it is none."""
-    return [listed[i] for i in range(len(listed))] if isinstance(listed, generic.ArrayObject) else []
+def _items(listed: Any, most: int = VISITED) -> list[Any]:
+    """Return what an array leads to, at most so much; nothing where it is none."""
+    return [listed[i] for i in range(min(len(listed), most))] if isinstance(listed, generic.ArrayObject) else []
 
 
 def _shown(value: Any) -> str:

@@ -398,6 +398,16 @@ def test_what_came_after_a_signature_and_cannot_be_compared_is_suspect(
     assert pick(findings, "The file holds 3 versions").severity == "suspect"
 
 
+def test_fields_that_lead_to_themselves_are_walked_in_bounds() -> None:
+    kids = generic.ArrayObject()
+    field = generic.DictionaryObject({generic.pdf_name("/T"): generic.pdf_string("a"), generic.pdf_name("/Kids"): kids})
+    kids.extend([field] * 1000)
+    form = generic.DictionaryObject({generic.pdf_name("/Fields"): generic.ArrayObject([field])})
+    begun = time.perf_counter()
+    assert "a" in signature_changes._values(generic.DictionaryObject({generic.pdf_name("/AcroForm"): form}))
+    assert time.perf_counter() - begun < 10
+
+
 def test_a_comment_between_two_signatures_is_no_change(tmp_path: Path, signer: signers.SimpleSigner) -> None:
     path = page(tmp_path / "a.pdf")
     path.write_bytes(signed(updated(signed(path.read_bytes(), signer), comment("/Text")), signer, "Sig2"))
