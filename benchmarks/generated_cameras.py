@@ -1,18 +1,21 @@
-"""Photographs of many cameras that training did not use: how many are called generated, and how small they may be.
+"""Photographs by many cameras, and pictures on the web, that training did not use: how many are called generated.
 
-    python -m benchmarks.generated_cameras --list CSV --repositories DIR
+    python -m benchmarks.generated_cameras --list CSV --repositories DIR --corpora DIR
 
-takes the JPEG files that name a camera's maker, of two repositories which hold a picture or two of each model, less
-those that the list of pictures has as well. First they are analysed as they are, by the length of their shorter side;
-then those of `SCALED_PX` and more are scaled down and stored at JPEG `QUALITY`, and their pixels scored alone, whatever
-the rule for small pictures says. Shares come with Wilson intervals of 95 %.
+takes the JPEG files that name a camera's maker, of two repositories which hold a picture or two of each model, and
+those of `WEB`: photographs for pages and for examples of code, a few paintings, plots and pictures of space among them,
+all looked at, none generated; less those that the list of pictures has as well. They are analysed as they are, by the
+length of their shorter side. Then the cameras' of `SCALED_PX` and more are scaled down and stored at JPEG `QUALITY`,
+and their pixels scored alone, whatever the rules for small pictures say. The corpora's development pictures, most of
+them small, say what is lost. Shares come with Wilson intervals of 95 %.
 
-`TINY_PX` of `forensix.synthetic.content` was set by the second table.
+`TINY_PX` and `SMALL_PX` of `forensix.synthetic.content` were set by these tables.
 """
 
 import argparse
 import io
-from collections.abc import Iterator
+import random
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -28,21 +31,47 @@ from forensix.tasks.catalogue import AI_GENERATED_IMAGE_DETECTION
 from forensix.training.sources import Repositories, read_list
 
 TASK = AI_GENERATED_IMAGE_DETECTION.name
-REPOSITORIES = ("drewnoakes/metadata-extractor-images", "ianare/exif-samples")
+CAMERAS = ("drewnoakes/metadata-extractor-images", "ianare/exif-samples")
+WEB = (
+    "CMU-Perceptual-Computing-Lab/openpose",
+    "EdjeElectronics/TensorFlow-Object-Detection-API-Tutorial-Train-Multiple-Objects-Windows-10",
+    "GoogleChrome/samples",
+    "JaidedAI/EasyOCR",
+    "StartBootstrap/startbootstrap-agency",
+    "StartBootstrap/startbootstrap-clean-blog",
+    "StartBootstrap/startbootstrap-creative",
+    "eriklindernoren/PyTorch-YOLOv3",
+    "facebookresearch/segment-anything",
+    "fengyuanchen/cropperjs",
+    "foundation/foundation-sites",
+    "jwagner/smartcrop.js",
+    "mdn/learning-area",
+    "pjreddie/darknet",
+    "python-pillow/Pillow",
+    "sachinchoolur/lightGallery",
+    "scikit-image/scikit-image",
+    "tensorflow/tfjs-examples",
+    "thumbor/thumbor",
+    "wesbos/JavaScript30",
+)
+MOST = 25
 MAKE = 0x010F
 SCALED_PX = 640
 SIDES_PX = (64, 96, 128, 160, 192, 224, 320, 448)
-EDGES_PX = (0, 64, 160, 320, 640, 1280, 100_000)
+EDGES_PX = (0, 160, 224, 320, 448, 640, 1280, 100_000)
 QUALITY = 88
 
 
-def photographs(repositories: Path, known: set[str]) -> Iterator[bytes]:
-    """Yield the bytes of the cameras' files; the same bytes once."""
+def photographs(repositories: Path, known: set[str], names: Sequence[str], *, by_camera: bool) -> Iterator[bytes]:
+    """Yield the bytes of JPEG files, those alone that name a camera's maker or `MOST` a repository; the same once."""
     seen = set(known)
     with Repositories(repositories) as opened:
-        for repo in REPOSITORIES:
-            for path, blob in opened.files(repo):
-                if blob in seen or not path.lower().endswith((".jpg", ".jpeg")):
+        for repo in names:
+            files = [(path, blob) for path, blob in opened.files(repo) if path.lower().endswith((".jpg", ".jpeg"))]
+            random.Random(1).shuffle(files)
+            left = len(files) if by_camera else MOST
+            for path, blob in files:
+                if blob in seen or not left:
                     continue
                 seen.add(blob)
                 try:
@@ -52,7 +81,8 @@ def photographs(repositories: Path, known: set[str]) -> Iterator[bytes]:
                         image.load()
                 except (InputNotFound, OSError, ValueError, SyntaxError):
                     continue
-                if made:
+                if made or not by_camera:
+                    left -= 1
                     yield data
 
 
@@ -69,8 +99,8 @@ def scaled(data: bytes, side_px: int) -> RGB | None:
     return np.asarray(Image.open(file).convert("RGB"))
 
 
-def as_they_are(files: list[bytes]) -> pd.DataFrame:
-    """Return the shorter side and the verdict of each file; those that the sandbox refuses are left out."""
+def as_they_are(files: Iterable[bytes]) -> pd.DataFrame:
+    """Return the shorter side, score and verdict of each file; those that the sandbox refuses are left out."""
     rows = []
     for data in files:
         try:
@@ -78,29 +108,45 @@ def as_they_are(files: list[bytes]) -> pd.DataFrame:
         except ForensixError:
             continue
         with Image.open(io.BytesIO(data)) as image:
-            rows.append((min(image.size), report.verdicts[TASK]))
-    table = pd.DataFrame(rows, columns=["side", "verdict"])
+            rows.append((min(image.size), report.scores[TASK], report.verdicts[TASK]))
+    table = pd.DataFrame(rows, columns=["side", "score", "verdict"])
     return table[table["verdict"] != "failed"]
+
+
+def show(what: str, rows: pd.DataFrame, upper: float) -> None:
+    """Print how many are called what, by the shorter side."""
+    print(f"| shorter side | {what} | at or above {upper:.3g} | called generated | undecided | called photographed |")
+    print("|---|---|---|---|---|---|")
+    bins = pd.cut(rows["side"], EDGES_PX, right=False)
+    for sides, group in [*rows.groupby(bins, observed=True), (None, rows)]:
+        name = "all" if sides is None else f"{sides.left} to {sides.right - 1} px"
+        counts = [int((group["verdict"] == verdict).sum()) for verdict in ("fake", "inconclusive", "real")]
+        high, n = int((group["score"] >= upper).sum()), len(group)
+        print(
+            f"| {name} | {n} | {interval(high, n)} | {interval(counts[0], n)} | {counts[1]} | {counts[2]} |", flush=True
+        )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", type=Path, required=True, help="images.csv, whose files are left out")
     parser.add_argument("--repositories", type=Path, required=True, help="folder of repositories, owner+name")
+    parser.add_argument("--corpora", type=Path, required=True, help="folder that holds images/manifest.csv")
     arguments = parser.parse_args()
-    files = list(photographs(arguments.repositories, set(read_list(arguments.list)["blob"])))
+    known = set(read_list(arguments.list)["blob"])
     lower, upper = band_of(get_card("forensix-image"), "image") or (0.0, 1.0)
-    print("# Photographs of many cameras\n")
-    print("Command: `python -m benchmarks.generated_cameras --list CSV --repositories DIR`\n")
-    print("| shorter side | photographs | called generated | undecided | called photographed |")
-    print("|---|---|---|---|---|")
-    rows = as_they_are(files)
-    bins = pd.cut(rows["side"], EDGES_PX, right=False)
-    for sides, group in [*rows.groupby(bins, observed=True), (None, rows)]:
-        name = "all" if sides is None else f"{sides.left} to {sides.right - 1} px"
-        counts = [int((group["verdict"] == verdict).sum()) for verdict in ("fake", "inconclusive", "real")]
-        print(f"| {name} | {len(group)} | {interval(counts[0], len(group))} | {counts[1]} | {counts[2]} |")
-    print(f"\nThe same of {SCALED_PX} px and more, scaled down, by their pixels alone:\n")
+    print("# Photographs by many cameras, and pictures on the web\n")
+    print("Command: `python -m benchmarks.generated_cameras --list CSV --repositories DIR --corpora DIR`\n")
+    files = list(photographs(arguments.repositories, known, CAMERAS, by_camera=True))
+    show("photographs by many cameras", as_they_are(files), upper)
+    print()
+    show("pictures on the web", as_they_are(photographs(arguments.repositories, known, WEB, by_camera=False)), upper)
+    manifest = pd.read_csv(arguments.corpora / "images/manifest.csv", dtype=str)
+    for label, what in (("real", "development photographs"), ("fake", "development pictures, generated")):
+        paths = manifest[(manifest["split"] == "dev") & (manifest["label"] == label)]["path"]
+        print()
+        show(what, as_they_are((arguments.corpora / "images" / path).read_bytes() for path in paths), upper)
+    print(f"\nThe cameras' photographs of {SCALED_PX} px and more, scaled down, by their pixels alone:\n")
     print(f"| shorter side | photographs | at or above {upper:.3g} | below {lower:.3g} |\n|---|---|---|---|")
     detector = forensix.load_detector("forensix-image")
     for side in SIDES_PX:

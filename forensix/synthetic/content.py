@@ -18,7 +18,9 @@ FEW_COLOURS, FEW_GREYS = 256, 128
 """Up to so many colours a picture has few; a grey one has never more than 256, and photographs nearly as many."""
 COUNTED_PX = 1 << 18
 """Pixels that are counted at once."""
-TINY_PX = 160
+TINY_PX, SMALL_PX = 160, 448
+"""Shorter sides below which no score decides, and below which none calls a picture generated: what is scaled down for
+the web looks smooth and sharp as what is generated does, see ``benchmarks/results/generated_cameras.md``."""
 
 
 def even_share(rgb: NDArray[np.uint8]) -> float:
@@ -73,3 +75,10 @@ def doubt(rgb: NDArray[np.uint8]) -> str:
     if is_reduced(rgb):
         return "The picture has as few colours as a palette holds, which removes the fine detail that detection needs."
     return ""
+
+
+def doubt_if_fake(rgb: NDArray[np.uint8]) -> str:
+    """Return in a sentence why the pixels of a small picture cannot call it generated; empty where they can."""
+    if min(rgb.shape[:2]) >= SMALL_PX:
+        return ""
+    return f"The picture is less than {SMALL_PX} px high or wide: too few pixels to call it generated."

@@ -19,7 +19,7 @@ from forensix.forensics.rules.provenance import generator_identifier, generator_
 from forensix.media import Media
 from forensix.metadata.facts import Fact
 from forensix.schema import Attribution, ImageExplanation, ImageResult
-from forensix.synthetic.content import TINY_PX
+from forensix.synthetic.content import doubt_if_fake
 from forensix.synthetic.detector import aggregate_frames
 from forensix.synthetic.overlay import draw_heatmap, eye_mouth_overlay, fitted, heatmap_object, shrunk
 from forensix.synthetic.provenance import Kind, combine
@@ -35,7 +35,6 @@ from forensix.tasks.task import Options, component, component_label
 from forensix.tasks.verdicts import class_of, is_inconclusive, probability_of, score_text, upper_of
 
 MAX_ATTRIBUTIONS = 10
-SMALL_PX = 224
 LEAST_CORNER_PX = 240
 
 
@@ -89,7 +88,8 @@ class GeneratedImageDetection:
         watermark = reader.read(scored.strongest) if is_picture else None
         facts = facts_of(media)
         marks = _Marks(generator_marks(facts), watermark, visible_mark(scored.strongest) if is_picture else None)
-        doubt = scored.doubt
+        accused = is_picture and pixel_score >= upper_of(detector, media.kind)
+        doubt = scored.doubt or (doubt_if_fake(scored.strongest) if accused else "")
         # What the pixels cannot decide they add to no mark either.
         score = combine(0.5 if marks.kinds and doubt else pixel_score, *marks.kinds)
         # What the pixels cannot decide they do not call fake, on the wire either.
@@ -127,7 +127,7 @@ class GeneratedImageDetection:
             evidence=_evidence(scored, detector, marks) if options.explain else (),
             notes=(
                 *([_fusion_note(faces, whole_score, is_picture=is_picture)] if faces else []),
-                *_notes(marks, pixel_score, scored),
+                *_notes(marks, pixel_score, scored, doubt),
             ),
             models=tuple(component_label(part) for part in used),
             summary=_summary(class_name, marks, pixel_score, attributions, inconclusive),
@@ -206,16 +206,16 @@ def _corner(rgb: NDArray[np.uint8], mark: VisibleMark) -> NDArray[np.uint8]:
     return outlined(larger, box, [""], [score_colour(1.0)])
 
 
-def _notes(marks: _Marks, pixel_score: float, scored: FrameScores) -> tuple[str, ...]:
+def _notes(marks: _Marks, pixel_score: float, scored: FrameScores, doubt: str) -> tuple[str, ...]:
     notes = []
     if marks.kinds:
         notes.append(f"The pixels alone score {score_text(pixel_score)}; marks of a generator outweigh them.")
         notes.append("Marks can be forged as well as removed.")
-    if TINY_PX <= min(scored.strongest.shape[:2]) < SMALL_PX:
+    if doubt:
+        notes.append(doubt)
+    elif doubt_if_fake(scored.strongest):
         notes.append("The picture is small: pixels carry little evidence.")
-    if scored.doubt:
-        notes.append(scored.doubt)
-    elif n_left_out := len(scored.scores) - len(scored.counted):
+    if n_left_out := len(scored.scores) - len(scored.counted):
         notes.append(f"{n_left_out} of the {len(scored.scores)} frames hold too little to judge and do not count.")
     return tuple(notes)
 

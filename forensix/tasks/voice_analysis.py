@@ -32,7 +32,8 @@ FIRM_S = 2.0
 """Less speech than this gives no firm score."""
 
 LEAST_S = 1.0
-"""With less speech than this nothing is told to be recorded: of fakes so short, six were there to measure it on."""
+"""A voice with less speech than this is not judged, unless it carries a mark or was put in: the shorter a recording,
+the more often it scores as synthetic, see ``benchmarks/results/voice_recordings.md``."""
 
 QUIET_PEAK = 10 ** (-45 / 20)
 """Where the loudest sample lies lower, much of what is said is not found to be speech."""
@@ -93,8 +94,9 @@ class VoiceAnalysis:
         words: Transcript | None,
     ) -> Outcome:
         spoof = used["spoof"]
-        score = max(voice.score for voice in voices)
-        class_name = class_of(score, spoof)
+        judged = [voice for voice in voices if _is_judged(voice)]
+        score = max(voice.score for voice in judged or voices)
+        class_name = class_of(score, spoof) if judged else "real"
         peak, at_peak = peak_of(samples)[0], peak_of(samples, segments)[1]
         damaged = at_peak >= DAMAGED_SHARE
         result = VoiceResult(
@@ -121,7 +123,7 @@ class VoiceAnalysis:
             notes=(*_level_notes(peak, at_peak), *_notes(segments, voices, words)),
             models=tuple(component_label(part) for part in used.values()),
             summary=_summary(voices, spoof, segments, damaged),
-            inconclusive=_is_undecided(score, spoof, segments, damaged),
+            inconclusive=_is_undecided(voices, spoof, damaged),
             n_subjects=len(voices),
             n_undecided=len(_undecided(voices, spoof, damaged)),
         )
@@ -156,7 +158,8 @@ def _said(voice: Voice, voices: Sequence[Voice], words: Transcript | None) -> st
 
 
 def _speaker(voice: Voice, spoof: Any, said: str | None) -> Speaker:
-    class_name = class_of(voice.score, spoof)
+    # What is too short to be judged is not called fake, on the wire either.
+    class_name = class_of(voice.score, spoof) if _is_judged(voice) else "real"
     return Speaker(
         class_name=class_name,
         class_probability=probability_of(voice.score, class_name),
@@ -169,22 +172,44 @@ def _speaker(voice: Voice, spoof: Any, said: str | None) -> Speaker:
     )
 
 
-def _is_undecided(score: float, spoof: Any, segments: Sequence[Segment], damaged: bool) -> bool:
-    """Return whether a score decides nothing, or would clear a voice on too little speech or a damaged recording."""
-    clears = class_of(score, spoof) == "real"
-    return is_inconclusive(score, spoof) or (clears and (damaged or total_s(segments) < LEAST_S))
+def _is_judged(voice: Voice) -> bool:
+    """Return whether there is enough of a voice to judge it."""
+    return voice.turns.duration_s >= LEAST_S or voice.is_inserted or voice.mark is not None
+
+
+def _verdict(voice: Voice, spoof: Any, damaged: bool) -> str:
+    """Return what is told of a voice; nothing where it says little, its score decides nothing, or damage clears it."""
+    class_name = class_of(voice.score, spoof)
+    unsure = is_inconclusive(voice.score, spoof) or (damaged and class_name == "real")
+    return class_name if _is_judged(voice) and not unsure else "inconclusive"
 
 
 def _undecided(voices: Sequence[Voice], spoof: Any, damaged: bool) -> list[str]:
     """Return the speakers of whom it is not told whether they sound synthetic."""
-    return [v.turns.speaker for v in voices if _is_undecided(v.score, spoof, v.turns.segments, damaged)]
+    return [v.turns.speaker for v in voices if _verdict(v, spoof, damaged) == "inconclusive"]
+
+
+def _is_undecided(voices: Sequence[Voice], spoof: Any, damaged: bool) -> bool:
+    """Return whether nothing is told of a recording: no voice is found to be fake, and one that counts is undecided.
+
+    A voice that is too short to be judged counts where its score would accuse it.
+    """
+    if any(_verdict(voice, spoof, damaged) == "fake" for voice in voices):
+        return False
+    judged = [voice for voice in voices if _is_judged(voice)]
+    short = [voice for voice in voices if not _is_judged(voice)]
+    return (
+        not judged
+        or _verdict(max(judged, key=lambda voice: voice.score), spoof, damaged) == "inconclusive"
+        or any(class_of(voice.score, spoof) == "fake" and not is_inconclusive(voice.score, spoof) for voice in short)
+    )
 
 
 def _table(voices: Sequence[Voice], spoof: Any, words: Transcript | None, damaged: bool) -> Table:
     """Return every speaker with verdict and score, which the wire's two classes cannot tell."""
-    rows, unsure = [], _undecided(voices, spoof, damaged)
+    rows = []
     for voice in voices:
-        verdict = "inconclusive" if voice.turns.speaker in unsure else class_of(voice.score, spoof)
+        verdict = _verdict(voice, spoof, damaged)
         sure = "" if voice.gender_probability is None else f" ({score_text(voice.gender_probability)})"
         said = _said(voice, voices, words) or ""
         cells = (voice.turns.speaker, verdict, score_text(voice.score), f"{voice.gender}{sure}")
@@ -216,13 +241,15 @@ def _notes(segments: Sequence[Segment], voices: Sequence[Voice], words: Transcri
     notes = []
     if total_s(segments) < LEAST_S:
         notes.append(
-            f"There is less than {LEAST_S:g} s of speech: too little for a firm score, to call a voice recorded, and "
-            "to set its acoustic features beside those of others."
+            f"There is less than {LEAST_S:g} s of speech: too little to judge a voice, and to set its acoustic "
+            "features beside those of others."
         )
     elif total_s(segments) < FIRM_S:
         notes.append(f"There are less than {FIRM_S:g} s of speech: too little for a firm score.")
     for voice in voices:
         name = voice.turns.speaker
+        if not _is_judged(voice) and total_s(segments) >= LEAST_S:
+            notes.append(f"{name} says less than {LEAST_S:g} s, too little to judge the voice.")
         if voice.mark:
             notes.append(
                 f"{name} carries the watermark {voice.mark.name} (reading {voice.mark.reading:.2f}), which "
@@ -252,8 +279,7 @@ def _summary(voices: Sequence[Voice], spoof: Any, segments: Sequence[Segment], d
     people = sum(not voice.is_inserted for voice in voices)
     extent = f"{_seconds(total_s(segments))} of speech by {people} speaker{'s' if people > 1 else ''}"
     unsure = _undecided(voices, spoof, damaged)
-    fake = [voice.turns.speaker for voice in voices if class_of(voice.score, spoof) == "fake"]
-    fake = [name for name in fake if name not in unsure]
+    fake = [voice.turns.speaker for voice in voices if _verdict(voice, spoof, damaged) == "fake"]
     if fake:
         return f"In {extent}, {joined(fake)} sound{'s' if len(fake) == 1 else ''} synthetic."
     if unsure:

@@ -80,7 +80,7 @@ def test_without_explain_there_are_no_pictures_of_evidence_either(portrait: Path
 
 def test_without_a_face_there_is_no_overlay_of_eyes(tmp_path: Path) -> None:
     path = tmp_path / "coffee.png"
-    Image.fromarray(skimage.data.coffee()).save(path)
+    Image.fromarray(skimage.data.coffee()).resize((900, 600)).save(path)
     assert set(result(path, 0.9)["explanation"]) == {"heatmap", "heatmap_object"}
 
 

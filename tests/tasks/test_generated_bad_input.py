@@ -39,7 +39,7 @@ def report(path: Path) -> forensix.Report:
     return forensix.analyze(path, [TASK], image_detector=Sure(), attribution=Names())
 
 
-PORTRAIT = Image.fromarray(skimage.data.astronaut()[:200, 120:320])
+PORTRAIT = Image.fromarray(skimage.data.astronaut()[:448, 60:508])
 
 
 def turned() -> list[Image.Image]:
@@ -52,7 +52,7 @@ def grey() -> np.ndarray:
 
 def deep() -> bytes:
     values = np.asarray(PORTRAIT).astype(">u2") * 257
-    return raw_png(200, 200, b"".join(b"\0" + row.tobytes() for row in values), bits=16)
+    return raw_png(448, 448, b"".join(b"\0" + row.tobytes() for row in values), bits=16)
 
 
 @pytest.mark.parametrize(
@@ -103,6 +103,7 @@ def screen(path: Path) -> None:
         ("one.png", lambda path: Image.new("RGB", (1, 1), (9, 9, 200)).save(path), "less than 160 px"),
         ("thin.png", lambda path: PORTRAIT.crop((0, 0, 200, 3)).save(path), "less than 160 px"),
         ("small.jpg", lambda path: PORTRAIT.resize((212, 159)).save(path), "less than 160 px"),
+        ("web.jpg", lambda path: PORTRAIT.resize((600, 447)).save(path), "too few pixels to call it generated"),
         ("palette.png", lambda path: PORTRAIT.quantize(64).save(path), "palette"),
         ("was_a_palette.png", lambda path: PORTRAIT.quantize(256).convert("RGB").save(path), "palette"),
         ("animated.gif", lambda path: PORTRAIT.save(path, save_all=True, append_images=turned()), "palette"),
@@ -131,6 +132,14 @@ def test_whether_it_is_by_the_score_that_a_picture_stays_undecided_is_told_apart
         for name in ("text.png", "portrait.png")
     }
     assert [(outcome.inconclusive, outcome.unjudged) for outcome in found.values()] == [(True, True), (True, False)]
+
+
+def test_a_small_picture_can_be_told_from_a_generated_one_but_not_the_other_way_round(tmp_path: Path) -> None:
+    PORTRAIT.resize((600, 447)).save(tmp_path / "web.jpg")
+    low = Sure()
+    low.score = lambda rgb: 0.1
+    outcome = forensix.analyze(tmp_path / "web.jpg", [TASK], image_detector=low).outcomes[TASK]
+    assert not outcome.inconclusive and outcome.notes == ("The picture is small: pixels carry little evidence.",)
 
 
 def test_a_picture_of_half_a_gigapixel_is_refused_with_its_size(tmp_path: Path) -> None:

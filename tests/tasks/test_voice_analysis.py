@@ -223,15 +223,50 @@ class Briefly:
         return (Segment(9.0, 9.8),)
 
 
-@pytest.mark.parametrize(("score", "verdict"), [(0.1, "inconclusive"), (0.9, "fake")])
-def test_a_second_of_speech_is_needed_to_call_a_voice_recorded(minute: Path, score: float, verdict: str) -> None:
+@pytest.mark.parametrize("score", [0.1, 0.9])
+def test_a_second_of_speech_is_needed_to_judge_a_voice(minute: Path, score: float) -> None:
     report = heard(minute, (0,), speech_activity=Briefly(), spoof=Opinion(score))
     outcome = report.outcomes[TASK]
-    assert report.verdicts == {TASK: verdict}
+    assert report.verdicts == {TASK: "inconclusive"}
     (table,) = (item for item in outcome.evidence if isinstance(item, Table))
-    assert table.rows[0][1] == verdict
-    assert any("too little for a firm score, to call a voice recorded" in note for note in outcome.notes)
-    assert ("cannot be told" in outcome.summary) == (verdict == "inconclusive")
+    assert table.rows[0][1] == "inconclusive"
+    assert any("too little to judge a voice" in note for note in outcome.notes)
+    assert "cannot be told" in outcome.summary
+    assert report.to_wire(TASK)["result"]["class_name"] == "real", "nothing is called fake that cannot be judged"
+
+
+class Twice:
+    """Hears speech for 4 s, and for 0.8 s."""
+
+    def segments(self, samples: np.ndarray) -> tuple[Segment, ...]:
+        return (Segment(1.0, 5.0), Segment(9.0, 9.8))
+
+
+class Each(Opinion):
+    """Scores what is longer than a second as one thing and what is shorter as another."""
+
+    def __init__(self, long: float, short: float) -> None:
+        super().__init__(long)
+        self.long, self.short = long, short
+
+    def score(self, samples: np.ndarray) -> float:
+        return self.long if len(samples) > 16_000 else self.short
+
+
+@pytest.mark.parametrize(
+    ("long", "short", "verdict", "of_the_file"),
+    [(0.1, 0.9, "inconclusive", 0.1), (0.1, 0.2, "real", 0.1), (0.9, 0.1, "fake", 0.9), (0.8, 0.9, "fake", 0.8)],
+)
+def test_a_few_words_of_another_speaker_accuse_nobody(
+    minute: Path, long: float, short: float, verdict: str, of_the_file: float
+) -> None:
+    report = heard(minute, (0,), (1,), speech_activity=Twice(), spoof=Each(long, short))
+    outcome = report.outcomes[TASK]
+    assert report.verdicts == {TASK: verdict} and report.scores[TASK] == pytest.approx(of_the_file)
+    (table,) = (item for item in outcome.evidence if isinstance(item, Table))
+    assert [row[1] for row in table.rows] == ["fake" if long > 0.5 else "real", "inconclusive"]
+    assert report.to_wire(TASK)["result"]["explanation"][1]["class_name"] == "real"
+    assert "speaker_2 says less than 1 s, too little to judge the voice." in outcome.notes
 
 
 def test_speech_that_is_no_second_is_not_shown_as_one(minute: Path) -> None:
