@@ -1,21 +1,25 @@
-"""Photographs by many cameras, and pictures on the web, that training did not use: how many are called generated.
+"""Photographs by many cameras, pictures on the web and paintings, that training did not use: how many are called fake.
 
     python -m benchmarks.generated_cameras --list CSV --repositories DIR --corpora DIR
 
 takes the JPEG files that name a camera's maker, of two repositories which hold a picture or two of each model, and
 those of `WEB`: photographs for pages and for examples of code, a few paintings, plots and pictures of space among them,
-all looked at, none generated; less those that the list of pictures has as well. They are analysed as they are, by the
-length of their shorter side. Then the cameras' of `SCALED_PX` and more are scaled down and stored at JPEG `QUALITY`,
-and their pixels scored alone, whatever the rules for small pictures say. The corpora's development pictures, most of
-them small, say what is lost. Shares come with Wilson intervals of 95 %.
+all looked at, none generated; and those of `PAINTINGS`, whose style programs took: paintings and prints, several of
+them in more than one file, and a few drawings and textures; less those that the list of pictures has as well. They are
+analysed as they are, by the length of their shorter side. Then the cameras' of `SCALED_PX` and more are scaled down and
+stored at JPEG `QUALITY`, and their pixels scored alone, whatever the rules for small pictures say. The corpora's
+development pictures, most of them small, and the share of the training pictures that look painted say what is lost.
+Shares come with Wilson intervals of 95 %.
 
-`TINY_PX` and `SMALL_PX` of `forensix.synthetic.content` were set by these tables.
+`TINY_PX` and `SMALL_PX` of `forensix.synthetic.content` were set by these tables, and `PAINTED` with the paintings in
+sight.
 """
 
 import argparse
 import io
 import random
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +30,7 @@ import forensix
 from benchmarks.forensic_pixels import interval
 from forensix.errors import ForensixError, InputNotFound
 from forensix.models import band_of, get_card
+from forensix.synthetic.content import PAINTED, painted_look
 from forensix.synthetic.crops import RGB
 from forensix.tasks.catalogue import AI_GENERATED_IMAGE_DETECTION
 from forensix.training.sources import Repositories, read_list
@@ -54,6 +59,18 @@ WEB = (
     "thumbor/thumbor",
     "wesbos/JavaScript30",
 )
+JPEG = r"\.jpe?g$"
+PAINTINGS = {
+    "EndyWon/AesUST": r"style/",
+    "GlebSBrykin/SANET": r"style/",
+    "cysmith/neural-style-tf": r"\bstyles/",
+    "elleryqueenhomels/arbitrary_style_transfer": r"images/style/",
+    "jcjohnson/fast-neural-style": r"images/styles/",
+    "lengstrom/fast-style-transfer": r"examples/style/",
+    "naoto0804/pytorch-AdaIN": r"input/style/",
+    "titu1994/Neural-Style-Transfer": r"images/inputs/style/",
+    "zhanghang1989/PyTorch-Multi-Style-Transfer": r"21styles/",
+}
 MOST = 25
 MAKE = 0x010F
 SCALED_PX = 640
@@ -62,14 +79,16 @@ EDGES_PX = (0, 160, 224, 320, 448, 640, 1280, 100_000)
 QUALITY = 88
 
 
-def photographs(repositories: Path, known: set[str], names: Sequence[str], *, by_camera: bool) -> Iterator[bytes]:
-    """Yield the bytes of JPEG files, those alone that name a camera's maker or `MOST` a repository; the same once."""
+def pictures(
+    repositories: Path, known: set[str], patterns: Mapping[str, str], *, by_camera: bool = False, most: int = 10**6
+) -> Iterator[bytes]:
+    """Yield the bytes of files by repository and pattern, each once, or those alone that name a camera's maker."""
     seen = set(known)
     with Repositories(repositories) as opened:
-        for repo in names:
-            files = [(path, blob) for path, blob in opened.files(repo) if path.lower().endswith((".jpg", ".jpeg"))]
+        for repo, pattern in patterns.items():
+            files = [(path, blob) for path, blob in opened.files(repo) if re.search(pattern, path, re.IGNORECASE)]
             random.Random(1).shuffle(files)
-            left = len(files) if by_camera else MOST
+            left = most
             for path, blob in files:
                 if blob in seen or not left:
                     continue
@@ -135,17 +154,25 @@ def main() -> None:
     arguments = parser.parse_args()
     known = set(read_list(arguments.list)["blob"])
     lower, upper = band_of(get_card("forensix-image"), "image") or (0.0, 1.0)
-    print("# Photographs by many cameras, and pictures on the web\n")
+    print("# Photographs by many cameras, pictures on the web and paintings\n")
     print("Command: `python -m benchmarks.generated_cameras --list CSV --repositories DIR --corpora DIR`\n")
-    files = list(photographs(arguments.repositories, known, CAMERAS, by_camera=True))
+    files = list(pictures(arguments.repositories, known, dict.fromkeys(CAMERAS, JPEG), by_camera=True))
     show("photographs by many cameras", as_they_are(files), upper)
     print()
-    show("pictures on the web", as_they_are(photographs(arguments.repositories, known, WEB, by_camera=False)), upper)
+    on_the_web = pictures(arguments.repositories, known, dict.fromkeys(WEB, JPEG), most=MOST)
+    show("pictures on the web", as_they_are(on_the_web), upper)
+    print()
+    show("paintings", as_they_are(pictures(arguments.repositories, known, PAINTINGS)), upper)
     manifest = pd.read_csv(arguments.corpora / "images/manifest.csv", dtype=str)
     for label, what in (("real", "development photographs"), ("fake", "development pictures, generated")):
         paths = manifest[(manifest["split"] == "dev") & (manifest["label"] == label)]["path"]
         print()
         show(what, as_they_are((arguments.corpora / "images" / path).read_bytes() for path in paths), upper)
+    print("\n| training pictures | n | look painted |\n|---|---|---|")
+    for label, group in manifest[manifest["split"] == "train"].groupby("label"):
+        files_of = ((arguments.corpora / "images" / path).read_bytes() for path in group["path"])
+        looks = [painted_look(np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))) for data in files_of]
+        print(f"| {label} | {len(looks)} | {interval(int((np.array(looks) >= PAINTED).sum()), len(looks))} |")
     print(f"\nThe cameras' photographs of {SCALED_PX} px and more, scaled down, by their pixels alone:\n")
     print(f"| shorter side | photographs | at or above {upper:.3g} | below {lower:.3g} |\n|---|---|---|---|")
     detector = forensix.load_detector("forensix-image")

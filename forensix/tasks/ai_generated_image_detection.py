@@ -19,7 +19,7 @@ from forensix.forensics.rules.provenance import generator_identifier, generator_
 from forensix.media import Media
 from forensix.metadata.facts import Fact
 from forensix.schema import Attribution, ImageExplanation, ImageResult
-from forensix.synthetic.content import doubt_if_fake
+from forensix.synthetic.content import SMALL_PX, doubt_if_fake
 from forensix.synthetic.detector import aggregate_frames
 from forensix.synthetic.overlay import draw_heatmap, eye_mouth_overlay, fitted, heatmap_object, shrunk
 from forensix.synthetic.provenance import Kind, combine
@@ -213,7 +213,7 @@ def _notes(marks: _Marks, pixel_score: float, scored: FrameScores, doubt: str) -
         notes.append("Marks can be forged as well as removed.")
     if doubt:
         notes.append(doubt)
-    elif doubt_if_fake(scored.strongest):
+    elif min(scored.strongest.shape[:2]) < SMALL_PX:
         notes.append("The picture is small: pixels carry little evidence.")
     if n_left_out := len(scored.scores) - len(scored.counted):
         notes.append(f"{n_left_out} of the {len(scored.scores)} frames hold too little to judge and do not count.")

@@ -5,10 +5,10 @@ among many makes a video manipulated, and one odd one among many is what chance 
 is said of the picture that faces lie in is weighed with them (`forensix.tasks.fusion`), and in a video how steady their
 fine detail is from frame to frame (`forensix.faces.steadiness`), where the classifier's card says so. Small, blurred
 and short faces are not judged; a medium that shows no other is inconclusive and has no score, and the wire calls it
-real: nothing was held against it. Told of, without moving a score, are faces of a video that lack more fine detail
-beside their surroundings than recorded ones do, where the classifier's card says how much these lack; faces of which a
-part differs from the rest, where what marks such parts has a bound for that; and faces that lie in their picture where
-StyleGAN's generators put faces.
+real: nothing was held against it. So it does where the faces of a picture that looks painted score as fake. Told of,
+without moving a score, are faces of a video that lack more fine detail beside their surroundings than recorded ones do,
+where the classifier's card says how much these lack; faces of which a part differs from the rest, where what marks such
+parts has a bound for that; and faces that lie in their picture where StyleGAN's generators put faces.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +26,7 @@ from forensix.faces.verdict import ODD_SHARE, odd_gap
 from forensix.media import Media
 from forensix.models import DetailGap
 from forensix.schema import FaceExplanation, FaceResult, ManipulationType, Track
+from forensix.synthetic.content import looks_painted
 from forensix.tasks.catalogue import FACE_MANIPULATION
 from forensix.tasks.evidence import Outcome
 from forensix.tasks.face_evidence import detail_bounds, face_evidence, heated, n_measured, preview_uri
@@ -38,6 +39,10 @@ from forensix.tasks.verdicts import checked, class_of, is_inconclusive, is_mute,
 PREVIEW_PX = 480
 MAX_DOUBTS_TOLD = 3
 MAX_CROPS_SEARCHED = 4
+PAINTED_NOTE = (
+    "The picture is full of detail and of edges between colours, as paintings are, and painted faces score as "
+    "generated ones do: nothing is told of them."
+)
 PLACEMENT_REMARK = "the face lies in its picture where StyleGAN's generators put faces"
 _PLURALS = {"image": "pictures", "video": "videos"}
 
@@ -86,6 +91,12 @@ class FaceManipulation:
         judged = [face for face in faces if not face.doubt]
         score = faces_score(judged)
         class_name = "real" if score is None else class_of(score, classifier, media.kind)
+        inconclusive = score is None or is_inconclusive(score, classifier, media.kind)
+        # What cannot be told is not called fake, on the wire either.
+        accused = media.kind == "image" and class_name == "fake" and not inconclusive
+        painted = accused and looks_painted(media.image())
+        if painted:
+            class_name, inconclusive = "real", True
         used = [classifier, detector, *([picture.component] if picture else []), *([regions] if regions else [])]
         aligned = [face.track.id for face in found if media.kind == "image" and _is_aligned(face.track, media)]
         options.progress("drawing what was found", 0.9)
@@ -99,7 +110,6 @@ class FaceManipulation:
             explanation=explanation,
         )
         mute = _PLURALS[media.kind] if is_mute(classifier, media.kind) else ""
-        inconclusive = score is None or is_inconclusive(score, classifier, media.kind)
         return Outcome(
             result=result,
             score=score,
@@ -112,6 +122,7 @@ class FaceManipulation:
             if options.explain
             else (),
             notes=(
+                *([PAINTED_NOTE] if painted else []),
                 *([_fusion_note(found, picture)] if picture else []),
                 *_notes(faces),
                 *_steadiness_notes(faces),
@@ -123,6 +134,7 @@ class FaceManipulation:
             preview=None if options.score_only else preview_uri(frames, faces, PREVIEW_PX),
             summary=_summary(faces, result, classifier, media.kind, inconclusive=inconclusive, mute=mute),
             inconclusive=inconclusive,
+            unjudged=painted,
             n_subjects=len(faces) if inconclusive else len(judged),
             remark=PLACEMENT_REMARK if aligned else "",
             frame_scores=_frame_scores(judged) if media.kind == "video" else (),

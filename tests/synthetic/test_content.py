@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import skimage.data
 from PIL import Image, ImageDraw
+from scipy import ndimage
 
-from forensix.synthetic.content import even_share, is_drawn
+from forensix.synthetic.content import PAINTED, SMALL_PX, doubt_if_fake, even_share, is_drawn, painted_look
 
 
 @pytest.mark.parametrize("photograph", [skimage.data.astronaut, skimage.data.coffee, skimage.data.chelsea])
@@ -19,6 +20,32 @@ def test_a_page_of_text_is_drawn():
     for top in range(40, 760, 24):
         draw.text((40, top), "Nothing here was photographed, and nothing was generated.", fill=(20, 20, 20))
     assert is_drawn(np.asarray(page))
+
+
+def strokes(side_px: int = SMALL_PX) -> np.ndarray:
+    """Return colours that change everywhere, as in a painting by many strokes."""
+    noise = np.random.default_rng(0).normal(size=(side_px, side_px, 3))
+    colours = ndimage.gaussian_filter(noise, (4, 4, 0))
+    return (128 + 50 * colours / colours.std()).clip(0, 255).astype(np.uint8)
+
+
+def test_what_looks_painted_cannot_be_called_generated():
+    assert painted_look(strokes()) > PAINTED + 1
+    assert "whether a person or a generator" in doubt_if_fake(strokes())
+    assert "less than 448 px" in doubt_if_fake(strokes(SMALL_PX - 1))
+    assert doubt_if_fake(skimage.data.astronaut()) == ""
+
+
+@pytest.mark.parametrize("photograph", [skimage.data.astronaut, skimage.data.coffee, skimage.data.chelsea])
+@pytest.mark.parametrize("scale", [1, 2, 3])
+def test_photographs_do_not_look_painted_at_any_size(photograph, scale):
+    picture = Image.fromarray(photograph())
+    assert painted_look(np.asarray(picture.resize((scale * picture.width, scale * picture.height)))) < PAINTED
+
+
+def test_what_has_no_edges_does_not_look_painted():
+    for shape in ((1, 1, 3), (1, 900, 3), (900, 900, 3)):
+        assert painted_look(np.full(shape, 40, np.uint8)) < 0
 
 
 def test_share_counts_blocks():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import skimage.data
 from PIL import Image, ImageDraw
+from scipy import ndimage
 
 import forensix
 from forensix.tasks.evidence import Outcome
@@ -59,6 +60,17 @@ def test_a_face_of_which_a_palette_left_no_detail_is_not_judged(name: str, reduc
 def test_a_grey_photograph_has_few_colours_and_is_judged(tmp_path: Path) -> None:
     HEAD.convert("L").save(tmp_path / "grey.png")
     assert result(tmp_path / "grey.png").result.class_name == "fake"
+
+
+def test_a_face_in_what_looks_painted_is_called_nothing(tmp_path: Path) -> None:
+    colours = ndimage.gaussian_filter(np.random.default_rng(0).normal(size=(900, 900, 3)), (4, 4, 0))
+    canvas = Image.fromarray((128 + 50 * colours / colours.std()).clip(0, 255).astype(np.uint8))
+    canvas.paste(HEAD, (300, 300))
+    canvas.save(tmp_path / "painting.png")
+    outcome = result(tmp_path / "painting.png")
+    assert outcome.inconclusive and outcome.unjudged and outcome.score > 0.9
+    assert outcome.result.class_name == "real" and outcome.result.explanation is None
+    assert "as paintings are" in outcome.notes[0] and "undecided" in outcome.summary
 
 
 @pytest.mark.parametrize("rotation", [90, 180, -90])
@@ -131,9 +143,9 @@ def test_a_broken_frame_in_the_middle_does_not_end_the_face(tmp_path: Path) -> N
 
 
 def test_forty_faces_are_all_listed(tmp_path: Path) -> None:
-    wall = Image.new("RGB", (8 * 200, 5 * 200))
+    wall = Image.new("RGB", (8 * 300, 5 * 300))
     for i in range(40):
-        wall.paste(HEAD.resize((200, 200)), (i % 8 * 200, i // 8 * 200))
+        wall.paste(HEAD.resize((200, 200)), (i % 8 * 300, i // 8 * 300))
     write_image(tmp_path / "a.png", np.asarray(wall))
     outcome = result(tmp_path / "a.png")
     assert len(outcome.result.explanation) == 40

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import skimage.data
 from PIL import Image, ImageDraw
+from scipy import ndimage
 
 import forensix
 from forensix.errors import LimitExceeded
@@ -74,6 +75,12 @@ def test_every_way_of_storing_a_picture_has_a_verdict(name: str, write, tmp_path
     assert {"heatmap", "heatmap_object"} <= set(explanation)
 
 
+def painting(path: Path) -> None:
+    noise = np.random.default_rng(0).normal(size=(500, 500, 3))
+    colours = ndimage.gaussian_filter(noise, (4, 4, 0))
+    Image.fromarray((128 + 50 * colours / colours.std()).clip(0, 255).astype(np.uint8)).save(path)
+
+
 def page(path: Path) -> None:
     paper = Image.new("RGB", (600, 800), "white")
     draw = ImageDraw.Draw(paper)
@@ -104,6 +111,7 @@ def screen(path: Path) -> None:
         ("thin.png", lambda path: PORTRAIT.crop((0, 0, 200, 3)).save(path), "less than 160 px"),
         ("small.jpg", lambda path: PORTRAIT.resize((212, 159)).save(path), "less than 160 px"),
         ("web.jpg", lambda path: PORTRAIT.resize((600, 447)).save(path), "too few pixels to call it generated"),
+        ("painting.png", painting, "whether a person or a generator made such a one"),
         ("palette.png", lambda path: PORTRAIT.quantize(64).save(path), "palette"),
         ("was_a_palette.png", lambda path: PORTRAIT.quantize(256).convert("RGB").save(path), "palette"),
         ("animated.gif", lambda path: PORTRAIT.save(path, save_all=True, append_images=turned()), "palette"),
