@@ -31,7 +31,7 @@ COUNTED_PX = 1 << 18
 """Pixels that are counted at once."""
 TINY_PX, SMALL_PX = 160, 448
 """Shorter sides below which no score decides, and below which none calls a picture generated: what is scaled down for
-the web looks smooth and sharp as what is generated does, see ``benchmarks/results/generated_cameras.md``."""
+the web looks smooth and sharp as what is generated does, see ``benchmarks/results/generated_false_alarms.md``."""
 
 LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 LOOKED_AT_PX = 256

@@ -115,7 +115,12 @@ class FaceManipulation:
             score=score,
             evidence=(
                 *face_evidence(
-                    frames, faces, regions, duration_s=duration_s, upper=upper, explained=explanation is not None
+                    frames,
+                    faces,
+                    None if painted else regions,
+                    duration_s=duration_s,
+                    upper=upper,
+                    explained=explanation is not None,
                 ),
                 *detail_bounds(faces, lacked),
             )

@@ -70,6 +70,7 @@ def test_a_face_in_what_looks_painted_is_called_nothing(tmp_path: Path) -> None:
     outcome = result(tmp_path / "painting.png")
     assert outcome.inconclusive and outcome.unjudged and outcome.score > 0.9
     assert outcome.result.class_name == "real" and outcome.result.explanation is None
+    assert not any("heat map" in item.title for item in outcome.evidence)
     assert "as paintings are" in outcome.notes[0] and "undecided" in outcome.summary
 
 

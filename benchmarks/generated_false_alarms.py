@@ -1,6 +1,6 @@
 """Photographs by many cameras, pictures on the web and paintings, that training did not use: how many are called fake.
 
-    python -m benchmarks.generated_cameras --list CSV --repositories DIR --corpora DIR
+    python -m benchmarks.generated_false_alarms --list CSV --repositories DIR --corpora DIR
 
 takes the JPEG files that name a camera's maker, of two repositories which hold a picture or two of each model, and
 those of `WEB`: photographs for pages and for examples of code, a few paintings, plots and pictures of space among them,
@@ -155,7 +155,7 @@ def main() -> None:
     known = set(read_list(arguments.list)["blob"])
     lower, upper = band_of(get_card("forensix-image"), "image") or (0.0, 1.0)
     print("# Photographs by many cameras, pictures on the web and paintings\n")
-    print("Command: `python -m benchmarks.generated_cameras --list CSV --repositories DIR --corpora DIR`\n")
+    print("Command: `python -m benchmarks.generated_false_alarms --list CSV --repositories DIR --corpora DIR`\n")
     files = list(pictures(arguments.repositories, known, dict.fromkeys(CAMERAS, JPEG), by_camera=True))
     show("photographs by many cameras", as_they_are(files), upper)
     print()
