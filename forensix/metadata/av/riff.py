@@ -123,9 +123,11 @@ def _reaches(data: Any, at: int, stop: int, end: int, facts: FactCollector) -> i
     Recorders write the header before they know the size, and fill it in at the end if they come to it.
     """
     size, place = stop - at - 8, at + 12
-    last, is_open = min(place, end), size == 0
+    # Less than a form and the head of one chunk: some write 0 for a size that they do not know, others 8.
+    is_open = is_unfilled = size < 12
+    last = min(place, end)
     for _ in range(CHUNKS):
-        if place + 8 > end or (place + 8 > stop and size):
+        if place + 8 > end or (place + 8 > stop and not is_unfilled):
             break
         kind, length = struct.unpack_from("<4sI", data, place)
         unfilled = _is_open(data, place, end, kind, length)

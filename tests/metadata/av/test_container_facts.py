@@ -235,7 +235,16 @@ def test_wav_sizes_and_info(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "sizes", [(0, 0), (36, 0), (UNKNOWN, UNKNOWN), (0x7FFFFFFF, 0x7FFFFFDB), (32040, 32000), (32044, 32000)]
+    "sizes",
+    [
+        (0, 0),
+        (8, 0xFFFFFFD4),
+        (36, 0),
+        (UNKNOWN, UNKNOWN),
+        (0x7FFFFFFF, 0x7FFFFFDB),
+        (32040, 32000),
+        (32044, 32000),
+    ],
 )
 def test_sizes_that_a_recorder_never_filled_in_are_no_grave_fault(tmp_path: Path, sizes: tuple[int, int]) -> None:
     data = wav(tmp_path / "a.wav", np.sin(np.arange(16000))).read_bytes()
