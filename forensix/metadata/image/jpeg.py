@@ -36,6 +36,8 @@ FRAMES = {
 MAX_SEGMENTS = 4000
 NO_FILL = re.compile(rb"[^\xff]")
 SCAN_END = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]", re.DOTALL)
+MOST_BODY = 0xFFFF - 2
+"""Bytes that a segment can hold."""
 XMP_ID, XMP_EXTENDED_ID = b"http://ns.adobe.com/xap/1.0/\0", b"http://ns.adobe.com/xmp/extension/\0"
 ZIGZAG = (
     0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6, 7, 14, 21,
@@ -153,10 +155,9 @@ def _application(number: int, body: bytes, at: int, parts: Parts) -> str:
         facts, problems = xmp.parse(body[len(XMP_ID) :], f"APP1 XMP at byte {at}", inner + len(XMP_ID))
         parts.facts += facts
         parts.problems += problems
-    elif number == 1 and body.startswith(XMP_EXTENDED_ID) and len(body) > 75:
+    elif number == 1 and (body.startswith(XMP_EXTENDED_ID) or _goes_on(parts, at)):
         identifier = "XMP extension"
-        start = struct.unpack_from(">I", body, 71)[0]
-        parts.extended.append((start, body[75:], inner + 75))
+        parts.extended.append((body, inner))
     elif number == 2 and body.startswith(b"ICC_PROFILE\0") and len(body) > 14:
         identifier = "ICC_PROFILE"
         parts.icc.append((body[12], body[14:], inner + 14))
@@ -180,6 +181,12 @@ def _application(number: int, body: bytes, at: int, parts: Parts) -> str:
         parts.facts.append(Fact("jpeg.jfif", f"{body[5]}.{body[6]:02}", "APP0 JFIF", at))
     parts.facts.append(Fact("jpeg.app", f"{name} {identifier}".strip(), f"{name} segment", at))
     return identifier
+
+
+def _goes_on(parts: Parts, at: int) -> bool:
+    """Tell whether a segment follows at once on one of the XMP extension that is as long as segments can be."""
+    body, inner = parts.extended[-1] if parts.extended else (b"", 0)
+    return len(body) == MOST_BODY and at == inner + len(body)
 
 
 def _quantisation(body: bytes, at: int, parts: Parts) -> None:
@@ -245,10 +252,12 @@ def _joined(parts: Parts) -> None:
         facts = icc.parse(profile, "APP2 ICC_PROFILE", parts.icc[0][2])
         parts.facts += facts if len(parts.icc) == 1 else at_block(facts, parts.icc[0][2])
     if parts.extended:
-        packet = b"".join(body for _, body, _ in sorted(parts.extended))
-        facts, problems = xmp.parse(packet, "APP1 XMP extension", parts.extended[0][2])
+        # What identifies a part need not begin a segment: some programs cut the parts anew where segments are full.
+        cut = b"".join(body for body, _ in parts.extended).split(XMP_EXTENDED_ID)[1:]
+        pieces = sorted((struct.unpack_from(">I", piece, 36)[0], piece[40:]) for piece in cut if len(piece) > 40)
+        first = parts.extended[0][1] + len(XMP_EXTENDED_ID) + 40
+        facts, problems = xmp.parse(b"".join(body for _, body in pieces), "APP1 XMP extension", first)
         if len(parts.extended) > 1:
-            first = parts.extended[0][2]
             facts, problems = at_block(facts, first), at_block(problems, first)
         parts.facts += facts
         parts.problems += problems

@@ -18,7 +18,7 @@ class Parts:
     thumbnails: list[tuple[str, bytes, int]] = field(default_factory=list)
     tables: dict[int, list[int]] = field(default_factory=dict)
     icc: list[tuple[int, bytes, int]] = field(default_factory=list)
-    extended: list[tuple[int, bytes, int]] = field(default_factory=list)
+    extended: list[tuple[bytes, int]] = field(default_factory=list)
     photoshop: list[tuple[bytes, int]] = field(default_factory=list)
     huffman: list[tuple[tuple[int, ...], int]] = field(default_factory=list)
     scans: int = 0

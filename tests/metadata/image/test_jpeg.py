@@ -133,3 +133,23 @@ def test_xmp_in_two_parts() -> None:
     by_key = values(jpeg.parse(make.jpeg(make.xmp_segment(packet), make.segment(0xE1, extension))))
     assert by_key["xmp.xmp.CreatorTool"] == "Program 1"
     assert by_key["xmp.photoshop.Credit"] == "Somebody"
+
+
+def test_an_extension_that_was_cut_anew_where_segments_were_full_is_read_whole() -> None:
+    packet = make.xmp_packet('photoshop:Credit="Somebody" photoshop:Instructions="' + 150_000 * "a" + '"').encode()
+    pieces = [packet[at : at + 65_400] for at in range(0, len(packet), 65_400)]
+    parts = b"".join(
+        b"http://ns.adobe.com/xmp/extension/\0"
+        + b"0" * 32
+        + len(packet).to_bytes(4, "big")
+        + (65_400 * nth).to_bytes(4, "big")
+        + piece
+        for nth, piece in enumerate(pieces)
+    )
+    full = 0xFFFF - 2
+    cut = [make.segment(0xE1, parts[at : at + full]) for at in range(0, len(parts), full)]
+    other = make.segment(0xE1, b"Somebody's\0own")
+    parsed = jpeg.parse(make.jpeg(*cut, other))
+    assert len(cut) == 3 and values(parsed)["xmp.photoshop.Credit"] == "Somebody" and not parsed.problems
+    segments = [f.value for f in parsed.facts if f.key == "jpeg.app" and str(f.value).startswith("APP1")]
+    assert segments == [*3 * ["APP1 XMP extension"], "APP1 Somebody's"]
