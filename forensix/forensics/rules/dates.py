@@ -7,7 +7,7 @@ local time of an unknown place. Nothing is concluded from the date of the file o
 
 import re
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 
 from forensix.metadata.facts import Fact
 
@@ -89,9 +89,9 @@ def parse(fact: Fact, *, offset: str | None = None) -> Moment | None:
 
 
 def has_time(moment: Moment) -> bool:
-    """Tell whether the text states a time of day as well."""
+    """Tell whether the text states a time of day as well: midnight is what programs write that know the day alone."""
     match = _match(moment.fact)
-    return match is not None and match[4] is not None
+    return match is not None and match[4] is not None and moment.local.time() != time()
 
 
 def is_no_day(fact: Fact) -> bool:
