@@ -5,10 +5,11 @@ among many makes a video manipulated, and one odd one among many is what chance 
 is said of the picture that faces lie in is weighed with them (`forensix.tasks.fusion`), and in a video how steady their
 fine detail is from frame to frame (`forensix.faces.steadiness`), where the classifier's card says so. Small, blurred
 and short faces are not judged; a medium that shows no other is inconclusive and has no score, and the wire calls it
-real: nothing was held against it. So it does where the faces of a picture that looks painted score as fake. Told of,
-without moving a score, are faces of a video that lack more fine detail beside their surroundings than recorded ones do,
-where the classifier's card says how much these lack; faces of which a part differs from the rest, where what marks such
-parts has a bound for that; and faces that lie in their picture where StyleGAN's generators put faces.
+real: nothing was held against it. So it does where faces score as fake in a picture that looks painted or is mostly
+even areas. Told of, without moving a score, are faces of a video that lack more fine detail beside their surroundings
+than recorded ones do, where the classifier's card says how much these lack; faces of which a part differs from the
+rest, where what marks such parts has a bound for that; and faces that lie in their picture where StyleGAN's generators
+put faces.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +27,7 @@ from forensix.faces.verdict import ODD_SHARE, odd_gap
 from forensix.media import Media
 from forensix.models import DetailGap
 from forensix.schema import FaceExplanation, FaceResult, ManipulationType, Track
-from forensix.synthetic.content import looks_painted
+from forensix.synthetic.content import is_drawn, looks_painted
 from forensix.tasks.catalogue import FACE_MANIPULATION
 from forensix.tasks.evidence import Outcome
 from forensix.tasks.face_evidence import detail_bounds, face_evidence, heated, n_measured, preview_uri
@@ -42,6 +43,10 @@ MAX_CROPS_SEARCHED = 4
 PAINTED_NOTE = (
     "The picture is full of detail and of edges between colours, as paintings are, and painted faces score as "
     "generated ones do: nothing is told of them."
+)
+DRAWN_NOTE = (
+    "Most of the picture is even areas, as in screens, figures and drawings: detection does not work on these, and "
+    "nothing is told of faces in them."
 )
 PLACEMENT_REMARK = "the face lies in its picture where StyleGAN's generators put faces"
 _PLURALS = {"image": "pictures", "video": "videos"}
@@ -94,8 +99,8 @@ class FaceManipulation:
         inconclusive = score is None or is_inconclusive(score, classifier, media.kind)
         # What cannot be told is not called fake, on the wire either.
         accused = media.kind == "image" and class_name == "fake" and not inconclusive
-        painted = accused and looks_painted(media.image())
-        if painted:
+        withheld = _withheld(media) if accused else ""
+        if withheld:
             class_name, inconclusive = "real", True
         used = [classifier, detector, *([picture.component] if picture else []), *([regions] if regions else [])]
         aligned = [face.track.id for face in found if media.kind == "image" and _is_aligned(face.track, media)]
@@ -117,7 +122,7 @@ class FaceManipulation:
                 *face_evidence(
                     frames,
                     faces,
-                    None if painted else regions,
+                    None if withheld else regions,
                     duration_s=duration_s,
                     upper=upper,
                     explained=explanation is not None,
@@ -127,7 +132,7 @@ class FaceManipulation:
             if options.explain
             else (),
             notes=(
-                *([PAINTED_NOTE] if painted else []),
+                *([withheld] if withheld else []),
                 *([_fusion_note(found, picture)] if picture else []),
                 *_notes(faces),
                 *_steadiness_notes(faces),
@@ -139,11 +144,17 @@ class FaceManipulation:
             preview=None if options.score_only else preview_uri(frames, faces, PREVIEW_PX),
             summary=_summary(faces, result, classifier, media.kind, inconclusive=inconclusive, mute=mute),
             inconclusive=inconclusive,
-            unjudged=painted,
+            unjudged=bool(withheld),
             n_subjects=len(faces) if inconclusive else len(judged),
             remark=PLACEMENT_REMARK if aligned else "",
             frame_scores=_frame_scores(judged) if media.kind == "video" else (),
         )
+
+
+def _withheld(media: Media) -> str:
+    """Return in a sentence why faces in a picture that score as fake are not called so; empty where they are."""
+    picture = media.image()
+    return DRAWN_NOTE if is_drawn(picture) else PAINTED_NOTE if looks_painted(picture) else ""
 
 
 def _differing(faces: Sequence[JudgedFace], regions: Any, kind: str) -> list[JudgedFace]:

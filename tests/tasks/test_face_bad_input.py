@@ -74,6 +74,16 @@ def test_a_face_in_what_looks_painted_is_called_nothing(tmp_path: Path) -> None:
     assert "as paintings are" in outcome.notes[0] and "undecided" in outcome.summary
 
 
+def test_a_face_on_a_screen_of_even_areas_is_called_nothing(tmp_path: Path) -> None:
+    screen = Image.new("RGB", (1200, 900), "white")
+    screen.paste(HEAD, (300, 300))
+    screen.save(tmp_path / "screen.png")
+    outcome = result(tmp_path / "screen.png")
+    assert outcome.inconclusive and outcome.unjudged and outcome.score > 0.9
+    assert outcome.result.class_name == "real" and outcome.result.explanation is None
+    assert "even areas" in outcome.notes[0] and "undecided" in outcome.summary
+
+
 @pytest.mark.parametrize("rotation", [90, 180, -90])
 def test_a_turned_phone_video_is_seen_upright(rotation: int, tmp_path: Path) -> None:
     turned = {90: 3, 180: 2, -90: 1}[rotation]
