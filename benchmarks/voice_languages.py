@@ -8,6 +8,7 @@ as many as ``--most``, drawn at random. All that is written where another langua
 
 import argparse
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -28,9 +29,8 @@ def heard(path: Path) -> tuple[int, int, bool] | None:
         return None
     engine = transcript.whisper_tiny_en()
     after = engine.transcribe(samples, segments)
-    bound, transcript.SURE = transcript.SURE, 0.0
-    before = engine.transcribe(samples, segments)
-    transcript.SURE = bound
+    with mock.patch.multiple(transcript, SURE=0.0, LEAST_LOGARITHM=-np.inf, MOST_REPEATED=np.inf):
+        before = engine.transcribe(samples, segments)
     return len(before.text.split()), len(after.text.split()), bool(after.unsure)
 
 

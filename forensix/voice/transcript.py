@@ -17,8 +17,8 @@ names, else Whisper from the wheel, else pocketsphinx. Nothing is downloaded whi
 
 Assumes mono 16 kHz samples. Without speech the text is empty. Fails on noise, accents, names, voices that overlap, and
 Whisper can write fluent words that nobody said, most of all where it hears another language than it knows: passages
-that it is unsure of (`SURE`) are left out. It is no evidence; ``benchmarks/results/voice_words.md`` and
-``benchmarks/results/voice_languages.md`` have figures.
+that it is unsure of (`SURE`) or that repeat themselves are left out, and no word is drawn at random. It is no evidence;
+``benchmarks/results/voice_words.md`` and ``benchmarks/results/voice_languages.md`` have figures.
 
 References
 ----------
@@ -28,7 +28,7 @@ A. Radford et al., "Robust speech recognition via large-scale weak supervision",
 import itertools
 import logging
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -54,6 +54,9 @@ MARGIN_S = 0.25  # of what is around an utterance is heard as well: first words 
 CHILD_MEMORY_BYTES = 2 << 30
 SURE = 0.5
 """Of the probabilities that Whisper gives the words of a passage, the geometric mean below which it is left out."""
+LEAST_LOGARITHM, MOST_REPEATED = -1.0, 2.4
+"""Of a stretch that Whisper wrote at once, the mean logarithm of its tokens' probabilities below which it is left out,
+and by how much its text can be compressed from which on it only repeats itself; as its authors set them."""
 
 
 @dataclass(frozen=True)
@@ -278,23 +281,35 @@ def _by_whisper(network: Any, name: str, samples: NDArray[Any], segments: Sequen
         audio[start : start + 60 * RATE_HZ] = as_float(samples[start : start + 60 * RATE_HZ])
     edges_s = [t for piece in pieces for t in (piece.start_s, min(piece.end_s, end_s))]
     settings = {"vad_filter": False, "condition_on_previous_text": False, "clip_timestamps": edges_s}
+    # Where it is unsure it would draw words at random, other ones every time.
+    settings["temperature"] = 0.0
     parts, info = network.transcribe(audio, task="transcribe", word_timestamps=True, **settings)
-    original = list(parts)
     if info.language == "en":
-        unsure = tuple(Segment(float(s.start), float(s.end)) for s in original if not _is_sure(s))
-        original = [s for s in original if _is_sure(s)]
+        original, unsure = _parted(parts, _is_sure)
         text = " ".join(s.text.strip() for s in original)
         return Transcript(text, text, "en", _whole(w for s in original for w in s.words or ()), name, unsure=unsure)
-    original_text = " ".join(s.text.strip() for s in original)
+    original_text = " ".join(s.text.strip() for s in _parted(parts, _is_heard)[0])
     translated, _ = network.transcribe(audio, task="translate", language=info.language, **settings)
-    phrases = tuple(_phrase(s.start, s.end, s.text) for s in translated)
+    kept, unsure = _parted(translated, _is_heard)
+    phrases = tuple(_phrase(s.start, s.end, s.text) for s in kept)
     text = " ".join(phrase.text for phrase in phrases)
-    return Transcript(text, original_text, info.language, phrases, name)
+    return Transcript(text, original_text, info.language, phrases, name, unsure=unsure)
+
+
+def _parted(passages: Iterable[Any], is_kept: Callable[[Any], bool]) -> tuple[list[Any], tuple[Segment, ...]]:
+    """Return the passages that are kept, and where the others lie."""
+    every = list(passages)
+    left_out = tuple(Segment(float(s.start), float(s.end)) for s in every if not is_kept(s))
+    return [s for s in every if is_kept(s)], left_out
+
+
+def _is_heard(passage: Any) -> bool:
+    return bool(passage.avg_logprob >= LEAST_LOGARITHM and passage.compression_ratio <= MOST_REPEATED)
 
 
 def _is_sure(passage: Any) -> bool:
     logs = np.log([max(word.probability, 1e-9) for word in passage.words or ()])
-    return bool(len(logs)) and float(np.exp(logs.mean())) >= SURE
+    return _is_heard(passage) and bool(len(logs)) and float(np.exp(logs.mean())) >= SURE
 
 
 def _whole(pieces: Iterable[Any]) -> tuple[Phrase, ...]:

@@ -109,20 +109,22 @@ class _Whisper:
     """Stands for faster-whisper's model: speaks German, or what `language` says, and is `sure` of each word."""
 
     language, sure = "de", (0.9, 0.8)
+    logarithm, repeated = -0.3, 1.1
 
     def __init__(self, folder: str, **settings: Any) -> None:
         assert settings["local_files_only"] is True
 
     def transcribe(self, audio: np.ndarray, *, task: str, **settings: Any) -> tuple[Any, Any]:
         assert audio.dtype == np.float32 and settings["clip_timestamps"] == [0.0, 1.0]
+        assert settings["temperature"] == 0.0, "other temperatures draw words at random"
         words = [
             SimpleNamespace(start=0.5 * i, end=0.5 * i + 0.5, word=word, probability=self.sure[i])
             for i, word in enumerate((" Guten", " Tag"))
         ]
         text = " Good day" if task == "translate" else " Guten Tag"
-        return iter([SimpleNamespace(start=0.0, end=1.0, text=text, words=words)]), SimpleNamespace(
-            language=self.language
-        )
+        stated = {"avg_logprob": self.logarithm, "compression_ratio": self.repeated}
+        passage = SimpleNamespace(start=0.0, end=1.0, text=text, words=words, **stated)
+        return iter([passage]), SimpleNamespace(language=self.language)
 
 
 @pytest.fixture
@@ -155,6 +157,18 @@ def test_words_that_whisper_is_unsure_of_are_put_into_nobodys_mouth(
     monkeypatch.setattr(_Whisper, "sure", (0.9, 0.2))
     heard = transcribe(np.zeros(RATE_HZ, np.int16), [Segment(0.0, 1.0)], model=whisper)
     assert (heard.text, heard.phrases, heard.unsure) == ("", (), (Segment(0.0, 1.0),))
+
+
+@pytest.mark.parametrize(("name", "value"), [("repeated", 10.1), ("logarithm", -1.1)])
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_what_whisper_repeats_or_guesses_is_put_into_nobodys_mouth(
+    language: str, name: str, value: float, whisper: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_Whisper, "language", language)
+    monkeypatch.setattr(_Whisper, name, value)
+    heard = transcribe(np.zeros(RATE_HZ, np.int16), [Segment(0.0, 1.0)], model=whisper)
+    assert (heard.text, heard.original_text, heard.phrases) == ("", "", ())
+    assert heard.unsure == (Segment(0.0, 1.0),)
 
 
 def test_the_best_engine_that_is_there_writes(monkeypatch: pytest.MonkeyPatch, whisper: Path) -> None:
