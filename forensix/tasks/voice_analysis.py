@@ -268,9 +268,10 @@ def _notes(segments: Sequence[Segment], voices: Sequence[Voice], words: Transcri
         early = "" if words.complete else "; it ends early"
         notes.append(f"The transcript was written by {words.engine}{known}{early}.")
         if words.unsure:
+            foreign = ", as where the language is another than English" if words.engine in ENGLISH_ONLY else ""
             notes.append(
                 f"It leaves out what was said in {_seconds(total_s(words.unsure))} of the recording: the words could "
-                "not be made out, as where the language is another than English."
+                f"not be made out{foreign}."
             )
     return tuple(notes)
 

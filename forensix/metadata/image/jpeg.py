@@ -251,10 +251,9 @@ def _joined(parts: Parts) -> None:
         profile = b"".join(body for _, body, _ in sorted(parts.icc))
         facts = icc.parse(profile, "APP2 ICC_PROFILE", parts.icc[0][2])
         parts.facts += facts if len(parts.icc) == 1 else at_block(facts, parts.icc[0][2])
-    if parts.extended:
-        # What identifies a part need not begin a segment: some programs cut the parts anew where segments are full.
-        cut = b"".join(body for body, _ in parts.extended).split(XMP_EXTENDED_ID)[1:]
-        pieces = sorted((struct.unpack_from(">I", piece, 36)[0], piece[40:]) for piece in cut if len(piece) > 40)
+    # What identifies a part need not begin a segment: some programs cut the parts anew where segments are full.
+    cut = b"".join(body for body, _ in parts.extended).split(XMP_EXTENDED_ID)[1:]
+    if pieces := sorted((struct.unpack_from(">I", piece, 36)[0], piece[40:]) for piece in cut if len(piece) > 40):
         first = parts.extended[0][1] + len(XMP_EXTENDED_ID) + 40
         facts, problems = xmp.parse(b"".join(body for _, body in pieces), "APP1 XMP extension", first)
         if len(parts.extended) > 1:

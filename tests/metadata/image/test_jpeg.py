@@ -153,3 +153,8 @@ def test_an_extension_that_was_cut_anew_where_segments_were_full_is_read_whole()
     assert len(cut) == 3 and values(parsed)["xmp.photoshop.Credit"] == "Somebody" and not parsed.problems
     segments = [f.value for f in parsed.facts if f.key == "jpeg.app" and str(f.value).startswith("APP1")]
     assert segments == [*3 * ["APP1 XMP extension"], "APP1 Somebody's"]
+
+
+def test_an_extension_that_holds_nothing_is_no_fault() -> None:
+    empty = b"http://ns.adobe.com/xmp/extension/\0" + b"0" * 32 + bytes(8)
+    assert not jpeg.parse(make.jpeg(make.segment(0xE1, empty), make.segment(0xE1, empty[:50]))).problems
