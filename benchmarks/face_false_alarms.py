@@ -13,9 +13,7 @@ sight.
 
 import argparse
 import io
-import re
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -23,9 +21,10 @@ from PIL import Image
 
 import forensix
 from benchmarks.forensic_pixels import interval
-from forensix.errors import ForensixError, InputNotFound
+from benchmarks.voice_recordings import unlisted
+from forensix.errors import ForensixError
 from forensix.tasks.catalogue import AI_GENERATED_IMAGE_DETECTION, FACE_MANIPULATION
-from forensix.training.sources import Repositories, read_list
+from forensix.training.sources import read_list
 
 FACE, PICTURE = FACE_MANIPULATION.name, AI_GENERATED_IMAGE_DETECTION.name
 SOURCES = {
@@ -58,26 +57,12 @@ SOURCES = {
 EDGES_PX = (0, 224, 448, 640, 1280, 100_000)
 
 
-def files(repositories: Path, known: set[str]) -> Iterator[tuple[str, str, bytes]]:
-    """Yield repository, path and bytes of every file of `SOURCES`, each once."""
-    seen = set(known)
-    with Repositories(repositories) as opened:
-        for repo, pattern in SOURCES.items():
-            for path, blob in opened.files(repo):
-                if blob in seen or not re.fullmatch(pattern, path):
-                    continue
-                seen.add(blob)
-                try:
-                    yield repo, path, opened.read(repo, path, blob=blob)
-                except InputNotFound:
-                    continue
-
-
 def analysed(repositories: Path, known: set[str]) -> pd.DataFrame:
     """Return a row for each file in which a face was found: where it lies, its kind, shorter side and both verdicts."""
     rows = []
+    patterns = {repo: rf"^({pattern})$" for repo, pattern in SOURCES.items()}
     with tempfile.TemporaryDirectory() as scratch:
-        for repo, path, data in files(repositories, known):
+        for repo, path, data in unlisted(repositories, known, patterns):
             is_clip = path.endswith(".mp4")
             file = Path(scratch) / f"file{Path(path).suffix}"
             file.write_bytes(data)
@@ -120,7 +105,9 @@ def main() -> None:
     for repo, group in pictures.groupby("repo"):
         print(f"| {repo} | {len(group)} | {count(group['face'])} |")
     print("\nCalled fake:\n")
-    for row in table[(table["face"] == "fake") | (table["picture"] == "fake")].itertuples():
+    for row in (
+        table[(table["face"] == "fake") | (table["picture"] == "fake")].sort_values(["repo", "path"]).itertuples()
+    ):
         parts = [part for part in ("face", "picture") if getattr(row, part) == "fake"]
         print(f"- {row.repo}/{row.path}: {' and '.join(parts)}")
 

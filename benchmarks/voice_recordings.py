@@ -15,7 +15,7 @@ import argparse
 import io
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -76,12 +76,19 @@ LEAST_CUT_S = 4.0
 
 def recordings(repositories: Path, known: set[str]) -> Iterator[tuple[str, str, bytes]]:
     """Yield repository, path and bytes of the recordings; the same bytes once."""
+    return unlisted(repositories, known, RECORDINGS, most=MOST)
+
+
+def unlisted(
+    repositories: Path, known: set[str], patterns: Mapping[str, str], *, most: int = 10**6
+) -> Iterator[tuple[str, str, bytes]]:
+    """Yield repository, path and bytes of files by repository and pattern, but for those of known blobs; each once."""
     seen = set(known)
     with Repositories(repositories) as opened:
-        for repo, pattern in RECORDINGS.items():
+        for repo, pattern in patterns.items():
             files = [(path, blob) for path, blob in opened.files(repo) if re.search(pattern, path)]
             random.Random(0).shuffle(files)
-            left = MOST
+            left = most
             for path, blob in files:
                 if blob in seen or not left:
                     continue
