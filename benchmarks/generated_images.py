@@ -40,6 +40,7 @@ ROBUSTNESS: dict[str, Callable[[RGB, np.random.Generator], RGB]] = {
     "resize 0.5": lambda rgb, rng: degrade.resize(rgb, 0.5),
     "blur 1 px": lambda rgb, rng: degrade.blur(rgb, 1.0),
     "noise 4": lambda rgb, rng: degrade.noise(rgb, 4.0, rng),
+    "retouched": degrade.retouched,
 }
 SEED = 0
 LEAST = 5

@@ -111,6 +111,62 @@ def colour(rgb: RGB, *, gain: tuple[float, float, float] = (1, 1, 1), gamma: flo
     return changed
 
 
+def smooth(rgb: RGB, share: float, *, radius_px: int = 4, detail: float = 15) -> RGB:
+    """Take away fine detail, ``share`` of it, and leave edges, as filters for portraits do to skin.
+
+    ``detail`` is the contrast in grey levels below which something counts as detail, in squares of ``radius_px`` to
+    each side.
+
+    References
+    ----------
+    K. He, J. Sun and X. Tang, "Guided image filtering", ECCV 2010.
+    """
+    from scipy.ndimage import uniform_filter
+
+    def mean(x: NDArray[np.floating]) -> NDArray[np.floating]:
+        averaged: NDArray[np.floating] = uniform_filter(x, (2 * radius_px + 1, 2 * radius_px + 1, 0))
+        return averaged
+
+    x = rgb.astype(np.float32)
+    middle = mean(x)
+    spread = np.maximum(mean(x * x) - middle * middle, 0)
+    slope = spread / (spread + np.float32(detail) ** 2)
+    plain = mean(slope) * x + mean((1 - slope) * middle)
+    smoothed: RGB = np.clip(x + np.float32(share) * (plain - x) + 0.5, 0, 255).astype(np.uint8)
+    return smoothed
+
+
+def contrast(rgb: RGB, amount: float) -> RGB:
+    """Bend tones along an S: dark ones become darker and bright ones brighter, or less so where ``amount`` < 0."""
+    x = np.linspace(0, 1, 256)
+    curve = np.clip((x + amount * (x * x * (3 - 2 * x) - x)) * 255 + 0.5, 0, 255).astype(np.uint8)
+    return curve[rgb]
+
+
+def sharpen(rgb: RGB, radius_px: float, percent: int) -> RGB:
+    """Sharpen by an unsharp mask, or raise local contrast where the radius is large."""
+    return np.asarray(Image.fromarray(rgb).filter(ImageFilter.UnsharpMask(radius_px, percent, 2)))
+
+
+def retouched(rgb: RGB, rng: np.random.Generator) -> RGB:
+    """Edit as photographers and apps do: smoothed, sharpened, of other tones and colours, each by chance."""
+    if rng.random() < 0.4:
+        share, detail = float(rng.uniform(0.4, 1.0)), float(rng.uniform(6, 25))
+        rgb = smooth(rgb, share, radius_px=int(rng.integers(2, 9)), detail=detail)
+    if rng.random() < 0.4:
+        is_fine = rng.random() < 0.75
+        radius_px = float(rng.uniform(0.6, 3.0) if is_fine else rng.uniform(8, 30))
+        rgb = sharpen(rgb, radius_px, int(rng.uniform(30, 180 if is_fine else 70)))
+    if rng.random() < 0.6:
+        rgb = contrast(rgb, float(rng.uniform(-0.5, 1.0)))
+    if rng.random() < 0.6:
+        red, green, blue = rng.uniform(0.85, 1.15) * rng.uniform(0.93, 1.07, 3)
+        saturation = 0.0 if rng.random() < 0.1 else float(rng.uniform(0.6, 1.5))
+        gamma = float(np.exp(rng.uniform(-0.35, 0.35)))
+        rgb = colour(rgb, gain=(red, green, blue), gamma=gamma, saturation=saturation)
+    return rgb
+
+
 def screenshot(rgb: RGB, rng: np.random.Generator) -> RGB:
     """Show on a screen and capture: scaled by an odd factor, a slight change of tone, cut loose of any block grid.
 

@@ -135,6 +135,15 @@ def _sent_on(name: str, summary: str, *steps: Any) -> Degradation:
     return Degradation("image", name, (1, 2, 3), "times", (1, 20), summary, partial(image.repeated, steps))
 
 
+_RETOUCHED = Degradation(
+    "image",
+    "retouched",
+    (None,),
+    "",
+    None,
+    "smoothed, sharpened, of other tones and colours, each by chance",
+    lambda rgb, _, rng: image.retouched(rgb, rng),
+)
 _IMAGES = (
     _picture("jpeg", (90, 70, 50, 30), "quality", (1, 100), "JPEG, 4:2:0", image.jpeg),
     _picture("webp", (90, 70, 50), "quality", (1, 100), "lossy WebP", image.webp),
@@ -142,6 +151,9 @@ _IMAGES = (
     _picture("enlarge", (1.25, 1.5, 2.0), "factor", (1.01, 16), "scaled up", image.enlarged),
     _picture("blur", (0.5, 1.0, 2.0, 3.0), "sigma, px", (0.2, 100), "Gaussian", image.blur),
     Degradation("image", "noise", (2.0, 4.0, 8.0, 16.0), "sigma, grey levels", (0.2, 255), "Gaussian", image.noise),
+    _picture("smooth", (0.5, 1.0), "share of fine detail", (0.1, 1), "as portraits are, edges kept", image.smooth),
+    _picture("contrast", (0.5, 1.0), "of an S-shaped curve", (0.1, 1), "dark darker, bright brighter", image.contrast),
+    _RETOUCHED,
     _picture("crop", (0.9, 0.7, 0.5), "share of the sides", (0.01, 0.99), "centre kept", image.centre),
     _sent_on("screenshot", "shown at another size and tone, captured off its grid", image.screenshot),
     _sent_on("shared", "through a social network: at most 1080 px, JPEG 65 to 85", image.shared),

@@ -74,3 +74,30 @@ def test_colour_identity_and_grey(picture):
 def test_shared_bounds_the_long_side():
     big = np.zeros((300, 2000, 3), np.uint8)
     assert max(perturb.shared(big, np.random.default_rng(0)).shape) == 1080
+
+
+def test_smoothing_takes_away_detail_and_leaves_edges():
+    rng = np.random.default_rng(0)
+    halves = np.repeat([60, 180], 64)[None, :, None] + rng.normal(0, 4, (64, 128, 3))
+    picture = np.clip(halves, 0, 255).astype(np.uint8)
+    smoothed = perturb.smooth(picture, 1.0).astype(int)
+    assert smoothed[:, :50].std() < picture[:, :50].std() / 2
+    assert abs((smoothed[:, 64] - smoothed[:, 63]).mean() - 120) < 12
+
+
+def test_contrast_moves_tones_from_the_middle_and_keeps_black_and_white():
+    ramp = np.repeat(np.arange(256, dtype=np.uint8)[None, :, None], 3, axis=2)
+    bent = perturb.contrast(ramp, 1.0)[0, :, 0].astype(int)
+    assert (bent[0], bent[255]) == (0, 255) and bent[64] < 64 and bent[192] > 192
+    assert (np.diff(bent) >= 0).all()
+
+
+def test_sharpening_raises_the_step_at_an_edge(picture):
+    halves = np.repeat(np.array([100, 150], np.uint8), 32)[None, :, None] * np.ones((32, 1, 3), np.uint8)
+    assert np.ptp(perturb.sharpen(halves, 2.0, 100).astype(int)) > 50
+
+
+def test_retouching_keeps_the_size_and_differs_from_draw_to_draw(picture):
+    edited = [perturb.retouched(picture, np.random.default_rng(seed)) for seed in range(6)]
+    assert {each.shape for each in edited} == {picture.shape}
+    assert len({each.tobytes() for each in edited}) > 3

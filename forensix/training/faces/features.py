@@ -1,9 +1,9 @@
 """What the pretrained network says of the faces and pictures to learn from, computed once and kept, a file each.
 
-A face is seen at a few moments as it was cut, and scaled, softened and encoded anew at random (`images.crops`),
-recorded and made ones alike; each time as an upright crop and as a window. All that is done before a crop is turned
-upright: what a codec leaves lies on the picture's own grid, not on that of the crop. Pictures of anything are seen in
-windows, cut and drawn as the picture detector learns them.
+A face is seen at a few moments as it was cut, scaled, softened and encoded anew at random (`images.crops`), and so
+once it was retouched (`forensix.perturb.image.retouched`), recorded and made ones alike; each time as an upright crop
+and as a window. All that is done before a crop is turned upright: what a codec leaves lies on the picture's own grid,
+not on that of the crop. Pictures of anything are seen in windows, cut and drawn as the picture detector learns them.
 """
 
 import time
@@ -21,6 +21,7 @@ from forensix.faces.align import ALIGNED_PX, aligned
 from forensix.faces.classify import network_input
 from forensix.models.architectures.efficientnet import fuse
 from forensix.models.architectures.faces import N_STATISTICS, FaceStages
+from forensix.perturb.image import retouched
 from forensix.synthetic.crops import RGB, SIDE_PX, windows
 from forensix.training.backbone import load_imagenet
 from forensix.training.faces.crops import STORED_PX, WIDE, FaceCrops, whole_window
@@ -29,13 +30,14 @@ from forensix.training.images import cache
 from forensix.training.images.crops import LEAST_SCALE, degraded, draw, draw_window, encode, mirrored, scaled
 from forensix.training.images.features import is_kept
 
-AS_IS, DRAWN, ALIKE = 0, 1, 2
-"""Kinds of views: as they are, drawn at random, and both classes scaled and encoded alike, to measure on."""
+AS_IS, DRAWN, ALIKE, RETOUCHED = 0, 1, 2, 3
+"""Kinds of views: as they are, drawn at random, and two to measure on: both classes scaled and encoded alike, and
+retouched alike."""
 MOMENTS = 4
 DRAWS = 2
-"""Windows of a picture of anything that are drawn at random."""
+"""Windows of a picture of anything that are drawn at random; one more is of the picture retouched."""
 ALIKE_OF_EACH = 20
-"""Pictures of a source that have a view to measure on."""
+"""Pictures of a source that have views to measure on."""
 LEAST_FACE_PX = 44
 """A face is not scaled below this."""
 AT_ONCE = 8
@@ -74,7 +76,11 @@ def of_pictures(
         file = Path(table["file"].iloc[at])
         seen, rng = cache.load(file), _rng(file.stem)
         drawn = [draw(seen, rng) for _ in range(DRAWS)]
-        return np.stack([windows(seen.native[0], SIDE_PX, 1)[0], *drawn])[:, None], np.array([AS_IS] + [DRAWN] * DRAWS)
+        (editing,) = rng.spawn(1)
+        native = seen.native[int(editing.integers(len(seen.native)))]
+        drawn.append(draw_window(retouched(native, editing), editing))
+        kinds = np.array([AS_IS] + [DRAWN] * len(drawn))
+        return np.stack([windows(seen.native[0], SIDE_PX, 1)[0], *drawn])[:, None], kinds
 
     paths = [folder / Path(file).name for file in table["file"]]
     _compute(paths, views, log)
@@ -88,12 +94,14 @@ def _rng(name: str) -> Rng:
 def views_of_face(face: FaceCrops, rng: Rng, still: bool, judged: bool) -> tuple[RGB, Kinds]:
     """Return upright crops and windows (n, 2, 224, 224, 3) of a face at its moments, and of which kind each is.
 
-    Of a clip the first and the last moment are also drawn, of a ``still`` its one; a ``judged`` still has a view more.
+    Of a clip the first and the last moment are also drawn, of a ``still`` its one; a ``judged`` still has two more.
     """
     moments = list(range(len(face)))
     if len(face) > MOMENTS:
         moments = np.linspace(0, len(face) - 1, MOMENTS).round().astype(int).tolist()
     views, kinds = [], []
+    # A generator's children leave its own draws as they are.
+    editing, measuring = rng.spawn(2)
     for at in moments:
         rgb, points = own_size(face, at)
         least = min(1.0, LEAST_FACE_PX / min(face.face_px, STORED_PX / WIDE))
@@ -101,17 +109,40 @@ def views_of_face(face: FaceCrops, rng: Rng, still: bool, judged: bool) -> tuple
         views.append(face.view(at))
         kinds.append(AS_IS)
         if still or at in (moments[0], moments[-1]):
-            scale = float(rng.uniform(LEAST_SCALE, 1.0)) if rng.random() < 0.6 else 1.0
-            worn = degraded(scaled(rgb, max(scale, least), rng), rng)
-            views.append(np.stack([mirrored(_upright(worn, rgb, points), rng), draw_window(area, rng)]))
-            kinds.append(DRAWN)
+            views.append(_drawn(rgb, area, points, least, rng))
+            views.append(_drawn(rgb, area, points, least, editing, retouched))
+            kinds += [DRAWN, DRAWN]
         if still and judged:
             scale = max(float(rng.uniform(0.5, 1.0)), least)
-            small, around = (encode(scaled(seen, scale, rng), rng, least=60, most=95) for seen in (rgb, area))
-            share = np.array(around.shape[1::-1]) / np.array(area.shape[1::-1])
-            views.append(np.stack([_upright(small, rgb, points), whole_window(around, face.middles[at] * share)]))
-            kinds.append(ALIKE)
+            for kind, (small, around) in {
+                ALIKE: [encode(scaled(seen, scale, rng), rng, least=60, most=95) for seen in (rgb, area)],
+                RETOUCHED: _retouched_alike((rgb, area), measuring),
+            }.items():
+                share = np.array(around.shape[1::-1]) / np.array(area.shape[1::-1])
+                views.append(np.stack([_upright(small, rgb, points), whole_window(around, face.middles[at] * share)]))
+                kinds.append(kind)
     return np.stack(views), np.array(kinds, np.uint8)
+
+
+def _drawn(
+    rgb: RGB,
+    area: RGB,
+    points: NDArray[np.float64],
+    least: float,
+    rng: Rng,
+    edit: Callable[[RGB, Rng], RGB] = lambda rgb, _: rgb,
+) -> RGB:
+    """Return crop and window of a moment, edited, scaled (the face to no less than ``least``) and worn at random."""
+    scale = float(rng.uniform(LEAST_SCALE, 1.0)) if rng.random() < 0.6 else 1.0
+    worn = degraded(scaled(edit(rgb, rng), max(scale, least), rng), rng)
+    return np.stack([mirrored(_upright(worn, rgb, points), rng), draw_window(edit(area, rng), rng)])
+
+
+def _retouched_alike(seen: Sequence[RGB], rng: Rng) -> list[RGB]:
+    """Return what is seen of one picture, all of it retouched and stored in the same way."""
+    seed = int(rng.integers(2**32))
+    edited = (retouched(rgb, np.random.default_rng(seed)) for rgb in seen)
+    return [encode(rgb, np.random.default_rng(seed), least=85, most=97) for rgb in edited]
 
 
 def own_size(face: FaceCrops, at: int) -> tuple[RGB, NDArray[np.float64]]:

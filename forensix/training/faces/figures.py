@@ -9,23 +9,29 @@ from numpy.typing import NDArray
 from forensix.metrics import auc
 from forensix.models import Measurement, ModelCard
 from forensix.training.faces.clips import paired, weights
+from forensix.training.said import Said
 
 DRAWS = 300
 SEED = 0
 LEAST_OF_SOURCE = 4
 
 
-def of_stills(
-    stills: pd.DataFrame, raw: NDArray[np.float64], alike: NDArray[np.float64], about: str, command: str
-) -> list[Measurement]:
-    """Return what the card says of pictures: all, by what was done to the face, and with both classes encoded alike."""
+def of_stills(stills: pd.DataFrame, said: Said, about: str, command: str) -> list[Measurement]:
+    """Return what the card says of pictures: all, by what was done to the face, and with both classes changed alike."""
     real, generated = stills["label"] == "real", stills["method"] == "face_synthesis"
-    known = pd.Series(np.isfinite(alike), index=stills.index)
+
+    def whole(logits: NDArray[np.float64]) -> pd.Series:
+        return pd.Series(np.isfinite(logits), index=stills.index) & (real | generated)
+
     rows = {
-        "all": (raw, real | (stills["label"] == "fake")),
-        "faces generated whole": (raw, real | generated),
-        "faces swapped or put together": (raw, real | ~generated),
-        "faces generated whole, both classes scaled and encoded alike": (alike, known & (real | generated)),
+        "all": (said.as_is, real | (stills["label"] == "fake")),
+        "faces generated whole": (said.as_is, real | generated),
+        "faces swapped or put together": (said.as_is, real | ~generated),
+        "faces generated whole, both classes scaled and encoded alike": (said.alike, whole(said.alike)),
+        "faces generated whole, both classes retouched alike, by the face alone": (
+            said.retouched,
+            whole(said.retouched),
+        ),
     }
     measurements = []
     for name, (logits, is_part) in rows.items():

@@ -30,10 +30,11 @@ from forensix.models.architectures.faces import (
 )
 from forensix.models.architectures.families import ALL_OTHERS, N_FAMILIES, STYLEGAN
 from forensix.models.architectures.logistic import Logistic
-from forensix.training.faces.features import ALIKE, AS_IS, DRAWN
+from forensix.training.faces.features import ALIKE, AS_IS, DRAWN, RETOUCHED
 from forensix.training.families import Units, of_family
 from forensix.training.images.fit import domain_weights, domains
 from forensix.training.rules import DETAIL_SHARE, fit_output
+from forensix.training.said import Said
 
 POOLING = Pooling(low=0.1, high=0.9)
 PICTURES_SHARE = 0.5
@@ -142,9 +143,7 @@ def _pooled(views: Rows, faces: Seen, kind: int) -> Rows:
 class HeldOut:
     """The logit of each face by rules without its repository and maker, (n,)."""
 
-    as_is: Rows
-    alike: Rows
-    """Scaled and encoded alike; NaN where that was not computed."""
+    said: Said
     crops: Rows
     """By its crops alone."""
     units: Units = ()
@@ -165,9 +164,8 @@ def held_out(faces: Seen, pictures: Seen, folds: NDArray[np.int64]) -> HeldOut:
     slopes = np.array([[unit.slope for unit in of_outputs] for of_outputs in units])
     shifts = np.array([[unit.intercept + np.log(SHARES[i]) for unit in of] for i, of in enumerate(units)])
     both = np.logaddexp.reduce(slopes[:, None] * views + shifts[:, None], axis=0)
-    return HeldOut(
-        face_logits(both, faces), face_logits(both, faces, ALIKE), face_logits(both, faces, window_share=0.0), units
-    )
+    said = Said(*(face_logits(both, faces, kind) for kind in (AS_IS, ALIKE, RETOUCHED)))
+    return HeldOut(said, face_logits(both, faces, window_share=0.0), units)
 
 
 def _unit(faces: Seen, files: NDArray[np.bool_], views: Rows) -> Calibration:

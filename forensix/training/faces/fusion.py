@@ -13,9 +13,8 @@ what it says adds nothing to what is said of faces.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -42,6 +41,7 @@ from forensix.training.images import fit as images_fit
 from forensix.training.images import train as images_train
 from forensix.training.images import videos as of_videos
 from forensix.training.images.features import of_views
+from forensix.training.said import Logits, Said
 from forensix.training.sources import Repositories
 
 PICTURES, FACES = "forensix-image", "forensix-face"
@@ -55,25 +55,6 @@ OF_VIDEOS = (
 )
 MOST = 3.0
 """The other cannot weigh more than so many of a detector's own."""
-Logits = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Said:
-    """Calibrated logits of pictures or of faces (n,): as they are, and encoded alike. NaN where there is none."""
-
-    as_is: Logits
-    alike: Logits
-
-    @classmethod
-    def calibrated(cls, calibration: Calibration, as_is: Logits, alike: Logits) -> Self:
-        """Return calibrated logits of raw ones."""
-        return cls(*(calibration.slope * raw + calibration.intercept for raw in (as_is, alike)))
-
-    def raw(self, calibration: Calibration) -> tuple[Logits, Logits]:
-        """Return the logits in the units that a calibration takes."""
-        as_is, alike = ((values - calibration.intercept) / calibration.slope for values in (self.as_is, self.alike))
-        return as_is, alike
 
 
 def fit_weight(own: Logits, other: Logits, fake: NDArray[np.bool_], weights: Logits) -> float:
@@ -94,7 +75,7 @@ def fit_weight(own: Logits, other: Logits, fake: NDArray[np.bool_], weights: Log
 def fuse(
     own: Said, other: Said, fake: NDArray[np.bool_], weights: Logits, folds: NDArray[np.int64]
 ) -> tuple[Said, float]:
-    """Return logits with the other's weighed in where there are some, and what these weigh.
+    """Return logits with the other's weighed in where there are some, and what these weigh; all calibrated.
 
     The weight is fitted for each fold without its files; the one returned is fitted on all.
     """
@@ -103,46 +84,50 @@ def fuse(
     def fitted(rows: NDArray[np.bool_]) -> float:
         return fit_weight(own.as_is[rows], other.as_is[rows], fake[rows], weights[rows])
 
-    as_is, alike = own.as_is.copy(), own.alike.copy()
+    weight = np.zeros(len(fake))
     for fold in np.unique(folds[both]):
-        held, weight = both & (folds == fold), fitted(both & (folds != fold))
-        as_is[held] += weight * other.as_is[held]
-        # Where the other did not look at the file encoded alike, nothing is said of that: NaN.
-        alike[held] += weight * other.alike[held]
-    return Said(as_is, alike), round(fitted(both), 3)
+        weight[both & (folds == fold)] = fitted(both & (folds != fold))
+    # Where the other did not look at a file in a condition, nothing is said of that: NaN.
+    fused = [
+        np.where(both, one + weight * said, one)
+        for one, said in zip(own.conditions.values(), other.conditions.values(), strict=True)
+    ]
+    return Said(*fused), round(fitted(both), 3)
 
 
 def faces_in(files: pd.DataFrame, faces: pd.DataFrame, said: Said, *, static: bool = True) -> Said:
     """Return what is said of the face that was found in each picture of a table, or in each of its videos."""
     whole = (faces["static"] == static).to_numpy() & (faces["short_px"] == 0).to_numpy()
     whole &= np.array([area == WHOLE for area in faces["area"]])
-    found = faces.loc[whole, ["repo", "path"]].assign(as_is=said.as_is[whole], alike=said.alike[whole])
+    found = faces.loc[whole, ["repo", "path"]].assign(**said.each(lambda logits: logits[whole]).conditions)
     found = found.drop_duplicates(["repo", "path"])
     rows = files[["repo", "path"]].merge(found, how="left", on=["repo", "path"])
-    return Said(rows["as_is"].to_numpy(), rows["alike"].to_numpy())
+    return Said(*(rows[condition].to_numpy() for condition in said.conditions))
 
 
 def pictures_around(
     faces: pd.DataFrame,
     prepared: images_train.Prepared,
-    raw: images_fit.HeldOut,
+    raw: Said,
     heads: Mapping[int, Head],
     repositories: Path,
-) -> tuple[Logits, Logits]:
+) -> Said:
     """Return the raw logits of the picture around each face of a table, (n,); NaN of clips.
 
     Pictures that the picture detector did not train on are looked at now: by the head that did not see their source,
     by all of them where none did.
     """
-    places = {key: at for at, key in enumerate(zip(prepared.table["repo"], prepared.table["path"], strict=True))}
-    as_is, alike = np.full(len(faces), np.nan), np.full(len(faces), np.nan)
+    keys = zip(prepared.table["repo"], prepared.table["path"], strict=True)
+    places = {key: at for at, key in enumerate(keys)}
+    around = raw.each(lambda _: np.full(len(faces), np.nan))
     apart = []
     for at, row in enumerate(faces.to_dict("records")):
         place = None if row["short_px"] else places.get((row["repo"], row["path"]))
         if row["static"] and place is None:
             apart.append((at, row))
         elif row["static"]:
-            as_is[at], alike[at] = raw.as_is[place], raw.same[place]
+            for condition, logits in around.conditions.items():
+                logits[at] = raw.conditions[condition][place]
 
     def stills() -> Iterator[NDArray[np.uint8]]:
         with Repositories(repositories) as opened:
@@ -156,12 +141,12 @@ def pictures_around(
     for (at, row), views in zip(apart, of_views(stills()), strict=True):
         fold = of_repo.get(row["repo"], of_maker.get(row["made_by"]))
         unseen = heads.values() if fold is None else [heads[int(fold)]]
-        as_is[at] = np.mean([images_fit.head_logits(head, views[None])[0] for head in unseen])
-    return as_is, alike
+        around.as_is[at] = np.mean([images_fit.head_logits(head, views[None])[0] for head in unseen])
+    return around
 
 
 def image_card(
-    old: ModelCard, prepared: images_train.Prepared, raw: images_fit.HeldOut, faces: Said
+    old: ModelCard, prepared: images_train.Prepared, raw: Said, faces: Said
 ) -> tuple[ModelCard, Calibration]:
     """Return the card of forensix-image, with bounds and figures of pictures and the faces in them together."""
     table, fake = prepared.table, prepared.fake
@@ -169,11 +154,9 @@ def image_card(
     has_face = np.isfinite(faces.as_is)
     weights = np.zeros(len(fake))
     weights[has_face] = images_fit.domain_weights(images_fit.domains(table)[has_face], fake[has_face])
-    own = Said.calibrated(calibration, raw.as_is, raw.same)
+    own = raw.calibrated(calibration)
     both, weight = fuse(own, faces, fake, weights, prepared.folds)
-    card = images_train.detector_card(
-        prepared, images_fit.HeldOut(*both.raw(calibration)), calibration, seed=old.seed or 0
-    )
+    card = images_train.detector_card(prepared, both.raw(calibration), calibration, seed=old.seed or 0)
     figures = {
         "AUC, mean of folds, the picture alone": (images_fit.fold_aucs(table, own.as_is, prepared.folds).mean(), fake)
     }
@@ -214,7 +197,7 @@ def with_videos(card: ModelCard, videos: pd.DataFrame, faces: Said) -> ModelCard
     own = to_logit(videos["score"].to_numpy(dtype=np.float64))
     fake = (videos["label"] == "fake").to_numpy()
     folds = leave_source_out(list(videos["repo"]), list(videos["made_by"]), list(fake), faces_train.N_FOLDS)
-    both, weight = fuse(Said(own, own), faces, fake, clip_weights(videos), folds)
+    both, weight = fuse(Said(own, own, own), faces, fake, clip_weights(videos), folds)
     scored = videos[["repo", "label"]].assign(condition=AS_IT_IS, score=sigmoid(both.as_is))
     card = with_video_band(card, scored, COMMAND, about=OF_VIDEOS)
     has_face = np.isfinite(faces.as_is)
@@ -240,11 +223,11 @@ def with_videos(card: ModelCard, videos: pd.DataFrame, faces: Said) -> ModelCard
 def face_card(old: ModelCard, of_faces: faces_train.Prepared, around: Said) -> ModelCard:
     """Return the card of forensix-face, with bounds and figures of faces and the pictures around them together."""
     table, held = of_faces.faces.table, of_faces.held
-    calibration = calibration_of(table, held.as_is)
-    own = Said.calibrated(calibration, held.as_is, held.alike)
+    calibration = calibration_of(table, held.said.as_is)
+    own = held.said.calibrated(calibration)
     fake = table["fake"].to_numpy(dtype=bool)
     both, weight = fuse(own, around, fake, faces_fit.file_weights(table), faces_train.folds_of(table))
-    fused = faces_fit.HeldOut(*both.raw(calibration), held.crops)
+    fused = both.raw(calibration)
     learnt = faces_train.learnt_from(of_faces.faces, of_faces.pictures)
     card = make_card(table, held, of_faces.steady, learnt, COMMAND, fused=fused)
     update = {
@@ -272,12 +255,12 @@ def train(origin: Origin, work: Path, out: Path, *, log: faces_train.Log = print
     raw = images_fit.held_out(heads, prepared.statistics, prepared.folds)
     of_faces = faces_train.prepare(origin, work, log=log)
     table, held = of_faces.faces.table, of_faces.held
-    said = Said.calibrated(calibration_of(table, held.as_is), held.as_is, held.alike)
+    said = held.said.calibrated(calibration_of(table, held.said.as_is))
     card, calibration = image_card(old, prepared, raw, faces_in(prepared.table, table, said))
-    steady = Said(said.as_is + of_faces.steady.logits, said.alike)
+    steady = replace(said, as_is=said.as_is + of_faces.steady.logits)
     card = with_videos(card, videos, faces_in(videos, table, steady, static=False))
     around = pictures_around(table, prepared, raw, heads, origin.repositories)
-    cards = card, face_card(get_card(FACES), of_faces, Said.calibrated(calibration, *around))
+    cards = card, face_card(get_card(FACES), of_faces, around.calibrated(calibration))
     out.mkdir(parents=True, exist_ok=True)
     for card in cards:
         log(f"{card.name}: {card.fusion}; inconclusive between {card.inconclusive}")

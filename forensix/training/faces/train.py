@@ -142,7 +142,7 @@ def train(origin: Origin, work: Path, out: Path, *, log: Log = print) -> None:
     prepared = prepare(origin, work, log=log)
     faces, table = prepared.faces, prepared.faces.table
     card = make_card(table, prepared.held, prepared.steady, learnt_from(faces, prepared.pictures), COMMAND)
-    figures.print_figures(table, with_steadiness(card.calibration, prepared.held.as_is, prepared.steady), card)
+    figures.print_figures(table, with_steadiness(card.calibration, prepared.held.said.as_is, prepared.steady), card)
     out.mkdir(parents=True, exist_ok=True)
     nothing = np.zeros(len(table), dtype=bool)
     rules = [fit_rule(faces, prepared.pictures, nothing, family) for family in range(N_FAMILIES)]

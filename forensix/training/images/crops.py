@@ -10,6 +10,7 @@ import numpy as np
 from PIL import Image, ImageFilter
 
 from forensix.models.inputs import at_least
+from forensix.perturb.image import retouched
 from forensix.synthetic.crops import RGB, SIDE_PX, SQUARE_PX, STEP_PX, middle_square
 from forensix.training.images.cache import Views
 
@@ -104,3 +105,15 @@ def alike(views: Views, rng: np.random.Generator) -> Views:
     native = tuple(encode(scaled(view, scale, rng), rng, least=60, most=95) for view in views.native)
     large = encode(views.large, rng, least=60, most=95)
     return Views(native, middle_square(large), large, views.hash)
+
+
+def retouched_alike(views: Views, rng: np.random.Generator) -> Views:
+    """Return the views as those of the picture retouched and stored at quality 85 to 97."""
+    seed = int(rng.integers(2**32))
+
+    def edited(rgb: RGB) -> RGB:
+        draws = np.random.default_rng(seed)
+        return encode(retouched(rgb, draws), draws, least=85, most=97)
+
+    large = edited(views.large)
+    return Views(tuple(map(edited, views.native)), middle_square(large), large, views.hash)

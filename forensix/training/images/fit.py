@@ -23,9 +23,12 @@ from forensix.training.images.features import (
     DRAWN,
     DRAWN_PART,
     DRAWN_SQUARE,
+    RETOUCHED,
+    RETOUCHED_SQUARE,
 )
 from forensix.training.perceptrons import fit_perceptrons
 from forensix.training.rules import DETAIL_SHARE, STRENGTH, fit_output
+from forensix.training.said import Said
 
 SMALL_DOMAIN = 20
 SQUARE_SHARE = 0.65
@@ -39,6 +42,12 @@ GROUPS = (
 )
 PLACES = {WINDOW: (AS_IS, *DRAWN), SQUARE: (AS_IS_SQUARE, *DRAWN_SQUARE, *DRAWN_PART)}
 """Of each output the crops that it learns from."""
+CONDITIONS = {
+    "as_is": (AS_IS, AS_IS_SQUARE),
+    "alike": (ALIKE, ALIKE_SQUARE),
+    "retouched": (RETOUCHED, RETOUCHED_SQUARE),
+}
+"""Of each condition of `Said` the window and the square that judge."""
 STEPS = 1_600
 """Of the small networks; half as many did as well, a quarter as many worse."""
 SHARES = {ALL_OTHERS: 0.85, STYLEGAN: 0.15}
@@ -158,21 +167,15 @@ def log_odds(head: Head, units: Units) -> Head:
 
 
 @torch.inference_mode()
-def head_logits(head: Head | Logistic, statistics: NDArray[np.float16], *, same: bool = False) -> NDArray[np.float64]:
-    """Return the logit of every picture by a window and the square, as it is or encoded alike; NaN if not made."""
-    places = (ALIKE, ALIKE_SQUARE) if same else (AS_IS, AS_IS_SQUARE)
-    window, square = (head(torch.from_numpy(statistics[:, place].astype(np.float32))) for place in places)
+def head_logits(
+    head: Head | Logistic, statistics: NDArray[np.float16], condition: str = "as_is"
+) -> NDArray[np.float64]:
+    """Return the logit of every picture in a condition of `CONDITIONS`; NaN where its crops were not made."""
+    window, square = (
+        head(torch.from_numpy(statistics[:, place].astype(np.float32))) for place in CONDITIONS[condition]
+    )
     logits = (1 - SQUARE_SHARE) * window[:, WINDOW] + SQUARE_SHARE * square[:, SQUARE]
     return np.asarray(logits, dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """Logits of pictures by heads that did not see their sources, aligned with a table."""
-
-    as_is: NDArray[np.float64]
-    same: NDArray[np.float64]
-    """Scaled and encoded alike; NaN where that was not computed."""
 
 
 def fold_heads(
@@ -213,14 +216,14 @@ def _units(
     return tuple(of(family) for family in range(N_FAMILIES))
 
 
-def held_out(heads: Mapping[int, Head], statistics: NDArray[np.float16], folds: NDArray[np.int64]) -> HeldOut:
+def held_out(heads: Mapping[int, Head], statistics: NDArray[np.float16], folds: NDArray[np.int64]) -> Said:
     """Return what heads (see `fold_heads`) say of the sources that they did not see."""
-    as_is, same = np.empty(len(folds)), np.empty(len(folds))
+    logits = {condition: np.empty(len(folds)) for condition in CONDITIONS}
     for fold, head in heads.items():
         held = folds == fold
-        as_is[held] = head_logits(head, statistics[held])
-        same[held] = head_logits(head, statistics[held], same=True)
-    return HeldOut(as_is, same)
+        for condition, of in logits.items():
+            of[held] = head_logits(head, statistics[held], condition)
+    return Said(**logits)
 
 
 def fold_aucs(table: pd.DataFrame, logits: NDArray[np.float64], folds: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -11,11 +11,11 @@ from forensix.models import Steadiness, get_card
 from forensix.training.faces import fusion
 from forensix.training.faces.fit import HeldOut as FacesHeldOut
 from forensix.training.faces.fit import Seen
-from forensix.training.faces.fusion import Said, faces_in, fit_weight, fuse, pictures_around
+from forensix.training.faces.fusion import faces_in, fit_weight, fuse, pictures_around
 from forensix.training.faces.steadiness import WHOLE, Steady
 from forensix.training.faces.train import Prepared as FacesPrepared
-from forensix.training.images.fit import HeldOut
 from forensix.training.images.train import Prepared
+from forensix.training.said import Said
 
 N = 400
 FAKE = np.arange(N) % 2 == 1
@@ -32,14 +32,15 @@ def evidence(rng: np.random.Generator, fake: np.ndarray, strength: float) -> np.
 @pytest.fixture
 def own() -> Said:
     logits = evidence(np.random.default_rng(2), FAKE, 1.5)
-    return Said(logits, logits.copy())
+    return Said(logits, logits.copy(), logits - 0.5)
 
 
 @pytest.fixture
 def other() -> Said:
     """The other looked at half of the files, and at half of these once more."""
     logits = np.where(np.arange(N) // 8 % 2 == 0, evidence(np.random.default_rng(1), FAKE, 1.5), np.nan)
-    return Said(logits, np.where(np.arange(N) // 16 % 2 == 0, logits, np.nan))
+    again = np.where(np.arange(N) // 16 % 2 == 0, logits, np.nan)
+    return Said(logits, again, again)
 
 
 @pytest.fixture
@@ -64,8 +65,10 @@ def test_files_of_which_the_other_says_nothing_keep_their_logits(own: Said, othe
     alone = np.isnan(other.as_is)
     np.testing.assert_array_equal(both.as_is[alone], own.as_is[alone])
     assert (both.as_is[~alone] != own.as_is[~alone]).all() and 0.3 < weight < 2
-    np.testing.assert_array_equal(both.alike[alone], own.alike[alone])
-    np.testing.assert_array_equal(np.isnan(both.alike), ~alone & np.isnan(other.alike))
+    for condition in ("alike", "retouched"):
+        fused, unfused, said = (of.conditions[condition] for of in (both, own, other))
+        np.testing.assert_array_equal(fused[alone], unfused[alone])
+        np.testing.assert_array_equal(np.isnan(fused), ~alone & np.isnan(said))
 
 
 def test_what_is_added_does_not_rest_on_the_labels_of_its_fold(own: Said, other: Said) -> None:
@@ -78,7 +81,8 @@ def test_what_is_added_does_not_rest_on_the_labels_of_its_fold(own: Said, other:
 
 def test_units_come_back() -> None:
     raw = np.array([-3.0, np.nan, 2.0])
-    np.testing.assert_allclose(Said.calibrated(EVEN, raw, raw).raw(EVEN), (raw, raw))
+    back = Said(raw, 2 * raw, 3 * raw).calibrated(EVEN).raw(EVEN)
+    np.testing.assert_allclose(tuple(back.conditions.values()), (raw, 2 * raw, 3 * raw))
 
 
 def test_the_face_of_a_picture_is_the_one_cut_from_it_as_it_is() -> None:
@@ -86,10 +90,11 @@ def test_the_face_of_a_picture_is_the_one_cut_from_it_as_it_is() -> None:
     rows = [("a", "1.jpg", True, 384), ("a", "1.jpg", True, 0), ("b", "1.jpg", False, 0), ("a", "2.jpg", True, 0)]
     faces = pd.DataFrame(rows, columns=["repo", "path", "static", "short_px"])
     faces["area"] = [WHOLE, WHOLE, WHOLE, (0.0, 0.0, 0.5, 1.0)]
-    said = Said(np.array([1.0, 2.0, 3.0, 9.0]), np.array([4.0, np.nan, 6.0, 9.0]))
+    said = Said(np.array([1.0, 2.0, 3.0, 9.0]), np.array([4.0, np.nan, 6.0, 9.0]), np.array([5.0, 7.0, 8.0, 9.0]))
     found = faces_in(pictures, faces, said)
     np.testing.assert_array_equal(found.as_is, [2.0, np.nan, np.nan])
     assert np.isnan(found.alike).all()
+    np.testing.assert_array_equal(found.retouched, [7.0, np.nan, np.nan])
     np.testing.assert_array_equal(faces_in(pictures, faces, said, static=False).as_is, [np.nan, np.nan, 3.0])
 
 
@@ -109,17 +114,18 @@ def test_the_picture_around_a_face_is_judged_by_heads_that_did_not_see_its_sourc
     monkeypatch.setattr(fusion, "of_views", lambda pictures: [np.zeros((2, 1)) for _ in pictures])
     monkeypatch.setattr(fusion.images_fit, "head_logits", lambda head, statistics: np.array([head]))
     heads = {fold: 10.0 * fold for fold in range(4)}
-    raw = HeldOut(np.arange(N, dtype=float), np.full(N, 0.5))
-    as_is, alike = pictures_around(faces, prepared, raw, heads, tmp_path)
-    np.testing.assert_array_equal(as_is, [5.0, 10.0 * FOLDS[4], 15.0, 10.0 * FOLDS[7], np.nan])
-    np.testing.assert_array_equal(alike, [0.5, np.nan, np.nan, np.nan, np.nan])
+    raw = Said(np.arange(N, dtype=float), np.full(N, 0.5), np.full(N, 0.7))
+    around = pictures_around(faces, prepared, raw, heads, tmp_path)
+    np.testing.assert_array_equal(around.as_is, [5.0, 10.0 * FOLDS[4], 15.0, 10.0 * FOLDS[7], np.nan])
+    np.testing.assert_array_equal(around.alike, [0.5, np.nan, np.nan, np.nan, np.nan])
+    np.testing.assert_array_equal(around.retouched, [0.7, np.nan, np.nan, np.nan, np.nan])
 
 
 def test_the_card_of_pictures_keeps_its_weights_and_says_what_both_are_worth(
     prepared: Prepared, own: Said, other: Said
 ) -> None:
     old = get_card("forensix-image")
-    card, _ = fusion.image_card(old, prepared, HeldOut(*own.raw(EVEN)), other)
+    card, _ = fusion.image_card(old, prepared, own.raw(EVEN), other)
     assert (card.weights, card.sha256, card.name) == (old.weights, old.sha256, old.name)
     assert card.fusion is not None and card.fusion.model == "forensix-face" and card.fusion.weight > 0
     values = {one.metric: one.value for one in card.measured}
@@ -131,7 +137,7 @@ def test_the_card_of_pictures_keeps_its_weights_and_says_what_both_are_worth(
 
 
 def test_videos_have_a_weight_and_bounds_of_their_own(prepared: Prepared, own: Said, other: Said) -> None:
-    card, _ = fusion.image_card(get_card("forensix-image"), prepared, HeldOut(*own.raw(EVEN)), other)
+    card, _ = fusion.image_card(get_card("forensix-image"), prepared, own.raw(EVEN), other)
     videos = prepared.table.assign(label=np.where(FAKE, "fake", "real"))
     poor = sigmoid(evidence(np.random.default_rng(3), FAKE, 0.3))
     both = fusion.with_videos(card, videos.assign(score=poor), other)
@@ -145,7 +151,7 @@ def test_videos_have_a_weight_and_bounds_of_their_own(prepared: Prepared, own: S
     assert alone < 0.7 < together and abs(together - face) < 0.1
     assert both.inconclusive == card.inconclusive and both.inconclusive_video is not None
     assert [one for one in both.measured if ", videos" not in one.data] == list(card.measured)
-    without = fusion.with_videos(card, videos.assign(score=poor), Said(other.as_is * 0, other.alike))
+    without = fusion.with_videos(card, videos.assign(score=poor), replace(other, as_is=other.as_is * 0))
     (of_frames,) = (one.value for one in without.measured if one.metric == "AUC" and ", videos" in one.data)
     assert values["AUC"] > of_frames + 0.05
 
@@ -158,14 +164,14 @@ def test_the_card_of_faces_has_bounds_of_both_and_the_calibration_of_faces_alone
     table = table.assign(fake=FAKE, label=np.where(FAKE, "fake", "real"), method=np.where(FAKE, "face_synthesis", ""))
     table["made_by"] = np.where(FAKE, "maker of " + table["repo"], "")
     still = table["static"].to_numpy()
-    around = Said(np.where(still, other.as_is, np.nan), np.where(still, other.alike, np.nan))
+    around = other.each(lambda logits: np.where(still, logits, np.nan))
     of_faces = Seen(table, NOTHING, np.zeros(0, np.uint8), np.zeros(0, np.int64))
     pictures = replace(of_faces, table=table[:0])
     steady = Steady(Steadiness(means=(0,), deviations=(1,), weights=(0,), intercept=0, most_logit=9), np.zeros(N))
-    prepared = FacesPrepared(of_faces, pictures, FacesHeldOut(*own.raw(EVEN), own.as_is), steady)
+    prepared = FacesPrepared(of_faces, pictures, FacesHeldOut(own.raw(EVEN), own.as_is), steady)
     old = get_card("forensix-face")
     card = fusion.face_card(old, prepared, around)
-    alone = fusion.face_card(old, prepared, Said(around.as_is * 0, around.alike * 0))
+    alone = fusion.face_card(old, prepared, around.each(lambda logits: logits * 0))
     assert card.calibration == alone.calibration and card.sha256 == old.sha256
     assert card.fusion is not None and card.fusion.model == "forensix-image" and card.fusion.weight > 0.3
     told = [

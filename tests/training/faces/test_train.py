@@ -45,7 +45,8 @@ REPOS = 12
 TOOLS = ("tool", "StyleGAN")
 TELLING = np.arange(N_STATISTICS) % N_PART < 40
 """Statistics that differ by class."""
-ALL = np.ones(3 * N, dtype=bool)
+KINDS = np.array([features.AS_IS, features.DRAWN, features.ALIKE, features.RETOUCHED], np.uint8)
+ALL = np.ones(len(KINDS) * N, dtype=bool)
 NOTHING = np.zeros(N, dtype=bool)
 
 
@@ -59,13 +60,24 @@ def face() -> crops.FaceCrops:
 
 def test_a_still_is_seen_as_it_is_drawn_and_alike_and_a_clip_at_some_moments(face: crops.FaceCrops) -> None:
     views, kinds = features.views_of_face(face, np.random.default_rng(0), still=False, judged=True)
-    assert kinds.tolist() == [0, 1, 0, 0, 0, 1] and views.shape == (6, 2, 224, 224, 3)
+    assert kinds.tolist() == [0, 1, 1, 0, 0, 0, 1, 1] and views.shape == (8, 2, 224, 224, 3)
     one = replace(face, **{name: getattr(face, name)[:1] for name in ("rgb", "landmarks", "middles", "areas")})
     views, kinds = features.views_of_face(one, np.random.default_rng(0), still=True, judged=True)
-    assert kinds.tolist() == [0, 1, 2]
-    assert (views[0] != views[1]).any(axis=(1, 2, 3)).all() and (views[0] != views[2]).any(axis=(1, 2, 3)).all()
+    assert kinds.tolist() == [0, 1, 1, 2, 3]
+    for view in views[1:]:
+        assert (views[0] != view).any(axis=(1, 2, 3)).all()
     again, _ = features.views_of_face(one, np.random.default_rng(0), still=True, judged=False)
-    np.testing.assert_array_equal(again, views[:2])
+    np.testing.assert_array_equal(again, views[:3])
+
+
+def test_of_every_moment_that_is_drawn_one_more_view_is_retouched(
+    face: crops.FaceCrops, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(features, "retouched", lambda rgb, rng: np.zeros_like(rgb))
+    views, kinds = features.views_of_face(face, np.random.default_rng(0), still=False, judged=True)
+    dark = views.max(axis=(1, 2, 3, 4)) < 40
+    assert dark.tolist() == [False, False, True, False, False, False, False, True]
+    assert (kinds[dark] == features.DRAWN).all()
 
 
 def test_learnt_from_are_the_crop_and_the_window_that_are_scored(face: crops.FaceCrops, tmp_path) -> None:
@@ -112,10 +124,10 @@ def seen(*, stills: bool = True, seed: int = 0) -> Seen:
             "licence": "CC0",
         }
     )
-    values = rng.normal(size=(3 * N, 2 if stills else 1, N_STATISTICS)).astype(np.float32)
-    values[..., TELLING] += 0.35 * np.repeat(fake, 3)[:, None, None]
-    kinds = np.tile(np.array([0, 1, 2], np.uint8), N)
-    return Seen(table, values.astype(np.float16), kinds, np.repeat(np.arange(N), 3))
+    n = len(KINDS)
+    values = rng.normal(size=(n * N, 2 if stills else 1, N_STATISTICS)).astype(np.float32)
+    values[..., TELLING] += 0.35 * np.repeat(fake, n)[:, None, None]
+    return Seen(table, values.astype(np.float16), np.tile(KINDS, N), np.repeat(np.arange(N), n))
 
 
 def test_stills_and_clips_weigh_the_same_and_so_do_classes_and_sources() -> None:
@@ -134,9 +146,8 @@ def test_rules_learn_from_other_sources_and_what_is_held_out_is_told_apart_by_th
     folds = np.array([int(repo[2:]) % 3 for repo in faces.table["repo"]])
     logits = held_out(faces, pictures, folds)
     fake = faces.table["fake"].to_numpy()
-    for values in (logits.as_is, logits.crops):
+    for values in (*logits.said.conditions.values(), logits.crops):
         assert values[fake].mean() > values[~fake].mean() + 1
-    assert np.isfinite(logits.alike).all()
     # Pictures of a maker of held-out faces are not learnt from either.
     held = folds == 0
     poisoned = replace(pictures, statistics=pictures.statistics.copy())
@@ -156,7 +167,7 @@ def test_either_view_has_a_rule_of_its_own_and_either_counts() -> None:
     assert by_crop > 0 > by_window
     views = view_logits(rule, swapped, ALL)
     logits = [face_logits(views, swapped, window_share=share) for share in (0.0, WINDOW_SHARE)]
-    alone = rule(torch.from_numpy(swapped.statistics[::3, CROP].astype(np.float32)))[:, CROP].detach().numpy()
+    alone = rule(torch.from_numpy(swapped.statistics[:: len(KINDS), CROP].astype(np.float32)))[:, CROP].detach().numpy()
     np.testing.assert_allclose(logits[0], alone, rtol=1e-5)
     assert np.abs(logits[1] - logits[0]).min() > 0
     # A window shows the face anywhere, and a crop has its detail by parts.
@@ -198,7 +209,7 @@ def test_the_card_tells_pictures_and_clips_apart_and_calls_nothing_untouched(tmp
     assert card.inconclusive[0] == card.inconclusive_video[0] == 0 < card.inconclusive[1] == card.threshold < 1
     assert card.detail_gap is not None and card.pooling is not None
     conditions = {one.data.rpartition(", ")[2] for one in card.measured}
-    assert {"as it is", "videos", "all", "faces generated whole"} <= conditions
+    assert {"as it is", "by the face alone", "videos", "all", "faces generated whole"} <= conditions
     assert all(one.n_real and one.n_fake for one in card.measured if "together" not in one.data)
     assert sum(one.n for one in card.trained_on) == N
     assert card.preprocessing["windows"]["share"] == WINDOW_SHARE and card.preprocessing["windows"]["without"][0] > 0
@@ -230,7 +241,7 @@ def test_what_the_network_says_is_kept_and_computed_anew_for_another_network(
     crops.store(tmp_path / "a.npz", face)
     table = pd.DataFrame({"name": ["a"], "repo": ["r"], "made_by": [""], "label": ["real"], "static": [True]})
     first, kinds, rows = features.of_faces(table, tmp_path, tmp_path / "kept")
-    assert first.shape == (12, 2, N_STATISTICS) and kinds.tolist().count(features.ALIKE) == 4 and not rows.any()
+    assert first.shape == (20, 2, N_STATISTICS) and kinds.tolist().count(features.ALIKE) == 4 and not rows.any()
     (kept,) = (tmp_path / "kept").iterdir()
     written = kept.stat().st_mtime_ns
     np.testing.assert_array_equal(features.of_faces(table, tmp_path, tmp_path / "kept")[0], first)
@@ -247,5 +258,5 @@ def test_pictures_of_anything_are_seen_in_windows(tmp_path, monkeypatch) -> None
     )
     table = pd.DataFrame({"file": [str(tmp_path / "a.npz")]})
     values, kinds, rows = features.of_pictures(table, tmp_path / "kept")
-    assert values.shape == (1 + features.DRAWS, 1, N_STATISTICS) and np.isfinite(values).all()
-    assert kinds.tolist() == [features.AS_IS, *[features.DRAWN] * features.DRAWS] and not rows.any()
+    assert values.shape == (2 + features.DRAWS, 1, N_STATISTICS) and np.isfinite(values).all()
+    assert kinds.tolist() == [features.AS_IS, *[features.DRAWN] * (features.DRAWS + 1)] and not rows.any()

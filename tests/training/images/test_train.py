@@ -172,6 +172,15 @@ def test_squares_are_drawn_in_full_size_where_there_is_so_much():
         assert images_crops.draw_square(views, np.random.default_rng(seed)).shape == (SQUARE_PX, SQUARE_PX, 3)
 
 
+def test_all_views_of_a_picture_are_retouched_in_the_same_way():
+    rgb = np.random.default_rng(0).integers(0, 256, (480, 500, 3), dtype=np.uint8)
+    views = images_cache.Views((rgb, rgb), rgb[:448, :448], rgb, 0)
+    first, other = (images_crops.retouched_alike(views, np.random.default_rng(seed)) for seed in (1, 2))
+    assert np.array_equal(first.native[0], first.native[1]) and np.array_equal(first.native[0], first.large)
+    assert first.square.shape == (SQUARE_PX, SQUARE_PX, 3)
+    assert not np.array_equal(first.large, rgb) and not np.array_equal(first.large, other.large)
+
+
 def test_weights_give_classes_and_domains_the_same_sum():
     names = np.array(["a"] * 300 + ["b"] * 100 + ["c"] * 80)
     weights = images_fit.domain_weights(names, names != "a")
