@@ -8,7 +8,8 @@ celebrities, old and damaged prints, webcams and phones. All were looked at: non
 face, though several are retouched or lie under a smoothing filter. They are analysed as they are, and photographs once
 more after each of `EDITS`, which `forensix.perturb` makes. Of pictures in which a face was found the verdict on the
 picture is told as well. Shares come with Wilson intervals of 95 %. Nothing was trained on these files; that faces in
-pictures of mostly even areas are not called fake was set with one of them in sight.
+pictures of mostly even areas are not called fake was set with one of them in sight, and that forensix-face learns from
+retouched faces was decided after 53 of them had been seen to score higher when they were edited.
 """
 
 import argparse
@@ -68,19 +69,19 @@ def analysed(repositories: Path, known: set[str]) -> pd.DataFrame:
         with tempfile.TemporaryDirectory() as scratch:
             file = Path(scratch) / f"file{Path(path).suffix}"
             file.write_bytes(data)
-            found = verdicts(file, is_clip)
+            found = judged(file, is_clip)
             if found is None:
                 continue
             side = 0 if is_clip else min(Image.open(io.BytesIO(data)).size)
             rows.append((repo, path, is_clip, side, "", *found))
             for name, strength in () if is_clip else EDITS:
-                copy = verdicts(degrade_file(file, name, strength, scratch), is_clip)
+                copy = judged(degrade_file(file, name, strength, scratch), is_clip)
                 if copy is not None:
                     rows.append((repo, path, is_clip, side, name, *copy))
     return pd.DataFrame(rows, columns=["repo", "path", "is_clip", "side", "edit", "face", "picture"])
 
 
-def verdicts(file: Path, is_clip: bool) -> tuple[str, str] | None:
+def judged(file: Path, is_clip: bool) -> tuple[str, str] | None:
     """Return the verdicts on faces and picture, that of a clip on faces alone; None where no face was found."""
     try:
         report = forensix.analyze(file, tasks=[FACE] if is_clip else [FACE, PICTURE], explain=False)

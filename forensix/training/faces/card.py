@@ -39,7 +39,10 @@ LOOKS = (
     "portraits by StyleGAN, which the folds asked for, and once more when the picture was judged with one as well. "
     "When photographs that a video shows came to be judged by their look alone, the clips and the videos were scored "
     "once more; none of them is one, and nothing moved. When it learnt from retouched views as well, which told the "
-    "clips of the folds and retouched pictures better, all were scored once more."
+    "clips of the folds and retouched pictures better, all were scored once more. It tells the list's clips with 0.764 "
+    "(0.784 before) and shipped for the fewer retouched photographs that it accuses. The bound allows for retouched "
+    "faces judged by themselves; with the picture weighed in, few recorded ones would have set it so high that far "
+    "fewer fakes are found, and that was not taken."
 )
 LIMITS = (
     "It tells faces that were generated whole from photographed ones, above all those of diffusion models; portraits "
@@ -47,8 +50,8 @@ LIMITS = (
     "faces and of faces put together by hand it sees hardly more than chance, of lip-sync little more: most of what it "
     "looks at is recorded. In videos few made faces lie above its bound, most of them generated or driven as a whole. "
     "Recorded faces that hardly move, or lie under a smoothing filter, can score higher in a video. No score says that "
-    "a face is untouched. It names no type of manipulation. Kinds of photographs that training lacked, studio "
-    "portraits and strong retouching can raise the score."
+    "a face is untouched. It names no type of manipulation. Kinds of photographs that training lacked and studio "
+    "portraits can raise the score, and retouching does: of smoothed portraits more reach the bound than of others."
 )
 RETOUCHED = "retouched alike, by the face alone"
 LICENCE = (
