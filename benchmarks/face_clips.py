@@ -4,8 +4,8 @@
 
 ``--work`` keeps the faces that were cut. A clip is judged by the largest face at eight moments over its first half
 minute. No repository of these rows was trained on. How steady it is was measured over the
-whole clip, as in an analysis.
-Below stands what forensix-face-regions says of the same faces, which moves no verdict.
+whole clip, as in an analysis. What
+forensix-face-regions says of parts put into the same faces counts as in an analysis, and stands by itself below.
 With ``--card`` the shipped cards are given the figures.
 """
 
@@ -73,21 +73,19 @@ def scored(table: pd.DataFrame, folder: Path, detector: FaceClassifier, regions:
         calibrated = detector.card.calibration.slope * raw + detector.card.calibration.intercept
         # As in an analysis: of a picture that a video shows steadiness says nothing.
         still = not row["static"] and is_still(views[:, 0])
+        part = float(logit(regions.score(views[:, 0])).mean())
+        whole = calibrated + (0.0 if still else added[row["name"]])
         rows.append(
             {
                 **row,
                 "alone": calibrated,
-                "logit": calibrated + (0.0 if still else added[row["name"]]),
+                "whole": whole,
+                "logit": float(detector.card.parts.logit(np.array(whole), np.array(part))),
                 "still": still,
-                "region": region_score(regions, views[:, 0]),
+                "region": float(sigmoid(part)),
             }
         )
     return pd.DataFrame(rows)
-
-
-def region_score(regions: RegionDetector, pictures: np.ndarray) -> float:
-    """Return the score of at most four moments."""
-    return float(sigmoid(logit(regions.score(pictures[:: -(-len(pictures) // 4)])).mean()))
 
 
 def of_regions(rows: pd.DataFrame, regions: RegionDetector) -> list[Measurement]:
@@ -112,13 +110,13 @@ def of_regions(rows: pd.DataFrame, regions: RegionDetector) -> list[Measurement]
 
 
 def of_clips(clips: pd.DataFrame, card: ModelCard) -> None:
-    print("\n## Clips\n\n| figure | value | by crops alone |\n|---|---|---|")
+    print("\n## Clips\n\n| figure | value | without parts put in | by crops alone |\n|---|---|---|---|")
     fake = clips["label"] == "fake"
+    said = ("logit", "whole", "alone")
     for name, metric in (("AUC", auc), ("EER", eer)):
-        print(f"| {name} | {metric(fake, clips['logit']):.3f} | {metric(fake, clips['alone']):.3f} |")
-    both, alone = (figures.figures_of(clips, clips[name].to_numpy(), ABOUT, COMMAND) for name in ("logit", "alone"))
-    for one, other in zip(both, alone, strict=True):
-        print(f"| {one.metric} | {_shown(one)} | {_shown(other)} |")
+        print(f"| {name} | {' | '.join(f'{metric(fake, clips[one]):.3f}' for one in said)} |")
+    for each in zip(*(figures.figures_of(clips, clips[one].to_numpy(), ABOUT, COMMAND) for one in said), strict=True):
+        print(f"| {each[0].metric} | {' | '.join(map(_shown, each))} |")
     print(
         f"\n{clips['still'].sum()} of {len(clips)} clips show a picture of a face: they are judged by their look alone."
     )

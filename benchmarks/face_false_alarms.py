@@ -4,12 +4,13 @@
 
 takes the photographs and clips of people of repositories that find, follow, restore or animate faces (`SOURCES`), less
 files that the lists have as well: portraits, stills of films, groups, stock and advertising photographs, crops of
-celebrities, old and damaged prints, webcams and phones. All were looked at: none shows a drawn, rendered or generated
-face, though several are retouched or lie under a smoothing filter. They are analysed as they are, and photographs once
-more after each of `EDITS`, which `forensix.perturb` makes. Of pictures in which a face was found the verdict on the
-picture is told as well. Shares come with Wilson intervals of 95 %. Nothing was trained on these files; that faces in
-pictures of mostly even areas are not called fake was set with one of them in sight, and that forensix-face learns from
-retouched faces was decided after 53 of them had been seen to score higher when they were edited.
+celebrities, old and damaged prints, webcams and phones. All were looked at: none shows a rendered or generated face,
+one is of a painting (a girl with a pearl earring), and several are retouched or lie under a smoothing filter. They are
+analysed as they are, and photographs once more after each of `EDITS`, which `forensix.perturb` makes. Of pictures in
+which a face was found the verdict on the picture is told as well. Shares come with Wilson intervals of 95 %. Nothing
+was trained on these files; that faces in pictures of mostly even areas are not called fake was set with one of them in
+sight, and that forensix-face learns from retouched faces was decided after 53 of them had been seen to score higher
+when they were edited.
 """
 
 import argparse

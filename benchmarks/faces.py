@@ -28,6 +28,7 @@ from forensix.models import Measurement, ModelCard, Pooling, band_of, get_card, 
 from forensix.models.store import write_card
 from forensix.synthetic.content import is_drawn
 from forensix.tasks.frame_scores import frame_scores
+from forensix.tasks.parts import MAX_CROPS
 
 PERSONS = {"Tim_Chrys_2": 2, "bottle-detection": 0}
 """Faces to be seen in a development video, counted by eye; one in all others."""
@@ -145,18 +146,21 @@ def classifier(corpora: Path) -> None:
     judge = forensix_face()
     rows = rows_of(corpora, split="dev")
     logits: list[list[np.ndarray]] = []
-    steady: list[list[float]] = []
-    added = []
+    added: list[list[float]] = []
+    parts: list[list[float]] = []
     for path in rows["path"]:
         with open_media(corpora / "faces" / path) as media:
             tracks = track(media)
             logits.append([logit(judge.score(one.views)) for one in tracks])
-            steady.append([of_steadiness(one, media.kind, judge.card) for one in tracks])
-            added.append(of_picture(media, judge.card) if tracks else 0.0)
+            around = of_picture(media, judge.card) if tracks else 0.0
+            added.append([of_steadiness(one, media.kind, judge.card) + around for one in tracks])
+            parts.append([of_parts(one, judge.card) for one in tracks])
     rows["faces"] = [len(one) for one in logits]
     pooling = judge.card.pooling or Pooling()
     rows["alone"] = [of_file(one, [0.0] * len(one), pooling) for one in logits]
-    rows["logit"] = [of_file(*both, pooling) for both in zip(logits, steady, strict=True)] + np.array(added)
+    rows["whole"] = [of_file(*both, pooling) for both in zip(logits, added, strict=True)]
+    of_all = zip(logits, added, parts, strict=True)
+    rows["logit"] = [of_file(one, more, pooling, put_in, judge.card) for one, more, put_in in of_all]
     rows["score"] = sigmoid(rows["logit"].to_numpy())
     print(f"\n## Classifier: {judge.card.name}, {judge.card.n_parameters} parameters\n")
     print(f"Without a face: {int((rows['faces'] == 0).sum())} of {len(rows)} files; they are left out below.\n")
@@ -173,10 +177,12 @@ def classifier(corpora: Path) -> None:
     print("|---|---|---|---|---|---|---|")
     line("images, all", images)
     line("images, all, by their faces alone", images.assign(logit=images["alone"], score=sigmoid(images["alone"])))
+    without_parts("images", images)
     line("images, StyleGAN2 against FFHQ (other pictures of a training repository)", images[pictures])
     line("images, autoencoder swaps against all photographs", swapped)
     line("videos, all", videos)
     line("videos, all, by their crops alone", videos.assign(logit=videos["alone"], score=sigmoid(videos["alone"])))
+    without_parts("videos", videos)
     line("videos, swapped halves against real halves", videos[videos["source_repo"] == "iperov/DeepFaceLive"])
     line("videos, lip-sync against all real", videos[(videos["label"] == "real") | (videos["method"] == "lipsync")])
     by_bounds(rows, judge.card)
@@ -204,11 +210,32 @@ def of_steadiness(face: FaceTrack, kind: str, card: ModelCard) -> float:
     return float(np.nan_to_num(card.steadiness.logit(pooled(face.steadiness))))
 
 
-def of_file(faces: Sequence[np.ndarray], added: Sequence[float], pooling: Pooling) -> float:
-    """Pool calibrated logits of crops, and what is added to each face, as `face_manipulation` does, all faces."""
+def of_parts(face: FaceTrack, card: ModelCard) -> float:
+    """Return the logit that a part was put into a face."""
+    regions = load_component("face_regions", card.parts.model)
+    return float(logit(regions.score(face.crops[:: -(-len(face.crops) // MAX_CROPS)])).mean())
+
+
+def of_file(
+    faces: Sequence[np.ndarray],
+    added: Sequence[float],
+    pooling: Pooling,
+    parts: Sequence[float] = (),
+    card: ModelCard | None = None,
+) -> float:
+    """Pool calibrated logits of crops, and what is added to each face, as `face_manipulation` does, all faces.
+
+    With a card, what is said of ``parts`` put into them counts too.
+    """
     if not faces:
         return np.nan
-    return file_logit(np.array([face_logit(x, pooling) for x in faces]) + added)
+    whole = np.array([face_logit(x, pooling) for x in faces]) + added
+    return file_logit(card.parts.logit(whole, np.array(parts)) if card else whole)
+
+
+def without_parts(kind: str, rows: pd.DataFrame) -> None:
+    alone = rows.assign(logit=rows["whole"], score=sigmoid(rows["whole"]))
+    line(f"{kind}, all, without what is said of parts put in", alone)
 
 
 def line(name: str, rows: pd.DataFrame) -> None:

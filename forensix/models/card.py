@@ -138,6 +138,30 @@ class Fusion(_Record):
         return self.video_weight if kind == "video" else self.weight
 
 
+class Parts(_Record):
+    """What a model that marks parts put into faces says of a face, beside the classifier's own score.
+
+    A face may be made in either of two ways: as a whole, which the classifier tells, or in part, which the other does.
+    The odds of each, times how common it is among made faces, add up (`forensix.tasks.parts`).
+    """
+
+    model: str
+    share: Annotated[float, Field(gt=0, lt=1)]
+    """Of made faces, before one was looked at, those that had a part put in."""
+
+    def logit(self, whole: NDArray[np.float64], part: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the logits of faces that were made in either way, from those of both ways.
+
+        Examples
+        --------
+        >>> parts = Parts(model="forensix-face-regions", share=0.2)
+        >>> parts.logit(np.array([0.0, -9.0, 3.0]), np.array([0.0, 3.0, -9.0])).round(2).tolist()
+        [0.0, 1.39, 2.78]
+        """
+        either: NDArray[np.float64] = np.logaddexp(np.log1p(-self.share) + whole, np.log(self.share) + part)
+        return either
+
+
 FileName = Annotated[str, Field(pattern=r"^[^/\\]+$")]
 
 
@@ -192,6 +216,8 @@ class ModelCard(_Record):
     """For face classifiers; ``None`` where nothing is told of fine detail."""
     steadiness: Steadiness | None = None
     """For face classifiers, in analyses of videos. With it, bounds of videos are of both together."""
+    parts: Parts | None = None
+    """For face classifiers, in analyses. With it, bounds are of both together."""
     trained_on: tuple[TrainingSource, ...] = ()
     measured: tuple[Measurement, ...] = ()
     limits: str

@@ -2,14 +2,14 @@
 
 The medium's score says how likely it is that one of its faces, nobody knows which, was manipulated: one swapped face
 among many makes a video manipulated, and one odd one among many is what chance brings (`forensix.faces.verdict`). What
-is said of the picture that faces lie in is weighed with them (`forensix.tasks.fusion`), and in a video how steady their
-fine detail is from frame to frame (`forensix.faces.steadiness`), where the classifier's card says so. Small, blurred
-and short faces are not judged; a medium that shows no other is inconclusive and has no score, and the wire calls it
-real: nothing was held against it. So it does where faces score as fake in a picture that looks painted or is mostly
-even areas. Told of, without moving a score, are faces of a video that lack more fine detail beside their surroundings
-than recorded ones do, where the classifier's card says how much these lack; faces of which a part differs from the
-rest, where what marks such parts has a bound for that; and faces that lie in their picture where StyleGAN's generators
-put faces.
+is said of the picture that faces lie in is weighed with them (`forensix.tasks.fusion`), in a video how steady their
+fine detail is from frame to frame (`forensix.faces.steadiness`), and what is said of parts put into them
+(`forensix.tasks.parts`), where the classifier's card says so. Small, blurred and short faces are not judged; a medium
+that shows no other is inconclusive and has no score, and the wire calls it real: nothing was held against it. So it
+does where faces score as fake in a picture that looks painted or is mostly even areas. Told of, without moving a score,
+are faces of a video that lack more fine detail beside their surroundings than recorded ones do, where the classifier's
+card says how much these lack; faces of which a part differs from the rest, where what marks such parts has a bound for
+that; and faces that lie in their picture where StyleGAN's generators put faces.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,13 +33,13 @@ from forensix.tasks.evidence import Outcome
 from forensix.tasks.face_evidence import detail_bounds, face_evidence, heated, n_measured, preview_uri
 from forensix.tasks.fusion import SecondOpinion, fused_faces, opinion_of_picture
 from forensix.tasks.judged_faces import JudgedFace, faces_score, judge_faces
+from forensix.tasks.parts import opinion_of_parts, parts_scores
 from forensix.tasks.pictures import jpeg_uri
 from forensix.tasks.task import Options, component, component_label
-from forensix.tasks.verdicts import checked, class_of, is_inconclusive, is_mute, probability_of, score_text, upper_of
+from forensix.tasks.verdicts import class_of, is_inconclusive, is_mute, probability_of, score_text, upper_of
 
 PREVIEW_PX = 480
 MAX_DOUBTS_TOLD = 3
-MAX_CROPS_SEARCHED = 4
 PAINTED_NOTE = (
     "The picture is full of detail and of edges between colours, as paintings are, and painted faces score as "
     "generated ones do: nothing is told of them."
@@ -89,10 +89,13 @@ class FaceManipulation:
         lacked = getattr(getattr(classifier, "card", None), "detail_gap", None) if media.kind == "video" else None
         options.progress(f"judging {_faces(len(found))}", 0.7)
         picture = opinion_of_picture(media, classifier, found, options)
-        faces = fused_faces(found, picture) if picture else list(found)
+        whole = fused_faces(found, picture) if picture else list(found)
+        parts = opinion_of_parts(media, classifier, whole, options)
+        faces = parts.joined(whole) if parts else list(whole)
         if regions is not None:
-            faces = _differing(faces, regions, media.kind)
+            faces = _differing(media, faces, regions)
         faces.sort(key=lambda face: (bool(face.doubt), -face.score))
+        order = [face.track.id for face in faces]
         judged = [face for face in faces if not face.doubt]
         score = faces_score(judged)
         class_name = "real" if score is None else class_of(score, classifier, media.kind)
@@ -102,7 +105,9 @@ class FaceManipulation:
         withheld = _withheld(media) if accused else ""
         if withheld:
             class_name, inconclusive = "real", True
-        used = [classifier, detector, *([picture.component] if picture else []), *([regions] if regions else [])]
+        used = [classifier, detector, *(opinion.component for opinion in (picture, parts) if opinion)]
+        if regions is not None and regions not in used:
+            used.append(regions)
         aligned = [face.track.id for face in found if media.kind == "image" and _is_aligned(face.track, media)]
         options.progress("drawing what was found", 0.9)
         explanation = None
@@ -135,7 +140,8 @@ class FaceManipulation:
                 *([withheld] if withheld else []),
                 *([_fusion_note(found, picture)] if picture else []),
                 *_notes(faces),
-                *_steadiness_notes(faces),
+                *_steadiness_notes(sorted(whole, key=lambda face: order.index(face.track.id))),
+                *(parts.notes(whole, faces) if parts else ()),
                 *_detail_notes(faces, lacked),
                 *_region_notes(faces),
                 *_placement_notes(aligned),
@@ -157,23 +163,17 @@ def _withheld(media: Media) -> str:
     return DRAWN_NOTE if is_drawn(picture) else PAINTED_NOTE if looks_painted(picture) else ""
 
 
-def _differing(faces: Sequence[JudgedFace], regions: Any, kind: str) -> list[JudgedFace]:
+def _differing(media: Media, faces: Sequence[JudgedFace], regions: Any) -> list[JudgedFace]:
     """Return the faces with those marked of which a part differs from the rest, where its finder has a bound for that.
 
     Among many faces one must stand out more, as for the verdict.
     """
-    upper, judged = upper_of(regions, kind), [face for face in faces if not face.doubt]
-    if not hasattr(regions, "score") or upper >= 1 or not judged:
+    upper = upper_of(regions, media.kind)
+    if not hasattr(regions, "score") or upper >= 1:
         return list(faces)
-    crops = [face.track.crops[:: -(-len(face.track.crops) // MAX_CROPS_SEARCHED)] for face in judged]
-    scores = checked(regions.score(np.concatenate(crops)), sum(map(len, crops)), regions)
-    parts = np.split(logit(scores), np.cumsum([len(own) for own in crops])[:-1])
-    ids = {
-        face.track.id
-        for face, own in zip(judged, parts, strict=True)
-        if sigmoid(own.mean() - np.log(len(judged))) >= upper
-    }
-    return [replace(face, differs=face.track.id in ids) for face in faces]
+    scores = parts_scores(media, regions, faces)
+    least = float(sigmoid(logit(upper) + np.log(max(1, len(scores)))))
+    return [replace(face, differs=scores.get(face.track.id, 0.0) >= least) for face in faces]
 
 
 def _fusion_note(found: Sequence[JudgedFace], picture: SecondOpinion) -> str:

@@ -26,7 +26,7 @@ class Opinion:
     def __init__(self, score: float, card: str, *, video_weight: float | None = None) -> None:
         self.fixed = score
         fusion = Fusion(model=OTHERS[card], weight=0.5, video_weight=video_weight)
-        self.card = get_card(card).model_copy(update={"fusion": fusion, "steadiness": None})
+        self.card = get_card(card).model_copy(update={"fusion": fusion, "steadiness": None, "parts": None})
 
     def score(self, inputs: np.ndarray) -> Any:
         return np.full(len(inputs), self.fixed) if self.card.name == "forensix-face" else self.fixed
@@ -38,7 +38,7 @@ def alone() -> Callable[[Path, str], float]:
 
     def score(path: Path, card: str) -> float:
         detector = load_detector(card)
-        detector.card = detector.card.model_copy(update={"fusion": None})
+        detector.card = detector.card.model_copy(update={"fusion": None, "parts": None})
         task, slot = (PICTURE, "image_detector") if card == "forensix-image" else (FACES, "face_classifier")
         said = forensix.analyze(path, [task], explain=False, **{slot: detector}).scores[task]
         assert said is not None
@@ -139,7 +139,7 @@ def test_picture_and_face_are_looked_at_once_for_both_tasks(portrait: Path, monk
         original = getattr(of, method)
 
         def counted(self: Any, inputs: object) -> object:
-            calls.append(of.__name__)
+            calls.append(type(self).__name__)
             return original(self, inputs)
 
         monkeypatch.setattr(of, method, counted)
@@ -147,4 +147,4 @@ def test_picture_and_face_are_looked_at_once_for_both_tasks(portrait: Path, monk
     count(FaceClassifier, "score")
     count(ImageDetector, "scores")
     forensix.analyze(portrait, [PICTURE, FACES], explain=False)
-    assert sorted(calls) == ["FaceClassifier", "ImageDetector"]
+    assert sorted(calls) == ["FaceClassifier", "ImageDetector", "RegionDetector"]

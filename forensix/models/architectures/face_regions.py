@@ -1,18 +1,18 @@
-"""Which part of a face differs from the rest: EfficientNet-Lite0 down to a sixteenth, and a grid of logits over it.
+"""Which part of a face differs from the rest: EfficientNet-Lite0 down to its last stage, and a grid of logits over it.
 
-Three stages, the finest an eighth of the last's cell, are brought onto one grid and joined with the mean of the last
-over the whole crop, so that each cell is seen beside all that surrounds it. Two convolutions give every cell a logit;
-the face's own logit is read where these are highest.
+Four stages, the finest of a quarter of the crop's side and the last of a thirty-second, are brought onto one grid and
+joined with the mean of the last over the whole crop, so that each cell is seen beside all that surrounds it. Two
+convolutions give every cell a logit; the face's own logit is read where these are highest.
 """
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from forensix.models.architectures.efficientnet import CHANNELS, Backbone
+from forensix.models.architectures.efficientnet import CHANNELS, Backbone, fuse
 
 VARIANT = "lite0"
-STAGES = (1, 2, 4)
+STAGES = (1, 2, 4, 6)
 CELL_PX = 8
 """Side of a cell, in pixels of the crop."""
 _CHANNELS = 64
@@ -56,5 +56,5 @@ class FaceRegions(nn.Module):
 
 
 def build() -> FaceRegions:
-    """Return the network with random weights."""
-    return FaceRegions()
+    """Return the network as it ships, with random weights: its convolutions do what its normalisation did."""
+    return fuse(FaceRegions())

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from forensix.calibration import Calibration, fit_platt, sigmoid
 from forensix.faces.align import ALIGNED_PX
-from forensix.models import Measurement, ModelCard, Output, TrainingSource
+from forensix.models import Measurement, ModelCard, Output, Parts, TrainingSource
 from forensix.models.architectures.faces import VARIANT
 from forensix.training.backbone import origin_of
 from forensix.training.bands import AS_IT_IS, VIDEO, with_band
@@ -42,18 +42,22 @@ LOOKS = (
     "clips of the folds and retouched pictures better, all were scored once more. It tells the list's clips with 0.764 "
     "(0.784 before) and shipped for the fewer retouched photographs that it accuses. The bound allows for retouched "
     "faces judged by themselves; with the picture weighed in, few recorded ones would have set it so high that far "
-    "fewer fakes are found, and that was not taken."
+    "fewer fakes are found, and that was not taken. When what is said of parts put into faces came to count, the "
+    "list's clips were scored at three weights of it, and the corpus at one."
 )
 LIMITS = (
     "It tells faces that were generated whole from photographed ones, above all those of diffusion models; portraits "
     "by StyleGAN score higher than photographs, but seldom reach the bound where they were scaled down. Of swapped "
-    "faces and of faces put together by hand it sees hardly more than chance, of lip-sync little more: most of what it "
-    "looks at is recorded. In videos few made faces lie above its bound, most of them generated or driven as a whole. "
-    "Recorded faces that hardly move, or lie under a smoothing filter, can score higher in a video. No score says that "
-    "a face is untouched. It names no type of manipulation. Kinds of photographs that training lacked and studio "
-    "portraits can raise the score, and retouching does: of smoothed portraits more reach the bound than of others."
+    "faces and of faces put together by hand it sees hardly more than chance, of lip-sync little more, as most of what "
+    "it looks at is recorded; forensix-face-regions, which looks for parts put in, raises what it says of them by "
+    "little and seldom above the bound. In videos few made faces lie above its bound, most of them generated or driven "
+    "as a whole. Recorded faces that hardly move, or lie under a smoothing filter, can score higher in a video. No "
+    "score says that a face is untouched. It names no type of manipulation. Kinds of photographs that training lacked "
+    "and studio portraits can raise the score, and retouching does: of smoothed portraits more reach the bound than of "
+    "others."
 )
 RETOUCHED = "retouched alike, by the face alone"
+WITH_PARTS = "with what is said of parts put in"
 LICENCE = (
     "Apache-2.0 for code, the pretrained weights and the rule; most repositories of the training faces state no "
     "licence for them, see trained_on: for research"
@@ -75,6 +79,8 @@ def make_card(
     command: str,
     *,
     fused: Said | None = None,
+    parts: Parts | None = None,
+    of_parts: Rows | None = None,
 ) -> ModelCard:
     """Return the card with calibration, bounds and figures from held-out logits; saving adds hash and parameters.
 
@@ -90,6 +96,10 @@ def make_card(
         Faces and pictures with ``repo``, ``label`` and ``licence``.
     fused
         The same logits with what else is weighed in: bounds and figures are of these, but where faces are retouched.
+    parts, of_parts
+        How what is said of parts put into faces counts, and its calibrated logits (n,). NaN of sources that were learnt
+        from there, for which a part put in counts as likely as not. Bounds are with it; of a retouched face it is what
+        was said of the face as it is.
     """
     stills = table["static"].to_numpy(dtype=bool)
     calibration, of_crops = (calibration_of(table, values) for values in (held_out.said.as_is, held_out.crops))
@@ -118,6 +128,7 @@ def make_card(
         pooling=POOLING,
         detail_gap=recorded_gaps(clips),
         steadiness=steady.rule,
+        parts=parts,
         trained_on=sources_of_card(trained_on),
         limits=LIMITS,
         licence=LICENCE,
@@ -128,12 +139,16 @@ def make_card(
         sha256="",
     )
     edited = calibration.slope * said.retouched + calibration.intercept
-    known = np.isfinite(edited)
+    whole, judged = logits, np.isfinite(edited)
+    if parts is not None and of_parts is not None:
+        known = np.nan_to_num(of_parts)
+        logits = parts.logit(logits, known)
+        edited[judged] = parts.logit(edited[judged], known[judged])
     kinds = table[["repo", "label"]].assign(kind=np.where(stills, "image", VIDEO))
     scored = pd.concat(
         [
             kinds.assign(condition=AS_IT_IS, score=sigmoid(logits)),
-            kinds[known].assign(condition=RETOUCHED, score=sigmoid(edited[known])),
+            kinds[judged].assign(condition=RETOUCHED, score=sigmoid(edited[judged])),
         ]
     )
     # Swapped faces lie as often below any bound as recorded ones: nothing is called untouched.
@@ -144,6 +159,10 @@ def make_card(
         *figures.figures_of(clips, calibration.slope * said.as_is[~stills], f"{about}, by crops alone", command),
         *figures.noted_shares(clips, noted(clips), about, command),
     ]
+    if of_parts is not None:
+        apart = np.isfinite(of_parts)
+        both = {"by the face as a whole": whole[apart], WITH_PARTS: logits[apart]}
+        more += figures.of_parts(table[apart].reset_index(drop=True), both, command)
     return card.model_copy(update={"measured": (*card.measured, *more)})
 
 

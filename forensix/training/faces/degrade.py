@@ -3,16 +3,21 @@
 One distribution for both classes, so that compression, size, blur, noise or colour tell nothing about the label.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 
 import av
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image, ImageFilter
+from scipy.fft import dctn, idctn
 
 from forensix.demo.swap import to_uint8
 from forensix.perturb.image import jpeg
 
 Rng = np.random.Generator
+_YCC = np.array([[0.299, 0.587, 0.114], [-0.168736, -0.331264, 0.5], [0.5, -0.418688, -0.081312]], np.float32)
+_BLOCK_PX, _ROUNDING = 8, 0.33
 _FILTERS = (Image.Resampling.BILINEAR, Image.Resampling.BICUBIC, Image.Resampling.LANCZOS, Image.Resampling.BOX)
 
 
@@ -35,8 +40,28 @@ def h264(rgb: np.ndarray, crf: int) -> np.ndarray:
     return frames[-1].to_ndarray(format="rgb24")
 
 
-def degrade(rgb: np.ndarray, rng: Rng) -> np.ndarray:
-    """Pass a picture through a random chain of edits and codecs; the size may change by a few pixels."""
+def key_frame(rgb: np.ndarray, crf: int) -> np.ndarray:
+    """Return a picture much as a key frame of H.264 leaves it, without an encoder: nothing is predicted.
+
+    Halved colour, 8 x 8 cosine transforms quantised evenly with a wide zero, and the edges of blocks softened. Odd
+    sides lose a row or a column.
+    """
+    height, width = rgb.shape[0] // 2 * 2, rgb.shape[1] // 2 * 2
+    step = 2.0 ** ((crf - 4) / 6)
+    ycc = (rgb[:height, :width].astype(np.float32) - 128) @ _YCC.T
+    ycc[..., 0] = _quantised(ycc[..., 0], step)
+    for channel in (1, 2):
+        halved = ycc[..., channel].reshape(height // 2, 2, width // 2, 2).mean(axis=(1, 3))
+        coded = Image.fromarray(_quantised(halved, step).astype(np.float32))
+        ycc[..., channel] = np.asarray(coded.resize((width, height), Image.Resampling.BILINEAR))
+    return to_uint8(ycc @ np.linalg.inv(_YCC).T + 128)
+
+
+def degrade(rgb: np.ndarray, rng: Rng, *, video: Callable[[np.ndarray, int], np.ndarray] = h264) -> np.ndarray:
+    """Pass a picture through a random chain of edits and codecs; the size may change by a few pixels.
+
+    ``video`` codes it as a frame at a crf, where chance has it.
+    """
     if rng.random() < 0.5:
         rgb = _tone(rgb, rng)
     for step in rng.permutation(3):
@@ -49,7 +74,7 @@ def degrade(rgb: np.ndarray, rng: Rng) -> np.ndarray:
             rgb = to_uint8(rgb + rng.normal(0, rng.uniform(1, 7), grain))
     choice = rng.random()
     if choice < 0.45:
-        rgb = h264(rgb, int(rng.integers(16, 33)))
+        rgb = video(rgb, int(rng.integers(16, 33)))
     elif choice < 0.92:
         if rng.random() < 0.4:
             rgb = jpeg(rgb, int(rng.integers(50, 96)), subsampling=int(rng.choice([0, 2])))
@@ -72,3 +97,19 @@ def _rescale(rgb: np.ndarray, rng: Rng) -> np.ndarray:
     down, up = (Image.Resampling(int(rng.choice([int(f) for f in _FILTERS]))) for _ in range(2))
     small = (max(16, round(width * factor)), max(16, round(height * factor)))
     return np.asarray(Image.fromarray(rgb).resize(small, down).resize((width, height), up))
+
+
+def _quantised(plane: NDArray[np.float32], step: float) -> NDArray[np.floating]:
+    height, width = plane.shape
+    n = _BLOCK_PX
+    padded = np.pad(plane, ((0, -height % n), (0, -width % n)), mode="edge")
+    rows, columns = (side // n for side in padded.shape)
+    blocks = dctn(padded.reshape(rows, n, columns, n).transpose(0, 2, 1, 3), axes=(2, 3), norm="ortho")
+    levels = np.sign(blocks) * np.floor(np.abs(blocks) / step + _ROUNDING)
+    levels[..., 0, 0] = np.round(blocks[..., 0, 0] / step)
+    coded = idctn(levels * step, axes=(2, 3), norm="ortho").transpose(0, 2, 1, 3).reshape(padded.shape)
+    for turned in (coded, coded.T):
+        after, before = turned[n::n].copy(), turned[n - 1 : -1 : n].copy()
+        turned[n::n], turned[n - 1 : -1 : n] = 0.75 * after + 0.25 * before, 0.75 * before + 0.25 * after
+    whole: NDArray[np.floating] = coded[:height, :width]
+    return whole

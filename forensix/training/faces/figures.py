@@ -1,6 +1,6 @@
 """What the card of forensix-face says beyond its bounds: sources alike, kinds of fakes, within a source and a file."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ from forensix.training.said import Said
 DRAWS = 300
 SEED = 0
 LEAST_OF_SOURCE = 4
+LEAST_OF_METHOD = 8
 
 
 def of_stills(stills: pd.DataFrame, said: Said, about: str, command: str) -> list[Measurement]:
@@ -49,6 +50,34 @@ def of_stills(stills: pd.DataFrame, said: Said, about: str, command: str) -> lis
                 n_fake=int((part["label"] == "fake").sum()),
             )
         )
+    return measurements
+
+
+def of_parts(table: pd.DataFrame, said: Mapping[str, NDArray[np.float64]], command: str) -> list[Measurement]:
+    """Return how the faces of each method are told from recorded ones by each of what is ``said`` of them."""
+    real = (table["label"] == "real").to_numpy()
+    about = f"training faces of {table['repo'].nunique()} repositories that neither model learnt from"
+    measurements = []
+    for static, kind in ((True, "pictures"), (False, "videos")):
+        own = (table["static"] == static).to_numpy()
+        methods = sorted(set(table["method"][own & ~real]))
+        for name, is_method in {"all": ~real, **{m: (table["method"] == m).to_numpy() for m in methods}}.items():
+            part = own & (real | is_method)
+            rows, n_fake = table[part].reset_index(drop=True), int((own & is_method & ~real).sum())
+            if n_fake < LEAST_OF_METHOD or not (own & real).any():
+                continue
+            measurements += [
+                Measurement(
+                    metric=f"AUC, a source counting as the root of its files, {how}",
+                    value=round(weighted_auc(rows, logits[part]), 4),
+                    interval=over_sources(weighted_auc, rows, logits[part]),
+                    data=f"{about}, {kind}, {name}",
+                    command=command,
+                    n_real=int((own & real).sum()),
+                    n_fake=n_fake,
+                )
+                for how, logits in said.items()
+            ]
     return measurements
 
 

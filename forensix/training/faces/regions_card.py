@@ -23,9 +23,9 @@ LEAST = 4
 LIMITS = (
     "Its map marks where a part was put into a face, most surely parts blended in after its training's manner; where "
     "nothing was done it lights up at mouths more readily than at cheeks. Its score of a whole face tells swapped, "
-    "composed and lip-synced faces from recorded ones little better than chance, so it moves no verdict; beyond the "
-    "bound a report tells of it in pictures, and in videos nothing was shown to lie there. A face that was generated "
-    "whole has no part that differs. Small and blurred faces and strong compression hide what it looks for."
+    "composed and lip-synced faces from recorded ones better than chance and no more, so it moves a verdict by little; "
+    "beyond the bound a report tells of it in pictures. Faces driven or edited as a whole score lower than recorded "
+    "ones, as no part of them differs. Small and blurred faces and strong compression hide what it looks for."
 )
 LICENCE = (
     "Apache-2.0 for code, the pretrained weights and what was trained; most repositories of the training faces state "
@@ -61,7 +61,8 @@ def make_card(held: pd.DataFrame, logits: NDArray[np.float64], learnt: pd.DataFr
             "channels": "RGB",
             "range": [-1, 1],
             "pretrained": origin_of(VARIANT),
-            "fakes": f"recorded faces with parts put in, some of them through TAEF2 of {REPOSITORY} (MIT)",
+            "fakes": "recorded faces with parts of recorded and of made faces put in, some of them through TAEF2 of "
+            f"{REPOSITORY} (MIT)",
         },
         output=Output(labels=("part put in",), fake=0),
         calibration=calibration,

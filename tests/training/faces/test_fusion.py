@@ -7,11 +7,13 @@ import pandas as pd
 import pytest
 
 from forensix.calibration import Calibration, sigmoid
+from forensix.faces.align import TEMPLATE
 from forensix.models import Steadiness, get_card
-from forensix.training.faces import fusion
+from forensix.training.faces import crops, fusion
 from forensix.training.faces.fit import HeldOut as FacesHeldOut
 from forensix.training.faces.fit import Seen
 from forensix.training.faces.fusion import faces_in, fit_weight, fuse, pictures_around
+from forensix.training.faces.regions import HELD_OUT
 from forensix.training.faces.steadiness import WHOLE, Steady
 from forensix.training.faces.train import Prepared as FacesPrepared
 from forensix.training.images.train import Prepared
@@ -170,8 +172,9 @@ def test_the_card_of_faces_has_bounds_of_both_and_the_calibration_of_faces_alone
     steady = Steady(Steadiness(means=(0,), deviations=(1,), weights=(0,), intercept=0, most_logit=9), np.zeros(N))
     prepared = FacesPrepared(of_faces, pictures, FacesHeldOut(own.raw(EVEN), own.as_is), steady)
     old = get_card("forensix-face")
-    card = fusion.face_card(old, prepared, around)
-    alone = fusion.face_card(old, prepared, around.each(lambda logits: logits * 0))
+    unknown = np.full(N, np.nan)
+    card = fusion.face_card(old, prepared, around, unknown)
+    alone = fusion.face_card(old, prepared, around.each(lambda logits: logits * 0), unknown)
     assert card.calibration == alone.calibration and card.sha256 == old.sha256
     assert card.fusion is not None and card.fusion.model == "forensix-image" and card.fusion.weight > 0.3
     told = [
@@ -181,3 +184,61 @@ def test_the_card_of_faces_has_bounds_of_both_and_the_calibration_of_faces_alone
     assert told[0] > told[1] + 0.01
     clips = [[one.value for one in of.measured if "videos" in one.data and "AUC" in one.metric] for of in (card, alone)]
     assert clips[0] == clips[1], "what is said of clips does not change"
+
+
+def test_what_is_said_of_parts_put_in_counts_where_it_was_not_learnt_and_moves_the_bounds(own: Said) -> None:
+    table = pd.DataFrame(
+        {
+            "repo": [f"repo{i // 2 % 8}" for i in range(N)],
+            "path": [str(i) for i in range(N)],
+            "label": np.where(FAKE, "fake", "real"),
+            "method": np.where(FAKE, "faceswap", "none"),
+            "made_by": np.where(FAKE, [f"maker {i // 2 % 8}" for i in range(N)], ""),
+            "fake": FAKE,
+            "static": np.arange(N) % 8 < 6,
+            "gap": 0.1,
+            "licence": "",
+        }
+    )
+    of_faces = Seen(table, NOTHING, np.zeros(0, np.uint8), np.zeros(0, np.int64))
+    steady = Steady(Steadiness(means=(0,), deviations=(1,), weights=(0,), intercept=0, most_logit=9), np.zeros(N))
+    prepared = FacesPrepared(
+        of_faces, replace(of_faces, table=table[:0]), FacesHeldOut(own.raw(EVEN), own.as_is), steady
+    )
+    around = own.each(lambda logits: np.where(table["static"], 0.0, np.nan))
+    telling = np.where(np.arange(N) // 2 % 8 < 4, np.where(FAKE, 4.0, -4.0), np.nan)
+    card = fusion.face_card(get_card("forensix-face"), prepared, around, telling)
+    assert card.parts is not None and card.parts.model == "forensix-face-regions"
+    told = {
+        one.metric.rpartition(", ")[2]: one
+        for one in card.measured
+        if "neither model" in one.data and "pictures, faceswap" in one.data
+    }
+    by_face, by_both = told["by the face as a whole"], told["with what is said of parts put in"]
+    assert by_both.value > by_face.value + 0.1 and by_both.n_fake == 75, "known of half of the repositories"
+    even = fusion.face_card(get_card("forensix-face"), prepared, around, np.full(N, np.nan))
+    assert even.calibration == card.calibration and even.threshold != card.threshold
+    assert not any("neither model" in one.data for one in even.measured)
+
+
+def test_parts_are_looked_for_in_the_faces_of_sources_that_were_not_learnt_from(
+    monkeypatch: pytest.MonkeyPatch, tmp_path
+) -> None:
+    rgb = np.random.default_rng(0).integers(0, 255, (3, 288, 288, 3)).astype(np.uint8)
+    points = np.repeat((TEMPLATE * 288 / 224)[None], 3, axis=0).astype(np.float32)
+    area = np.zeros((1, 1, 3), np.uint8)
+    zeros = np.zeros(3, np.float32)
+    crops.store(
+        tmp_path / "a.npz", crops.FaceCrops(rgb, points, 144.0, zeros, np.zeros((3, 2), np.float32), (area,) * 3)
+    )
+    seen: list[int] = []
+
+    class Regions:
+        def score(self, many: np.ndarray) -> np.ndarray:
+            seen.append(len(many))
+            return np.full(len(many), 0.9)
+
+    monkeypatch.setattr(fusion, "load_detector", lambda name: Regions())
+    table = pd.DataFrame({"name": ["a", "b"], "repo": [HELD_OUT[0], "somebody/else"]})
+    known, unknown = fusion.parts_of(table, tmp_path)
+    assert sigmoid(known) == pytest.approx(0.9) and np.isnan(unknown) and seen == [3]

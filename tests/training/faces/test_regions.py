@@ -7,9 +7,9 @@ import torch
 from torch import nn
 
 from forensix.models.architectures.face_regions import FaceRegions
-from forensix.training.faces.pairs import Pairs
 from forensix.training.faces.regions import Judged, learning, logits_of, loss_of
 from forensix.training.faces.regions_card import make_card
+from forensix.training.faces.replay import Batch
 
 
 @pytest.fixture(scope="module")
@@ -21,14 +21,15 @@ def network() -> FaceRegions:
 @pytest.mark.usefixtures("sixteen_bits")
 def test_it_learns_to_mark_what_was_put_in(network: FaceRegions) -> None:
     rng = np.random.default_rng(0)
-    recorded = rng.integers(100, 110, (2, 224, 224, 3)).astype(np.uint8)
-    made, masks = recorded.copy(), np.zeros((2, 28, 28), np.float32)
-    made[:, 80:144, 80:144] = rng.integers(0, 255, (2, 64, 64, 3))
+    recorded = torch.from_numpy(rng.uniform(-0.2, -0.1, (2, 3, 224, 224)).astype(np.float32))
+    made, masks = recorded.clone(), torch.zeros(2, 28, 28)
+    made[:, :, 80:144, 80:144] = torch.from_numpy(rng.uniform(-1, 1, (2, 3, 64, 64)).astype(np.float32))
     masks[:, 10:18, 10:18] = 1
+    batch = Batch(torch.cat([recorded, made]), masks)
     optimizer = torch.optim.Adam(network.parameters(), lr=2e-3)
     losses = []
     for _ in range(12):
-        loss = loss_of(learning(network), Pairs(recorded, made, masks))
+        loss = loss_of(learning(network), batch)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
