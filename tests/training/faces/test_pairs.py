@@ -7,25 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from skimage.data import astronaut
 
 from forensix.perturb.image import jpeg
 from forensix.training.faces import blends, crops, pairs, replay, worn
 
 
 @pytest.fixture(scope="module")
-def face() -> blends.Seen:
-    cut = crops.cut_faces([astronaut()], (0.0, 0.0, 1.0, 1.0))
-    assert cut is not None
-    softer = blends.taken_down(cut.rgb[0], 0.4, np.random.default_rng(0))
-    return blends.Seen(cut.rgb[0], cut.landmarks[0].astype(np.float64), softer)
-
-
-@pytest.fixture(scope="module")
-def material(face: blends.Seen) -> pairs.Material:
-    other = blends.Seen(face.rgb[:, ::-1].copy(), face.landmarks, face.regenerated)
-    green = blends.Seen(np.full_like(face.rgb, (0, 255, 0)), face.landmarks, face.rgb)
-    return pairs.Material([[face, other], [other]], [[green]])
+def material(recorded_face: blends.Seen) -> pairs.Material:
+    other = blends.Seen(recorded_face.rgb[:, ::-1].copy(), recorded_face.landmarks, recorded_face.regenerated)
+    green = blends.Seen(np.full_like(recorded_face.rgb, (0, 255, 0)), recorded_face.landmarks, recorded_face.rgb)
+    return pairs.Material([[recorded_face, other], [other]], [[green]])
 
 
 @pytest.fixture
@@ -49,20 +40,23 @@ def test_the_same_draws_make_the_same_pairs(material: pairs.Material) -> None:
 
 
 def test_parts_come_of_the_face_itself_other_moments_other_people_and_made_faces(
-    material: pairs.Material, face: blends.Seen
+    material: pairs.Material, recorded_face: blends.Seen
 ) -> None:
     rng = np.random.default_rng(0)
-    donors = [material._donor(0, face, rng) for _ in range(400)]
+    donors = [material._donor(0, recorded_face, rng) for _ in range(400)]
     is_made = np.array([donor.rgb[0, 0].tolist() == [0, 255, 0] for donor, _ in donors])
-    is_own, is_same_person = np.array([donor is face for donor, _ in donors]), np.array([same for _, same in donors])
+    is_own, is_same_person = (
+        np.array([donor is recorded_face for donor, _ in donors]),
+        np.array([same for _, same in donors]),
+    )
     assert 0.25 < is_made.mean() < 0.45 and 0.25 < is_own.mean() < 0.45
     assert is_same_person[is_own].all() and not is_same_person[is_made].any()
 
 
-def test_faces_are_read_as_large_as_they_were(face: blends.Seen, tmp_path: Path) -> None:
+def test_faces_are_read_as_large_as_they_were(recorded_face: blends.Seen, tmp_path: Path) -> None:
     still = crops.FaceCrops(
-        np.stack([face.rgb] * 6),
-        np.stack([face.landmarks] * 6).astype(np.float32),
+        np.stack([recorded_face.rgb] * 6),
+        np.stack([recorded_face.landmarks] * 6).astype(np.float32),
         72.0,
         np.zeros(6, np.float32),
         np.zeros((6, 2), np.float32),
@@ -111,8 +105,8 @@ def test_masks_move_with_what_was_put_in(material: pairs.Material) -> None:
 
 @pytest.mark.parametrize("quality", [45, 80])
 @pytest.mark.parametrize("subsampling", [0, 2])
-def test_pictures_are_stored_as_jpeg_stores_them(face: blends.Seen, quality: int, subsampling: int) -> None:
-    rgb = face.rgb[:224, :224]
+def test_pictures_are_stored_as_jpeg_stores_them(recorded_face: blends.Seen, quality: int, subsampling: int) -> None:
+    rgb = recorded_face.rgb[:224, :224]
     x = torch.from_numpy(rgb.copy()).permute(2, 0, 1)[None].float()
     coded = worn.jpeg(x, torch.tensor([float(quality)]), torch.tensor([subsampling == 2]))[0].permute(1, 2, 0).numpy()
     stored = jpeg(rgb, quality, subsampling=subsampling).astype(float)
