@@ -3,9 +3,9 @@
     python benchmarks/face_clips.py --list CSV --repositories DIR --work DIR > benchmarks/results/face_clips.md
 
 ``--work`` keeps the faces that were cut. A clip is judged by the largest face at eight moments over its first half
-minute. No repository of these rows was trained on. How steady it is was measured over the
-whole clip, as in an analysis. What
-forensix-face-regions says of parts put into the same faces counts as in an analysis, and stands by itself below.
+minute. No repository of these rows was trained on. How steady it is was measured over the whole clip, as in an
+analysis. What forensix-face-regions says of parts put into the same faces counts as in an analysis, and stands by
+itself below.
 With ``--card`` the shipped cards are given the figures.
 """
 

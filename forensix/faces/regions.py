@@ -1,8 +1,9 @@
 """Does a part of a face differ from the rest? A network that marks, cell by cell, what was put in.
 
-It learnt on recorded faces beside the same with a part put in: another face, another mouth, or the face itself through
-what a program leaves, in a mask that follows the landmarks (`forensix.training.faces.blends`). Assumes crops as
-`forensix.faces.align` cuts them. A value of its map near 1 means that the cell looks put in beside all that surrounds
+It learnt on recorded faces beside the same with a part put in: of another or of a made face, another mouth, or the face
+itself through what a program leaves, in a mask that follows the landmarks (`forensix.training.faces.blends`). What it
+says of a face as a whole counts in a verdict (`forensix.tasks.parts`). Assumes crops as `forensix.faces.align` cuts
+them. A value of its map near 1 means that the cell looks put in beside all that surrounds
 it. A face that was generated whole has no such part, and the map says nothing of it. Make-up, glasses, hands, shadows
 and strong retouching can light up. The card says how it was measured.
 """

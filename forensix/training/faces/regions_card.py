@@ -27,6 +27,10 @@ LIMITS = (
     "beyond the bound a report tells of it in pictures. Faces driven or edited as a whole score lower than recorded "
     "ones, as no part of them differs. Small and blurred faces and strong compression hide what it looks for."
 )
+LOOKS = (
+    "Of four candidates of one run (two sizes, half and all of the schedule) one was taken by these faces; it alone "
+    "was scored on the development rows, in the verdict on faces at several weights (see the card of forensix-face)."
+)
 LICENCE = (
     "Apache-2.0 for code, the pretrained weights and what was trained; most repositories of the training faces state "
     "no licence for them, see trained_on: for research"
@@ -66,7 +70,7 @@ def make_card(held: pd.DataFrame, logits: NDArray[np.float64], learnt: pd.DataFr
         },
         output=Output(labels=("part put in",), fake=0),
         calibration=calibration,
-        calibrated_on=f"swapped, composed and lip-synced against recorded {about}",
+        calibrated_on=f"swapped, composed and lip-synced against recorded {about}. {LOOKS}",
         trained_on=sources_of_card(learnt),
         limits=LIMITS,
         licence=LICENCE,
