@@ -19,6 +19,7 @@ import torch
 from forensix.calibration import logit, sigmoid
 from forensix.faces import FaceClassifier, RegionDetector, forensix_face, forensix_face_regions
 from forensix.faces.steadiness import is_still
+from forensix.faces.verdict import texture
 from forensix.metrics import auc, eer
 from forensix.models import Measurement, ModelCard, band_of
 from forensix.models.store import write_card
@@ -82,6 +83,7 @@ def scored(table: pd.DataFrame, folder: Path, detector: FaceClassifier, regions:
                 "whole": whole,
                 "logit": float(detector.card.parts.logit(np.array(whole), np.array(part))),
                 "still": still,
+                "smooth": row["static"] and texture(views[0, 0]) < detector.card.pooling.min_texture,
                 "region": float(sigmoid(part)),
             }
         )
@@ -141,7 +143,7 @@ def _shown(figure: Measurement) -> str:
 
 def of_stills(stills: pd.DataFrame, card: ModelCard) -> None:
     fake = stills["label"] == "fake"
-    called = sigmoid(stills["logit"].to_numpy()) >= band_of(card, "image")[1]
+    called = (sigmoid(stills["logit"].to_numpy()) >= band_of(card, "image")[1]) & ~stills["smooth"].to_numpy(bool)
     print("\n## Stills, by the face alone\n")
     print(f"AUC {auc(fake, stills['logit']):.3f}: {int((~fake).sum())} recorded, of which ", end="")
     print(f"{int(called[~fake].sum())} called fake, and {int(fake.sum())} swapped, of which {int(called[fake].sum())}.")

@@ -4,7 +4,7 @@ A face's logit is a robust mean over its frames (`face_logit`), so that neither 
 heads decides. A file is judged by the hypothesis that one of its faces, nobody knows which, was manipulated
 (`file_logit`): the mean of the faces' odds. Whoever looks at many faces meets one that looks odd by chance; it must be
 as many times as odd to count as much. Small, blurred and short faces carry too little evidence either way and are left
-undecided by rule (`doubt`), whatever the classifier says of them.
+undecided by rule (`doubt`), whatever the classifier says of them; smooth ones score as generated ones do (`texture`).
 """
 
 import numpy as np
@@ -19,6 +19,7 @@ _FACE = (slice(48, 176), slice(56, 168))
 """The middle of an aligned crop: the face without what surrounds it."""
 
 _COARSER = 4
+_FINE_SIGMA_PX, _AROUND_PX = 1.2, 9
 
 ODD_SHARE = 0.05
 """Of recorded faces by themselves, so many lack more fine detail than is told of."""
@@ -104,6 +105,33 @@ def doubt(face: FaceTrack, pooling: Pooling, *, is_video: bool) -> str:
     if float(np.median([detail(crop) for crop in face.crops])) < pooling.min_detail:
         return f"it is {smallest:.0f} px wide but blurred: it holds no more detail than a far smaller one"
     return ""
+
+
+def is_smooth(face: FaceTrack, pooling: Pooling) -> bool:
+    """Return whether a face holds less fine detail between its edges than a card asks of one that is called fake."""
+    return float(np.median([texture(crop) for crop in face.crops])) < pooling.min_texture
+
+
+def texture(crop: NDArray[np.uint8]) -> float:
+    """Return how much fine detail there is where a face has least: the quarter of it with the fewest edges and pores.
+
+    Filters for portraits take that away and leave edges; soft light, noise reduction and strong compression do as well.
+
+    Parameters
+    ----------
+    crop
+        uint8 (224, 224, 3), as `forensix.faces.align` cuts it.
+
+    Returns
+    -------
+    The lower quartile over the face of the deviation, in grey levels, of what is finer than a few pixels.
+    """
+    from scipy.ndimage import gaussian_filter, uniform_filter
+
+    grey = crop.astype(np.float32).mean(axis=2)
+    fine = grey - gaussian_filter(grey, _FINE_SIGMA_PX)
+    around = np.maximum(uniform_filter(fine * fine, _AROUND_PX), 0)
+    return float(np.sqrt(np.quantile(around[_FACE], 0.25)))
 
 
 def detail(crop: NDArray[np.uint8]) -> float:

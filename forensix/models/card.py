@@ -63,7 +63,8 @@ class Pooling(_Record):
     A face's logit is the mean of its frames' logits between the quantiles ``low`` and ``high``: 0.1 and 0.9 make a
     trimmed mean, 0.5 and 1 the mean of the higher half. A face that is smaller than ``min_face_px`` (mean of its boxes,
     the shorter side), whose crops carry less detail than ``min_detail`` (`forensix.faces.verdict.detail`) or that a
-    video shows for less than ``min_seen_s`` is not judged.
+    video shows for less than ``min_seen_s`` is not judged. One of a picture that is smoother than ``min_texture``
+    (`forensix.faces.verdict.texture`) is not called fake.
     """
 
     low: Annotated[float, Field(ge=0, lt=1)] = 0.5
@@ -71,6 +72,7 @@ class Pooling(_Record):
     min_face_px: Annotated[float, Field(ge=0)] = 48.0
     min_detail: Annotated[float, Field(ge=0)] = 0.1
     min_seen_s: Annotated[float, Field(ge=0)] = 0.4
+    min_texture: Annotated[float, Field(ge=0)] = 0.0
 
     @model_validator(mode="after")
     def _in_order(self) -> "Pooling":

@@ -80,10 +80,11 @@ def n_measured(faces: Sequence[JudgedFace]) -> int:
 def heated(face: JudgedFace, regions: Any, upper: float) -> NDArray[np.uint8] | None:
     """Return the crop that speaks most for the score under its heat map, with a scale beside it.
 
-    There is none without a component that draws it, and none of a face that is not judged, or that lies below the upper
-    bound and of which no part differs: a map of nothing would still show something.
+    There is none without a component that draws it, and none of a face that is not judged, or that is smooth or lies
+    below the upper bound and of which no part differs: a map of nothing would still show something.
     """
-    if not hasattr(regions, "heatmap") or face.doubt or not (face.score >= upper or face.differs):
+    is_accused = face.score >= upper and not face.is_smooth
+    if not hasattr(regions, "heatmap") or face.doubt or not (is_accused or face.differs):
         return None
     crop = face.track.crops[face.strongest]
     return np.concatenate(

@@ -6,16 +6,17 @@ is said of the picture that faces lie in is weighed with them (`forensix.tasks.f
 fine detail is from frame to frame (`forensix.faces.steadiness`), and what is said of parts put into them
 (`forensix.tasks.parts`), where the classifier's card says so. Small, blurred and short faces are not judged; a medium
 that shows no other is inconclusive and has no score, and the wire calls it real: nothing was held against it. So it
-does where faces score as fake in a picture that looks painted or is mostly even areas. Told of, without moving a score,
-are faces of a video that lack more fine detail beside their surroundings than recorded ones do, where the classifier's
-card says how much these lack; faces of which a part differs from the rest, where what marks such parts has a bound for
-that; and faces that lie in their picture where StyleGAN's generators put faces.
+does where faces score as fake in a picture that looks painted or is mostly even areas, and where those that do are
+smooth (`forensix.faces.verdict.texture`). Told of, without moving a score, are faces of a video that lack more fine
+detail beside their surroundings than recorded ones do, where the classifier's card says how much these lack; faces of
+which a part differs from the rest, where what marks such parts has a bound for that; and faces that lie in their
+picture where StyleGAN's generators put faces.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,31 +24,28 @@ from numpy.typing import NDArray
 from forensix.calibration import logit, sigmoid
 from forensix.errors import UsageError
 from forensix.faces import FaceTrack, is_ffhq_aligned, stills
-from forensix.faces.verdict import ODD_SHARE, odd_gap
 from forensix.media import Media
-from forensix.models import DetailGap
 from forensix.schema import FaceExplanation, FaceResult, ManipulationType, Track
-from forensix.synthetic.content import is_drawn, looks_painted
 from forensix.tasks.catalogue import FACE_MANIPULATION
 from forensix.tasks.evidence import Outcome
-from forensix.tasks.face_evidence import detail_bounds, face_evidence, heated, n_measured, preview_uri
+from forensix.tasks.face_evidence import detail_bounds, face_evidence, heated, preview_uri
+from forensix.tasks.face_notes import (
+    detail_notes,
+    doubt_notes,
+    placement_notes,
+    region_notes,
+    smooth_notes,
+    steadiness_notes,
+    why_withheld,
+)
 from forensix.tasks.fusion import SecondOpinion, fused_faces, opinion_of_picture
 from forensix.tasks.judged_faces import JudgedFace, faces_score, judge_faces
 from forensix.tasks.parts import opinion_of_parts, parts_scores
 from forensix.tasks.pictures import jpeg_uri
 from forensix.tasks.task import Options, component, component_label
-from forensix.tasks.verdicts import class_of, is_inconclusive, is_mute, probability_of, score_text, upper_of
+from forensix.tasks.verdicts import class_of, is_inconclusive, is_mute, probability_of, upper_of
 
 PREVIEW_PX = 480
-MAX_DOUBTS_TOLD = 3
-PAINTED_NOTE = (
-    "The picture is full of detail and of edges between colours, as paintings are, and painted faces score as "
-    "generated ones do: nothing is told of them."
-)
-DRAWN_NOTE = (
-    "Most of the picture is even areas, as in screens, figures and drawings: detection does not work on these, and "
-    "nothing is told of faces in them."
-)
 PLACEMENT_REMARK = "the face lies in its picture where StyleGAN's generators put faces"
 _PLURALS = {"image": "pictures", "video": "videos"}
 
@@ -101,8 +99,9 @@ class FaceManipulation:
         class_name = "real" if score is None else class_of(score, classifier, media.kind)
         inconclusive = score is None or is_inconclusive(score, classifier, media.kind)
         # What cannot be told is not called fake, on the wire either.
-        accused = media.kind == "image" and class_name == "fake" and not inconclusive
-        withheld = _withheld(media) if accused else ""
+        is_accused = media.kind == "image" and class_name == "fake" and not inconclusive
+        accused = [face for face in judged if face.score >= upper]
+        withheld = why_withheld(media, accused) if is_accused else ""
         if withheld:
             class_name, inconclusive = "real", True
         used = [classifier, detector, *(opinion.component for opinion in (picture, parts) if opinion)]
@@ -139,12 +138,13 @@ class FaceManipulation:
             notes=(
                 *([withheld] if withheld else []),
                 *([_fusion_note(found, picture)] if picture else []),
-                *_notes(faces),
-                *_steadiness_notes(sorted(whole, key=lambda face: order.index(face.track.id))),
+                *(smooth_notes(accused) if is_accused and not withheld else ()),
+                *doubt_notes(faces),
+                *steadiness_notes(sorted(whole, key=lambda face: order.index(face.track.id))),
                 *(parts.notes(whole, faces) if parts else ()),
-                *_detail_notes(faces, lacked),
-                *_region_notes(faces),
-                *_placement_notes(aligned),
+                *detail_notes(faces, lacked),
+                *region_notes(faces),
+                *placement_notes(aligned),
             ),
             models=tuple(component_label(part) for part in used),
             preview=None if options.score_only else preview_uri(frames, faces, PREVIEW_PX),
@@ -155,12 +155,6 @@ class FaceManipulation:
             remark=PLACEMENT_REMARK if aligned else "",
             frame_scores=_frame_scores(judged) if media.kind == "video" else (),
         )
-
-
-def _withheld(media: Media) -> str:
-    """Return in a sentence why faces in a picture that score as fake are not called so; empty where they are."""
-    picture = media.image()
-    return DRAWN_NOTE if is_drawn(picture) else PAINTED_NOTE if looks_painted(picture) else ""
 
 
 def _differing(media: Media, faces: Sequence[JudgedFace], regions: Any) -> list[JudgedFace]:
@@ -207,7 +201,7 @@ def _type(face: JudgedFace, classifier: Any) -> ManipulationType | None:
 def _explained(face: JudgedFace, classifier: Any, regions: Any, upper: float, kind: str) -> FaceExplanation:
     track, at = face.track, face.strongest
     row = int(track.kept[at])
-    class_name = "real" if face.doubt else class_of(face.score, classifier, kind)
+    class_name = _class_of(face, classifier, kind)
     crop, heat = track.crops[at], heated(face, regions, upper)
     return FaceExplanation(
         bbox=_bbox(track.boxes[row]),
@@ -226,73 +220,17 @@ def _explained(face: JudgedFace, classifier: Any, regions: Any, upper: float, ki
     )
 
 
+def _class_of(face: JudgedFace, classifier: Any, kind: str) -> Literal["real", "fake"]:
+    return "real" if face.doubt or face.is_smooth else class_of(face.score, classifier, kind)
+
+
 def _bbox(box: NDArray[np.floating]) -> tuple[float, float, float, float]:
     x1, y1, x2, y2 = (round(float(v), 1) for v in box)
     return x1, y1, x2, y2
 
 
-def _notes(faces: Sequence[JudgedFace]) -> tuple[str, ...]:
-    # Of a single face the summary says why.
-    doubtful = [face for face in faces if face.doubt and len(faces) > 1]
-    notes = [f"Face {face.track.id} is not judged: {face.doubt}." for face in doubtful[:MAX_DOUBTS_TOLD]]
-    if len(doubtful) > MAX_DOUBTS_TOLD:
-        notes.append(f"{len(doubtful) - MAX_DOUBTS_TOLD} more faces are not judged, for being small, blurred or short.")
-    return tuple(notes)
-
-
-def _steadiness_notes(faces: Sequence[JudgedFace]) -> Iterator[str]:
-    """Yield of the most suspect faces what was made of how steady they are, where that moves their score or cannot."""
-    for face in [face for face in faces if not face.doubt][:MAX_DOUBTS_TOLD]:
-        if face.is_still:
-            yield (
-                f"The mouth and the eyes of face {face.track.id} hardly move while it is seen, as in a photograph that"
-                " is shown, so it is judged by its look alone."
-            )
-        if face.steadiness_logit:
-            raised, steadier = ("raises", "steadier") if face.steadiness_logit > 0 else ("lowers", "less steady")
-            yield (
-                f"Face {face.track.id} scores {score_text(face.crops_score)} by its crops; that its fine detail is"
-                f" {steadier} from frame to frame than is usual {raised} that to {score_text(face.score)}."
-            )
-
-
-def _detail_notes(faces: Sequence[JudgedFace], lacked: DetailGap | None) -> Iterator[str]:
-    """Yield what is said of faces with less fine detail beside their surroundings than nearly all recorded ones."""
-    n = n_measured(faces)
-    if lacked is None or not n:
-        return
-    odd = [face for face in faces if not face.doubt and face.detail_gap > odd_gap(lacked, n)]
-    share = f"{100 * (1 - ODD_SHARE / n):.3g} %"
-    among = f" (the last {100 * ODD_SHARE:.0f} % are shared among the {n} faces looked at)" if n > 1 else ""
-    for face in odd[:MAX_DOUBTS_TOLD]:
-        yield (
-            f"Face {face.track.id} holds less fine detail than its surroundings, beyond {share} of the recorded faces"
-            f" measured{among}. Faces put in by a program often do; so do beauty filters, soft light, make-up and faces"
-            " before something sharper, so it is a reason to look, not a proof."
-        )
-
-
 def _is_aligned(face: FaceTrack, media: Media) -> bool:
     return is_ffhq_aligned(face.landmarks[0], (media.info.width_px or 0, media.info.height_px or 0))
-
-
-def _placement_notes(aligned: Sequence[int]) -> Iterator[str]:
-    """Yield what is said of the face of a picture that was cut as FFHQ's are."""
-    for number in aligned:
-        yield (
-            f"The eyes and the mouth of face {number} lie where StyleGAN's generators put them. So do those of"
-            " photographs cut for a data set of faces (FFHQ, CelebA-HQ), and hardly ever those of others: it tells how"
-            " the picture was cut, not who drew it."
-        )
-
-
-def _region_notes(faces: Sequence[JudgedFace]) -> Iterator[str]:
-    for face in [face for face in faces if face.differs][:MAX_DOUBTS_TOLD]:
-        yield (
-            f"A part of face {face.track.id} differs from the rest of it, as in fewer than 5 % of the recorded faces"
-            " measured; the heat map shows where. Faces that were swapped or put together do so more often, but so do"
-            " retouched and made-up ones, glasses and hard light, so it is a reason to look, not a proof."
-        )
 
 
 def _summary(
@@ -309,7 +247,7 @@ def _summary(
         why = f": {component_label(classifier)} decides nothing of {mute}" if mute else ""
         which = "any" if len(judged) > 1 else "it"
         return f"{of if left else f'{_faces(len(faces))}: '}whether {which} was manipulated is undecided{why}."
-    n_fake = sum(class_of(face.score, classifier, kind) == "fake" for face in judged)
+    n_fake = sum(_class_of(face, classifier, kind) == "fake" for face in judged)
     if result.class_name == "real":
         chance = (
             f"; that {n_fake} of them score{'s' if n_fake == 1 else ''} above the threshold is what chance brings among"

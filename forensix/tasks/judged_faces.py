@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from forensix.calibration import logit, sigmoid
 from forensix.faces import FaceTrack, track
 from forensix.faces.steadiness import is_still, pooled
-from forensix.faces.verdict import doubt, face_logit, file_logit, middle_gap
+from forensix.faces.verdict import doubt, face_logit, file_logit, is_smooth, middle_gap
 from forensix.media import Media
 from forensix.models import Pooling, Steadiness
 from forensix.synthetic.content import is_reduced
@@ -35,6 +35,8 @@ class JudgedFace:
     doubt: str = ""
     is_still: bool = False
     """Whether a video shows a picture of it, of which steadiness says nothing."""
+    is_smooth: bool = False
+    """Whether it lacks the fine detail without which a face in a picture is not called fake."""
     differs: bool = False
     """Whether a part of it differs from the rest beyond the bound of what marks such parts."""
 
@@ -115,7 +117,9 @@ def _judged(tracks: Sequence[FaceTrack], classifier: Any, kind: str, reduced: st
         reason = doubt(face, pooling, is_video=kind == "video") or reduced
         crop_scores = sigmoid(logits) if added else own
         gap = middle_gap(face.detail_gaps)
-        judged.append(JudgedFace(face, crop_scores, score, added, gap, reason, is_still=still))
+        # What encodes a video takes such detail away from every face.
+        smooth = kind == "image" and is_smooth(face, pooling)
+        judged.append(JudgedFace(face, crop_scores, score, added, gap, reason, is_still=still, is_smooth=smooth))
     return tuple(judged)
 
 

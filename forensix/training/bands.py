@@ -30,9 +30,9 @@ def with_band(
     ``about`` says in the figures what ``scored`` is, ``{n}`` standing for how many values its column ``repo`` has. The
     specification's two classes part at the upper bound: a wrong accusation weighs more than a miss. Where ``scored``
     has a column ``kind``, videos beside other media get bounds of their own, whose upper one is no lower than that of
-    the others. With ``only_supported``, bounds stay only where they are shown to mean something
-    (`forensix.metrics.supported`); with ``only_upper`` nothing is called real, for a model that is blind to a kind of
-    fakes.
+    the others; where it has a column ``withheld``, files with that set are undecided whatever their score. With
+    ``only_supported``, bounds stay only where they are shown to mean something (`forensix.metrics.supported`); with
+    ``only_upper`` nothing is called real, for a model that is blind to a kind of fakes.
     """
     about = about.format(n=scored["repo"].nunique())
 
@@ -44,12 +44,12 @@ def with_band(
     apart = bool(video.any() and not video.all())
     rest = scored[~video] if apart else scored
     whole = _band(rest)
-    band = kept_if(*_known(rest), whole)
+    band = kept_if(*_known(_judged(rest)), whole)
     measured = _measured(rest, band, f"{about}, pictures" if apart else about, command)
     moving = None
     if apart:
         low, high = _band(scored[video])
-        moving = kept_if(*_known(scored[video]), (min(low, whole[1]), max(high, whole[1])))
+        moving = kept_if(*_known(_judged(scored[video])), (min(low, whole[1]), max(high, whole[1])))
         measured += _measured(scored[video], moving, f"{about}, videos", command)
     stem = command.partition(" --list")[0]
     kept = tuple(one for one in card.measured if not (stem and one.command.startswith(stem)))
@@ -75,8 +75,19 @@ def _known(scored: pd.DataFrame) -> tuple[NDArray[np.bool_], NDArray[np.float64]
     return (scored["label"] == "fake").to_numpy(), scored["score"].to_numpy(dtype=np.float64)
 
 
+def _withheld(scored: pd.DataFrame) -> NDArray[np.bool_]:
+    return scored["withheld"].to_numpy(dtype=bool) if "withheld" in scored else np.zeros(len(scored), dtype=bool)
+
+
+def _judged(scored: pd.DataFrame) -> pd.DataFrame:
+    return scored[~_withheld(scored)]
+
+
 def _band(scored: pd.DataFrame) -> tuple[float, float]:
-    return inconclusive_band(*_known(scored), scored["condition"].tolist())
+    fake, scores = _known(scored)
+    # Where nothing is decided, nothing is wrong.
+    harmless = np.where(_withheld(scored), fake, scores)
+    return inconclusive_band(fake, harmless, scored["condition"].tolist())
 
 
 def _measured(scored: pd.DataFrame, band: tuple[float, float], about: str, command: str) -> list[Measurement]:
@@ -84,7 +95,7 @@ def _measured(scored: pd.DataFrame, band: tuple[float, float], about: str, comma
     measured = []
     for condition, rows in scored.groupby("condition", sort=False):
         y, s = _known(rows)
-        counted = decided(y, s, band)
+        counted = decided(y, np.where(_withheld(rows), np.mean(band), s), band)
         figures = {
             "AUC": (auc(y, s), bootstrap_interval(auc, y, s, groups=rows["repo"])),
             "real files decided": (counted.real_decided, None),

@@ -8,8 +8,9 @@ from forensix.faces.align import aligned
 from forensix.faces.detect import landmarks
 from forensix.faces.steadiness import N_VALUES
 from forensix.faces.track import FaceTrack
-from forensix.faces.verdict import detail, doubt, face_logit, file_logit
+from forensix.faces.verdict import detail, doubt, face_logit, file_logit, is_smooth, texture
 from forensix.models import Pooling
+from forensix.perturb.image import contrast, smooth
 
 TRIMMED = Pooling(low=0.1, high=0.9)
 
@@ -90,3 +91,13 @@ def test_a_blurred_face_is_not_judged(sharp: np.ndarray) -> None:
     assert detail(sharp) > detail(as_if(112)) > detail(as_if(28))
     assert "blurred" in doubt(face(as_if(28)), Pooling(), is_video=True)
     assert doubt(face(as_if(112)), Pooling(), is_video=True) == ""
+
+
+def test_a_smoothed_face_has_hardly_any_texture_however_sharp_its_edges_are(sharp: np.ndarray) -> None:
+    portrait = smooth(sharp, 1.0)
+    assert texture(portrait) < 0.6 * texture(sharp) and detail(portrait) > 0.8 * detail(sharp)
+    least = Pooling(min_texture=(texture(portrait) + texture(sharp)) / 2)
+    assert is_smooth(face(portrait), least) and not is_smooth(face(sharp), least)
+    assert not is_smooth(face(portrait), Pooling()), "a card that asks for none has every face judged alike"
+    assert texture(contrast(sharp, 1.0)) > texture(sharp)
+    assert texture(np.full_like(sharp, 90)) == 0

@@ -12,6 +12,8 @@ from PIL import Image, ImageDraw
 from scipy import ndimage
 
 import forensix
+from forensix.models import Pooling, get_card
+from forensix.perturb.image import smooth
 from forensix.tasks.evidence import Outcome
 from tests.making import write_image, write_video
 
@@ -82,6 +84,41 @@ def test_a_face_on_a_screen_of_even_areas_is_called_nothing(tmp_path: Path) -> N
     assert outcome.inconclusive and outcome.unjudged and outcome.score > 0.9
     assert outcome.result.class_name == "real" and outcome.result.explanation is None
     assert "even areas" in outcome.notes[0] and "undecided" in outcome.summary
+
+
+class Wary(Sure):
+    """One whose card asks for texture."""
+
+    card = get_card("forensix-face").model_copy(
+        update={"fusion": None, "parts": None, "pooling": Pooling(min_texture=2.5)}
+    )
+
+
+def test_a_smoothed_portrait_is_not_called_manipulated_and_it_says_why(tmp_path: Path) -> None:
+    smoothed = Image.fromarray(smooth(np.asarray(HEAD.resize((260, 260))), 1.0, radius_px=6, detail=25))
+    smoothed.save(tmp_path / "smooth.png")
+    HEAD.save(tmp_path / "sharp.png")
+    sharp, outcome = (
+        forensix.analyze(tmp_path / f"{name}.png", [TASK], face_classifier=Wary()).outcomes[TASK]
+        for name in ("sharp", "smooth")
+    )
+    assert sharp.result.class_name == "fake" and not any("hardly any fine detail" in note for note in sharp.notes)
+    assert outcome.inconclusive and outcome.unjudged and outcome.score == sharp.score
+    assert outcome.result.class_name == "real" and outcome.result.explanation is None
+    assert not any("heat map" in item.title for item in outcome.evidence)
+    assert "hardly any fine detail between its edges" in outcome.notes[0] and "undecided" in outcome.summary
+
+
+def test_beside_a_sharp_face_a_smooth_one_is_told_of_and_not_counted(tmp_path: Path) -> None:
+    smoothed = Image.fromarray(smooth(np.asarray(HEAD.resize((260, 260))), 1.0, radius_px=6, detail=25))
+    pair = Image.new("RGB", (640, 300), (110, 120, 130))
+    pair.paste(HEAD, (0, 0))
+    pair.paste(smoothed, (340, 20))
+    pair.save(tmp_path / "pair.png")
+    outcome = forensix.analyze(tmp_path / "pair.png", [TASK], face_classifier=Wary()).outcomes[TASK]
+    assert outcome.summary == "Of 2 faces, 1 looks manipulated." and not outcome.inconclusive
+    assert sum("hardly any fine detail between its edges" in note for note in outcome.notes) == 1
+    assert sorted(face.class_name for face in outcome.result.explanation) == ["fake", "real"]
 
 
 @pytest.mark.parametrize("rotation", [90, 180, -90])

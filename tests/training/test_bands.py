@@ -77,3 +77,17 @@ def test_a_card_of_pictures_gets_bounds_of_videos_and_keeps_its_own():
 def test_every_shipped_card_that_judges_has_bounds_around_its_threshold(name):
     card = get_card(name)
     assert card.inconclusive is not None and card.inconclusive[0] <= card.threshold <= card.inconclusive[1]
+
+
+def test_what_is_withheld_counts_as_undecided_and_lets_the_bound_lie_lower():
+    scored = table().assign(condition=AS_IT_IS)
+    real = (scored.label == "real").to_numpy()
+    scored["withheld"] = real & (scored.score > scored.score[real].quantile(0.9))
+    free, held = (with_band(get_card(NAME), rows, COMMAND) for rows in (scored.drop(columns="withheld"), scored))
+    assert held.inconclusive[1] < free.inconclusive[1]
+    figures = {one.metric: one.value for one in held.measured if one.command == COMMAND}
+    kept = scored[real & ~scored.withheld]
+    assert figures["real files called fake"] == pytest.approx(
+        (kept.score >= held.inconclusive[1]).sum() / real.sum(), abs=1e-4
+    )
+    assert figures["AUC"] == next(one.value for one in free.measured if one.metric == "AUC" and one.command == COMMAND)

@@ -8,7 +8,7 @@ not on that of the crop. Pictures of anything are seen in windows, cut and drawn
 
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +19,10 @@ from PIL import Image
 
 from forensix.faces.align import ALIGNED_PX, aligned
 from forensix.faces.classify import network_input
+from forensix.faces.verdict import texture
 from forensix.models.architectures.efficientnet import fuse
 from forensix.models.architectures.faces import N_STATISTICS, FaceStages
-from forensix.perturb.image import retouched
+from forensix.perturb.image import contrast, retouched, smooth
 from forensix.synthetic.crops import RGB, SIDE_PX, windows
 from forensix.training.backbone import load_imagenet
 from forensix.training.faces.crops import STORED_PX, WIDE, FaceCrops, whole_window
@@ -30,9 +31,15 @@ from forensix.training.images import cache
 from forensix.training.images.crops import LEAST_SCALE, degraded, draw, draw_window, encode, mirrored, scaled
 from forensix.training.images.features import is_kept
 
-AS_IS, DRAWN, ALIKE, RETOUCHED = 0, 1, 2, 3
-"""Kinds of views: as they are, drawn at random, and two to measure on: both classes scaled and encoded alike, and
-retouched alike."""
+AS_IS, DRAWN, ALIKE, RETOUCHED, SMOOTHED, CONTRASTED = range(6)
+"""Kinds of views: as they are, drawn at random, and those to measure on: both classes scaled and encoded alike, and
+edited alike, each as `EDITS` has it."""
+Edit = Callable[[RGB, np.random.Generator], RGB]
+EDITS: Mapping[int, Edit] = {
+    RETOUCHED: retouched,
+    SMOOTHED: lambda rgb, _: smooth(rgb, 1.0),
+    CONTRASTED: lambda rgb, _: contrast(rgb, 1.0),
+}
 MOMENTS = 4
 DRAWS = 2
 """Windows of a picture of anything that are drawn at random; one more is of the picture retouched."""
@@ -54,7 +61,7 @@ def of_faces(
 
     With them come kinds and row numbers (views,). What ``folder`` lacks is computed first.
     """
-    rank = table.groupby(["repo", "made_by", "label"]).cumcount().to_numpy()
+    rank = _rank(table)
 
     def views(at: int) -> tuple[RGB, Kinds]:
         name, still = str(table["name"].iloc[at]), bool(table["static"].iloc[at])
@@ -87,6 +94,29 @@ def of_pictures(
     return _load(paths)
 
 
+def textures(table: pd.DataFrame, cut: Path) -> dict[int, NDArray[np.float64]]:
+    """Return the texture of each face of a table (`forensix.faces.verdict.texture`) by kind of view, (n,).
+
+    NaN of clips, and where there is no such view.
+    """
+    found = {kind: np.full(len(table), np.nan) for kind in (AS_IS, *EDITS)}
+    rank = _rank(table)
+    for at in np.flatnonzero(table["static"]):
+        name = str(table["name"].iloc[at])
+        face = load_face(cut / f"{name}.npz")
+        assert face is not None, "faces that were not found are left out of the table"
+        views, kinds = views_of_face(face, _rng(name), still=True, judged=bool(rank[at] < ALIKE_OF_EACH))
+        for kind, of_kind in found.items():
+            if (kinds == kind).any():
+                of_kind[at] = np.median([texture(crop) for crop in views[kinds == kind, 0]])
+    return found
+
+
+def _rank(table: pd.DataFrame) -> NDArray[np.integer]:
+    rank: NDArray[np.integer] = table.groupby(["repo", "made_by", "label"]).cumcount().to_numpy()
+    return rank
+
+
 def _rng(name: str) -> Rng:
     return np.random.default_rng(zlib.crc32(name.encode()))
 
@@ -94,7 +124,8 @@ def _rng(name: str) -> Rng:
 def views_of_face(face: FaceCrops, rng: Rng, still: bool, judged: bool) -> tuple[RGB, Kinds]:
     """Return upright crops and windows (n, 2, 224, 224, 3) of a face at its moments, and of which kind each is.
 
-    Of a clip the first and the last moment are also drawn, of a ``still`` its one; a ``judged`` still has two more.
+    Of a clip the first and the last moment are also drawn, of a ``still`` its one; a ``judged`` still has those to
+    measure on as well.
     """
     moments = list(range(len(face)))
     if len(face) > MOMENTS:
@@ -116,7 +147,7 @@ def views_of_face(face: FaceCrops, rng: Rng, still: bool, judged: bool) -> tuple
             scale = max(float(rng.uniform(0.5, 1.0)), least)
             for kind, (small, around) in {
                 ALIKE: [encode(scaled(seen, scale, rng), rng, least=60, most=95) for seen in (rgb, area)],
-                RETOUCHED: _retouched_alike((rgb, area), measuring),
+                **{kind: _edited_alike((rgb, area), edit, measuring) for kind, edit in EDITS.items()},
             }.items():
                 share = np.array(around.shape[1::-1]) / np.array(area.shape[1::-1])
                 views.append(np.stack([_upright(small, rgb, points), whole_window(around, face.middles[at] * share)]))
@@ -130,7 +161,7 @@ def _drawn(
     points: NDArray[np.float64],
     least: float,
     rng: Rng,
-    edit: Callable[[RGB, Rng], RGB] = lambda rgb, _: rgb,
+    edit: Edit = lambda rgb, _: rgb,
 ) -> RGB:
     """Return crop and window of a moment, edited, scaled (the face to no less than ``least``) and worn at random."""
     scale = float(rng.uniform(LEAST_SCALE, 1.0)) if rng.random() < 0.6 else 1.0
@@ -138,10 +169,10 @@ def _drawn(
     return np.stack([mirrored(_upright(worn, rgb, points), rng), draw_window(edit(area, rng), rng)])
 
 
-def _retouched_alike(seen: Sequence[RGB], rng: Rng) -> list[RGB]:
-    """Return what is seen of one picture, all of it retouched and stored in the same way."""
+def _edited_alike(seen: Sequence[RGB], edit: Edit, rng: Rng) -> list[RGB]:
+    """Return what is seen of one picture, all of it edited and stored in the same way."""
     seed = int(rng.integers(2**32))
-    edited = (retouched(rgb, np.random.default_rng(seed)) for rgb in seen)
+    edited = (edit(rgb, np.random.default_rng(seed)) for rgb in seen)
     return [encode(rgb, np.random.default_rng(seed), least=85, most=97) for rgb in edited]
 
 

@@ -121,7 +121,8 @@ def prepare(origin: Origin, work: Path, *, log: Log) -> Prepared:
     folds = folds_of(table)
     steadiness.fill(table, work / "steadiness", origin.repositories, log=log)
     steady = steadiness.held_out(table, steadiness.of_clips(table, work / "steadiness"), folds)
-    return Prepared(faces, pictures, held_out(faces, pictures, folds), steady)
+    textures = features.textures(table, work / "crops")
+    return Prepared(faces, pictures, held_out(faces, pictures, folds, textures), steady)
 
 
 def folds_of(table: pd.DataFrame) -> NDArray[np.int64]:

@@ -45,7 +45,7 @@ REPOS = 12
 TOOLS = ("tool", "StyleGAN")
 TELLING = np.arange(N_STATISTICS) % N_PART < 40
 """Statistics that differ by class."""
-KINDS = np.array([features.AS_IS, features.DRAWN, features.ALIKE, features.RETOUCHED], np.uint8)
+KINDS = np.array([features.AS_IS, features.DRAWN, features.ALIKE, *features.EDITS], np.uint8)
 ALL = np.ones(len(KINDS) * N, dtype=bool)
 NOTHING = np.zeros(N, dtype=bool)
 
@@ -63,11 +63,23 @@ def test_a_still_is_seen_as_it_is_drawn_and_alike_and_a_clip_at_some_moments(fac
     assert kinds.tolist() == [0, 1, 1, 0, 0, 0, 1, 1] and views.shape == (8, 2, 224, 224, 3)
     one = replace(face, **{name: getattr(face, name)[:1] for name in ("rgb", "landmarks", "middles", "areas")})
     views, kinds = features.views_of_face(one, np.random.default_rng(0), still=True, judged=True)
-    assert kinds.tolist() == [0, 1, 1, 2, 3]
+    assert kinds.tolist() == [0, 1, 1, 2, 3, 4, 5]
     for view in views[1:]:
         assert (views[0] != view).any(axis=(1, 2, 3)).all()
     again, _ = features.views_of_face(one, np.random.default_rng(0), still=True, judged=False)
     np.testing.assert_array_equal(again, views[:3])
+
+
+def test_textures_are_of_stills_as_they_are_and_edited(face: crops.FaceCrops, tmp_path) -> None:
+    one = replace(face, **{name: getattr(face, name)[:1] for name in ("rgb", "landmarks", "middles", "areas")})
+    for name in ("still", "clip"):
+        crops.store(tmp_path / f"{name}.npz", one)
+    table = pd.DataFrame({"name": ["still", "clip"], "static": [True, False]}).assign(
+        repo="r", made_by="", label="real"
+    )
+    found = features.textures(table, tmp_path)
+    assert set(found) == {features.AS_IS, *features.EDITS} and all(np.isnan(of_kind[1]) for of_kind in found.values())
+    assert found[features.SMOOTHED][0] < found[features.AS_IS][0] < found[features.CONTRASTED][0]
 
 
 def test_of_every_moment_that_is_drawn_one_more_view_is_retouched(
@@ -217,6 +229,24 @@ def test_the_card_tells_pictures_and_clips_apart_and_calls_nothing_untouched(tmp
     assert (tmp_path / saved.weights).stat().st_size < 8_000_000
 
 
+def test_a_bound_is_of_faces_that_are_not_smooth_as_they_are_and_edited() -> None:
+    faces, pictures = seen(), seen(stills=False, seed=1)
+    folds = np.array([int(repo[2:]) % 3 for repo in faces.table["repo"]])
+    trained_on = faces.table[["repo", "label", "licence"]]
+    nothing = Steadiness(means=(0,), deviations=(1,), weights=(1,), intercept=0, most_logit=9)
+    steady, command = Steady(nothing, np.zeros(N)), "python -m train --list a.csv"
+    held = held_out(faces, pictures, folds)
+    real = ~faces.table["fake"].to_numpy(dtype=bool) & faces.table["static"].to_numpy(dtype=bool)
+    for kind in features.EDITS:
+        # A third of the recorded faces look made once they are edited so.
+        edited = held.edited[kind] + np.where(real & (np.arange(N) % 3 == 0), 40.0, 0.0)
+        accused = replace(held, edited={**held.edited, kind: edited})
+        high = make_card(faces.table, accused, steady, trained_on, command).inconclusive
+        textures = {kind: np.where(np.arange(N) % 3 == 0, 0.5, 2.0)}
+        low = make_card(faces.table, replace(accused, textures=textures), steady, trained_on, command).inconclusive
+        assert low[1] < high[1]
+
+
 def test_how_steady_clips_are_counts_for_them_alone() -> None:
     faces, pictures = seen(), seen(stills=False, seed=1)
     folds = np.array([int(repo[2:]) % 3 for repo in faces.table["repo"]])
@@ -241,7 +271,7 @@ def test_what_the_network_says_is_kept_and_computed_anew_for_another_network(
     crops.store(tmp_path / "a.npz", face)
     table = pd.DataFrame({"name": ["a"], "repo": ["r"], "made_by": [""], "label": ["real"], "static": [True]})
     first, kinds, rows = features.of_faces(table, tmp_path, tmp_path / "kept")
-    assert first.shape == (20, 2, N_STATISTICS) and kinds.tolist().count(features.ALIKE) == 4 and not rows.any()
+    assert first.shape == (28, 2, N_STATISTICS) and kinds.tolist().count(features.ALIKE) == 4 and not rows.any()
     (kept,) = (tmp_path / "kept").iterdir()
     written = kept.stat().st_mtime_ns
     np.testing.assert_array_equal(features.of_faces(table, tmp_path, tmp_path / "kept")[0], first)
