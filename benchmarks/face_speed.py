@@ -27,13 +27,14 @@ import numpy as np
 import torch
 from PIL import Image
 
-from forensix.faces import Detections, FaceDetector, FaceTrack, forensix_face, track
+from forensix.faces import Detections, FaceDetector, FaceTrack, forensix_face, forensix_face_regions, track
 from forensix.faces.linking import iou
 from forensix.faces.sampling import sampling_rate_hz
 from forensix.faces.track import VIDEO_SIDE_PX
 from forensix.media import Limits, open_media
 from forensix.media.template import TEMPLATE
 from forensix.models import load_component
+from forensix.tasks.parts import MAX_CROPS
 
 RATE_HZ = 25
 LEFT, RIGHT = "dev/videos/real/Tim_Norland_0.mp4", "dev/videos/real/David_Kovalniy_0.mp4"
@@ -172,8 +173,9 @@ def cpu_s() -> float:
 def speed(name: str, detector: str, clip: Path) -> None:
     spent: dict[str, float] = {}
     load_component("face_detector", detector).detect([np.zeros((64, 64, 3), np.uint8)])  # loads the network
-    judge = forensix_face()
-    judge.score(np.zeros((1, 224, 224, 3), np.uint8))
+    judge, regions = forensix_face(), forensix_face_regions()
+    judge.score(np.zeros((1, 2, 224, 224, 3), np.uint8))
+    regions.score(np.zeros((1, 224, 224, 3), np.uint8))
     with open_media(clip) as media:
         with clocked(spent, "decode"):
             n_looked = sum(1 for _ in media.frames(rate_hz=sampling_rate_hz(10), max_side_px=VIDEO_SIDE_PX))
@@ -183,6 +185,10 @@ def speed(name: str, detector: str, clip: Path) -> None:
         with clocked(spent, "classify"):
             for one in tracks:
                 judge.score(one.views)
+        in_parts = [one.crops[:: -(-len(one.crops) // MAX_CROPS)] for one in tracks]
+        with clocked(spent, "parts"):
+            for crops in in_parts:
+                regions.score(crops)
     n_frames, peer_s, seen = every_tenth_frame(clip)
     rest_s = spent["all"] - spent["decode"] - timed.detect_s - timed.follow_s
     rows = (
@@ -192,6 +198,7 @@ def speed(name: str, detector: str, clip: Path) -> None:
         ("joining, cutting crops, keeping stills", rest_s, None),
         ("**forensix: decode, search, follow, crop**", spent["all"], spent["all wall"]),
         (f"classifying {sum(len(one.crops) for one in tracks)} crops", spent["classify"], spent["classify wall"]),
+        (f"looking for parts put in, {sum(map(len, in_parts))} crops", spent["parts"], spent["parts wall"]),
         (f"MTCNN on all {n_frames} frames, OpenCV (every {EVERY}th timed)", peer_s, None),
     )
     print(f"## 10 s of {name} at {RATE_HZ} Hz with two faces, found by {detector}\n")
