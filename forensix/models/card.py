@@ -201,15 +201,15 @@ class ModelCard(_Record):
     """Fitted on sources that training did not see; ``None`` for published checkpoints that come without one."""
     calibrated_on: str | None = None
     threshold: Annotated[float, Field(ge=0, le=1)] = 0.5
-    """Scores at and above it are called fake."""
+    """Scores at and above it are called fake, but those of videos that have bounds of their own."""
     inconclusive: tuple[float, float] | None = None
     """Scores strictly between these decide nothing: of every source held out of training at most 5 % of the real lie at
     or above the upper one, and at most 10 % of the fakes at or below the lower one. ``None`` where that was not
     measured; the wire's two classes follow from ``threshold`` alone. A bound at 0 or 1 is one beyond which nothing was
     shown to lie (`forensix.metrics.supported`)."""
     inconclusive_video: tuple[float, float] | None = None
-    """The same for videos, of a model that judges pictures too; ``None`` where they have no bounds of their own.
-    With the bounds 0 and 1 none is called fake on the wire either."""
+    """The same for videos, of a model that judges pictures too; ``None`` where they have no bounds of their own. On the
+    wire, too, videos are fake from the upper one on, and none is where that is 1."""
     fusion: Fusion | None = None
     """For detectors of pictures and of faces, in analyses. With it, bounds and threshold are of both together."""
     pooling: Pooling | None = None
@@ -251,9 +251,11 @@ class ModelCard(_Record):
 
     @model_validator(mode="after")
     def _band_around_threshold(self) -> "ModelCard":
+        if self.inconclusive is not None and not self.inconclusive[0] <= self.threshold <= self.inconclusive[1]:
+            raise ValueError(f"the threshold {self.threshold} must lie in the inconclusive band {self.inconclusive}")
         for band in (self.inconclusive, self.inconclusive_video):
-            if band is not None and not 0 <= band[0] <= self.threshold <= band[1] <= 1:
-                raise ValueError(f"the threshold {self.threshold} must lie in the inconclusive band {band}")
+            if band is not None and not 0 <= band[0] <= band[1] <= 1:
+                raise ValueError(f"the bounds of an inconclusive band must rise from 0 to 1: {band}")
         return self
 
 

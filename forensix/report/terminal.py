@@ -212,7 +212,7 @@ def _display(pen: _Pen, item: Evidence) -> Iterator[RenderableType]:
         assert_never(item)
 
 
-def _section(pen: _Pen, section: Section, explained: bool, with_limits: bool) -> Iterator[RenderableType]:
+def _section(pen: _Pen, section: Section, explained: bool) -> Iterator[RenderableType]:
     yield _verdict_line(pen, section)
     if not explained:
         error = [pen.text(section.error)] if section.error else []
@@ -234,8 +234,6 @@ def _section(pen: _Pen, section: Section, explained: bool, with_limits: bool) ->
     if section.pictures:
         pictures = words.plural(len(section.pictures), "picture")
         body.append(Text(f"{pictures} of evidence (see the HTML report)", "dim"))
-    if with_limits:
-        body += [_limits(pen, name, limits) for name, limits in section.limits]
     yield Padding(Group(*body), (0, 0, 0, 2))
 
 
@@ -263,7 +261,7 @@ class ReportView:
 
     report: Report
     limits: bool = True
-    """Whether to say what each model cannot do."""
+    """Whether to say at the end what each model cannot do."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         report = self.report
@@ -279,7 +277,9 @@ class ReportView:
         parts += [Text("warning: ", "bold").append_text(pen.text(warning)) for warning in report.warnings]
         for section in sections(report):
             parts.append(Text())
-            parts += _section(pen, section, _explained(report), self.limits)
+            parts += _section(pen, section, _explained(report))
+        if self.limits and (limits := limits_of(report)):
+            parts += [Text(), *(_limits(pen, name, text) for name, text in limits.items())]
         if not report.tasks and not report.error:
             parts.append(Text("No analysis was run on this input."))
         yield Panel(Group(*parts), title=pen.text(report.name, "bold", limit=NAME_LIMIT), title_align="left")

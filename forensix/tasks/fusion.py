@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from forensix.calibration import logit, sigmoid
 from forensix.media import Media
 from forensix.models import Fusion, load_component
-from forensix.synthetic.content import doubt
+from forensix.synthetic.content import doubt, doubt_if_fake
 from forensix.tasks.frame_scores import frame_scores
 from forensix.tasks.judged_faces import JudgedFace, faces_score, judge_faces
 from forensix.tasks.task import Options
@@ -68,11 +68,15 @@ def opinion_of_picture(
 ) -> SecondOpinion | None:
     """Return what is said of the picture that faces lie in; nothing where their classifier's card gives it no weight.
 
-    None is asked for where none of the faces can be judged, nor where most of the picture is even areas, as of a page
-    or a slide with a portrait on it: pixels do not decide there who made the picture.
+    None is asked for where none of the faces can be judged, nor where the picture's own verdict could not be that it
+    was generated: most of it is even areas, as of a page or a slide with a portrait on it, or it is small or looks
+    painted. What accuses no picture accuses no face in it either.
     """
     fusion, weight = _weighed(classifier, media)
-    if fusion is None or weight is None or all(face.doubt for face in faces) or doubt(media.image()):
+    if fusion is None or weight is None or all(face.doubt for face in faces):
+        return None
+    picture = media.image()
+    if doubt(picture) or doubt_if_fake(picture):
         return None
     detector = load_component("image_detector", fusion.model, options.placement)
     (score,) = frame_scores(media, detector).scores

@@ -44,11 +44,11 @@ def upper_of(component: Any, kind: str | None = None) -> float:
 def class_of(score: float, component: Any, kind: str | None = None) -> Literal["real", "fake"]:
     """Return the class that a score means for a component; nothing is fake of a kind of which it decides nothing.
 
-    Of videos, where a card has bounds of their own, nothing below their upper one is fake either.
+    Of videos, where a card has bounds of their own, that begins at their upper one.
     """
     own = getattr(getattr(component, "card", None), "inconclusive_video", None) if kind == "video" else None
-    if own is not None and (score < own[1] or own[1] == 1):
-        return "real"
+    if own is not None:
+        return "fake" if own[1] < 1 and score >= own[1] else "real"
     return "fake" if score >= threshold_of(component) and not is_mute(component, kind) else "real"
 
 

@@ -24,15 +24,17 @@ def with_band(
     about: str = ABOUT,
     only_supported: bool = False,
     only_upper: bool = False,
+    as_videos: pd.DataFrame | None = None,
 ) -> ModelCard:
     """Return the card with the bounds that hold in every condition, and with what they decide in each.
 
     ``about`` says in the figures what ``scored`` is, ``{n}`` standing for how many values its column ``repo`` has. The
     specification's two classes part at the upper bound: a wrong accusation weighs more than a miss. Where ``scored``
     has a column ``kind``, videos beside other media get bounds of their own, whose upper one is no lower than that of
-    the others; where it has a column ``withheld``, files with that set are undecided whatever their score. With
-    ``only_supported``, bounds stay only where they are shown to mean something (`forensix.metrics.supported`); with
-    ``only_upper`` nothing is called real, for a model that is blind to a kind of fakes.
+    the others, or of ``as_videos``: the others judged as videos are. Where it has a column ``withheld``, files with
+    that set are undecided whatever their score. With ``only_supported``, bounds stay only where they are shown to mean
+    something (`forensix.metrics.supported`); with ``only_upper`` nothing is called real, for a model that is blind to a
+    kind of fakes.
     """
     about = about.format(n=scored["repo"].nunique())
 
@@ -49,7 +51,8 @@ def with_band(
     moving = None
     if apart:
         low, high = _band(scored[video])
-        moving = kept_if(*_known(_judged(scored[video])), (min(low, whole[1]), max(high, whole[1])))
+        least = whole[1] if as_videos is None else _band(as_videos)[1]
+        moving = kept_if(*_known(_judged(scored[video])), (min(low, least), max(high, least)))
         measured += _measured(scored[video], moving, f"{about}, videos", command)
     stem = command.partition(" --list")[0]
     kept = tuple(one for one in card.measured if not (stem and one.command.startswith(stem)))

@@ -224,3 +224,8 @@ def test_the_threshold_lies_in_the_inconclusive_band(own: Path) -> None:
     with pytest.raises(ValueError, match="must lie in the inconclusive band"):
         ModelCard.model_validate(record)
     assert ModelCard.model_validate(record | {"threshold": 0.7}).inconclusive == (0.6, 0.9)
+    of_videos = record | {"threshold": 0.7, "inconclusive_video": (0.0, 0.5)}
+    assert ModelCard.model_validate(of_videos).inconclusive_video == (0.0, 0.5), "videos have a bound of their own"
+    for band in ((0.9, 0.5), (0.0, 1.5)):
+        with pytest.raises(ValueError, match="must rise from 0 to 1"):
+            ModelCard.model_validate(of_videos | {"inconclusive_video": band})

@@ -13,6 +13,7 @@ import forensix
 from forensix.calibration import logit, sigmoid
 from forensix.faces import FaceClassifier
 from forensix.models import Fusion, get_card, load_detector
+from forensix.synthetic import content
 from forensix.synthetic.detector import ImageDetector
 from tests.making import write_video
 
@@ -110,6 +111,18 @@ def test_a_portrait_on_a_page_is_judged_without_the_page(tmp_path: Path) -> None
     Image.fromarray(page).save(path)
     report = forensix.analyze(path, [FACES], explain=False, face_classifier=Opinion(0.4, "forensix-face"))
     assert report.scores[FACES] == pytest.approx(0.4)
+
+
+def test_a_picture_that_could_not_be_called_generated_accuses_no_face_in_it(
+    portrait: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "small.png"
+    Image.open(portrait).resize((447, 447)).save(path)
+    report = forensix.analyze(path, [FACES], explain=False, face_classifier=Opinion(0.6, "forensix-face"))
+    assert report.scores[FACES] == pytest.approx(0.6) and "forensix-image" not in report.outcomes[FACES].models
+    monkeypatch.setattr(content, "looks_painted", lambda rgb: True)
+    report = forensix.analyze(portrait, [FACES], explain=False, face_classifier=Opinion(0.6, "forensix-face"))
+    assert report.scores[FACES] == pytest.approx(0.6)
 
 
 def test_a_video_is_judged_without(clip: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from skimage.data import astronaut
 
 import forensix
-from forensix.tasks.verdicts import is_inconclusive
+from forensix.tasks.verdicts import class_of, is_inconclusive
 
 
 class Opinion:
@@ -47,6 +47,17 @@ def test_only_what_lies_strictly_between_the_bounds_is_inconclusive(score, band,
 )
 def test_videos_have_the_bounds_of_pictures_where_they_have_none_of_their_own(kind, video, expected):
     assert is_inconclusive(0.95, Opinion(0.95, (0.4, 0.9), video), kind) is expected
+
+
+@pytest.mark.parametrize(
+    ("score", "kind", "expected"),
+    [(0.5, "video", "fake"), (0.49, "video", "real"), (0.5, "image", "real"), (0.6, "image", "fake")],
+)
+def test_a_video_is_fake_from_the_upper_bound_of_videos_on(score, kind, expected):
+    opinion = Opinion(score, (0.0, 0.6), (0.0, 0.5))
+    assert class_of(score, opinion, kind) == expected
+    assert is_inconclusive(score, opinion, kind) is (expected == "real"), "what decides is what is said on the wire"
+    assert class_of(1.0, Opinion(1.0, (0.0, 0.6), (0.0, 1.0)), "video") == "real"
 
 
 @pytest.fixture(scope="module")

@@ -58,6 +58,15 @@ def test_videos_that_are_told_apart_get_bounds_and_are_called_fake_no_sooner_tha
     assert 0 < low < card.threshold == card.inconclusive[1] == high < 1
 
 
+def test_videos_are_bounded_by_pictures_that_are_judged_as_they_are():
+    pictures = table().assign(kind="image", condition=AS_IT_IS)
+    videos = pictures.assign(kind="video", score=pictures.score - 0.3)
+    alike = pictures.assign(score=pictures.score - 0.1)
+    card = with_band(get_card(NAME), pd.concat([pictures, videos]), COMMAND, as_videos=alike)
+    assert card.inconclusive_video[1] == with_band(get_card(NAME), alike, COMMAND).inconclusive[1]
+    assert card.inconclusive_video[1] < card.inconclusive[1] == card.threshold
+
+
 def test_a_card_of_pictures_gets_bounds_of_videos_and_keeps_its_own():
     card = with_band(get_card(NAME), table().drop(columns="kind"), COMMAND)
     videos = table().assign(score=lambda t: (t["score"] - 0.1).clip(0, 1))

@@ -1,7 +1,6 @@
 """The card of forensix-face: what it was trained on, and what rules say of sources that they did not see."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,6 @@ from forensix.training.faces.clips import noted, recorded_gaps
 from forensix.training.faces.features import AS_IS, CONTRASTED, RETOUCHED, SMOOTHED
 from forensix.training.faces.fit import POOLING, WINDOW_SHARE, HeldOut, Rows, file_weights
 from forensix.training.faces.steadiness import Steady
-from forensix.training.said import Said
 
 ABOUT = "training faces of {n} repositories, each scored without its repository and maker, on which the bounds were set"
 LOOKS = (
@@ -34,21 +32,21 @@ LOOKS = (
     "ship. The last but one was penalised more and gave faint detail half the weight; it told the corpus with 0.740 "
     "and the list's clips with 0.782. With the picture weighed in, which the folds asked for, the pictures of the "
     "corpus and of the list were scored once more, at five weights around the one that the folds gave. How steady "
-    "faces of videos are was weighed in after some sixty variants of it on the folds; clips of the list and the corpus "
-    "were then scored once more. There it raised a recorded face that hardly moves by 3.3 and called it fake, after "
-    "which what it may add was bounded by what the folds can show, and both were scored again. Once GIFs, in which no "
-    "face is judged, were left out of training, both were scored once more, and again with a rule of its own for "
-    "portraits by StyleGAN, which the folds asked for, and once more when the picture was judged with one as well. "
-    "When photographs that a video shows came to be judged by their look alone, the clips and the videos were scored "
-    "once more; none of them is one, and nothing moved. When it learnt from retouched views as well, which told the "
-    "clips of the folds and retouched pictures better, all were scored once more. It tells the list's clips with 0.764 "
-    "(0.784 before) and shipped for the fewer retouched photographs that it accuses. The bound allows for retouched "
-    "faces judged by themselves; with the picture weighed in, few recorded ones would have set it so high that far "
-    "fewer fakes are found, and that was not taken. When what is said of parts put into faces came to count, the "
-    "list's clips were scored at three weights of it, and the corpus at one. When smooth faces came to be called "
-    "nothing, and the bound to hold for smoothed faces and for such of more contrast, both were scored at two bounds; "
-    "no score moved. The lower one, 0.683, did not hold for more contrast, called 2 of the list's recorded clips fake, "
-    "and was not taken."
+    "faces of videos are was weighed in after some sixty variants of it on the folds; clips of the list and the "
+    "corpus were then scored once more. There it raised a recorded face that hardly moves by 3.3 and called it fake, "
+    "after which what it may add was bounded by what the folds can show, and both were scored again. Once GIFs, in "
+    "which no face is judged, were left out of training, both were scored once more, and again with a rule of its own "
+    "for portraits by StyleGAN, which the folds asked for, and once more when the picture was judged with one as "
+    "well. When photographs that a video shows came to be judged by their look alone, the clips and the videos were "
+    "scored once more; none of them is one, and nothing moved. When it learnt from retouched views as well, which "
+    "told the clips of the folds and retouched pictures better, all were scored once more. It tells the list's clips "
+    "with 0.764 (0.784 before) and shipped for the fewer retouched photographs that it accuses. When what is said of "
+    "parts put into faces came to count, the list's clips were scored at three weights of it, and the corpus at one. "
+    "When smooth faces came to be called nothing, and the bound to hold for smoothed faces and for such of more "
+    "contrast, both were scored at two bounds; no score moved. The lower one, 0.683, did not hold for more contrast, "
+    "called 2 of the list's recorded clips fake, and was not taken. When pictures that are small or look painted came "
+    "to say nothing of the faces in them, and what others say to be weighed and bounded on edited ones too, the "
+    "corpus and the list were scored once more."
 )
 LIMITS = (
     "It tells faces that were generated whole from photographed ones, above all those of diffusion models; portraits "
@@ -63,9 +61,9 @@ LIMITS = (
     "contrast was raised more reach the bound than of others."
 )
 EDITED = {
-    RETOUCHED: "retouched alike, by the face alone",
-    SMOOTHED: "smoothed alike, by the face alone",
-    CONTRASTED: "of more contrast, by the face alone",
+    RETOUCHED: "retouched alike",
+    SMOOTHED: "smoothed alike",
+    CONTRASTED: "of more contrast",
 }
 WITH_PARTS = "with what is said of parts put in"
 LICENCE = (
@@ -88,7 +86,7 @@ def make_card(
     trained_on: pd.DataFrame,
     command: str,
     *,
-    fused: Said | None = None,
+    fused: HeldOut | None = None,
     parts: Parts | None = None,
     of_parts: Rows | None = None,
 ) -> ModelCard:
@@ -106,7 +104,8 @@ def make_card(
     trained_on
         Faces and pictures with ``repo``, ``label`` and ``licence``.
     fused
-        The same logits with what else is weighed in: bounds and figures are of these, but where faces are edited.
+        The same logits with what else is weighed in: bounds and figures are of these. Videos are judged without, and
+        called fake no sooner than pictures would be.
     parts, of_parts
         How what is said of parts put into faces counts, and its calibrated logits (n,). NaN of sources that were learnt
         from there, for which a part put in counts as likely as not. Bounds are with it; of an edited face it is what
@@ -114,10 +113,8 @@ def make_card(
     """
     stills = table["static"].to_numpy(dtype=bool)
     calibration, of_crops = (calibration_of(table, values) for values in (held_out.said.as_is, held_out.crops))
-    # A picture and the faces in it were retouched in ways of their own, so that counts by the face alone.
-    said = replace(fused or held_out.said, retouched=held_out.said.retouched)
-    raw = with_steadiness(calibration, said.as_is, steady)
-    logits = calibration.slope * raw + calibration.intercept
+    judged = fused or held_out
+    said = judged.said
     clips = table[~stills].reset_index(drop=True)
     about = ABOUT.format(n=table["repo"].nunique())
     card = ModelCard(
@@ -149,15 +146,28 @@ def make_card(
         weights="forensix-face.safetensors",
         sha256="",
     )
-    edited = {kind: calibration.slope * values + calibration.intercept for kind, values in held_out.edited.items()}
-    of_kinds = {AS_IS: logits, **edited}
-    if parts is not None and of_parts is not None:
-        known = np.nan_to_num(of_parts)
-        of_kinds = {kind: _with_parts(values, parts, known) for kind, values in of_kinds.items()}
-    whole, logits = logits, of_kinds[AS_IS]
-    scored = pd.concat([_scored(table, kind, values, held_out.textures) for kind, values in of_kinds.items()])
+
+    def with_parts(values: Rows) -> Rows:
+        return values if parts is None or of_parts is None else _with_parts(values, parts, np.nan_to_num(of_parts))
+
+    def scored(said_of: HeldOut) -> pd.DataFrame:
+        kinds = {AS_IS: with_steadiness(calibration, said_of.said.as_is, steady), **said_of.edited}
+        of_kinds = {kind: with_parts(calibration.slope * raw + calibration.intercept) for kind, raw in kinds.items()}
+        return pd.concat([_scored(table, kind, logits, held_out.textures) for kind, logits in of_kinds.items()])
+
+    alone = scored(held_out)
     # Swapped faces lie as often below any bound as recorded ones: nothing is called untouched.
-    card = with_band(card, scored, command, about=about, only_supported=True, only_upper=True)
+    card = with_band(
+        card,
+        scored(judged),
+        command,
+        about=about,
+        only_supported=True,
+        only_upper=True,
+        as_videos=alone[alone["kind"] != VIDEO],
+    )
+    whole = calibration.slope * with_steadiness(calibration, said.as_is, steady) + calibration.intercept
+    logits = with_parts(whole)
     more: list[Measurement] = [
         *figures.of_stills(table[stills].reset_index(drop=True), said.each(lambda of: of[stills]), about, command),
         *figures.figures_of(clips, logits[~stills], about, command),

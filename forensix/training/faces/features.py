@@ -61,13 +61,13 @@ def of_faces(
 
     With them come kinds and row numbers (views,). What ``folder`` lacks is computed first.
     """
-    rank = _rank(table)
+    judged = is_judged(table)
 
     def views(at: int) -> tuple[RGB, Kinds]:
         name, still = str(table["name"].iloc[at]), bool(table["static"].iloc[at])
         face = load_face(cut / f"{name}.npz")
         assert face is not None, "faces that were not found are left out of the table"
-        return views_of_face(face, _rng(name), still, bool(rank[at] < ALIKE_OF_EACH))
+        return views_of_face(face, _rng(name), still, bool(judged[at]))
 
     paths = [folder / f"{name}.npz" for name in table["name"]]
     _compute(paths, views, log)
@@ -100,21 +100,28 @@ def textures(table: pd.DataFrame, cut: Path) -> dict[int, NDArray[np.float64]]:
     NaN of clips, and where there is no such view.
     """
     found = {kind: np.full(len(table), np.nan) for kind in (AS_IS, *EDITS)}
-    rank = _rank(table)
+    judged = is_judged(table)
     for at in np.flatnonzero(table["static"]):
         name = str(table["name"].iloc[at])
         face = load_face(cut / f"{name}.npz")
         assert face is not None, "faces that were not found are left out of the table"
-        views, kinds = views_of_face(face, _rng(name), still=True, judged=bool(rank[at] < ALIKE_OF_EACH))
+        views, kinds = views_of_face(face, _rng(name), still=True, judged=bool(judged[at]))
         for kind, of_kind in found.items():
             if (kinds == kind).any():
                 of_kind[at] = np.median([texture(crop) for crop in views[kinds == kind, 0]])
     return found
 
 
-def _rank(table: pd.DataFrame) -> NDArray[np.integer]:
-    rank: NDArray[np.integer] = table.groupby(["repo", "made_by", "label"]).cumcount().to_numpy()
-    return rank
+def is_judged(table: pd.DataFrame) -> NDArray[np.bool_]:
+    """Return which faces of a table have views to measure on where they are stills, (n,)."""
+    judged: NDArray[np.bool_] = (table.groupby(["repo", "made_by", "label"]).cumcount() < ALIKE_OF_EACH).to_numpy()
+    return judged
+
+
+def edited_picture(rgb: RGB, name: str) -> dict[int, RGB]:
+    """Return the picture around the face of a name edited and stored as that face is to be measured on, by kind."""
+    _, measuring = _rng(name).spawn(2)
+    return {kind: _edited_alike([rgb], edit, measuring)[0] for kind, edit in EDITS.items()}
 
 
 def _rng(name: str) -> Rng:

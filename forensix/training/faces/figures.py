@@ -29,10 +29,7 @@ def of_stills(stills: pd.DataFrame, said: Said, about: str, command: str) -> lis
         "faces generated whole": (said.as_is, real | generated),
         "faces swapped or put together": (said.as_is, real | ~generated),
         "faces generated whole, both classes scaled and encoded alike": (said.alike, whole(said.alike)),
-        "faces generated whole, both classes retouched alike, by the face alone": (
-            said.retouched,
-            whole(said.retouched),
-        ),
+        "faces generated whole, both classes retouched alike": (said.retouched, whole(said.retouched)),
     }
     measurements = []
     for name, (logits, is_part) in rows.items():
@@ -85,7 +82,9 @@ def print_figures(table: pd.DataFrame, raw: NDArray[np.float64], card: ModelCard
     """Print the bounds, every source and maker by what is said of it, clips by method, and all figures of the card."""
     assert card.calibration is not None
     scores = card.calibration.score(raw)
-    rows = table.assign(kind=np.where(table["static"], "picture", "clip"), score=scores, at=scores >= card.threshold)
+    (_, of_stills), (_, of_clips) = card.inconclusive or (0, 1), card.inconclusive_video or (0, 1)
+    at = scores >= np.where(table["static"], of_stills, of_clips)
+    rows = table.assign(kind=np.where(table["static"], "picture", "clip"), score=scores, at=at)
     by = rows.groupby(["kind", "label", "repo", "made_by"])
     sources = by.agg(n=("score", "size"), median=("score", "median"), at_or_above=("at", "mean")).round(3)
     print(f"inconclusive between {card.inconclusive}, of videos {card.inconclusive_video}, fake from {card.threshold}")

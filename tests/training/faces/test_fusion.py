@@ -5,14 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import skimage.data
 
 from forensix.calibration import Calibration, sigmoid
 from forensix.faces.align import TEMPLATE
 from forensix.models import Steadiness, get_card
-from forensix.training.faces import crops, fusion
+from forensix.training.faces import around, crops, fusion
+from forensix.training.faces.around import Around, pictures_around
+from forensix.training.faces.features import EDITS, RETOUCHED
 from forensix.training.faces.fit import HeldOut as FacesHeldOut
 from forensix.training.faces.fit import Seen
-from forensix.training.faces.fusion import faces_in, fit_weight, fuse, pictures_around
+from forensix.training.faces.fusion import added, faces_in, fit_weight, fuse
 from forensix.training.faces.regions import HELD_OUT
 from forensix.training.faces.steadiness import WHOLE, Steady
 from forensix.training.faces.train import Prepared as FacesPrepared
@@ -24,6 +27,7 @@ FAKE = np.arange(N) % 2 == 1
 FOLDS = np.arange(N) // 2 % 4
 EVEN = Calibration(slope=0.5, intercept=0.1)
 NOTHING = np.zeros((0, 2, 1), np.float16)
+ASTRONAUT = skimage.data.astronaut()
 
 
 def evidence(rng: np.random.Generator, fake: np.ndarray, strength: float) -> np.ndarray:
@@ -63,8 +67,9 @@ def test_the_other_weighs_what_it_knows() -> None:
 
 
 def test_files_of_which_the_other_says_nothing_keep_their_logits(own: Said, other: Said) -> None:
-    both, weight = fuse(own, other, FAKE, np.ones(N), FOLDS)
+    both, weight, counted = fuse(own, other, FAKE, np.ones(N), FOLDS)
     alone = np.isnan(other.as_is)
+    assert (counted[alone] == 0).all() and (counted[~alone] > 0.3).all()
     np.testing.assert_array_equal(both.as_is[alone], own.as_is[alone])
     assert (both.as_is[~alone] != own.as_is[~alone]).all() and 0.3 < weight < 2
     for condition in ("alike", "retouched"):
@@ -74,9 +79,9 @@ def test_files_of_which_the_other_says_nothing_keep_their_logits(own: Said, othe
 
 
 def test_what_is_added_does_not_rest_on_the_labels_of_its_fold(own: Said, other: Said) -> None:
-    first, _ = fuse(own, other, FAKE, np.ones(N), FOLDS)
+    first, _, _ = fuse(own, other, FAKE, np.ones(N), FOLDS)
     held = FOLDS == 2
-    turned, _ = fuse(own, other, FAKE ^ held, np.ones(N), FOLDS)
+    turned, _, _ = fuse(own, other, FAKE ^ held, np.ones(N), FOLDS)
     np.testing.assert_allclose(turned.as_is[held], first.as_is[held])
     assert not np.allclose(turned.as_is[~held], first.as_is[~held])
 
@@ -110,17 +115,34 @@ def test_the_picture_around_a_face_is_judged_by_heads_that_did_not_see_its_sourc
         ("elsewhere", "1.jpg", "", True, 0),
         ("elsewhere", "2.jpg", table["made_by"][7], True, 0),
         ("elsewhere", "3.mp4", "", False, 0),
+        ("elsewhere", "small.jpg", "", True, 0),
+        ("elsewhere", "page.png", "", True, 0),
     ]
     faces = pd.DataFrame(rows, columns=["repo", "path", "made_by", "static", "short_px"])
-    monkeypatch.setattr(fusion, "still", lambda row, opened: np.zeros((1, 1, 3), np.uint8))
-    monkeypatch.setattr(fusion, "of_views", lambda pictures: [np.zeros((2, 1)) for _ in pictures])
-    monkeypatch.setattr(fusion.images_fit, "head_logits", lambda head, statistics: np.array([head]))
+    faces = faces.assign(label="real", name=faces["path"])
+    pictures = {"small.jpg": ASTRONAUT[:447], "page.png": np.full((600, 600, 3), 255, np.uint8)}
+    monkeypatch.setattr(around, "still", lambda row, opened: pictures.get(row["path"], ASTRONAUT))
+    # What is said of a picture, by the head of a fold, is ten times the fold and how bright it is.
+    monkeypatch.setattr(around, "of_views", lambda pictures: [np.full((2, 1), rgb.mean()) for rgb in pictures])
+    monkeypatch.setattr(around.images_fit, "head_logits", lambda head, views: np.array([head + views[0, 0, 0]]))
     heads = {fold: 10.0 * fold for fold in range(4)}
     raw = Said(np.arange(N, dtype=float), np.full(N, 0.5), np.full(N, 0.7))
-    around = pictures_around(faces, prepared, raw, heads, tmp_path)
-    np.testing.assert_array_equal(around.as_is, [5.0, 10.0 * FOLDS[4], 15.0, 10.0 * FOLDS[7], np.nan])
-    np.testing.assert_array_equal(around.alike, [0.5, np.nan, np.nan, np.nan, np.nan])
-    np.testing.assert_array_equal(around.retouched, [0.7, np.nan, np.nan, np.nan, np.nan])
+    found = pictures_around(faces, prepared, raw, heads, tmp_path)
+    own, nan = ASTRONAUT.mean(), np.nan
+    np.testing.assert_allclose(
+        found.said.as_is, [5.0, own + 10.0 * FOLDS[4], own + 15.0, own + 10.0 * FOLDS[7], nan, nan, nan]
+    )
+    np.testing.assert_array_equal(found.said.alike, [0.5, nan, nan, nan, nan, nan, nan])
+    # Edited ones are looked at, also where the picture itself was learnt from: never by its own head.
+    for kind in EDITS:
+        assert np.isfinite(found.edited[kind]).tolist() == [True] * 4 + [False] * 3
+        assert found.edited[kind][0] != 5.0
+    assert abs(found.edited[RETOUCHED][0] - own - 10.0 * FOLDS[5]) > 0.1, "it was retouched before"
+
+
+def test_a_picture_that_counts_and_was_not_looked_at_in_a_condition_says_nothing_of_it() -> None:
+    own, other, counted = np.array([1.0, 1.0, 1.0]), np.array([2.0, np.nan, np.nan]), np.array([0.5, 0.5, 0.0])
+    np.testing.assert_array_equal(added(own, other, counted), [2.0, np.nan, 1.0])
 
 
 def test_the_card_of_pictures_keeps_its_weights_and_says_what_both_are_worth(
@@ -166,15 +188,18 @@ def test_the_card_of_faces_has_bounds_of_both_and_the_calibration_of_faces_alone
     table = table.assign(fake=FAKE, label=np.where(FAKE, "fake", "real"), method=np.where(FAKE, "face_synthesis", ""))
     table["made_by"] = np.where(FAKE, "maker of " + table["repo"], "")
     still = table["static"].to_numpy()
-    around = other.each(lambda logits: np.where(still, logits, np.nan))
+    beside = other.each(lambda logits: np.where(still, logits, np.nan))
+    of_pictures = Around(beside, dict.fromkeys(EDITS, beside.alike))
     of_faces = Seen(table, NOTHING, np.zeros(0, np.uint8), np.zeros(0, np.int64))
     pictures = replace(of_faces, table=table[:0])
     steady = Steady(Steadiness(means=(0,), deviations=(1,), weights=(0,), intercept=0, most_logit=9), np.zeros(N))
-    prepared = FacesPrepared(of_faces, pictures, FacesHeldOut(own.raw(EVEN), own.as_is), steady)
+    held = FacesHeldOut(own.raw(EVEN), own.as_is, edited=dict.fromkeys(EDITS, own.raw(EVEN).retouched))
+    prepared = FacesPrepared(of_faces, pictures, held, steady)
     old = get_card("forensix-face")
     unknown = np.full(N, np.nan)
-    card = fusion.face_card(old, prepared, around, unknown)
-    alone = fusion.face_card(old, prepared, around.each(lambda logits: logits * 0), unknown)
+    card = fusion.face_card(old, prepared, of_pictures, unknown)
+    silent = Around(beside.each(lambda logits: logits * 0), dict.fromkeys(EDITS, beside.alike * 0))
+    alone = fusion.face_card(old, prepared, silent, unknown)
     assert card.calibration == alone.calibration and card.sha256 == old.sha256
     assert card.fusion is not None and card.fusion.model == "forensix-image" and card.fusion.weight > 0.3
     told = [
@@ -202,12 +227,12 @@ def test_what_is_said_of_parts_put_in_counts_where_it_was_not_learnt_and_moves_t
     )
     of_faces = Seen(table, NOTHING, np.zeros(0, np.uint8), np.zeros(0, np.int64))
     steady = Steady(Steadiness(means=(0,), deviations=(1,), weights=(0,), intercept=0, most_logit=9), np.zeros(N))
-    prepared = FacesPrepared(
-        of_faces, replace(of_faces, table=table[:0]), FacesHeldOut(own.raw(EVEN), own.as_is), steady
-    )
-    around = own.each(lambda logits: np.where(table["static"], 0.0, np.nan))
+    held = FacesHeldOut(own.raw(EVEN), own.as_is, edited=dict.fromkeys(EDITS, own.raw(EVEN).retouched))
+    prepared = FacesPrepared(of_faces, replace(of_faces, table=table[:0]), held, steady)
+    silent = own.each(lambda logits: np.where(table["static"], 0.0, np.nan))
+    of_pictures = Around(silent, dict.fromkeys(EDITS, silent.as_is))
     telling = np.where(np.arange(N) // 2 % 8 < 4, np.where(FAKE, 4.0, -4.0), np.nan)
-    card = fusion.face_card(get_card("forensix-face"), prepared, around, telling)
+    card = fusion.face_card(get_card("forensix-face"), prepared, of_pictures, telling)
     assert card.parts is not None and card.parts.model == "forensix-face-regions"
     told = {
         one.metric.rpartition(", ")[2]: one
@@ -216,7 +241,7 @@ def test_what_is_said_of_parts_put_in_counts_where_it_was_not_learnt_and_moves_t
     }
     by_face, by_both = told["by the face as a whole"], told["with what is said of parts put in"]
     assert by_both.value > by_face.value + 0.1 and by_both.n_fake == 75, "known of half of the repositories"
-    even = fusion.face_card(get_card("forensix-face"), prepared, around, np.full(N, np.nan))
+    even = fusion.face_card(get_card("forensix-face"), prepared, of_pictures, np.full(N, np.nan))
     assert even.calibration == card.calibration and even.threshold != card.threshold
     assert not any("neither model" in one.data for one in even.measured)
 

@@ -221,7 +221,7 @@ def test_the_card_tells_pictures_and_clips_apart_and_calls_nothing_untouched(tmp
     assert card.inconclusive[0] == card.inconclusive_video[0] == 0 < card.inconclusive[1] == card.threshold < 1
     assert card.detail_gap is not None and card.pooling is not None
     conditions = {one.data.rpartition(", ")[2] for one in card.measured}
-    assert {"as it is", "by the face alone", "videos", "all", "faces generated whole"} <= conditions
+    assert {"as it is", "retouched alike", "of more contrast", "videos", "all", "faces generated whole"} <= conditions
     assert all(one.n_real and one.n_fake for one in card.measured if "together" not in one.data)
     assert sum(one.n for one in card.trained_on) == N
     assert card.preprocessing["windows"]["share"] == WINDOW_SHARE and card.preprocessing["windows"]["without"][0] > 0
