@@ -98,13 +98,16 @@ def fuse(
     0 where the other says nothing.
     """
     both = np.isfinite(other.as_is)
-    pairs = [(one, said, np.isfinite(one) & np.isfinite(said)) for one, said in ((own.as_is, other.as_is), *edited)]
+    pairs = ((own.as_is, other.as_is), *edited)
 
     def fitted(rows: NDArray[np.bool_]) -> float:
-        parts = [(one[at], said[at], fake[at], weights[at]) for one, said, known in pairs for at in [rows & known]]
-        ones, saids, fakes, counts = zip(*parts, strict=True)
-        shares = [count / count.sum() for count in counts if len(count)]
-        return fit_weight(*map(np.concatenate, (ones, saids, fakes, shares)))
+        chosen = [(one, said, rows & np.isfinite(one) & np.isfinite(said)) for one, said in pairs]
+        return fit_weight(
+            np.concatenate([one[at] for one, _, at in chosen]),
+            np.concatenate([said[at] for _, said, at in chosen]),
+            np.concatenate([fake[at] for _, _, at in chosen]),
+            np.concatenate([weights[at] / weights[at].sum() for _, _, at in chosen]),
+        )
 
     counted = np.zeros(len(fake))
     for fold in np.unique(folds[both]):

@@ -86,6 +86,13 @@ def test_what_is_added_does_not_rest_on_the_labels_of_its_fold(own: Said, other:
     assert not np.allclose(turned.as_is[~held], first.as_is[~held])
 
 
+def test_what_the_other_says_of_edited_files_counts_in_its_weight(own: Said, other: Said) -> None:
+    _, weight, _ = fuse(own, other, FAKE, np.ones(N), FOLDS)
+    misled = [(own.retouched, -other.as_is)]
+    _, lower, counted = fuse(own, other, FAKE, np.ones(N), FOLDS, edited=misled)
+    assert lower < weight / 2 and (counted[np.isfinite(other.as_is)] < weight / 2).all()
+
+
 def test_units_come_back() -> None:
     raw = np.array([-3.0, np.nan, 2.0])
     back = Said(raw, 2 * raw, 3 * raw).calibrated(EVEN).raw(EVEN)
