@@ -68,6 +68,12 @@ class Gathered:
         """Return how many files are done, in parts where they are."""
         return self._n_set / len(self.pairs) + len(self._twins)
 
+    def only_videos(self, component: int) -> bool:
+        """Tell whether all that a component gave a score to are videos."""
+        scored = np.flatnonzero(np.isfinite(self._score))
+        own = scored[scored % len(self.pairs) // len(self.conditions) == component]
+        return len(own) > 0 and all(int(place) in self._frames for place in own)
+
     def skipped(self) -> dict[str, int]:
         """Return how many files a degradation is not for, by its name."""
         per_pair = (self._state.reshape(self.n_files, -1) == _SKIPPED).sum(axis=0)

@@ -41,7 +41,7 @@ class Evaluation:
 
     @property
     def thresholds(self) -> dict[str, float]:
-        """The score from which on each component's card calls a file fake; videos may have their own."""
+        """The score from which on each component's card calls a file fake: that of videos where all files are."""
         return {name: float(card["threshold"]) for name, card in self.info["components"].items()}
 
     @property

@@ -171,7 +171,12 @@ def evaluate(
         info["seconds"] = round(time.perf_counter() - begun, 3)
         info["from_cache"], info["scored"] = stores.n_cached, stores.n_scored
         info["notes"] = [*stores.notes, *_notes(job, components, gathered)]
-        evaluation = Evaluation(*gathered.frames(table, task), info=info, overlap=find_overlap(table, cards))
+        tables = gathered.frames(table, task)
+        for at, name in enumerate(components):
+            of_videos = getattr(cards[name], "inconclusive_video", None)
+            if of_videos is not None and gathered.only_videos(at):
+                info["components"][name]["threshold"] = float(of_videos[1])
+        evaluation = Evaluation(*tables, info=info, overlap=find_overlap(table, cards))
         if target is not None:
             target.finish(evaluation)
     return evaluation

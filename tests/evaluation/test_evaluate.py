@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -185,6 +186,19 @@ def test_degraded_sound_and_videos_score_as_the_degraded_files_do(tmp_path: Path
     assert len(frames) >= 4 and frames["frame_ms"].is_monotonic_increasing
     assert set(frames["level"]) == {"frame"} and set(frames["label"]) == {"fake"}
     assert set(evaluation.summary(level="frame", n_bootstrap=0)["n_fake"]) >= {len(frames)}
+
+
+def test_videos_alone_are_held_against_the_bound_of_videos(tmp_path: Path) -> None:
+    write_video(tmp_path / "a.mp4", 12)
+    write_image(tmp_path / "b.png")
+    card = SimpleNamespace(
+        name="grey", sha256="0", threshold=0.6, inconclusive=(0.0, 0.6), inconclusive_video=(0.0, 0.5)
+    )
+    found = {}
+    for paths in (["a.mp4"], ["a.mp4", "b.png"]):
+        manifest = Manifest(pd.DataFrame({"path": paths, "label": "fake"}), root=tmp_path)
+        (found[len(paths)],) = evaluate(manifest, REAL, component=Grey(card=card), cache=False).thresholds.values()
+    assert found == {1: 0.5, 2: 0.6}
 
 
 def test_what_a_file_says_of_itself_counts_unless_it_is_left_aside(tmp_path: Path) -> None:
