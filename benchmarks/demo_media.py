@@ -51,6 +51,7 @@ def faces() -> None:
         ]
         row(name, "face_manipulation", reports)
         told[name] = reports
+    row("the portraits untouched", "face_manipulation", told["untouched"])
     counts = []
     for name, reports in told.items():
         notes = ["\n".join(report.outcomes["face_manipulation"].notes) for report in reports]

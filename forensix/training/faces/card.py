@@ -51,14 +51,15 @@ LOOKS = (
 LIMITS = (
     "It tells faces that were generated whole from photographed ones, above all those of diffusion models; portraits "
     "by StyleGAN score higher than photographs, but seldom reach the bound where they were scaled down. Of swapped "
-    "faces and of faces put together by hand it sees hardly more than chance, of lip-sync little more, as most of what "
-    "it looks at is recorded; forensix-face-regions, which looks for parts put in, raises what it says of them by "
-    "little and seldom above the bound. In videos few made faces lie above its bound, most of them generated or driven "
-    "as a whole. Recorded faces that hardly move, or lie under a smoothing filter, can score higher in a video. No "
-    "score says that a face is untouched. It names no type of manipulation. Kinds of photographs that training lacked "
-    "and studio portraits can raise the score, and retouching does: that is why a smooth face in a picture is not "
-    "called fake whatever its score, and generated faces that are smooth are missed for it. Of portraits whose "
-    "contrast was raised more reach the bound than of others."
+    "faces and of faces put together by hand it sees hardly more than chance, of lip-sync little more, as most of "
+    "what it looks at is recorded; forensix-face-regions, which looks for parts put in, raises what it says of them "
+    "by little and seldom above the bound. In videos few made faces lie above its bound, most of them generated or "
+    "driven as a whole. Recorded faces that hardly move, or lie under a smoothing filter, can score higher in a "
+    "video. No score says that a face is untouched. It names no type of manipulation. Kinds of photographs that "
+    "training lacked and studio portraits can raise the score, and retouching does: that is why a smooth face in a "
+    "picture is not called fake whatever its score, and generated faces that are smooth are missed for it. In a "
+    "picture what forensix-image says of all of it can carry a face over the bound that by itself is undecided. Of "
+    "portraits whose contrast was raised more reach the bound than of others."
 )
 EDITED = {
     RETOUCHED: "retouched alike",

@@ -40,7 +40,8 @@ from forensix.training.said import Said
 
 POOLING = Pooling(low=0.1, high=0.9, min_texture=0.9)
 """The least texture was set on the folds: without one the bound would lie so high for smoothed faces that fewer made
-ones are found; with 1.0 fewer are as well, and with 0.7 fewer in clips."""
+ones are found; with 1.0 fewer are as well, and with 0.7 fewer in clips. That was before the pictures around faces were
+edited with them and weighed: with these 1.0 would find a few more and accuse more."""
 PICTURES_SHARE = 0.5
 WINDOW_SHARE = 0.7
 """What the logit of a window weighs beside that of the crop, which weighs 1: 1 and 1.4 did no better in clips."""
