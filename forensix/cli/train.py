@@ -123,7 +123,7 @@ def decisions(card: "ModelCard") -> str:
     --------
     >>> from forensix.models import get_card
     >>> decisions(get_card("forensix-face"))
-    'called fake from 0.803, never called real'
+    'called fake from 0.856, never called real'
     """
     lower, upper = card.inconclusive or (card.threshold, card.threshold)
     fake = f"called fake from {upper}" if upper < 1 else "never called fake"

@@ -69,8 +69,7 @@ _FACE, _PICTURE, _VOICE, _FILE = (
 _REAL = {_FACE: False, _PICTURE: False}
 _SWAP = (
     "forensix-face learnt what generated faces look like, and either face of a swap was photographed: of 48 such swaps"
-    " 15 are called fake, all in a portrait that is called so untouched; of 40 it is told that a part of the face"
-    " differs (python benchmarks/demo_media.py)."
+    " 3 are called fake; of 40 it is told that a part of the face differs (python benchmarks/demo_media.py)."
 )
 
 FILES: Mapping[str, DemoFile] = {

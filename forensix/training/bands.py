@@ -22,19 +22,21 @@ def with_band(
     command: str,
     *,
     about: str = ABOUT,
+    every_source: bool = True,
     only_supported: bool = False,
     only_upper: bool = False,
     as_videos: pd.DataFrame | None = None,
 ) -> ModelCard:
-    """Return the card with the bounds that hold in every condition, and with what they decide in each.
+    """Return the card with the bounds that hold for every source and in every condition, and with what they decide.
 
-    ``about`` says in the figures what ``scored`` is, ``{n}`` standing for how many values its column ``repo`` has. The
-    specification's two classes part at the upper bound: a wrong accusation weighs more than a miss. Where ``scored``
-    has a column ``kind``, videos beside other media get bounds of their own, whose upper one is no lower than that of
-    the others, or of ``as_videos``: the others judged as videos are. Where it has a column ``withheld``, files with
-    that set are undecided whatever their score. With ``only_supported``, bounds stay only where they are shown to mean
-    something (`forensix.metrics.supported`); with ``only_upper`` nothing is called real, for a model that is blind to a
-    kind of fakes.
+    A source is a value of the column ``repo``, of files as they are; in another condition all files count together, and
+    without ``every_source``, for a model that accuses nobody, in each. ``about`` says in the figures what ``scored``
+    is, ``{n}`` standing for how many sources it has. The specification's two classes part at the upper bound: a wrong
+    accusation weighs more than a miss. Where ``scored`` has a column ``kind``, videos beside other media get bounds of
+    their own, whose upper one is no lower than that of the others, or of ``as_videos``: the others judged as videos
+    are. Where it has a column ``withheld``, files with that set are undecided whatever their score. With
+    ``only_supported``, bounds stay only where they are shown to mean something (`forensix.metrics.supported`); with
+    ``only_upper`` nothing is called real, for a model that is blind to a kind of fakes.
     """
     about = about.format(n=scored["repo"].nunique())
 
@@ -45,13 +47,13 @@ def with_band(
     video = scored["kind"].to_numpy() == VIDEO if "kind" in scored else np.zeros(len(scored), dtype=bool)
     apart = bool(video.any() and not video.all())
     rest = scored[~video] if apart else scored
-    whole = _band(rest)
+    whole = _band(rest, every_source=every_source)
     band = kept_if(*_known(_judged(rest)), whole)
     measured = _measured(rest, band, f"{about}, pictures" if apart else about, command)
     moving = None
     if apart:
-        low, high = _band(scored[video])
-        least = whole[1] if as_videos is None else _band(as_videos)[1]
+        low, high = _band(scored[video], every_source=every_source)
+        least = whole[1] if as_videos is None else _band(as_videos, every_source=every_source)[1]
         moving = kept_if(*_known(_judged(scored[video])), (min(low, least), max(high, least)))
         measured += _measured(scored[video], moving, f"{about}, videos", command)
     stem = command.partition(" --list")[0]
@@ -86,11 +88,15 @@ def _judged(scored: pd.DataFrame) -> pd.DataFrame:
     return scored[~_withheld(scored)]
 
 
-def _band(scored: pd.DataFrame) -> tuple[float, float]:
+def _band(scored: pd.DataFrame, *, every_source: bool = True) -> tuple[float, float]:
     fake, scores = _known(scored)
     # Where nothing is decided, nothing is wrong.
     harmless = np.where(_withheld(scored), fake, scores)
-    return inconclusive_band(fake, harmless, scored["condition"].tolist())
+    groups = scored["condition"]
+    if every_source:
+        # In other conditions there are too few files of a source to bound each by itself.
+        groups = scored["repo"].where(groups == AS_IT_IS, groups)
+    return inconclusive_band(fake, harmless, groups.tolist())
 
 
 def _measured(scored: pd.DataFrame, band: tuple[float, float], about: str, command: str) -> list[Measurement]:

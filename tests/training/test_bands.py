@@ -35,6 +35,18 @@ def test_the_bounds_hold_in_the_worst_condition_and_the_card_says_once_what_they
     assert figures[1].value == pytest.approx((real >= high).mean(), abs=1e-4) and figures[1].n_real == len(real)
 
 
+def test_the_upper_bound_holds_for_every_source_as_it_is_where_that_is_asked_for():
+    scored = table(n=480).assign(condition=AS_IT_IS)
+    scored.loc[scored.repo == "r2", "score"] += 0.2
+    (_, all_alike), (_, high) = (
+        with_band(get_card(NAME), scored, COMMAND, every_source=of_each).inconclusive for of_each in (False, True)
+    )
+    rates = {
+        bound: (scored[(scored.label == "real") & (scored.repo == "r2")].score >= bound) for bound in (all_alike, high)
+    }
+    assert rates[high].mean() <= 0.05 < rates[all_alike].mean()
+
+
 def test_the_two_classes_part_at_the_upper_bound():
     card = with_band(get_card(NAME), table(), COMMAND)
     assert card.threshold == card.inconclusive[1]

@@ -46,7 +46,8 @@ LOOKS = (
     "contrast, both were scored at two bounds; no score moved. The lower one, 0.683, did not hold for more contrast, "
     "called 2 of the list's recorded clips fake, and was not taken. When pictures that are small or look painted came "
     "to say nothing of the faces in them, and what others say to be weighed and bounded on edited ones too, the "
-    "corpus and the list were scored once more."
+    "corpus and the list were scored once more, and once more when the bounds came to hold for every source, which "
+    "moved no score."
 )
 LIMITS = (
     "It tells faces that were generated whole from photographed ones, above all those of diffusion models; portraits "

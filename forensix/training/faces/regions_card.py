@@ -85,7 +85,7 @@ def make_card(held: pd.DataFrame, logits: NDArray[np.float64], learnt: pd.DataFr
         kind=np.where(table["static"], "image", VIDEO),
         score=sigmoid(calibration.slope * raw + calibration.intercept),
     )
-    card = with_band(card, scored, command, about=about, only_supported=True, only_upper=True)
+    card = with_band(card, scored, command, about=about, every_source=False, only_supported=True, only_upper=True)
     return card.model_copy(update={"measured": (*card.measured, *_figures(held, logits, command))})
 
 
