@@ -24,13 +24,13 @@ def rules(facts: Facts) -> Iterator[Finding]:
     covered = [f for f in every if f not in fixed]
     by_cover = {
         (cover, written): [f for f in covered if f.value["cover"] == cover and bool(f.value["over"].strip()) is written]
-        for cover in ("white", "filled", "picture", "field")
+        for cover in ("white", "ground", "filled", "picture", "field")
         for written in (True, False)
     }
     noun = {
         key: "box" if all(f.value.get("is_box", True) for f in marks) else "shape" for key, marks in by_cover.items()
     }
-    for marks, severity, claim, why in (
+    for marks, severity, claim, why, remark in (
         (
             by_cover["white", True],
             "suspect",
@@ -38,14 +38,16 @@ def rules(facts: Facts) -> Iterator[Finding]:
             "The text beneath was drawn first and is still in the file. Replacing words in an editor leaves this; so "
             "do forms and stamps that are laid over a page, labels of a figure, and web pages whose header stays in "
             "place.",
+            "",
         ),
         (
-            by_cover["filled", True],
+            by_cover["ground", True] + by_cover["filled", True],
             "suspect",
             f"A filled {noun['filled', True]} covers text, and other text is written on the {noun['filled', True]}",
             "The text beneath was drawn first and is still in the file. Replacing words on coloured paper leaves this; "
             "so do forms and stamps that are laid over a page, labels of a figure, and web pages whose header stays in "
             "place.",
+            "",
         ),
         (
             by_cover["white", False],
@@ -53,12 +55,22 @@ def rules(facts: Facts) -> Iterator[Finding]:
             f"A white {noun['white', False]} hides text",
             "The text beneath was drawn first, is still in the file and can be copied. Hiding words in an editor "
             "leaves this; so do layouts that paint a page's background late.",
+            "",
+        ),
+        (
+            by_cover["ground", False],
+            "suspect",
+            f"A {noun['ground', False]} of the colour of what it lies on hides text",
+            "The text beneath was drawn first, is still in the file and can be copied, but no reader sees it. "
+            "Hiding words in an editor leaves this; so do layouts that paint a ground late.",
+            "",
         ),
         (
             by_cover["filled", False],
             "benign",
             f"A filled {noun['filled', False]} covers text",
             "The text beneath was drawn first and can still be copied. Blackening a passage leaves this.",
+            f"words lie below a box and can still be copied (page {pages(by_cover['filled', False])})",
         ),
         (
             by_cover["picture", True] + by_cover["picture", False],
@@ -66,6 +78,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
             "A picture covers text",
             "The text beneath was drawn first and is still in the file, though no reader sees it. Pasting a picture of "
             "other words over it leaves this; so do stamps, and figures put together from layers.",
+            "",
         ),
         (
             by_cover["field", False],
@@ -73,6 +86,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
             "A form field without words covers text",
             "The text beneath is printed on the page and can be copied, but the field's ground or picture hides it. "
             "Hints of printed forms and places for signing lie so; so do words that somebody laid a field over.",
+            "",
         ),
         (
             fixed,
@@ -80,6 +94,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
             "A box that comes again on further pages covers text",
             "It has the same place and the same words on each, and other text lies beneath it on each. Browsers print "
             "the header and the banner of a web page so, where these stay in place while the page is scrolled.",
+            "",
         ),
         (
             list(facts.all("pdf.redaction")),
@@ -87,12 +102,14 @@ def rules(facts: Facts) -> Iterator[Finding]:
             "Words are marked for redaction but still there",
             "A program was told which words to remove and did not yet do so: they are still in the file and can be "
             "copied.",
+            "words that are marked for redaction can still be copied",
         ),
         (
             list(facts.all("pdf.covered_picture")),
             "benign",
             "Something is laid over a picture that fills the page",
             "Typing or pasting over a scanned page leaves this; so do brochures, which are designed so.",
+            "",
         ),
     ):
         if marks:
@@ -107,6 +124,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
                     "; ".join(f"{words}: {f.value[key]}" for key, words in PLACES if f.value.get(key)) for f in marks
                 ],
                 flags=("FILE_EDITED",) if severity == "suspect" else (),
+                remark=remark,
             )
 
 

@@ -9,6 +9,7 @@ it is in `pdf_producers`.
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
+from itertools import pairwise
 
 from forensix.forensics.findings import Finding, finding
 from forensix.forensics.rules.dates import DEFAULTS
@@ -63,6 +64,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
             yield from _plausible(fact)
     if created and modified and creation and change:
         yield from _order(created, modified, creation, change)
+    yield from _made_again(facts)
     for info_key, xmp_key in PAIRS:
         yield from _against_xmp(facts.fact(info_key), facts.fact(xmp_key))
     signed = [f for f in facts.all("pdf.signature") if isinstance(f.value, dict) and f.value.get("signed_at")]
@@ -80,6 +82,28 @@ def rules(facts: Facts) -> Iterator[Finding]:
                 values=[when.isoformat(), creation.isoformat()],
                 flags=("METADATA_ERROR",),
             )
+
+
+def _made_again(facts: Facts) -> Iterator[Finding]:
+    """Yield a claim where a later version states another date of making than the one before it."""
+    versions = [f for f in facts.all("pdf.revision") if isinstance(f.value, dict) and f.value.get("created")]
+    for before, after in pairwise(versions):
+        there, here = parse(before.value["created"]), parse(after.value["created"])
+        if not there or not here or abs((here - there).total_seconds()) <= SAME_S or _zone_only(here - there):
+            continue
+        first, later = before.value["index"], after.value["index"]
+        yield finding(
+            "suspect",
+            f"Version {later} states another date of making than version {first}",
+            f"Version {first} says that the document was made at {there.isoformat()}, version {later} at "
+            f"{here.isoformat()}. Programs that save a document again keep the date of its making and date the change "
+            "beside it. A date that was written in leaves this; so do programs that date every save as a making.",
+            "dates",
+            "dates",
+            facts=[before, after],
+            values=[f"version {first}: {there.isoformat()}", f"version {later}: {here.isoformat()}"],
+            flags=("METADATA_ERROR",),
+        )
 
 
 def _plausible(fact: Fact) -> Iterator[Finding]:

@@ -108,8 +108,12 @@ def _revision(fact: Fact) -> Finding:
         parts.append(f"In it {record['pages_moved']}.")
     elif record.get("layers_switched"):
         parts.append("In it layers are shown at first that were hidden before, or the other way round.")
+    elif {"page content", "image"} & set(record["roles"]):
+        parts += ["Stamps, page numbers and flattened forms are added so, and so are changed words."] if content else []
+    elif record.get("pages_redrawn"):
+        parts.append("In it a page draws other content than before, with other means, or is cut or turned otherwise.")
     elif content:
-        parts.append("Stamps, page numbers and flattened forms are added so, and so are changed words.")
+        parts.append("It changes fonts, so that what is set in them may read otherwise than before.")
     if not record["in_chain"]:
         parts.append("The file's own chain of versions does not lead to it, so viewers do not see it.")
     return finding(

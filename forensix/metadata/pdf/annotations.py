@@ -13,13 +13,22 @@ import pikepdf
 from forensix.metadata.pdf.geometry import UNIT, Box, Matrix, as_matrix, is_finite, placed, product
 from forensix.metadata.pdf.layers import Layers
 
-ANNOTATIONS = 200
+ANNOTATIONS = 2000
 NOTES = (
     "/FreeText", "/Stamp", "/Square", "/Circle", "/Polygon", "/PolyLine", "/Line", "/Ink", "/Highlight", "/Underline",
     "/Squiggly", "/StrikeOut",
 )  # fmt: skip
 """Annotations that people lay over what is printed, or that may be drawn so; icons stand beside it."""
+ASIDE = ("/Link", "/Popup")
+"""Annotations that leave nothing on a page, of which some pages hold hundreds."""
 HIDDEN_FLAGS = 1 << 1 | 1 << 5
+
+
+def listed(page: pikepdf.Page) -> list[pikepdf.Dictionary]:
+    """Return the annotations of a page that may show something."""
+    annotations = page.obj.get("/Annots")
+    found = list(annotations) if isinstance(annotations, pikepdf.Array) else []
+    return [item for item in found if isinstance(item, pikepdf.Dictionary) and item.get("/Subtype") not in ASIDE]
 
 
 def shown(
@@ -29,9 +38,9 @@ def shown(
 
     ``flags`` are the bits of ``/F`` that hide one.
     """
-    annotations, unit = page.obj.get("/Annots"), unit_pt(page)
-    for item in list(annotations)[:most] if isinstance(annotations, pikepdf.Array) else ():
-        if not isinstance(item, pikepdf.Dictionary) or "/Rect" not in item or layers.hidden(item.get("/OC")):
+    unit = unit_pt(page)
+    for item in listed(page)[:most]:
+        if "/Rect" not in item or layers.hidden(item.get("/OC")):
             continue
         box = upright([unit * float(v) for v in item.Rect])
         if not int(item.get("/F", 0)) & flags and is_finite(box):

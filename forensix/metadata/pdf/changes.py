@@ -19,8 +19,10 @@ def changes(data: bytes, history: History) -> list[dict[str, Any]]:
     """Return one plain record for each revision, with what it changed against the one before.
 
     ``roles`` counts changed objects by role, ``named`` names up to 40 of them, ``pages_moved`` says which pages are
-    gone or that they are in another order, ``layers_switched`` whether other layers are shown at first,
-    ``content_changed`` whether that is so or the pages (their content, images or fonts) were replaced or added to.
+    gone or that they are in another order, ``pages_redrawn`` whether one draws other content, with other means, or is
+    cut or turned otherwise, ``layers_switched`` whether other layers are shown at first, ``content_changed`` whether
+    any of that is so or what pages draw (their content, images or fonts) was replaced or added to. ``created`` is the
+    date of making that the version states.
     """
     records = []
     room = [INFLATED_BYTES]
@@ -41,6 +43,7 @@ def changes(data: bytes, history: History) -> list[dict[str, Any]]:
         counts: Counter[str] = Counter()
         named: list[str] = []
         changed: list[list[Any]] = []
+        redrawn = False
         for number in revision.changed[:DESCRIBED]:
             if number == 0:
                 continue
@@ -60,6 +63,8 @@ def changes(data: bytes, history: History) -> list[dict[str, Any]]:
                 and _only_annotations(view.get(number), before.get(number))
             ):
                 role, name = "annotation", f"list of {name}"
+            elif role == "page" and is_kept and before is not None:
+                redrawn |= _is_redrawn(view.get(number), before.get(number))
             verb = "removed" if freed else "changed" if number in known else "added"
             counts[role] += 1
             changed.append([number, role, verb])
@@ -83,9 +88,11 @@ def changes(data: bytes, history: History) -> list[dict[str, Any]]:
                 "named": named,
                 "changed": changed[:DESCRIBED],
                 "same_save": not index_one and not own,
-                "content_changed": bool(moved) or switched or _content_changed(changed, known),
+                "content_changed": bool(moved) or switched or redrawn or _content_changed(changed, known),
                 "pages_moved": moved,
+                "pages_redrawn": redrawn,
                 "layers_switched": switched,
+                "created": "" if "Encrypt" in trailer else _created(view),
                 "id": [part.hex() for part in identifier if isinstance(part, bytes)][:2],
                 "summary": summary(revision.index, counts, len(changed)) if index_one or own else SAME_SAVE,
             }
@@ -107,7 +114,9 @@ def _untold(revision: Revision) -> dict[str, Any]:
         "same_save": False,
         "content_changed": False,
         "pages_moved": "",
+        "pages_redrawn": False,
         "layers_switched": False,
+        "created": "",
         "id": [],
         "summary": f"{len(revision.changed)} objects, not looked at one by one",
     }
@@ -189,6 +198,20 @@ def _inflated(item: dict[str, Any], raw: bytes, room: list[int]) -> bytes:
     return content
 
 
+def _created(view: View) -> str:
+    """Return the date of making that a version's document information states."""
+    date = view.dictionary(view.trailer.get("Info")).get("CreationDate")
+    return syntax.text(date) if isinstance(date, bytes) else ""
+
+
+def _is_redrawn(page: Any, before: Any) -> bool:
+    """Say whether a page draws other content than before, with other means, or is cut or turned otherwise."""
+    if not isinstance(page, dict) or not isinstance(before, dict):
+        return False
+    here, there = ({"Rotate": 0, "CropBox": item.get("MediaBox"), **item} for item in (page, before))
+    return any(here.get(key) != there.get(key) for key in ("Contents", "Resources", "MediaBox", "CropBox", "Rotate"))
+
+
 def _only_annotations(page: Any, before: Any) -> bool:
     """Say whether a page differs from what it was in the list of what lies on it, and in nothing that draws it."""
     if not isinstance(page, dict) or not isinstance(before, dict):
@@ -212,10 +235,11 @@ def drawing_changed(record: dict[str, Any]) -> list[str]:
 
 
 def _content_changed(changed: list[list[Any]], known: set[int]) -> bool:
-    """Say whether existing content was replaced or content was added to existing pages."""
-    if not known:
-        return False
-    return any(role == "page content" or (role == "image" and verb != "removed") for _, role, verb in changed)
+    """Say whether existing content, or what draws it, was replaced, or content was added to existing pages."""
+    return bool(known) and any(
+        role == "page content" or (role == "image" and verb != "removed") or (role == "font" and verb == "changed")
+        for _, role, verb in changed
+    )
 
 
 def summary(index: int, counts: Counter[str], n_objects: int) -> str:

@@ -1,12 +1,13 @@
-"""What the drawing of a PDF's first pages shows: text that something was drawn over, and scanned pages.
+"""What the drawing of a PDF's pages shows: text that something was drawn over, and scanned pages.
 
 Somebody who changes a printed amount without the means to change the text puts a box, a picture or a note over it and
 writes on top; the old text stays underneath. A form field does the same. Letters are placed by the widths that their
-font states. A shape that is no box covers what painting it makes invisible over 4 pt in both directions. What shadings,
+font states. A shape that is no box covers what painting it makes invisible over 4 pt in both directions. What patterns,
 and strips narrower than that, cover is not seen.
 """
 
 import math
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, islice
@@ -16,17 +17,20 @@ import pikepdf
 
 from forensix.metadata.facts import Fact, Problem
 from forensix.metadata.pdf import fields, layers, lines, words
-from forensix.metadata.pdf.annotations import NOTES, look, looks, shown, unit_pt, upright
+from forensix.metadata.pdf.annotations import ANNOTATIONS, NOTES, listed, look, looks, shown, unit_pt, upright
 from forensix.metadata.pdf.drawing import draw
 from forensix.metadata.pdf.geometry import BROAD_PT, Box, area_of, common
 from forensix.metadata.pdf.layers import Layers
 from forensix.metadata.pdf.marks import LEAST_LETTERS, Budget, Drawing, Letters, Mark, TooLong
-from forensix.metadata.pdf.paint import colour
+from forensix.metadata.pdf.paint import colour, is_alike
 from forensix.metadata.pdf.painting import Effort, Sheet
 from forensix.metadata.pdf.paths import is_upright
 from forensix.metadata.pdf.streams import FAULTS
 
-PAGES = 12
+PAGES = 300
+PAGES_S = 10.0
+"""After so many seconds no other page is begun."""
+MOST_PAGES = 100_000
 MOST_PT = 150.0
 """Up to which height, or width where it is smaller, a box is no ground of a page."""
 
@@ -36,6 +40,8 @@ MOST_PICTURE = 0.25
 """Share of the page that a picture over text may take: scans are laid over the text that was read from them."""
 
 SCAN_SHARE = 0.85
+SLACK_PT = 1.0
+"""A box may reach so far beyond the one that it lies on."""
 
 
 def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
@@ -48,24 +54,30 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
     problems: list[Problem] = []
     budget, effort, scanned, with_text = Budget(layers=layers.read(pdf)), Effort(), 0, 0
     anew = fields.are_drawn_anew(pdf)
-    for number, page in enumerate(list(pdf.pages)[:PAGES] if len(pdf.pages) < 100_000 else (), 1):
+    n_pages, until = len(pdf.pages), time.monotonic() + PAGES_S
+    for number, page in enumerate(list(pdf.pages)[: PAGES + 1] if n_pages < MOST_PAGES else (), 1):
+        if number > PAGES or time.monotonic() > until:
+            problems.append(_stopped(number))
+            break
         try:
             found, is_scan, has_text, is_cut = _page(pdf, page, number, budget, effort, anew=anew)
         except TooLong:
-            problems.append(_unread(number, "pages before it hold as much as is read"))
+            problems.append(_stopped(number))
             break
         except FAULTS as error:
             reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
             problems.append(Problem(f"the content of page {number} cannot be read: {reason}", f"page {number}"))
             continue
-        if is_cut:
-            problems.append(_unread(number, "it draws more than is looked at"))
+        if is_cut and len(problems) < TOLD:
+            problems.append(_problem(f"not all of page {number} was read: it draws more than is looked at", number))
         items += found
         scanned += is_scan
         with_text += has_text
+    if n_pages >= MOST_PAGES:
+        problems.append(_stopped(1))
     if scanned:
         items.append(Fact("pdf.scan", scanned, "pages that one picture fills and that show no text of their own"))
-    items.append(Fact("pdf.text_pages", with_text, "content of the first pages"))
+    items.append(Fact("pdf.text_pages", with_text, "content of the pages"))
     return items, problems
 
 
@@ -80,6 +92,7 @@ def _page(
     widgets = list(looks(page, budget.layers, ("/Widget",)))
     notes = [(form, matrix) for _, form, matrix in looks(page, budget.layers, NOTES)]
     drawing, is_cut = draw(pdf, page, budget, [(form, matrix) for _, form, matrix in widgets], notes)
+    is_cut |= len(listed(page)) > ANNOTATIONS
     redactions = list(_annotations(page, drawing, budget.layers))
     letters = Letters(drawing.marks)
     below = _Covered(pdf, letters, effort)
@@ -115,8 +128,12 @@ def _page(
     return items, share > SCAN_SHARE and visible == 0, visible > 0, is_cut or below.is_cut
 
 
-def _unread(page: int, why: str) -> Problem:
-    return Problem(f"not all of page {page} was read: {why}", f"page {page}", grave=False, unread=True)
+def _stopped(page: int) -> Problem:
+    return _problem(f"what page {page} and those after it draw was not read: the document is too long", page)
+
+
+def _problem(message: str, page: int) -> Problem:
+    return Problem(message, f"page {page}", grave=False, unread=True)
 
 
 def _contradictions(forms: list[pikepdf.Dictionary], drawing: Drawing, page: int) -> Iterator[Fact]:
@@ -157,7 +174,20 @@ def _covered(marks: list[Mark], covered: _Covered, area: float) -> Iterator[dict
         over = covered.words(mark, first=i)
         # What is written again as it was is no change.
         if under.split() != over.split() and not covered.is_cut:
-            yield _cover(mark, _kind(mark), under, over)
+            kind = "ground" if _is_ground(mark, marks[:i]) else _kind(mark)
+            yield _cover(mark, kind, under, over)
+
+
+def _is_ground(mark: Mark, before: list[Mark]) -> bool:
+    """Say whether a box has the colour of the box that it lies on, as of a row of a table or of tinted paper."""
+    grounds = (one for one in reversed(before) if one.kind == "box" and one.opaque and _encloses(one.box, mark.box))
+    ground = next(grounds, None)
+    return ground is not None and is_alike(mark.colour, ground.colour)
+
+
+def _encloses(outer: Box, inner: Box) -> bool:
+    a, b, c, d = (one - other for one, other in zip(outer, inner, strict=True))
+    return max(a, b) <= SLACK_PT and min(c, d) >= -SLACK_PT
 
 
 def _below_fields(drawing: Drawing, covered: _Covered, area: float) -> Iterator[dict[str, Any]]:

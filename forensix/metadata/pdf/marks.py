@@ -10,8 +10,9 @@ from typing import Any
 from forensix.metadata.pdf.fonts import Font
 from forensix.metadata.pdf.geometry import Box, Point
 from forensix.metadata.pdf.layers import Layers
+from forensix.metadata.pdf.masks import Masks
 
-TOTAL_BYTES = 3 << 20
+TOTAL_BYTES = 12 << 20
 FONTS = 60
 LOOKED_AT = 1_000_000
 """Letters of a page that are looked at when boxes are searched."""
@@ -152,9 +153,10 @@ class Letters:
 
 @dataclass
 class Budget:
-    """What may still be read of a document, the fonts that were, and which of its layers are off."""
+    """What may still be read of a document, the fonts and masks that were, and which of its layers are off."""
 
     n_bytes: int = TOTAL_BYTES
     n_fonts: int = FONTS
     fonts: dict[tuple[int, int], Font] = field(default_factory=dict)
     layers: Layers = field(default_factory=Layers)
+    masks: Masks = field(default_factory=Masks)

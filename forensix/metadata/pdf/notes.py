@@ -19,7 +19,7 @@ import pikepdf
 
 from forensix.metadata.facts import Fact
 from forensix.metadata.pdf import layers, painting, signature_bytes
-from forensix.metadata.pdf.annotations import NOTES, look, looks, put, shown, unit_pt, upright
+from forensix.metadata.pdf.annotations import NOTES, listed, look, looks, put, shown, unit_pt, upright
 from forensix.metadata.pdf.drawing import draw, form_marks
 from forensix.metadata.pdf.geometry import EVERYWHERE, Box, area_of, common
 from forensix.metadata.pdf.marks import LEAST_LETTERS, Budget, Drawing, Letters, TooLong
@@ -79,7 +79,7 @@ class _Notes:
             drawing: Drawing | None = None
             letters: Letters | None = None
             is_read = False
-            self.unread += len(page.obj.get("/Annots", ())) > ANNOTATIONS
+            self.unread += len(listed(page)) > ANNOTATIONS
             for kind, item, box in shown(page, self.budget.layers, ANNOTATIONS, HIDDEN):
                 written_at = self._written_at(item)
                 if kind not in (*NOTES, *ICONS) or written_at <= self.after:

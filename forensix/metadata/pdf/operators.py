@@ -1,9 +1,9 @@
 """What a page of a PDF draws, in the order of drawing: letters with their places, filled boxes, pictures.
 
 Forms that a page draws are followed, within bounds. Boxes are rectangles along the edges of the page, cut to the
-upright box around a clip. What is filled in another shape, and broad strokes, are kept with their corners where words
-were drawn before. Shadings are left out, and so is whatever lets through what lies below it. What a layer that is
-switched off holds is not drawn; its words are kept apart, as are those that are drawn without ink.
+upright box around a clip, and shadings fill that box. What is filled in another shape, and broad strokes, are kept with
+their corners where words were drawn before. Patterns are left out, and so is whatever lets through what lies below it.
+What a layer that is switched off holds is not drawn; its words are kept apart, as are those drawn without ink.
 
 References
 ----------
@@ -120,6 +120,7 @@ class Reader:
                 path, clips = Path(), False
             elif operator == "sh":
                 self._ground(state["clip"], state)
+                self._add("box", state["clip"], "shading", state)
             elif operator in ("BDC", "BMC"):
                 marked = values[1] if operator == "BDC" and len(values) == 2 and str(values[0]) == "/OC" else None
                 self.layers.append(self.budget.layers.hidden(paint.entry(resources, "/Properties", marked)))
@@ -275,8 +276,7 @@ class Reader:
             return
         if item.get("/Subtype") == "/Image":
             if not self.budget.layers.hidden(item.get("/OC")):
-                is_mask = "/SMask" in item or "/Mask" in item or bool(item.get("/ImageMask", False))
-                self._picture(state, is_mask=is_mask)
+                self._picture(state, is_mask=bool(item.get("/ImageMask", False)) or self._is_seen_through(item, state))
         elif item.get("/Subtype") == "/Form" and depth < DEPTH:
             own = item.get("/Matrix")
             matrix = product(as_matrix(list(own)), state["matrix"]) if own is not None else state["matrix"]
@@ -287,6 +287,15 @@ class Reader:
             self.layers.append(self.budget.layers.hidden(item.get("/OC")))
             self.run(self.inflated([item]), below, inner, depth + 1)
             self.layers.pop()
+
+    def _is_seen_through(self, picture: pikepdf.Stream, state: dict[str, Any]) -> bool:
+        """Say whether a picture shows what lies below; one whose mask is not read counts so."""
+        if "/SMask" not in picture and "/Mask" not in picture:
+            return False
+        lets_through = self.budget.masks.lets_through(picture)
+        if lets_through is None and not self._layer():
+            self.is_cut |= self.inked.near(common(state["clip"], placed(state["matrix"], 0, 0, 1, 1)))
+        return lets_through is not False
 
 
 def _is_broad(box: Box, least: float = BROAD_PT) -> bool:

@@ -22,6 +22,9 @@ COLOURS = ("g", "rg", "k", "sc", "scn", "G", "RG", "K", "SC", "SCN", "cs", "CS")
 CLEAR = 0.02
 """Up to which opacity nothing is seen of what is painted."""
 
+ALIKE = 0.02
+"""Components that differ by no more look the same."""
+
 START: dict[str, Any] = {
     "matrix": UNIT, "clip": EVERYWHERE, "fill": "0", "stroke": "0", "space": "", "stroke space": "", "width": 1.0,
     "font": Font(), "size": 12.0, "mode": 0, "spacing": 0.0, "words": 0.0, "scale": 1.0,
@@ -72,6 +75,23 @@ def colour(operator: str, values: list[Any], space: str = "") -> str:
     else:
         light = space != "other" and all(v >= 0.98 for v in numbers)
     return "white" if light else " ".join(f"{v:g}" for v in numbers)
+
+
+def is_alike(one: str, other: str) -> bool:
+    """Say whether two colours, as `colour` gives them, look the same: neither white nor a pattern.
+
+    Examples
+    --------
+    >>> is_alike("0.92 0.92 0.92", "0.91"), is_alike("0.5", "0.4"), is_alike("white", "white")
+    (True, False, False)
+    """
+    try:
+        a, b = ([float(v) for v in words.split()] for words in (one, other))
+    except ValueError:
+        return False
+    if {len(a), len(b)} == {1, 3}:
+        a, b = (values * 3 if len(values) == 1 else values for values in (a, b))
+    return len(a) == len(b) and all(abs(x - y) <= ALIKE for x, y in zip(a, b, strict=True))
 
 
 def take(state: dict[str, Any], operator: str, values: list[Any], resources: Any) -> None:

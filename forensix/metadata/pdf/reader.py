@@ -9,7 +9,7 @@
     pdf.signature pdf.signature.unread pdf.signature.empty        one dict per signature (`signatures`)
     pdf.note pdf.notes                                            comments that came after a signature (`notes`)
     pdf.usage_rights                                              functions that Adobe unlocks in its free reader
-    pdf.covered_text pdf.covered_picture pdf.redaction pdf.scan   what the drawing of the first pages shows
+    pdf.covered_text pdf.covered_picture pdf.redaction pdf.scan   what the drawing of the pages shows
     pdf.unseen_text pdf.replaced_text pdf.other_font pdf.field    and what it hides, mixes, or shows beside a value
     pdf.xfa_field pdf.uneven_amount                               an XFA form's other values; amounts off their line
     c2pa.*                                                        content credentials

@@ -54,6 +54,45 @@ def test_later_version_of_the_page_is_suspect(tmp_path: Path) -> None:
     assert "FILE_EDITED" in result(findings).red_flags
 
 
+@pytest.mark.parametrize(
+    ("part", "entries", "words"),
+    [
+        ("page", b"/CropBox [0 0 595 600]", "cut or turned otherwise"),
+        ("page", b"/Rotate 180", "cut or turned otherwise"),
+        ("font", b"/Encoding << /Differences [49 /nine] >>", "changes fonts"),
+        ("page", b"/CropBox [0 0 595.2756 841.8898]", ""),
+        ("page", b"/Rotate 0 /Dur 5", ""),
+    ],
+)
+def test_a_version_that_draws_the_same_content_otherwise_is_suspect(
+    tmp_path: Path, part: str, entries: bytes, words: str
+) -> None:
+    path = page(tmp_path / "a.pdf")
+    with pikepdf.open(path) as document:
+        item = document.pages[0].obj if part == "page" else document.pages[0].obj.Resources.Font.F1
+        number = item.objgen[0]
+        if "/Rotate" in item:
+            del item["/Rotate"]
+        body = item.unparse(resolved=True)
+    path.write_bytes(appended(path.read_bytes(), {number: body[:-2] + entries + b" >>"}))
+    findings = findings_of(path)
+    change = pick(findings, f"Version 2 changes {part}")
+    assert change.severity == ("suspect" if words else "benign") and words in change.claim.explanation
+    shows = "changes what the pages show" in pick(findings, "The file holds 2 versions").claim.explanation
+    assert shows == bool(words)
+
+
+@pytest.mark.parametrize(("later", "told"), [("20190101120000Z", True), ("20240102040405+01'00'", False)])
+def test_a_later_version_with_another_date_of_making(tmp_path: Path, later: str, told: bool) -> None:
+    path = page(tmp_path / "a.pdf")
+    data = path.read_bytes()
+    for date in ("20240102030405Z", later):
+        data = appended(data, {900: f"<< /CreationDate (D:{date}) >>".encode()}, info=900)
+    path.write_bytes(data)
+    claim = "Version 3 states another date of making than version 2"
+    assert [f.severity for f in findings_of(path) if f.claim.claim == claim] == ["suspect"] * told
+
+
 def test_second_section_of_one_save_is_no_version(tmp_path: Path) -> None:
     path = page(tmp_path / "a.pdf")
     data = path.read_bytes()

@@ -40,8 +40,8 @@ def box(x: float, width: float, white: bool = True, alpha: float = 1.0) -> Draw:
     return step
 
 
-def words(text: str) -> Draw:
-    return lambda canvas: canvas.drawString(100, 700, text)
+def words(text: str, y: float = 700) -> Draw:
+    return lambda canvas: canvas.drawString(100, y, text)
 
 
 def in_form(step: Draw) -> Draw:
@@ -91,6 +91,31 @@ def test_other_words_on_a_box_of_another_colour(tmp_path: Path) -> None:
     assert editing_claims(path) == [
         ("suspect", "A filled box covers text, and other text is written on the box (page 1)")
     ]
+
+
+def tinted(grey: float, *, x: float, width: float) -> Draw:
+    def step(canvas: Canvas) -> None:
+        canvas.saveState()
+        canvas.setFillGray(grey)
+        canvas.rect(x, 590, width, 26, stroke=0, fill=1)
+        canvas.restoreState()
+
+    return step
+
+
+@pytest.mark.parametrize(
+    ("grey", "claim"),
+    [
+        (0.92, ("suspect", "A box of the colour of what it lies on hides text (page 1)")),
+        (0.3, ("benign", "A filled box covers text (page 1)")),
+    ],
+)
+def test_a_box_in_the_colour_of_its_ground_leaves_no_trace(tmp_path: Path, grey: float, claim: tuple[str, str]) -> None:
+    row = tinted(0.91, x=60, width=400)
+    path = drawn(tmp_path, row, words("Deposit 100.00 EUR", y=600), tinted(grey, x=95, width=180))
+    assert editing_claims(path) == [claim]
+    remarks = [f.remark for f in claims(pdf.read(str(path))) if f.claim.claim == claim[1]]
+    assert remarks == (["words lie below a box and can still be copied (page 1)"] if claim[0] == "benign" else [""])
 
 
 def test_only_the_letters_below_the_box_are_told(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pikepdf
 import pytest
-from pikepdf import Array, Dictionary, Stream
+from pikepdf import Array, Dictionary, Name, Stream
 from PIL import Image
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
@@ -145,3 +145,38 @@ def test_a_page_that_draws_more_than_is_looked_at_says_so(tmp_path: Path, conten
     facts = pdf.read(str(changed(page(tmp_path), content + COVER)))
     (problem,) = facts.problems
     assert problem.unread and problem.message == "Not all of page 1 was read: it draws more than is looked at."
+
+
+def test_pages_are_looked_at_to_the_last_and_what_is_beyond_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = page(tmp_path, n_pages=40)
+    with pikepdf.open(path, allow_overwriting_input=True) as document:
+        document.pages[-1].contents_add(Stream(document, COVER))
+        document.save(path)
+    assert covered(path) == ["Total 100.00 EUR"] and not pdf.read(str(path)).problems
+    monkeypatch.setattr("forensix.metadata.pdf.content.PAGES", 39)
+    facts = pdf.read(str(path))
+    assert not list(facts.all("pdf.covered_text"))
+    (problem,) = facts.problems
+    assert problem.unread and "page 40 and those after it" in problem.message
+
+
+def annotated(path: Path, kind: str, n: int) -> Path:
+    """Put notes of a kind beside the words, and one with a ground over them behind these."""
+    with pikepdf.open(path, allow_overwriting_input=True) as document:
+        beside = Dictionary(Type=Name.Annot, Subtype=Name(kind), Rect=Array([10, 10, 20, 20]))
+        over = Dictionary(Type=Name.Annot, Subtype=Name.Square, Rect=Array([95, 695, 215, 711]), IC=Array([1, 1, 1]))
+        document.pages[0].obj.Annots = Array([document.make_indirect(beside)] * n + [document.make_indirect(over)])
+        document.save(path)
+    return path
+
+
+@pytest.mark.parametrize(("kind", "n"), [("/Link", 3000), ("/Highlight", 300)])
+def test_a_note_behind_many_others_is_seen(tmp_path: Path, kind: str, n: int) -> None:
+    assert covered(annotated(page(tmp_path), kind, n)) == ["Total 100.00 EUR"]
+
+
+def test_more_notes_than_are_looked_at_are_told(tmp_path: Path) -> None:
+    problems = pdf.read(str(annotated(page(tmp_path), "/Highlight", 2000))).problems
+    assert [p.message for p in problems if p.unread] == ["Not all of page 1 was read: it draws more than is looked at."]
