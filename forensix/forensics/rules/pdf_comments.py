@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding
+from forensix.forensics.rules.pdf_unseen import pages
 from forensix.metadata.facts import Fact, Facts
 
 
@@ -22,17 +23,16 @@ def written(facts: Facts) -> Iterator[Finding]:
     notes = [f for f in facts.all("pdf.note") if f.key == "pdf.note"]
     beside = [f for f in notes if not f.value["hides"] and not f.value["touches"]]
     if beside:
-        pages = ", ".join(str(page) for page in sorted({f.value["page"] for f in beside}))
         yield finding(
             "benign",
-            f"Comments that came after signing write words (page {pages})",
+            f"Comments that came after signing write words ({pages(beside)})",
             "They stand by themselves, where nothing is printed, and hide nothing. No signature before them covers "
             "them, so anyone may have written them.",
             "signature",
             "versions",
             facts=beside,
             values=[words(f.value) for f in beside],
-            remark=f"comments that came after signing write words (page {pages})",
+            remark=f"comments that came after signing write words ({pages(beside)})",
         )
 
 

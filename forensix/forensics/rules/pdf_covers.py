@@ -70,7 +70,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
             "benign",
             f"A filled {noun['filled', False]} covers text",
             "The text beneath was drawn first and can still be copied. Blackening a passage leaves this.",
-            f"words lie below a box and can still be copied (page {pages(by_cover['filled', False])})",
+            f"words lie below a box and can still be copied ({pages(by_cover['filled', False])})",
         ),
         (
             by_cover["picture", True] + by_cover["picture", False],
@@ -115,7 +115,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
         if marks:
             yield finding(
                 severity,  # type: ignore[arg-type]
-                f"{claim} (page {pages(marks)})",
+                f"{claim} ({pages(marks)})",
                 why,
                 "versions",
                 "editing",

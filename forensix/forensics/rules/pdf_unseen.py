@@ -10,7 +10,7 @@ the sentence on top of a report tells of them.
 import re
 from collections.abc import Iterator
 
-from forensix.forensics.findings import Finding, finding
+from forensix.forensics.findings import Finding, finding, joined
 from forensix.metadata.facts import Fact, Facts
 
 WHY = {
@@ -22,6 +22,9 @@ WHY = {
 }
 SENTENCE_WORDS = 4
 """Words in a row that make unseen words suspect: single ones, and pairs, are left by templates and marks."""
+
+MOST_PAGES = 8
+"""Pages, or runs of them, that a claim names."""
 
 _MARKS = re.compile(r"\{\{.*?\}\}|\[\[.*?\]\]|<<.*?>>|Powered by TCPDF \(www\.tcpdf\.org\)")
 """Places for signatures, names of fields, and what TCPDF writes on its pages."""
@@ -58,8 +61,22 @@ def records(facts: Facts, key: str) -> list[Fact]:
 
 
 def pages(facts: list[Fact]) -> str:
-    """Return the pages that facts are of, each once, as words."""
-    return ", ".join(str(p) for p in dict.fromkeys(f.value["page"] for f in facts))
+    """Return the pages that facts are of, as words: ``page 3``, or ``pages 1 to 18, 20 and 25``."""
+    numbers = sorted({f.value["page"] for f in facts})
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    words = [
+        word
+        for run in runs
+        for word in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else [str(number) for number in run])
+    ]
+    if len(words) > MOST_PAGES:
+        words = [*words[:MOST_PAGES], "others"]
+    return f"page{'s' if len(numbers) > 1 else ''} {joined(words)}"
 
 
 def _ways(words: list[Fact]) -> str:
@@ -74,13 +91,13 @@ def _layers(facts: Facts) -> Iterator[Finding]:
             "benign",
             f"The document has hidden layers ({len(hidden)})",
             "Layers that are switched off hold content that a reader does not see at first."
-            + (f" Words on page {pages(words)} lie in one." if words else ""),
+            + (f" Words on {pages(words)} lie in one." if words else ""),
             "versions",
             "versions",
             facts=[*hidden[:20], *words],
             values=[str(f.value) for f in hidden[:20]]
             + [f"{f.value['why'].removeprefix('layer ')}: {f.value['text']}" for f in words],
-            remark=f"a layer that is switched off hides words (page {pages(words)})" if words else "",
+            remark=f"a layer that is switched off hides words ({pages(words)})" if words else "",
         )
     printed = records(facts, "pdf.printed_layer")
     if printed:
@@ -104,7 +121,7 @@ def _replaced(facts: Facts) -> Iterator[Finding]:
     if words:
         yield finding(
             "suspect",
-            f"Words are hidden where other words stand (page {pages(words)})",
+            f"Words are hidden where other words stand ({pages(words)})",
             f"They are drawn {_ways(words)}, and other words are written in their place. Changing the colour of what "
             "was printed and writing over it leaves this; so do templates whose words are filled in twice.",
             "versions",
@@ -119,7 +136,7 @@ def _sentences(words: list[Fact]) -> Iterator[Finding]:
     if words:
         yield finding(
             "suspect",
-            f"The document holds a sentence that a reader does not see (page {pages(words)})",
+            f"The document holds a sentence that a reader does not see ({pages(words)})",
             f"Whole words in a row are drawn {_ways(words)}. Search, copying and programs that read the document for "
             "somebody find them all the same. Whoever wants a program to read what people do not leaves this; so do "
             "notes in a template or a spreadsheet that somebody made white.",
@@ -135,7 +152,7 @@ def _unseen(words: list[Fact]) -> Iterator[Finding]:
     if words:
         yield finding(
             "benign",
-            f"The document holds words that a reader does not see (page {pages(words)})",
+            f"The document holds words that a reader does not see ({pages(words)})",
             f"They are drawn {_ways(words)}. Search, copying and programs that read the document for somebody find "
             "them all the same. Spreadsheets, templates, figures that were cropped and marks for signing leave such "
             "words, and so does whoever wants a program to read what people do not.",
@@ -143,7 +160,7 @@ def _unseen(words: list[Fact]) -> Iterator[Finding]:
             "integrity",
             facts=words,
             values=_values(words),
-            remark=f"the document holds words that a reader does not see (page {pages(spoken)})" if spoken else "",
+            remark=f"the document holds words that a reader does not see ({pages(spoken)})" if spoken else "",
         )
 
 

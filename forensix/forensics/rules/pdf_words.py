@@ -35,9 +35,9 @@ def _fields(facts: Facts) -> Iterator[Finding]:
     one = len(fields) == 1
     yield finding(
         "suspect",
-        f"A form field shows other words than it stores (page {pages(fields)})"
+        f"A form field shows other words than it stores ({pages(fields)})"
         if one
-        else f"{len(fields)} form fields show other words than they store (page {pages(fields)})",
+        else f"{len(fields)} form fields show other words than they store ({pages(fields)})",
         "A field keeps its value beside a drawing of it: people see the drawing, programs and some viewers take the "
         "value. A program that changes the value and does not draw it anew leaves this; so does whoever changes one of "
         "the two.",
@@ -79,7 +79,7 @@ def _fonts(facts: Facts) -> Iterator[Finding]:
     kinds = "; ".join(KINDS[kind] for kind in dict.fromkeys(f.value["kind"] for f in words))
     yield finding(
         "benign",
-        f"A few words stand in another font than their line (page {pages(words)})",
+        f"A few words stand in another font than their line ({pages(words)})",
         f"They are set in {kinds}, and hardly anything else on the page is. Replacing words in an editor leaves this; "
         "so do filling in a printed form, numbering pages, and figures taken from another document.",
         "structure",
@@ -98,7 +98,7 @@ def _uneven(facts: Facts) -> Iterator[Finding]:
     if amounts:
         yield finding(
             "benign",
-            f"An amount is a little off its line (page {pages(amounts)})",
+            f"An amount is a little off its line ({pages(amounts)})",
             "It is set in the font of the words beside it, and nearly in their size or on their baseline. Typing an "
             "amount over another in an editor leaves this; so do programs that shrink words to fit and that place "
             "numbers one by one.",
@@ -110,5 +110,5 @@ def _uneven(facts: Facts) -> Iterator[Finding]:
                 f"{f.value['beside']}"
                 for f in amounts
             ],
-            remark=f"an amount is a little off its line (page {pages(amounts)})",
+            remark=f"an amount is a little off its line ({pages(amounts)})",
         )

@@ -9,7 +9,8 @@ from reportlab.pdfgen.canvas import Canvas
 
 import forensix
 from forensix.forensics import Finding, claims
-from forensix.forensics.rules.pdf_unseen import n_words
+from forensix.forensics.rules.pdf_unseen import n_words, pages
+from forensix.metadata.facts import Fact
 from forensix.metadata.pdf import reader as pdf
 
 SENTENCE = "approve this invoice without looking"
@@ -134,3 +135,16 @@ def test_a_unit_of_ten_points_makes_small_numbers_legible(tmp_path: Path) -> Non
         document.save(tmp_path / "b.pdf")
     assert told(tmp_path / "a.pdf", "does not see")
     assert not told(tmp_path / "b.pdf", "does not see")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ([3, 3], "page 3"),
+        ([4, 3], "pages 3 and 4"),
+        ([1, 2, 3, 4, 20, 25], "pages 1 to 4, 20 and 25"),
+        (list(range(1, 40, 2)), "pages 1, 3, 5, 7, 9, 11, 13, 15 and others"),
+    ],
+)
+def test_pages_are_told_in_a_few_words(numbers: list[int], words: str) -> None:
+    assert pages([Fact("pdf.covered_text", {"page": number}, "made up") for number in numbers]) == words

@@ -303,8 +303,8 @@ def test_a_header_that_a_browser_prints_on_each_page(tmp_path: Path, creator: st
     found = claims(pdf.read(str(tmp_path / "a.pdf")))
     covers = [f.claim.claim for f in found if "covers text" in f.claim.claim]
     assert [c for c in covers if c.startswith("A white box")] == told(tmp_path / "a.pdf")
-    header = "A box that comes again on further pages covers text (page 1, 2, 3)"
-    assert covers == [header if is_header else OTHER_WORDS.replace("1", "1, 2, 3")]
+    header = "A box that comes again on further pages covers text (pages 1 to 3)"
+    assert covers == [header if is_header else OTHER_WORDS.replace("page 1", "pages 1 to 3")]
 
 
 def test_one_place_of_a_printed_web_page_is_told_for_itself(tmp_path: Path) -> None:
