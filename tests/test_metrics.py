@@ -154,9 +154,8 @@ def test_the_fast_path_is_the_plain_metric_on_repeated_files(name: str, levels: 
     y = np.r_[0, 1, (rng.random(60) < 0.6).astype(int)]
     s = rng.random(62) if levels is None else rng.integers(0, levels + 1, 62) / levels
     g = rng.integers(0, 12, 62).astype(str)
-    measured = measure(Sample.of(s[y == 0], g[y == 0]), [Sample.of(s[y == 1], g[y == 1])], threshold=0.3, n=60, seed=2)[
-        0
-    ]
+    reals, fakes = (Sample.of(s[y == label], g[y == label], threshold=0.3) for label in (0, 1))
+    measured = measure(reals, [fakes], n=60, seed=2)[0]
     assert measured.values[name] == pytest.approx(PLAIN[name](y, s))
     slow = bootstrap_interval(PLAIN[name], y, s, groups=g, n=60, seed=2)
     assert measured.interval(name) == pytest.approx(slow)

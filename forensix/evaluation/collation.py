@@ -130,7 +130,7 @@ class Collation:
 
     def _options(self, options: dict[str, Any]) -> dict[str, Any]:
         thresholds = dict(self.runs[["run", "threshold"]].itertuples(index=False, name=None))
-        return {"threshold": thresholds} | options
+        return {"threshold": thresholds, "verdicts": "threshold" not in options} | options
 
 
 def collate(runs: Any) -> Collation:

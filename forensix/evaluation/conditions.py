@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from forensix.errors import UsageError
+from forensix.labels import LABELS
 from forensix.metrics.intervals import DIRECTION, Measures, Sample, measure
 
 KEYS = ("task", "component", "degradation", "strength", "level")
@@ -60,14 +62,30 @@ def classes(part: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     return scored[scored["label"] == "real"], scored[scored["label"] == "fake"]
 
 
-def sample(part: pd.DataFrame, group: str | None) -> Sample:
+def called_fake(
+    rows: pd.DataFrame, threshold: float | NDArray[np.floating[Any]], *, verdicts: bool
+) -> NDArray[np.bool_]:
+    """Return which rows are called fake: those whose score reaches the threshold.
+
+    With ``verdicts`` the row's ``class_name`` says it, where that is real or fake: a verdict calls nothing fake that it
+    cannot judge, whatever the score, and videos may have a bound of their own.
+    """
+    reached = rows["score"].to_numpy(np.float64) >= threshold
+    if not verdicts or "class_name" not in rows:
+        return reached
+    told = rows["class_name"].isin(LABELS).to_numpy()
+    return np.where(told, rows["class_name"].isin(["fake"]).to_numpy(), reached)
+
+
+def sample(part: pd.DataFrame, group: str | None, threshold: float = 0.5, *, verdicts: bool = False) -> Sample:
     """Return the scores of rows with their groups; a row without a group, or without the column, is its own."""
+    called = called_fake(part, threshold, verdicts=verdicts)
     own = "p:" + part["path"].astype(str)
     named = (
         own if group is None or group not in part else ("g:" + part[group].astype(str)).where(part[group].notna(), own)
     )
     codes, names = pd.factorize(named, sort=True)
-    return Sample(part["score"].to_numpy(np.float64), codes.astype(np.int64), tuple(names))
+    return Sample(part["score"].to_numpy(np.float64), codes.astype(np.int64), tuple(names), called)
 
 
 def measured(
@@ -78,6 +96,7 @@ def measured(
     n: int,
     seed: int,
     threshold: Threshold,
+    verdicts: bool,
 ) -> list[Measures]:
     """Return the metrics of each set of fakes against the same reals, the draws of their intervals included."""
     if n < 0:
@@ -87,7 +106,8 @@ def measured(
         if component not in threshold:
             raise UsageError(f"there is no threshold for {component}; there are some for: {', '.join(threshold)}")
         threshold = threshold[component]
-    return measure(sample(real, group), [sample(f, group) for f in fakes], threshold=threshold, n=n, seed=seed)
+    reals, *sets = [sample(p, group, threshold, verdicts=verdicts) for p in (real, *fakes)]
+    return measure(reals, sets, n=n, seed=seed)
 
 
 def mean(many: Sequence[Measures]) -> Measures:

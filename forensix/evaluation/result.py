@@ -76,8 +76,9 @@ class Evaluation:
         """Return every metric with its interval, of one component or of all; ``level="frame"`` for frames of videos.
 
         The table has a row a metric, to select from; drawn, it is `forensix.evaluation.tables.wide`. Takes the options
-        of `forensix.evaluation.summary.summarise`, such as ``confidence=0.9`` for narrower intervals; thresholds are
-        those of the cards.
+        of `forensix.evaluation.summary.summarise`, such as ``confidence=0.9`` for narrower intervals. Called fake is,
+        in ``accuracy_threshold``, what the verdict calls so (frames: what reaches the card's threshold); with
+        ``threshold=0.7`` it is what reaches that score.
         """
         return summary.summarise(self._level(level, component), **self._options(options))
 
@@ -134,20 +135,26 @@ class Evaluation:
     def histogram(
         self, column: str | None = None, *, component: str | None = None, **options: Any
     ) -> displays.ScoreDisplay:
-        """Return histograms of one component's scores by source, generator, or any column."""
+        """Return histograms of one component's scores by source, generator, or any column.
+
+        The share called right is of the verdicts; with ``threshold=0.7`` what reaches that score is called fake.
+        """
         name = self._only(component)
-        options = {"threshold": self.thresholds[name]} | options
+        options = self._options(options, name)
         return displays.ScoreDisplay.from_frame(self._of(name), column, **options)
 
     def robustness(self, metric: str = "auc", *, component: str | None = None) -> displays.RobustnessDisplay:
         """Return a heat map of a metric by degradation and strength."""
         frame = self._chosen(component)
-        return displays.RobustnessDisplay.from_frame(frame, metric=metric, threshold=self.thresholds)
+        return displays.RobustnessDisplay.from_frame(frame, metric=metric, **self._options({}))
 
     def confusion(self, *, component: str | None = None, **options: Any) -> displays.ConfusionDisplay:
-        """Return what one component called what at its card's threshold."""
+        """Return what the verdicts of one component call what.
+
+        With ``threshold=0.7`` what reaches that score is called fake, also where a verdict could not judge it.
+        """
         name = self._only(component)
-        options = {"threshold": self.thresholds[name]} | options
+        options = self._options(options, name)
         return displays.ConfusionDisplay.from_frame(self._of(name), **options)
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
@@ -192,8 +199,9 @@ class Evaluation:
                 )
         return sentences
 
-    def _options(self, options: dict[str, Any]) -> dict[str, Any]:
-        return {"threshold": self.thresholds} | options
+    def _options(self, options: dict[str, Any], component: str | None = None) -> dict[str, Any]:
+        threshold = self.thresholds if component is None else self.thresholds[component]
+        return {"threshold": threshold, "verdicts": "threshold" not in options} | options
 
     def _level(self, level: str, component: str | None = None) -> pd.DataFrame:
         if level not in ("file", "frame"):

@@ -42,6 +42,7 @@ def summarise(
     seed: int = 0,
     confidence: float = 0.95,
     threshold: Threshold = 0.5,
+    verdicts: bool = False,
     task: str | None = None,
 ) -> pd.DataFrame:
     """Return every metric of every combination of task, component, degradation and strength.
@@ -56,7 +57,11 @@ def summarise(
     confidence
         The share of the draws that an interval holds, between 0 and 1.
     threshold
-        Of the component's card, or one for each component; ``accuracy_threshold`` is taken there.
+        The score from which a file counts as called fake, or one for each component; ``accuracy_threshold`` and
+        ``balanced_accuracy_threshold`` are taken there.
+    verdicts
+        Whether, instead, a file counts as called fake where ``class_name`` says so, in rows in which that is real or
+        fake. So what a verdict cannot judge is not called fake, whatever its score.
     task
         Where the frame does not say it: ``"voice_analysis"`` adds minDCF and actDCF.
 
@@ -68,7 +73,7 @@ def summarise(
     rows: list[dict[str, Any]] = []
     for key, part in conditions(frame):
         real, fake = classes(part)
-        measures = measured(real, [fake], key, group, n_bootstrap, seed, threshold)[0]
+        measures = measured(real, [fake], key, group, n_bootstrap, seed, threshold, verdicts)[0]
         rows += _rows(key, measures, _named(key, task), confidence, real, fake, part)
     return _table(rows)
 
@@ -83,6 +88,7 @@ def by(
     seed: int = 0,
     confidence: float = 0.95,
     threshold: Threshold = 0.5,
+    verdicts: bool = False,
     task: str | None = None,
 ) -> pd.DataFrame:
     """Return the metrics of each generator (or whatever ``column`` names) and their unweighted mean, ``AVG``.
@@ -105,12 +111,13 @@ def by(
         own = bool(known) and known <= set(part.loc[part["label"] == "real", column])
         if shared_reals or (shared_reals is None and not own):
             reals, pools = [real] * len(names), [part[(part["label"] == "real") | (part[column] == n)] for n in names]
-            per_group = measured(real, fakes, key, group, n_bootstrap, seed, threshold)
+            per_group = measured(real, fakes, key, group, n_bootstrap, seed, threshold, verdicts)
         else:
             pools = [part[part[column] == name] for name in names]
             reals = [real[real[column] == name] for name in names]
             per_group = [
-                measured(r, [f], key, group, n_bootstrap, seed, threshold)[0] for r, f in zip(reals, fakes, strict=True)
+                measured(r, [f], key, group, n_bootstrap, seed, threshold, verdicts)[0]
+                for r, f in zip(reals, fakes, strict=True)
             ]
         chosen = _named(key, task)
         averaged = [m for m, r, f in zip(per_group, reals, fakes, strict=True) if len(f) and (len(r) or real.empty)]
@@ -130,6 +137,7 @@ def subgroups(
     seed: int = 0,
     confidence: float = 0.95,
     threshold: Threshold = 0.5,
+    verdicts: bool = False,
     task: str | None = None,
 ) -> pd.DataFrame:
     """Return the metrics within each language, gender and quality, or whatever ``columns`` name.
@@ -147,7 +155,7 @@ def subgroups(
             for member in sorted(values.unique()):
                 part = rows_of_key[values == member]
                 real, fake = classes(part)
-                measures = measured(real, [fake], key, group, n_bootstrap, seed, threshold)[0]
+                measures = measured(real, [fake], key, group, n_bootstrap, seed, threshold, verdicts)[0]
                 place = {**key, "subgroup": column, "member": member}
                 rows += _rows(place, measures, _named(key, task), confidence, real, fake, part)
     return _table(rows)
@@ -163,6 +171,7 @@ def compare(
     seed: int = 0,
     confidence: float = 0.95,
     threshold: Threshold = 0.5,
+    verdicts: bool = False,
     task: str | None = None,
 ) -> pd.DataFrame:
     """Return how each component (or run) differs from a baseline on the files that both scored: a paired test.
@@ -199,7 +208,7 @@ def compare(
             for which, side in zip((name, baseline), both, strict=True):
                 real, fake = classes(side)
                 at = {**key, column: which}
-                pair.append(measured(real, [fake], at, group, n_bootstrap, seed, threshold)[0])
+                pair.append(measured(real, [fake], at, group, n_bootstrap, seed, threshold, verdicts)[0])
             counts = {"n_real": len(real), "n_fake": len(fake)}
             counts["n_left_out"] = len(sides[name].index.union(sides[baseline].index)) - len(common)
             for metric in _named(key, task):

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from forensix.evaluation import Evaluation
 from forensix.evaluation.displays import ScoreDisplay
 from forensix.explorer.selection import AS_THEY_ARE, FALSE_ALARM, MISS, OUTCOMES, Selection
+from forensix.labels import LABELS
 from forensix.report.page import styles
 from forensix.report.text import marked, visible
 from forensix.report.words import SYMBOLS, number_text, plural, task_title
@@ -119,9 +120,9 @@ def looked_at(row: "pd.Series[Any]", threshold: float) -> str:
     scored = "no score" if pd.isna(row["score"]) else f"score {score_text(float(row['score']))}"
     outcome = str(row["outcome"])
     condition = "" if row["degradation"] == AS_THEY_ARE else f", degraded by {row['condition']}"
-    words = (
-        f"labelled {row['label']}, {scored} by {row['component']}, called fake from {number_text(threshold)}{condition}"
-    )
+    verdict = f", verdict {row['class_name']}" if row["class_name"] in LABELS else ""
+    called = f"called fake from {number_text(threshold)}{condition}"
+    words = f"labelled {row['label']}, {scored} by {row['component']}{verdict}, {called}"
     error = "" if row["error"] is None or pd.isna(row["error"]) else f": {row['error']}"
     return Markup(
         '<div class="fx"><h2 class="fx-title">{}</h2><p class="fx-say">{}: '
@@ -137,12 +138,13 @@ def histogram(rows: pd.DataFrame, threshold: float, column: str | None) -> str:
     if column is None or not 1 < scored[column].nunique(dropna=False) <= MOST_SERIES:
         column = None
     # Without the conditions, which a display would choose by: they are chosen already.
-    table = pd.DataFrame({"label": scored["label"], "score": scored["score"]})
+    table = scored[["label", "score", "class_name"]].copy()
     if column is not None and column != "label":
         table["shown"] = (
             scored[column].astype(object).where(scored[column].notna(), "unknown").astype(str).map(_literal)
         )
-    display = ScoreDisplay.from_frame(table, "shown" if "shown" in table else None, threshold=threshold)
+    by = "shown" if "shown" in table else None
+    display = ScoreDisplay.from_frame(table, by, threshold=threshold, verdicts=True)
     return picture(display, f"Histogram of {plural(len(scored), 'score')} from 0 to 1, real and fake apart")
 
 

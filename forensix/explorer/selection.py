@@ -1,7 +1,8 @@
 """Scores of an evaluation: which rows are shown, and in which order.
 
-A row is an error where the verdict at the card's threshold is not its label. ``wrong_by`` says by how much: 0 at the
-threshold, 1 where the score could not be more wrong, -1 where it could not be more right.
+A row is an error where its verdict's class is not its label; the card's threshold stands for a class that is neither
+real nor fake. ``wrong_by`` says by how much the score is wrong: 0 at the threshold, 1 where it could not be more wrong,
+-1 where it could not be more right; 0 too where the class is not that of the score, as of what cannot be judged.
 """
 
 from collections.abc import Hashable, Mapping
@@ -12,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from forensix.errors import UsageError
-from forensix.evaluation.conditions import text
+from forensix.evaluation.conditions import called_fake, text
 from forensix.evaluation.plan import RESULT_COLUMNS
 
 FALSE_ALARM, MISS = "false alarm", "miss"
@@ -47,14 +48,15 @@ def judged(scores: pd.DataFrame, thresholds: Mapping[str, float]) -> pd.DataFram
     threshold = scores["component"].map(thresholds).to_numpy(np.float64)
     score = scores["score"].to_numpy(np.float64)
     fake = (scores["label"] == "fake").to_numpy()
-    called = score >= threshold
+    called = called_fake(scores, threshold, verdicts=True)
     outcome = np.select(
         [scores["error"].notna().to_numpy(), np.isnan(score), fake & ~called, ~fake & called],
         ["failed", "nothing to score", MISS, FALSE_ALARM],
         "right",
     )
-    room = np.maximum(np.where(called, 1 - threshold, threshold), 1e-9)
+    room = np.maximum(np.where(score >= threshold, 1 - threshold, threshold), 1e-9)
     wrong_by = np.where(fake, threshold - score, score - threshold) / room
+    wrong_by = np.where(called == fake, np.minimum(wrong_by, 0), np.maximum(wrong_by, 0))
     # Text of few values: as categories, filters over many rows stay quick.
     return scores.assign(
         condition=_conditions(scores),

@@ -18,7 +18,7 @@ X. Wang et al., "ASVspoof 5: crowdsourced speech data, deepfakes, and adversaria
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from forensix.calibration import logit
 from forensix.metrics.checks import FAKE_COST, REAL_COST, Floats, checked, probabilities, split
@@ -108,11 +108,14 @@ def called(scores: Floats) -> np.ndarray:
     return is_called
 
 
-def terms(scores: Floats, *, fake: bool, thresholds: Sequence[float]) -> Floats:
-    """Return (n, k) what each file of one class adds to the sums that `from_sums` takes."""
+def terms(scores: Floats, *, fake: bool, decisions: Sequence[NDArray[np.bool_]]) -> Floats:
+    """Return (n, k) what each file of one class adds to the sums that `from_sums` takes.
+
+    ``decisions`` hold, each (n,), which files are called fake.
+    """
     scores = np.clip(scores, 0, 1)
     columns = [np.ones_like(scores)]
-    columns += [((scores >= t) == fake).astype(np.float64) for t in thresholds]
+    columns += [(called_fake == fake).astype(np.float64) for called_fake in decisions]
     columns += [(scores - fake) ** 2, _bits(scores, 1 if fake else -1), called(scores).astype(np.float64)]
     one_hot = np.zeros((scores.size, N_BINS))
     one_hot[np.arange(scores.size), bin_of(scores, N_BINS)] = scores - fake
@@ -120,7 +123,7 @@ def terms(scores: Floats, *, fake: bool, thresholds: Sequence[float]) -> Floats:
 
 
 def from_sums(real: Floats, fake: Floats, *, names: Sequence[str]) -> dict[str, Floats]:
-    """Return metrics for sums of `terms`, each (draws, k); ``names`` are those of the thresholds."""
+    """Return metrics for sums of `terms`, each (draws, k); ``names`` are those of the decisions."""
     (n_real, n_fake), k = (real[:, 0], fake[:, 0]), len(names)
     n = n_real + n_fake
     values: dict[str, Floats] = {}

@@ -56,6 +56,8 @@ class Sample:
     scores: Floats
     groups: NDArray[np.int64]
     names: tuple[str, ...]
+    called: NDArray[np.bool_]
+    """Which are called fake, for ``accuracy_threshold`` and ``balanced_accuracy_threshold``."""
 
     @property
     def is_one(self) -> bool:
@@ -63,14 +65,18 @@ class Sample:
         return len(self.names) == 1
 
     @classmethod
-    def of(cls, scores: ArrayLike, groups: ArrayLike | None = None) -> "Sample":
-        """Number the groups; by default each file is its own, and no other sample's."""
+    def of(cls, scores: ArrayLike, groups: ArrayLike | None = None, *, threshold: float = 0.5) -> "Sample":
+        """Number the groups; by default each file is its own, and no other sample's.
+
+        Scores from ``threshold`` on are called fake.
+        """
         s = np.asarray(scores, dtype=np.float64)
+        called = s >= threshold
         if groups is None:
             sample = next(_samples)
-            return cls(s, np.arange(s.size), tuple(f"file {i} of {sample}" for i in range(s.size)))
+            return cls(s, np.arange(s.size), tuple(f"file {i} of {sample}" for i in range(s.size)), called)
         names, codes = np.unique(np.asarray(groups), return_inverse=True)
-        return cls(s, codes, tuple(map(str, names)))
+        return cls(s, codes, tuple(map(str, names)), called)
 
 
 @dataclass(frozen=True)
@@ -168,19 +174,16 @@ def measure(
     reals: Sample,
     sets: Sequence[Sample],
     *,
-    threshold: float = 0.5,
     n: int = 1000,
     seed: int = 0,
 ) -> list[Measures]:
     """Return all metrics of each set of fakes against the same reals, with draws for intervals.
 
     A group (a source video to which several methods were applied) is drawn alike for the reals and for every set that
-    holds it, so a mean over sets may be taken draw by draw.
+    holds it, so a mean over sets may be taken draw by draw. The scores must be in [0, 1].
 
     Parameters
     ----------
-    threshold
-        The component's own; ``accuracy_threshold`` is taken there. The scores must be in [0, 1].
     n
         Number of draws; 0 for none.
 
@@ -189,7 +192,7 @@ def measure(
         One for each set. Where the reals or a set are empty, what needs both classes is NaN, also in a draw; where they
         are of one group, all draws are.
     """
-    plans = _Plans(reals, sets, threshold)
+    plans = _Plans(reals, sets)
     values = plans.run([np.ones((1, len(part.names))) for part in (reals, *sets)])
     total = sum(part.scores.size for part in (reals, *sets))
     block = max(1, _BLOCK // max(total, 1))
@@ -218,16 +221,16 @@ def measure(
 class _Plans:
     """What does not change from draw to draw: the order of the files, and the sums of each group."""
 
-    def __init__(self, reals: Sample, sets: Sequence[Sample], threshold: float) -> None:
+    def __init__(self, reals: Sample, sets: Sequence[Sample]) -> None:
         order = np.argsort(-reals.scores, kind="stable")
         self._real_groups = reals.groups[order]
         self._places = [ranking.place(reals.scores[order], part.scores) for part in sets]
         self._fake_groups = [part.groups[place.order] for part, place in zip(sets, self._places, strict=True)]
-        self._real_sums = self._sums(reals, threshold, fake=False)
-        self._fake_sums = [self._sums(part, threshold, fake=True) for part in sets]
+        self._real_sums = self._sums(reals, fake=False)
+        self._fake_sums = [self._sums(part, fake=True) for part in sets]
 
-    def _sums(self, part: Sample, threshold: float, *, fake: bool) -> Floats:
-        of_files = decisions.terms(part.scores, fake=fake, thresholds=(0.5, threshold))
+    def _sums(self, part: Sample, *, fake: bool) -> Floats:
+        of_files = decisions.terms(part.scores, fake=fake, decisions=(part.scores >= 0.5, part.called))
         sums = np.zeros((len(part.names), of_files.shape[1]))
         for k in range(of_files.shape[1]):
             sums[:, k] = np.bincount(part.groups, of_files[:, k], len(part.names))

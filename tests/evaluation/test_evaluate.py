@@ -15,6 +15,7 @@ from PIL.PngImagePlugin import PngInfo
 import forensix
 from forensix import Evaluation, Manifest, analyze, evaluate
 from forensix.errors import ModelNotFound, UsageError
+from forensix.evaluation.collation import collate
 from forensix.models import ModelCard, get_card
 from forensix.perturb import degrade_file
 from tests.evaluation.detectors import DEADLY, Deadly, Grey, Odd, pictures, plain
@@ -199,6 +200,29 @@ def test_videos_alone_are_held_against_the_bound_of_videos(tmp_path: Path) -> No
         manifest = Manifest(pd.DataFrame({"path": paths, "label": "fake"}), root=tmp_path)
         (found[len(paths)],) = evaluate(manifest, REAL, component=Grey(card=card), cache=False).thresholds.values()
     assert found == {1: 0.5, 2: 0.6}
+
+
+def test_called_fake_is_what_the_verdict_calls_so_unless_a_threshold_is_given(tmp_path: Path) -> None:
+    card = SimpleNamespace(name="grey", sha256="0", threshold=0.2, inconclusive=(0.0, 0.2))
+    evaluation = evaluate(pictures(tmp_path, 8), REAL, component=Grey(card=card), cache=False, executor="here")
+    table = evaluation.scores
+    assert (table["score"] >= 0.2).equals(table["label"] == "fake"), "the scores tell all"
+    assert set(table["class_name"]) == {"real"}, "and the pictures are too small to be judged"
+
+    def accuracy(**options: object) -> list[float]:
+        summary = evaluation.summary(n_bootstrap=0, **options)
+        return summary.loc[summary["metric"].str.endswith("accuracy_threshold"), "value"].tolist()
+
+    assert accuracy() == [0.5, 0.5] and accuracy(threshold=0.2) == accuracy(verdicts=False) == [1.0, 1.0]
+    assert evaluation.confusion().counts.tolist() == [[4, 0, 0], [4, 0, 0]]
+    assert repr(evaluation.confusion()) == "ConfusionDisplay(real [4, 0, 0], fake [4, 0, 0], by verdict)"
+    assert evaluation.confusion(threshold=0.2).counts.tolist() == [[4, 0, 0], [0, 4, 0]]
+    for options, right in (({}, {"real": 1.0, "fake": 0.0}), ({"threshold": 0.2}, {"real": 1.0, "fake": 1.0})):
+        assert {h.label: h.right for h in evaluation.histogram(**options).histograms} == right
+    both = collate({"one": evaluation, "other": evaluation})
+    for options, expected in (({}, 0.5), ({"threshold": 0.2}, 1.0)):
+        for found in (both.summary(n_bootstrap=0, **options), both.compare(n_bootstrap=0, **options)):
+            assert set(found.loc[found["metric"] == "accuracy_threshold", "value"]) == {expected}
 
 
 def test_what_a_file_says_of_itself_counts_unless_it_is_left_aside(tmp_path: Path) -> None:

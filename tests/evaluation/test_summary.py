@@ -199,6 +199,20 @@ def test_costs_are_for_voices_and_thresholds_for_components() -> None:
         summary.summarise(scores(), n_bootstrap=0, threshold={"other": 1.0})
 
 
+def test_verdicts_decide_what_is_called_fake_where_they_are_real_or_fake() -> None:
+    frame = scores(6).assign(
+        score=[0.1, 0.9, 0.9, 0.9, 0.9, 0.9], class_name=["real", "fake", "real", "fake", "", None]
+    )
+
+    def table(**options: bool) -> pd.DataFrame:
+        return summary.summarise(frame, n_bootstrap=0, threshold={"test": 0.6}, **options)
+
+    assert value(table(), "accuracy_threshold")["value"] == pytest.approx(4 / 6)
+    assert value(table(verdicts=True), "accuracy_threshold")["value"] == pytest.approx(5 / 6)
+    assert value(table(verdicts=True), "balanced_accuracy_threshold")["value"] == pytest.approx(5 / 6)
+    assert value(table(verdicts=True), "accuracy_0.5")["value"] == pytest.approx(4 / 6)
+
+
 def test_paired_differences_are_narrower_than_two_intervals() -> None:
     item = scores(400)
     rng = np.random.default_rng(9)

@@ -12,7 +12,7 @@ import forensix
 from forensix.errors import UsageError
 from forensix.evaluation import Evaluation
 from forensix.evaluation.overlap import COLUMNS
-from forensix.explorer import selection
+from forensix.explorer import drawing, selection
 from forensix.explorer.evaluation_view import PAGE_ROWS
 from forensix.explorer.selection import Selection
 from tests.explorer.conftest import N_FILES, info, scores
@@ -39,6 +39,22 @@ def test_being_wrong_is_counted_from_the_threshold() -> None:
         {"component": "one", "label": ["real", "real", "fake", "fake"], "score": [1.0, 0.6, 0.0, 0.6], "error": None}
     ).assign(degradation="none", strength=None, path="x")
     assert selection.judged(table, {"one": 0.6})["wrong_by"].tolist() == pytest.approx([1, 0, 1, 0])
+
+
+def test_what_a_verdict_did_not_judge_is_not_called_fake() -> None:
+    table = pd.DataFrame(
+        {
+            "component": "one",
+            "label": ["real", "fake", "fake", "real"],
+            "score": [0.9, 0.9, 0.5, 0.9],
+            "class_name": ["real", "real", "fake", None],
+        }
+    ).assign(degradation="none", strength=None, path="x", error=None)
+    actual = selection.judged(table, {"one": 0.6})
+    assert actual["outcome"].tolist() == ["right", "miss", "right", "false alarm"]
+    assert actual["wrong_by"].tolist() == pytest.approx([0, 0, 0, 0.75])
+    told = [drawing.looked_at(row, 0.6) for _, row in actual.iterrows()]
+    assert "score 0.90 by one, verdict real, called fake from 0.6<" in told[0] and "by one, called" in told[3]
 
 
 def test_rows_are_selected_and_sorted(evaluation: Evaluation) -> None:

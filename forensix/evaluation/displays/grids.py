@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from forensix.errors import UsageError
 from forensix.evaluation import summary
-from forensix.evaluation.conditions import Threshold
+from forensix.evaluation.conditions import Threshold, called_fake
 from forensix.evaluation.displays import style
 from forensix.evaluation.displays.selection import undegraded
 from forensix.metrics.checks import Floats
@@ -47,9 +47,12 @@ class RobustnessDisplay:
     figure_: "Figure | SubFigure | None" = None
 
     @classmethod
-    def from_frame(cls, frame: pd.DataFrame, *, metric: str = "auc", threshold: Threshold = 0.5) -> Self:
-        """Measure each degradation of a frame of scores."""
-        return cls.from_summary(summary.summarise(frame, n_bootstrap=0, threshold=threshold), metric=metric)
+    def from_frame(
+        cls, frame: pd.DataFrame, *, metric: str = "auc", threshold: Threshold = 0.5, verdicts: bool = False
+    ) -> Self:
+        """Measure each degradation of a frame of scores; see `forensix.evaluation.summary.summarise`."""
+        table = summary.summarise(frame, n_bootstrap=0, threshold=threshold, verdicts=verdicts)
+        return cls.from_summary(table, metric=metric)
 
     @classmethod
     def from_summary(cls, table: pd.DataFrame, *, metric: str = "auc") -> Self:
@@ -133,10 +136,12 @@ class RobustnessDisplay:
 
 @dataclass(eq=False, repr=False)
 class ConfusionDisplay:
-    """What was called what at a threshold: ``counts`` (2, 3), rows real and fake, columns real, fake and no score."""
+    """What was called what: ``counts`` (2, 3), rows real and fake, columns real, fake and no score."""
 
     counts: NDArray[np.int64]
     threshold: float
+    verdicts: bool = False
+    """Whether the verdicts were counted, and not what reaches the threshold."""
     ax_: "Axes | None" = None
     figure_: "Figure | SubFigure | None" = None
 
@@ -146,19 +151,26 @@ class ConfusionDisplay:
         y, s = np.asarray(labels).astype(bool), np.asarray(scores, dtype=np.float64)
         if y.shape != s.shape or y.ndim != 1:
             raise ValueError(f"labels and scores must be two equally long lists: got {y.shape} and {s.shape}")
-        called = np.where(np.isnan(s), 2, (s >= threshold).astype(int))
-        counts = np.array([[np.count_nonzero((y == row) & (called == k)) for k in range(3)] for row in (False, True)])
-        return cls(counts, threshold)
+        return cls.from_frame(pd.DataFrame({"label": np.where(y, "fake", "real"), "score": s}), threshold=threshold)
 
     @classmethod
-    def from_frame(cls, frame: pd.DataFrame, *, threshold: float = 0.5) -> Self:
-        """Count the decisions on undegraded files of one component, those without a score too."""
+    def from_frame(cls, frame: pd.DataFrame, *, threshold: float = 0.5, verdicts: bool = False) -> Self:
+        """Count the decisions on undegraded files of one component, those without a score too.
+
+        Scores from the threshold on are called fake, or with ``verdicts`` what ``class_name`` calls so, where it is
+        real or fake: what a verdict cannot judge is not called fake, whatever its score.
+        """
         frame = undegraded(frame, None)
         if "component" in frame and frame["component"].nunique() > 1:
             raise UsageError(
                 f"these are scores of several components: choose one of {', '.join(frame['component'].unique())}"
             )
-        return cls.from_predictions(frame["label"] == "fake", frame["score"], threshold=threshold)
+        fake = (frame["label"] == "fake").to_numpy()
+        called = np.where(frame["score"].isna(), 2, called_fake(frame, threshold, verdicts=verdicts))
+        counts = np.array(
+            [[np.count_nonzero((fake == row) & (called == k)) for k in range(3)] for row in (False, True)]
+        )
+        return cls(counts, threshold, verdicts)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
         """Draw into ``ax``, or into a new figure; colours show shares of the row."""
@@ -181,10 +193,11 @@ class ConfusionDisplay:
             axes.tick_params(length=0)
             for spine in axes.spines.values():
                 spine.set_visible(False)
-            axes.set_xlabel(f"called (fake from {self.threshold:g})")
+            axes.set_xlabel("called by the verdict" if self.verdicts else f"called (fake from {self.threshold:g})")
             self.ax_, self.figure_ = axes, axes.get_figure()
         return self
 
     def __repr__(self) -> str:
         real, fake = (row.tolist() for row in self.counts)
-        return f"ConfusionDisplay(real {real}, fake {fake}, threshold {self.threshold:g})"
+        by = "by verdict" if self.verdicts else f"threshold {self.threshold:g}"
+        return f"ConfusionDisplay(real {real}, fake {fake}, {by})"

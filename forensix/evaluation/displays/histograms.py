@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from forensix.errors import UsageError
+from forensix.evaluation.conditions import called_fake
 from forensix.evaluation.displays import style
 from forensix.evaluation.displays.selection import by_strength, one_component, undegraded
 from forensix.metrics.checks import Floats, checked, probabilities
@@ -51,11 +52,18 @@ class ScoreDisplay:
 
     @classmethod
     def from_frame(
-        cls, frame: pd.DataFrame, column: str | None = None, *, threshold: float = 0.5, n_bins: int = 25
+        cls,
+        frame: pd.DataFrame,
+        column: str | None = None,
+        *,
+        threshold: float = 0.5,
+        verdicts: bool = False,
+        n_bins: int = 25,
     ) -> Self:
         """Count the scores of each source (or generator, or what ``column`` names); ``all`` where it is empty.
 
-        Reals come first, each kind with the highest mean score on top. One component at a time.
+        Reals come first, each kind with the highest mean score on top. One component at a time. Scores from the
+        threshold on are called fake, or with ``verdicts`` what ``class_name`` calls so, where it is real or fake.
         """
         if column is None:
             column = next((name for name in _SOURCES if name in frame and frame[name].notna().any()), None)
@@ -64,14 +72,14 @@ class ScoreDisplay:
         frame = by_strength(undegraded(frame, column), column)
         one_component(frame, column)
         frame = frame[frame["score"].notna()]
-        called = pd.Series("all", index=frame.index)
+        named = pd.Series("all", index=frame.index)
         if column:
-            called = frame[column].astype(object).where(frame[column].notna(), "all").astype(str)
+            named = frame[column].astype(object).where(frame[column].notna(), "all").astype(str)
         edges = np.linspace(0, 1, n_bins + 1)
         rows = []
-        for (label, name), part in frame.groupby(["label", called], observed=True):
+        for (label, name), part in frame.groupby(["label", named], observed=True):
             scores = part["score"].to_numpy(np.float64)
-            right = float(np.mean((scores >= threshold) == (label == "fake")))
+            right = float(np.mean(called_fake(part, threshold, verdicts=verdicts) == (label == "fake")))
             share = np.histogram(scores, edges)[0] / scores.size
             rows.append((label != "real", -scores.mean(), Histogram(str(name), str(label), share, scores.size, right)))
         rows.sort(key=lambda row: row[:2])
