@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from forensix.errors import UsageError
 from forensix.labels import LABELS
+from forensix.manifest_table import GROUP
 from forensix.metrics.intervals import DIRECTION, Measures, Sample, measure
 
 KEYS = ("task", "component", "degradation", "strength", "level")
@@ -78,7 +79,12 @@ def called_fake(
 
 
 def sample(part: pd.DataFrame, group: str | None, threshold: float = 0.5, *, verdicts: bool = False) -> Sample:
-    """Return the scores of rows with their groups; a row without a group, or without the column, is its own."""
+    """Return the scores of rows with their groups; a row without a group is its own.
+
+    So are all where the frame lacks the column that manifests have for it, and nobody named another.
+    """
+    if group not in (None, GROUP):
+        need(part, [group])
     called = called_fake(part, threshold, verdicts=verdicts)
     own = "p:" + part["path"].astype(str)
     named = (

@@ -50,8 +50,8 @@ def summarise(
     Parameters
     ----------
     group
-        Column of what hangs together; files without it, and all files where the frame has no such column, are their
-        own groups (frames of a video: the video is).
+        Column of what hangs together, or None; files without a value are their own groups (frames of a video: the
+        video is), as all are where the frame has no ``group_id``. Another column has to be there.
     n_bootstrap
         Draws for the intervals; 0 leaves ``low`` and ``high`` empty.
     confidence

@@ -183,6 +183,19 @@ def test_subgroups_hold_their_own_reals_and_fakes() -> None:
     assert table.groupby("member")["n_real"].first().sum() == 60
 
 
+def test_groups_are_of_a_column_that_is_there() -> None:
+    frame = scores(40).drop(columns="group_id")
+    for table in (summary.summarise, summary.by, summary.subgroups):
+        with pytest.raises(UsageError, match="the scores have no column nope; they have: path, label"):
+            table(frame, group="nope", n_bootstrap=0)
+    both = pd.concat([frame, frame.assign(component="twin")])
+    with pytest.raises(UsageError, match="no column nope"):
+        summary.compare(both, group="nope", n_bootstrap=0)
+    own = summary.summarise(frame, group=None, n_bootstrap=5)
+    pd.testing.assert_frame_equal(summary.summarise(frame, n_bootstrap=5), own)
+    summary.summarise(frame, group="language", n_bootstrap=5)
+
+
 def test_a_set_of_one_class_has_accuracy_only() -> None:
     table = summary.summarise(scores().query("label == 'real'"), n_bootstrap=20)
     assert math.isnan(value(table, "auc")["value"])
