@@ -12,8 +12,9 @@ import papermill
 import pytest
 from papermill.exceptions import PapermillExecutionError
 
-from forensix import evaluate, small
+from forensix import Evaluation, evaluate, small
 from forensix.models import band_of, get_card
+from tests.evaluation.detectors import Grey
 from tests.making import write_video
 
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
@@ -203,6 +204,19 @@ def test_evaluate_and_compare_take_what_papermill_passes_and_keep_what_they_foun
     assert {run["manifest"] for run in fields["runs"]} == {
         json.loads((place / "result.json").read_text())["manifest"]["sha256"] for place in (run, again)
     }
+
+
+@pytest.mark.slow
+def test_compare_keeps_the_figures_of_runs_of_different_tasks(tmp_path: Path) -> None:
+    pictures = small.folder("images")
+    run = evaluate(pictures, "ai_generated_image_detection", component=Grey(), executor="here", cache=False)
+    run.save(tmp_path / "runs" / "pictures")
+    info = {**run.info, "task": "face_manipulation"}
+    faces = Evaluation(run.scores.assign(task="face_manipulation"), run.frames, info, run.overlap)
+    faces.save(tmp_path / "runs" / "faces")
+    drawn = outputs("compare", tmp_path, runs=str(tmp_path / "runs"), output=str(tmp_path / "both"))
+    assert "There are no two runs of one task: nothing to test." in "".join(str(output.get("text")) for output in drawn)
+    assert sorted(path.name for path in (tmp_path / "both").iterdir()) == ["compare.json", "summary.parquet"]
 
 
 @pytest.mark.slow
