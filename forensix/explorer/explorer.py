@@ -44,6 +44,7 @@ class Explorer:
         tasks: Collection[str] | None = None,
         **components: Any,
     ) -> None:
+        check_names(() if tasks is None else tasks)
         self.tasks: tuple[str, ...] = task_names() if tasks is None else tuple(tasks)
         """The tasks to run; those that do not accept an input are passed over."""
         self.components: dict[str, Any] = dict(components)
@@ -71,7 +72,6 @@ class Explorer:
         self._table: pd.DataFrame | None = None
         self._views: list[Callable[[bool], None]] = []
         self._widget: ipywidgets.Widget | None = None
-        check_names(self.tasks)
         check_slots(self.components)
         if source is not None:
             self.open(source)

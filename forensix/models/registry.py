@@ -131,9 +131,18 @@ def _is_hub(name: str) -> bool:
 
 def _check(card: ModelCard, slot: str | None) -> None:
     if card.component not in READERS:
-        raise UsageError(f"{card.name} is a {card.component}, which tells no fake from real")
-    if slot not in (None, card.component):
-        raise UsageError(f"{card.name} is a {card.component}, not a {slot}")
+        raise UsageError(f"{card.name} is {with_article(card.component)}, which tells no fake from real")
+    if slot is not None and slot != card.component:
+        raise UsageError(f"{card.name} is {with_article(card.component)}, not {with_article(slot)}")
+
+
+def with_article(slot: str) -> str:
+    """Return the name of a slot as a sentence says what a component is.
+
+    >>> with_article("image_detector"), with_article("spoof")
+    ('an image_detector', 'a spoof')
+    """
+    return f"{'an' if slot[0] in 'aeiou' else 'a'} {slot}"
 
 
 def is_hub(name: str) -> bool:

@@ -262,6 +262,8 @@ def test_progress_is_of_the_whole() -> None:
 def test_wrong_calls_are_refused() -> None:
     with pytest.raises(UsageError, match="no task named"):
         forensix.explore(tasks=["palmistry"])
+    with pytest.raises(UsageError, match=r"tasks is a list of names: write tasks=\['forensic_analysis'\]"):
+        forensix.explore(tasks="forensic_analysis")
     with pytest.raises(UsageError, match="no task has a component"):
         forensix.explore(crystal="ball")
     with pytest.raises(UsageError, match="no evaluation is open"):

@@ -149,7 +149,7 @@ def test_a_card_in_a_folder_is_a_detector_and_a_component(tmp_path: Path):
     for place in (tmp_path, tmp_path / "my-own.json", str(tmp_path)):
         assert forensix.load_detector(place).score(hum) == expected
     assert load_component("spoof", str(tmp_path)).card.name == "my-own"
-    with pytest.raises(UsageError, match="my-own is a spoof, not a image_detector"):
+    with pytest.raises(UsageError, match="my-own is a spoof, not an image_detector"):
         load_component("image_detector", str(tmp_path))
     (tmp_path / "second.json").write_text("{}")
     with pytest.raises(ModelNotFound, match="2 cards and not one"):

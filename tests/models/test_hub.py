@@ -62,7 +62,7 @@ def test_a_classifier_of_pictures_scores_as_it_does_by_itself(tmp_path: Path) ->
     assert detector.score(pictures) == pytest.approx(outputs.softmax(1)[:, 0].numpy(), abs=1e-5)
     assert detector.card.component == "image_detector" and detector.card.output.labels == ("artificial", "human")
     assert load_component("image_detector", str(tmp_path)).card == detector.card
-    with pytest.raises(UsageError, match="is a image_detector, not a spoof"):
+    with pytest.raises(UsageError, match="is an image_detector, not a spoof"):
         load_component("spoof", str(tmp_path))
 
 

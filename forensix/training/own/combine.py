@@ -19,6 +19,7 @@ from forensix.models import LoadedModel, ModelCard, Output, load_detector, save_
 from forensix.models.architectures.ensemble import WeightedSum, build
 from forensix.models.detector import Detector
 from forensix.models.ensemble import ARCHITECTURE, MEMBERS, Ensemble, listed
+from forensix.models.registry import with_article
 from forensix.models.store import checked_weights, is_place, write_card
 from forensix.progress import Progress, display
 from forensix.training.own.card import OF_BASE, digest_of, too_few
@@ -122,7 +123,7 @@ def _check(cards: Sequence[ModelCard], slot: str) -> None:
         raise UsageError(f"an ensemble needs two or more different members, not {', '.join(names) or 'none'}")
     for card in cards:
         if card.component != slot:
-            raise UsageError(f"{card.name} is a {card.component}, not a {slot}")
+            raise UsageError(f"{card.name} is {with_article(card.component)}, not {with_article(slot)}")
         if card.architecture == ARCHITECTURE:
             raise UsageError(f"{card.name} is an ensemble itself: name its members instead")
 

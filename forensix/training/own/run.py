@@ -18,7 +18,7 @@ from forensix.folders import check_folder
 from forensix.manifest import Manifest
 from forensix.models import LoadedModel, ModelCard, list_models, load_model, save_model
 from forensix.models.placement import choose_device
-from forensix.models.registry import detector_of
+from forensix.models.registry import detector_of, with_article
 from forensix.models.store import write_card
 from forensix.progress import Progress, display
 from forensix.tasks.catalogue import describe, task_names
@@ -154,7 +154,9 @@ def train(
     started_from = os.fspath(base) if base is not None else load_task(task).components[slot]
     model = load_model(started_from)
     if model.card.component != slot:
-        raise UsageError(f"{model.card.name} is a {model.card.component}, and {task} needs a {slot}")
+        raise UsageError(
+            f"{model.card.name} is {with_article(model.card.component)}, and {task} needs {with_article(slot)}"
+        )
     if model.card.architecture == "ensemble":
         raise UsageError(f"{model.card.name} combines others: train one of these, and combine them anew")
     work = folder / WORK

@@ -206,10 +206,10 @@ def _is_told(value: object) -> bool:
 def _opened(voice: Voice) -> NDArray[Any]:
     """Decode a recording of anybody's, or return silence where that fails."""
     try:
-        with open_media(voice.path) as media:
+        with open_media(voice.path, name=voice.name) as media:
             return np.array(media.samples()[: round(HEARD_S * RATE_HZ)])
     except InputError as error:
-        _LOG.warning("%s is left out: %s", voice.name, error)
+        _LOG.warning("left out: %s", error)
         return np.zeros(0, np.int16)
 
 

@@ -111,7 +111,7 @@ def test_an_ensemble_is_a_folder_that_holds_its_own_members(
         (["forensix-image"], {}, "two or more different members, not forensix-image"),
         ("forensix-image", {}, r"two or more members: write \['forensix-image', \.\.\.\]"),
         (["forensix-image"] * 2, {}, "two or more different members"),
-        (["forensix-image", "forensix-spoof"], {}, "forensix-spoof is a spoof, not a image_detector"),
+        (["forensix-image", "forensix-spoof"], {}, "forensix-spoof is a spoof, not an image_detector"),
         (["forensix-image", "forensix-spoof"], {"rule": "vote"}, "rule is one of mean, linear, not 'vote'"),
     ],
 )
@@ -196,7 +196,7 @@ def test_a_folder_that_holds_a_model_is_not_written_over(trained: tuple[Path, Mo
         ({"device": "cuda:99"}, "this machine has no device 'cuda:99'"),
         ({"task": "forensic_analysis"}, "no network to train; tasks that have: face_manipulation"),
         ({"task": "telepathy"}, "no task named 'telepathy'"),
-        ({"base": "forensix-spoof"}, "forensix-spoof is a spoof, and .* needs a image_detector"),
+        ({"base": "forensix-spoof"}, "forensix-spoof is a spoof, and .* needs an image_detector"),
         ({"name": "forensix-image"}, "a model named forensix-image already"),
         ({"batch": 3}, "batch must be a whole number above 0, an even one"),
         ({"steps": 0}, "steps must be"),

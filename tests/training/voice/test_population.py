@@ -2,6 +2,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.io import wavfile
 
@@ -20,6 +21,7 @@ from forensix.training.voice.real_voices import (
 )
 from forensix.voice import population as shipped
 from forensix.voice.speech import Segment
+from tests.making import write_image
 from tests.voice.synthetic import syllables
 
 
@@ -151,6 +153,20 @@ def test_a_population_of_ones_own_is_built_and_used(
     assert shipped.distribution("f0").count == 3 and shipped.distribution("f0", "male").count == 2
     assert shipped.distribution("jitter", "female").count == 3, "one woman is no stratum"
     assert 105 < shipped.distribution("f0", "male").mean_value < 125
+
+
+def test_what_is_left_out_is_named_once_as_the_manifest_names_it(
+    people: Manifest, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "deeper").mkdir()
+    write_image(tmp_path / "deeper" / "photo.png")
+    extra = pd.DataFrame({"path": ["deeper/photo.png", "absent.wav"], "label": "real"})
+    listed = Manifest(pd.concat([people.table.iloc[:2], extra], ignore_index=True), people.root)
+    assert population.build(listed, tmp_path / "mine.json") == 2
+    assert caplog.messages == [
+        "left out: deeper/photo.png is an image and has no sound",
+        "left out: absent.wav is not there; check the path",
+    ]
 
 
 def test_speakers_whose_names_are_numbers_are_counted_as_speakers(people: Manifest, tmp_path: Path) -> None:
