@@ -7,6 +7,7 @@ happens one process further down, in the sandbox of ``forensix.media``.
 import os
 import pickle
 import queue
+import shutil
 import sys
 import threading
 from multiprocessing.connection import Connection
@@ -17,27 +18,39 @@ from forensix.executors.caller_modules import CallerModules
 
 def main() -> None:
     """Answer until the other end is closed."""
-    wire = Connection(int(sys.argv[1]))
+    wire, folder = Connection(int(sys.argv[1])), sys.argv[2]
     try:
         places, work = wire.recv()
         sys.meta_path.insert(0, CallerModules(places))
         function, common = pickle.loads(work)
     except Exception as error:
-        wire.send(("refused", None, f"{type(error).__name__}: {error}"))
+        try:
+            wire.send(("refused", None, f"{type(error).__name__}: {error}"))
+        except OSError:
+            shutil.rmtree(folder, ignore_errors=True)
         return
     items: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
-    threading.Thread(target=_listen, args=(wire, items), daemon=True).start()
-    wire.send(("ready", None, None))
-    while True:
-        wire.send_bytes(_answer(function, common, *items.get()))
+    listener = threading.Thread(target=_listen, args=(wire, items, folder), daemon=True)
+    listener.start()
+    try:
+        wire.send(("ready", None, None))
+        while True:
+            wire.send_bytes(_answer(function, common, *items.get()))
+    except OSError:
+        # The parent is gone; the listener tidies up and ends this process.
+        listener.join()
 
 
-def _listen(wire: Connection, items: "queue.SimpleQueue[tuple[int, Any]]") -> None:
-    """Take items as they come, so that the parent never waits to send; end with the parent, also amid an item."""
+def _listen(wire: Connection, items: "queue.SimpleQueue[tuple[int, Any]]", folder: str) -> None:
+    """Take items as they come, so that the parent never waits to send; end with the parent, also amid an item.
+
+    A parent that was killed cannot delete the folder of temporary files, so that is done here.
+    """
     try:
         while True:
             items.put(wire.recv())
     except (EOFError, OSError):
+        shutil.rmtree(folder, ignore_errors=True)
         os._exit(1)
 
 

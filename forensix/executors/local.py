@@ -1,7 +1,8 @@
 """Worker processes on this machine: fresh interpreters, so that scripts without a main guard and notebooks work.
 
 Nothing beside the evidence runs in them: see `forensix.interpreter`, and `forensix.executors.caller_modules` for what
-may. Each has an empty working folder of its own, so give what is to be run absolute paths.
+may. Each works in a folder of its own, so give what is to be run absolute paths. Temporary files lie there too, and the
+folder goes when the worker is gone, also one that is ended amid an item: copies of evidence do not stay behind.
 
 Each holds the function and what it loads for as long as the run lasts, and has one item at work and one waiting. They
 answer item by item, so when one dies it is known which item it was at.
@@ -13,6 +14,7 @@ import pickle
 import signal
 import socket
 import subprocess
+import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection, wait
@@ -88,21 +90,22 @@ def run_in_processes(function: Callable[[Any, Any], Any], common: Any, gate: Gat
 
 
 class _Worker:
-    """One process and what it was given: the first of ``held`` is at work."""
+    """One process, its folder and what it was given: the first of ``held`` is at work."""
 
     def __init__(self, message: bytes, threads: int) -> None:
         ours, theirs = socket.socketpair()
         self.held: deque[tuple[int, Any]] = deque()
         self.ready = False
-        environment = interpreter.environment()
+        self._folder = tempfile.TemporaryDirectory(prefix="forensix-", ignore_cleanup_errors=True)
+        environment = interpreter.environment() | {"TMPDIR": self._folder.name}
         environment.setdefault("OMP_NUM_THREADS", str(threads))
         with theirs:
             self._process = subprocess.Popen(
-                interpreter.command("forensix.executors.child", str(theirs.fileno())),
+                interpreter.command("forensix.executors.child", str(theirs.fileno()), self._folder.name),
                 stdin=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
                 env=environment,
-                cwd="/",
+                cwd=self._folder.name,
                 # An interrupt from the terminal is for the parent, which then ends its workers.
                 start_new_session=True,
             )
@@ -118,7 +121,10 @@ class _Worker:
             self.wire.send((index, item))
 
     def kill(self, *, wait_s: float = 0.0) -> str:
-        """End the process and return in words how it ended; one that ends by itself has ``wait_s`` to say why."""
+        """End the process, delete its folder and return in words how it ended.
+
+        One that ends by itself has ``wait_s`` to say why.
+        """
         try:
             status = self._process.wait(wait_s)
         except subprocess.TimeoutExpired:
@@ -126,6 +132,7 @@ class _Worker:
                 os.killpg(self._process.pid, signal.SIGKILL)
             status = self._process.wait()
         self.wire.close()
+        self._folder.cleanup()
         return f"by signal {-status}" if status < 0 else f"with status {status}"
 
 

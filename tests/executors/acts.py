@@ -2,6 +2,7 @@
 
 import os
 import signal
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,14 @@ def act(folder: str, item: Any) -> Any:
     if verb == "sleep":
         time.sleep(float(name))
     return item
+
+
+def copying(verb: str, item: int) -> str:
+    """Return the working folder; of every item but 0, hold a copy in a temporary folder and do what the verb says."""
+    if item:
+        (Path(tempfile.mkdtemp()) / "copy").touch()
+        act("", verb)
+    return os.getcwd()
 
 
 class Unusual(Exception):

@@ -4,8 +4,9 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,13 @@ def _living(pids: list[int]) -> list[int]:
             and "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()]  # fmt: skip
 
 
+def _wait_until(true: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + 20
+    while not true() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return true()
+
+
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")
 def test_workers_end_with_their_parent_and_leave_nothing(tmp_path: Path) -> None:
     code = (
@@ -118,10 +126,7 @@ def test_workers_end_with_their_parent_and_leave_nothing(tmp_path: Path) -> None
     parent.kill()
     parent.wait()
     parent.stdout.close()
-    deadline = time.monotonic() + 10
-    while _living(pids) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not _living(pids)
+    assert _wait_until(lambda: not _living(pids))
     assert not list(tmp_path.iterdir())
 
 
@@ -130,3 +135,36 @@ def test_leaving_early_ends_the_workers() -> None:
     pids = sorted({next(results).value[1] for _ in range(50)})
     results.close()
     assert not _living(pids)
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    return tmp_path
+
+
+def test_each_worker_has_a_folder_of_its_own_which_goes_with_it_amid_an_item(temporary: Path) -> None:
+    results = run(acts.copying, "sleep:60", [0, 1], executor=1)
+    folder = Path(next(results).value)
+    assert folder.parent == temporary
+    assert _wait_until(lambda: bool(list(folder.rglob("copy"))))
+    results.close()
+    assert not list(temporary.iterdir())
+
+
+def test_workers_that_die_leave_no_copies(temporary: Path) -> None:
+    assert [done.lost for done in run(acts.copying, "die:", [1], executor=1)] == [2]
+    assert not list(temporary.iterdir())
+
+
+def test_workers_amid_an_item_leave_no_copies_when_their_parent_is_killed(temporary: Path) -> None:
+    code = (
+        "from tests.executors import acts\nfrom forensix.executors import run\n"
+        "list(run(acts.copying, 'sleep:60', [1, 2], executor=2))\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code])
+    assert _wait_until(lambda: len(list(temporary.rglob("copy"))) == 2)
+    parent.kill()
+    parent.wait()
+    assert _wait_until(lambda: not list(temporary.iterdir()))
