@@ -126,9 +126,13 @@ def measured(data: bytes, name: str) -> Outcome:
     return Outcome(**values)
 
 
+class _GivenUp(BaseException):
+    """Passes what makes errors of exceptions."""
+
+
 def _analyse(data: bytes, name: str, sender: "multiprocessing.connection.Connection") -> None:
     def give_up(*_: object) -> None:
-        raise TimeoutError
+        raise _GivenUp
 
     signal.signal(signal.SIGALRM, give_up)
     signal.alarm(GIVEN_UP_S)
@@ -137,7 +141,7 @@ def _analyse(data: bytes, name: str, sender: "multiprocessing.connection.Connect
     try:
         report = analyze(data, tasks=["forensic_analysis"], name=name)
         if report.errors:
-            ended, said = "refused", str(report.errors)
+            ended, said = "crash" if report.tracebacks else "refused", str(report.errors)
         else:
             lists = report.outcomes["forensic_analysis"].result.claim_lists
             claim_rows = tuple(
@@ -147,7 +151,7 @@ def _analyse(data: bytes, name: str, sender: "multiprocessing.connection.Connect
             )
     except InputError as error:
         ended, said = "refused", str(error)
-    except TimeoutError:
+    except _GivenUp:
         ended = "hang"
     except BaseException as error:
         ended, said = "crash", f"{type(error).__name__}: {error}"

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from typing import Any
 
-from forensix.errors import BrokenMedia, ForensixError, InputError, ModelNotFound, UsageError
+from forensix.errors import BrokeDown, BrokenMedia, ForensixError, InputError, ModelNotFound, UsageError, is_disk_full
 from forensix.media import Input, Limits, Media, Source, as_input, open_media
 from forensix.models import ModelCard, Placement, band_of, check_object, get_card
 from forensix.progress import Progress, display
@@ -88,7 +88,8 @@ def analyze(
     Returns
     -------
     Report
-        Results by task. A task that could not be finished stands in ``report.errors``; the others are complete.
+        Results by task. A task that could not be finished, or broke down, stands in ``report.errors``; the others are
+        complete.
 
     Raises
     ------
@@ -97,6 +98,12 @@ def analyze(
     UsageError
         No task or an unknown one, an unknown component slot, an option of another type, an object without its slot's
         method, or a device that is not there.
+    ModelError
+        A model that a task needs cannot be used.
+    OSError
+        The disk is full.
+    Exception
+        What ``progress`` raises.
 
     Examples
     --------
@@ -152,6 +159,7 @@ def examine(
         outcomes=outcomes,
         errors={task: str(error) for task, error in errors.items()},
         codes={task: error.code for task, error in errors.items()},
+        tracebacks={task: error.frames for task, error in errors.items() if isinstance(error, BrokeDown)},
         settings=settings,
         versions=versions(),
         models=_models(outcomes.values(), options.components.values(), media.kind),
@@ -173,16 +181,21 @@ def _run_all(
     only.
     """
     beside = [name for name in tasks if len(tasks) > 1 and describe(name).examines_broken]
+    raised: list[Exception] = []
     with ThreadPoolExecutor(max(1, len(beside)), "forensix-task") as pool:
         waiting = {name: pool.submit(_run, load_task(name), media, options) for name in beside}
         for name in tasks:
             if name in waiting:
                 yield waiting[name].result()
             else:
-                yield _run(load_task(name), media, replace(options, progress=_stage(progress, name)))
+                staged = replace(options, progress=_stage(progress, name, raised))
+                yield _run(load_task(name), media, staged, raised)
 
 
-def _run(task: Task, media: Media, options: Options) -> tuple[Outcome | ForensixError, float]:
+def _run(
+    task: Task, media: Media, options: Options, raised: Collection[Exception] = ()
+) -> tuple[Outcome | ForensixError, float]:
+    """Return what came of a task; ``raised`` fills with what the caller's progress raises, to end the analysis."""
     begun = time.perf_counter()
     outcome: Outcome | ForensixError
     try:
@@ -194,6 +207,12 @@ def _run(task: Task, media: Media, options: Options) -> tuple[Outcome | Forensix
         outcome = error
     except MemoryError:
         outcome = BrokenMedia(f"{media.name} needs more memory than there is")
+    except ForensixError:  # the call or a model is wrong, for every input
+        raise
+    except Exception as error:
+        if raised or is_disk_full(error):
+            raise
+        outcome = BrokeDown.of(media.name, error)
     return outcome, time.perf_counter() - begun
 
 
@@ -248,8 +267,15 @@ def check_options(tasks: Collection[str] | None, options: Mapping[str, Any]) -> 
         check_object(slot, chosen)
 
 
-def _stage(progress: Progress, task: str) -> Callable[[str, float], None]:
-    return lambda stage, done: progress(task, stage, done)
+def _stage(progress: Progress, task: str, raised: list[Exception]) -> Callable[[str, float], None]:
+    def tell(stage: str, done: float) -> None:
+        try:
+            progress(task, stage, done)
+        except Exception as error:
+            raised.append(error)
+            raise
+
+    return tell
 
 
 def media_info(media: Media) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Run tasks on many media, here or on many workers, and yield a report for each."""
 
 import os
-import traceback
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sized
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from forensix import executors
 from forensix.analysis import check_options, examine
-from forensix.errors import ForensixError, InputError, UsageError
+from forensix.errors import BrokeDown, ForensixError, InputError, UsageError
 from forensix.media import Input, Source, as_input, is_url, open_media
 from forensix.models import Placement
 from forensix.progress import Progress, display
@@ -151,12 +150,8 @@ def _report_of(common: tuple[Collection[str] | None, dict[str, Any]], item: Item
     except ForensixError:  # the call or a model is wrong, for every input
         raise
     except Exception as error:
-        *_, last = traceback.extract_tb(error.__traceback__)
-        sentence = (
-            f"the analysis of {name} broke down, which is an error of the program and not of the file: "
-            f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}: {error}"
-        )
-        return _failed(name, sentence, "internal", settings)
+        broke = BrokeDown.of(name, error)
+        return replace(_failed(name, str(broke), broke.code, settings), tracebacks={"input": broke.frames})
 
 
 def _failed(spelled: str, sentence: str, code: str, options: Mapping[str, Any]) -> Report:

@@ -13,15 +13,18 @@
     │   ├── ModelNotFound     no model of that name
     │   ├── WeightsMissing    known model, weights not on this machine
     │   └── WeightsMismatch   weights differ from their card: hash, key or shape
-    └── ServiceError          a service refused a request of its client, or did not answer
-        └── UntrustedWebhook  a delivery that is not signed by the service, or too old
+    ├── ServiceError          a service refused a request of its client, or did not answer
+    │   └── UntrustedWebhook  a delivery that is not signed by the service, or too old
+    └── BrokeDown             never raised: stands in a report for what the program did wrong
 
 Messages are one sentence for a person: what was expected, what came, what to do. A notebook shows it below the lines
 that called, without ours.
 """
 
+import errno
 import traceback
 from pathlib import Path
+from typing import TypeGuard
 
 _SHELL = "IPython"
 _OURS = Path(__file__).parent
@@ -128,3 +131,31 @@ class UntrustedWebhook(ServiceError):
     """A delivery that the service did not sign, or that is too old to be taken."""
 
     code = "untrusted_webhook"
+
+
+class BrokeDown(ForensixError):
+    """An analysis of one file ended with an exception that nobody raised on purpose, which is the cause of this."""
+
+    code = "internal"
+
+    @classmethod
+    def of(cls, name: str, cause: Exception) -> "BrokeDown":
+        """Return the error of a file's name for an exception that was caught."""
+        last = traceback.extract_tb(cause.__traceback__)[-1]
+        error = cls(
+            f"the analysis of {name} broke down, which is an error of the program and not of the file: "
+            f"{type(cause).__name__} in {Path(last.filename).name}, line {last.lineno}: {cause}"
+        )
+        error.__cause__ = cause
+        return error
+
+    @property
+    def frames(self) -> str:
+        """The lines of the traceback and the kind of exception; not what it says, which may repeat what a file says."""
+        assert self.__cause__ is not None
+        return "".join(traceback.format_tb(self.__cause__.__traceback__)) + type(self.__cause__).__name__
+
+
+def is_disk_full(error: BaseException) -> TypeGuard[OSError]:
+    """Return whether an exception says that there is no room for files: no fault of the file or the program."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)

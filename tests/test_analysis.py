@@ -1,5 +1,6 @@
 """analyze and analyze_many: what the user relies on, whichever task runs."""
 
+import errno
 import io
 import shutil
 import subprocess
@@ -15,7 +16,7 @@ from PIL import Image
 from scipy.io import wavfile
 
 import forensix
-from forensix.errors import InputNotFound, UnsupportedMedia, UsageError
+from forensix.errors import InputNotFound, UnsupportedMedia, UsageError, WeightsMissing
 from forensix.evaluation.plan import choose_components
 from forensix.media import Media, medium
 from forensix.report.page import python_call
@@ -40,6 +41,12 @@ class Always:
         chosen = options.components.get("opinion")
         if chosen == "broken":
             raise UnsupportedMedia("this cannot be looked at")
+        if chosen == "defective":
+            raise KeyError("a table lacks it")
+        if chosen == "full":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        if chosen == "missing":
+            raise WeightsMissing("its weights are not here")
         return Outcome(ImageResult(class_name="real"), score=0.25)
 
 
@@ -163,6 +170,36 @@ def test_one_task_that_fails_leaves_the_others(picture: Path, always: None) -> N
     assert report.to_wire("always")["status"] == "failed"
     assert report.to_wire("forensic_analysis")["status"] == "completed"
     assert report.failed
+
+
+def test_one_task_that_breaks_down_leaves_the_others(picture: Path, always: None) -> None:
+    report = forensix.analyze(picture, ["always", "forensic_analysis"], opinion="defective")
+    sentence = (
+        "picture.png broke down, which is an error of the program and not of the file: KeyError in test_analysis.py"
+    )
+    assert sentence in report.errors["always"] and "a table lacks it" in report.errors["always"]
+    assert report.codes == {"always": "internal"} and report.failed
+    assert report.verdicts["forensic_analysis"] != "failed"
+    assert 'raise KeyError("a table lacks it")' in report.tracebacks["always"]
+
+
+@pytest.mark.parametrize(("opinion", "error"), [("full", OSError), ("missing", WeightsMissing)])
+def test_what_would_fail_for_every_input_is_raised(
+    picture: Path, always: None, opinion: str, error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        forensix.analyze(picture, ["always", "forensic_analysis"], opinion=opinion)
+
+
+def test_who_is_told_of_progress_may_end_the_analysis(picture: Path, always: None) -> None:
+    class Enough(Exception):
+        pass
+
+    def tell(*_: object) -> None:
+        raise Enough
+
+    with pytest.raises(Enough):
+        forensix.analyze(picture, ["always", "forensic_analysis"], progress=tell)
 
 
 def test_a_component_is_named_by_its_cards_path_as_well(picture: Path, tmp_path: Path, monkeypatch) -> None:

@@ -79,10 +79,18 @@ def test_a_task_that_breaks_down_on_a_file_leaves_the_others_their_reports(tmp_p
         paths, [TASK], explain=False, executor=executor, image_detector=_Defective()
     )
     assert first.scores[TASK] is not None and last.scores[TASK] is not None
-    assert broken.codes == {"input": "internal"} and broken.failed
-    assert "dark.png broke down" in broken.error and "KeyError in test_analyze_many.py" in broken.error
-    with pytest.raises(KeyError):  # whoever analyses one file sees where
-        forensix.analyze(paths[1], [TASK], explain=False, image_detector=_Defective())
+    assert broken.codes == {TASK: "internal"} and broken.failed
+    assert "dark.png broke down" in broken.errors[TASK] and "KeyError in test_analyze_many.py" in broken.errors[TASK]
+    assert "in score" in broken.tracebacks[TASK]
+
+
+def test_an_input_that_cannot_be_looked_at_for_a_defect_has_a_report_that_says_so(
+    paths: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("forensix.batch.open_media", lambda *_, **__: {}["gone"])
+    (broken,) = forensix.analyze_many(paths[:1], [TASK], executor="here")
+    assert broken.codes == {"input": "internal"} and "KeyError in test_analyze_many.py" in str(broken.error)
+    assert list(broken.tracebacks) == ["input"]
 
 
 @pytest.mark.parametrize(("enough", "elsewhere"), [(8, False), (7, True)])

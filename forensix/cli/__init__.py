@@ -6,7 +6,6 @@ Heavy modules are imported by the command that needs them, so that ``forensix --
 
 import argparse
 import atexit
-import errno
 import gc
 import io
 import itertools
@@ -23,7 +22,7 @@ from typing import NoReturn
 from forensix import __version__
 from forensix.cli import analyze, completion, train
 from forensix.cli.outputs import check_output, complaint
-from forensix.errors import ForensixError, UsageError
+from forensix.errors import ForensixError, UsageError, is_disk_full
 from forensix.folders import check_folder
 from forensix.service import commands as service
 
@@ -139,7 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except ForensixError as error:
         parser.exit(1, complaint(error))
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT) and not error.filename:
+        if is_disk_full(error) and not error.filename:
             words = (
                 "the disk is full: make room for temporary files (TMPDIR names their folder), or where the output goes"
             )

@@ -44,6 +44,8 @@ class Report:
     """Why the input as a whole could not be analysed."""
     codes: Mapping[str, str] = field(default_factory=dict)
     """The slug of each error, by task; that of :attr:`error` is under ``"input"``."""
+    tracebacks: Mapping[str, str] = field(default_factory=dict)
+    """For errors with the slug ``internal``, under the same keys: where the program broke down, line by line."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     models: tuple[Mapping[str, Any], ...] = ()

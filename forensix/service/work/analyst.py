@@ -258,7 +258,7 @@ def _answer(message: Mapping[str, Any]) -> Answer:
         return Answer(result=message["result"], preview=message["preview"])
     if message["kind"] == "failed":
         return Answer(error=message["error"], code=message["code"])
-    _LOG.error("an analysis broke down with %s\n%s", message["error"], message["where"])
+    _LOG.error("an analysis broke down\n%s", message["where"])
     return Answer(error="the analysis broke down; the operator's log says where", code="internal")
 
 

@@ -4,7 +4,6 @@ Messages are a length of eight bytes and that much JSON, requests on stdin, answ
 to a decoder happens one process further down, in the sandbox of ``forensix.media``.
 """
 
-import errno
 import faulthandler
 import json
 import os
@@ -12,7 +11,6 @@ import resource
 import signal
 import struct
 import sys
-import traceback
 from typing import Any, BinaryIO
 
 from forensix.media.child import follow_parent, take_stdout, watch_parent
@@ -44,7 +42,7 @@ def main() -> None:
 
 
 def _answer(analyze: Any, request: dict[str, Any]) -> dict[str, Any]:
-    from forensix.errors import InputError
+    from forensix.errors import BrokeDown, InputError, is_disk_full
     from forensix.media import Limits
 
     task = request["tasks"][0]
@@ -58,14 +56,18 @@ def _answer(analyze: Any, request: dict[str, Any]) -> dict[str, Any]:
     except MemoryError:
         return {"kind": "memory"}
     except Exception as error:
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if is_disk_full(error):
             return {"kind": "disk_full", "errno": error.errno}
-        # Where, not what: messages may repeat what a file or its name says.
-        where = "".join(traceback.format_tb(error.__traceback__))[-4000:]
-        return {"kind": "broken", "error": type(error).__name__, "where": where}
+        return _broken(BrokeDown.of("", error).frames)
+    if task in report.tracebacks:
+        return _broken(report.tracebacks[task])
     if wire["status"] != "completed":
         return {"kind": "failed", "error": wire["error"], "code": report.codes.get(task, "input")}
     return {"kind": "completed", "result": wire["result"], "preview": wire.get("preview")}
+
+
+def _broken(frames: str) -> dict[str, Any]:
+    return {"kind": "broken", "where": frames[-4000:]}
 
 
 def _bound_memory(data_bytes: int) -> None:

@@ -1,6 +1,5 @@
 """Insisting on a database that is away, full or locked, or a full disk: no job is given up for what will pass."""
 
-import errno
 import logging
 import random
 import threading
@@ -9,6 +8,7 @@ from typing import TypeVar
 
 import sqlalchemy as sa
 
+from forensix.errors import is_disk_full
 from forensix.service.work.analyst import Stopped
 
 _LOG = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ class Retry:
 def is_passing(error: Exception) -> bool:
     """Return whether an error may pass: connection lost, refused or exhausted, disk full, locked, deadlock."""
     if isinstance(error, OSError):
-        return isinstance(error, Away) or error.errno in (errno.ENOSPC, errno.EDQUOT)
+        return isinstance(error, Away) or is_disk_full(error)
     if isinstance(error, sa.exc.DBAPIError) and error.connection_invalidated:
         return True
     return isinstance(error, sa.exc.OperationalError | sa.exc.InterfaceError | sa.exc.TimeoutError)

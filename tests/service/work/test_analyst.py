@@ -1,5 +1,6 @@
 """The warm child: what it answers, what it survives, and what ends it."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -12,6 +13,8 @@ from typing import Any
 
 import pytest
 
+import forensix
+from forensix.service.work import analyst_child
 from forensix.service.work.analyst import Analyst, Answer, Stopped
 from forensix.service.work.memory import anonymous_bytes, descendants
 from tests.service.running import REPOSITORY, wait_until
@@ -72,6 +75,26 @@ def test_a_defect_fails_one_job_and_does_not_show_its_inside(analyst: Analyst, p
     assert answer.code == "internal"
     assert "AttributeError" not in str(answer.error)
     assert analyst.analyse(ask(picture)).result is not None
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (ValueError("what the file says"), {"kind": "broken"}),
+        (OSError(errno.ENOSPC, "full"), {"kind": "disk_full", "errno": errno.ENOSPC}),
+    ],
+)
+def test_a_task_that_breaks_down_tells_the_operator_where_and_not_what(
+    picture: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, expected: dict[str, Any]
+) -> None:
+    def run(*_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("forensix.tasks.forensic_analysis.ForensicAnalysis.run", run)
+    answer = analyst_child._answer(forensix.analyze, ask(picture))
+    where = answer.pop("where", "ValueError")
+    assert answer == expected
+    assert where.endswith("ValueError") and "what the file says" not in where
 
 
 def test_the_child_knows_nothing_of_the_database(analyst: Analyst, monkeypatch: pytest.MonkeyPatch) -> None:
