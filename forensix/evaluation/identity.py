@@ -25,7 +25,7 @@ _ROOMS = ("errors.py", "schema.py", "calibration.py", "media", "metadata", "mode
 _UNSEEN = object()
 # What a card says of itself without changing a score.
 _NOT_SCORED = {"summary", "trained_on", "measured", "limits", "licence", "paper", "seed", "command", "version",
-               "manifest_sha256", "url"}  # fmt: skip
+               "manifest_sha256", "learnt_files", "stopping_files", "url"}  # fmt: skip
 
 
 def digest(value: Any) -> str:

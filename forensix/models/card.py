@@ -233,6 +233,10 @@ class ModelCard(_Record):
     """The release of forensix that trained it."""
     manifest_sha256: str | None = None
     """Of the table of the dataset manifest that it was trained on, as CSV."""
+    learnt_files: Annotated[tuple[str, ...], Field(repr=False)] = ()
+    """Marks of the files that a model of one's own learnt from (`forensix.training.own.seen`); empty where not told."""
+    stopping_files: Annotated[tuple[str, ...], Field(repr=False)] = ()
+    """Marks of those that stopped its training."""
     weights: FileName
     """File name of the weights: ``.safetensors``; ``.pth``, ``.pt``, ``.bin``, ``.h5`` or ``.onnx`` if published."""
     url: str | None = None

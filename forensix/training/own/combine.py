@@ -26,6 +26,7 @@ from forensix.training.own.card import OF_BASE, digest_of, too_few
 from forensix.training.own.deal import Split, deal, groups_of
 from forensix.training.own.measure import judged, measured_on
 from forensix.training.own.run import RECIPES, free_name, slot_of
+from forensix.training.own.seen import check_unseen, marks, trained_files
 
 RULES = ("mean", "linear")
 STRENGTH = 1.0
@@ -49,7 +50,7 @@ def combine(
     """Make one detector of several, and return its card.
 
     Members of a name stay where they are; those of a path are copied to ``out``. Groups of files are split as `train`
-    deals them: a fitted rule learns from the first two parts, or, where a member was trained on this manifest, from
+    deals them: a fitted rule learns from the first two parts, or, where a member learnt from files of the first, from
     the second alone; the third calibrates and measures the ensemble as `train` does.
 
     Parameters
@@ -64,8 +65,8 @@ def combine(
     Raises
     ------
     UsageError
-        Members are fewer than two, twice the same, or of another task; or what `train` refuses. No model is written
-        then.
+        Members are fewer than two, twice the same, or of another task; one was trained on files to measure on, or
+        learnt from those to fit the rule on; or what `train` refuses. No model is written then.
     ModelError
         A member cannot be used.
 
@@ -86,13 +87,14 @@ def combine(
     _check(cards, slot)
     whole = read_manifest(manifest).check()
     split = deal(whole, group, seed)
-    known = [card for card in cards if card.manifest_sha256 == digest_of(whole)]
-    _check_split(known, split, seed)
+    digest = digest_of(whole)
+    _check_told(cards, digest)
+    check_unseen(split.held_out, {card.name: trained_files(card) for card in cards}, "measure on")
+    files = _to_fit_on(cards, split) if rule == "linear" else None
     kept = [is_place(one) for one in members]
     network, recipe = build(cards), RECIPES[slot]
     with display(progress) as tell:
-        if rule == "linear":
-            files = split.stopping if known else _joined(split.learnt, split.stopping)
+        if files is not None:
             logits, fake, weights = judged(
                 lambda path: [_calibrated(one, recipe.logit(one, path)) for one in detectors],
                 files,
@@ -101,7 +103,7 @@ def combine(
             )
             _fit(network, logits, fake, weights)
         card = measured_on(
-            _card(called, slot, cards, kept, rule, network, split, task, seed, digest_of(whole)),
+            _card(called, slot, cards, kept, rule, network, split, task, seed, digest),
             lambda card: Ensemble(LoadedModel(card, network), detectors),
             recipe.logit,
             split.held_out,
@@ -128,14 +130,23 @@ def _check(cards: Sequence[ModelCard], slot: str) -> None:
             raise UsageError(f"{card.name} is an ensemble itself: name its members instead")
 
 
-def _check_split(known: Sequence[ModelCard], split: Split, seed: int) -> None:
-    """Refuse to measure on files that a member learnt from: it was trained on this manifest, split otherwise."""
-    for card in known:
-        if card.seed != seed or f"--group {split.group} " not in (card.command or ""):
+def _check_told(cards: Sequence[ModelCard], digest: str) -> None:
+    """Refuse a member that an earlier release trained on this manifest: its card does not tell by which files."""
+    for card in cards:
+        if card.manifest_sha256 == digest and not card.learnt_files:
             raise UsageError(
-                f"{card.name} was trained on this manifest by {card.command!r}: with another group or seed than that,"
-                " the files held out are not those that it never saw"
+                f"{card.name} was trained on this manifest by release {card.version}, whose cards do not tell from"
+                " which files: train it again, or take another manifest"
             )
+
+
+def _to_fit_on(cards: Sequence[ModelCard], split: Split) -> Manifest:
+    """Return the files that a rule is fitted on: none that a member learnt from, where it looks better than it is."""
+    learnt = {card.name: card.learnt_files for card in cards}
+    is_known = set(marks(split.learnt)) & set[str]().union(*learnt.values())
+    files = split.stopping if is_known else _joined(split.learnt, split.stopping)
+    check_unseen(files, learnt, "fit the rule on")
+    return files
 
 
 def _joined(first: Manifest, second: Manifest) -> Manifest:

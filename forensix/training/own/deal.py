@@ -31,7 +31,7 @@ class Split:
 
 
 def deal(manifest: Manifest, group: str | None, seed: int) -> Split:
-    """Share out a manifest.
+    """Share out a manifest; the order of its rows does not matter.
 
     Parameters
     ----------
@@ -45,6 +45,7 @@ def deal(manifest: Manifest, group: str | None, seed: int) -> Split:
         A class is missing, or has too few groups to be in all three; or a split has another name than `SPLITS`, or
         shares a group with ``train``.
     """
+    manifest = Manifest(manifest.table.sort_values("path", ignore_index=True), manifest.root, manifest.outside)
     counts = manifest.table["label"].value_counts()
     missing = [label for label in ("real", "fake") if not counts.get(label, 0)]
     if missing:

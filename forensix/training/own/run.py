@@ -31,6 +31,7 @@ from forensix.training.own.material import Material, gather
 from forensix.training.own.measure import measured_on
 from forensix.training.own.pictures import Pictures, WholePictures
 from forensix.training.own.recipe import Batch, Recipe
+from forensix.training.own.seen import check_unseen, trained_files
 from forensix.training.own.voices import Voices
 
 RECIPES: dict[str, type[Recipe]] = {one.slot: one for one in (Pictures, Voices, Faces)}
@@ -132,7 +133,8 @@ def train(
     ------
     UsageError
         The manifest lacks a class or groups, ``out`` is a file, may not be written or holds a model, the device is not
-        there, or the network learnt nothing that holds on held-out groups. No model is written then.
+        there, the base was trained on files that would be held out, or the network learnt nothing that holds on
+        held-out groups. No model is written then.
     ModelError
         The base cannot be used.
     OSError
@@ -159,6 +161,7 @@ def train(
         )
     if model.card.architecture == "ensemble":
         raise UsageError(f"{model.card.name} combines others: train one of these, and combine them anew")
+    check_unseen(split.held_out, {model.card.name: trained_files(model.card)}, "measure on")
     work = folder / WORK
     work.mkdir(parents=True, exist_ok=True)
     recipe = recipe_of(model)

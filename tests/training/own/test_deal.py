@@ -31,11 +31,19 @@ def test_no_group_is_in_two_parts_and_every_part_has_both_classes(group: str | N
     assert deal(whole, group, 0).learnt.paths() == split.learnt.paths()
 
 
+@pytest.mark.parametrize("columns", [{}, {"split": ["train", "train", "dev"] * 20, "group_id": range(60)}])
+def test_the_order_of_the_rows_does_not_matter(columns: dict[str, object]) -> None:
+    whole = manifest(**columns)
+    shuffled = Manifest(whole.table.sample(frac=1, random_state=1), ".")
+    expected = [part.paths() for part in parts(deal(whole, None, 0))]
+    assert [part.paths() for part in parts(deal(shuffled, None, 0))] == expected
+
+
 def test_splits_that_are_named_are_kept_and_the_test_rows_take_no_part() -> None:
     splits = ["train"] * 30 + ["dev"] * 20 + ["test"] * 10
     groups = [f"{split}{i % 5}" for i, split in enumerate(splits)]
     split = deal(manifest(split=splits, group_id=groups), None, 0)
-    assert split.learnt.paths() == [Path(f"{i}.jpg") for i in range(30)]
+    assert set(split.learnt.paths()) == {Path(f"{i}.jpg") for i in range(30)}
     assert set(split.stopping.table["split"]) == set(split.held_out.table["split"]) == {"dev"}
     assert len(split.stopping) + len(split.held_out) == 20
 

@@ -1,12 +1,16 @@
 """Training on one's own files: it learns what it is taught, and what it makes is taken at once."""
 
+import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +29,9 @@ from forensix.models.store import save_model
 from forensix.small.make import generated, photographed
 from forensix.training.own import material, run
 from forensix.training.own.card import too_few, unmeasured
-from forensix.training.own.deal import Split
+from forensix.training.own.combine import _to_fit_on
+from forensix.training.own.deal import Split, deal
+from forensix.training.own.seen import MOST_MARKS, kept
 from tests.models import zoo
 
 TASK = "ai_generated_image_detection"
@@ -101,8 +107,59 @@ def test_an_ensemble_is_a_folder_that_holds_its_own_members(
     (moved / "members" / "turned" / "turned.json").unlink()
     with pytest.raises(ModelNotFound, match="holds 0 cards"):
         forensix.load_detector(moved)
-    with pytest.raises(UsageError, match="with another group or seed"):
-        forensix.combine(members, turned(), TASK, tmp_path / "other", seed=1)
+
+
+@pytest.mark.parametrize(
+    ("change", "options"),
+    [
+        (lambda table: table, {"seed": 1}),
+        (lambda table: table.assign(note="a"), {"seed": 1, "group": "path"}),
+        (lambda table: table[::-1], {"seed": 1}),
+        (lambda table: table[table["group_id"] != table["group_id"].iloc[0]], {"group": "path"}),
+        (lambda table: table.assign(label=table["label"].map({"real": "fake", "fake": "real"})), {"seed": 1}),
+    ],
+)
+def test_nothing_is_measured_on_files_that_a_model_was_trained_on(
+    trained: tuple[Path, ModelCard], tmp_path: Path, change: Callable[[pd.DataFrame], pd.DataFrame], options: Any
+) -> None:
+    manifest = Manifest(change(turned().table), small.folder("images"))
+    sentence = r"turned was trained on \d of the \d files to measure on, \S+\.\w+ among them: leave them out"
+    with pytest.raises(UsageError, match=sentence):
+        forensix.combine(["forensix-image", trained[0]], manifest, TASK, tmp_path / "out", **options)
+    with pytest.raises(UsageError, match=sentence):
+        forensix.train(manifest, TASK, tmp_path / "out", base=trained[0], **options)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_rule_is_fitted_on_files_that_no_member_learnt_from(trained: tuple[Path, ModelCard]) -> None:
+    shuffled = deal(Manifest(turned().table.assign(note="a")[::-1], small.folder("images")), None, 0)
+    assert _to_fit_on([trained[1]], shuffled).paths() == shuffled.stopping.paths()
+    unknown = trained[1].model_copy(update={"learnt_files": ()})
+    assert len(_to_fit_on([unknown], shuffled)) == len(shuffled.learnt) + len(shuffled.stopping)
+    other = Split(shuffled.stopping, shuffled.learnt, shuffled.held_out, shuffled.group)
+    with pytest.raises(UsageError, match="turned was trained on 4 of the 6 files to fit the rule on"):
+        _to_fit_on([trained[1]], other)
+
+
+def test_a_card_that_does_not_tell_its_files_is_loaded_and_not_combined_on_its_own_manifest(
+    trained: tuple[Path, ModelCard], tmp_path: Path
+) -> None:
+    old = tmp_path / "turned"
+    shutil.copytree(trained[0], old)
+    told = json.loads((old / "turned.json").read_text())
+    assert len(told.pop("learnt_files")) == 4 and len(told.pop("stopping_files")) == 2
+    (old / "turned.json").write_text(json.dumps(told))
+    assert get_card(old).learnt_files == ()
+    with pytest.raises(UsageError, match="whose cards do not tell from which files: train it again"):
+        forensix.combine(["forensix-image", old], turned(), TASK, tmp_path / "out")
+
+
+def test_a_card_keeps_marks_by_which_a_large_collection_is_known() -> None:
+    files = [hashlib.sha256(str(i).encode()).hexdigest()[:16] for i in range(5000)]
+    assert kept(files[:300]) == tuple(sorted(files[:300]))
+    assert len(kept(files)) == MOST_MARKS
+    assert kept(files[:4000], kept(files)) == kept(files)
+    assert len(set(kept(files)) & set(files[:500])) > 50
 
 
 @pytest.mark.parametrize(
