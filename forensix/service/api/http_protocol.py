@@ -139,7 +139,11 @@ class _ClosingTransport:
             self._protocol.look_at_sending()
             return
         self.ends = True
-        self._transport.write_eof()
+        try:
+            self._transport.write_eof()
+        except OSError:  # the client has reset the connection
+            self._transport.abort()
+            return
         self._transport.resume_reading()
         self._timer = self._protocol.loop.call_later(LINGER_S, self._transport.close)
 

@@ -1,16 +1,19 @@
 """Connections as the server holds them: bytes that are no HTTP, and clients that do not read what they asked for."""
 
+import errno
 import json
 import socket
 import threading
 import time
 from collections.abc import Iterator
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
+import h11
 import pytest
 import uvicorn
 
-from forensix.service.api.http_protocol import LingeringProtocol
+from forensix.service.api.http_protocol import LingeringProtocol, _ClosingTransport
 from forensix.service.errors import SLUGS
 from tests.service.running import wait_until
 
@@ -92,6 +95,30 @@ def test_a_client_that_reads_slowly_gets_all(port: int, monkeypatch: pytest.Monk
             n_bytes += len(piece)
             time.sleep(0.1)
     assert n_bytes > len(LARGE)
+
+
+def test_a_client_that_has_reset_its_connection_is_no_error() -> None:
+    class Transport:
+        done: ClassVar[list[str]] = []
+
+        def is_closing(self) -> bool:
+            return False
+
+        def can_write_eof(self) -> bool:
+            return True
+
+        def write(self, data: bytes) -> None:
+            pass
+
+        def write_eof(self) -> None:
+            raise OSError(errno.ENOTCONN, "Transport endpoint is not connected")
+
+        def abort(self) -> None:
+            self.done.append("abort")
+
+    protocol = SimpleNamespace(conn=SimpleNamespace(their_state=h11.SEND_BODY))
+    _ClosingTransport(Transport(), protocol).close()  # type: ignore[arg-type]
+    assert Transport.done == ["abort"]
 
 
 def ask(port: int, sent: bytes) -> tuple[bytes, bytes]:
