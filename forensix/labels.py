@@ -5,6 +5,7 @@ fake, in others real. They, and other words, are told: ``{1: "fake", 0: "real"}`
 """
 
 import re
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,11 +48,17 @@ def understood(values: "pd.Series[Any]", meanings: Mapping[Any, str] | None = No
     ambiguous = sorted({word for word in plain.values() if word in _AMBIGUOUS and word not in own})
     if ambiguous:
         raise UsageError(
-            f"the label {ambiguous[0]!r} does not say whether it means real or fake: pass"
-            f" labels={{{ambiguous[0]!r}: 'fake', ...}}, or 'real'"
+            f"the label {ambiguous[0]!r} does not say whether it means real or fake:"
+            f" {how_to_tell(ambiguous[0])}, or 'real'"
         )
     meant = _MEANT | own
     return values.map({value: meant.get(word) for value, word in plain.items()}).astype(object)
+
+
+def how_to_tell(word: str) -> str:
+    """Return how a caller, or one of a command, says what a word means."""
+    option = f"--label{'=' if word.startswith('-') else ' '}{shlex.quote(f'{word}=fake')}"
+    return f"pass labels={{{word!r}: 'fake', ...}} ({option})"
 
 
 def _plain(value: Any) -> str:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from forensix.errors import UsageError
 from forensix.importers.links import is_link
-from forensix.labels import understood
+from forensix.labels import how_to_tell, understood
 
 GROUP = "group_id"
 N_EXAMPLES = 5
@@ -70,10 +70,10 @@ def checked(
         spellings = sorted({"empty" if pd.isna(value) else repr(str(value)) for value in spelled[wrong].unique()})[
             :N_EXAMPLES
         ]
-        word = next((value for value in spellings if value != "empty"), "'word'")
+        word = min((str(value) for value in spelled[wrong].dropna().unique()), default="word")
         raise UsageError(
             f"labels must be real or fake; also found: {', '.join(spellings)} ({_rows(wrong)}); for other words"
-            f" pass labels={{{word}: 'fake', ...}}"
+            f" {how_to_tell(word)}"
         )
     if (meant != spelled).any():
         table = table.assign(label=meant.astype(str))

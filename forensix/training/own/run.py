@@ -56,9 +56,14 @@ class Settings:
     seed: int
 
     def __post_init__(self) -> None:
-        for name, value, of in (("steps", self.steps, 1), ("batch", self.batch or 2, 2), ("seed", self.seed + 1, 1)):
-            if isinstance(value, bool) or value != int(value) or value < 1 or value % of:
-                raise UsageError(f"{name} must be a whole number above 0{', an even one' if of == 2 else ''}")
+        for name, value, least, of in (
+            ("steps", self.steps, 1, 1),
+            ("batch", self.batch or 2, 2, 2),
+            ("seed", self.seed, 0, 1),
+        ):
+            if isinstance(value, bool) or value != int(value) or value < least or value % of:
+                even = ", an even one" if of == 2 else ""
+                raise UsageError(f"{name} must be a whole number from {least} up{even}, not {value}")
         if self.rate is not None and not 0 < self.rate < 1:
             raise UsageError(f"rate must lie between 0 and 1, not {self.rate}")
 
