@@ -35,6 +35,33 @@ def test_a_scan_of_an_old_print_that_an_editor_saved_is_not_suspected_for_its_tw
 
 
 @pytest.mark.parametrize(
+    ("digitised", "note", "severity"),
+    [
+        ("2023:01:02 03:04:05", True, "suspect"),
+        ("2017:01:02 03:04:05", True, "suspect"),
+        ("2020:01:02 23:04:05", True, "benign"),
+        ("2023:01:02 03:04:05", False, "benign"),
+    ],
+)
+def test_a_camera_writes_both_dates_of_the_capture_in_one_moment(
+    digitised: str, note: bool, severity: str, tmp_path: Path
+) -> None:
+    tags = [(0x9003, make.ASCII, "2020:01:02 03:04:05"), (0x9004, make.ASCII, digitised)]
+    tags += [(0x927C, make.UNDEFINED, b"a camera's own note")] if note else []
+    dated = named(judge(with_tags(exif=tags), tmp_path), "Dates in the file do not agree")
+    assert dated.severity == severity
+    assert ("writes when a picture was taken" in dated.claim.explanation) is (severity == "suspect")
+    assert dated.claim.value[0].startswith("exif.DateTimeOriginal: 2020:01:02 03:04:05 / exif.CreateDate: ")
+
+
+def test_a_clock_that_was_never_set_parts_no_dates(tmp_path: Path) -> None:
+    tags = [(0x9003, make.ASCII, "2020:01:02 03:04:05"), (0x9004, make.ASCII, "2002:12:08 12:00:00")]
+    tags.append((0x927C, make.UNDEFINED, b"a camera's own note"))
+    actual = judge(with_tags(exif=tags), tmp_path)
+    assert "Dates in the file do not agree" not in [f.claim.claim for f in actual]
+
+
+@pytest.mark.parametrize(
     ("changed", "severity"),
     [
         ("2020:01:02 03:04:06", None),
