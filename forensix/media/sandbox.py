@@ -82,12 +82,19 @@ def call(
         child.kill()
 
 
-def stream(target: str, *args: object, timeout_s: float = 30, memory_bytes: int = 2 << 30) -> Iterator[Any]:
+def stream(
+    target: str,
+    *args: object,
+    timeout_s: float = 30,
+    memory_bytes: int = 2 << 30,
+    modules: Sequence[str] = (),
+    then: Sequence[str] = (),
+) -> Iterator[Any]:
     """Yield what the generator function ``target`` yields for ``args``, run in a child; like ``call`` otherwise.
 
     The child runs at most a pipe's worth ahead of the consumer, so memory stays flat.
     """
-    child = _Child(target, args, timeout_s, memory_bytes, streams=True)
+    child = _Child(target, args, timeout_s, memory_bytes, modules=modules, then=then, streams=True)
     try:
         while (message := child.next_message())["kind"] == "item":
             yield message["value"]

@@ -311,9 +311,16 @@ def after_tags(head: bytes) -> int:
     """Return where the ID3 tags that sound may begin with end, which can be beyond the head."""
     at = 0
     while head[at : at + 3] == b"ID3" and len(head) >= at + 10:
-        size = head[at + 6 : at + 10]
-        at += 10 + (size[0] << 21 | size[1] << 14 | size[2] << 7 | size[3])
+        at += 10 + synchsafe(head[at + 6 : at + 10])
     return at
+
+
+def synchsafe(raw: bytes) -> int:
+    """Return the number that bytes of seven bits each stand for."""
+    value = 0
+    for byte in raw:
+        value = value << 7 | byte & 0x7F
+    return value
 
 
 def _adts_length(head: bytes, at: int) -> int:

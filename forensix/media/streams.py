@@ -5,6 +5,7 @@ or a reference inside cannot make ffmpeg open anything else. Files are decoded t
 for evenly spaced frames, and the only way to true frame numbers. Damaged packets are left out and counted.
 """
 
+import mmap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -13,6 +14,7 @@ from av.sidedata.sidedata import Type
 from av.video.reformatter import VideoReformatter
 
 from forensix.errors import BrokenMedia, LimitExceeded, UnsupportedMedia
+from forensix.media import tags
 from forensix.media.length import counted_s, length_s, missing_s, stated_s
 from forensix.media.packets import Bridge, Clock, Decoding, Opposed, Pauses, mixed, packed, resampled
 from forensix.media.played import codec_name, decodable, in_order, late_s
@@ -44,6 +46,7 @@ def probe(source: dict[str, str], limits: dict[str, float]) -> dict[str, Any]:
     One frame is decoded where that works, for the orientation, which few containers tell otherwise.
     """
     name = source["name"]
+    _check_tags(source)
     with open(source["path"], "rb") as file, open_container(file, source) as container:
         videos, sounds = decodable(container.streams.video), decodable(container.streams.audio)
         video, audio = next(iter(videos), None), next(iter(sounds), None)
@@ -255,6 +258,15 @@ def _first_frame(container: Any, video: Any) -> Any:
     except av.error.FFmpegError:
         pass
     return None
+
+
+def _check_tags(source: dict[str, str]) -> None:
+    """Raise `BrokenMedia` for a file with so many tags that opening it takes minutes."""
+    with open(source["path"], "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        if tags.are_too_many(data):
+            raise BrokenMedia(
+                f"{source['name']} holds more than {tags.MOST} tags, which take too long to read; remove them first"
+            )
 
 
 def _check_duration(seconds: float, has_video: bool, name: str, limits: dict[str, float]) -> None:

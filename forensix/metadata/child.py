@@ -3,6 +3,8 @@ facts."""
 
 import importlib
 import math
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -26,17 +28,36 @@ def read(path: str, kind: str, format: str, name: str, only_named: bool = False)
     ``only_named`` says that the format is known from the name alone: its reader is tried all the same, since headers
     may be lost and the rest be there, and what the bytes are instead is told beside it.
     """
-    try:
-        reader = importlib.import_module(READERS[kind])
-        facts: Facts = reader.read(path) if kind == "pdf" else reader.read(path, format)
-    except (MemoryError, RecursionError):
-        facts = Facts(kind, format, problems=(Problem("Reading it ran out of memory.", "file", 0),))
-    except Exception as error:
-        facts = Facts(kind, format, problems=(Problem(f"It cannot be read to the end: {_said(error)}", "file", 0),))
+    *_, values = parts(path, kind, format, name, only_named)
+    return values
+
+
+def parts(path: str, kind: str, format: str, name: str, only_named: bool = False) -> Iterator[dict[str, Any]]:
+    """Yield what `read` returns as far as it is known, again and again, all of it last."""
     common = common_facts(Path(path), format, name, only_named)
+    facts = Facts(kind, format)
+    try:
+        for facts in _parts(path, kind, format):
+            yield _values(common, facts)
+        return
+    except (MemoryError, RecursionError):
+        problem = Problem("Reading it ran out of memory.", "file", 0)
+    except Exception as error:
+        problem = Problem(f"It cannot be read to the end: {_said(error)}", "file", 0)
+    yield _values(common, replace(facts, problems=(*facts.problems, problem)))
+
+
+def _parts(path: str, kind: str, format: str) -> Iterator[Facts]:
+    reader = importlib.import_module(READERS[kind])
+    if kind in ("video", "audio"):
+        yield from reader.parts(path, format)
+    else:
+        yield reader.read(path) if kind == "pdf" else reader.read(path, format)
+
+
+def _values(common: tuple[Fact, ...], facts: Facts) -> dict[str, Any]:
     pictures = {title: bytes(data) for title, data in facts.pictures.items()}
-    facts_of_file = Facts(kind, format, (*common, *facts.items), facts.problems, facts.structure, pictures)
-    values: dict[str, Any] = plain(to_values(facts_of_file))
+    values: dict[str, Any] = plain(to_values(replace(facts, items=(*common, *facts.items), pictures=pictures)))
     return values
 
 

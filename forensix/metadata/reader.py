@@ -5,10 +5,11 @@ here. A reader that fails leaves a :class:`Problem` that says so, and every othe
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from forensix.errors import BrokenMedia
-from forensix.media.sandbox import call
+from forensix.media.sandbox import stream
 from forensix.metadata.child import READERS
 from forensix.metadata.facts import Fact, Facts, Node, Problem
 
@@ -27,11 +28,13 @@ def read_facts(media: "Media", then: Sequence[str] = ()) -> Facts:
     """Return everything that a medium says of itself.
 
     ``then`` are modules that the next child will want, see `forensix.media.sandbox.call`.
-    Never raises for what the bytes hold: a child that dies, or runs out of time or memory, is a problem of the file.
+    Never raises for what the bytes hold: a child that dies, or runs out of time or memory, is a problem of the file,
+    beside the facts that it had sent by then.
     """
+    facts = Facts(media.kind, media.format)
     try:
-        values = call(
-            "forensix.metadata.child:read",
+        for values in stream(
+            "forensix.metadata.child:parts",
             str(media.path),
             media.kind,
             media.format,
@@ -40,15 +43,16 @@ def read_facts(media: "Media", then: Sequence[str] = ()) -> Facts:
             timeout_s=READ_S + READ_SHARE * (media.info.duration_s or 0),
             modules=(READERS[media.kind], *_WITH.get(media.format, ())),
             then=then,
-        )
+        ):
+            facts = from_values(values)
     except BrokenMedia as error:
         # A slow machine runs out of time as well, so that alone says nothing of the file.
         late = "took longer than" in str(error)
         problem = Problem(
             f"The reader of this format could not finish: {error}", "file", 0, grave=not late, unread=late
         )
-        return Facts(media.kind, media.format, problems=(problem,))
-    return from_values(values)
+        return replace(facts, problems=(*facts.problems, problem))
+    return facts
 
 
 def from_values(values: dict[str, Any]) -> Facts:

@@ -51,7 +51,8 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str], kind: s
         elif isinstance(outcome.result, ForensicResult) and name in SEVERITIES[:2]:
             claims = _claims(outcome.result)
         elif name in ("real", "benign", "no_claims"):
-            clear[_subjects(description.subject, outcome.n_subjects)] = outcome.n_subjects
+            read = "what could be read of " if outcome.is_partial else ""
+            clear[read + _subjects(description.subject, outcome.n_subjects)] = outcome.n_subjects
         elif name in description.verdicts:
             absent.append(description.verdicts[name].word.lower())
     failed = [describe(task).subject for task in errors]
@@ -63,7 +64,9 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str], kind: s
     if untold:
         parts.append(f"{joined([*untold])} {'is' if sum(untold.values()) == 1 else 'are'} not called fake")
     if clear:
-        proof = "" if parts or failed else ", which is no proof of authenticity"
+        is_partial = any(outcome.is_partial for outcome in outcomes.values())
+        is_beside = bool(parts or failed) and not is_partial
+        proof = "" if is_beside else ", which is no proof of authenticity"
         parts.append(f"nothing in {joined([*clear])} points to a fake{proof}")
     if absent and not parts:
         parts.append(f"{joined(absent)}, so there is nothing to judge")

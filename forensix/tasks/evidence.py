@@ -213,6 +213,8 @@ class Outcome:
     is_untold: bool = False
     """Whether what is inconclusive here may be real where it was judged, as of a service that does not tell the two
     apart."""
+    is_partial: bool = False
+    """Whether a part of what the task judges could not be read, so that finding nothing says less."""
     of_part: bool = False
     """Whether what makes it fake was said of a part of the medium alone, as of a picture that was retouched."""
 

@@ -68,6 +68,7 @@ class ForensicAnalysis:
             notes=(note,) if note else (),
             summary=_summary(answer, facts),
             remark="; ".join(finding.remark for finding in findings if finding.remark),
+            is_partial=_is_partial(facts),
         )
 
 
@@ -88,8 +89,12 @@ def _summary(answer: ForensicResult, facts: Facts) -> str:
             return f"{severity.capitalize()}: {names}{more}."
     n = len(lists.benign)
     benign = f" {n} benign claim{'s describe' if n > 1 else ' describes'} the file." if n else ""
-    part = "what could be read of the file" if any(problem.unread for problem in facts.problems) else "the file"
+    part = "what could be read of the file" if _is_partial(facts) else "the file"
     return f"Nothing suspect was found in {part}.{benign}"
+
+
+def _is_partial(facts: Facts) -> bool:
+    return any(problem.unread for problem in facts.problems)
 
 
 def _evidence(

@@ -8,6 +8,7 @@ M. Nilsson, "ID3 tag version 2.3.0" and "2.4.0"; id3.org.
 import re
 from typing import Any
 
+from forensix.media.sniff import synchsafe
 from forensix.metadata.av.collector import FactCollector, text
 
 FRAMES = 500
@@ -107,6 +108,7 @@ def _frames(body: bytes, at: int, major: int, base: int, facts: FactCollector, *
         at += head + size
         if at >= len(body):
             return
+    facts.problem(f"The ID3 tag has more than {FRAMES} frames; the rest was not read.", "ID3v2", base + at, unread=True)
 
 
 def _frame(name: str, content: bytes, where: str, offset: int, facts: FactCollector) -> None:
@@ -146,11 +148,3 @@ def version1(data: Any, end: int, facts: FactCollector) -> int:
     for key, a, b in (("title", 3, 33), ("artist", 33, 63), ("album", 63, 93), ("year", 93, 97), ("comment", 97, 125)):
         facts.fact(f"id3v1.{key}", text(raw[a:b]), "ID3v1", at + a)
     return at
-
-
-def synchsafe(raw: bytes) -> int:
-    """Return the number that bytes of seven bits each stand for."""
-    value = 0
-    for byte in raw:
-        value = value << 7 | byte & 0x7F
-    return value

@@ -14,13 +14,15 @@ The container is told by its first bytes. Every walk is bounded in depth, pieces
 """
 
 import mmap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from forensix.media import tags
 from forensix.metadata.av import bmff, flv, matroska, mpeg_audio, riff, xiph
 from forensix.metadata.av import streams as video_streams
 from forensix.metadata.av.collector import FactCollector, iso6709
+from forensix.metadata.blocks import c2pa
 from forensix.metadata.facts import Facts, Problem
 
 FAULTS = (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, ArithmeticError)
@@ -76,46 +78,59 @@ def sniff(head: bytes, format: str) -> str:
 
 def read(path: str, format: str) -> Facts:
     """Return the facts of a video or a recording; what is broken in it is a problem, never an error."""
+    *_, facts = parts(path, format)
+    return facts
+
+
+def parts(path: str, format: str) -> Iterator[Facts]:
+    """Yield what is known after each step, the facts of the container first: a later step may run out of time."""
     kind = "video" if format in VIDEO else "audio"
     facts = FactCollector()
     if Path(path).stat().st_size == 0:
-        return Facts(kind, format, problems=(Problem("The file is empty.", "file", 0),))
+        yield Facts(kind, format, problems=(Problem("The file is empty.", "file", 0),))
+        return
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         container = sniff(bytes(data[:16]), format)
         facts.fact("container.format", container, "first bytes", 0)
         for step in _steps(path, format, kind, container, data, facts):
-            if facts.exhausting:
-                facts.problem("The streams were not read, because that would take too long.", "file")
-                break
             try:
                 step()
             except FAULTS as error:
                 facts.problem(f"A part cannot be read: {type(error).__name__}: {str(error)[:200]}", "file")
-    _common(facts)
-    return Facts(kind, format, tuple(facts.items), tuple(dict.fromkeys(facts.problems)), tuple(facts.nodes))
+            yield Facts(kind, format, tuple(facts.items), tuple(dict.fromkeys(facts.problems)), tuple(facts.nodes))
 
 
 def _steps(
     path: str, format: str, kind: str, container: str, data: Any, facts: FactCollector
-) -> list[Callable[[], Any]]:
-    from forensix.metadata.av import audio_signal, flac_checksum, video_frames
-    from forensix.metadata.blocks import c2pa
-
-    steps: list[Callable[[], Any]] = []
+) -> Iterator[Callable[[], Any]]:
     if container in WALKS:
-        steps.append(lambda: WALKS[container](data, facts))
+        yield lambda: WALKS[container](data, facts)
+    yield lambda: _common(facts)
     # No demuxer here reads a stream with one header (ADIF), so nothing is decoded and nothing said of it.
-    if format != "pcm" and bytes(data[:4]) != b"ADIF":
-        steps.append(lambda: video_streams.marks(data, facts))
-        steps.append(lambda: video_streams.packets(path, container, facts))
-        steps.append(lambda: _shortened(facts, len(data)))
-        steps.append(lambda: flac_checksum.behind(path, container, data, facts))
-        steps.append(lambda: audio_signal.read(path, container, facts))
-        steps.append(lambda: flac_checksum.read(path, container, facts))
-        if kind == "video":
-            steps.append(lambda: video_frames.read(path, container, facts))
-    steps.append(lambda: facts.items.extend(c2pa.read(path, format)))
-    return steps
+    has_streams = format != "pcm" and bytes(data[:4]) != b"ADIF"
+    if has_streams:
+        yield lambda: video_streams.marks(data, facts)
+    too_long = "The streams were not read, because that would take too long."
+    if facts.exhausting:
+        yield lambda: facts.problem(too_long, "file", unread=True)
+        return
+    yield lambda: facts.items.extend(c2pa.read(path, format))
+    if tags.are_too_many(data):
+        yield lambda: facts.problem(too_long, "file", unread=True)
+    elif has_streams:
+        yield from _stream_steps(path, kind, container, data, facts)
+
+
+def _stream_steps(path: str, kind: str, container: str, data: Any, facts: FactCollector) -> Iterator[Callable[[], Any]]:
+    from forensix.metadata.av import audio_signal, flac_checksum, video_frames
+
+    yield lambda: video_streams.packets(path, container, facts)
+    yield lambda: _shortened(facts, len(data))
+    yield lambda: flac_checksum.behind(path, container, data, facts)
+    yield lambda: audio_signal.read(path, container, facts)
+    yield lambda: flac_checksum.read(path, container, facts)
+    if kind == "video":
+        yield lambda: video_frames.read(path, container, facts)
 
 
 def _common(facts: FactCollector) -> None:

@@ -7,6 +7,7 @@ id3.org, "ID3v1", "ID3 tag version 2.4.0" (footer), "Lyrics3 Tag v2.00"; hydroge
 
 from typing import Any
 
+from forensix.media.sniff import synchsafe
 from forensix.metadata.av import id3
 from forensix.metadata.av.collector import FactCollector, text
 from forensix.metadata.facts import Node
@@ -34,7 +35,7 @@ def _id3v2(data: Any, end: int, facts: FactCollector) -> int:
     footer = bytes(data[max(0, end - 10) : end])
     if footer[:3] != b"3DI" or len(footer) < 10:
         return end
-    start = end - 20 - id3.synchsafe(footer[6:])
+    start = end - 20 - synchsafe(footer[6:])
     if start < 0 or bytes(data[start : start + 3]) != b"ID3":
         return end
     id3.read(data, start, facts)

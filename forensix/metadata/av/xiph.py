@@ -42,6 +42,9 @@ def comments(raw: bytes, where: str, offset: int, facts: FactCollector, *, is_wh
             if name.upper() != b"METADATA_BLOCK_PICTURE":
                 facts.fact(f"vorbis.{text(name).upper()[:60]}", text(value), where, offset + at)
             at += 4 + length
+        if count > COMMENTS:
+            told = f"There are more than {COMMENTS} comments; the rest was not read."
+            facts.problem(told, where, offset + at, unread=True)
     except struct.error:
         facts.problem("The comments break off.", where, offset)
 

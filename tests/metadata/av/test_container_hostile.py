@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from forensix.media import open_media, tags
 from forensix.metadata.av import reader as container
 from forensix.metadata.facts import Facts
 from tests.metadata.av.test_container_facts import box, sound, video
@@ -104,4 +105,65 @@ def test_truncations_and_mutations(tmp_path: Path, format: str) -> None:
 def test_streams_among_millions_of_boxes_are_left_alone(tmp_path: Path) -> None:
     facts = read(tmp_path / "a.mp4", FTYP + box(b"free", b"") * 1_000_000, "mp4")
     assert "The streams were not read" in facts.problems[-1].message
+    assert facts.problems[-1].unread and not facts.problems[-1].grave
     assert not any(f.key.startswith("stream.") for f in facts.items)
+
+
+def id3(n: int, version: int = 4) -> bytes:
+    """Return a tag that names its program, then holds ``n`` texts of names of their own."""
+    texts = [(b"TSSE", b"\0Suno AI"), *((b"TXXX", b"\0k%06d\0v" % i) for i in range(n))]
+    body = b"".join(name + len(text).to_bytes(4, "big") + b"\0\0" + text for name, text in texts)
+    return b"ID3" + bytes([version, 0, 0, *(len(body) >> shift & 127 for shift in (21, 14, 7, 0))]) + body
+
+
+def vorbis(n: int) -> bytes:
+    """Return a vendor, then a comment that names the program, then ``n`` others."""
+    texts = [b"ENCODER=Suno AI", *[b"a=b"] * n]
+    return bytes(4) + struct.pack("<I", len(texts)) + b"".join(struct.pack("<I", len(t)) + t for t in texts)
+
+
+def tagged(folder: Path, format: str, n: int) -> bytes:
+    data = made(folder, format)
+    if format == "mp3":
+        return id3(n) + data
+    if format == "flac":
+        return data[:42] + b"\4" + len(vorbis(n)).to_bytes(3, "big") + vorbis(n) + data[42:]
+    # The checksums of pages do not matter here.
+    at = data.index(b"OpusTags")
+    return data[: at + 8] + vorbis(n) + data[at + 8 :]
+
+
+@pytest.mark.parametrize("format", ["mp3", "flac", "ogg"])
+def test_among_tags_without_end_the_first_are_read_and_the_streams_are_not(tmp_path: Path, format: str) -> None:
+    few, many = tagged(tmp_path, format, tags.MOST // 2), tagged(tmp_path, format, tags.MOST + 1)
+    assert not tags.are_too_many(few) and tags.are_too_many(many)
+    facts = read(tmp_path / f"a.{format}", many, format)
+    assert "Suno AI" in [fact.value for fact in facts.items]
+    assert not any(f.key.startswith(("stream.audio", "signal.")) for f in facts.items)
+    unread = [p.message for p in facts.problems if p.unread]
+    assert "The streams were not read, because that would take too long." in unread
+    # Pages end before these comments do.
+    assert format == "ogg" or any("the rest was not read" in message for message in unread)
+    with open_media(tmp_path / f"a.{format}") as media:
+        assert media.broken and f"more than {tags.MOST} tags" in media.broken
+
+
+@pytest.mark.parametrize("version", [3, 4])
+def test_tags_before_others_are_counted_too(version: int) -> None:
+    half = id3(tags.MOST // 2 + 1, version)
+    assert not tags.are_too_many(half) and tags.are_too_many(half + half)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"ID3", b"fLaC", b"fLaC\x84\0\0\xff", b"OggS\x03vorbis", b"OggSOpusTags\xff\xff\xff\xff"]
+)
+def test_scraps_have_no_tags(data: bytes) -> None:
+    assert not tags.are_too_many(data)
+
+
+def test_each_step_of_reading_tells_what_is_known_by_then(tmp_path: Path) -> None:
+    path = tmp_path / "a.mp3"
+    path.write_bytes(id3(2) + made(tmp_path, "mp3"))
+    first, *_, last = container.parts(str(path), "mp3")
+    assert first.get("id3.TSSE") == "Suno AI" and first.get("stream.audio") is None
+    assert last.get("stream.audio") is not None and last == container.read(str(path), "mp3")
