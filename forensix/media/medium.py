@@ -135,8 +135,12 @@ class Media:
             raise UnsupportedMedia(f"{self._short_name} is {_article(self.kind)} and has no pictures to analyse")
         return self._video_frames(rate_hz, max_side_px, follow_s)
 
-    def pages(self, jobs: Sequence[PageJob], *, max_side_px: int) -> Iterator[DrawnPage]:
+    def pages(
+        self, jobs: Sequence[PageJob], *, max_side_px: int, timeout_s: float | None = None
+    ) -> Iterator[DrawnPage]:
         """Yield pages of a PDF as a viewer shows them, in the order of the jobs, without those that fail.
+
+        ``timeout_s`` is for all of them; it is a minute where it is left out.
 
         Raises
         ------
@@ -150,7 +154,9 @@ class Media:
         if self.kind != "pdf":
             raise UnsupportedMedia(f"{self._short_name} is {_article(self.kind)} and has no pages")
         asked = [{"page": job.number, "end": job.end_offset, "boxes": [list(box) for box in job.boxes]} for job in jobs]
-        items = stream("forensix.media.paper:draw", self.for_decoder(), asked, max_side_px, timeout_s=_PAGES_S)
+        items = stream(
+            "forensix.media.paper:draw", self.for_decoder(), asked, max_side_px, timeout_s=timeout_s or _PAGES_S
+        )
         with contextlib.closing(items):  # type: ignore[type-var]
             for item in items:
                 boxes = np.array(item["boxes"], np.float64).reshape(-1, 4)

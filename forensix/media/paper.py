@@ -13,6 +13,8 @@ LEAST_POINTS = 1.0
 """Smaller pages are not drawn: they would be blown up without bounds."""
 
 MAX_SCALE = 4.0
+MAX_ANNOTATIONS = 3000
+"""A page with more, which would take long, is drawn where there are places to mark or it is of a version."""
 
 
 def draw(source: dict[str, str], jobs: list[dict[str, Any]], max_side_px: int) -> Iterator[dict[str, Any]]:
@@ -50,7 +52,11 @@ def draw(source: dict[str, str], jobs: list[dict[str, Any]], max_side_px: int) -
             if job["page"] > len(opened[end]):
                 yield {"job": i, "rgb": None, "boxes": []}
             else:
-                yield {"job": i, **_drawn(opened[end][job["page"] - 1], job["boxes"], max_side_px)}
+                page = opened[end][job["page"] - 1]
+                is_plain = end is None and not job["boxes"]
+                if is_plain and pypdfium2.raw.FPDFPage_GetAnnotCount(page) > MAX_ANNOTATIONS:
+                    continue
+                yield {"job": i, **_drawn(page, job["boxes"], max_side_px)}
         except (pypdfium2.PdfiumError, _TooSmall):
             continue
 

@@ -25,6 +25,9 @@ SIDE_PX = 900
 MAX_PLAIN = 2
 """Pages that are shown although nothing points to them."""
 
+PLAIN_S = 10.0
+"""How long drawing those may take: what is seen on them carries no claim."""
+
 MAX_MARKED = 6
 MAX_VERSIONS = 4
 """Later versions that are compared with the one before, the last ones first."""
@@ -91,18 +94,14 @@ def pages(media: Media, facts: Facts, findings: Sequence[Finding]) -> tuple[tupl
     marked = _marked(findings)
     versions = _versions(facts)
     plain = [page for page in range(1, MAX_PLAIN + 1) if page <= (media.info.n_pages or 1)]
-    jobs = [PageJob(change.page, boxes=change.boxes) for change in marked] + [PageJob(page) for page in plain]
+    jobs = [PageJob(change.page, boxes=change.boxes) for change in marked]
     jobs += [
         PageJob(page, end) for version in versions for page in version.pages for end in (version.before, version.end)
     ]
-    by_job: dict[int, DrawnPage] = {}
-    note = ""
-    try:
-        for page in media.pages(jobs, max_side_px=SIDE_PX):
-            by_job[page.job] = page
-    except InputError as error:
-        note = f"Not all pages could be drawn: {error}."
-    if not by_job:
+    by_job, note = _drawn(media, jobs)
+    by_plain, plain_note = _drawn(media, [PageJob(page) for page in plain], PLAIN_S)
+    note = note or plain_note
+    if not by_job and not by_plain:
         return (), note or "The pages could not be drawn."
     evidence: list[Evidence] = []
     outlined = set()
@@ -113,10 +112,10 @@ def pages(media: Media, facts: Facts, findings: Sequence[Finding]) -> tuple[tupl
             evidence.append(
                 Picture(f"Page {change.page}", _uri(_outlined(at_claim.rgb, at_claim.boxes)), caption, change.claim)
             )
-    for i, number in enumerate(plain, len(marked)):
-        if number not in outlined and (drawn := by_job.get(i)) and drawn.rgb is not None:
+    for i, number in enumerate(plain):
+        if number not in outlined and (drawn := by_plain.get(i)) and drawn.rgb is not None:
             evidence.append(Picture(f"Page {number}", _uri(drawn.rgb), "As a viewer draws it."))
-    pairs = iter([(by_job.get(i), by_job.get(i + 1)) for i in range(len(marked) + len(plain), len(jobs), 2)])
+    pairs = iter([(by_job.get(i), by_job.get(i + 1)) for i in range(len(marked), len(jobs), 2)])
     rows = []
     for version in versions:
         compared = [
@@ -128,6 +127,17 @@ def pages(media: Media, facts: Facts, findings: Sequence[Finding]) -> tuple[tupl
         columns = ("version", "pages compared with the version before", "pages that look different")
         evidence.append(Table("What the later versions change to the eye", columns, tuple(rows)))
     return tuple(evidence), note
+
+
+def _drawn(media: Media, jobs: Sequence[PageJob], timeout_s: float | None = None) -> tuple[dict[int, DrawnPage], str]:
+    """Return the pages that could be drawn, by the place of their jobs, and a sentence where time or memory ran out."""
+    by_job: dict[int, DrawnPage] = {}
+    try:
+        for page in media.pages(jobs, max_side_px=SIDE_PX, timeout_s=timeout_s) if jobs else ():
+            by_job[page.job] = page
+    except InputError as error:
+        return by_job, f"Not all pages could be drawn: {error}."
+    return by_job, ""
 
 
 def difference(old: NDArray[np.uint8], new: NDArray[np.uint8]) -> tuple[NDArray[np.float64], float]:

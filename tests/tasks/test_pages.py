@@ -13,6 +13,7 @@ import forensix
 from forensix.demo import make_document
 from forensix.errors import UnsupportedMedia
 from forensix.media import Media, PageJob, open_media
+from forensix.media.paper import MAX_ANNOTATIONS
 from forensix.tasks.evidence import Outcome, Picture, Table
 from forensix.tasks.pages import MAX_PLAIN, difference
 from tests.making import picture, write_image, write_pdf
@@ -130,6 +131,28 @@ def test_a_locked_document_shows_nothing_and_a_long_one_its_first_pages(tmp_path
 
 def test_pages_that_cannot_be_drawn_are_told(versions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("forensix.media.medium._PAGES_S", 1e-3)
+    monkeypatch.setattr("forensix.tasks.pages.PLAIN_S", 1e-3)
     outcome = analysed(versions)
     assert not pictures(outcome)
     assert any(note.startswith("Not all pages could be drawn: reading this file took longer") for note in outcome.notes)
+
+
+def test_pages_that_nothing_points_to_have_a_clock_of_their_own(
+    versions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("forensix.tasks.pages.PLAIN_S", 1e-3)
+    outcome = analysed(versions)
+    assert list(pictures(outcome)) == ["Page 1 in version 2"]
+    assert any(note.startswith("Not all pages could be drawn") for note in outcome.notes)
+
+
+def test_a_page_of_thousands_of_annotations_is_drawn_for_what_is_marked_on_it_alone(tmp_path: Path) -> None:
+    path = write_pdf(tmp_path / "a.pdf", 2)
+    with pikepdf.open(path, allow_overwriting_input=True) as document:
+        square = document.make_indirect(pikepdf.Dictionary(Subtype=pikepdf.Name.Square, Rect=[0, 0, 9, 9]))
+        document.pages[0].Annots = pikepdf.Array([square] * (MAX_ANNOTATIONS + 1))
+        document.save(path)
+    with open_media(path) as media:
+        jobs = (PageJob(1), PageJob(2), PageJob(1, boxes=((0, 0, 9, 9),)), PageJob(1, path.stat().st_size))
+        assert [item.job for item in drawn(media, *jobs)] == [1, 2, 3]
+    assert list(pictures(analysed(path))) == ["Page 2"]
