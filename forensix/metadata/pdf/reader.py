@@ -82,12 +82,20 @@ def read(path: str) -> Facts:
         try:
             part, faults = step()
         except Exception as error:  # Parsers of hostile bytes fail in ways that nobody lists.
-            words = f"{type(error).__name__}: {str(error).replace(path, 'the file')[:200]}"
-            part, faults = [], [Problem(f"a part cannot be read: {words}", "document")]
+            part, faults = [], [_failed(error, path)]
         items += part
         problems += faults
     unique = tuple(dict.fromkeys(replace(p, message=_sentence(p.message)) for p in problems))
     return Facts("pdf", "pdf", tuple(pdf_offsets.placed(items, view)), unique, _nodes(data, history, records))
+
+
+def _failed(error: Exception, path: str) -> Problem:
+    """Return the problem that a part that could not be read is; want of memory is none of the file's form."""
+    if isinstance(error, MemoryError):
+        told = "a part cannot be read, because that would use up the memory"
+        return Problem(told, "document", grave=False, unread=True)
+    words = f"{type(error).__name__}: {str(error).replace(path, 'the file')[:200]}"
+    return Problem(f"a part cannot be read: {words}", "document")
 
 
 def _structure(data: bytes, history: History) -> tuple[list[Fact], list[Problem]]:
@@ -187,9 +195,7 @@ def _document(path: str, view: View) -> tuple[list[Fact], list[Problem]]:
             try:
                 content, faults = part()
             except Exception as error:  # As above: what the rest of the document says stays.
-                problems.append(
-                    Problem(f"a part cannot be read: {type(error).__name__}: {str(error)[:120]}", "document")
-                )
+                problems.append(_failed(error, path))
                 continue
             items += content
             problems += faults

@@ -220,3 +220,21 @@ def test_what_is_hidden_among_many_other_words_and_boxes_is_found(tmp_path: Path
     covered = b"BT /F 12 Tf 100 700 Td (100.00) Tj ET 1 g 90 695 90 20 re f "
     boxes = b"".join(b"20 %d 6 6 re f " % (10 + i) for i in range(600))
     assert drawn(tmp_path / "a.pdf", covered + boxes) == (["pdf.covered_text"], [])
+
+
+@pytest.mark.parametrize(("error", "unread"), [(MemoryError(), True), (ValueError("x"), False)])
+@pytest.mark.parametrize("part", ["content.facts", "signatures.facts"])
+def test_a_part_that_takes_too_much_memory_is_not_malformed(
+    part: str, error: Exception, unread: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(f"forensix.metadata.pdf.{part}", fails)
+    path = tmp_path / "a.pdf"
+    page = Canvas(str(path))
+    page.drawString(100, 700, "An invoice")
+    page.save()
+    (problem,) = pdf.read(str(path)).problems
+    assert (problem.unread, problem.grave) == (unread, not unread)
+    assert problem.message.startswith("A part cannot be read")
