@@ -63,7 +63,7 @@ def _is_scan(facts: Facts, difference: Difference) -> bool:
 def _is_parted(facts: Facts, difference: Difference) -> bool:
     """Tell whether a camera's two dates of the capture lie days apart: it writes both in the same moment.
 
-    Of 213 photographs with a maker's note, from 16 collections, none had them a day apart but for a clock's default.
+    No real photograph of `benchmarks.forensic_false_alarms` has them days apart, but for defaults of clocks.
     """
     return _is_of_capture(difference) and abs(difference.seconds) > DAY_S and facts.fact("exif.MakerNote") is not None
 
