@@ -49,10 +49,12 @@ def parts(path: str, kind: str, format: str, name: str, only_named: bool = False
 
 def _parts(path: str, kind: str, format: str) -> Iterator[Facts]:
     reader = importlib.import_module(READERS[kind])
-    if kind in ("video", "audio"):
-        yield from reader.parts(path, format)
+    if kind == "pdf":
+        yield from reader.parts(path)
+    elif kind == "image":
+        yield reader.read(path, format)
     else:
-        yield reader.read(path) if kind == "pdf" else reader.read(path, format)
+        yield from reader.parts(path, format)
 
 
 def _values(common: tuple[Fact, ...], facts: Facts) -> dict[str, Any]:

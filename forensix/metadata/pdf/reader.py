@@ -19,7 +19,7 @@ and its signatures are checked by pyHanko. A step that fails leaves a problem, a
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,12 @@ _WRITERS = {b"\xbf\xf7\xa2\xfe": "qpdf", b"\xc2\xb5\xc2\xb6": "MuPDF"}
 
 def read(path: str) -> Facts:
     """Return the facts of a PDF; what is broken in it is a problem, never an error."""
+    *_, facts = parts(path)
+    return facts
+
+
+def parts(path: str) -> Iterator[Facts]:
+    """Yield what is known after each step, what the bytes say first: a later step may run out of time."""
     data = Path(path).read_bytes()
     history = pdf_history.walk(data)
     items, problems = _structure(data, history)
@@ -76,17 +82,21 @@ def read(path: str) -> Facts:
         lambda: (_credentials(path), []),
     )
     for i, step in enumerate(steps):
-        if i >= 3 and any(pdf_checks.EXHAUSTING in p.message for p in problems):
-            problems.append(Problem("the document was not opened, because that would use up the memory", "document"))
-            break
+        is_last = i >= 3 and any(pdf_checks.EXHAUSTING in p.message for p in problems)
         try:
-            part, faults = step()
+            part, faults = _not_opened() if is_last else step()
         except Exception as error:  # Parsers of hostile bytes fail in ways that nobody lists.
             part, faults = [], [_failed(error, path)]
         items += part
         problems += faults
-    unique = tuple(dict.fromkeys(replace(p, message=_sentence(p.message)) for p in problems))
-    return Facts("pdf", "pdf", tuple(pdf_offsets.placed(items, view)), unique, _nodes(data, history, records))
+        unique = tuple(dict.fromkeys(replace(p, message=_sentence(p.message)) for p in problems))
+        yield Facts("pdf", "pdf", tuple(pdf_offsets.placed(items, view)), unique, _nodes(data, history, records))
+        if is_last:
+            return
+
+
+def _not_opened() -> tuple[list[Fact], list[Problem]]:
+    return [], [Problem("the document was not opened, because that would use up the memory", "document")]
 
 
 def _failed(error: Exception, path: str) -> Problem:

@@ -84,6 +84,13 @@ def test_each_revision_is_told_with_its_bytes_and_its_words(tmp_path: Path) -> N
     assert all(r["in_chain"] for r in rows)
 
 
+def test_each_step_of_reading_tells_what_is_known_by_then(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    first, *_, last = pdf.parts(str(path))
+    assert first.get("pdf.version") == "1.3" and first.get("pdf.text_pages") is None
+    assert last.get("pdf.text_pages") == 1 and last == pdf.read(str(path))
+
+
 @pytest.mark.parametrize(
     ("kids", "moved"),
     [
