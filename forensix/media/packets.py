@@ -102,7 +102,7 @@ def mixed(frame: Any) -> Any:
     if layout.nb_channels <= 2 or any(channel.name != "NONE" for channel in layout.channels):
         return frame
     samples = frame.to_ndarray()
-    rows = _channels(frame, samples).astype(np.float64)
+    rows = channels(frame, samples).astype(np.float64)
     if samples.dtype == np.uint8:
         rows = (rows - 128) / 128
     elif samples.dtype.kind == "i":
@@ -154,7 +154,7 @@ class Bridge:
         samples = frame.to_ndarray()
         if np.isfinite(samples).all():
             return frame
-        rows = _channels(frame, samples)
+        rows = channels(frame, samples)
         finite = np.isfinite(rows)
         at = np.arange(rows.shape[1])
         bridged = [
@@ -162,7 +162,7 @@ class Bridge:
             for row, good in zip(rows, finite, strict=True)
         ]
         self._n_bridged += int((~finite.all(axis=0)).sum())
-        return _like(frame, np.array(bridged, samples.dtype))
+        return like(frame, np.array(bridged, samples.dtype))
 
     def warnings(self) -> list[str]:
         """Return how many samples were replaced, in a sentence, or nothing."""
@@ -192,12 +192,12 @@ class Opposed:
         if frame.layout.nb_channels != 2:
             return frame
         samples = frame.to_ndarray()
-        rows = _channels(frame, samples).astype(np.float64) - (128 if samples.dtype == np.uint8 else 0)
+        rows = channels(frame, samples).astype(np.float64) - (128 if samples.dtype == np.uint8 else 0)
         both, loudest = rows.sum(axis=0), (rows**2).sum(axis=1).max()
         if both @ both >= _OPPOSED * loudest:
             return frame
         self._s += rows.shape[1] / max(1, frame.sample_rate)
-        return _like(frame, np.repeat(_channels(frame, samples)[:1], 2, axis=0))
+        return like(frame, np.repeat(channels(frame, samples)[:1], 2, axis=0))
 
     def warnings(self) -> list[str]:
         """Return how long the channels cancel each other, in a sentence, or nothing."""
@@ -206,12 +206,12 @@ class Opposed:
         return [f"for {self._s:.1f} s the two channels of sound cancel each other; the first alone was used there"]
 
 
-def _channels(frame: Any, samples: Any) -> Any:
+def channels(frame: Any, samples: Any) -> Any:
     """Return the samples of a frame as (channels, n)."""
     return samples if frame.format.is_planar else samples.reshape(-1, frame.layout.nb_channels).T
 
 
-def _like(frame: Any, rows: Any) -> Any:
+def like(frame: Any, rows: Any) -> Any:
     """Return a frame of samples (channels, n) that is like another otherwise."""
     import numpy as np
 

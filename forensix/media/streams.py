@@ -16,6 +16,7 @@ from av.video.reformatter import VideoReformatter
 from forensix.errors import BrokenMedia, LimitExceeded, UnsupportedMedia
 from forensix.media import tags
 from forensix.media.length import counted_s, length_s, missing_s, stated_s
+from forensix.media.levels import Lowered, is_float, peak_of
 from forensix.media.packets import Bridge, Clock, Decoding, Opposed, Pauses, mixed, packed, resampled
 from forensix.media.played import codec_name, decodable, in_order, late_s
 
@@ -184,12 +185,17 @@ def samples(source: dict[str, str], limits: dict[str, float]) -> Iterator[Any]:
             raise UnsupportedMedia(f"{name} has no sound")
         has_video = bool(decodable(container.streams.video))
         late, limit_s = late_s(container, audio), limits["video_s" if has_video else "audio_s"]
+        peak = 0.0
+        if is_float(audio):
+            # Decoded twice: the peak is known only at the end, and all is too long to be held.
+            with open(source["path"], "rb") as again, open_container(again, source) as whole:
+                peak = peak_of(whole, whole.streams[audio.index], limit_s + _SLACK_S)
         pauses = Pauses(audio, late, (stated_s(source, container, audio) or limit_s) + _SLACK_S)
-        decoding, bridge, opposed = Decoding(container, audio), Bridge(), Opposed()
+        decoding, bridge, lowered, opposed = Decoding(container, audio), Bridge(), Lowered(peak), Opposed()
         waiting: list[np.ndarray] = []
         n_waiting = 0
         sound = pauses.filled(packed(frame for _, frame in decoding))
-        heard = (mixed(opposed.over(bridge.over(frame))) for frame in sound)
+        heard = (mixed(opposed.over(lowered.over(bridge.over(frame)))) for frame in sound)
         for chunk in resampled(heard, "s16", SAMPLE_RATE_HZ):
             waiting.append(chunk)
             n_waiting += chunk.size
@@ -204,7 +210,8 @@ def samples(source: dict[str, str], limits: dict[str, float]) -> Iterator[Any]:
         if waiting:
             yield np.concatenate(waiting)
         left_s = missing_s(source, container, audio, n_samples / SAMPLE_RATE_HZ - late, decoding.ends_s)
-    yield decoding.warnings("piece of sound", left_s) + pauses.warnings() + bridge.warnings() + opposed.warnings()
+    warnings = decoding.warnings("piece of sound", left_s) + pauses.warnings() + bridge.warnings()
+    yield warnings + lowered.warnings() + opposed.warnings()
 
 
 def open_container(file: BinaryIO, source: dict[str, str]) -> Any:

@@ -164,6 +164,43 @@ def test_stereo_is_mixed_and_float_is_scaled(tmp_path: Path) -> None:
         assert np.abs(media.samples()).max() == pytest.approx(0.9 * 32767, rel=0.01)
 
 
+@pytest.mark.parametrize("kind", ["<f4", "<f8"])
+@pytest.mark.parametrize("n_channels", [1, 2, 3])
+def test_float_above_full_scale_is_scaled_down_rather_than_cut(kind: str, n_channels: int, tmp_path: Path) -> None:
+    sound = np.random.default_rng(0).normal(0, 0.1, (48_000, n_channels)).astype(kind)
+    sound /= np.abs(sound).max()
+    for gain in (1, 8):
+        wavfile.write(tmp_path / f"{gain}.wav", 48_000, sound * np.array(gain, kind))
+    with open_media(tmp_path / "1.wav") as whole, open_media(tmp_path / "8.wav") as loud:
+        np.testing.assert_allclose(loud.samples().astype(int), whole.samples(), atol=1)
+        assert whole.warnings == ()
+        assert loud.warnings == ("the samples of sound reach 8.00 times full scale and were scaled down",)
+
+
+def test_float_within_full_scale_is_left_as_it_is(tmp_path: Path) -> None:
+    wavfile.write(tmp_path / "float.wav", 16_000, tone(1.0, level=1.0) / np.float32(32768))
+    path = write_audio(tmp_path / "int.wav", samples=tone(1.0, level=1.0))
+    with open_media(path) as whole, open_media(tmp_path / "float.wav") as media:
+        np.testing.assert_array_equal(media.samples(), whole.samples())
+        assert media.warnings == ()
+
+
+def test_a_sample_that_is_damage_does_not_silence_the_others(tmp_path: Path) -> None:
+    sound = tone(1.0, level=0.9) / np.float32(32768)
+    sound[[100, 200, 300]] = 1e30, np.nan, np.inf
+    wavfile.write(tmp_path / "a.wav", 16_000, sound)
+    with open_media(tmp_path / "a.wav") as media:
+        np.testing.assert_allclose(media.samples()[400:].astype(int), tone(1.0, level=0.9)[400:], atol=1)
+        assert not any("full scale" in warning for warning in media.warnings)
+
+
+def test_lossy_sound_above_full_scale_is_not_scaled(tmp_path: Path) -> None:
+    loud = np.where(tone(1.0) > 0, 32767, -32767).astype(np.int16)
+    with open_media(write_audio(tmp_path / "a.mp3", samples=loud)) as media:
+        assert (np.abs(media.samples().astype(int)) >= 32767).mean() > 0.1
+        assert not any("full scale" in warning for warning in media.warnings)
+
+
 @pytest.mark.parametrize(("n_channels", "speaks"), [(3, 2), (6, 3), (9, 0), (16, 12), (32, 31)])
 @pytest.mark.parametrize("kind", [np.uint8, np.int16, np.int32, np.float32])
 def test_each_channel_of_a_recorder_is_heard(n_channels: int, speaks: int, kind: type, tmp_path: Path) -> None:
