@@ -1,8 +1,8 @@
 """Decode one image with Pillow; runs in the sandbox, all but `shrunk`.
 
-Every mode becomes RGB of 8 bits: transparency over white, 16 bits by their high byte, CMYK and the rest by Pillow, the
-orientation of EXIF applied. Colour profiles are not: detectors see the stored values, as they were trained to. Work is
-done in strips of rows, so that memory stays near one decoded image.
+Every mode becomes RGB of 8 bits: transparency over white, grey of more bits by the range that it fills, CMYK and the
+rest by Pillow, the orientation of EXIF applied. Colour profiles are not: detectors see the stored values, as they were
+trained to. Work is done in strips of rows, so that memory stays near one decoded image.
 """
 
 import io
@@ -29,6 +29,9 @@ LARGE_PIXELS = 60_000_000
 
 MAX_SCANNED_PIXELS = 2_000_000_000
 """Pixels times scans: each scan of a progressive JPEG goes over the whole picture, and ten or so are usual."""
+
+MOST_WHITES = 16
+"""Real numbers up to here are brightness with white at 1; beyond, numbers of 8 bits or more."""
 
 _NEXT_MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]", re.DOTALL)
 _DAMAGE = (OSError, SyntaxError, ValueError, EOFError, LookupError, TypeError, ArithmeticError)
@@ -180,6 +183,8 @@ def _rgb(image: Image.Image) -> "np.ndarray":
         if transparency is not None:
             strip.info["transparency"] = transparency
         rgb[top : top + strip.height] = _strip_rgb(strip, scale)
+    if scale is not None and _is_white_zero(image):
+        np.subtract(255, rgb, out=rgb)
     return rgb
 
 
@@ -201,14 +206,31 @@ def _strip_rgb(strip: Image.Image, scale: float | None) -> "np.ndarray":
     return np.asarray(strip.convert("RGB"))
 
 
+def _is_white_zero(image: Image.Image) -> bool:
+    """Tell whether a TIFF stores white as 0; Pillow turns such pictures round itself, but only up to 8 bits."""
+    tags = getattr(image, "tag_v2", {}) if image.format == "TIFF" else {}
+    return tags.get(ExifTags.Base.PhotometricInterpretation) == 0
+
+
 def _grey_scale(image: Image.Image) -> float | None:
-    """Return the factor to 8 bits for grey images of more; None for all others."""
-    if image.mode.startswith("I;16"):
-        return 1 / 256
-    if image.mode not in ("I", "F"):
+    """Return the factor to 8 bits for grey images of more; None for all others.
+
+    Files seldom say how many of their bits are in use, so that the highest value has to tell. 8 bits in a wide
+    container stay as they are, and what goes beyond 16 bits is taken by its highest value. Between them the values are
+    of 10, 12 or 14 bits, as cameras and scanners give, where the highest needs just so many, and so is in the upper
+    half of their range; else they are of 16, and a picture that is really dark stays so. Real numbers up to 1, or a few
+    times that as of scenes brighter than white, have white at 1.
+    """
+    import numpy as np
+
+    if image.mode not in ("I", "F") and not image.mode.startswith("I;16"):
         return None
-    top = float(image.getextrema()[1])  # type: ignore[arg-type]
-    if image.mode == "F" and 0 < top <= 1:
+    top = float(max(np.nan_to_num(np.asarray(strip)).max() for _, strip in _strips(image)))
+    if image.mode == "F" and 0 < top <= MOST_WHITES:
         return 255.0
-    # 8 bits in a wide container stay as they are; beyond that the values are taken as 16 bits, or as what they span.
-    return 1.0 if top <= 255 else 1 / 256 if top < 65536 else 255 / top
+    if top <= 255:
+        return 1.0
+    if top >= 65536:
+        return 255 / top
+    n_bits = int(top).bit_length()
+    return 2.0 ** (8 - (n_bits if n_bits in (10, 12, 14) else 16))

@@ -35,6 +35,54 @@ def test_every_mode_becomes_rgb(mode: str, tmp_path: Path) -> None:
         assert np.abs(rgb.mean() - 128) < 10
 
 
+@pytest.mark.parametrize(
+    ("kind", "white", "top", "expected"),
+    [
+        ("<u2", 65535, 1.0, 255),
+        (">u2", 65535, 1.0, 255),
+        ("<u2", 16383, 1.0, 255),
+        ("<u2", 4095, 1.0, 255),
+        (">u2", 4095, 0.6, 153),
+        ("<u2", 1023, 1.0, 255),
+        ("<u2", 255, 1.0, 255),
+        ("<u2", 65535, 0.02, 5),
+        ("<i4", 4095, 1.0, 255),
+        ("<f4", 1, 1.0, 255),
+        ("<f4", 1, 1.2, 255),
+        ("<f4", 1, 16.0, 255),
+        ("<f4", 255, 1.0, 255),
+        ("<f4", 65535, 1.0, 255),
+    ],
+)
+def test_grey_of_more_than_8_bits_is_as_bright_as_it_was_meant(
+    kind: str, white: float, top: float, expected: int, tmp_path: Path
+) -> None:
+    # As many rows as two strips, the brightest in the second.
+    values = np.zeros((300, 20))
+    values[10:100], values[280:] = white * top / 2, white * top
+    half = min(255, round(255 * top / 2))
+    shown = np.array((0, half, expected))
+    # Pillow opens no others that store white as 0.
+    for white_is_zero in (False, True) if kind in ("<u2", "<f4") else (False,):
+        with open_media(write_grey_tiff(tmp_path / "a.tiff", values.astype(kind), white_is_zero)) as media:
+            grey = media.image()[[200, 50, 290], 5, 1]
+        np.testing.assert_allclose(grey, 255 - shown if white_is_zero else shown, atol=1)
+
+
+def write_grey_tiff(path: Path, values: np.ndarray, white_is_zero: bool) -> Path:
+    """Write grey values of any type as they are, which Pillow does for a few only."""
+    order, (height, width) = values.dtype.str[0], values.shape
+    kind = {"u": 1, "i": 2, "f": 3}[values.dtype.kind]
+    tags = {256: width, 257: height, 258: values.itemsize * 8, 259: 1, 262: int(not white_is_zero), 273: 0}
+    tags |= {277: 1, 278: height, 279: values.nbytes, 339: kind}
+    tags[273] = 8 + 2 + 12 * len(tags) + 4
+    entries = b"".join(struct.pack(f"{order}HHII", tag, 4, 1, value) for tag, value in tags.items())
+    magic = b"II*\0" if order == "<" else b"MM\0*"
+    head = magic + struct.pack(f"{order}IH", 8, len(tags)) + entries + bytes(4)
+    path.write_bytes(head + values.tobytes())
+    return path
+
+
 def test_transparency_is_laid_over_white(tmp_path: Path) -> None:
     clear = Image.new("RGBA", (20, 600), (10, 20, 30, 0))
     clear.paste((200, 100, 50, 255), (0, 300, 20, 600))
