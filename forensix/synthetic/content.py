@@ -136,3 +136,13 @@ def doubt_if_fake(rgb: NDArray[np.uint8]) -> str:
             "generator made such a one is not told."
         )
     return ""
+
+
+def reason(sentence: str) -> str:
+    """Return what a sentence of doubt says of the picture, without what follows from it, to go on with after a colon.
+
+    >>> reason("The picture is small: too few pixels to decide.")
+    'the picture is small'
+    """
+    said = sentence.partition(":")[0].rstrip(".")
+    return said[:1].lower() + said[1:]

@@ -19,7 +19,7 @@ from forensix.forensics.rules.provenance import generator_identifier, generator_
 from forensix.media import Media
 from forensix.metadata.facts import Fact
 from forensix.schema import Attribution, ImageExplanation, ImageResult
-from forensix.synthetic.content import SMALL_PX, doubt_if_fake
+from forensix.synthetic.content import SMALL_PX, doubt_if_fake, reason
 from forensix.synthetic.detector import aggregate_frames
 from forensix.synthetic.overlay import draw_heatmap, eye_mouth_overlay, fitted, heatmap_object, shrunk
 from forensix.synthetic.provenance import Kind, combine
@@ -208,12 +208,16 @@ def _corner(rgb: NDArray[np.uint8], mark: VisibleMark) -> NDArray[np.uint8]:
 
 def _notes(marks: _Marks, pixel_score: float, scored: FrameScores, doubt: str) -> tuple[str, ...]:
     notes = []
-    if marks.kinds:
-        notes.append(f"The pixels alone score {score_text(pixel_score)}; marks of a generator outweigh them.")
+    alone, is_small = score_text(pixel_score), min(scored.strongest.shape[:2]) < SMALL_PX
+    if marks.kinds and doubt:
+        notes.append(f"The pixels (score {alone}) decide nothing here and do not count: {reason(doubt)}.")
+        notes.append("Marks of a generator alone decide; they can be forged as well as removed.")
+    elif marks.kinds:
+        notes.append(f"The pixels alone score {alone}; marks of a generator outweigh them.")
         notes.append("Marks can be forged as well as removed.")
-    if doubt:
+    elif doubt:
         notes.append(doubt)
-    elif min(scored.strongest.shape[:2]) < SMALL_PX:
+    if is_small and not doubt:
         notes.append("The picture is small: pixels carry little evidence.")
     if n_left_out := len(scored.scores) - len(scored.counted):
         notes.append(f"{n_left_out} of the {len(scored.scores)} frames hold too little to judge and do not count.")

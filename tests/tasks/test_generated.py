@@ -14,6 +14,7 @@ from forensix.errors import ModelNotFound
 from forensix.synthetic.watermark import MESSAGES
 from tests.making import write_video
 from tests.synthetic.embedding import draw_squares, draw_star, embed
+from tests.synthetic.test_content import strokes
 
 TASK = "ai_generated_image_detection"
 
@@ -145,6 +146,36 @@ def test_pixels_that_cannot_decide_add_nothing_to_a_mark(tmp_path: Path) -> None
     path = tmp_path / "marked.jpg"
     Image.fromarray(skimage.data.astronaut()[:48, :48]).save(path, xmp=source_type("trainedAlgorithmicMedia"))
     assert report(path, 0.99).scores == report(path, 0.01).scores
+
+
+@pytest.mark.parametrize(
+    ("look", "why"),
+    [
+        ("tiny", ": the picture is less than 160 px high or wide"),
+        ("small", ": the picture is less than 448 px high or wide"),
+        ("even", ": most of the picture is even areas, as in drawings, text and plain backgrounds"),
+        ("few", "as a palette holds, which removes the fine detail that detection needs"),
+        ("painted", ": the picture is full of detail and of edges between colours, as paintings are"),
+    ],
+)
+def test_where_a_mark_alone_decides_no_note_says_that_nothing_does(look: str, why: str, tmp_path: Path) -> None:
+    photograph = skimage.data.astronaut()
+    rgb = {
+        "tiny": photograph[:48, :48],
+        "small": photograph[:300, :300],
+        "even": np.full_like(photograph, 90),
+        "few": photograph // 64 * 64,
+        "painted": strokes(),
+    }[look]
+    tags = PngInfo()
+    tags.add_text("Software", "Midjourney v6")
+    Image.fromarray(rgb).save(tmp_path / "marked.png", pnginfo=tags)
+    actual = report(tmp_path / "marked.png", 0.99)
+    assert actual.verdicts == {TASK: "fake"}
+    pixels, marks = actual.outcomes[TASK].notes
+    assert pixels.startswith("The pixels (score 0.99) decide nothing here and do not count: ")
+    assert pixels.endswith(f"{why}.")
+    assert marks == "Marks of a generator alone decide; they can be forged as well as removed."
 
 
 @pytest.mark.parametrize(
