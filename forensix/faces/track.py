@@ -5,15 +5,16 @@ between those frames are not invented. The whole frame is searched for faces eve
 at once, and while a face that was followed is lost; in the other frames each face is only followed, from where it was
 (`FaceDetector.follow`). A face that is lost for up to ``MAX_GAP_S`` is picked up again. A track says nothing about real
 or fake. It fails when two like faces cross between two frames looked at, and splits when a face turns away for long; a
-face that comes into view slowly is found up to ``KEY_S`` late.
+face that comes into view slowly is found up to ``KEY_S`` late. An image that shows no upright face is turned
+(`forensix.faces.turned`); in a video no face is found that lies on its side.
 
 Memory does not grow with duration beyond a few numbers a detection: at most ``MAX_TRACKS`` tracks of ``MAX_CROPS``
 crops.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from forensix.faces.linking import Linker
 from forensix.faces.sampling import MAX_RATE_HZ, follow_s, sampling_rate_hz, thinned
 from forensix.faces.steadiness import N_VALUES
 from forensix.faces.stills import Still, Stills
+from forensix.faces.turned import surest_turn, turned, turned_back
 from forensix.media.ahead import read_ahead
 
 if TYPE_CHECKING:
@@ -63,6 +65,7 @@ class FaceTrack:
     and in an image. ``steadiness`` (m, 12) says of some frames how steady the face is from there to the next ones
     (`forensix.faces.steadiness`); there is none in an image.
     ``frame_rate_hz`` is the video's own rate, 0 for an image. ``id`` counts from 0, the most prominent face first.
+    ``turns`` is after how many quarter turns to the left of an image the face was found: crops show it upright.
     """
 
     id: int
@@ -77,6 +80,7 @@ class FaceTrack:
     landmarks: np.ndarray
     detail_gaps: np.ndarray
     steadiness: np.ndarray
+    turns: int = 0
 
     def __len__(self) -> int:
         return len(self.boxes)
@@ -210,7 +214,8 @@ def _follow(media: "Media", detector: FaceDetector, progress: Callable[[float], 
     stills = Stills()
     reported = partial(_reported, stills=stills, duration_s=media.info.duration_s, progress=progress)
     if media.kind == "image":
-        tracks = _of_image(reported(media.frames()), detector)
+        pictures = list(reported(media.frames()))
+        tracks = _of_image(pictures, detector) or _of_turned(pictures, detector)
     else:
         rate_hz = sampling_rate_hz(media.info.duration_s)
         apart_s = follow_s(media.info.duration_s, rate_hz)
@@ -228,6 +233,15 @@ def _follow(media: "Media", detector: FaceDetector, progress: Callable[[float], 
 
 def _of_image(frames: "Iterable[Frame]", detector: FaceDetector | None) -> tuple[FaceTrack, ...]:
     return track_frames(frames, detector=detector, max_side_px=IMAGE_SIDE_PX, measures_gaps=False)
+
+
+def _of_turned(frames: "Sequence[Frame]", detector: FaceDetector) -> tuple[FaceTrack, ...]:
+    """Return the faces of an image that shows none upright, after the turn that shows the surest one."""
+    for frame in frames:
+        if turns := surest_turn(frame.rgb, detector):
+            tracks = _of_image([replace(frame, rgb=turned(frame.rgb, turns))], detector)
+            return tuple(turned_back(one, turns, frame) for one in tracks)
+    return ()
 
 
 def _reported(

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forensix.faces.detect import landmarks
+from forensix.faces.turned import WORDS
 from forensix.forensics.rules.provenance import generator_identifier, generator_marks, is_partial, mark_value
 from forensix.media import Media
 from forensix.metadata.facts import Fact
@@ -34,6 +35,7 @@ from forensix.tasks.pictures import jpeg_uri, outlined, score_colour
 from forensix.tasks.task import Options, component, component_label
 from forensix.tasks.verdicts import class_of, is_inconclusive, probability_of, score_text, upper_of
 
+TURNED_NOTE = "The pixels were looked at turned {}: in the picture as it lies no face stands upright, then one does."
 MAX_ATTRIBUTIONS = 10
 LEAST_CORNER_PX = 240
 
@@ -76,7 +78,7 @@ class GeneratedImageDetection:
         """Return the verdict, and for a generated picture the generators that it is most like."""
         detector = component(self, "image_detector", options)
         options.progress("looking at pixels", 0.0)
-        scored = frame_scores(media, detector)
+        scored = frame_scores(media, detector, options.placement)
         whole_score = scored.scores[0] if len(scored.scores) == 1 else aggregate_frames(scored.counted)
         options.progress("looking at faces", 0.4)
         faces = opinion_of_faces(media, detector, options)
@@ -128,6 +130,7 @@ class GeneratedImageDetection:
             notes=(
                 *([_fusion_note(faces, whole_score, is_picture=is_picture)] if faces else []),
                 *_notes(marks, pixel_score, scored, doubt),
+                *([TURNED_NOTE.format(WORDS[scored.turns])] if scored.turns else []),
             ),
             models=tuple(component_label(part) for part in used),
             summary=_summary(class_name, marks, pixel_score, attributions, inconclusive),

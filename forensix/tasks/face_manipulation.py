@@ -36,6 +36,7 @@ from forensix.tasks.face_notes import (
     region_notes,
     smooth_notes,
     steadiness_notes,
+    turned_notes,
     why_withheld,
 )
 from forensix.tasks.fusion import SecondOpinion, fused_faces, opinion_of_picture
@@ -46,6 +47,10 @@ from forensix.tasks.task import Options, component, component_label
 from forensix.tasks.verdicts import class_of, is_inconclusive, is_mute, probability_of, upper_of
 
 PREVIEW_PX = 480
+NO_FACES = {
+    "image": "No face was found, so there is none to judge.",
+    "video": "No face was found, so there is none to judge. Faces that lie on their side are not found in videos.",
+}
 PLACEMENT_REMARK = "the face lies in its picture where StyleGAN's generators put faces"
 _PLURALS = {"image": "pictures", "video": "videos"}
 
@@ -82,7 +87,7 @@ class FaceManipulation:
                 if options.explain
                 else (),
                 preview=None if options.score_only else preview_uri(frames, (), PREVIEW_PX),
-                summary="No face was found, so there is none to judge.",
+                summary=NO_FACES[media.kind],
             )
         lacked = getattr(getattr(classifier, "card", None), "detail_gap", None) if media.kind == "video" else None
         options.progress(f"judging {_faces(len(found))}", 0.7)
@@ -140,6 +145,7 @@ class FaceManipulation:
                 *([_fusion_note(found, picture)] if picture else []),
                 *(smooth_notes(accused) if is_accused and not withheld else ()),
                 *doubt_notes(faces),
+                *turned_notes(found),
                 *steadiness_notes(sorted(whole, key=lambda face: order.index(face.track.id))),
                 *(parts.notes(whole, faces) if parts else ()),
                 *detail_notes(faces, lacked),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from forensix.faces.turned import WORDS
 from forensix.faces.verdict import ODD_SHARE, odd_gap
 from forensix.media import Media
 from forensix.models import DetailGap
@@ -47,6 +48,16 @@ def doubt_notes(faces: Sequence[JudgedFace]) -> tuple[str, ...]:
     if len(doubtful) > MAX_TOLD:
         notes.append(f"{len(doubtful) - MAX_TOLD} more faces are not judged, for being small, blurred or short.")
     return tuple(notes)
+
+
+def turned_notes(faces: Sequence[JudgedFace]) -> Iterator[str]:
+    """Yield how a picture was turned until the faces in it stood upright, where it was."""
+    if turns := next((face.track.turns for face in faces), 0):
+        many = len(faces) > 1
+        yield (
+            f"The picture lies on its side or its head: the {'faces were' if many else 'face was'} found, and"
+            f" {'are' if many else 'is'} judged, turned {WORDS[turns]}."
+        )
 
 
 def steadiness_notes(faces: Sequence[JudgedFace]) -> Iterator[str]:

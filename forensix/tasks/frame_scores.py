@@ -8,9 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forensix.errors import BrokenMedia
+from forensix.faces import track
+from forensix.faces.turned import turned
 from forensix.media import Media
+from forensix.models import Placement, load_component
 from forensix.synthetic.content import doubt
 from forensix.tasks.verdicts import checked
+
+FINDER = "mtcnn"
+"""What finds the faces, as when weights were fitted."""
 
 N_FRAMES = 16
 """Frames of a video that are looked at, spread evenly."""
@@ -27,6 +33,8 @@ class FrameScores:
     scores: tuple[float, ...]
     doubts: tuple[str, ...]
     """Of each frame why it cannot be judged (`forensix.synthetic.content.doubt`); empty where it can."""
+    turns: int
+    """Quarter turns to the left after which the picture was scored, as the faces in it stand upright then."""
     strongest: NDArray[np.uint8]
     """The frame that speaks most for a generator, of those that can be judged where there are any."""
 
@@ -43,8 +51,15 @@ class FrameScores:
         return tuple(score for score, doubt in rows if self.doubt or not doubt)
 
 
-def frame_scores(media: Media, detector: Any) -> FrameScores:
+def frame_scores(
+    media: Media,
+    detector: Any,
+    placement: Placement = Placement(),  # noqa: B008 - frozen
+) -> FrameScores:
     """Score the picture, or frames spread over the whole video, whatever its header says of its duration.
+
+    A picture that lies on its side is turned until the faces in it stand upright, where the detector's card weighs
+    faces in: it learnt from upright ones.
 
     Raises
     ------
@@ -55,10 +70,19 @@ def frame_scores(media: Media, detector: Any) -> FrameScores:
     """
     # The detector is kept with what it said, so that no other can come to have its id.
     key = f"tasks.frame_scores:{id(detector)}"
-    return media.memo(key, lambda: (detector, _scored(media, detector)))[1]
+    return media.memo(key, lambda: (detector, _scored(media, detector, placement)))[1]
 
 
-def _scored(media: Media, detector: Any) -> FrameScores:
+def _turns(media: Media, detector: Any, placement: Placement) -> int:
+    """Return after how many quarter turns the faces of a picture stand upright; 0 where there are none."""
+    if media.kind != "image" or getattr(getattr(detector, "card", None), "fusion", None) is None:
+        return 0
+    finder = load_component("face_detector", FINDER, placement)
+    return next((face.turns for face in track(media, detector=finder)), 0)
+
+
+def _scored(media: Media, detector: Any, placement: Placement) -> FrameScores:
+    turns = _turns(media, detector, placement)
     rate_hz = None
     if media.kind == "video":
         rate_hz = N_FRAMES / media.info.duration_s if media.info.duration_s else 1.0
@@ -68,7 +92,7 @@ def _scored(media: Media, detector: Any) -> FrameScores:
     sampled = (frame for index, frame in enumerate(frames) if index % stride == 0)
     at_once = min(N_FRAMES, max(FRAMES_AT_ONCE, int(getattr(detector, "pictures_at_once", 0))))
     while batch := tuple(itertools.islice(sampled, at_once)):
-        scores = _scores(detector, [frame.rgb for frame in batch])
+        scores = _scores(detector, [turned(frame.rgb, turns) for frame in batch])
         for frame, score in zip(batch, scores, strict=True):
             rows.append((frame.ms, score, why := doubt(frame.rgb)))
             if (rank := (not why, score)) > strongest[0]:
@@ -79,7 +103,7 @@ def _scored(media: Media, detector: Any) -> FrameScores:
     if strongest[1] is None:
         raise BrokenMedia(f"{media.name} holds no frame that can be decoded")
     times_ms, predictions, doubts = zip(*rows, strict=True)
-    return FrameScores(times_ms, predictions, doubts, strongest[1])
+    return FrameScores(times_ms, predictions, doubts, turns, strongest[1])
 
 
 def _scores(detector: Any, pictures: list[NDArray[np.uint8]]) -> list[float]:

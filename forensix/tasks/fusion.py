@@ -16,13 +16,10 @@ from forensix.calibration import logit, sigmoid
 from forensix.media import Media
 from forensix.models import Fusion, load_component
 from forensix.synthetic.content import doubt, doubt_if_fake
-from forensix.tasks.frame_scores import frame_scores
+from forensix.tasks.frame_scores import FINDER, frame_scores
 from forensix.tasks.judged_faces import JudgedFace, faces_score, judge_faces
 from forensix.tasks.task import Options
 from forensix.tasks.verdicts import score_text
-
-FINDER = "mtcnn"
-"""What finds the faces, as when weights were fitted."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +76,7 @@ def opinion_of_picture(
     if doubt(picture) or doubt_if_fake(picture):
         return None
     detector = load_component("image_detector", fusion.model, options.placement)
-    (score,) = frame_scores(media, detector).scores
+    (score,) = frame_scores(media, detector, options.placement).scores
     return SecondOpinion(score, "the whole picture", detector, fusion.model, weight)
 
 
