@@ -25,7 +25,7 @@ from forensix.progress import Progress, display
 from forensix.training.own.card import OF_BASE, digest_of, too_few
 from forensix.training.own.deal import Split, deal, groups_of
 from forensix.training.own.measure import judged, measured_on
-from forensix.training.own.run import RECIPES, free_name, slot_of
+from forensix.training.own.run import RECIPES, check_whole, free_name, slot_of
 from forensix.training.own.seen import check_unseen, marks, trained_files
 
 RULES = ("mean", "linear")
@@ -80,6 +80,7 @@ def combine(
         raise UsageError(f"an ensemble has two or more members: write [{os.fspath(members)!r}, ...]")
     if rule not in RULES:
         raise UsageError(f"rule is one of {', '.join(RULES)}, not {rule!r}")
+    check_whole("seed", seed, 0)
     folder = Path(out)
     called = free_name(folder, name)
     detectors = [load_detector(one, device=device) for one in members]

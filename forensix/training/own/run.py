@@ -56,14 +56,9 @@ class Settings:
     seed: int
 
     def __post_init__(self) -> None:
-        for name, value, least, of in (
-            ("steps", self.steps, 1, 1),
-            ("batch", self.batch or 2, 2, 2),
-            ("seed", self.seed, 0, 1),
-        ):
-            if isinstance(value, bool) or value != int(value) or value < least or value % of:
-                even = ", an even one" if of == 2 else ""
-                raise UsageError(f"{name} must be a whole number from {least} up{even}, not {value}")
+        check_whole("steps", self.steps, 1)
+        check_whole("batch", self.batch or 2, 2, of=2)
+        check_whole("seed", self.seed, 0)
         if self.rate is not None and not 0 < self.rate < 1:
             raise UsageError(f"rate must lie between 0 and 1, not {self.rate}")
 
@@ -73,6 +68,13 @@ class Settings:
         told = {"steps": self.steps, "batch": self.batch, "rate": self.rate}
         words = [f"--{name} {value}" for name, value in told.items() if value is not None]
         return " ".join([*words, *(["--all-layers"] if self.everything else [])])
+
+
+def check_whole(name: str, value: int, least: int, *, of: int = 1) -> None:
+    """Refuse what is no whole number from ``least`` up, or no multiple ``of`` another, with a sentence."""
+    if isinstance(value, bool) or value != int(value) or value < least or value % of:
+        even = ", an even one" if of == 2 else ""
+        raise UsageError(f"{name} must be a whole number from {least} up{even}, not {value}")
 
 
 def train(

@@ -170,10 +170,11 @@ def test_a_card_keeps_marks_by_which_a_large_collection_is_known() -> None:
         (["forensix-image"] * 2, {}, "two or more different members"),
         (["forensix-image", "forensix-spoof"], {}, "forensix-spoof is a spoof, not an image_detector"),
         (["forensix-image", "forensix-spoof"], {"rule": "vote"}, "rule is one of mean, linear, not 'vote'"),
+        (["forensix-image", "nowhere"], {"seed": -3}, "seed must be a whole number from 0 up, not -3"),
     ],
 )
 def test_what_is_no_ensemble_is_refused(
-    tmp_path: Path, members: list[str], options: dict[str, str], sentence: str
+    tmp_path: Path, members: list[str], options: dict[str, object], sentence: str
 ) -> None:
     with pytest.raises(UsageError, match=sentence):
         forensix.combine(members, small.folder("images"), TASK, tmp_path / "out", **options)
