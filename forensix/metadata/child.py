@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from forensix.media.sniff import EXTENSIONS, SPECIAL_EXTENSIONS
-from forensix.metadata.facts import Fact, Facts, Node, Problem
+from forensix.metadata.facts import WHOLE, Fact, Facts, Node, Problem
 
 READERS = {
     "image": "forensix.metadata.image.reader",
@@ -40,8 +40,10 @@ def parts(path: str, kind: str, format: str, name: str, only_named: bool = False
         for facts in _parts(path, kind, format):
             yield _values(common, facts)
         return
-    except (MemoryError, RecursionError):
-        problem = Problem("Reading it ran out of memory.", "file", 0)
+    except MemoryError:
+        problem = Problem("Reading it ran out of memory.", WHOLE, 0, grave=False, unread=True)
+    except RecursionError:
+        problem = Problem("It is nested too deep to be read.", WHOLE, 0)
     except Exception as error:
         problem = Problem(f"It cannot be read to the end: {_said(error)}", "file", 0)
     yield _values(common, replace(facts, problems=(*facts.problems, problem)))

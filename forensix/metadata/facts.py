@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+WHOLE = "file"
+"""Where a problem is that is of no part of the file."""
 FEW = 50
 """Facts of one key that a rule reads closely; more are made to take time."""
 
@@ -58,6 +60,11 @@ class Facts:
     structure: tuple[Node, ...] = ()
     pictures: dict[str, bytes] = field(default_factory=dict)
     """Embedded thumbnails and previews, encoded, by name."""
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether reading the file as a whole ended early: what was not looked at could hold anything."""
+        return any(problem.unread and problem.where == WHOLE for problem in self.problems)
 
     def all(self, prefix: str) -> Iterator[Fact]:
         """Yield the facts of a key or of all keys under it (``exif`` yields ``exif.Software``)."""

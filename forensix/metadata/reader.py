@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from forensix.errors import BrokenMedia
 from forensix.media.sandbox import stream
 from forensix.metadata.child import READERS
-from forensix.metadata.facts import Fact, Facts, Node, Problem
+from forensix.metadata.facts import WHOLE, Fact, Facts, Node, Problem
 
 if TYPE_CHECKING:
     from forensix.media import Media
@@ -46,10 +46,10 @@ def read_facts(media: "Media", then: Sequence[str] = ()) -> Facts:
         ):
             facts = from_values(values)
     except BrokenMedia as error:
-        # A slow machine runs out of time as well, so that alone says nothing of the file.
-        late = "took longer than" in str(error)
+        # A slow or small machine runs out of time or memory as well, so that alone says nothing of the file.
+        unread = "took longer than" in str(error) or "MB of memory" in str(error)
         problem = Problem(
-            f"The reader of this format could not finish: {error}", "file", 0, grave=not late, unread=late
+            f"The reader of this format could not finish: {error}", WHOLE, 0, grave=not unread, unread=unread
         )
         return replace(facts, problems=(*facts.problems, problem))
     return facts

@@ -198,7 +198,8 @@ class Outcome:
     summary: str = ""
     """One sentence for a person: the verdict and what carries it."""
     inconclusive: bool = False
-    """Whether the score decides nothing. The specification's two classes follow from the threshold all the same."""
+    """Whether the score decides nothing, or the file could not be read to where claims would. The specification's two
+    classes follow from the threshold all the same."""
     unjudged: bool = False
     """Whether it is inconclusive for being of a kind or size that scores say nothing of, whatever the score."""
     frame_scores: tuple[tuple[float, float], ...] = ()

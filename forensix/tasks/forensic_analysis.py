@@ -67,6 +67,7 @@ class ForensicAnalysis:
             evidence=evidence,
             notes=(note,) if note else (),
             summary=_summary(answer, facts),
+            inconclusive=facts.is_stopped and not (answer.claim_lists.critical or answer.claim_lists.suspect),
             remark="; ".join(finding.remark for finding in findings if finding.remark),
             is_partial=_is_partial(facts),
         )

@@ -23,7 +23,7 @@ from forensix.metadata.av import bmff, flv, matroska, mpeg_audio, riff, xiph
 from forensix.metadata.av import streams as video_streams
 from forensix.metadata.av.collector import FactCollector, iso6709
 from forensix.metadata.blocks import c2pa
-from forensix.metadata.facts import Facts, Problem
+from forensix.metadata.facts import WHOLE, Facts, Problem
 
 FAULTS = (ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, ArithmeticError)
 VIDEO = frozenset({"mp4", "mov", "mkv", "webm", "flv", "avi", "3gp", "m4v"})
@@ -112,11 +112,11 @@ def _steps(
         yield lambda: video_streams.marks(data, facts)
     too_long = "The streams were not read, because that would take too long."
     if facts.exhausting:
-        yield lambda: facts.problem(too_long, "file", unread=True)
+        yield lambda: facts.problem(too_long, WHOLE, unread=True)
         return
     yield lambda: facts.items.extend(c2pa.read(path, format))
     if tags.are_too_many(data):
-        yield lambda: facts.problem(too_long, "file", unread=True)
+        yield lambda: facts.problem(too_long, WHOLE, unread=True)
     elif has_streams:
         yield from _stream_steps(path, kind, container, data, facts)
 

@@ -84,7 +84,7 @@ def _sub_blocks(data: bytes, at: int) -> tuple[bytes, int, bool]:
 
 
 def _extension(label: int, body: bytes, data: bytes, at: int, end: int, parts: Parts) -> None:
-    if parts.is_full("extension", at):
+    if parts.is_full(at):
         return
     if label == 0xFE:
         text = body.decode("utf-8", "replace").strip("\0 ")

@@ -87,7 +87,7 @@ def _items(data: bytes, meta: Node, parts: Parts) -> None:
         if item.kind == "Exif" and len(raw) > 4:
             skip = 4 + struct.unpack_from(">I", raw)[0]
             take_exif(raw[skip:], f"Exif item {item.number}", offset + skip, parts)
-        elif item.kind == "mime" and xmp.find(raw) is not None and not parts.is_full(f"item {item.number}", offset):
+        elif item.kind == "mime" and xmp.find(raw) is not None and not parts.is_full(offset):
             facts, problems = xmp.parse(raw, f"XMP item {item.number}", offset)
             parts.facts += facts
             parts.problems += problems

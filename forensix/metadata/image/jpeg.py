@@ -139,7 +139,7 @@ def _segment(marker: int, body: bytes, at: int, parts: Parts, name: str) -> str:
 
 def _application(number: int, body: bytes, at: int, parts: Parts) -> str:
     inner, name = at + 4, f"APP{number}"
-    if parts.is_full(name, at):
+    if parts.is_full(at):
         return ""
     identifier = body[:40].split(b"\0")[0].decode("latin-1", "replace")[:40]
     identifier = "".join(c for c in identifier if c.isprintable())

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from forensix.metadata.facts import Fact, Node, Problem
+from forensix.metadata.facts import WHOLE, Fact, Node, Problem
 
 MAX_FACTS = 20_000
 """From how many on texts and blocks are left unread."""
@@ -30,13 +30,13 @@ class Parts:
         """Whether nothing of the file was left unread so far."""
         return not any(problem.unread for problem in self.problems)
 
-    def is_full(self, where: str, at: int) -> bool:
+    def is_full(self, at: int) -> bool:
         """Tell whether there are so many facts that no further block is read, and say so once."""
         if len(self.facts) < MAX_FACTS:
             return False
         if self.is_whole:
             message = f"There are more than {MAX_FACTS} entries of metadata; those from here on were not read."
-            self.problems.append(Problem(message, where, at, grave=False, unread=True))
+            self.problems.append(Problem(message, WHOLE, at, grave=False, unread=True))
         return True
 
     def leave(self, most: int, at: int) -> None:
@@ -44,4 +44,4 @@ class Parts:
         if not self.is_whole:
             return
         message = f"The file has more than {most} blocks; those from here on were not read."
-        self.problems.append(Problem(message, "blocks", at, grave=False, unread=True))
+        self.problems.append(Problem(message, WHOLE, at, grave=False, unread=True))

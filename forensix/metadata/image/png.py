@@ -159,7 +159,7 @@ def _chunk(chunk: Chunk, parts: Parts) -> None:
 
 def take_exif(block: bytes, where: str, offset: int, parts: Parts) -> None:
     """Read an EXIF block that stands in a chunk of any format."""
-    if parts.is_full(where, offset):
+    if parts.is_full(offset):
         return
     if block.startswith(b"Exif\0\0"):
         block, offset = block[6:], offset + 6
@@ -172,7 +172,7 @@ def take_exif(block: bytes, where: str, offset: int, parts: Parts) -> None:
 
 def _text(chunk: Chunk, parts: Parts) -> None:
     name, body, at = chunk
-    if parts.is_full(name, at):
+    if parts.is_full(at):
         return
     keyword_bytes, _, rest = body.partition(b"\0")
     keyword = keyword_bytes.decode("latin-1")[:80]

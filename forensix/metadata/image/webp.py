@@ -51,7 +51,7 @@ def parse(data: bytes, parts: Parts | None = None) -> Parts:
 def _chunk(name: str, body: bytes, at: int, parts: Parts) -> None:
     if name == "EXIF":
         take_exif(body, "EXIF chunk", at + 8, parts)
-    elif name == "XMP " and not parts.is_full("XMP chunk", at):
+    elif name == "XMP " and not parts.is_full(at):
         facts, problems = xmp.parse(body, "XMP chunk", at + 8)
         parts.facts += facts
         parts.problems += problems

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from forensix.metadata.blocks import xmp
-from forensix.metadata.facts import Fact, Facts, Node, Problem
+from forensix.metadata.facts import WHOLE, Fact, Facts, Node, Problem
 from forensix.metadata.pdf import changes as pdf_changes
 from forensix.metadata.pdf import checks as pdf_checks
 from forensix.metadata.pdf import history as pdf_history
@@ -37,6 +37,7 @@ from forensix.metadata.pdf.sections import Entry, recovered
 from forensix.metadata.pdf.syntax import text
 
 NODES = 400
+_LOCKED = "what a locked document shows and says of itself was not read"
 _HEADER_MARK = re.compile(rb"%PDF-[^\r\n]{0,12}[\r\n]+%([^\r\n]{4})[\r\n]")
 _WRITERS = {b"\xbf\xf7\xa2\xfe": "qpdf", b"\xc2\xb5\xc2\xb6": "MuPDF"}
 """Libraries that rewrite documents, by the four bytes that they put behind the header and no other program was seen to.
@@ -103,7 +104,7 @@ def _failed(error: Exception, path: str) -> Problem:
     """Return the problem that a part that could not be read is; want of memory is none of the file's form."""
     if isinstance(error, MemoryError):
         told = "a part cannot be read, because that would use up the memory"
-        return Problem(told, "document", grave=False, unread=True)
+        return Problem(told, WHOLE, grave=False, unread=True)
     words = f"{type(error).__name__}: {str(error).replace(path, 'the file')[:200]}"
     return Problem(f"a part cannot be read: {words}", "document")
 
@@ -179,6 +180,7 @@ def _document(path: str, view: View) -> tuple[list[Fact], list[Problem]]:
         if items:
             # Locked: page count and type of objects are not encrypted in themselves.
             pages = pdf_objects.page_count(view)
+            problems = [*problems, Problem(_LOCKED, WHOLE, grave=False, unread=True)]
             return [*items, *([Fact("pdf.pages", pages, "page tree")] if pages else [])], problems
         return [*items, *_raw_info(view)], problems
     with pdf:

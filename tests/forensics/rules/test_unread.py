@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pikepdf
 import pytest
 from scipy.io import wavfile
 
@@ -13,6 +14,9 @@ from forensix.errors import BrokenMedia
 from forensix.forensics import claims
 from forensix.media import open_media
 from forensix.metadata import child, reader
+from forensix.metadata.facts import Facts
+from forensix.report.sections import sections
+from forensix.report.words import UNJUDGED
 
 
 def test_a_reader_that_ran_out_of_time_is_no_fault_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,10 +41,42 @@ def test_the_sentence_for_the_file_says_that_not_all_of_it_was_read(
     monkeypatch.setattr(reader, "READ_S", 0.001)
     monkeypatch.setattr(reader, "READ_SHARE", 0.0)
     report = forensix.analyze(tmp_path / "a.wav", tasks=["forensic_analysis"])
-    assert report.headline == (
-        "A part of the file was not read; nothing in what could be read of the file points to a fake, which is no "
-        "proof of authenticity."
-    )
+    assert report.headline == "A part of the file was not read; the file stays undecided."
+    assert report.verdicts == {"forensic_analysis": "inconclusive"}
+    assert sections(report)[0].verdict == UNJUDGED
+    assert report.to_wire("forensic_analysis")["result"]["claim_lists"]["suspect"] == []
+
+
+@pytest.mark.parametrize("is_inside", [True, False])
+def test_a_reader_that_ran_out_of_memory_is_no_fault_of_the_file_either(
+    is_inside: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wavfile.write(tmp_path / "a.wav", 8000, np.zeros(8000, np.int16))
+
+    def exhausted(*args: Any) -> Iterator[Facts]:
+        yield Facts("audio", "wav")
+        raise MemoryError
+
+    def stopped(target: str, *args: Any, **limits: Any) -> Iterator[Any]:
+        yield from child.parts(*args)
+        if not is_inside:
+            raise BrokenMedia("reading this file needs more than 512 MB of memory")
+
+    monkeypatch.setattr(reader, "stream", stopped)
+    if is_inside:
+        monkeypatch.setattr(child, "_parts", exhausted)
+    report = forensix.analyze(tmp_path / "a.wav", tasks=["forensic_analysis"])
+    assert report.verdicts == {"forensic_analysis": "inconclusive"}
+    assert "The file is malformed" not in report.claims()["claim"].tolist()
+
+
+def test_a_locked_document_stays_undecided(tmp_path: Path) -> None:
+    with pikepdf.new() as pdf:
+        pdf.add_blank_page()
+        for name, user in (("locked", "secret"), ("open", "")):
+            pdf.save(tmp_path / f"{name}.pdf", encryption=pikepdf.Encryption(user=user, owner="secret"))
+    said = {name: forensix.analyze(tmp_path / f"{name}.pdf").verdicts for name in ("locked", "open")}
+    assert said == {"locked": {"forensic_analysis": "inconclusive"}, "open": {"forensic_analysis": "benign"}}
 
 
 def test_what_was_read_before_the_reader_was_stopped_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -203,7 +203,7 @@ def test_locked_document_tells_its_lock(tmp_path: Path) -> None:
     facts = pdf.read(str(out))
     assert facts.get("pdf.encryption.locked") is True
     assert facts.get("pdf.encryption.method") == "AES-256"
-    assert facts.problems == ()
+    assert [(p.unread, p.grave) for p in facts.problems] == [(True, False)] and facts.is_stopped
 
 
 def test_owner_password_alone_forbids(tmp_path: Path) -> None:
