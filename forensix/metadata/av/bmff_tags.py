@@ -3,6 +3,7 @@
 import struct
 from typing import Any
 
+from forensix.media.tags import MOST
 from forensix.metadata.av.collector import FactCollector, is_text, iso6709, name4, text
 from forensix.metadata.blocks import xmp
 
@@ -27,13 +28,15 @@ DEVICE = {
     "com.android.model": "device.model",
 }
 PLACES = ("©xyz", "com.apple.quicktime.location.ISO6709", "location")
-TAGS = 500
 
 
 def user_data(data: Any, at: int, end: int, where: str, facts: FactCollector) -> None:
     """Read the text boxes of a ``udta`` box: QuickTime's counted strings, 3GPP's, and plain text."""
     n = 0
-    while at + 8 <= end and n < TAGS:
+    while at + 8 <= end:
+        if n == MOST:
+            _left(where, at, facts)
+            break
         n += 1
         size, kind = struct.unpack_from(">I4s", data, at)
         if size < 8 or at + size > end:
@@ -61,7 +64,7 @@ def meta(data: Any, at: int, end: int, where: str, facts: FactCollector) -> None
     for name, body, stop in _children(data, at, end):
         if name == "keys":
             count, place = struct.unpack_from(">I", data, body + 4)[0], body + 8
-            for _ in range(min(count, TAGS)):
+            for _ in range(min(count, MOST)):
                 if place + 8 > stop:
                     break
                 size = struct.unpack_from(">I", data, place)[0]
@@ -75,7 +78,7 @@ def meta(data: Any, at: int, end: int, where: str, facts: FactCollector) -> None
 
 def _children(data: Any, at: int, end: int) -> list[tuple[str, int, int]]:
     children: list[tuple[str, int, int]] = []
-    while at + 8 <= end and len(children) < TAGS:
+    while at + 8 <= end and len(children) <= MOST:
         size, kind = struct.unpack_from(">I4s", data, at)
         if size < 8 or at + size > end:
             break
@@ -85,7 +88,10 @@ def _children(data: Any, at: int, end: int) -> list[tuple[str, int, int]]:
 
 
 def _list(data: Any, at: int, end: int, where: str, keys: list[str], facts: FactCollector) -> None:
-    for name, body, stop in _children(data, at, end):
+    for n, (name, body, stop) in enumerate(_children(data, at, end)):
+        if n == MOST:
+            _left(f"{where}/ilst", body - 8, facts)
+            break
         index = int.from_bytes(data[body - 4 : body], "big")
         label = keys[index - 1] if 1 <= index <= len(keys) else name
         own = ""
@@ -110,6 +116,10 @@ def _list(data: Any, at: int, end: int, where: str, keys: list[str], facts: Fact
                         place,
                         inner,
                     )
+
+
+def _left(where: str, at: int, facts: FactCollector) -> None:
+    facts.problem(f"There are more than {MOST} tags; the rest was not read.", where, at, unread=True)
 
 
 def _tag(name: str, value: str, where: str, offset: int, facts: FactCollector) -> None:

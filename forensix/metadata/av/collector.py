@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from forensix.metadata.facts import Fact, Node, Problem
+from forensix.metadata.facts import WHOLE, Fact, Node, Problem
 
-ITEMS = 4000
+ITEMS = 20_000
 PROBLEMS = 40
 NODES = 3000
 DEPTH = 24
@@ -24,6 +24,9 @@ class FactCollector:
     exhausting: bool = False
     """Set by a walk that met more pieces than any recording has: decoders would go through all of them."""
 
+    is_full: bool = False
+    """Whether facts were left out."""
+
     def fact(self, key: str, value: Any, where: str, offset: int | None = None) -> None:
         """Add a fact; texts are cut at 2000 characters and empty ones left out."""
         if isinstance(value, str):
@@ -32,12 +35,16 @@ class FactCollector:
                 return
         if len(self.items) < ITEMS:
             self.items.append(Fact(key, value, where, offset))
+        elif not self.is_full:
+            self.is_full = True
+            told = f"There are more than {ITEMS} entries of metadata; those from here on were not read."
+            self.problem(told, WHOLE, offset, unread=True)
 
     def problem(
         self, message: str, where: str, offset: int | None = None, *, grave: bool = True, unread: bool = False
     ) -> None:
-        """Add a problem; one that is ``unread`` is no grave one."""
-        if len(self.problems) < PROBLEMS:
+        """Add a problem; one that is ``unread`` is no grave one, and never left out."""
+        if unread or len(self.problems) < PROBLEMS:
             self.problems.append(Problem(message, where, offset, grave and not unread, unread))
 
     def counted(self) -> bool:

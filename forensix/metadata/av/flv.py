@@ -8,11 +8,11 @@ Adobe, "Video File Format Specification 10.1", annex E; "AMF 0".
 import struct
 from typing import Any
 
+from forensix.media.tags import MOST
 from forensix.metadata.av.collector import FactCollector, text
 from forensix.metadata.facts import Node
 
 TAGS = 100_000
-VALUES = 400
 
 
 def walk(data: Any, facts: FactCollector) -> None:
@@ -75,7 +75,10 @@ def _script(raw: bytes, offset: int, facts: FactCollector) -> None:
         return
     if not isinstance(values, dict):
         return
-    for key, value in list(values.items())[:VALUES]:
+    if len(values) > MOST:
+        told = f"The script data hold more than {MOST} values; the rest was not read."
+        facts.problem(told, "onMetaData", offset, unread=True)
+    for key, value in list(values.items())[:MOST]:
         if isinstance(value, str | int | float | bool):
             facts.fact(f"container.tag.{key}", value, f"{label}/{key}", offset)
 
@@ -97,7 +100,7 @@ def _value(raw: bytes, at: int, depth: int) -> tuple[Any, int]:
     if kind in (3, 8):
         at += 4 if kind == 8 else 0
         out: dict[str, Any] = {}
-        while len(out) < VALUES and raw[at : at + 3] != b"\x00\x00\x09":
+        while len(out) <= MOST and raw[at : at + 3] != b"\x00\x00\x09":
             size = int.from_bytes(raw[at : at + 2], "big")
             key = text(raw[at + 2 : at + 2 + size])
             out[key], at = _value(raw, at + 2 + size, depth + 1)
@@ -106,7 +109,7 @@ def _value(raw: bytes, at: int, depth: int) -> tuple[Any, int]:
         items = []
         count = int.from_bytes(raw[at : at + 4], "big")
         at += 4
-        for _ in range(min(count, VALUES)):
+        for _ in range(min(count, MOST)):
             item, at = _value(raw, at, depth + 1)
             items.append(item)
         return items, at

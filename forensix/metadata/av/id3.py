@@ -9,9 +9,9 @@ import re
 from typing import Any
 
 from forensix.media.sniff import synchsafe
+from forensix.media.tags import MOST
 from forensix.metadata.av.collector import FactCollector, text
 
-FRAMES = 500
 ENCODINGS = ("latin-1", "utf-16", "utf-16-be", "utf-8")
 OLD = {
     "TT2": "TIT2",
@@ -77,7 +77,7 @@ def read(data: Any, at: int, facts: FactCollector, *, base: int = 0) -> int:
 def _frames(body: bytes, at: int, major: int, base: int, facts: FactCollector, *, is_whole: bool) -> None:
     """Read the frames of a tag; where it is not whole, what its last frame lacks is no fault of its own."""
     head = 6 if major == 2 else 10
-    for _ in range(FRAMES):
+    for _ in range(MOST):
         name = body[at : at + (3 if major == 2 else 4)]
         if len(name) < 3 or at + head > len(body) or name[:1] == b"\x00":
             if name.strip(b"\x00") and is_whole:
@@ -108,7 +108,7 @@ def _frames(body: bytes, at: int, major: int, base: int, facts: FactCollector, *
         at += head + size
         if at >= len(body):
             return
-    facts.problem(f"The ID3 tag has more than {FRAMES} frames; the rest was not read.", "ID3v2", base + at, unread=True)
+    facts.problem(f"The ID3 tag has more than {MOST} frames; the rest was not read.", "ID3v2", base + at, unread=True)
 
 
 def _frame(name: str, content: bytes, where: str, offset: int, facts: FactCollector) -> None:

@@ -8,12 +8,12 @@ id3.org, "ID3v1", "ID3 tag version 2.4.0" (footer), "Lyrics3 Tag v2.00"; hydroge
 from typing import Any
 
 from forensix.media.sniff import synchsafe
+from forensix.media.tags import MOST
 from forensix.metadata.av import id3
 from forensix.metadata.av.collector import FactCollector, text
 from forensix.metadata.facts import Node
 
 TAGS = 8
-APE_ITEMS = 200
 MOST_TEXT = 2000
 
 
@@ -54,7 +54,7 @@ def _ape(data: Any, end: int, facts: FactCollector) -> int:
     if at < 0:
         facts.problem("The APE tag says it is longer than the file.", "APE tag", end - 32)
         return end
-    for _ in range(min(count, APE_ITEMS)):
+    for _ in range(min(count, MOST)):
         length = int.from_bytes(data[at : at + 4], "little")
         stop = data.find(b"\x00", at + 8, end)
         if stop < 0 or stop + 1 + length > end:
@@ -66,6 +66,8 @@ def _ape(data: Any, end: int, facts: FactCollector) -> int:
             at,
         )
         at = stop + 1 + length
+    if count > MOST:
+        facts.problem(f"The APE tag has more than {MOST} items; the rest was not read.", "APE tag", at, unread=True)
     has_header = bytes(data[max(0, end - size - 32) : max(0, end - size - 24)]) == b"APETAGEX"
     return end - size - (32 if has_header else 0)
 

@@ -9,13 +9,13 @@ import struct
 import zlib
 from typing import Any
 
+from forensix.media.tags import MOST
 from forensix.metadata.av.collector import FactCollector, text
 from forensix.metadata.facts import Node
 
 BLOCKS = ("STREAMINFO", "PADDING", "APPLICATION", "SEEKTABLE", "VORBIS_COMMENT", "CUESHEET", "PICTURE")
 PAGES = 100_000
 STREAMS = 1000
-COMMENTS = 500
 MOST_HEAD_BYTES = 16 << 20
 """Comments beyond are left unread; covers of some MiB stand among them."""
 
@@ -29,7 +29,7 @@ def comments(raw: bytes, where: str, offset: int, facts: FactCollector, *, is_wh
         size = struct.unpack_from("<I", raw)[0]
         facts.fact("vorbis.vendor", text(raw[4 : 4 + size]), where, offset + 4)
         count, at = struct.unpack_from("<I", raw, 4 + size)[0], 8 + size
-        for _ in range(min(count, COMMENTS)):
+        for _ in range(min(count, MOST)):
             length = struct.unpack_from("<I", raw, at)[0]
             entry = raw[at + 4 : at + 4 + length]
             if len(entry) < length and not is_whole:
@@ -42,8 +42,8 @@ def comments(raw: bytes, where: str, offset: int, facts: FactCollector, *, is_wh
             if name.upper() != b"METADATA_BLOCK_PICTURE":
                 facts.fact(f"vorbis.{text(name).upper()[:60]}", text(value), where, offset + at)
             at += 4 + length
-        if count > COMMENTS:
-            told = f"There are more than {COMMENTS} comments; the rest was not read."
+        if count > MOST:
+            told = f"There are more than {MOST} comments; the rest was not read."
             facts.problem(told, where, offset + at, unread=True)
     except struct.error:
         facts.problem("The comments break off.", where, offset)

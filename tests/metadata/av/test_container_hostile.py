@@ -9,7 +9,8 @@ import pytest
 
 from forensix.media import open_media, tags
 from forensix.metadata.av import reader as container
-from forensix.metadata.facts import Facts
+from forensix.metadata.av.collector import ITEMS, PROBLEMS, FactCollector
+from forensix.metadata.facts import Facts, Problem
 from tests.metadata.av.test_container_facts import box, sound, video
 
 LIMIT_S = 10.0
@@ -122,10 +123,64 @@ def vorbis(n: int) -> bytes:
     return bytes(4) + struct.pack("<I", len(texts)) + b"".join(struct.pack("<I", len(t)) + t for t in texts)
 
 
+def itunes(n: int) -> bytes:
+    """Return an item that names the program, then ``n`` others of names of their own."""
+
+    def item(kind: bytes, text: bytes, name: bytes = b"") -> bytes:
+        own = box(b"mean", bytes(4) + b"own") + box(b"name", bytes(4) + name) if name else b""
+        return box(kind, own + box(b"data", struct.pack(">II", 1, 0) + text))
+
+    return item(b"\xa9too", b"Suno AI") + b"".join(item(b"----", b"v", b"k%06d" % i) for i in range(n))
+
+
+def ape(n: int) -> bytes:
+    texts = [(b"Encoder", b"Suno AI"), *((b"k%06d" % i, b"v") for i in range(n))]
+    items = b"".join(struct.pack("<II", len(text), 0) + name + b"\0" + text for name, text in texts)
+    return items + b"APETAGEX" + struct.pack("<IIII", 2000, len(items) + 32, len(texts), 0) + bytes(8)
+
+
+def script(n: int) -> bytes:
+    texts = [(b"encoder", b"Suno AI"), *((b"k%06d" % i, b"v") for i in range(n))]
+    list_of_two = b"\x0a\0\0\0\2\0" + struct.pack(">d", 1.0) + b"\1\1"
+    values = b"".join(struct.pack(">H", len(k)) + k + b"\2" + struct.pack(">H", len(v)) + v for k, v in texts)
+    body = b"\2\0\x0aonMetaData\x08\0\0\0\0\0\5times" + list_of_two + values + b"\0\0\x09"
+    return b"\x12" + len(body).to_bytes(3, "big") + bytes(7) + body + struct.pack(">I", len(body) + 11)
+
+
+def info(n: int) -> bytes:
+    names = (bytes([65 + i // 2500, 65 + i // 50 % 50, 65 + i % 50, 65]) for i in range(n))
+    chunks = b"ISFT\x08\0\0\0Suno AI\0" + b"".join(name + b"\2\0\0\0v\0" for name in names)
+    return b"LIST" + struct.pack("<I", len(chunks) + 4) + b"INFO" + chunks
+
+
+CLUSTER = bytes.fromhex("1f43b675")
+
+
+def matroska(n: int) -> bytes:
+    def element(name: str, body: bytes) -> bytes:
+        return bytes.fromhex(name) + (len(body) | 1 << 56).to_bytes(8, "big") + body
+
+    texts = [(b"ENCODER", b"Suno AI"), *((b"k%06d" % i, b"v") for i in range(n))]
+    own = b"".join(element("67c8", element("45a3", name) + element("4487", text)) for name, text in texts)
+    return element("1254c367", element("7373", element("63c0", b"") + own))
+
+
 def tagged(folder: Path, format: str, n: int) -> bytes:
     data = made(folder, format)
     if format == "mp3":
         return id3(n) + data
+    if format == "mp4":
+        at = data.index(b"moov") - 4
+        udta = box(b"udta", box(b"meta", bytes(4) + box(b"ilst", itunes(n))))
+        return data[:at] + struct.pack(">I", len(data) - at + len(udta)) + data[at + 4 :] + udta
+    if format == "aac":
+        return data + ape(n)
+    if format == "flv":
+        return data[:13] + script(n) + data[13:]
+    if format in ("wav", "avi"):
+        return data[:4] + struct.pack("<I", len(data) - 8 + len(info(n))) + data[8:] + info(n)
+    if format == "mkv":
+        return data[: data.index(CLUSTER)] + matroska(n) + data[data.index(CLUSTER) :]
     if format == "flac":
         return data[:42] + b"\4" + len(vorbis(n)).to_bytes(3, "big") + vorbis(n) + data[42:]
     # The checksums of pages do not matter here.
@@ -133,19 +188,39 @@ def tagged(folder: Path, format: str, n: int) -> bytes:
     return data[: at + 8] + vorbis(n) + data[at + 8 :]
 
 
-@pytest.mark.parametrize("format", ["mp3", "flac", "ogg"])
+@pytest.mark.parametrize("format", ["mp3", "flac", "ogg", "mp4", "aac", "flv", "wav", "avi", "mkv"])
 def test_among_tags_without_end_the_first_are_read_and_the_streams_are_not(tmp_path: Path, format: str) -> None:
     few, many = tagged(tmp_path, format, tags.MOST // 2), tagged(tmp_path, format, tags.MOST + 1)
     assert not tags.are_too_many(few) and tags.are_too_many(many)
     facts = read(tmp_path / f"a.{format}", many, format)
     assert "Suno AI" in [fact.value for fact in facts.items]
-    assert not any(f.key.startswith(("stream.audio", "signal.")) for f in facts.items)
+    assert not any(f.key.startswith(("stream.audio", "stream.video", "signal.")) for f in facts.items)
     unread = [p.message for p in facts.problems if p.unread]
     assert "The streams were not read, because that would take too long." in unread
-    # Pages end before these comments do.
-    assert format == "ogg" or any("the rest was not read" in message for message in unread)
+    # Pages end before these comments do; chunks and elements are bounded as such.
+    is_told = any("the rest was not read" in message for message in unread)
+    assert is_told or format in ("ogg", "wav", "avi", "mkv")
     with open_media(tmp_path / f"a.{format}") as media:
         assert media.broken and f"more than {tags.MOST} tags" in media.broken
+
+
+@pytest.mark.parametrize("format", ["mp3", "mp4", "aac", "flv"])
+def test_a_tag_behind_many_others_is_read(tmp_path: Path, format: str) -> None:
+    facts = read(tmp_path / f"a.{format}", tagged(tmp_path, format, 600), format)
+    assert any(fact.key.endswith("k000599") for fact in facts.items)
+    assert not facts.is_stopped
+
+
+def test_facts_that_are_left_out_are_told_among_any_number_of_faults() -> None:
+    facts = FactCollector(problems=[Problem("It is odd.", "somewhere", grave=False)] * PROBLEMS)
+    for i in range(ITEMS + 2):
+        facts.fact("a", i, "somewhere", i)
+    assert len(facts.items) == ITEMS
+    assert [(p.unread, p.where, p.offset) for p in facts.problems[PROBLEMS:]] == [(True, "file", ITEMS)]
+
+
+def test_what_comes_with_each_frame_of_an_flv_is_no_other_tag(tmp_path: Path) -> None:
+    assert not tags.are_too_many(tagged(tmp_path, "flv", 1)[:13] + script(3) * tags.MOST)
 
 
 @pytest.mark.parametrize("version", [3, 4])
@@ -155,8 +230,13 @@ def test_tags_before_others_are_counted_too(version: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"ID3", b"fLaC", b"fLaC\x84\0\0\xff", b"OggS\x03vorbis", b"OggSOpusTags\xff\xff\xff\xff"]
-)
+    "data",
+    [
+        b"", b"ID3", b"fLaC", b"fLaC\x84\0\0\xff", b"OggS\x03vorbis", b"OggSOpusTags\xff\xff\xff\xff",
+        b"APETAGEX" + b"\xff" * 8, b"RIFF\0\0\0\0WAVELIST", b"\x1a\x45\xdf\xa3\xff\x18\x53\x80\x67", b"\0\0\0\1moov\0",
+        b"FLV\1\5\0\0\0\x09" + bytes(4) + b"\x12\0\0\x05" + bytes(7) + b"\x0a\xff\xff\xff\xff", b"\0\0\0\0moov",
+    ],
+)  # fmt: skip
 def test_scraps_have_no_tags(data: bytes) -> None:
     assert not tags.are_too_many(data)
 
