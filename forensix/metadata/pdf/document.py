@@ -20,7 +20,7 @@ TEXT = 2000
 
 HARMLESS = re.compile(
     r"common error handled|appears more than once in the pages tree|MediaBox is undefined|Resources is missing|"
-    r"reported number of objects"
+    r"reported number of objects|stream keyword followed by carriage return only"
 )
 """Repairs that sloppy but honest programs make necessary."""
 

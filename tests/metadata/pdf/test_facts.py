@@ -304,6 +304,14 @@ def test_wrong_stream_length_and_offsets_are_named(tmp_path: Path) -> None:
     assert "no cross-reference section" in said
 
 
+def test_a_stream_that_begins_behind_a_lone_carriage_return_is_no_grave_fault(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    # As Illustrator wrote it in the nineties.
+    path.write_bytes(path.read_bytes().replace(b"\nstream\n", b"\nstream\r"))
+    problems = pdf.read(str(path)).problems
+    assert problems and not any(problem.grave for problem in problems), problems
+
+
 def test_syntax_reads_what_the_format_allows() -> None:
     value, end = syntax.parse(b"<< /A#20B [1 -2.5 (a\\)\\101(b)) <4a4B5> null true] /R 12 0 R >> rest", 0)
     assert value == {"A B": [1, -2.5, b"a)A(b)", b"JKP", None, True], "R": syntax.Ref(12, 0)}
