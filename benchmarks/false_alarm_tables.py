@@ -119,6 +119,23 @@ def frequent(rows: list[dict[str, Any]]) -> list[str]:
     return [*lines, ""]
 
 
+def document_claims(rows: list[dict[str, Any]]) -> list[str]:
+    """Return the tables of documents: how many are accused, and by what; each row says its ``seconds`` too."""
+    lines = ["| documents | n | suspect at most | critical | seconds each |", "|---|---|---|---|---|"]
+    for name, is_plain in (("plain", True), ("counted apart", False)):
+        of = [row for row in rows if row["is_real"] == is_plain]
+        n_critical = sum(map(is_critical, of))
+        n_suspect = sum(any(severity in NOTED for severity, *_ in row["claims"]) for row in of) - n_critical
+        mean_s = sum(row["seconds"] for row in of) / max(1, len(of))
+        lines.append(f"| {name} | {len(of)} | {n_suspect} | {n_critical} | {mean_s:.2f} |")
+    lines += ["", "| claim | severity | plain | counted apart |", "|---|---|---|---|"]
+    counted = count(rows)
+    for severity, claim in sorted(counted, key=lambda key: key[::-1]):
+        of_claim = counted[severity, claim]
+        lines.append(f"| {claim} | {severity} | {of_claim[True]} | {of_claim[False]} |")
+    return lines
+
+
 def count(rows: list[dict[str, Any]]) -> dict[tuple[str, str], Counter[bool]]:
     """Count files by severity and claim, real and edited apart."""
     counted: dict[tuple[str, str], Counter[bool]] = {}

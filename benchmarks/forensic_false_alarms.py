@@ -10,6 +10,11 @@ for the claims' counts on both.
 
 ``--cache FILE`` keeps what each file gave; ``--only image`` measures the pictures again and takes the rest from there.
 
+``--documents FOLDER`` measures PDFs alone, all that lie below that folder, each once, and prints what came of them: how
+many get a suspect or critical claim, each claim, and the seconds a document takes. Where a ``manifest.csv`` in it, as
+of ``forensics``, says that a document was edited, made by a generator or damaged, or that its dates disagree, it is
+counted apart.
+
 ``--here`` reads and measures in this process (see `benchmarks.in_process`), where a shared machine would run out the
 clock of the sandbox.
 
@@ -19,9 +24,11 @@ maker's note, whose stated size is the picture's, with no JFIF, nothing of Adobe
 
 import argparse
 import csv
+import hashlib
 import json
 import random
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -29,7 +36,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from benchmarks.false_alarm_tables import EDITED, KINDS, NOTED, frequent, rates
+from benchmarks.false_alarm_tables import EDITED, KINDS, NOTED, document_claims, frequent, rates
 from benchmarks.in_process import in_process
 from forensix.errors import ForensixError, InputNotFound
 from forensix.forensics import Finding, claims
@@ -43,6 +50,8 @@ RESULTS = Path(__file__).parent / "results" / "forensic_false_alarms.md"
 PER_REPOSITORY = {"image": 8, "video": 6, "audio": 3}
 SEED = 12
 ORIGINAL = "original bytes"
+NOT_PLAIN = (*EDITED, "ai_generated", "date_mismatch", "malformed")
+"""What a manifest says of documents that are counted apart."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +101,24 @@ def packed(corpora: Path) -> Iterator[File]:
                     is_real = True
                 path, source = root / row["path"], row.get("source_path", row["path"])
                 yield File(kind or row["media"], row["source_repo"], source, is_real, path.read_bytes)
+
+
+def documents(root: Path) -> Iterator[File]:
+    """Yield the PDFs below a folder, each content once; those that a manifest says `NOT_PLAIN` of are not real."""
+    labels: dict[Path, set[str]] = {}
+    if (root / "manifest.csv").exists():
+        with (root / "manifest.csv").open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                labels[root / row["path"]] = {row["expect"], *row["also"].split("|")}
+    seen = set()
+    for path in sorted(root.rglob("*")):
+        if path.suffix.lower() != ".pdf" or not path.is_file():
+            continue
+        digest = hashlib.sha256(path.read_bytes()).digest()
+        if digest not in seen:
+            seen.add(digest)
+            is_plain = labels.get(path, set()).isdisjoint(NOT_PLAIN)
+            yield File("pdf", root.name, str(path.relative_to(root)), is_plain, path.read_bytes)
 
 
 def sampled(files: Iterable[File]) -> list[File]:
@@ -148,17 +175,38 @@ def names_editor(finding: Finding) -> bool:
     return "SUSPECT_SOFTWARE" in finding.flags and any(p is not None and p.category == "editor" for p in programs)
 
 
+def measured(files: Iterable[File]) -> list[str]:
+    """Return the tables of documents, and print those that are accused on the way."""
+    rows = []
+    for file in files:
+        begun = time.monotonic()
+        row = judge(file)
+        rows.append({**row, "seconds": time.monotonic() - begun})
+        if noted := [f"{claim}: {why}" for severity, claim, _, why in row["claims"] if severity in NOTED]:
+            print(f"{'plain' if file.is_real else 'apart'} {file.path} {noted}", flush=True)
+        if "refused" in row:
+            print(f"refused {file.path}: {row['refused']}", flush=True)
+    return document_claims(rows)
+
+
 def main(arguments: Iterable[str] | None = None) -> None:
     """Measure and write the report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--corpora", type=Path, required=True)
-    parser.add_argument("--sources", type=Path, required=True)
-    parser.add_argument("--repositories", type=Path, required=True, help="folder of mirrors named owner+name")
+    parser.add_argument("--corpora", type=Path)
+    parser.add_argument("--sources", type=Path)
+    parser.add_argument("--repositories", type=Path, help="folder of mirrors named owner+name")
+    parser.add_argument("--documents", type=Path, help="folder of PDFs: measures these alone, and prints the result")
     parser.add_argument("--only", choices=KINDS, help="measure this kind again, take the others from the cache")
     parser.add_argument("--cache", type=Path, help="JSON file of what each file gave")
     parser.add_argument("--output", type=Path, default=RESULTS)
     parser.add_argument("--here", action="store_true", help="read and measure in this process, without limits of time")
     chosen = parser.parse_args(None if arguments is None else list(arguments))
+    if chosen.documents:
+        with in_process() if chosen.here else nullcontext():
+            print("\n".join(measured(documents(chosen.documents))))
+        return
+    if not (chosen.corpora and chosen.sources and chosen.repositories):
+        parser.error("give --corpora, --sources and --repositories, or --documents alone")
     cached = json.loads(chosen.cache.read_text()) if chosen.cache and chosen.cache.exists() else {}
     rows = []
     with Repositories(chosen.repositories) as repositories, in_process() if chosen.here else nullcontext():

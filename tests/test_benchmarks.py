@@ -8,7 +8,10 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import pikepdf
 import pytest
+
+from benchmarks import forensic_false_alarms
 
 BENCHMARKS = sorted((Path(__file__).parent.parent / "benchmarks").rglob("*.py"))
 
@@ -29,6 +32,22 @@ def test_what_a_benchmark_takes_of_forensix_is_there(path: Path) -> None:
     for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
             assert hasattr(modules[node.value.id], node.attr), (node.value.id, node.attr)
+
+
+def test_documents_are_counted_once_and_those_known_to_be_edited_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "below").mkdir()
+    for name, creator in (("a.pdf", "Adobe Illustrator"), ("below/b.PDF", "Adobe Illustrator"), ("c.pdf", "Writer")):
+        with pikepdf.new() as document:
+            document.add_blank_page()
+            document.docinfo["/Creator"] = creator
+            document.save(tmp_path / name, static_id=True)
+    (tmp_path / "manifest.csv").write_text("path,expect,also\nc.pdf,unknown,malformed|edited\n")
+    forensic_false_alarms.main(["--documents", str(tmp_path), "--here"])
+    table = capsys.readouterr().out
+    assert "| plain | 1 | 1 | 0 |" in table and "| counted apart | 1 | 0 | 0 |" in table
+    assert "| The file names an editing program | suspect | 1 | 0 |" in table
 
 
 @pytest.mark.parametrize(
