@@ -29,6 +29,12 @@ class Output(_Record):
     fake: int | None = None
     real: int | None = None
 
+    @model_validator(mode="after")
+    def _of_labels(self) -> "Output":
+        if any(at is not None and not 0 <= at < len(self.labels) for at in (self.fake, self.real)):
+            raise ValueError(f"fake and real must be places of the {len(self.labels)} labels, counted from 0")
+        return self
+
 
 class TrainingSource(_Record):
     """One collection that training saw."""

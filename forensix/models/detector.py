@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from forensix.calibration import Calibration
+from forensix.errors import UsageError
 from forensix.models.card import ModelCard, Output
 from forensix.models.inputs import is_file
 from forensix.models.placement import Network, Placement
@@ -75,7 +76,7 @@ class Detector(ABC):
         InputError
             A file cannot be opened, or holds nothing that this detector looks at.
         UsageError
-            Another type or shape.
+            Another type or shape, or the network gives what is no number: its weights are damaged.
         """
         if self._is_one(inputs):
             return float(self.scores([inputs])[0])
@@ -103,6 +104,8 @@ class Detector(ABC):
     def _is_one_array(self, inputs: "NDArray[Any] | Tensor") -> bool: ...
 
     def _calibrated(self, logits: Any) -> Scores:
+        if np.isnan(logits).any():
+            raise UsageError(f"{self.card.name} gives a score that is no number: are its weights damaged?")
         return (self.card.calibration or _UNCALIBRATED).score(logits)
 
     def _one_logit(self, outputs: Tensor) -> Scores:

@@ -10,8 +10,10 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
+from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from forensix.errors import MissingExtra, ModelNotFound, UsageError, WeightsMismatch
@@ -122,7 +124,7 @@ def _digest(name: str, network: nn.Module) -> str:
 def _fetched(kind: Any, name: str, **more: Any) -> Any:
     try:
         return kind.from_pretrained(name, trust_remote_code=False, **more)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RuntimeError, UnpicklingError, SafetensorError) as error:
         reason = str(error).strip().splitlines()[0].rstrip(".")
         gated = "gated" in str(error).lower()
         why = "its authors ask for a token: accept their terms and set HF_TOKEN" if gated else reason

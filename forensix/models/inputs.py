@@ -21,8 +21,8 @@ def at_least(rgb: RGB, side_px: int) -> RGB:
 
 
 def is_file(source: Any) -> bool:
-    """Return whether it names or holds a file."""
-    return isinstance(source, str | bytes | bytearray | os.PathLike)
+    """Return whether it names or holds a file, or is one that was opened."""
+    return isinstance(source, str | bytes | bytearray | os.PathLike) or hasattr(source, "read")
 
 
 def checked(rgb: ArrayLike) -> RGB:
@@ -40,10 +40,11 @@ def checked(rgb: ArrayLike) -> RGB:
 
 
 def picture(source: Any) -> RGB:
-    """Return a picture as uint8 (H, W, 3) RGB: of a path, the bytes of a file, a PIL picture, an array or a tensor.
+    """Return a picture as uint8 (H, W, 3) RGB: of a file (path, bytes or file object), PIL picture, array or tensor.
 
     Arrays are uint8 (H, W, 3); tensors (3, H, W), uint8 or floats in [0, 1], on any device. Both are RGB. Files are
-    decoded in the sandbox, which turns them upright as their EXIF says and puts transparency over white.
+    decoded in the sandbox, which turns them upright as their EXIF says and puts transparency over white; PIL pictures
+    are seen likewise.
 
     Raises
     ------
@@ -52,11 +53,11 @@ def picture(source: Any) -> RGB:
     UsageError
         Another type or shape.
     """
-    if is_file(source):
+    if isinstance(source, Image.Image) and _is_plain(source):
+        return np.asarray(ImageOps.exif_transpose(source).convert("RGB"))
+    if is_file(source) or isinstance(source, Image.Image):
         with open_media(source) as media:
             return media.image()
-    if isinstance(source, Image.Image):
-        return np.asarray(ImageOps.exif_transpose(source).convert("RGB"))
     if isinstance(source, Tensor):
         if source.ndim != 3 or source.shape[0] != 3:
             raise UsageError(f"a picture as a tensor must be (3, H, W), RGB, got {tuple(source.shape)}")
@@ -68,8 +69,13 @@ def picture(source: Any) -> RGB:
     return checked(source)
 
 
+def _is_plain(image: Image.Image) -> bool:
+    """Return whether it has 8 bits and nothing that shines through, so that it need not be stored and decoded first."""
+    return image.mode in ("RGB", "L") and "transparency" not in image.info
+
+
 def recording(source: Any) -> NDArray[np.float32]:
-    """Return sound as float32 (n,) mono at 16 kHz: of a path, the bytes of a file, an array or a tensor.
+    """Return sound as float32 (n,) mono at 16 kHz: of a file (path, bytes or file object), an array or a tensor.
 
     Arrays and tensors are mono at 16 kHz already, one axis, float32 in [-1, 1]. Files, videos among them, are decoded
     in the sandbox, mixed down and resampled.

@@ -15,6 +15,7 @@ loaded once a process, and anew where the card at its path has changed.
 import os
 import re
 import threading
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint
@@ -119,10 +120,20 @@ def _read(name: str, slot: str | None) -> "Detector":
 
 
 def detector_of(model: "LoadedModel") -> "Detector":
-    """Return the detector that feeds a network as its card says."""
+    """Return the detector that feeds a network as its card says.
+
+    Raises
+    ------
+    ModelNotFound
+        The card does not say all that has to be known.
+    """
     module, _, maker = READERS[model.card.component].partition(":")
-    detector: Detector = getattr(import_module(module), maker)(model)
-    return detector
+    make: Callable[[LoadedModel], Detector] = getattr(import_module(module), maker)
+    try:
+        return make(model)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise ModelNotFound(f"the card of {model.card.name!r} does not say how to feed it: {reason}") from error
 
 
 def _is_hub(name: str) -> bool:

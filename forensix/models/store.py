@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from torch import nn
 
 
+_UNFIT = (RuntimeError, LookupError, TypeError, AttributeError, ValueError, OSError, EOFError, UnpicklingError)
+"""What building a network and reading weights raise where a card or a file is not what it should be."""
+
+
 @dataclass(frozen=True)
 class LoadedModel:
     """A network in evaluation mode and the card that says how to feed it."""
@@ -138,30 +142,40 @@ def load_model(name: str | os.PathLike[str], *, folder: str | os.PathLike[str] |
     Raises
     ------
     ModelNotFound
-        No such card.
+        No such card, or one of an architecture that there is not.
     WeightsMissing
         The file is in none of these places; the message names the remedy.
     WeightsMismatch
-        The file's hash, a key or a shape is not the card's.
+        The file's hash, a key or a shape is not the card's, or it is damaged.
     """
     paths = checked_files(name, folder=folder)
     card = get_card(name)
-    architecture = importlib.import_module(f"forensix.models.architectures.{card.architecture}")
-    from forensix.models.unfilled import Unfilled  # here, as it imports torch
-
-    with Unfilled():
-        module = architecture.build(**card.config)
     try:
-        states = [read_state(path) for path in paths]
+        architecture = importlib.import_module(f"forensix.models.architectures.{card.architecture}")
+    except ModuleNotFoundError as error:
+        if not str(error.name).startswith("forensix."):
+            raise
+        raise ModelNotFound(f"the card of {card.name!r} is of the unknown architecture {card.architecture!r}") from None
+    from safetensors import SafetensorError  # here, as what draws cards needs neither
+
+    from forensix.models.unfilled import Unfilled
+
+    try:
+        with Unfilled():
+            module = architecture.build(**card.config)
+        # Only of a file whose hash a card of the package states is it known who wrote what would be run.
+        states = [read_state(path, scripted=not is_place(name)) for path in paths]
         # What was trained on here has the names that it has here; files as published may not.
         ours = states[0].keys() == module.state_dict().keys()
         state = states[0] if ours or not hasattr(architecture, "adapt") else architecture.adapt(*states)
         module.load_state_dict(state, strict=True)
     except MissingExtra:
         raise
-    except (RuntimeError, KeyError, TypeError, AttributeError, ValueError, UnpicklingError) as error:
+    except (*_UNFIT, SafetensorError) as error:
         # Torch names every tensor, on lines of their own: a few say enough.
         reason = textwrap.shorten(f"{type(error).__name__}: {error}", 240, placeholder=" ...")
+        if "weights_only" in str(error):  # torch goes on to say how to run it all the same
+            reason = "it holds more than weights, and what it would run is not run; store them as safetensors"
         raise WeightsMismatch(f"{paths[0].name} does not fit {card.architecture}: {reason}") from error
     return LoadedModel(card, module.eval())
 

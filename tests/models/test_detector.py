@@ -65,6 +65,28 @@ def test_one_picture_scores_alike_however_it_is_handed_over(pictures, tmp_path: 
     assert pictures.score(forms) == pytest.approx(scores, abs=1e-5)
 
 
+def test_a_pil_picture_that_shines_through_or_has_16_bits_scores_as_its_file(pictures, tmp_path: Path):
+    rgba = np.dstack([noise(), np.tile(np.arange(120, dtype=np.uint8) * 2, (90, 1))])
+    grey = noise()[..., 0].astype(np.uint16) * 257
+    for name, array in (("glass.png", rgba), ("deep.png", grey)):
+        Image.fromarray(array).save(tmp_path / name)
+        assert pictures.score(Image.open(tmp_path / name)) == pictures.score(tmp_path / name)
+
+
+def test_a_file_that_was_opened_is_one_input(pictures, voices, tmp_path: Path):
+    (tmp_path / "hum.wav").write_bytes(wav((np.sin(np.arange(40_000) / 15) * 8_000).astype(np.int16)))
+    Image.fromarray(noise()).save(tmp_path / "noise.png")
+    for detector, name in ((pictures, "noise.png"), (voices, "hum.wav")):
+        with (tmp_path / name).open("rb") as opened:
+            assert detector.score(opened) == detector.score(tmp_path / name)
+
+
+def test_weights_that_are_no_numbers_give_no_score(pictures, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(pictures, "logits", lambda many: np.full(1, np.nan))
+    with pytest.raises(UsageError, match="forensix-image gives a score that is no number"):
+        pictures.score(noise())
+
+
 def test_many_are_a_list_an_iterable_or_one_axis_more(pictures):
     many = np.stack([noise(seed=seed) for seed in range(3)])
     alone = [pictures.score(rgb) for rgb in many]

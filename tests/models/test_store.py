@@ -1,8 +1,11 @@
 """Weights are used only when they are exactly what the card describes."""
 
 import hashlib
+import json
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -116,6 +119,70 @@ def test_weights_of_another_network_are_refused_in_one_line(own: Path) -> None:
     with pytest.raises(WeightsMismatch, match="does not fit") as refused:
         load_model("small")
     assert "\n" not in str(refused.value) and len(str(refused.value)) < 400
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "sentence"),
+    [
+        ("cut.safetensors", {}, "does not fit linear: SafetensorError"),
+        ("cut.h5", {}, "does not fit linear: OSError"),
+        ("small.safetensors", {"config": {"sides": 3}}, "does not fit linear: TypeError"),
+    ],
+)
+def test_damaged_weights_and_wrong_cards_are_one_sentence(
+    own: Path, name: str, changes: dict[str, Any], sentence: str
+) -> None:
+    if "cut" in name:
+        (own / name).write_bytes(b"\x89HDF\r\n")
+    changes = {"weights": name, "sha256": store.sha256_of(own / name)} | changes
+    store.write_card(store.get_card("small").model_copy(update=changes), own)
+    with pytest.raises(WeightsMismatch, match=sentence):
+        load_model("small")
+
+
+def test_an_architecture_or_a_label_that_there_is_not_is_one_sentence(own: Path) -> None:
+    for changes, sentence in (
+        ({"architecture": "nonesuch"}, "the unknown architecture 'nonesuch'"),
+        ({"output": {"labels": ["fake"], "fake": 1}}, "places of the 1 labels"),
+    ):
+        record = json.loads((own / "small.json").read_text()) | changes
+        (own / "mine").mkdir(exist_ok=True)
+        (own / "mine" / "mine.json").write_text(json.dumps(record))
+        (own / "mine" / "small.safetensors").write_bytes((own / "small.safetensors").read_bytes())
+        with pytest.MonkeyPatch.context() as unpatched, pytest.raises(ModelNotFound, match=sentence):
+            unpatched.setattr(store.importlib, "import_module", import_module)
+            load_model(str(own / "mine"))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")
+def test_code_in_a_file_of_weights_is_not_run(own: Path) -> None:
+    (own / "mine").mkdir()
+    path, mark = own / "mine" / "mine.pt", own / "it ran"
+
+    class Saving(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.zeros(1, 3))
+            self.where: str = str(mark)
+
+        @torch.jit.export
+        def __getstate__(self) -> tuple[torch.Tensor, str, bool]:
+            return self.weight, self.where, self.training
+
+        @torch.jit.export
+        def __setstate__(self, state: tuple[torch.Tensor, str, bool]) -> None:
+            self.weight, self.where, self.training = state
+            torch.save(self.weight, self.where)
+
+    torch.jit.script(Saving()).save(path)
+    changes = {"name": "mine", "weights": path.name, "sha256": store.sha256_of(path)}
+    store.write_card(store.get_card("small").model_copy(update=changes), path.parent)
+    mark.unlink(missing_ok=True)
+    with pytest.raises(WeightsMismatch, match="it holds more than weights, and what it would run is not run"):
+        load_model(str(path.parent))
+    assert not mark.exists()
+    store.read_state(path, scripted=True)
+    assert mark.exists(), "the file would have run something"
 
 
 def test_missing_weights_name_the_remedy(own: Path) -> None:
