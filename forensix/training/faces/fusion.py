@@ -61,8 +61,8 @@ OF_VIDEOS = (
     "source, on which the bounds were set"
 )
 PARTS_SHARE = 0.1
-"""Of made faces those that had a part put in. With 0.2 swapped faces in pictures of sources held out were told better
-(AUC 0.65 for 0.63) and faces of clips less well (0.81 for 0.83)."""
+"""Of made faces those that had a part put in. When it was set, 0.2 told swapped faces in pictures of sources held
+out better (AUC 0.65 for 0.63) and faces of clips less well (0.81 for 0.83)."""
 MOST = 3.0
 """The other cannot weigh more than so many of a detector's own."""
 
