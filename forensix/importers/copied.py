@@ -1,6 +1,7 @@
 """What is found in a collection that lies in no folder, and its copy in one."""
 
 import contextlib
+import hashlib
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -33,13 +34,14 @@ class Example:
 def copy_all(examples: Iterable[Example], folder: Path, most: int | None, *, by_size: bool) -> Iterator[dict[str, Any]]:
     """Copy media to a folder and yield their rows; at most ``most`` of a label and split.
 
-    A file that is there with the same content is not copied again, or, ``by_size``, with the size that the collection
+    A copy is named after its content too, so that another collection in the same folder changes no file of this one,
+    and is made once. ``by_size`` it keeps its name in the collection, and is taken by the size that the collection
     tells: what is far away is not read twice. A copy has its name only once it is whole.
 
     Raises
     ------
     UsageError
-        A name leads out of the folder, a text is no UTF-8, or a medium is too large.
+        A name leads out of the folder, a text is no UTF-8, a medium is too large, or a file that is there is another.
     OSError
         The disk is full, or may not be written.
     """
@@ -55,10 +57,10 @@ def copy_all(examples: Iterable[Example], folder: Path, most: int | None, *, by_
             raise UsageError(f"the collection holds the text {strange[:80]!a}, which is not UTF-8: write it anew")
         path = example.name
         if example.open is not None:
-            path = inside(path)
+            path = inside(path) if by_size else _named_by_content(inside(path), example.open)
             # One that is not there is a row without a file, as in a folder: evaluations list it among their failures.
             with contextlib.suppress(FileNotFoundError):
-                _copy(example.open, example, folder / path, by_size=by_size)
+                _copy(example.open, example, folder / path)
         yield {"path": path, "label": example.label, **example.columns}
 
 
@@ -83,15 +85,24 @@ def inside(name: str) -> str:
     return path.as_posix()
 
 
+def _named_by_content(path: str, open_: "Callable[[], contextlib.AbstractContextManager[IO[bytes]]]") -> str:
+    digest = hashlib.sha256()
+    with open_() as source:
+        bounded = _Bounded(source, path)
+        while part := bounded.read(_PART_BYTES):
+            digest.update(part)
+    name = PurePosixPath(path)
+    return name.with_name(f"{name.stem}-{digest.hexdigest()[:16]}{name.suffix}").as_posix()
+
+
 def _copy(
     open_: "Callable[[], contextlib.AbstractContextManager[IO[bytes]]]",
     example: Example,
     target: Path,
-    *,
-    by_size: bool,
 ) -> None:
-    is_as_large = example.size is not None and target.is_file() and target.stat().st_size == example.size
-    if is_as_large and (by_size or _is_same(open_, target)):
+    if target.is_file():
+        if target.stat().st_size != example.size and not _is_same(open_, target):
+            raise UsageError(f"{target} is there with other content: name another folder, so that its label stays true")
         return
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f"{target.name}.partial")

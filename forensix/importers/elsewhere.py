@@ -7,12 +7,14 @@
 
 Media are copied as they are, undecoded, to ``folder``: by default one of the source's own under ``FORENSIX_HOME``. A
 copy that is there with the same content, or of a URL with the same size, is not made again, so what was cut off goes
-on. No name in a collection leads out of the folder.
+on. None is ever replaced: a manifest that was read before keeps its files. No name in a collection leads out of the
+folder.
 """
 
 import glob
 import hashlib
 import os
+import posixpath
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -60,7 +62,7 @@ def bring(
     Raises
     ------
     UsageError
-        The collection is not there, is empty, or does not say what is medium and label.
+        The collection is not there, is empty, or does not say what is medium and label, or the folder holds another.
     MissingExtra
         A package is needed that is not installed.
     OSError
@@ -70,7 +72,10 @@ def bring(
         raise UsageError(f"most is how many files of each label to take, at least 1, not {most}")
     target = Path(folder) if folder is not None else _own_folder(source)
     far = remote.is_url(source) and not hugging_face.is_dataset(source)
-    rows = list(copy_all(_examples(source, target, media, label, split), target, most, by_size=far))
+    examples = _examples(source, target, media, label, split)
+    if far:
+        examples = _of_one_place(examples, target, source)
+    rows = list(copy_all(examples, target, most, by_size=far))
     if not rows:
         raise UsageError(f"{_named(source)} holds no labelled media")
     return pd.DataFrame(rows), target
@@ -86,6 +91,20 @@ def _examples(source: Any, target: Path, media: str | None, label: str | None, s
     else:
         examples = remote.examples(place, target)
     yield from (example for example in examples if split is None or example.columns.get("split") == split)
+
+
+def _of_one_place(examples: Iterator[Example], folder: Path, url: str) -> Iterator[Example]:
+    """Yield what comes from a URL, but not into a folder with media of another place, which may have the same names."""
+    place = posixpath.dirname(url) if url.lower().endswith((".tar", *remote.TABLES)) else url.rstrip("/")
+    # Its hash: an address may hold a password.
+    note, own = folder / ".collection", hashlib.sha256(place.encode()).hexdigest()
+    if note.is_file() and note.read_text() != own:
+        raise UsageError(f"{folder} holds another collection than {url}: name another folder")
+    for example in examples:
+        if not note.is_file():
+            folder.mkdir(parents=True, exist_ok=True)
+            note.write_text(own)
+        yield example
 
 
 def _names(pattern: str) -> list[str]:

@@ -124,18 +124,54 @@ def test_a_full_disk_leaves_what_was_brought_and_nothing_half(tmp_path: Path, mo
     monkeypatch.setattr(copied.shutil, "copyfileobj", full)
     with pytest.raises(OSError, match="No space left"):
         Manifest.read(shard, folder=tmp_path / "out")
-    assert [path.name for path in (tmp_path / "out").rglob("*") if path.is_file()] == ["a.jpg"]
+    assert [path.name[:2] for path in (tmp_path / "out").rglob("*") if path.is_file()] == ["a-"]
     again = Manifest.read(shard, folder=tmp_path / "out")
     assert copies == 3, "what is there is not copied again"
     assert len(again.check()) == 2
 
 
-def test_a_shard_that_was_written_anew_gets_its_own_media(tmp_path: Path) -> None:
+def test_a_shard_that_was_written_anew_gets_its_own_media_and_leaves_those_of_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = []
     for data, label in ((b"one", "real"), (b"two", "fake")):
         shard = packed(tmp_path / "s.tar", {"0.jpg": data, "0.cls": label.encode()})
-        manifest = Manifest.read(shard, folder=tmp_path / "out")
-        assert manifest.table["label"].tolist() == [label]
-        assert manifest.paths()[0].read_bytes() == data, "the label of another file"
+        listed.append(Manifest.read(shard, folder=tmp_path / "out"))
+    assert [manifest.table["label"].tolist() for manifest in listed] == [["real"], ["fake"]]
+    assert [manifest.paths()[0].read_bytes() for manifest in listed] == [b"one", b"two"], "the label of another file"
+    monkeypatch.setattr(copied.shutil, "copyfileobj", None)
+    assert Manifest.read(shard, folder=tmp_path / "out").paths() == listed[1].paths(), "copied once"
+
+
+def test_parts_of_a_dataset_that_are_read_into_one_folder_keep_their_labels(tmp_path: Path) -> None:
+    features = pytest.importorskip("datasets.features")
+    from datasets import Dataset
+
+    kinds = features.Features({"image": features.Image(), "label": features.Value("string")})
+    truth = ["real", "fake", "fake", "real"]
+    stored = [{"bytes": f"{i} {label}".encode(), "path": f"{i}.png"} for i, label in enumerate(truth)]
+    data = Dataset.from_dict({"image": stored, "label": truth}, features=kinds)
+    parts = [Manifest.read(data.select(part), folder=tmp_path) for part in (range(2), range(2, 4), range(2))]
+    for manifest in parts:
+        assert [path.read_text().split()[1] for path in manifest.paths()] == manifest.table["label"].tolist()
+    assert parts[0].paths() == parts[2].paths() and len(list(tmp_path.rglob("*.png"))) == 4
+
+
+def test_a_folder_of_one_urls_media_takes_those_of_no_other(tmp_path: Path) -> None:
+    store = pytest.importorskip("fsspec").filesystem("memory")
+    for place in ("one", "two"):
+        store.pipe(f"/{place}/a.jpg", place.encode())
+        store.pipe(f"/{place}/manifest.csv", b"path,label\na.jpg,real\n")
+    with pytest.raises(UsageError, match="there is nothing"):
+        Manifest.read("memory://gone/manifest.csv", folder=tmp_path / "out")
+    first = Manifest.read("memory://one", folder=tmp_path / "out")
+    with pytest.raises(UsageError, match="out holds another collection than memory://two: name another folder"):
+        Manifest.read("memory://two", folder=tmp_path / "out")
+    assert Manifest.read("memory://one/manifest.csv", folder=tmp_path / "out").paths() == first.paths()
+    store.pipe("/one/a.jpg", b"another")
+    with pytest.raises(UsageError, match=r"a\.jpg is there with other content: name another folder"):
+        Manifest.read("memory://one", folder=tmp_path / "out")
+    assert first.paths()[0].read_bytes() == b"one"
 
 
 def test_a_saved_hugging_face_dataset_is_read_by_the_names_of_its_classes(tmp_path: Path) -> None:
