@@ -168,7 +168,7 @@ class Manifest:
 
     @classmethod
     def from_folder(cls, folder: str | os.PathLike[str]) -> "Manifest":
-        """List the media under ``real/`` and ``fake/``, also below splits (``dev/real/``).
+        """List the media under ``real/`` and ``fake/``, also of splits (``dev/real/`` or ``real/dev/``).
 
         A folder inside ``fake/`` names the generator, one inside ``real/`` the source.
         """

@@ -55,6 +55,17 @@ def folders(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
 
 
+def is_hidden(path: str) -> bool:
+    """Tell whether a file, or a folder that it lies in, is hidden, as those are that systems put beside others.
+
+    Examples
+    --------
+    >>> is_hidden("real/._a.jpg"), is_hidden("./real/a.jpg")
+    (True, False)
+    """
+    return any(part.startswith(".") and part not in (".", "..") for part in path.split("/"))
+
+
 def relative(path: Path, root: Path) -> str:
     """Return a path as rows hold it: relative to the root, with slashes."""
     return path.relative_to(root).as_posix()

@@ -307,6 +307,19 @@ def test_folders_name_generators_sources_and_splits(tmp_path: Path) -> None:
     assert rows["val/Fake/c.png"]["split"] == "dev" and rows["val/Fake/c.png"]["label"] == "fake"
 
 
+def test_splits_may_lie_inside_the_folders_of_the_classes(tmp_path: Path) -> None:
+    touch(tmp_path, "real/train/a.jpg", "fake/Test/flux/b.jpg", "real/validation/vctk/c.jpg", "dev/fake/test/d.jpg")
+    told = {
+        path: (row["split"], row["source"], row["generator"]) for path, row in by_path(Manifest.read(tmp_path)).items()
+    }
+    assert told == {
+        "real/train/a.jpg": ("train", None, None),
+        "fake/Test/flux/b.jpg": ("test", None, "flux"),
+        "real/validation/vctk/c.jpg": ("dev", "vctk", None),
+        "dev/fake/test/d.jpg": ("dev", None, "test"),
+    }
+
+
 def test_folders_that_are_links_are_followed_and_circles_are_not(tmp_path: Path) -> None:
     touch(tmp_path, "disk/vctk/a.wav", "set/real/b.wav", "set/fake/c.wav")
     (tmp_path / "set" / "real" / "vctk").symlink_to(tmp_path / "disk" / "vctk")
