@@ -16,7 +16,7 @@ import pandas as pd
 
 from forensix.errors import MissingExtra, UsageError
 from forensix.importers.copied import Example, inside
-from forensix.importers.folders import SPLITS
+from forensix.importers.folders import row_of
 from forensix.importers.layout import MEDIA
 from forensix.importers.links import is_link
 from forensix.importers.tables import JSON_LINES, MANIFESTS, read_table
@@ -87,12 +87,10 @@ def _of_folders(system: Any, path: str, url: str) -> Iterator[Example]:
     listed = [name[len(path) :].lstrip("/") for name in names if name.lower().endswith(MEDIA)]
     n = 0
     for name in listed:
-        parts = name.split("/")
-        split = SPLITS.get(parts[0].lower())
-        label = parts[1 if split else 0].lower() if len(parts) > 1 else ""
-        if label in ("real", "fake"):
+        if (row := row_of(name)) is not None:
             n += 1
-            yield _example(system, f"{path}/{name}", inside(name), label, {"split": split} if split else {})
+            columns = {key: value for key, value in row.items() if key not in ("path", "label") and value is not None}
+            yield _example(system, f"{path}/{name}", inside(name), row["label"], columns)
     if not n:
         raise UsageError(f"{url} holds neither a manifest.csv nor media in the folders real and fake")
 

@@ -3,8 +3,9 @@
     0001.jpg 0001.json 0002.jpg 0002.json                 the label in {"label": "fake", "generator": "flux"}
     a/0001.flac a/0001.cls                                or as the text of a part named cls, label or txt
 
-Only regular files are read; links and devices in a tar are nobody's medium. Numbers mean nothing until they are told:
-``labels={0: "real", 1: "fake"}``. Source: github.com/webdataset/webdataset, "The WebDataset format".
+Only regular files are read, and no hidden ones; links and devices in a tar are nobody's medium. Numbers mean nothing
+until they are told: ``labels={0: "real", 1: "fake"}``. Source: github.com/webdataset/webdataset, "The WebDataset
+format".
 """
 
 import contextlib
@@ -18,7 +19,7 @@ from typing import IO, Any
 
 from forensix.errors import UsageError
 from forensix.importers.copied import Example, inside
-from forensix.importers.layout import MEDIA
+from forensix.importers.layout import MEDIA, is_hidden
 
 LABEL_PARTS = ("cls", "label", "txt")
 _MAX_PART_BYTES = 1 << 20
@@ -65,7 +66,8 @@ def examples(shards: list[tuple[str, Opener]], media: str | None, label: str | N
         stem = Path(name).name.removesuffix(".tar")
         try:
             with opener() as file, tarfile.open(fileobj=file, mode="r:") as tar:
-                files = (member for member in tar if member.isreg() and not member.issparse())
+                regular = (member for member in tar if member.isreg() and not member.issparse())
+                files = (member for member in regular if not is_hidden(member.name))
                 for key, parts in itertools.groupby(files, lambda member: _split(member.name)[0]):
                     yield _example(tar, stem, key, _by_ending(stem, key, parts), media, label)
         except tarfile.TarError as error:

@@ -266,6 +266,26 @@ def test_urls_are_read_through_fsspec(tmp_path: Path, monkeypatch: pytest.Monkey
         Manifest.read("nowhere://set")
 
 
+def test_a_folder_behind_a_url_is_read_as_the_one_on_disk(tmp_path: Path) -> None:
+    store = pytest.importorskip("fsspec").filesystem("memory")
+    names = ["real/vctk/a.jpg", "fake/test/flux/b.jpg", "dev/fake/c.jpg", "fake/._b.jpg", "fake/.thumbs/d.jpg", "e.jpg"]
+    for name in [*names, "dev/f.jpg"]:
+        store.pipe(f"/alike/{name}", name.encode())
+        (tmp_path / "set" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "set" / name).write_text(name)
+    near, far = (
+        manifest.table.astype(object).where(manifest.table.notna(), None).set_index("path").to_dict("index")
+        for manifest in (Manifest.read(tmp_path / "set"), Manifest.read("memory://alike", folder=tmp_path / "out"))
+    )
+    assert near == far and set(near) == set(names[:3])
+
+
+def test_what_systems_hide_in_a_shard_is_no_example(tmp_path: Path) -> None:
+    hidden = {"._1.jpg": b"x", "._1.cls": b"x", ".t/2.jpg": b"x", "./._1.jpg": b"x"}
+    shard = packed(tmp_path / "m.tar", hidden | {"./1.jpg": b"a", "./1.cls": b"real"})
+    assert [path.read_bytes() for path in Manifest.read(shard, folder=tmp_path / "out").paths()] == [b"a"]
+
+
 def test_an_option_that_is_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="unexpected keyword argument 'splits'"):
         Manifest.read("memory://set", splits="dev")
