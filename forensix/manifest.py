@@ -123,7 +123,7 @@ class Manifest:
             first (`forensix.importers.elsewhere`): WebDataset shards (``"train-{000..009}.tar"``), a Hugging Face
             dataset (loaded, saved to disk, or ``"hf://datasets/owner/name"``), or a URL that fsspec opens.
         root
-            What paths are relative to, or lie in; the manifest's folder by default.
+            What paths are relative to, or lie in; the manifest's folder by default. Only of what is not copied first.
         outside
             See `Manifest`.
         labels
@@ -139,6 +139,11 @@ class Manifest:
             A package is needed that is not installed.
         """
         if lies_elsewhere(source):
+            if root is not None or outside:
+                raise UsageError(
+                    "root and outside are for manifests that lie here: leave them out, since what lies elsewhere is"
+                    " copied to a folder, which folder= names"
+                )
             return cls(*_imported(source, elsewhere), labels=labels)
         if elsewhere:
             raise UsageError(f"{next(iter(elsewhere))} is for collections that lie elsewhere; {source} is a manifest")

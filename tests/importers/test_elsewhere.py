@@ -6,6 +6,7 @@ import json
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -293,3 +294,11 @@ def test_an_option_that_is_none_is_refused(tmp_path: Path) -> None:
         Manifest.read(small.folder("images"), most=3)
     with pytest.raises(UsageError, match="at least 1, not 0"):
         Manifest.read("memory://set", folder=tmp_path, most=0)
+
+
+@pytest.mark.parametrize("option", [{"root": "clips"}, {"outside": True}])
+def test_what_is_copied_has_no_root_of_its_own(tmp_path: Path, option: dict[str, Any]) -> None:
+    shard = packed(tmp_path / "s.tar", {"1.jpg": b"a", "1.cls": b"real"})
+    for source in (shard, "memory://set"):
+        with pytest.raises(UsageError, match=r"root and outside are for manifests that lie here: .*folder= names"):
+            Manifest.read(source, folder=tmp_path / "out", **option)
