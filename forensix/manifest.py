@@ -33,6 +33,7 @@ import numpy as np
 import pandas as pd
 
 from forensix.errors import UsageError
+from forensix.importers import check_options
 from forensix.importers.elsewhere import bring, lies_elsewhere
 from forensix.importers.links import located
 from forensix.importers.tables import MANIFESTS, need_pyarrow, quoting, read_table
@@ -144,7 +145,8 @@ class Manifest:
                     "root and outside are for manifests that lie here: leave them out, since what lies elsewhere is"
                     " copied to a folder, which folder= names"
                 )
-            return cls(*_imported(source, elsewhere), labels=labels)
+            check_options("a collection that lies elsewhere", bring, source, elsewhere)
+            return cls(*bring(source, **elsewhere), labels=labels)
         if elsewhere:
             raise UsageError(f"{next(iter(elsewhere))} is for collections that lie elsewhere; {source} is a manifest")
         if not isinstance(source, str | os.PathLike):
@@ -306,10 +308,3 @@ class Manifest:
 
     def _with(self, table: pd.DataFrame) -> "Manifest":
         return Manifest(table.reset_index(drop=True), self.root, self.outside)
-
-
-def _imported(source: Any, options: Mapping[str, Any]) -> tuple[pd.DataFrame, Path]:
-    try:
-        return bring(source, **options)
-    except TypeError as error:
-        raise UsageError(f"a collection that lies elsewhere does not take these options: {error}") from None

@@ -94,7 +94,7 @@ def _rows(name: str, folder: Path, options: dict[str, Any]) -> list[dict[str, An
             importer = entry.load()
         except Exception as error:
             raise UsageError(f"{who} cannot be loaded: {_reason(error)}") from error
-    _check_options(who, importer, folder, options)
+    check_options(who, importer, folder, options)
     try:
         result = importer(folder, **options)
         rows = list(result) if isinstance(result, Iterable) else None
@@ -110,16 +110,17 @@ def _rows(name: str, folder: Path, options: dict[str, Any]) -> list[dict[str, An
     return rows
 
 
-def _check_options(who: str, importer: Importer, folder: Path, options: dict[str, Any]) -> None:
-    if not callable(importer):
-        raise UsageError(f"{who} must be a function, not {type(importer).__name__}")
+def check_options(who: str, function: Callable[..., Any], source: Any, options: Mapping[str, Any]) -> None:
+    """Raise `UsageError` where what is called with a source does not take these options."""
+    if not callable(function):
+        raise UsageError(f"{who} must be a function, not {type(function).__name__}")
     try:
-        signature = inspect.signature(importer)
+        signature = inspect.signature(function)
     except (TypeError, ValueError):
         # Some callables written in C do not say what they take.
         return
     try:
-        signature.bind(folder, **options)
+        signature.bind(source, **options)
     except TypeError as error:
         raise UsageError(f"{who} does not take these options: {error}") from None
 

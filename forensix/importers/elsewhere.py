@@ -18,6 +18,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +69,8 @@ def bring(
     OSError
         The disk is full, or may not be written; what was brought before stays.
     """
-    if most is not None and most < 1:
-        raise UsageError(f"most is how many files of each label to take, at least 1, not {most}")
+    if most is not None and (isinstance(most, bool) or not isinstance(most, Integral) or most < 1):
+        raise UsageError(f"most is how many files of each label to take, a whole number of at least 1, not {most!r}")
     target = Path(folder) if folder is not None else _own_folder(source)
     far = remote.is_url(source) and not hugging_face.is_dataset(source)
     examples = _examples(source, target, media, label, split)

@@ -79,6 +79,9 @@ def _of_split(split: str, rows: Any, media: str | None, label: str | None) -> It
     fitting = [name for name, kind in kinds.items() if kind in _MEDIA_TYPES]
     medium = _column("media", kinds, fitting if media is None else [media])
     labelled = _column("label", kinds, [name for name in _LABELS if name in kinds] if label is None else [label])
+    if (getattr(rows, "format", None) or {}).get("type") != "custom":
+        # Tensors, arrays and tables are the values in other clothes; what with_transform makes of them is the caller's.
+        rows = rows.with_format(None)
     if kinds[medium] in _MEDIA_TYPES:
         rows = rows.cast_column(medium, type(rows.features[medium])(decode=False))
     feature = rows.features[labelled]

@@ -223,6 +223,28 @@ def test_a_loaded_dataset_with_bare_numbers_must_be_told_and_may_not_name_files_
         Manifest.read(elsewhere, folder=tmp_path)
 
 
+@pytest.mark.parametrize("kind", ["torch", "numpy", "pandas", "arrow"])
+def test_the_format_in_which_a_dataset_gives_its_rows_does_not_matter(tmp_path: Path, kind: str) -> None:
+    features = pytest.importorskip("datasets.features")
+    from datasets import Dataset
+
+    names = features.ClassLabel(names=["real", "fake"])
+    kinds = features.Features({"image": features.Image(), "label": names, "year": features.Value("int64")})
+    rows = {"image": [str(REAL[0]), str(FAKE[0])], "label": [0, 1], "year": [2020, 2021]}
+    Dataset.from_dict(rows, features=kinds).save_to_disk(tmp_path / "saved")
+    data = Dataset.load_from_disk(tmp_path / "saved")
+    manifest = Manifest.read(data.with_format(kind), folder=tmp_path / "out")
+    assert manifest.is_fake() == [0, 1] and manifest.table["year"].tolist() == [2020, 2021]
+    turned = data.with_transform(lambda batch: batch | {"label": [1 - label for label in batch["label"]]})
+    assert Manifest.read(turned, folder=tmp_path / "out").is_fake() == [1, 0], "the caller's own"
+    with pytest.raises(TypeError, match="of the caller"):
+        Manifest.read(data.with_transform(_broken), folder=tmp_path / "out")
+
+
+def _broken(batch: object) -> None:
+    raise TypeError("of the caller")
+
+
 def test_a_hub_dataset_that_is_not_there_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     datasets = pytest.importorskip("datasets.exceptions")
     import datasets as package
@@ -292,8 +314,9 @@ def test_an_option_that_is_none_is_refused(tmp_path: Path) -> None:
         Manifest.read("memory://set", splits="dev")
     with pytest.raises(UsageError, match="most is for collections that lie elsewhere"):
         Manifest.read(small.folder("images"), most=3)
-    with pytest.raises(UsageError, match="at least 1, not 0"):
-        Manifest.read("memory://set", folder=tmp_path, most=0)
+    for most in (0, "5", True):
+        with pytest.raises(UsageError, match=f"a whole number of at least 1, not {most!r}"):
+            Manifest.read("memory://set", folder=tmp_path, most=most)
 
 
 @pytest.mark.parametrize("option", [{"root": "clips"}, {"outside": True}])
