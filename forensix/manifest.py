@@ -36,7 +36,7 @@ from forensix.errors import UsageError
 from forensix.importers import check_options
 from forensix.importers.elsewhere import bring, lies_elsewhere
 from forensix.importers.links import located
-from forensix.importers.tables import MANIFESTS, need_pyarrow, quoting, read_table
+from forensix.importers.tables import MANIFESTS, need_pyarrow, quoting, read_table, with_lines
 from forensix.labels import LABELS
 from forensix.manifest_table import GROUP, Entry, checked, groups_of, missing_hint, shared_out
 
@@ -56,7 +56,7 @@ class Manifest:
     ------
     UsageError
         A column is missing, a label means neither real nor fake, a path is empty, there twice or leads out of ``root``.
-        Rows are counted as lines of a CSV file: the first one is row 2.
+        Rows are counted as lines of a CSV file, empty ones too: the first one is row 2.
     """
 
     table: pd.DataFrame
@@ -166,7 +166,7 @@ class Manifest:
             raise UsageError(
                 f"{path.name} has {path.stat().st_size >> 20} MB; a manifest may have {_MAX_BYTES >> 20} MB"
             )
-        table = read_table(path)
+        table = with_lines(read_table(path), path)
         root = path.parent if root is None else root
         try:
             return cls(table, root=root, outside=outside, labels=labels)

@@ -13,6 +13,7 @@ import pandas as pd
 
 from forensix.errors import UsageError
 from forensix.importers.links import is_link
+from forensix.importers.tables import LINE
 from forensix.labels import how_to_tell, understood
 
 GROUP = "group_id"
@@ -47,6 +48,7 @@ def checked(
     """
     if not isinstance(table, pd.DataFrame):
         raise UsageError(f"a manifest is made of a pandas.DataFrame, not of a {type(table).__name__}")
+    lines = table.index.to_numpy() if table.index.name == LINE else np.arange(2, len(table) + 2)
     columns = [str(name) for name in table.columns]
     missing = [name for name in ("path", "label") if name not in columns]
     if missing:
@@ -72,7 +74,7 @@ def checked(
         ]
         word = min((str(value) for value in spelled[wrong].dropna().unique()), default="word")
         raise UsageError(
-            f"labels must be real or fake; also found: {', '.join(spellings)} ({_rows(wrong)}); for other words"
+            f"labels must be real or fake; also found: {', '.join(spellings)} ({_rows(lines[wrong])}); for other words"
             f" {how_to_tell(word)}"
         )
     if (meant != spelled).any():
@@ -83,31 +85,31 @@ def checked(
         | paths.astype(str).str.strip().eq("")
     ).to_numpy()
     if wrong.any():
-        raise UsageError(f"every row needs a path, as text; there is none in {_rows(wrong)}")
+        raise UsageError(f"every row needs a path, as text; there is none in {_rows(lines[wrong])}")
     # Without rows a column may be of any type.
-    _check_paths(paths.astype(object), outside=outside)
+    _check_paths(paths.astype(object), lines, outside=outside)
     if GROUP in table and (empty := _is_empty(table[GROUP])).any():
         # Parquet keeps empty text apart from nothing: all files without a group would be one group.
         groups = table[GROUP].astype(object).where(~empty, None)
         table = table.assign(**{GROUP: groups})
-    return table
+    return table.reset_index(drop=True) if table.index.name == LINE else table
 
 
-def _check_paths(paths: "pd.Series[str]", *, outside: bool) -> None:
+def _check_paths(paths: "pd.Series[str]", lines: np.ndarray, *, outside: bool) -> None:
     wrong = paths.str.contains("\x00", regex=False).to_numpy(bool)
     if wrong.any():
-        raise UsageError(f"paths must be text; a zero byte is in {_rows(wrong)}")
+        raise UsageError(f"paths must be text; a zero byte is in {_rows(lines[wrong])}")
     usual = paths.map(lambda path: path if is_link(path) else posixpath.normpath(path))
     wrong = usual.duplicated(keep=False).to_numpy()
     if wrong.any():
         first = usual[wrong].iloc[0]
-        rows = _rows((usual == first).to_numpy())
+        rows = _rows(lines[(usual == first).to_numpy()])
         raise UsageError(f"every file may be listed once; {first} is in {rows}")
     leaves = usual.str.startswith(("/", "../")) | usual.eq("..") | usual.str.match(r"[A-Za-z]:[\\/]|\\")
     wrong = leaves.to_numpy(bool)
     if wrong.any() and not outside:
         raise UsageError(
-            f"paths must lie inside the manifest's folder, but {paths[wrong].iloc[0]} ({_rows(wrong)}) does not:"
+            f"paths must lie inside the manifest's folder, but {paths[wrong].iloc[0]} ({_rows(lines[wrong])}) does not:"
             " name the folder of the media as root (--root DIR), or, where the manifest is your own, pass what"
             " forensix.Manifest.read(FILE, outside=True) returns, also to evaluate"
         )
@@ -164,7 +166,6 @@ def _is_empty(values: "pd.Series[Any]") -> "pd.Series[bool]":
     return values.astype(object).map(lambda value: isinstance(value, str) and not value.strip()).astype(bool)
 
 
-def _rows(wrong: np.ndarray) -> str:
-    at = (np.flatnonzero(wrong) + 2).tolist()
-    more = f" and {len(at) - N_EXAMPLES} more" if len(at) > N_EXAMPLES else ""
-    return f"row{'s' if len(at) > 1 else ''} {', '.join(map(str, at[:N_EXAMPLES]))}{more}"
+def _rows(lines: np.ndarray) -> str:
+    more = f" and {len(lines) - N_EXAMPLES} more" if len(lines) > N_EXAMPLES else ""
+    return f"row{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines[:N_EXAMPLES]))}{more}"

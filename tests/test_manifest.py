@@ -247,6 +247,22 @@ def test_files_that_are_no_manifest_say_why(tmp_path: Path, name: str, content: 
         Manifest.read(tmp_path / name)
 
 
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("path,label\na.wav,real\n\n \r\nb.wav,wrong\n\nc.wav,wrong\n", "rows 5, 7"),
+        ("\n\npath,label\na.wav,real\nb.wav,wrong\n", "row 5"),
+        ('path,label,note\na.wav,real,"two\nlines"\nb.wav,wrong,"x\ny"\nc.wav,wrong,\n', "rows 4, 6"),
+    ],
+)
+def test_rows_are_named_by_their_lines_in_the_file(tmp_path: Path, text: str, rows: str) -> None:
+    (tmp_path / "m.csv").write_bytes(text.encode())
+    with pytest.raises(UsageError, match=rf"'wrong' \({rows}\)"):
+        Manifest.read(tmp_path / "m.csv")
+    manifest = Manifest.read(tmp_path / "m.csv", labels={"wrong": "fake"})
+    assert manifest.table.index.equals(pd.RangeIndex(len(manifest))), "counted in the table as ever"
+
+
 def test_a_table_without_end_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forensix.manifest, "_MAX_BYTES", 10)
     (tmp_path / "m.csv").write_text("path,label\na.wav,real\n")

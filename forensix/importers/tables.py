@@ -10,6 +10,8 @@ import pandas as pd
 from forensix.errors import MissingExtra, UsageError
 
 JSON_LINES = (".jsonl", ".ndjson")
+LINE = "line of the file"
+"""What an index is called that counts rows as `with_lines` does."""
 MANIFESTS = ("manifest.csv", "manifest.parquet")
 """What the table of a collection is called in its folder."""
 
@@ -71,6 +73,27 @@ def _refuse_long_rows(path: Path, separator: str) -> None:
             f"{path.name} has more than {n} cells in line {line}, but {n} columns: put quotes around text with"
             f" {separator!r} in it"
         )
+
+
+def with_lines(table: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Return what `read_csv` read with the lines in which rows begin as its index: empty lines are no rows, but count.
+
+    Tables of other kinds have no lines and stay as they are, and so does one whose rows are not all told apart here.
+    """
+    suffix = path.suffix.lower()
+    if suffix in (".parquet", ".pq", *JSON_LINES):
+        return table
+    lines, before = [], 0
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file, delimiter="\t" if suffix == ".tsv" else ",")
+        try:
+            for row in rows:
+                if len(row) > 1 or any(map(str.strip, row)):
+                    lines.append(before + 1)
+                before = rows.line_num
+        except csv.Error:
+            return table
+    return table.set_axis(pd.Index(lines[1:], name=LINE)) if len(lines) == len(table) + 1 else table
 
 
 def read_json_lines(path: Path) -> pd.DataFrame:
