@@ -65,6 +65,22 @@ def test_celeb_df_videos_named_mp4_in_capitals_are_tested_on_as_the_list_says(tm
     assert rows["Celeb-real/id0_0000.MP4"]["split"] == "train"
 
 
+@pytest.mark.parametrize("name", ["YouTube-real\\00170.mp4", "./YouTube-real/00170.mp4", "/x/YouTube-real/00170.mp4"])
+def test_celeb_df_testing_videos_are_found_however_their_paths_are_written(tmp_path: Path, name: str) -> None:
+    touch(tmp_path, "Celeb-real/id0_0000.mp4", "YouTube-real/00170.mp4", "Celeb-synthesis/id0_id1_0000.mp4")
+    (tmp_path / "List_of_testing_videos.txt").write_text(f"1 {name}\n")
+    rows = by_path(Manifest.import_("celeb_df_v2", tmp_path))
+    assert [path for path, row in rows.items() if row["split"] == "test"] == ["YouTube-real/00170.mp4"]
+
+
+@pytest.mark.parametrize("lines", ["1 YouTube-real/00171.mp4\n", "1 00170.mp4\n", ""])
+def test_a_list_of_testing_videos_that_names_none_of_them_is_refused(tmp_path: Path, lines: str) -> None:
+    touch(tmp_path, "Celeb-real/id0_0000.mp4", "YouTube-real/00170.mp4", "Celeb-synthesis/id0_id1_0000.mp4")
+    (tmp_path / "List_of_testing_videos.txt").write_text(lines)
+    with pytest.raises(UsageError, match=r"List_of_testing_videos\.txt names none of the videos"):
+        Manifest.import_("celeb_df_v2", tmp_path)
+
+
 def test_a_folder_that_is_worked_in_is_known_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     touch(tmp_path, "imagenet_ai_0419_biggan/val/ai/a.png", "imagenet_ai_0419_biggan/val/nature/b.JPEG")
     monkeypatch.chdir(tmp_path / "imagenet_ai_0419_biggan")
