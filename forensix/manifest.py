@@ -195,7 +195,10 @@ class Manifest:
         return cls(load(name, root, **options), root=root)
 
     def write(self, path: str | os.PathLike[str]) -> Path:
-        """Write as CSV, TSV, JSON lines or Parquet, by the suffix; paths stay relative to ``root``."""
+        """Write as CSV, TSV, JSON lines or Parquet, by the suffix; paths stay relative to ``root``.
+
+        What is written elsewhere than in ``root`` is read with it: ``Manifest.read(path, root=manifest.root)``.
+        """
         path = Path(path)
         if path.suffix.lower() in (".parquet", ".pq"):
             need_pyarrow()
@@ -255,7 +258,8 @@ class Manifest:
         if missing := self.missing():
             some = ", ".join(missing[:3]) + (" ..." if len(missing) > 3 else "")
             raise UsageError(
-                f"{len(missing)} of {len(self)} files are not in {os.fspath(self.root)}: {some}{missing_hint(missing)}"
+                f"{len(missing)} of {len(self)} files are not in {os.fspath(self.root)}:"
+                f" {some}{missing_hint(missing, len(self))}"
             )
         return self
 

@@ -115,14 +115,16 @@ def _check_paths(paths: "pd.Series[str]", lines: np.ndarray, *, outside: bool) -
         )
 
 
-def missing_hint(missing: Iterable[str]) -> str:
-    """Return what to add where files are missing that are links, or written as Windows does; nothing without such."""
+def missing_hint(missing: Iterable[str], n: int) -> str:
+    """Return what to add where files are missing of ``n``: links, all, or such as Windows writes; else nothing."""
     missing = list(missing)
     if any(map(is_link, missing)):
         return " (links are downloaded when a manifest is evaluated)"
-    if os.sep == "\\" or not any("\\" in path for path in missing):
+    if os.sep != "\\" and any("\\" in path for path in missing):
+        return " (paths with \\ are names of one file here: write / between folders)"
+    if len(missing) < n:
         return ""
-    return " (paths with \\ are names of one file here: write / between folders)"
+    return "; where they lie in another folder, name it: forensix.Manifest.read(FILE, root=FOLDER), or --root DIR"
 
 
 def inside_root(path: Any, root: str) -> Any:

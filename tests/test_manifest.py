@@ -12,6 +12,7 @@ from torch.utils.data import DataLoader
 import forensix.manifest
 from forensix import Manifest, small
 from forensix.errors import UsageError
+from forensix.evaluation.plan import read_manifest
 
 
 def table(n: int = 100) -> pd.DataFrame:
@@ -297,6 +298,21 @@ def test_missing_files_are_named_before_work_begins(tmp_path: Path) -> None:
     assert manifest.where(label="real").check().paths() == [tmp_path / "a.wav"]
     with pytest.raises(UsageError, match="no rows"):
         manifest.where(label="none").check()
+
+
+def test_a_list_that_lies_elsewhere_than_its_files_is_told_of_root(tmp_path: Path) -> None:
+    (tmp_path / "set").mkdir()
+    for name in ("a.wav", "b.wav"):
+        (tmp_path / "set" / name).touch()
+    rows = pd.DataFrame({"path": ["a.wav", "b.wav"], "label": ["real", "fake"]})
+    written = Manifest(rows, tmp_path / "set").write(tmp_path / "test.csv")
+    for look in (Manifest.check, read_manifest):
+        with pytest.raises(UsageError, match=r"Manifest\.read\(FILE, root=FOLDER\), or --root DIR$"):
+            look(Manifest.read(written))
+    assert len(Manifest.read(written, root=tmp_path / "set").check()) == 2
+    (tmp_path / "a.wav").touch()
+    with pytest.raises(UsageError, match=r"1 of 2 files are not in .*: b\.wav$"):
+        Manifest.read(written).check()
 
 
 def test_the_corpora_are_manifests(corpora: Path) -> None:

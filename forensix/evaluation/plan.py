@@ -40,7 +40,7 @@ def read_manifest(source: "Manifest | pd.DataFrame | str | os.PathLike[str]") ->
         raise UsageError("the manifest has no rows: nothing is left after filtering, or the file is empty")
     listed, paths = manifest.table["path"], manifest.paths()
     if not any(is_link(name) or path.is_file() for name, path in zip(listed, paths, strict=True)):
-        hint = missing_hint(listed)
+        hint = missing_hint(listed, len(listed))
         raise UsageError(f"none of the {len(paths)} files of the manifest is in {os.fspath(manifest.root)}{hint}")
     return manifest
 
