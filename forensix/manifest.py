@@ -38,7 +38,7 @@ from forensix.importers.elsewhere import bring, lies_elsewhere
 from forensix.importers.links import located
 from forensix.importers.tables import MANIFESTS, need_pyarrow, quoting, read_table, with_lines
 from forensix.labels import LABELS
-from forensix.manifest_table import GROUP, Entry, checked, groups_of, missing_hint, shared_out
+from forensix.manifest_table import GROUP, Entry, checked, chosen, groups_of, missing_hint, no_rows, shared_out
 
 if TYPE_CHECKING:
     from forensix.torch_data import MediaDataset
@@ -215,13 +215,13 @@ class Manifest:
         return path
 
     def where(self, **values: Any) -> "Manifest":
-        """Return the rows whose columns have these values: ``where(split="dev", generator=["vits", "bark"])``."""
-        keep = np.ones(len(self), dtype=bool)
-        for column, value in values.items():
+        """Return the rows whose columns have these values: ``where(split="dev", generator=["vits", "bark"])``.
+
+        A number is also looked for as text in columns of text, as those of a CSV file are.
+        """
+        for column in values:
             self._need(column)
-            allowed = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
-            keep &= self.table[column].isin(allowed).to_numpy()
-        return self._with(self.table[keep])
+        return self._with(chosen(self.table, values))
 
     def paths(self) -> list[Path]:
         """Return the files, in order of the rows; for a link, where its copy lies once it was evaluated."""
@@ -254,7 +254,7 @@ class Manifest:
             There are no rows, or files are missing.
         """
         if not len(self):
-            raise UsageError("the manifest has no rows: nothing is left after filtering, or the file is empty")
+            raise UsageError(no_rows(self.table))
         if missing := self.missing():
             some = ", ".join(missing[:3]) + (" ..." if len(missing) > 3 else "")
             raise UsageError(

@@ -5,6 +5,7 @@ import os
 import posixpath
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Number
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from forensix.labels import how_to_tell, understood
 
 GROUP = "group_id"
 N_EXAMPLES = 5
-"""So many rows and files are named in a sentence."""
+"""So many rows, values and files are named in a sentence."""
+_WHY = "why no row is left"
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,36 @@ def _check_paths(paths: "pd.Series[str]", lines: np.ndarray, *, outside: bool) -
             " name the folder of the media as root (--root DIR), or, where the manifest is your own, pass what"
             " forensix.Manifest.read(FILE, outside=True) returns, also to evaluate"
         )
+
+
+def chosen(table: pd.DataFrame, values: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the rows that have the values; a table without rows keeps why for `no_rows`."""
+    keep, empty = np.ones(len(table), dtype=bool), None
+    for column, value in values.items():
+        allowed = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+        if pd.api.types.infer_dtype(table[column].astype(object), skipna=True) == "string":
+            # A number of a CSV file is text.
+            allowed += [str(number) for number in allowed if isinstance(number, Number) and str(number) != "nan"]
+        fitting = table[column].isin(allowed).to_numpy()
+        if empty is None and not fitting.any():
+            empty = column
+        keep &= fitting
+    rows = table[keep]
+    if len(table) and rows.empty:
+        asked = " and ".join(f"{column}={repr(value)[:80]}" for column, value in values.items())
+        there = "" if empty is None else f"; {empty} is {_some(table[empty])}"
+        rows.attrs[_WHY] = f"no row has {asked}{there}"
+    return rows
+
+
+def _some(values: "pd.Series[Any]") -> str:
+    there = sorted({repr(value)[:80] for value in values.dropna().unique().tolist()})
+    return (" or ".join(there[:N_EXAMPLES]) + (" or another" if len(there) > N_EXAMPLES else "")) or "always empty"
+
+
+def no_rows(table: pd.DataFrame) -> str:
+    """Return the sentence for a manifest without rows."""
+    return f"the manifest has no rows: {table.attrs.get(_WHY, 'nothing is left after filtering, or the file is empty')}"
 
 
 def missing_hint(missing: Iterable[str], n: int) -> str:

@@ -1,9 +1,13 @@
 """Choosing rows of a manifest: by value, by split without a leak, and so many of each label."""
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 from forensix import Manifest
 from forensix.errors import UsageError
+from forensix.evaluation.plan import read_manifest
 from tests.test_manifest import table
 
 
@@ -13,6 +17,36 @@ def test_rows_are_chosen_by_one_value_or_several() -> None:
     assert set(manifest.where(source="a", label="fake").table["label"]) == {"fake"}
     with pytest.raises(UsageError, match="no column 'split'; it has: path, label"):
         manifest.where(split="dev")
+
+
+def test_numbers_are_found_as_the_text_that_a_file_holds(tmp_path: Path) -> None:
+    (tmp_path / "m.csv").write_text("path,label,year\na,real,2020\nb,fake,2021\nc,fake,\n")
+    listed = Manifest.read(tmp_path / "m.csv")
+    for value, paths in ((2020, ["a"]), (np.int64(2021), ["b"]), ([2020, 2021], ["a", "b"]), ("2021", ["b"])):
+        assert listed.where(year=value).table["path"].tolist() == paths
+    assert listed.where(year=[None, 2020]).table["path"].tolist() == ["a", "c"]
+    typed = Manifest(listed.table.assign(year=[2020, 2021, 2022]), root=".")
+    assert len(typed.where(year=2020)) == 1 and len(typed.where(year="2020")) == 0
+
+
+def test_where_no_row_is_left_the_values_that_there_are_are_named() -> None:
+    manifest = Manifest(table(), root=".")
+    for emptied, sentence in (
+        (
+            manifest.where(source="vctk", label="real"),
+            r"no row has source='vctk' and label='real'; source is 'a' or 'b'$",
+        ),
+        (manifest.where(source="c").where(label="real").sample(2), "source='c'; source is 'a' or 'b'$"),
+        (manifest.where(path="x"), "path is '000.wav' or .* or '004.wav' or another$"),
+        (manifest.where(source="a")[:1].where(path="999.wav"), "path is '...[.]wav'$"),
+        (manifest[:0], "nothing is left after filtering, or the file is empty$"),
+    ):
+        for look in (Manifest.check, read_manifest):
+            with pytest.raises(UsageError, match=f"^the manifest has no rows: .*{sentence}"):
+                look(emptied)
+    one = Manifest(table(2).assign(label=["real", "fake"], source=["a", None]), root=".")
+    with pytest.raises(UsageError, match=r"no rows: no row has source='a' and label='fake'$"):
+        one.where(source="a", label="fake").check()
 
 
 def test_counts_are_by_split_and_source() -> None:

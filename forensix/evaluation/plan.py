@@ -14,7 +14,7 @@ from forensix.evaluation.output import plain
 from forensix.evaluation.scoring import Condition, degradable
 from forensix.importers.links import is_link
 from forensix.manifest import Manifest
-from forensix.manifest_table import missing_hint
+from forensix.manifest_table import missing_hint, no_rows
 from forensix.media import Limits
 from forensix.models import as_named, check_object, component_names, load_component
 from forensix.perturb import find, grid, names
@@ -37,7 +37,7 @@ def read_manifest(source: "Manifest | pd.DataFrame | str | os.PathLike[str]") ->
         raise UsageError("a table does not say where its files are: pass forensix.Manifest(table, root=FOLDER)")
     manifest = source if isinstance(source, Manifest) else Manifest.read(source)
     if not len(manifest):
-        raise UsageError("the manifest has no rows: nothing is left after filtering, or the file is empty")
+        raise UsageError(no_rows(manifest.table))
     listed, paths = manifest.table["path"], manifest.paths()
     if not any(is_link(name) or path.is_file() for name, path in zip(listed, paths, strict=True)):
         hint = missing_hint(listed, len(listed))
