@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Collection, Iterable, Mapping
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -159,20 +159,10 @@ def choose_conditions(
         if kind is None:
             find(kinds[0], name)
             raise UsageError(f"{name} changes nothing that {task.name} looks at")
-        strengths = {name: _strengths(name, chosen[name])} if isinstance(chosen, Mapping) else [name]
+        strengths = {name: chosen[name]} if isinstance(chosen, Mapping) else [name]
         for _, strength, _ in grid(kind, strengths):
             conditions.append(Condition(name, None if strength is None else float(strength)))
     return list(dict.fromkeys(conditions))
-
-
-def _strengths(name: str, chosen: Any) -> list[float | None]:
-    if isinstance(chosen, str) or not isinstance(chosen, Iterable):
-        raise UsageError(f"strengths of {name} are a list: write {{{name!r}: [{chosen!r}]}}")
-    strengths = list(chosen)
-    wrong = [x for x in strengths if x is not None and (isinstance(x, bool) or not isinstance(x, Real))]
-    if wrong:
-        raise UsageError(f"strengths of {name} are numbers, not {wrong[0]!r}")
-    return strengths
 
 
 def absolute(manifest: Manifest) -> list[str]:

@@ -22,6 +22,8 @@ from scipy import fft
 
 SAMPLE_RATE_HZ = 16_000
 Samples = NDArray[np.float32]
+#: The rates that MP3 has at 16 kHz: an encoder takes the nearest of them for any other.
+MP3_KBPS = (8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160)
 _EPSILON = 1e-9
 
 # Container, encoder and working rate of each codec.
@@ -53,6 +55,8 @@ def noise(
     """
     snr_db = float(rng.uniform(10, 40)) if snr_db is None else snr_db
     slope = float(rng.uniform(0, 2)) if slope is None else slope
+    if not samples.size:
+        return samples.copy()
     white = rng.standard_normal(samples.size, dtype=np.float32)
     coloured = shape_spectrum(white, lambda f: np.maximum(f, 40.0) ** (-slope / 2)) if slope else white
     power = float(np.mean(samples**2)) / 10 ** (snr_db / 10)
@@ -97,7 +101,10 @@ def reverberate(
 
 
 def clip(samples: Samples, rng: np.random.Generator, *, fraction: float | None = None) -> Samples:
-    """Clip the loudest ``fraction`` of samples (drawn from 0.1 % to 2 %), as an overdriven microphone does."""
+    """Clip the loudest ``fraction`` of samples (drawn from 0.1 % to 2 %), as an overdriven microphone does.
+
+    Samples below 0.0001, next to silence, stay: fewer are clipped where fewer are louder.
+    """
     fraction = float(rng.uniform(0.001, 0.02)) if fraction is None else fraction
     bound = max(float(np.quantile(np.abs(samples[::4]), 1 - fraction)), 1e-4) if samples.size else 1.0
     return np.clip(samples, -bound, bound)
@@ -110,7 +117,7 @@ def telephone(samples: Samples, rng: np.random.Generator) -> Samples:
 
 
 def mp3(samples: Samples, rng: np.random.Generator, *, kbps: int | None = None) -> Samples:
-    """Encode as MP3 at ``kbps`` (16 to 128) and decode."""
+    """Encode as MP3 at ``kbps``, one of `MP3_KBPS` (drawn from 16 to 128), and decode."""
     return _coded(samples, "mp3", int(rng.choice([16, 24, 32, 48, 64, 128])) if kbps is None else kbps)
 
 

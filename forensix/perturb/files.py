@@ -51,15 +51,17 @@ def degrade_file(
     Raises
     ------
     UsageError
-        No degradation of this kind of file has that name, or the strength is none of its own.
+        No degradation of this kind of file has that name, the strength is none of its own, or there is no such folder.
     InputError
         The file cannot be decoded.
     """
+    if not Path(folder).is_dir():
+        raise UsageError(f"the folder {folder} is not there: make it, or name another")
     with open_media(path, limits=limits) as media:
         kind = kind_of_degradation(media, name)
         entry = find(kind, name)
-        target = Path(folder) / f"{media.sha256[:16]}-{name}{'' if strength is None else f'-{strength:g}'}-{seed}"
         function = entry.at(strength)
+        target = Path(folder) / f"{media.sha256[:16]}-{name}{'' if strength is None else f'-{strength:g}'}-{seed}"
         if kind == "image":
             target = target.with_name(f"{target.name}.png")
             write_png(target, function(media.image(), seed=seed))

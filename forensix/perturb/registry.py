@@ -5,8 +5,8 @@ degraded alike in every run, on every machine and in any order, and nothing depe
 """
 
 import hashlib
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
 from typing import Any, Literal
@@ -44,6 +44,8 @@ class Degradation:
     """``apply(data, strength, generator)``; None for videos, which go from file to file."""
     encode: Callable[[Any], dict[str, float]] | None = None
     """Of videos: what `forensix.perturb.video.encode` is given for a strength; None for others."""
+    rates: tuple[int, ...] = ()
+    """The only strengths, where an encoder knows few: it takes others for the nearest of them."""
 
     def at(self, strength: Strength) -> Callable[..., Any]:
         """Return ``function(data, seed=0)``: uint8 RGB (H, W, 3) for pictures, float32 (n,) at 16 kHz for sound.
@@ -86,6 +88,9 @@ class Degradation:
             return
         if isinstance(strength, bool) or not isinstance(strength, Real) or not np.isfinite(strength):
             raise UsageError(f"a strength of {self.name} must be a number, not {strength!r}")
+        if self.rates and strength not in self.rates:
+            listed = ", ".join(map(str, self.rates))
+            raise UsageError(f"a strength of {self.name} is one of {listed} ({self.unit}), not {strength:g}")
         low, high = self.bounds
         is_integer = self.unit in _INTEGER_UNITS
         if not low <= strength <= high or (is_integer and strength != round(strength)):
@@ -164,7 +169,7 @@ _HIT = "RawBoost-like: impulses in proportion to the signal"
 _NOTCHED = "RawBoost-like: stationary noise through notches"
 _PINK, _ROOM = partial(audio.noise, slope=1.0), partial(audio.reverberate, direct_db=6.0)
 _AUDIO = (
-    _sound("mp3", (64, 32, 16), "kbit/s", (8, 160), "MP3", audio.mp3, "kbps"),
+    replace(_sound("mp3", (64, 32, 16), "kbit/s", (8, 160), "MP3", audio.mp3, "kbps"), rates=audio.MP3_KBPS),
     _sound("aac", (64, 32, 16), "kbit/s", (8, 96), "AAC", audio.aac, "kbps"),
     _sound("opus", (32, 16, 8), "kbit/s", (6, 256), "Opus", audio.opus, "kbps"),
     _line("telephone", "300 to 3400 Hz, G.711", audio.telephone),
@@ -222,7 +227,7 @@ def find(kind: str, name: str) -> Degradation:
 
 
 def grid(
-    kind: str, chosen: Iterable[str] | dict[str, Iterable[Strength]] | None = None
+    kind: str, chosen: Iterable[str] | Mapping[str, Iterable[Strength]] | None = None
 ) -> list[tuple[str, Strength, Callable[..., Any]]]:
     """Return ``(name, strength, function)`` for each degradation and strength, mild ones first.
 
@@ -233,18 +238,27 @@ def grid(
     chosen
         Names, for their own strengths, or ``{"jpeg": [90, 70]}``; all by default. ``"none"`` is left out.
 
+    Raises
+    ------
+    UsageError
+        A name or a strength is none of those, or where a list is due there is none.
+
     Examples
     --------
     >>> [(name, strength) for name, strength, _ in grid("audio", {"mp3": [48], "telephone": [None]})]
     [('mp3', 48), ('telephone', None)]
     """
+    if chosen is not None and not _is_list(chosen):
+        raise UsageError(f"degradations are a list of names: write [{chosen!r}]")
     distinct = dict.fromkeys(names(kind) if chosen is None else chosen)
     cells = []
     for name in distinct:
         if name == "none":
             continue
         entry = find(kind, name)
-        strengths = chosen[name] if isinstance(chosen, dict) else None
+        strengths = chosen[name] if isinstance(chosen, Mapping) else None
+        if strengths is not None and not _is_list(strengths):
+            raise UsageError(f"strengths of {name} are a list: write {{{name!r}: [{strengths!r}]}}")
         for strength in entry.strengths if strengths is None else strengths:
             cells.append((name, strength, entry.at(strength)))
     return cells
@@ -255,6 +269,10 @@ def ordered(name: str, strengths: Iterable[float]) -> list[float]:
     known = next((entry.strengths for (_, of), entry in _ALL.items() if of == name), ())
     falls = len(known) > 1 and (known[0] or 0) > (known[-1] or 0)
     return sorted(set(strengths), reverse=falls)
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str)
 
 
 def _known(kind: str) -> None:

@@ -374,7 +374,7 @@ def test_wrong_calls_stop_before_any_work(few: Manifest, tmp_path: Path) -> None
         (UsageError, "strength", {"degradations": {"jpeg": [None]}}),
         (UsageError, "list of names, not a int", {"degradations": 5}),
         (UsageError, r"write \{'jpeg': \[90\]\}", {"degradations": {"jpeg": 90}}),
-        (UsageError, "numbers, not '90'", {"degradations": {"jpeg": ["90"]}}),
+        (UsageError, "a number, not '90'", {"degradations": {"jpeg": ["90"]}}),
         (UsageError, "executor", {"executor": "elsewhere"}),
         (UsageError, "no manifest at", {"manifest": tmp_path / "nothing.csv"}),
         (UsageError, "none of the 8 files", {"manifest": Manifest(few.table, root=tmp_path)}),

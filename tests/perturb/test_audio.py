@@ -60,6 +60,19 @@ def test_very_short_and_silent_input(degrade: Degrade, size: int) -> None:
     assert np.isfinite(degrade(np.zeros(size, np.float32), np.random.default_rng(0))).all()
 
 
+@pytest.mark.parametrize("degrade", DEGRADATIONS)
+def test_no_sound_stays_none_without_a_warning(degrade: Degrade) -> None:
+    assert degrade(np.zeros(0, np.float32), np.random.default_rng(0)).shape == (0,)
+
+
+def test_what_is_next_to_silence_is_never_clipped() -> None:
+    voice, quiet = speech_like(), np.full(48_000, 1e-5, np.float32)
+    clipped = audio.clip(np.concatenate([voice, quiet]), np.random.default_rng(0), fraction=0.5)
+    assert np.abs(clipped).max() == np.float32(1e-4) and (clipped[voice.size :] == quiet).all()
+    share = np.mean(audio.clip(voice, np.random.default_rng(0), fraction=0.5) != voice)
+    assert share == pytest.approx(0.5, abs=0.01)
+
+
 def test_noise_has_the_asked_ratio() -> None:
     samples = speech_like()
     added = noise(samples, np.random.default_rng(0), snr_db=15.0, slope=1.0) - samples

@@ -138,7 +138,7 @@ def test_strengths_that_are_none_are_refused() -> None:
         *[("image", "enlarge", s, "from 1.01 to 16") for s in (0, 1)],
         *[("image", "jpeg", s, "whole number from 1 to 100") for s in (1000, 0, 70.5)],
         *[("image", name, 0, "from 0.2 to") for name in ("blur", "noise")],
-        *[("audio", "mp3", s, "from 8 to 160") for s in (1000, -3)],
+        *[("audio", "mp3", s, f"one of 8, 16, 24, .*, 144, 160 .kbit/s., not {s}") for s in (1000, -3, 61, 64.5)],
         ("audio", "opus", 1000, r"from 6 to 256 \(kbit/s\), not 1000"),
         *[("audio", "low_pass", s, "from 50 to 7800") for s in (0, 9000)],
         *[("audio", "rawboost", s, "from 0 to 1") for s in (5, -0.1)],
@@ -146,6 +146,7 @@ def test_strengths_that_are_none_are_refused() -> None:
         ("video", "crf", 60, "from 0 to 51"),
         ("image", "jpeg", True, "must be a number, not True"),
         ("image", "jpeg", "90", "must be a number, not '90'"),
+        ("image", "jpeg", [90], r"must be a number, not \[90\]"),
     ],
 )
 def test_strengths_out_of_bounds_are_refused_before_anything_is_degraded(
@@ -153,6 +154,26 @@ def test_strengths_out_of_bounds_are_refused_before_anything_is_degraded(
 ) -> None:
     with pytest.raises(UsageError, match=bounds):
         grid(kind, {name: [strength]})
+
+
+@pytest.mark.parametrize(
+    ("chosen", "sentence"),
+    [
+        ({"jpeg": 90}, r"strengths of jpeg are a list: write \{'jpeg': \[90\]\}"),
+        ({"jpeg": "90"}, r"strengths of jpeg are a list: write \{'jpeg': \['90'\]\}"),
+        ("jpeg", r"degradations are a list of names: write \['jpeg'\]"),
+        (90, r"degradations are a list of names: write \[90\]"),
+    ],
+)
+def test_what_is_no_list_is_refused_in_a_sentence(chosen: object, sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        grid("image", chosen)  # type: ignore[arg-type]
+
+
+def test_each_rate_of_mp3_is_a_rate_of_the_encoder() -> None:
+    sound = speech_like()
+    decoded = [find("audio", "mp3").at(kbps)(sound).tobytes() for kbps in (48, 56, 64.0, 80)]
+    assert len(set(decoded)) == 4
 
 
 def test_at_its_bounds_each_degradation_changes_what_it_is_given(data: dict[str, np.ndarray]) -> None:
@@ -230,6 +251,11 @@ def test_a_picture_and_a_recording_are_degraded_from_file_to_file(tmp_path: Path
         degrade_file(document, "jpeg", 50, tmp_path)
     with pytest.raises(UsageError, match="is for image"):
         degrade_file(sound, "jpeg", 50, tmp_path)
+    for wrong in ("90", [90]):
+        with pytest.raises(UsageError, match="a strength of jpeg must be a number"):
+            degrade_file(picture, "jpeg", wrong, tmp_path)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"the folder \S*absent is not there: make it, or name another"):
+        degrade_file(picture, "jpeg", 50, tmp_path / "absent")
 
 
 @pytest.mark.slow
