@@ -74,8 +74,9 @@ def build_parser() -> argparse.ArgumentParser:
     population = commands.add_parser("population", help="measure a reference population of real voices of your own")
     doing = population.add_subparsers(dest="action", required=True, metavar="ACTION")
     build = doing.add_parser("build", help="measure the real rows of a dataset manifest")
-    build.add_argument("manifest", metavar="MANIFEST", type=Path, help="a manifest, or a folder that holds one")
+    build.add_argument("manifest", metavar="MANIFEST", help="a manifest, a folder of real/ and fake/, shards or a URL")
     build.add_argument("--root", type=Path, metavar="DIR", help=train.ROOT)
+    build.add_argument("--label", action="append", default=[], metavar="WORD=LABEL", help=train.LABEL)
     build.add_argument(
         "--output",
         metavar="FILE",
@@ -252,9 +253,13 @@ def _models_pull(options: argparse.Namespace) -> int:
 def _population_build(options: argparse.Namespace) -> int:
     check_output(options.output, "--output", overwrite=options.overwrite, inputs=[options.manifest])
     from forensix.manifest import Manifest
-    from forensix.training.voice.population import build
+    from forensix.training.voice.population import GENDERS, build
     from forensix.voice.population import SETTING
 
-    n = build(Manifest.read(options.manifest, root=options.root), options.output)
-    print(f"{n} recordings measured; {SETTING}={options.output} compares voices with them")
+    listed = Manifest.read(options.manifest, root=options.root, labels=train.labels_of(options.label))
+    built = build(listed, options.output)
+    if built.unknown_genders:
+        words = ", ".join(f"{word!r} of {n}" for word, n in built.unknown_genders.items())
+        print(f"forensix: genders that are none of {', '.join(GENDERS)}: {words}", file=sys.stderr)
+    print(f"{built}; {SETTING}={options.output} compares voices with them")
     return 0

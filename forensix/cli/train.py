@@ -61,7 +61,7 @@ def _train(options: argparse.Namespace) -> int:
     share_cores()
     from forensix.training.own.run import train
 
-    manifest = Manifest.read(options.manifest, root=options.root, labels=_labels(options.label))
+    manifest = Manifest.read(options.manifest, root=options.root, labels=labels_of(options.label))
     card = train(
         manifest,
         options.task,
@@ -91,7 +91,7 @@ def _combine(options: argparse.Namespace) -> int:
 
     card = combine(
         options.members,
-        Manifest.read(options.manifest, root=options.root, labels=_labels(options.label)),
+        Manifest.read(options.manifest, root=options.root, labels=labels_of(options.label)),
         options.task,
         options.out,
         rule=options.rule,
@@ -132,7 +132,14 @@ def decisions(card: "ModelCard") -> str:
     return f"{fake}, called real {f'up to {lower}' if lower < upper else 'below'}"
 
 
-def _labels(pairs: list[str]) -> dict[str, str]:
+def labels_of(pairs: list[str]) -> dict[str, str]:
+    """Return what ``--label`` says of each word.
+
+    Raises
+    ------
+    UsageError
+        One says nothing, or two say different things of a word.
+    """
     meanings: dict[str, str] = {}
     for pair in pairs:
         word, equals, label = pair.rpartition("=")

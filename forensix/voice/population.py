@@ -34,6 +34,7 @@ from forensix.voice.speech import RATE_HZ, Segment, spread
 LOWER_PERCENTILE, UPPER_PERCENTILE = 1, 99
 SETTING = "FORENSIX_POPULATION"
 LEAST_RECORDINGS = 50
+"""Recordings that bounds rest on: those of fewer call most other real voices outliers."""
 LEAST_SPEECH_S = 1.0
 """Speech that each recording of the population holds: less has no rhythm and no melody to set beside theirs."""
 
@@ -146,13 +147,21 @@ def _read(path: str | None) -> dict[str, Any]:
     try:
         table: dict[str, Any] = json.loads(source.read_text(encoding="utf-8"))
         units = {name: feature["unit"] for name, feature in table["features"].items()}
+        n = int(table["recordings"])
     except OSError as error:
         raise UsageError(f"{SETTING} names {path}, which cannot be read: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"{SETTING} names {path}, which 'forensix population build' did not write") from error
     if path and set(units) != set(AudioFeatures.model_fields):
         raise UsageError(f"{path} is a population of other features: build it again")
+    if path and n < LEAST_RECORDINGS:
+        raise UsageError(f"{path} rests on {n} recordings; {too_few()}: build it again")
     return table
+
+
+def too_few() -> str:
+    """Return why a few recordings are no population, in words."""
+    return f"a population takes {LEAST_RECORDINGS} or more, since the bounds of fewer call other real voices outliers"
 
 
 def check(path: str) -> None:

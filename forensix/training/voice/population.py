@@ -14,7 +14,8 @@ telephone line. F0 and formants are told by gender as well, and nothing else: vo
 collections, and bounds of theirs alone call more voices of other collections outliers (``--all-strata`` writes them).
 
 `build` does the same for the real rows of a dataset manifest: ``group_id`` or ``speaker`` says who speaks (without it
-every recording is a speaker), ``source`` the collection, ``gender`` M or F.
+every recording is a speaker), ``source`` the collection, ``gender`` F or M, female or male. A file whose content came
+before is left out, and links are downloaded as `forensix.evaluate` does.
 """
 
 import argparse
@@ -22,7 +23,7 @@ import json
 import logging
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -32,8 +33,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forensix.errors import InputError, UsageError
+from forensix.importers.links import bring
 from forensix.manifest import Manifest
-from forensix.media import open_media
+from forensix.media import Limits, open_media
 from forensix.schema import Gender
 from forensix.training.voice.real_voices import (
     ANONYMOUS,
@@ -56,7 +58,7 @@ BY_GENDER = ("f0", "f1", "f2")
 """Features that the shipped population has by gender."""
 
 TARGET = Path(population.__file__).with_name("population.json")
-GENDERS: dict[str | None, Gender] = {"F": "female", "M": "male", "female": "female", "male": "male"}
+GENDERS: dict[str, Gender] = {"f": "female", "m": "male", "female": "female", "male": "male"}
 
 
 @dataclass(frozen=True)
@@ -76,11 +78,15 @@ def measure(voices: Iterable[Voice], read: Callable[[Voice], NDArray[Any]]) -> l
         segments = speech_segments(samples)
         if total_s(segments) >= population.LEAST_SPEECH_S:
             band = population.band_of(samples, segments)
-            gender = GENDERS.get(voice.gender)
+            gender = _gender(voice.gender)
             strata = (band,) if gender is None else (gender, band, f"{gender} {band}")
             values = features.extract(samples[: round(MEASURED_S * RATE_HZ)], segments)
             kept.append(Measured(voice, values, strata))
     return kept
+
+
+def _gender(word: str | None) -> Gender | None:
+    return GENDERS.get((word or "").strip().lower())
 
 
 def weights(voices: Sequence[Voice]) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -173,44 +179,82 @@ def _record(measured: Sequence[Measured], bounds: dict[str, Any], command: str) 
     }
 
 
-def build(manifest: Manifest, output: Path) -> int:
-    """Measure the real rows of a manifest, write the population, and return how many recordings it rests on.
+@dataclass(frozen=True)
+class Built:
+    """What a population of one's own rests on."""
+
+    measured: int
+    listed: int
+    """Real rows of the manifest."""
+    left_out: Mapping[str, int]
+    """How many were left out, by why."""
+    unknown_genders: Mapping[str, int]
+    """How many rows have a gender that is none of `GENDERS`, by that word: they count for all voices only."""
+
+    def __str__(self) -> str:
+        why = ", ".join(f"{n} {reason}" for reason, n in self.left_out.items() if n)
+        return f"{self.measured} of {self.listed} real recordings measured{f' (left out: {why})' if why else ''}"
+
+
+def build(manifest: Manifest, output: Path, *, private_hosts: Collection[str] = ()) -> Built:
+    """Measure the real rows of a manifest, write the population, and return what it rests on.
+
+    ``private_hosts`` may be reached by links in the manifest although their addresses are private.
 
     Raises
     ------
     UsageError
-        There are fewer than two real recordings with speech.
+        There are fewer real recordings with speech than `population.LEAST_RECORDINGS`.
     """
+    left_out = {"whose content came before": 0, "that cannot be read": 0, "with less than a second of speech": 0}
+    seen: set[str] = set()
+
+    def read(voice: Voice) -> NDArray[Any]:
+        try:
+            with open_media(voice.path, name=voice.name) as media:
+                if media.sha256 not in seen:
+                    seen.add(media.sha256)
+                    return np.array(media.samples()[: round(HEARD_S * RATE_HZ)])
+                left_out["whose content came before"] += 1
+        except InputError as error:
+            unread(error)
+        return np.zeros(0, np.int16)
+
+    def unread(error: InputError) -> None:
+        _LOG.warning("left out: %s", error)
+        left_out["that cannot be read"] += 1
+
+    real = manifest.where(label="real")
+    rows = real.table.to_dict("records")
     voices = []
-    for row, path in zip(manifest.table.to_dict("records"), manifest.paths(), strict=True):
-        if row["label"] == "real":
-            stated = {
-                key: str(row[key]) for key in ("group_id", "speaker", "source", "gender") if _is_told(row.get(key))
-            }
-            speaker = stated.get("group_id") or stated.get("speaker") or str(row["path"])
-            source = stated.get("source", "manifest")
-            voices.append(Voice(path, str(row["path"]), source, speaker, stated.get("gender"), "as the manifest says"))
-    measured = measure(voices, _opened)
-    if len(measured) < 2:
-        raise UsageError(f"{len(measured)} of {len(voices)} real recordings hold a second of speech: two are needed")
+    brought = bring(list(real.table["path"]), Limits(), private_hosts)
+    for row, path, found in zip(rows, real.paths(), brought, strict=True):
+        if isinstance(found, InputError):
+            unread(found)
+        else:
+            voices.append(_voice(row, path))
+    measured = measure(voices, read)
+    left_out["with less than a second of speech"] = len(rows) - len(measured) - sum(left_out.values())
+    words = Counter(v.gender for v in voices if v.gender is not None and _gender(v.gender) is None)
+    built = Built(len(measured), len(rows), left_out, words)
+    if built.measured < population.LEAST_RECORDINGS:
+        raise UsageError(f"{built}; {population.too_few()}")
     text = json.dumps(_record(measured, table(measured), "forensix population build MANIFEST"), separators=(",", ":"))
     output.write_text(text + "\n", encoding="utf-8")
-    return len(measured)
+    return built
+
+
+def _voice(row: Mapping[Any, Any], path: Path) -> Voice:
+    """Return the voice of a row of a manifest."""
+    stated = {key: str(row[key]) for key in ("group_id", "speaker", "source", "gender") if _is_told(row.get(key))}
+    speaker = stated.get("group_id") or stated.get("speaker") or str(row["path"])
+    source = stated.get("source", "manifest")
+    return Voice(path, str(row["path"]), source, speaker, stated.get("gender"), "as the manifest says")
 
 
 def _is_told(value: object) -> bool:
     """Tell whether a cell says something: text that is not blank, or a number, as those of speakers in Parquet are."""
     return bool(value.strip()) if isinstance(value, str) else isinstance(value, Real) and not math.isnan(value)
-
-
-def _opened(voice: Voice) -> NDArray[Any]:
-    """Decode a recording of anybody's, or return silence where that fails."""
-    try:
-        with open_media(voice.path, name=voice.name) as media:
-            return np.array(media.samples()[: round(HEARD_S * RATE_HZ)])
-    except InputError as error:
-        _LOG.warning("left out: %s", error)
-        return np.zeros(0, np.int16)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -6,8 +6,10 @@ import pandas as pd
 import pytest
 from scipy.io import wavfile
 
-from forensix.errors import UsageError
+from forensix.cli import main
+from forensix.errors import InputNotFound, UsageError
 from forensix.manifest import Manifest
+from forensix.media import Limits
 from forensix.perturb import find
 from forensix.training.voice import population
 from forensix.training.voice.real_voices import (
@@ -128,9 +130,11 @@ def test_a_sample_of_the_corpora_lies_where_the_table_says(corpora: Path) -> Non
 def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Manifest:
     """Four voices from a formula, two over a telephone, one of them fake, and a file that is no sound.
 
-    The network that finds speech does not take a formula's vowels for speech: all sound counts as speech here.
+    The network that finds speech does not take a formula's vowels for speech: all sound counts as speech here, and two
+    recordings are a population.
     """
     monkeypatch.setattr(population, "speech_segments", lambda x: (Segment(0.0, len(x) / 16000),) if len(x) else ())
+    monkeypatch.setattr(shipped, "LEAST_RECORDINGS", 2)
     rows = ["path,label,speaker,gender"]
     for i, f0_hz in enumerate((110, 120, 200, 210)):
         voice = syllables(f0_hz, 12, seed=i)
@@ -146,9 +150,9 @@ def test_a_population_of_ones_own_is_built_and_used(
     people: Manifest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = tmp_path / "mine.json"
-    assert population.build(people, target) == 3
+    built = population.build(people, target)
+    assert str(built) == "3 of 4 real recordings measured (left out: 1 that cannot be read)"
     monkeypatch.setenv(shipped.SETTING, str(target))
-    monkeypatch.setattr(shipped, "LEAST_RECORDINGS", 2)
     assert shipped.record()["recordings"] == 3
     assert shipped.distribution("f0").count == 3 and shipped.distribution("f0", "male").count == 2
     assert shipped.distribution("jitter", "female").count == 3, "one woman is no stratum"
@@ -162,7 +166,7 @@ def test_what_is_left_out_is_named_once_as_the_manifest_names_it(
     write_image(tmp_path / "deeper" / "photo.png")
     extra = pd.DataFrame({"path": ["deeper/photo.png", "absent.wav"], "label": "real"})
     listed = Manifest(pd.concat([people.table.iloc[:2], extra], ignore_index=True), people.root)
-    assert population.build(listed, tmp_path / "mine.json") == 2
+    assert population.build(listed, tmp_path / "mine.json").left_out["that cannot be read"] == 2
     assert caplog.messages == [
         "left out: deeper/photo.png is an image and has no sound",
         "left out: absent.wav is not there; check the path",
@@ -189,9 +193,76 @@ def test_a_file_that_is_no_population_is_named(tmp_path: Path, monkeypatch: pyte
             shipped.distribution("f0")
 
 
-def test_too_few_voices_are_no_population(people: Manifest, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="two are needed"):
-        population.build(people.where(speaker="person 4"), tmp_path / "mine.json")
+def test_too_few_voices_are_no_population(people: Manifest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    population.build(people, tmp_path / "old.json")
+    monkeypatch.setattr(shipped, "LEAST_RECORDINGS", 4)
+    sentence = r"a population takes 4 or more, since the bounds of fewer call other real voices outliers"
+    with pytest.raises(UsageError, match=rf"^3 of 4 real recordings measured \(left out: .*\); {sentence}$"):
+        population.build(people, tmp_path / "mine.json")
+    assert not (tmp_path / "mine.json").exists()
+    monkeypatch.setenv(shipped.SETTING, str(tmp_path / "old.json"))
+    with pytest.raises(UsageError, match=rf"old.json rests on 3 recordings; {sentence}: build it again"):
+        shipped.distribution("f0")
+
+
+def test_copies_and_what_holds_no_speech_are_left_out_and_counted(people: Manifest, tmp_path: Path) -> None:
+    (tmp_path / "copy.wav").write_bytes((tmp_path / "0.wav").read_bytes())
+    wavfile.write(tmp_path / "short.wav", 16000, np.ones(8000, np.int16))
+    extra = pd.DataFrame({"path": ["copy.wav", "short.wav"], "label": "real", "speaker": ["person 8", "person 9"]})
+    built = population.build(Manifest(pd.concat([people.table, extra]), people.root), tmp_path / "mine.json")
+    assert str(built) == (
+        "3 of 6 real recordings measured (left out: 1 whose content came before, 1 that cannot be read,"
+        " 1 with less than a second of speech)"
+    )
+    assert json.loads((tmp_path / "mine.json").read_text())["recordings"] == 3
+
+
+def test_genders_are_read_however_they_are_written_and_other_words_are_told(people: Manifest, tmp_path: Path) -> None:
+    genders = ["male", "m ", "Female", "F", "divers"]
+    built = population.build(Manifest(people.table.assign(gender=genders), people.root), tmp_path / "mine.json")
+    groups = json.loads((tmp_path / "mine.json").read_text())["features"]["f0"]["groups"]
+    assert groups["male"]["count"] == 2 and built.unknown_genders == {"divers": 1}
+
+
+def test_links_are_downloaded_and_those_that_cannot_be_are_counted(
+    people: Manifest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
+    asked: list[object] = []
+
+    def fetch(link: str, folder: Path, limits: Limits, private_hosts: frozenset[str]) -> tuple[Path, str]:
+        asked.append(private_hosts)
+        if link.endswith("gone.wav"):
+            raise InputNotFound(f"{link} is not there")
+        (folder / "got").write_bytes((tmp_path / Path(link).name).read_bytes())
+        return folder / "got", "audio/wav"
+
+    monkeypatch.setattr("forensix.media.download.fetch", fetch)
+    table = people.table.assign(path=[f"https://example.org/{path}" for path in people.table["path"]])
+    table.loc[4, "path"] = "https://example.org/gone.wav"
+    built = population.build(Manifest(table, tmp_path), tmp_path / "mine.json", private_hosts=["here"])
+    assert (built.measured, built.left_out["that cannot be read"]) == (3, 1)
+    assert asked == [frozenset({"here"})] * 4, "the fake one is not asked for"
+    assert caplog.messages == ["left out: https://example.org/gone.wav is not there"]
+
+
+def test_the_command_reads_a_url_and_what_labels_mean_and_says_what_it_left_out(
+    people: Manifest, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = {"real": "1", "fake": "0"}
+    table = people.table.assign(label=people.table["label"].map(words), gender=["x", "x", "F", "F", "M"])
+    table.to_csv(tmp_path / "manifest.csv", index=False)
+    target = tmp_path / "mine.json"
+    arguments = ["population", "build", f"file://{tmp_path}/manifest.csv", "--output", str(target)]
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments, "--label", "1=real", "--label", "0=fake"])
+    printed = capsys.readouterr()
+    assert ended.value.code == 0
+    assert printed.out == (
+        "3 of 4 real recordings measured (left out: 1 that cannot be read);"
+        f" FORENSIX_POPULATION={target} compares voices with them\n"
+    )
+    assert printed.err.endswith("forensix: genders that are none of f, m, female, male: 'x' of 2\n")
 
 
 def test_a_telephone_has_a_narrow_band() -> None:
