@@ -52,6 +52,23 @@ def files_seen(table: pd.DataFrame, overlap: pd.DataFrame, component: str) -> "p
     return trained_on
 
 
+def of_rows(overlap: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Return what is left of an overlap where only these rows of scores count."""
+    if overlap.empty:
+        return overlap
+    n_files = [
+        table.loc[
+            (table["component"] == row.component)
+            & (table["label"] == row.label)
+            & (table[row.column].astype(str) == row.value),
+            "path",
+        ].nunique()
+        for row in overlap.itertuples()
+    ]
+    counted = overlap.assign(n_files=n_files)
+    return counted[counted["n_files"] > 0].reset_index(drop=True)
+
+
 def _names(text: str) -> set[str]:
     parts = [text, *_last(re.split(r"[/+:]", text))]
     names = {re.sub(r"[^a-z0-9]", "", part.lower()) for part in parts}

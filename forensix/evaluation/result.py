@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pandas.api.types import is_list_like
 
 from forensix.errors import UsageError
 from forensix.evaluation import displays, output, summary, tables
 from forensix.evaluation.cautions import cautions
-from forensix.evaluation.overlap import COLUMNS, files_seen
+from forensix.evaluation.conditions import need, text
+from forensix.evaluation.overlap import COLUMNS, files_seen, of_rows
 
 _METRICS = ("auc", "eer", "accuracy_threshold", "balanced_accuracy_threshold")
 
@@ -71,6 +73,31 @@ class Evaluation:
         note = f"Files from sources that {' or '.join(names)} was trained on are left out."
         info = {**self.info, "notes": [*self.info.get("notes", ()), note]}
         return Evaluation(tables[0], tables[1], info, self.overlap[~self.overlap["component"].isin(names)])
+
+    def where(self, **values: Any) -> "Evaluation":
+        """Return the evaluation of the rows whose columns have these values: ``where(split="dev")``, or a list of them.
+
+        Raises
+        ------
+        UsageError
+            There is no such column, or no such row.
+        """
+        scores, frames, notes = self.scores, self.frames, [*self.info.get("notes", ())]
+        need(scores, list(values))
+        for column, value in values.items():
+            allowed = [str(one) for one in ([value] if isinstance(value, str) or not is_list_like(value) else value)]
+            there = text(scores[column])
+            scores = scores[there.isin(allowed)]
+            if scores.empty:
+                raise UsageError(
+                    f"no row has the {column} {', '.join(map(repr, allowed))};"
+                    f" there are: {', '.join(sorted(there.unique()))}"
+                )
+            frames = frames if frames.empty else frames[text(frames[column]).isin(allowed)]
+            notes.append(f"Only the rows whose {column} is {' or '.join(allowed)} count.")
+        info = {**self.info, "notes": notes}
+        scores, frames = scores.reset_index(drop=True), frames.reset_index(drop=True)
+        return Evaluation(scores, frames, info, of_rows(self.overlap, scores))
 
     def summary(self, *, component: str | None = None, level: str = "file", **options: Any) -> pd.DataFrame:
         """Return every metric with its interval, of one component or of all; ``level="frame"`` for frames of videos.

@@ -254,6 +254,26 @@ def test_sources_that_a_model_was_trained_on_are_flagged(few: Manifest) -> None:
     assert not any("trained on the sources" in note for note in rest.notes)
 
 
+def test_rows_are_chosen_by_their_columns_and_all_figures_are_of_those(few: Manifest) -> None:
+    card: ModelCard = get_card("forensix-image")
+    observed = [card.trained_on[0].model_copy(update={"source": f"Lab/Set {i}"}) for i in (0, 1)]
+    detector = Grey(card=card.model_copy(update={"trained_on": tuple(observed)}))
+    listed = Manifest(few.table.assign(take=list(range(len(few)))), few.root)
+    evaluation = evaluate(listed, TASK, component=detector, cache=False)
+    rest = evaluation.where(source="set 1")
+    assert set(rest.scores["source"]) == {"set 1"} and len(rest.scores) == 3
+    assert rest.summary(n_bootstrap=0).iloc[0][["n_real", "n_fake"]].sum() == 3
+    assert set(rest.overlap["value"]) == {"set 1"} and rest.overlap["n_files"].sum() == 3
+    assert "Only the rows whose source is set 1 count." in rest.notes
+    # A command line passes text.
+    assert evaluation.where(take=["0", 4]).scores["take"].tolist() == [0, 4]
+    assert set(evaluation.overlap["value"]) == {"set 0", "set 1"}
+    with pytest.raises(UsageError, match="no row has the source 'set 7'; there are: set 0, set 1, set 2"):
+        evaluation.where(source="set 7")
+    with pytest.raises(UsageError, match="no column shoe"):
+        evaluation.where(shoe="dev")
+
+
 def test_an_output_is_whole_and_holds_what_made_it(few: Manifest, tmp_path: Path) -> None:
     folder = tmp_path / "output"
     evaluation = evaluate(few, TASK, component=Grey(), cache=False, output=folder)
