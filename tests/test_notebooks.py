@@ -1,10 +1,12 @@
 """Every notebook runs from top to bottom, with its defaults and with parameters, and is committed without outputs."""
 
+import ast
 import io
 import json
 import os
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbconvert
 import pandas as pd
@@ -13,7 +15,9 @@ import pytest
 from papermill.exceptions import PapermillExecutionError
 
 from forensix import Evaluation, evaluate, small
+from forensix.errors import UsageError
 from forensix.models import band_of, get_card
+from forensix.notebook import as_list, as_text, check_parameters
 from tests.evaluation.detectors import Grey
 from tests.making import write_video
 
@@ -258,6 +262,86 @@ def test_train_your_own_measures_on_no_row_that_was_learnt_from(
 def test_an_unknown_parameter_is_an_error(name: str, tmp_path: Path) -> None:
     with pytest.raises(PapermillExecutionError, match=r"there is no parameter degradation; there are: .*degradations"):
         outputs(name, tmp_path, manifest="nowhere", degradation="jpeg")
+
+
+PARAMETERS = {
+    path.stem: [
+        target.id
+        for statement in ast.parse("".join(json.loads(path.read_text(encoding="utf-8"))["cells"][1]["source"])).body
+        for target in statement.targets
+    ]
+    for path in NOTEBOOKS
+}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_notebook_checks_all_of_its_parameters(path: Path) -> None:
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    calls = [
+        node
+        for cell in cells
+        if cell["cell_type"] == "code"
+        for node in ast.walk(ast.parse("".join(cell["source"])))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check_parameters"
+    ]
+    assert [[argument.value for argument in call.args] for call in calls] == [PARAMETERS[path.stem]]
+
+
+@pytest.mark.parametrize("source", ['manifest = ""', 'a = 1\nmanifest = " "', 'manifest = ","'])
+def test_an_empty_parameter_is_an_error(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell = SimpleNamespace(user_ns={"In": ["", f"# Parameters\n{source}\n"]})
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
+    with pytest.raises(
+        UsageError, match=r"^manifest is empty, as a shell variable .*: leave it out, or give it a value$"
+    ):
+        check_parameters("a", "manifest")
+
+
+@pytest.mark.parametrize("name", ["evaluate", "compare"])
+def test_a_variable_that_is_not_set_does_not_evaluate_the_demo(name: str, tmp_path: Path) -> None:
+    with pytest.raises(PapermillExecutionError, match="manifest is empty"):
+        outputs(name, tmp_path, manifest="")
+
+
+def test_numbers_that_papermill_makes_of_words_are_words_again() -> None:
+    assert [as_text(value) for value in (0, 2024, "dev", None, "")] == ["0", "2024", "dev", None, None]
+    assert [as_list(value) for value in (0, 2024, "a, b", ["a"], None, "")] == [
+        ["0"], ["2024"], ["a", "b"], ["a"], None, None,
+    ]  # fmt: skip
+
+
+def test_degradations_are_taken_as_a_command_line_can_pass_them() -> None:
+    assert as_list('{"jpeg": [90, 50]}') == {"jpeg": [90, 50]}
+    with pytest.raises(UsageError, match=r"^\{jpeg: 90\} is no JSON: write it like \{\"jpeg\": \[90, 50\]\}$"):
+        as_list("{jpeg: 90}")
+
+
+@pytest.mark.slow
+def test_a_split_called_0_is_one_and_an_output_called_2024_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
+    table = pd.read_csv(small.folder("images") / "manifest.csv").assign(split=["0", "0", "1", "1"] * 2)
+    table.to_csv(tmp_path / "manifest.csv", index=False)
+    chosen = {"manifest": str(tmp_path / "manifest.csv"), "root": str(small.folder("images")), "output": 2024}
+    outputs("evaluate", tmp_path, split=0, degradations='{"jpeg": [90]}', **chosen)
+    scores = pd.read_parquet(tmp_path / "2024" / "scores.parquet")
+    assert set(scores["split"]) == {"0"} and len(scores) == 8 and set(scores["strength"].dropna()) == {90}
+
+
+@pytest.mark.slow
+def test_compare_takes_one_split_of_runs_and_nothing_that_is_for_what_it_evaluates(tmp_path: Path) -> None:
+    run = evaluate(
+        small.folder("images"), "ai_generated_image_detection", component=Grey(), executor="here", cache=False
+    )
+    for name in ("one", "two"):
+        run.save(tmp_path / "runs" / name)
+    split = run.scores["split"].iloc[0]
+    outputs("compare", tmp_path, runs=str(tmp_path / "runs"), split=split, output=2024)
+    counts = pd.read_parquet(tmp_path / "2024" / "summary.parquet")[["n_real", "n_fake"]].drop_duplicates()
+    assert counts.sum(axis=1).tolist() == [(run.scores["split"] == split).sum()]
+    with pytest.raises(PapermillExecutionError, match="nothing is evaluated here: leave out task, metadata, or runs"):
+        outputs("compare", tmp_path, runs=str(tmp_path / "runs"), metadata=False, task="voice_analysis")
 
 
 @pytest.mark.slow
