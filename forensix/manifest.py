@@ -29,7 +29,6 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
 import pandas as pd
 
 from forensix.errors import UsageError
@@ -38,7 +37,17 @@ from forensix.importers.elsewhere import bring, lies_elsewhere
 from forensix.importers.links import located
 from forensix.importers.tables import MANIFESTS, need_pyarrow, quoting, read_table, with_lines
 from forensix.labels import LABELS
-from forensix.manifest_table import GROUP, Entry, checked, chosen, groups_of, missing_hint, no_rows, shared_out
+from forensix.manifest_table import (
+    GROUP,
+    Entry,
+    checked,
+    chosen,
+    groups_of,
+    missing_hint,
+    no_rows,
+    shared_out,
+    shuffled,
+)
 
 if TYPE_CHECKING:
     from forensix.torch_data import MediaDataset
@@ -293,16 +302,15 @@ class Manifest:
         Raises
         ------
         UsageError
-            ``n`` is no whole number from 0 up, or there is no such column.
+            ``n`` or the seed is no whole number from 0 up, or there is no such column.
         """
         if isinstance(n, bool) or not isinstance(n, Integral) or n < 0:
             raise UsageError(f"n is how many rows to take of each, a whole number from 0 up, not {n!r}")
         columns = [by] if isinstance(by, str) else list(by)
         for column in columns:
             self._need(column)
-        order = np.random.default_rng(seed).permutation(len(self))
-        shuffled = self.table.reset_index(drop=True).iloc[order]
-        return self._with(shuffled.groupby(columns, dropna=False, sort=False).head(int(n)).sort_index())
+        drawn = self.table.reset_index(drop=True).iloc[shuffled(len(self), seed)]
+        return self._with(drawn.groupby(columns, dropna=False, sort=False).head(int(n)).sort_index())
 
     def _need(self, column: str) -> None:
         if column not in self.table.columns:

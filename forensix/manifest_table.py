@@ -5,7 +5,7 @@ import os
 import posixpath
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from numbers import Number
+from numbers import Integral, Number
 from pathlib import Path
 from typing import Any
 
@@ -179,9 +179,22 @@ def groups_of(table: pd.DataFrame, group: str) -> "pd.Series[str]":
     return ("g:" + table[group].astype(str)).where(~without, own)
 
 
+def shuffled(n: int, seed: int) -> np.ndarray:
+    """Return the numbers below ``n`` in an order of the seed's, (n,).
+
+    Raises
+    ------
+    UsageError
+        The seed is no whole number from 0 up.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
+        raise UsageError(f"seed must be a whole number from 0 up, not {seed!r}")
+    return np.random.default_rng(int(seed)).permutation(n)
+
+
 def shared_out(counts: np.ndarray, shares: Mapping[str, float], seed: int) -> list[str]:
     """Return the split of each group, by how many files of each label it has: int (groups, labels)."""
-    order = np.random.default_rng(seed).permutation(len(counts))
+    order = shuffled(len(counts), seed)
     # Large groups first: small ones then even out what these left uneven.
     order = order[np.argsort(-counts[order].sum(axis=1), kind="stable")]
     names = list(shares)

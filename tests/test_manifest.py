@@ -337,6 +337,17 @@ def test_a_table_without_rows_is_a_manifest_without_rows() -> None:
     assert len(empty) == 0 and len(empty.split({"train": 1.0})) == 0 and empty.paths() == []
 
 
+@pytest.mark.parametrize("seed", [-3, 1.5, "a", True])
+def test_a_seed_is_a_whole_number(seed: Any) -> None:
+    table = pd.DataFrame({"path": ["a.jpg", "b.jpg"], "label": ["real", "fake"]})
+    for draw in (
+        lambda: Manifest(table, "clips").split({"train": 1.0}, seed=seed),
+        lambda: Manifest(table, "clips").sample(1, seed=seed),
+    ):
+        with pytest.raises(UsageError, match="seed must be a whole number from 0 up"):
+            draw()
+
+
 @pytest.mark.parametrize("n", [-1, 2.5, None, True])
 def test_a_sample_is_of_a_whole_number_of_rows(n: Any) -> None:
     listed = Manifest(pd.DataFrame({"path": list("abcd"), "label": ["real", "fake"] * 2}), "clips")
