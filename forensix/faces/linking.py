@@ -111,7 +111,7 @@ class OpenTrack:
 
 
 class Linker:
-    """Tracks of the frames so far. A face that is lost for up to ``max_gap_ms`` is picked up again.
+    """Tracks of the frames so far. A face that is lost for up to ``max_gap_ms``, or in one frame, is picked up again.
 
     ``n_expected`` frames will come, as far as is known; ``measures_gaps`` says whether fine detail is measured.
     """
@@ -125,17 +125,22 @@ class Linker:
         self.measures_gaps = measures_gaps
         self.active: list[OpenTrack] = []
         self.done: list[OpenTrack] = []
-        self.n_frames = 0
-        self.last_ms = 0.0
+        self.times_ms: list[float] = []
 
     @property
     def current(self) -> list[OpenTrack]:
         """Tracks that the last frame continued."""
-        return [one for one in self.active if one.frame_ms[-1] == self.last_ms]
+        return [one for one in self.active if one.frame_ms[-1] == self.times_ms[-1]]
 
     def near(self, ms: float) -> list[OpenTrack]:
         """Return the tracks that a face at this time may continue."""
-        return [one for one in self.active if ms - one.frame_ms[-1] <= self.max_gap_ms]
+        # Frames may come at longer intervals than were asked for.
+        reach_ms = max([self.max_gap_ms, *(ms - before for before in self.times_ms[-2:])])
+        return [one for one in self.active if ms - one.frame_ms[-1] <= reach_ms]
+
+    def is_alone(self, ms: float) -> bool:
+        """Return whether no other frame lies near enough to one at this time for its faces to be seen again."""
+        return sum(abs(other - ms) <= self.max_gap_ms for other in self.times_ms) == 1
 
     def add(self, frame: "Frame", faces: Detections, *, unless_lost: bool = False) -> bool:
         """Continue the tracks with the faces of the next frame, and start new ones.
@@ -149,9 +154,9 @@ class Linker:
         matched = self._match(frame, faces, descriptors)
         if unless_lost and not set(map(id, self.current)) <= {id(one) for one in matched.values()}:
             return False
-        for lost in [one for one in self.active if frame.ms - one.frame_ms[-1] > self.max_gap_ms]:
-            self.active.remove(lost)
-            self.done.append(lost)
+        near = self.near(frame.ms)
+        self.done += [one for one in self.active if one not in near]
+        self.active = near
         for row, descriptor in enumerate(descriptors):
             one = matched.get(row)
             if one is None:
@@ -160,8 +165,7 @@ class Linker:
             one.add(frame, faces, row, descriptor, measures_gaps=self.measures_gaps)
             if len(one.kept) > (self.max_crops if one.stride >= self.stride else min(SHORT, self.max_crops)):
                 one.thin()
-        self.n_frames += 1
-        self.last_ms = frame.ms
+        self.times_ms.append(frame.ms)
         self._prune()
         return True
 

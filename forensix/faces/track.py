@@ -3,9 +3,10 @@
 At most ``MAX_RATE_HZ`` frames a second are looked at, fewer in long videos so that the whole takes bounded time; boxes
 between those frames are not invented. The whole frame is searched for faces every ``KEY_S``, where the picture changes
 at once, and while a face that was followed is lost; in the other frames each face is only followed, from where it was
-(`FaceDetector.follow`). A face that is lost for up to ``MAX_GAP_S`` is picked up again. A track says nothing about real
-or fake. It fails when two like faces cross between two frames looked at, and splits when a face turns away for long; a
-face that comes into view slowly is found up to ``KEY_S`` late. An image that shows no upright face is turned
+(`FaceDetector.follow`). A face that is lost for up to ``MAX_GAP_S``, or in one frame looked at, is picked up again. A
+track says nothing about real or fake. It fails when two like faces cross between two frames looked at, and splits when
+a face turns away for long; a face that comes into view slowly is found up to ``KEY_S`` late. What is seen once is
+dropped, unless no frame was looked at near enough to show it again. An image that shows no upright face is turned
 (`forensix.faces.turned`); in a video no face is found that lies on its side.
 
 Memory does not grow with duration beyond a few numbers a detection: at most ``MAX_TRACKS`` tracks of ``MAX_CROPS``
@@ -266,8 +267,8 @@ def _coarse(rgb: np.ndarray) -> np.ndarray:
 
 def _finished(linker: Linker, frame_rate_hz: float) -> tuple[FaceTrack, ...]:
     # In a video a face is there in more than one frame; what is seen once is mostly not a face.
-    least = 2 if linker.n_frames >= _SEEN_TWICE_FRAMES else 1
-    tracks = [one for one in linker.done + linker.active if len(one.boxes) >= least]
+    least = 2 if len(linker.times_ms) >= _SEEN_TWICE_FRAMES else 1
+    tracks = [one for one in linker.done + linker.active if len(one.boxes) >= least or linker.is_alone(one.frame_ms[0])]
     tracks.sort(key=lambda one: (-one.prominence, one.frame_idx[0]))
     return tuple(
         FaceTrack(

@@ -1,5 +1,6 @@
 """Faces are followed: one track a person, boxes near the truth, memory that does not grow."""
 
+from dataclasses import replace
 from itertools import permutations, product
 
 import av
@@ -19,8 +20,8 @@ from tests.making import write_video
 STEP_MS = 200.0
 
 
-def frames_of(pictures):
-    return [Frame(6 * i, STEP_MS * i, rgb, 1.0) for i, rgb in enumerate(pictures) if rgb is not None]
+def frames_of(pictures, step_ms=STEP_MS):
+    return [Frame(6 * i, step_ms * i, rgb, 1.0) for i, rgb in enumerate(pictures) if rgb is not None]
 
 
 def test_a_moving_face_is_one_track_near_the_truth(head, paste):
@@ -55,6 +56,29 @@ def test_a_short_gap_is_bridged_and_a_long_one_is_not(head, paste):
     # Frames without the face are not invented.
     assert not set(one.frame_idx.tolist()) & {24, 30, 36}
     assert len(track_frames(frames_of([full] * 4 + [empty] * 9 + [full] * 4))) == 2
+
+
+@pytest.mark.parametrize("step_ms", [1100.0, 3000.0])
+def test_a_face_is_followed_over_frames_that_lie_far_apart(step_ms, head, other_head, paste):
+    full, empty = paste((head, 100, 50)), paste()
+    (one,) = track_frames(frames_of([full] * 3 + [empty] + [full] * 3, step_ms))
+    assert one.frame_idx.tolist() == [0, 6, 12, 24, 30, 36]
+    assert len(track_frames(frames_of([full] * 3 + [empty] * 2 + [full] * 3, step_ms))) == 2
+    pictures = [full] * 3 + [paste((other_head, 100, 50))] * 3
+    assert [len(one) for one in track_frames(frames_of(pictures, step_ms))] == [3, 3]
+
+
+def test_a_face_follows_through_a_pause_of_the_frames(head, paste):
+    frames = frames_of([paste((head, 100, 50))] * 4)
+    (one,) = track_frames([*frames, *(replace(frame, ms=frame.ms + 9000) for frame in frames)])
+    assert len(one) == 8
+
+
+def test_a_face_that_no_other_frame_could_show_again_is_kept(head, other_head, paste):
+    pictures = [paste(), paste((head, 100, 50)), paste((other_head, 20, 50)), paste()]
+    assert [len(one) for one in track_frames(frames_of(pictures, 3000.0))] == [1, 1]
+    # Where frames come as they were asked for, what is seen once is dropped.
+    assert track_frames(frames_of(pictures, 3000.0), interval_s=3.0) == ()
 
 
 def test_a_cut_to_another_person_ends_the_track(head, other_head, paste):

@@ -3,6 +3,7 @@
 import base64
 import io
 import re
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,15 @@ def test_no_face_is_an_answer_without_score(tmp_path: Path) -> None:
     assert report.to_wire(TASK)["result"] == {"class_name": "no_faces"}
     assert report.scores == {TASK: None}
     assert not report.failed
+
+
+def test_a_face_in_one_of_frames_that_lie_far_apart_cannot_be_judged(tmp_path: Path) -> None:
+    frames = np.full((4, 512, 512, 3), 127, dtype=np.uint8)
+    frames[1] = skimage.data.astronaut()
+    write_video(tmp_path / "slides.mp4", 4, (512, 512), Fraction(1, 3), paint=frames.__getitem__)
+    report = forensix.analyze(tmp_path / "slides.mp4", [TASK], face_classifier=forensix_face())
+    assert report.verdicts == {TASK: "inconclusive"} and report.scores == {TASK: None}
+    assert "at one moment only" in report.outcomes[TASK].summary
 
 
 def test_a_face_is_followed_through_a_video(clip: Path) -> None:
