@@ -92,7 +92,7 @@ def probe(source: dict[str, str], limits: dict[str, float]) -> dict[str, Any]:
             if width and height:
                 width, height = _shown_size(width, height, video)
                 _check_size(width, height, name, limits)
-                if frame is not None and frame.rotation % 180:
+                if frame is not None and _turn(frame) % 180:
                     width, height = height, width
             info |= {"width_px": width, "height_px": height}
         _check_duration(duration_s or 0, video is not None, name, limits)
@@ -298,11 +298,16 @@ def _check_size(width: int, height: int, name: str, limits: dict[str, float]) ->
 def _rgb(reformatter: VideoReformatter, frame: Any, size: tuple[int, int]) -> "np.ndarray":
     import numpy as np
 
-    turned, mirrored = frame.rotation, _is_mirrored(frame)
+    turned, mirrored = _turn(frame), _is_mirrored(frame)
     frame = reformatter.reformat(frame, size[0], size[1], format="rgb24", interpolation="AREA", threads=1)
     rgb = frame.to_ndarray()
     rgb = rgb[::-1] if mirrored else rgb
     return np.rot90(rgb, turned // 90 % 4) if turned % 360 else rgb
+
+
+def _turn(frame: Any) -> int:
+    """Return by how many degrees to the left a player turns a frame; 0 where its matrix is no turn, as one of zeros."""
+    return int(frame.rotation) if abs(frame.rotation) <= 360 else 0
 
 
 def _is_mirrored(frame: Any) -> bool:

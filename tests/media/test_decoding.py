@@ -143,9 +143,15 @@ def test_rotation_is_applied(rotation: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("matrix", "corner"),
-    [((-1, 0, 0, 1), (0, -1)), ((1, 0, 0, -1), (-1, 0)), ((0, 1, 1, 0), (0, 0)), ((0, -1, -1, 0), (-1, -1))],
+    [
+        ((-1, 0, 0, 1), (0, -1)),
+        ((1, 0, 0, -1), (-1, 0)),
+        ((0, 1, 1, 0), (0, 0)),
+        ((0, -1, -1, 0), (-1, -1)),
+        ((0, 0, 0, 0), (0, 0)),
+    ],
 )
-def test_mirrored_videos_are_shown_as_players_show_them(
+def test_mirrored_videos_and_those_with_a_matrix_of_zeros_are_shown_as_players_show_them(
     matrix: tuple[int, ...], corner: tuple[int, int], tmp_path: Path
 ) -> None:
     path = write_video(tmp_path / "a.mp4", 3)
@@ -155,6 +161,7 @@ def test_mirrored_videos_are_shown_as_players_show_them(
     path.write_bytes(data[:track] + shown)
     with open_media(path) as media:
         rgb = next(media.frames()).rgb
+        assert (media.info.width_px, media.info.height_px) == rgb.shape[1::-1]
     assert {(y, x) for y in (0, -1) for x in (0, -1) if rgb[y * 20 or 20, x * 20 or 20, 0] > 180} == {corner}
 
 
