@@ -19,6 +19,7 @@ from forensix.media.length import counted_s, length_s, missing_s, stated_s
 from forensix.media.levels import Lowered, is_float, peak_of
 from forensix.media.packets import Bridge, Clock, Decoding, Opposed, Pauses, mixed, packed, resampled
 from forensix.media.played import codec_name, decodable, in_order, late_s
+from forensix.media.tones import as_sdr, hdr_curve, is_wide
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,9 +109,9 @@ def frames(
 ) -> Iterator[Any]:
     """Yield ``[index, ms, rgb, scale, following]`` for each frame kept, and the list of warnings last.
 
-    Pixels that are not square are made so, as players do. All frames have the size of the first, so that boxes mean the
-    same throughout. Every ``follow_s`` a frame waits for
-    `FOLLOWING` others, or until the next one is due.
+    Pixels that are not square are made so, as players do, and HDR is shown as SDR (`forensix.media.tones`). All frames
+    have the size of the first, so that boxes mean the same throughout. Every ``follow_s`` a frame waits for `FOLLOWING`
+    others, or until the next one is due.
     """
     name, warnings = source["name"], list[str]()
     with open(source["path"], "rb") as file, open_container(file, source) as container:
@@ -125,7 +126,7 @@ def frames(
         clock = Clock(video, late)
         size: tuple[int, int] | None = None
         scale, next_ms, last_ms, follow_ms = 1.0, 0.0, 0.0, 0.0
-        looked_at, resized = 0, 0
+        looked_at, resized, curve = 0, 0, ""
         waiting, waited_ms = list[Any](), 0.0
         for index, frame in decoding:
             last_ms = clock.ms(frame, index)
@@ -152,6 +153,7 @@ def frames(
                 first = frame.width, frame.height
             looked_at += 1
             resized += (frame.width, frame.height) != first
+            curve = curve or hdr_curve(frame)
             if waiting:
                 yield [*waiting[:-1], []]
             waiting, waited_ms = [index, last_ms, _rgb(reformatter, frame, size), scale, []], last_ms
@@ -167,6 +169,8 @@ def frames(
         if resized:
             warning = f"the picture size changes in {resized} of the {looked_at} frames looked at"
             warnings.append(f"{warning}; they are shown in the size of the first")
+        if curve:
+            warnings.append(f"the video is HDR ({curve}); it is looked at with its tones mapped to ordinary ones")
         left_s = missing_s(source, container, video, clock.ends_ms / 1000 - late, decoding.ends_s)
         warnings += decoding.warnings("frame", left_s)
     yield warnings
@@ -298,9 +302,11 @@ def _check_size(width: int, height: int, name: str, limits: dict[str, float]) ->
 def _rgb(reformatter: VideoReformatter, frame: Any, size: tuple[int, int]) -> "np.ndarray":
     import numpy as np
 
-    turned, mirrored = _turn(frame), _is_mirrored(frame)
-    frame = reformatter.reformat(frame, size[0], size[1], format="rgb24", interpolation="AREA", threads=1)
+    turned, mirrored, curve, wide = _turn(frame), _is_mirrored(frame), hdr_curve(frame), is_wide(frame)
+    form = "gbrp16le" if curve else "rgb24"
+    frame = reformatter.reformat(frame, size[0], size[1], format=form, interpolation="AREA", threads=1)
     rgb = frame.to_ndarray()
+    rgb = as_sdr(rgb, curve, wide=wide) if curve else rgb
     rgb = rgb[::-1] if mirrored else rgb
     return np.rot90(rgb, turned // 90 % 4) if turned % 360 else rgb
 
