@@ -18,6 +18,9 @@ from forensix.tasks.evidence import Film
 from forensix.tasks.film import pictures_of
 from forensix.tasks.verdicts import score_text
 
+_ROUNDED_S = 0.001
+"""A film's times are whole milliseconds."""
+
 
 class Scrubber:
     """A slider over the frames that were looked at; it draws itself in a notebook.
@@ -39,7 +42,8 @@ class Scrubber:
             raise UsageError("this report holds no film: analyse a video for face_manipulation, with explain=True")
         self.film = films[0]
         self._view = film_view(self.film)
-        self._frames = [(ms / 1000, _jpeg(rgb)) for ms, rgb in pictures_of(self.film.clip)]
+        pictures = pictures_of(self.film.clip, 1000 * self.film.timeline.duration_s)
+        self._frames = [(ms / 1000, _jpeg(rgb)) for ms, rgb in pictures]
         self.slider = w.IntSlider(
             value=0, min=0, max=len(self._frames) - 1, description="frame", readout=False,
             tooltip="Drag, or use the arrow keys", layout=w.Layout(width="40rem", max_width="100%"),
@@ -64,7 +68,8 @@ class Scrubber:
         curve = next(curve for curve in self.film.curves if curve.title == strip.lane)
         start_s, end_s = next((s.start_s, s.end_s) for s in self.film.timeline.spans if s.lane == strip.lane)
         nearest = min(range(len(curve.x)), key=lambda i: abs(curve.x[i] - seconds))
-        now = score_text(curve.y[nearest]) if start_s <= seconds <= end_s else "not seen"
+        is_seen = start_s - _ROUNDED_S <= seconds <= end_s + _ROUNDED_S
+        now = score_text(curve.y[nearest]) if is_seen else "not seen"
         at = 10 * min(100.0, 100 * seconds / self._view.duration_s)
         chart = Markup(
             '<svg class="fx-lane" width="100%" height="56" viewBox="0 -8 1000 116" preserveAspectRatio="none">'

@@ -50,16 +50,27 @@ def film_uri(pictures: Iterable[tuple[float, NDArray[np.uint8]]], end_ms: float)
             add(last, last_ms)
         if last is None:
             return ""
-        if round(end_ms) - 1 > last_ms:
-            add(last, round(end_ms) - 1)
+        if _closing_ms(end_ms) > last_ms:
+            add(last, _closing_ms(end_ms))
         container.mux(stream.encode(None))
     return f"data:video/mp4;base64,{base64.b64encode(target.getvalue()).decode()}"
 
 
-def pictures_of(uri: str) -> Iterator[tuple[float, NDArray[np.uint8]]]:
-    """Yield time in milliseconds and picture, uint8 (H, W, 3), of each frame of a film that `film_uri` made."""
+def pictures_of(uri: str, end_ms: float) -> Iterator[tuple[float, NDArray[np.uint8]]]:
+    """Yield time in whole milliseconds and picture, uint8 (H, W, 3), of each that `film_uri` made a film of.
+
+    The last picture is not repeated at ``end_ms``, which `film_uri` was given too.
+    """
     import av
 
     with av.open(io.BytesIO(base64.b64decode(uri.partition(",")[2])), "r", format="mp4") as container:
-        for frame in container.decode(video=0):
-            yield 1000 * float(frame.time or 0.0), np.asarray(frame.to_ndarray(format="rgb24"), np.uint8)
+        for number, frame in enumerate(container.decode(video=0)):
+            ms = round(1000 * float(frame.time or 0.0))
+            if number and ms == _closing_ms(end_ms):
+                return
+            yield ms, np.asarray(frame.to_ndarray(format="rgb24"), np.uint8)
+
+
+def _closing_ms(end_ms: float) -> int:
+    """Return when the last picture is repeated, so that it is shown until the end."""
+    return round(end_ms) - 1
