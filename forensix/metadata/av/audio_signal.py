@@ -169,14 +169,15 @@ def _part(samples: np.ndarray, rate: int) -> dict[str, Any]:
     """Return what one block of samples (n,) shows; `_whole` puts blocks together."""
     samples = np.nan_to_num(np.asarray(samples, dtype=np.float32), posinf=0, neginf=0)
     steps = np.abs(np.diff(samples))
+    silences = _silences(samples, rate)
     return {
         "n": len(samples),
         "spectrum": _spectrum(samples),
         "finest": float(steps.min(where=steps > 0, initial=np.inf)),
         "loudest": float(np.abs(samples).max(initial=0)),
-        "silences": _silences(samples, rate),
+        "silences": silences,
         "jumps": _jumps(samples, rate),
-        "floor_steps": _floor_steps(samples, rate),
+        "floor_steps": _floor_steps(samples, rate, silences),
     }
 
 
@@ -291,10 +292,11 @@ def _jumps(samples: np.ndarray, rate: int) -> list[list[float]]:
     ]
 
 
-def _floor_steps(samples: np.ndarray, rate: int) -> list[list[float]]:
+def _floor_steps(samples: np.ndarray, rate: int, silences: list[list[float]]) -> list[list[float]]:
     """Return where the noise floor changes at once and stays: ``[time, change in dB]``.
 
-    The floor is the 10th percentile of levels over three seconds on either side, which speech pauses reach.
+    The floor is the 10th percentile of levels over three seconds on either side, which speech pauses reach. Digital
+    silence is no background: it is left out, and so are sides of which it takes more than half.
     """
     size = int(LEVEL_S * rate)
     n = len(samples) // size
@@ -303,8 +305,13 @@ def _floor_steps(samples: np.ndarray, rate: int) -> list[list[float]]:
         return []
     blocks = samples[: n * size].reshape(n, size).astype(np.float64)
     level = 10 * np.log10((blocks**2).mean(axis=1) + 1e-12)
-    floors = np.percentile(np.lib.stride_tricks.sliding_window_view(level, side), 10, axis=1)
-    change = floors[side : n - side] - floors[: n - 2 * side]
+    for start_s, length_s in silences:
+        level[int(start_s * rate) // size : int((start_s + length_s) * rate) // size + 1] = np.nan
+    sides = np.lib.stride_tricks.sliding_window_view(level, side)
+    is_enough = np.isnan(sides).mean(axis=1) <= 0.5
+    floors = np.full(len(sides), np.nan)
+    floors[is_enough] = np.nanpercentile(sides[is_enough], 10, axis=1)
+    change = np.nan_to_num(floors[side : n - side] - floors[: n - 2 * side])
     out: list[list[float]] = []
     while len(out) < STEPS and len(change):
         best = int(np.argmax(np.abs(change)))

@@ -390,6 +390,19 @@ def test_signal_sees_cutoff_silence_and_floor() -> None:
     assert at == pytest.approx(4, abs=0.3) and change == pytest.approx(29.5, abs=2)
 
 
+@pytest.mark.parametrize(("silences_s", "step_s"), [([(0, 0.5)], 0), ([(5, 5.5)], 0), ([(4, 8)], 0), ([(2, 2.5)], 6)])
+def test_digital_silence_is_no_background(silences_s: list[tuple[float, float]], step_s: int) -> None:
+    rate = 16000
+    t = np.arange(12 * rate) / rate
+    sound = np.random.default_rng(0).normal(0, 0.003, len(t)) * np.where((step_s > 0) & (t >= step_s), 30, 1)
+    sound += 0.15 * np.sin(2 * np.pi * 180 * t) * (t % 1.5 < 0.9)
+    for start_s, end_s in silences_s:
+        sound[int(start_s * rate) : int(end_s * rate)] = 0
+    steps = audio_signal.measure(sound, rate)["floor_steps"]
+    expected = [pytest.approx((step_s, 30), abs=1.5)] if step_s else []
+    assert [tuple(step) for step in steps] == expected
+
+
 def test_signal_sees_a_break_in_a_smooth_tone() -> None:
     rate = 16000
     t = np.arange(2 * rate) / rate
