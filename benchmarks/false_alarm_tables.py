@@ -37,7 +37,10 @@ FAMILIES = tuple(
         ("A program or firmware is named", "The file states the version of the camera's firmware"),
         ("Serial numbers are in the file", "The file holds serial numbers"),
         ("The picture was derived from another", "The file says that it was made from another document"),
-        ("The editing history names several versions", "The editing history holds # entries of saving"),
+        (
+            "The editing history (names several versions|holds .*)",
+            "The editing history holds # entries of saving",
+        ),
         ("An editing history is kept", "The file keeps an editing history"),
         ("The embedded previews? shows? this picture", "The embedded preview shows this picture"),
         ("(An|#) embedded previews? shows? another picture", "An embedded preview shows another picture"),

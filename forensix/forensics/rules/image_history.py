@@ -3,10 +3,9 @@
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding, place
-from forensix.forensics.rules import image_writer
+from forensix.forensics.rules import image_writer, video_tags
 from forensix.metadata.facts import Fact, Facts
 
-SAVES = ("saved", "converted")
 RETOUCHED = ("xmp.crs.RetouchAreas", "xmp.crs.RetouchInfo")
 """Places that Camera Raw and Lightroom covered with others, as they keep them now and as they kept them before 2012."""
 IN_PARTS = (
@@ -23,14 +22,14 @@ def versions(facts: Facts) -> list[Finding]:
     findings = []
     for history in (f for f in facts.items if f.key == "xmp.history"):
         steps = [row for row in history.value if row.get("action")]
-        saves = [row for row in steps if row.get("action") in SAVES]
-        at_once = len({str(row.get("when")) for row in saves}) == 1
+        saved = video_tags.saves(steps)
+        at_once = video_tags.is_at_once(saved)
         values = [_step(row) for row in steps]
-        if len(saves) > 1:
+        if len(saved) > 1:
             findings.append(
                 finding(
                     "suspect",
-                    f"The editing history holds {len(saves)} entries of saving",
+                    f"The editing history holds {video_tags.entries(saved)}",
                     f"{place(history)} lists {len(steps)} steps: {'; '.join(values[:6])}. The editing program wrote "
                     f"them as it worked{', all in one second, as it does for a file that it opened' if at_once else ''}"
                     ". Developing a raw photograph leaves such a record as well as any change of the "

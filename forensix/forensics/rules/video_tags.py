@@ -41,7 +41,8 @@ BARE_VERSION = re.compile(r"\d+(\.\d+){1,3}")
 NAMES = ("pdf.info.Producer", "pdf.info.Creator", "xmp.xmp.CreatorTool", "xmp.pdf.Producer")
 """What a document or a packet of XMP says that it was made with."""
 
-SAVES = ("saved", "converted")
+SAVES = {"saved": "saving", "converted": "converting"}
+"""Actions of XMP's editing history that write a file, with the words for them."""
 
 
 def programs(facts: Iterable[Fact]) -> dict[Program, list[Fact]]:
@@ -145,6 +146,27 @@ def against_device(facts: Facts, rewritten: Iterable[Fact]) -> Iterator[Finding]
     )
 
 
+def saves(steps: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the entries of an editing history that tell of a file being written."""
+    return [row for row in steps if str(row.get("action")) in SAVES]
+
+
+def is_at_once(saved: list[dict[str, Any]]) -> bool:
+    """Say whether several entries were written at one moment."""
+    return len(saved) > 1 and bool(saved[0].get("when")) and len({str(row.get("when")) for row in saved}) == 1
+
+
+def entries(saved: list[dict[str, Any]]) -> str:
+    """Count entries in words.
+
+    >>> entries([{"action": "saved", "when": "2024-01-02"}] * 3)
+    '3 entries of saving, all at one moment'
+    """
+    kinds = " and ".join(word for action, word in SAVES.items() if any(row["action"] == action for row in saved))
+    moment = ", all at one moment" if is_at_once(saved) else ""
+    return f"{len(saved)} {'entry' if len(saved) == 1 else 'entries'} of {kinds}{moment}"
+
+
 def history(facts: Facts) -> Iterator[Finding]:
     """Yield the claims that follow from the editing history in XMP."""
     # One cause is told once: an editor that the file names as what made it is told of by itself.
@@ -152,7 +174,8 @@ def history(facts: Facts) -> Iterator[Finding]:
     for fact in (f for f in facts.items if f.key == "xmp.history" and isinstance(f.value, list)):
         steps = [row for row in fact.value if isinstance(row, dict) and row.get("action")]
         # Programs write two entries for one save, one for the content and one for what is said of it.
-        saves = {(str(row.get("when")), str(row.get("softwareAgent"))) for row in steps if row.get("action") in SAVES}
+        saved = saves(steps)
+        n = len({(str(row.get("when")), str(row.get("softwareAgent"))) for row in saved})
         agents = {
             str(row["softwareAgent"]): identify(row["softwareAgent"]) for row in steps if row.get("softwareAgent")
         }
@@ -161,16 +184,14 @@ def history(facts: Facts) -> Iterator[Finding]:
         lines = list(dict.fromkeys(told))
         if steps:
             yield finding(
-                "suspect" if len(saves) > 1 else "benign",
-                f"The editing history tells of {len(saves)} {'save' if len(saves) == 1 else 'saves'}"
-                if saves
-                else "The file keeps an editing history",
+                "suspect" if n > 1 else "benign",
+                f"The editing history holds {entries(saved)}" if saved else "The file keeps an editing history",
                 f"{place(fact)}: {'; '.join(lines[:6])}. Programs write it by themselves; it may be incomplete.",
                 "versions",
                 "versions",
                 facts=[fact],
                 values=lines,
-                flags=("FILE_EDITED",) if len(saves) > 1 else (),
+                flags=("FILE_EDITED",) if n > 1 else (),
             )
         if editors:
             yield finding(

@@ -64,10 +64,10 @@ def test_a_converter_raises_its_own_flag(tmp_path: Path) -> None:
     assert "SUSPECT_SOFTWARE" not in result(actual).red_flags
 
 
-def history(*actions: str) -> bytes:
+def history(*actions: str, step: int = 1) -> bytes:
     rows = "".join(
-        f"<rdf:li stEvt:action='{a}' stEvt:when='2020-01-0{i + 1}T00:00:00Z' stEvt:softwareAgent='Adobe Photoshop "
-        f"21.1' stEvt:changed='/'/>"
+        f"<rdf:li stEvt:action='{a}' stEvt:when='2020-01-0{i * step + 1}T00:00:00Z' stEvt:softwareAgent='Adobe "
+        f"Photoshop 21.1' stEvt:changed='/'/>"
         for i, a in enumerate(actions)
     )
     return make.xmp_segment(make.xmp_packet(body=f"<xmpMM:History><rdf:Seq>{rows}</rdf:Seq></xmpMM:History>"))
@@ -80,6 +80,9 @@ def test_history_with_several_saves(tmp_path: Path) -> None:
     )
     assert claim.claim.type == "versions" and len(claim.claim.value) == 3
     assert claim.claim.value[2] == "2020-01-03T00:00:00Z saved Adobe Photoshop 21.1 (everything changed)"
+    moment = judge(make.jpeg(history("saved", "converted", "saved", step=0)), tmp_path)
+    claim = named(moment, "The editing history holds 3 entries of saving and converting, all at one moment")
+    assert claim.severity == "suspect" and "all in one second" in claim.claim.explanation
     once = judge(make.jpeg(history("saved")), tmp_path)
     assert named(once, "The file keeps an editing history").severity == "benign"
     assert "The file names the editing program Adobe Photoshop" in noted(once)

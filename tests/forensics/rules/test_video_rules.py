@@ -380,19 +380,34 @@ def test_frames_doubled_before_encoding(tmp_path: Path) -> None:
     assert [f.severity for f in fields] == ["benign"] and fields[0].claim.claim.startswith("2 frames")
 
 
-def test_two_entries_of_one_save_are_one() -> None:
+def test_two_entries_at_one_moment_are_no_second_save() -> None:
     row = {"action": "saved", "when": "2024-01-02T03:04:05Z", "softwareAgent": "Some Recorder 1.0"}
     once = claims(facts(("xmp.history", [row, row])))
-    told = pick(once, "history tells of 1 save")
+    told = pick(once, "The editing history holds 2 entries of saving, all at one moment")
     assert told.severity == "benign"
     assert told.claim.explanation.count("saved") == len(told.claim.value) == 1, "and listed once"
     again = claims(facts(("xmp.history", [row, {**row, "when": "2024-01-03T03:04:05Z"}])))
-    assert pick(again, "history tells of 2 saves").severity == "suspect"
+    assert pick(again, "The editing history holds 2 entries of saving").severity == "suspect"
+    assert not [f for f in again if "one moment" in f.claim.claim]
+
+
+@pytest.mark.parametrize(
+    ("actions", "said"),
+    [
+        (["saved"], "1 entry of saving"),
+        (["converted"], "1 entry of converting"),
+        (["converted", "saved", "saved"], "3 entries of saving and converting"),
+    ],
+)
+def test_entries_without_a_date_are_counted_as_what_they_are(actions: list[str], said: str) -> None:
+    findings = claims(facts(("xmp.history", [{"action": action} for action in actions])))
+    assert [f.claim.claim for f in findings if "history" in f.claim.claim] == [f"The editing history holds {said}"]
 
 
 def test_a_history_of_lists_is_read_as_any_other() -> None:
     row = {"action": "saved", "when": ["2024-01-02", "2024-01-03"], "softwareAgent": ["Some Recorder 1.0"]}
-    assert pick(claims(facts(("xmp.history", [row, row]))), "history tells of 1 save").severity == "benign"
+    told = pick(claims(facts(("xmp.history", [row, row]))), "2 entries of saving, all at one moment")
+    assert told.severity == "benign"
 
 
 @pytest.mark.parametrize(("tool", "n"), [("Adobe After Effects 2020", 1), ("Adobe Premiere Pro 2020", 2)])
