@@ -5,6 +5,7 @@ with its offset from UTC where that is said. Dates without an offset are
 local time of an unknown place. Nothing is concluded from the date of the file on disk, which copying changes.
 """
 
+import math
 import re
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
@@ -29,6 +30,15 @@ PADDED = re.compile(r"(?<=[: ]) (?=\d)")
 
 TOLERANCE_S = 120
 """Differences up to here are exposure, processing and clock reading, not evidence."""
+
+SPANS = (
+    (1, "second", 60),
+    (60, "minute", 60),
+    (3600, "hour", 24),
+    (86_400, "day", 2 * 365.25),
+    (365.25 * 86_400, "year", math.inf),
+)
+"""Units of time in seconds, their names, and from how many on the next unit is used."""
 
 
 @dataclass(frozen=True)
@@ -152,16 +162,16 @@ def zone_difference(local: Moment, utc: Moment) -> Difference | None:
 
 
 def span(seconds: float) -> str:
-    """Return a stretch of time in the unit that a person would use.
+    """Return a stretch of time in the unit that a person would use, and say where it is rounded.
 
-    >>> span(7200)
-    '2 hours'
+    >>> span(7200), span(86399)
+    ('2 hours', 'about 1 day')
     """
     seconds = abs(seconds)
-    for size, name in ((86400 * 365.25, "years"), (86400, "days"), (3600, "hours"), (60, "minutes")):
-        if seconds >= 2 * size or (seconds >= size and size < 86400):
-            return f"{seconds / size:.1f}".removesuffix(".0") + f" {name}"
-    return f"{seconds:.0f} seconds"
+    counted = ((round(seconds / size, 1 if size > 1 else None), size, name, most) for size, name, most in SPANS)
+    n, size, name = next((n, size, name) for n, size, name, most in counted if n < most)
+    about = "" if abs(n * size - seconds) < 0.5 else "about "
+    return f"{about}{n}".removesuffix(".0") + f" {name}{'' if n == 1 else 's'}"
 
 
 def _match(fact: Fact) -> re.Match[str] | None:

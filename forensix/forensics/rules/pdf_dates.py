@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from itertools import pairwise
 
 from forensix.forensics.findings import Finding, finding
-from forensix.forensics.rules.dates import DEFAULTS
+from forensix.forensics.rules.dates import DEFAULTS, span
 from forensix.metadata.facts import Fact, Facts
 
 PDF_DATE = re.compile(
@@ -141,12 +141,12 @@ def _order(created: Fact, modified: Fact, creation: datetime, change: datetime) 
     if abs(gap.total_seconds()) <= SAME_S:
         return
     values = [f"CreationDate {creation.isoformat()}", f"ModDate {change.isoformat()}"]
-    zones = _zone_only(gap)
+    zones, apart = _zone_only(gap), span(gap.total_seconds())
     if gap > timedelta(0):
         yield finding(
             "benign",
             "The document was changed after it was made, by its own dates",
-            f"{modified.where} says {change.isoformat()}, {_span(gap)} after the document was made. Any later save "
+            f"{modified.where} says {change.isoformat()}, {apart} after the document was made. Any later save "
             "leaves this behind, so by itself it shows no manipulation.",
             "dates",
             "dates",
@@ -158,7 +158,7 @@ def _order(created: Fact, modified: Fact, creation: datetime, change: datetime) 
     yield finding(
         "suspect" if -gap > IMPOSSIBLE else "benign",
         "The document was changed before it was made, by its own dates",
-        f"{modified.where} says {change.isoformat()}, {_span(-gap)} before the document was made, which is impossible"
+        f"{modified.where} says {change.isoformat()}, {apart} before the document was made, which is impossible"
         + (
             "; the difference is a whole number of hours, so a time zone was probably mishandled."
             if zones
@@ -183,7 +183,8 @@ def _against_xmp(info: Fact | None, packet: Fact | None) -> Iterator[Finding]:
     yield finding(
         "benign",
         f"{name} differs between document information and XMP",
-        f"The document information says {first.isoformat()}, XMP says {second.isoformat()}: {_span(abs(gap))} apart. "
+        f"The document information says {first.isoformat()}, XMP says {second.isoformat()}: "
+        f"{span(gap.total_seconds())} apart. "
         + (
             "The difference is a whole number of hours, so a time zone was probably mishandled."
             if _zone_only(gap)
@@ -201,11 +202,3 @@ def _zone_only(gap: timedelta) -> bool:
     """Say whether a difference can be a time zone: whole half hours, at most 16 hours."""
     seconds = abs(gap.total_seconds())
     return seconds <= 16 * 3600 and seconds % 1800 in (0, 1, 1799)
-
-
-def _span(gap: timedelta) -> str:
-    seconds = int(gap.total_seconds())
-    for size, word in ((86400 * 365, "years"), (86400, "days"), (3600, "hours"), (60, "minutes")):
-        if seconds >= 2 * size:
-            return f"about {seconds // size} {word}"
-    return f"{seconds} seconds"

@@ -87,3 +87,23 @@ def test_a_date_is_said_with_the_offset_that_it_is_compared_with() -> None:
     assert moment("2021:05:01 10:00:00", "+05:45").text == "2021:05:01 10:00:00 +05:45"
     assert moment("2021:05:01 10:00:00", "-03:30").text == "2021:05:01 10:00:00 -03:30"
     assert moment("2021-05-01T10:00:00Z").text == "2021-05-01T10:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0, "0 seconds"),
+        (1, "1 second"),
+        (59.7, "1 minute"),
+        (90, "1.5 minutes"),
+        (3599, "about 1 hour"),
+        (-3600, "1 hour"),
+        (2 * 3600 + 55 * 60, "about 2.9 hours"),
+        (82_800, "23 hours"),
+        (86_399, "about 1 day"),
+        (300 * 86_400, "300 days"),
+        (3 * 365 * 86_400, "about 3 years"),
+    ],
+)
+def test_a_span_is_rounded_and_not_cut_off(seconds: float, said: str) -> None:
+    assert dates.span(seconds) == said
