@@ -92,8 +92,8 @@ def _encryption(facts: Facts) -> Iterator[Finding]:
             details=(("password_protected", True),),
         )
     else:
-        forbidden = facts.get("pdf.encryption.forbidden") or []
-        what = f" It asks viewers to forbid: {', '.join(forbidden).replace('_', ' ')}." if forbidden else ""
+        forbidden = [name.replace("_", " ") for name in facts.get("pdf.encryption.forbidden") or []]
+        what = f" It asks viewers to forbid: {', '.join(forbidden)}." if forbidden else ""
         yield finding(
             "benign",
             "The document is encrypted but opens without a password",
@@ -182,6 +182,7 @@ def _contents(facts: Facts) -> Iterator[Finding]:
             "security",
             "security",
             facts=list(facts.all("pdf.form.xfa")),
+            values=(),
         )
     links = list(facts.all("pdf.uri"))
     hosts = list(dict.fromkeys(host for f in links if (host := _host(str(f.value)))))
@@ -218,6 +219,10 @@ def _origin(facts: Facts) -> Iterator[Finding]:
             "metadata",
             "origin",
             facts=[*named_scanner, *([scan] if scan else [])],
+            values=[
+                *(f.value for f in named_scanner),
+                *([f"{scan.value} {'page' if scan.value == 1 else 'pages'}"] if scan else []),
+            ],
             details=(("source", "physical"),) if named_scanner else (),
         )
     # Where the document or a part of it could not be read, what it names is not known.

@@ -173,5 +173,5 @@ def after(facts: Facts, fact: Fact, who: str, what: str) -> Iterator[Finding]:
             "signature",
             "versions",
             facts=[fact],
-            values=[level, *fields[:10]],
+            values=[ADDED_WORDS.get(str(level), level), *fields[:10]],
         )

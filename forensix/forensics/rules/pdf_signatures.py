@@ -9,7 +9,7 @@ in ``benchmarks/results/forensic_signatures.md``.
 from collections.abc import Iterator
 from typing import Any
 
-from forensix.forensics.findings import Finding, finding
+from forensix.forensics.findings import Finding, finding, joined
 from forensix.forensics.rules import pdf_after_signing, pdf_comments, pdf_dates
 from forensix.metadata.facts import Fact, Facts
 
@@ -52,8 +52,15 @@ def _empty(fact: Fact) -> Finding:
         "signature",
         "integrity",
         facts=[fact],
-        values=[str(fact.value["byte_range"])],
+        values=_stretches(fact),
     )
+
+
+def _stretches(fact: Fact) -> list[str]:
+    """Return in words what a signature says it covers."""
+    ranges = fact.value.get("byte_range") or []
+    pairs = zip(ranges[::2], ranges[1::2], strict=False)
+    return [f"{length} bytes from byte {start}" for start, length in pairs]
 
 
 def _unread(fact: Fact, size: int | None) -> Finding:
@@ -67,7 +74,7 @@ def _unread(fact: Fact, size: int | None) -> Finding:
         "signature",
         "integrity",
         facts=[fact],
-        values=[str(fact.value.get("byte_range"))],
+        values=_stretches(fact),
     )
 
 
@@ -138,16 +145,17 @@ def _certificate(record: dict[str, Any]) -> str:
 
 
 def _coverage(fact: Fact, who: str, what: str, size: int | None) -> Finding:
-    ranges = fact.value["byte_range"]
+    stretches = _stretches(fact)
     return finding(
         "critical",
         f"The {what} of {who} does not cover the document",
-        f"A signature covers all bytes but its own value; this one covers the ranges {ranges} of "
-        f"{size or 'all the'} bytes, so what it protects is not what is shown.",
+        f"A signature covers all bytes but its own value; this one covers "
+        f"{joined(stretches) or 'none'}{f', of {size} in all' if size else ''}, so what it protects is not what "
+        "is shown.",
         "signature",
         "integrity",
         facts=[fact],
-        values=[str(ranges)],
+        values=stretches,
         flags=("FILE_EDITED",),
     )
 

@@ -200,6 +200,7 @@ def _location(facts: Facts) -> list[Finding]:
         block = facts.fact("exif.GPSInfo")
         if block is None:
             return []
+        held = list(facts.all("exif.gps"))[:10]
         return [
             finding(
                 "benign",
@@ -208,7 +209,8 @@ def _location(facts: Facts) -> list[Finding]:
                 "satellite fix write this, and so do programs that remove the position alone.",
                 "location",
                 "privacy",
-                facts=[f for f in facts.all("exif.gps")][:10] or [block],
+                facts=held or [block],
+                values=[f.key.rsplit(".", 1)[-1] for f in held],
             )
         ]
     if abs(latitude.value) > 90 or abs(longitude.value) > 180:

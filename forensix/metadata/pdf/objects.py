@@ -207,13 +207,14 @@ def roles(view: View) -> dict[int, tuple[str, str]]:
             picture = view.dictionary(item).get("Subtype") == "Image"
             mark(item, "image" if picture else "page content", f"{name} of page {number}")
         for name, item in view.dictionary(resources.get("Font")).items():
-            mark(item, "font", f"{name} {view.dictionary(item).get('BaseFont', '')}".strip())
+            base = view.resolve(view.dictionary(item).get("BaseFont"))
+            mark(item, "font", f"{name} {base if isinstance(base, str) else ''}".strip())
         annotations = dictionary.get("Annots")
         if isinstance(annotations, Ref):
             by_number.setdefault(annotations.number, ("annotation", f"list of page {number}"))
         for annotation in view.array(annotations)[:PAGES]:
             item = view.dictionary(annotation)
-            subtype = str(item.get("Subtype", ""))
+            subtype = str(view.resolve(item.get("Subtype")) or "")
             role = (
                 ("form field", _title(item)) if subtype == "Widget" else ("annotation", f"{subtype} on page {number}")
             )

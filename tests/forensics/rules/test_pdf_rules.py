@@ -391,3 +391,22 @@ def test_a_library_that_wrote_the_file_and_is_not_named(
 def test_no_program_is_missed_where_it_could_not_be_read(message: str, told: bool) -> None:
     findings = claims(Facts("pdf", "pdf", problems=(Problem(message, "document"),)))
     assert any("does not say which program wrote it" in f.claim.claim for f in findings) == told
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "claim", "said"),
+    [
+        ("pdf.form.xfa", True, "holds an XFA form", ()),
+        ("pdf.scan", 1, "looks like a scan", ("1 page",)),
+        ("pdf.scan", 3, "looks like a scan", ("3 pages",)),
+        ("pdf.encryption.forbidden", ["modify_form"], "opens without a password", ("unknown method", "modify form")),
+        ("exif.GPSInfo", 90, "GPS block holds no position", ()),
+    ],
+)
+def test_a_value_is_in_words_or_left_out(key: str, value: object, claim: str, said: tuple[str, ...]) -> None:
+    assert pick(claims(facts((key, value))), claim).claim.value == said
+
+
+def test_a_block_without_a_position_names_what_it_holds() -> None:
+    block = facts(("exif.GPSInfo", 90), ("exif.gps.VersionID", [2, 2, 0, 0]), ("exif.gps.Altitude", 0.0))
+    assert pick(claims(block), "GPS block holds no position").claim.value == ("VersionID", "Altitude")

@@ -284,7 +284,8 @@ def test_comments_may_be_added_where_the_signer_allows_them(
     path.write_bytes(updated(data, comment("/Text")))
     findings = findings_of(path)
     assert severe(findings) == []
-    assert "only comments" in pick(findings, "Added to after Test Signer signed it").claim.explanation
+    added = pick(findings, "Added to after Test Signer signed it").claim
+    assert "only comments" in added.explanation and added.value[0].startswith("comments, filled form fields")
 
 
 def form(path: Path, value: str = "100") -> Path:
@@ -485,3 +486,15 @@ def test_a_signature_that_could_not_be_read_is_suspect(size: int, is_more: bool)
     (finding,) = pdf_signatures.rules(Facts("pdf", "pdf", items))
     assert (finding.severity, finding.claim.claim) == ("suspect", "A signature is there but cannot be checked")
     assert ("bytes of the file lie behind" in finding.claim.explanation) is is_more
+    assert finding.claim.value == ("100 bytes from byte 0", "700 bytes from byte 200")
+
+
+@pytest.mark.parametrize(
+    ("ranges", "said"), [([0, 10, 20, 30], ("10 bytes from byte 0", "30 bytes from byte 20")), ([], ())]
+)
+def test_what_a_signature_covers_is_told_in_words(ranges: list[int], said: tuple[str, ...]) -> None:
+    value = {"name": "Alice", "field": "", "offset": 0, "timestamp_only": False, "intact": None, "valid": None}
+    value |= {"errors": ["no CMS"], "byte_range": ranges, "coverage": "unclear", "from_bytes": True}
+    items = (Fact("file.size", 7486, "file", 0), Fact("pdf.signature", value, "dictionary", 40))
+    claim = pick(pdf_signatures.rules(Facts("pdf", "pdf", items)), "of Alice does not cover the document").claim
+    assert claim.value == said and f"covers {' and '.join(said) or 'none'}, of 7486 in all," in claim.explanation

@@ -1,6 +1,7 @@
 """Facts of PDFs: on documents that the test makes, revision by revision."""
 
 import io
+import re
 import zlib
 from pathlib import Path
 
@@ -82,6 +83,23 @@ def test_each_revision_is_told_with_its_bytes_and_its_words(tmp_path: Path) -> N
     assert rows[1]["content_changed"] and rows[1]["named"] == [f"changed page content (page 1), object {number}"]
     assert not rows[2]["content_changed"] and rows[2]["roles"] == {"document information": 1}
     assert all(r["in_chain"] for r in rows)
+
+
+def test_a_font_whose_name_is_an_object_of_its_own_is_told_by_that_name(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    with pikepdf.open(path, allow_overwriting_input=True) as document:
+        name = document.make_indirect(pikepdf.Name.Helvetica)
+        font = pikepdf.Dictionary(Type=pikepdf.Name.Font, Subtype=pikepdf.Name.Type1, BaseFont=name)
+        document.pages[0].Resources = pikepdf.Dictionary(Font=pikepdf.Dictionary(F1=document.make_indirect(font)))
+        document.save(path)
+    data = path.read_bytes()
+    found = re.search(rb"(\d+) 0 obj\s*<<[^>]*/BaseFont (\d+ 0 R)", data)
+    assert found is not None
+    number = int(found[1])
+    font_again = b"<< /Type /Font /Subtype /Type1 /Encoding /WinAnsiEncoding /BaseFont " + found[2] + b" >>"
+    path.write_bytes(appended(data, {number: font_again}))
+    _, later = pdf.read(str(path)).all("pdf.revision")
+    assert later.value["named"] == [f"changed font (F1 Helvetica), object {number}"]
 
 
 def test_each_step_of_reading_tells_what_is_known_by_then(tmp_path: Path) -> None:
