@@ -111,8 +111,8 @@ class GeneratedImageDetection:
             if attributor or marks.kinds:
                 attributions = _attributions(scored.strongest, attributor, marks)
         explanation = None
-        if options.explain and class_name == "fake":
-            # Of a picture that is not called generated there is no map: a map of nothing would still show something.
+        if options.explain and looks_whole:
+            # Of pixels that are not called generated there is no map: a map of nothing would still show something.
             options.progress("drawing the heat map", 0.8)
             explanation = _explanation(scored.strongest, detector)
         result = ImageResult(

@@ -110,6 +110,20 @@ def test_a_mark_outweighs_pixels_that_look_like_a_camera(tmp_path: Path) -> None
     assert "midjourney" in actual.outcomes[TASK].summary
 
 
+@pytest.mark.parametrize(("side_px", "score", "is_drawn"), [(512, 0.05, False), (1, 0.9, False), (512, 0.9, True)])
+def test_a_mark_alone_draws_no_heat_map_over_pixels_that_it_outweighs(
+    side_px: int, score: float, is_drawn: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "marked.png"
+    tags = PngInfo()
+    tags.add_text("Software", "Midjourney v6")
+    Image.fromarray(skimage.data.astronaut()[:side_px, :side_px]).save(path, pnginfo=tags)
+    actual = report(path, score)
+    assert actual.verdicts == {TASK: "fake"}
+    assert ("explanation" in actual.to_wire(TASK)["result"]) == is_drawn
+    assert ("spoke for a generated picture" in actual.to_html()) == is_drawn
+
+
 @pytest.mark.parametrize(
     ("kind", "score", "word", "said"),
     [
