@@ -36,6 +36,8 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str], kind: s
     synthetic, claims, medium = list[str](), "", MEDIA.get(kind or "", kind or "file")
     remarks = [outcome.remark for outcome in outcomes.values() if outcome.remark]
     undecided, untold, clear, absent = dict[str, int](), dict[str, int](), dict[str, int](), list[str]()
+    is_partial = any(outcome.is_partial for outcome in outcomes.values())
+    file = ""
     for task, outcome in outcomes.items():
         description, name = describe(task), verdict_class(outcome)
         if outcome.is_untold:
@@ -50,9 +52,10 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str], kind: s
             synthetic.append(f"{finding.replace('{medium}', medium)}{score}")
         elif isinstance(outcome.result, ForensicResult) and name in SEVERITIES[:2]:
             claims = _claims(outcome.result)
-        elif name in ("real", "benign", "no_claims"):
-            read = "what could be read of " if outcome.is_partial else ""
-            clear[read + _subjects(description.subject, outcome.n_subjects)] = outcome.n_subjects
+        elif isinstance(outcome.result, ForensicResult) and name in ("benign", "no_claims"):
+            file = f"what could be read of {description.subject}" if is_partial else description.subject
+        elif name == "real":
+            clear[_subjects(description.subject, outcome.n_subjects)] = outcome.n_subjects
         elif name in description.verdicts:
             absent.append(description.verdicts[name].word.lower())
     failed = [describe(task).subject for task in errors]
@@ -63,11 +66,15 @@ def headline(outcomes: Mapping[str, Outcome], errors: Mapping[str, str], kind: s
         parts.append(f"{joined([*undecided])} {'stays' if sum(undecided.values()) == 1 else 'stay'} undecided")
     if untold:
         parts.append(f"{joined([*untold])} {'is' if sum(untold.values()) == 1 else 'are'} not called fake")
+    if file and not synthetic:
+        clear[file] = 1
     if clear:
-        is_partial = any(outcome.is_partial for outcome in outcomes.values())
-        is_beside = bool(parts or failed) and not is_partial
+        is_beside = bool(synthetic or ((parts or failed) and not is_partial))
         proof = "" if is_beside else ", which is no proof of authenticity"
         parts.append(f"nothing in {joined([*clear])} points to a fake{proof}")
+    if file and synthetic:
+        # What was found was found in this file: it is only what the file says of itself that is clear.
+        parts.append(f"{file}'s own data {'shows' if is_partial else 'show'} nothing suspect")
     if absent and not parts:
         parts.append(f"{joined(absent)}, so there is nothing to judge")
     if failed:

@@ -205,6 +205,37 @@ def test_claims_about_the_file_stand_in_its_sentence(report: Report) -> None:
     assert "fx-headline" in report.to_html()
 
 
+CLEAR = Outcome(
+    ForensicResult(
+        claim_lists=ClaimLists(critical=(), suspect=(), benign=()),
+        document_details=DocumentDetails(),
+        red_flags={},
+        trigger_values={},
+    ),
+    None,
+)
+
+
+@pytest.mark.parametrize(
+    ("voice", "file", "sentence"),
+    [
+        ("fake", CLEAR, "Likely a synthetic voice (score 0.99); the file's own data show nothing suspect."),
+        (
+            "fake",
+            dataclasses.replace(CLEAR, is_partial=True),
+            "Likely a synthetic voice (score 0.99); what could be read of the file's own data shows nothing suspect.",
+        ),
+        ("real", CLEAR, "Nothing in the voice and the file points to a fake, which is no proof of authenticity."),
+    ],
+)
+def test_a_file_in_which_a_fake_was_found_is_not_said_to_point_to_none(
+    voice: str, file: Outcome, sentence: str
+) -> None:
+    result = VoiceResult.model_validate({"class_name": voice, "class_probability": 0.99 if voice == "fake" else None})
+    outcomes = {"voice_analysis": Outcome(result, 0.99), "forensic_analysis": file}
+    assert Report(input="a.wav", name="a.wav", outcomes=outcomes).headline == sentence
+
+
 EDITING = Claim(claim="A box covers text", explanation="", type="versions", user_category="editing", value=())
 SIGNATURE = Claim(claim="Added after signing", explanation="", type="signature", user_category="integrity", value=())
 DATES = Claim(claim="The dates disagree", explanation="", type="dates", user_category="dates", value=())
