@@ -33,8 +33,14 @@ class Scale:
 
     @property
     def score_text(self) -> str:
-        """The score in two decimals, or more near the ends."""
-        return score_text(self.score)
+        """The score in two decimals, or more near the ends and near a bound."""
+        return score_text(self.score, self._decimals)
+
+    @property
+    def _decimals(self) -> int:
+        """The least decimals in which score and bounds look as different as they are, lest they belie the verdict."""
+        values = {self.score, *(band.low for band in self.bands[1:])}
+        return next((n for n in (2, 3, 4) if len({score_text(v, n) for v in values}) == len(values)), 4)
 
     @property
     def is_undecided(self) -> bool:
@@ -49,9 +55,9 @@ class Scale:
         """What the bands are, in words; empty where there is nothing to say."""
         parts = [] if self.calibrated else ["not calibrated"]
         if len(self.bands) == 3:
-            parts.append(_inconclusive(self.bands[1].low, self.bands[1].high))
+            parts.append(_inconclusive(self.bands[1].low, self.bands[1].high, self._decimals))
         elif len(self.bands) == 2:
-            parts.append(f"{self.ends[1]} from {score_text(self.bands[1].low)} on")
+            parts.append(f"{self.ends[1]} from {score_text(self.bands[1].low, self._decimals)} on")
         return "; ".join(parts)
 
     @property
@@ -105,14 +111,14 @@ def scale_of(
     return Scale(score, ends, bands, calibrated)
 
 
-def _inconclusive(low: float, high: float) -> str:
+def _inconclusive(low: float, high: float, decimals: int) -> str:
     if (low, high) == (0.0, 1.0):
         return "no score decides here"
     if low == 0:
-        return f"inconclusive below {score_text(high)}"
+        return f"inconclusive below {score_text(high, decimals)}"
     if high == 1:
-        return f"inconclusive above {score_text(low)}"
-    return f"inconclusive between {score_text(low)} and {score_text(high)}"
+        return f"inconclusive above {score_text(low, decimals)}"
+    return f"inconclusive between {score_text(low, decimals)} and {score_text(high, decimals)}"
 
 
 def drawn(scale: Scale, width: int, *, ascii_only: bool = False) -> str:

@@ -84,8 +84,8 @@ def pooled(scores: Iterable[float], weights: Iterable[float]) -> float:
     return float(sigmoid(np.average(logit(list(scores)), weights=list(weights))))
 
 
-def score_text(score: float) -> str:
-    """Return a score with two decimals, and with more near the ends, where rounding would read as certainty.
+def score_text(score: float, decimals: int = 2) -> str:
+    """Return a score with two decimals or as told, and with four near the ends: there rounding reads as certainty.
 
     Examples
     --------
@@ -96,4 +96,4 @@ def score_text(score: float) -> str:
         return "> 0.9999"
     if score < 0.0001:
         return "< 0.0001"
-    return f"{score:.4f}" if score < 0.005 or score >= 0.995 else f"{score:.2f}"
+    return f"{score:.{max(4, decimals) if score < 0.005 or score >= 0.995 else decimals}f}"

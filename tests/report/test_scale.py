@@ -40,6 +40,24 @@ def test_bounds_that_are_one_leave_nothing_inconclusive() -> None:
     assert section.scale is not None and section.scale.basis == "sounds synthetic from 0.57 on"
 
 
+@pytest.mark.parametrize(
+    ("score", "card", "shown", "basis"),
+    [
+        (0.1496, {"inconclusive": (0.153, 0.95)}, "0.150", "inconclusive between 0.153 and 0.950"),
+        (0.9496, {"inconclusive": (0.153, 0.9499)}, "0.9496", "inconclusive between 0.1530 and 0.9499"),
+        (0.8004, {}, "0.8004", "sounds synthetic from 0.8000 on"),
+        (0.153, {"inconclusive": (0.153, 0.95)}, "0.15", "inconclusive between 0.15 and 0.95"),
+    ],
+)
+def test_a_score_beside_a_bound_does_not_read_like_it(
+    score: float, card: dict[str, object], shown: str, basis: str
+) -> None:
+    report = voice(score, **card)
+    (section,) = sections(report)
+    assert section.scale is not None and (section.scale.score_text, section.scale.basis) == (shown, basis)
+    assert f"Score <strong>{shown}</strong>" in report.to_html() and basis in report.to_html()
+
+
 def test_the_bounds_of_the_card_part_the_scale() -> None:
     (section,) = sections(voice(0.37, inconclusive=(0.25, 0.9)))
     assert section.scale is not None and section.scale.ends == ENDS
