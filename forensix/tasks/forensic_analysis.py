@@ -107,7 +107,7 @@ def _evidence(
         for finding in findings
         for title, data, caption in finding.pictures
     ]
-    if itself := _itself(media):
+    if itself := _itself(media, facts):
         evidence.append(itself)
     evidence += [*pictures, *page_evidence, *moments(media, findings), *history(facts)]
     if facts.problems:
@@ -119,7 +119,7 @@ def _evidence(
     return tuple(evidence)
 
 
-def _itself(media: Media) -> Picture | None:
+def _itself(media: Media, facts: Facts) -> Picture | None:
     """Return the picture, or the first of a video, for a person to know what the report is about."""
     if media.kind not in ("image", "video"):
         return None
@@ -132,7 +132,8 @@ def _itself(media: Media) -> Picture | None:
         picture = next(media.frames(max_side_px=MAX_SIDE_PX)).rgb
         if media.kind == "video":
             return Picture("The first frame", jpeg_uri(picture))
-        return Picture("The picture", jpeg_uri(picture), "As it is shown, turned as its orientation tag says.")
+        turned = ", turned as its orientation tag says" if facts.get("exif.Orientation") in range(2, 9) else ""
+        return Picture("The picture", jpeg_uri(picture), f"As it is shown{turned}.")
     except (InputError, StopIteration):
         return None
 

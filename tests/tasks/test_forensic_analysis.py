@@ -124,8 +124,28 @@ def test_pictures_name_their_claim_and_previews_are_wide(tmp_path: Path) -> None
     pair, copies = pictures["Picture and preview"], pictures["Areas that occur twice"]
     assert pair.is_wide and not copies.is_wide
     assert copies.claim is not None and copies.claim.claim == "An area of the picture occurs twice"
-    for picture in pictures.values():
-        assert len(picture.caption) > 20, picture.title
+    for title in pictures.keys() - {"The picture"}:
+        assert len(pictures[title].caption) > 20, title
+
+
+@pytest.mark.parametrize(
+    ("orientation", "caption"),
+    [
+        (None, "As it is shown."),
+        (1, "As it is shown."),
+        (6, "As it is shown, turned as its orientation tag says."),
+    ],
+)
+def test_a_picture_is_said_to_be_turned_where_its_tag_says_so(
+    orientation: int | None, caption: str, tmp_path: Path
+) -> None:
+    exif = Image.Exif()
+    if orientation:
+        exif[0x0112] = orientation
+    Image.new("RGB", (64, 48), (120, 90, 60)).save(tmp_path / "picture.jpg", exif=exif)
+    report = forensix.analyze(tmp_path / "picture.jpg", [TASK])
+    pictures = {item.title: item for item in report.outcomes[TASK].evidence if isinstance(item, Picture)}
+    assert pictures["The picture"].caption == caption
 
 
 def test_damage_is_on_the_map(edited: Path, tmp_path: Path) -> None:
