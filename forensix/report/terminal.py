@@ -253,6 +253,8 @@ def _identity(pen: _Pen, report: Report) -> Iterator[RenderableType]:
         yield pen.text(line.replace("×", "x"))
     if report.sha256:
         yield pen.text(f"SHA-256 {report.sha256}", "dim")
+    if report.additional_info:
+        yield pen.text(f"supplied with the request: {report.additional_info}")
 
 
 @dataclass(frozen=True)

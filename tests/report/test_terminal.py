@@ -59,6 +59,12 @@ def test_one_sentence_for_the_file_stands_on_top(report: Report, real_report: Re
     assert real_report.headline in printed(real_report).splitlines()[1]
 
 
+def test_what_was_supplied_with_the_request_is_told(real_report: Report) -> None:
+    report = replace(real_report, additional_info="found on\x1b[31m a phone")
+    assert "supplied with the request: found on[U+001B][31m a phone" in printed(report)
+    assert "supplied" not in printed(real_report)
+
+
 def test_ascii_output_keeps_verdict_and_scale(report: Report) -> None:
     text = printed(report, "ascii")
     assert "Face manipulation: !! Looks manipulated" in text and "x Failed" in text
