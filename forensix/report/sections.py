@@ -92,16 +92,16 @@ def _image_evidence(result: ImageResult) -> Iterator[Evidence]:
         yield Table("Generators, most likely first", ("generator", "probability"), rows)
 
 
-def _feature_bounds(title: str, features: AudioFeatures, about: str) -> Bounds:
+def _feature_bounds(title: str, features: AudioFeatures, about: str, beside: str) -> Bounds:
     rows = []
     for name in AudioFeatures.model_fields:
         f = getattr(features, name)
         ranges = (f.lower_bound, f.upper_bound, f.min_value, f.max_value, f.mean_value)
         rows.append(Bound(name.replace("_", " "), f.unit, f.sample_value, *ranges, f.percentile_rank, f.is_outlier))
-    return Bounds(title, tuple(rows), about)
+    return Bounds(title, tuple(rows), about, beside)
 
 
-def _voice_evidence(result: VoiceResult, has_bounds: bool) -> Iterator[Evidence]:
+def _voice_evidence(result: VoiceResult, has_bounds: bool, beside: Mapping[str, str]) -> Iterator[Evidence]:
     speakers = result.explanation or ()
     if not speakers:
         return
@@ -121,7 +121,7 @@ def _voice_evidence(result: VoiceResult, has_bounds: bool) -> Iterator[Evidence]
         for s in speakers:
             if s.audio_features:
                 title = f"Acoustic features of {s.speaker} beside the reference population"
-                yield _feature_bounds(title, s.audio_features, about)
+                yield _feature_bounds(title, s.audio_features, about, beside.get(s.speaker, ""))
                 about = ""
 
 
@@ -145,7 +145,7 @@ def _from_result(outcome: Outcome) -> tuple[Evidence, ...]:
         # What spoke for a generator, and which one, is said of a picture that is called generated.
         return () if outcome.inconclusive else tuple(_image_evidence(result))
     if isinstance(result, VoiceResult):
-        return tuple(_voice_evidence(result, any(isinstance(e, Bounds) for e in outcome.evidence)))
+        return tuple(_voice_evidence(result, any(isinstance(e, Bounds) for e in outcome.evidence), outcome.beside))
     return ()
 
 

@@ -176,6 +176,8 @@ def _bounds(pen: _Pen, bounds: Bounds) -> Iterator[RenderableType]:
     else:
         which = "the one measured lies" if len(measured) == 1 else f"all {len(measured)} measured lie"
         yield pen.text(f"{bounds.title}: {which} within bounds", "bold")
+    if bounds.beside:
+        yield Padding(pen.text(bounds.beside, "dim"), (0, 0, 0, 2))
 
 
 def _display(pen: _Pen, item: Evidence) -> Iterator[RenderableType]:

@@ -1,6 +1,7 @@
 """What a task hands over for a person to look at; the report draws each kind, whichever task it came from."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import get_args
 
@@ -118,6 +119,8 @@ class Bounds:
     title: str
     rows: tuple[Bound, ...]
     about: str = ""
+    beside: str = ""
+    """Which part of the population it is, and why that."""
 
 
 @dataclass(frozen=True)
@@ -211,6 +214,8 @@ class Outcome:
     """How many of them stay undecided where the verdict is inconclusive; all where it is left out."""
     remark: str = ""
     """A clause for the sentence on top of a report: what a reader has to know although no verdict rests on it."""
+    beside: Mapping[str, str] = field(default_factory=dict)
+    """Of voices, by speaker: the real voices that the acoustic features are set beside, and why these, in words."""
     is_untold: bool = False
     """Whether what is inconclusive here may be real where it was judged, as of a service that does not tell the two
     apart."""

@@ -22,7 +22,7 @@ from forensix.tasks.catalogue import VOICE_ANALYSIS
 from forensix.tasks.evidence import Outcome, Table
 from forensix.tasks.task import Options, component, component_label
 from forensix.tasks.verdicts import class_of, is_inconclusive, probability_of, score_text, threshold_of
-from forensix.tasks.voice_evidence import HeardPhrase, recording
+from forensix.tasks.voice_evidence import HeardPhrase, recording, set_beside
 from forensix.tasks.voices import Voice, described, listen
 from forensix.voice import Segment, compare
 from forensix.voice.speech import peak_of, total_s
@@ -126,6 +126,7 @@ class VoiceAnalysis:
             inconclusive=_is_undecided(voices, spoof, damaged),
             n_subjects=len(voices),
             n_undecided=len(_undecided(voices, spoof, damaged)),
+            beside={v.turns.speaker: set_beside(v.gender, v.band) for v in voices if v.features is not None},
         )
 
 

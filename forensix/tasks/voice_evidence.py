@@ -3,7 +3,7 @@
 import base64
 import io
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from forensix.calibration import logit
+from forensix.forensics.findings import joined
+from forensix.schema import AudioFeatures, Gender
 from forensix.tasks.evidence import Evidence, Recording, Span, Timeline
+from forensix.voice.population import Band, distribution, stratum
 from forensix.voice.speech import RATE_HZ, Segment, as_float
 
 SOUND_S = 300.0
@@ -26,6 +29,7 @@ COLUMNS = 800
 N_FFT = 512
 RANGE_DB = 70.0
 WINDOWS_A_COLUMN = 4
+BANDS: Mapping[Band, str] = {"narrow": "a telephone's band", "wide": "a wider band than a telephone's"}
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,33 @@ class HeardPhrase:
     speaker: str
     segment: Segment
     score: float
+
+
+def set_beside(gender: Gender, band: Band) -> str:
+    """Return which real voices the features of a voice are set beside, and why these, in words.
+
+    Examples
+    --------
+    >>> set_beside("unknown", "wide")
+    'The reference for all features is 910 voices.'
+    """
+    features: dict[str, list[str]] = {}
+    for name in AudioFeatures.model_fields:
+        features.setdefault(stratum(name, gender, band), []).append(name)
+    parts: list[str] = []
+    for part, names in sorted(features.items(), key=lambda item: len(item[1])):
+        counts = sorted({distribution(name, gender, band).count for name in names})
+        n = " to ".join(f"{count:,}" for count in (counts[0], counts[-1])[: len(counts)])
+        voices = f"{gender} voices" if gender in part.split() else "voices"
+        of_band = f" of {BANDS[band]}" if band in part.split() else ""
+        rest = "the others" if parts else "all features"
+        which = rest if len(parts) == len(features) - 1 else joined(names).replace("_", " ")
+        parts.append(f"for {which}{'' if parts else ' is'} {n} {voices}{of_band}")
+    chosen = {word for part in features for word in part.split()}
+    reasons = [f"was heard as {gender}"] if gender in chosen else []
+    reasons += [f"has {BANDS[band]}"] if band in chosen else []
+    why = f", since the voice {' and '.join(reasons)}" if reasons else ""
+    return f"The reference {', '.join(parts)}{why}."
 
 
 def recording(samples: NDArray[Any], phrases: Sequence[HeardPhrase], threshold: float) -> tuple[Evidence, ...]:

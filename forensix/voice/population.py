@@ -178,8 +178,8 @@ def record() -> dict[str, Any]:
     return {key: value for key, value in _table().items() if key != "features"}
 
 
-def distribution(feature: str, gender: Gender = "unknown", band: Band = "wide") -> Distribution:
-    """Return the population of a feature: of the narrowest stratum of this gender and band with enough recordings.
+def stratum(feature: str, gender: Gender = "unknown", band: Band = "wide") -> str:
+    """Return the narrowest stratum of this gender and band with enough recordings, such as ``"female narrow"``.
 
     Raises
     ------
@@ -191,8 +191,21 @@ def distribution(feature: str, gender: Gender = "unknown", band: Band = "wide") 
         raise UsageError(f"there is no feature {feature!r}; there are: {', '.join(sorted(features))}")
     groups = features[feature]["groups"]
     strata = (f"{gender} {band}", gender, band, "all")
-    group = next(groups[s] for s in strata if s == "all" or (s in groups and groups[s]["count"] >= LEAST_RECORDINGS))
-    return Distribution(unit=features[feature]["unit"], **{**group, "percentiles": tuple(group["percentiles"])})
+    return next(s for s in strata if s == "all" or (s in groups and groups[s]["count"] >= LEAST_RECORDINGS))
+
+
+def distribution(feature: str, gender: Gender = "unknown", band: Band = "wide") -> Distribution:
+    """Return the population of a feature: of its `stratum` for this gender and band.
+
+    Raises
+    ------
+    UsageError
+        No such feature.
+    """
+    name = stratum(feature, gender, band)
+    table = _table()["features"][feature]
+    group = table["groups"][name]
+    return Distribution(unit=table["unit"], **{**group, "percentiles": tuple(group["percentiles"])})
 
 
 def compare(values: Mapping[str, float | None], gender: Gender = "unknown", band: Band = "wide") -> AudioFeatures:

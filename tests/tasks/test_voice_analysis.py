@@ -1,20 +1,25 @@
 """voice_analysis: every field of section 2.4, present and absent where the specification says so."""
 
 import html
+import io
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from rich.console import Console
 from scipy.io import wavfile
 
 import forensix
 from forensix.demo import RATE_HZ, synthesise
 from forensix.models import get_card
-from forensix.schema import AudioFeature, AudioFeatures
+from forensix.report import print_report
+from forensix.schema import AudioFeature, AudioFeatures, Gender
 from forensix.tasks import Options, load_task
 from forensix.tasks.evidence import Recording, Table
+from forensix.tasks.voice_evidence import set_beside
 from forensix.voice import Segment, SpeakerTurns
+from forensix.voice.population import Band
 from forensix.voice.watermark import Mark
 from tests.making import write_video
 
@@ -289,6 +294,38 @@ def test_a_sentence_put_into_a_voice_is_placed_and_listed(minute: Path) -> None:
     assert len(voice["segments"]) == 4 and report.scores[TASK] == pytest.approx(piece["class_probability"])
     assert any("from 8.1 to 11.9 s" in note for note in report.outcomes[TASK].notes)
     assert "by 1 speaker," in report.outcomes[TASK].summary
+
+
+class Women:
+    """Hears every voice as a woman's."""
+
+    def classify(self, samples: np.ndarray, segments: tuple[Segment, ...]) -> tuple[str, float]:
+        return "female", 0.99
+
+
+@pytest.mark.parametrize(
+    ("gender", "band", "said"),
+    [
+        ("unknown", "wide", "The reference for all features is 910 voices."),
+        (
+            "male",
+            "narrow",
+            "The reference for f0, f1 and f2 is 198 male voices of a telephone's band, for the others 846 voices of a "
+            "telephone's band, since the voice was heard as male and has a telephone's band.",
+        ),
+    ],
+)
+def test_the_voices_that_features_are_set_beside_are_named(gender: Gender, band: Band, said: str) -> None:
+    assert set_beside(gender, band) == said
+
+
+def test_a_report_says_beside_whose_voices_a_voice_was_measured(speech: Path) -> None:
+    actual = report(speech, 0.1, gender=Women(), transcribe=False)
+    said = "is 213 female voices, for the others 910 voices, since the voice was heard as female."
+    assert said in html.unescape(actual.to_html())
+    stream = io.StringIO()
+    print_report(actual, Console(file=stream, width=300))
+    assert said in stream.getvalue()
 
 
 class Marked:
