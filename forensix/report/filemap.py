@@ -6,7 +6,7 @@ its size). Rows go from the whole to the parts. Positions are per cent of the ma
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from forensix.report.charts import percent
 from forensix.report.structure import KINDS, ShownNode, listed
@@ -20,7 +20,12 @@ MAX_PIECES = 48
 MARK_GAP, MARK_LETTER = 2.2, 0.7
 """Per cent that a mark of claims takes, and that each letter of its numbers adds; nearer claims share a mark."""
 
+PHONE_GAP, PHONE_LETTER = 1.5, 1.85
+"""The same between numbers on a phone, whose map is 340 px wide; there numbers that run into others are hidden."""
+
 MARK_NUMBERS = 3
+MARK_TURNS_AT = 93
+"""Per cent from which the numbers of a mark stand left of it."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +50,13 @@ class Mark:
     numbers: str
     severity: str
     title: str
+    is_close: bool = False
+    """Whether its numbers would run into those before it on a phone."""
+
+    @property
+    def is_turned(self) -> bool:
+        """Whether its numbers stand left of it."""
+        return self.at >= MARK_TURNS_AT
 
 
 @dataclass(frozen=True)
@@ -232,11 +244,19 @@ def _marks(rows: Sequence[Sequence[Piece]], claims: Iterable[tuple[int, str, int
             groups[-1].append(row)
         else:
             groups.append([row])
-    marks = []
+    marks: list[Mark] = []
+    shown_to = -PHONE_GAP
     for group in groups:
         severity = min((row[2] for row in group), key=SEVERITIES.index)
         title = "; ".join(dict.fromkeys(f"claim {n}: byte {offset:,} ({offset:#x})" for _, n, _, offset in group[:12]))
-        marks.append(Mark(round(group[0][0], 3), _numbers(group), severity, title))
+        mark = Mark(round(group[0][0], 3), _numbers(group), severity, title)
+        width = PHONE_LETTER * len(mark.numbers)
+        start = mark.at - width if mark.is_turned else mark.at
+        if start < shown_to + PHONE_GAP:
+            mark = replace(mark, is_close=True)
+        else:
+            shown_to = start + width
+        marks.append(mark)
     return tuple(marks)
 
 

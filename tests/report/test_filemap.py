@@ -62,6 +62,15 @@ def test_claims_are_marked_where_their_facts_lie() -> None:
     assert "claim 2: byte 12 (0xc)" in marks[0].title
 
 
+def test_numbers_that_would_run_into_others_on_a_phone_are_told() -> None:
+    nodes = (Node("SOS", 0, 10_000),)
+    claims = [(2, "critical", 0), (7, "benign", 400), (2, "benign", 1000), (6, "benign", 9300), (8, "benign", 9600)]
+    marks = file_map(StructureMap("s", 10_000, nodes), claims).marks
+    assert [mark.is_close for mark in marks] == [False, False, False, False, True]
+    nearer = file_map(StructureMap("s", 10_000, nodes), [(22, "critical", 0), (7, "benign", 400)]).marks
+    assert [mark.is_close for mark in nearer] == [False, True]
+
+
 def test_marks_do_not_run_into_each_other() -> None:
     claims = [(n, "benign", n * 100) for n in range(1, 100)]
     marks = file_map(StructureMap("s", 10_000, (Node("SOS", 0, 10_000),)), claims).marks
