@@ -148,16 +148,32 @@ def _lineage(pen: _Pen, lineage: Lineage) -> Iterator[RenderableType]:
     yield from lines(lineage.stages, 0)
 
 
+def _fits(pen: _Pen, columns: tuple[str, ...], cells: Sequence[Sequence[Text]]) -> bool:
+    """Tell whether no heading would be broken within a word: where room is short, the widest columns are cut alike."""
+    room = pen.width - FRAME_CELLS - 2 - 2 * len(columns)
+    widths = [max(len(name), *(row[i].cell_len for row in cells)) for i, name in enumerate(columns)]
+    longest_word = max(len(word) for name in columns for word in name.split())
+    return sum(min(width, longest_word) for width in widths) <= room
+
+
 def _grid(pen: _Pen, title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[RenderableType]:
     if not rows:
         return
-    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for column in columns:
-        grid.add_column(pen.text(column, "dim"), overflow="fold")
-    for row in rows[:MAX_ROWS]:
-        grid.add_row(*(pen.text(cell, limit=CELL_LIMIT) for cell in row))
+    cells = [[pen.text(cell, limit=CELL_LIMIT) for cell in row] for row in rows[:MAX_ROWS]]
     yield pen.text(title, "bold")
-    yield Padding(grid, (0, 0, 0, 2))
+    if _fits(pen, columns, cells):
+        grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        for column in columns:
+            grid.add_column(pen.text(column, "dim"), overflow="fold")
+        for row in cells:
+            grid.add_row(*row)
+        yield Padding(grid, (0, 0, 0, 2))
+    else:
+        for row in cells:
+            for i, (name, cell) in enumerate(zip(columns, row, strict=True)):
+                if cell:
+                    named = pen.text(f"{name}: " if name else "", "dim").append_text(cell)
+                    yield Padding(named, (0, 0, 0, 4 if i else 2))
     if len(rows) > MAX_ROWS:
         yield Padding(Text(f"and {words.plural(len(rows) - MAX_ROWS, 'more row')}", "dim"), (0, 0, 0, 2))
 
@@ -171,13 +187,12 @@ def _bounds(pen: _Pen, bounds: Bounds) -> Iterator[RenderableType]:
         rows = [(v.name, v.value, v.status, v.bounds_text) for v in outliers]
         title = f"{bounds.title}: {len(outliers)} of {len(measured)} out of bounds"
         yield from _grid(pen, title, ("feature", "value", "", "bounds"), rows)
-        if bounds.about:
-            yield Padding(pen.text(bounds.about, "dim"), (0, 0, 0, 2))
     else:
         which = "the one measured lies" if len(measured) == 1 else f"all {len(measured)} measured lie"
         yield pen.text(f"{bounds.title}: {which} within bounds", "bold")
-    if bounds.beside:
-        yield Padding(pen.text(bounds.beside, "dim"), (0, 0, 0, 2))
+    for said in (bounds.beside, bounds.about if outliers else ""):
+        if said:
+            yield Padding(pen.text(said, "dim"), (0, 0, 0, 2))
 
 
 def _display(pen: _Pen, item: Evidence) -> Iterator[RenderableType]:

@@ -59,6 +59,18 @@ def test_one_sentence_for_the_file_stands_on_top(report: Report, real_report: Re
     assert real_report.headline in printed(real_report).splitlines()[1]
 
 
+def test_a_table_that_a_narrow_terminal_would_break_is_told_in_lines() -> None:
+    columns = ("speaker", "verdict", "score", "gender", "speech")
+    table = Table("Speakers", columns, (("speaker_1", "real", "0.10", "female (0.99)", "12.0 s"),))
+    outcome = Outcome(OtherResult(), None, evidence=(table,))
+    report = Report(input="a", name="a", outcomes={"other": outcome})
+    lines = [line.strip("│ ") for line in printed(report, width=40).splitlines()]
+    at = lines.index("Speakers")
+    told = ["speaker: speaker_1", "verdict: real", "score: 0.10", "gender: female (0.99)", "speech: 12.0 s"]
+    assert lines[at + 1 : at + 6] == told
+    assert any(line.strip("│ ").split() == [*columns] for line in printed(report, width=80).splitlines())
+
+
 def test_what_was_supplied_with_the_request_is_told(real_report: Report) -> None:
     report = replace(real_report, additional_info="found on\x1b[31m a phone")
     assert "supplied with the request: found on[U+001B][31m a phone" in printed(report)
