@@ -38,6 +38,8 @@ from forensix.tasks.verdicts import class_of, is_inconclusive, probability_of, s
 TURNED_NOTE = "The pixels were looked at turned {}: in the picture as it lies no face stands upright, then one does."
 MAX_ATTRIBUTIONS = 10
 LEAST_CORNER_PX = 240
+LEANING = 0.5
+"""Pixels that score less speak against a generator."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +113,8 @@ class GeneratedImageDetection:
             if attributor or marks.kinds:
                 attributions = _attributions(scored.strongest, attributor, marks)
         explanation = None
-        if options.explain and looks_whole:
-            # Of pixels that are not called generated there is no map: a map of nothing would still show something.
+        if options.explain and class_name == "fake" and pixel_score >= LEANING and not doubt:
+            # Pixels that a mark outweighs, or that decide nothing, have no map: it would still show something.
             options.progress("drawing the heat map", 0.8)
             explanation = _explanation(scored.strongest, detector)
         result = ImageResult(
