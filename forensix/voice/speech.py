@@ -90,7 +90,9 @@ def _network() -> tuple[Any, "torch.nn.LSTM"]:
 
     threads = torch.get_num_threads()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # how its wheel finds and loads its file
+        # How its wheel finds and loads its file; newer versions of torch show theirs to users.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore", FutureWarning)
         from silero_vad import load_silero_vad
 
         network = load_silero_vad()._model
