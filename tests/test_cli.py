@@ -123,7 +123,7 @@ def test_a_truncated_video_is_an_error_for_its_frames_and_a_claim_for_its_struct
         ("analyze", "a.jpg", "--component", "nonesuch=aasist"),
         ("analyze", "a.jpg", "--component", "spoof"),
         ("analyze", "a.jpg", "--component", "spoof=aasist", "--component", "spoof=forensix-spoof"),
-        ("train", "clips", "--task", "voice_analysis", "--out", "mine", "--label", "1=fake", "--label", "1=real"),
+        ("train", "clips", "--task", "voice_analysis", "--output", "mine", "--label", "1=fake", "--label", "1=real"),
         ("analyze", "a.jpg", "--private-host", "http://localhost/"),
         ("analyze", "a.jpg", "--html", "no/such/folder/report.html"),
         ("analyze",),

@@ -237,7 +237,7 @@ def test_train_your_own_learns_what_the_shipped_detector_has_the_other_way_round
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
-    output = pages(outputs("train_your_own", tmp_path, out=str(tmp_path / "own")))
+    output = pages(outputs("train_your_own", tmp_path, output=str(tmp_path / "own")))
     (summary,) = [pd.read_html(io.StringIO(page))[0] for page in output if "<th>metric</th>" in page and "low" in page]
     rank = summary[summary["metric"] == "auc"].set_index("component")["value"]
     assert rank["shipped"] < 0.3 and rank["own"] > 0.9
@@ -251,7 +251,7 @@ def test_train_your_own_measures_on_no_row_that_was_learnt_from(
     monkeypatch.setenv("FORENSIX_HOME", str(tmp_path / "home"))
     manifest = small.folder("images")
     assert set(pd.read_csv(manifest / "manifest.csv")["split"]) == {"dev", "test"}, "no train: all rows are shared out"
-    drawn = outputs("train_your_own", tmp_path, manifest=str(manifest), out=str(tmp_path / "own"), steps=1)
+    drawn = outputs("train_your_own", tmp_path, manifest=str(manifest), output=str(tmp_path / "own"), steps=1)
     learnt, *_ = [pd.read_html(io.StringIO(page))[0] for page in pages(drawn) if "learnt from" in page]
     held_out = learnt.set_index("label").loc["held out"].sum()
     (scores,) = [pd.read_html(io.StringIO(page))[0] for page in pages(drawn) if "generated-" in page]

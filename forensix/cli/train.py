@@ -25,14 +25,14 @@ def register(commands: Any) -> None:
     train.add_argument("manifest", metavar="MANIFEST", help="a manifest, a folder of real/ and fake/, shards or a URL")
     train.add_argument("--root", type=Path, metavar="DIR", help=ROOT)
     train.add_argument("--task", required=True, metavar="TASK", help="for example voice_analysis")
-    train.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder for weights and card")
+    train.add_argument("--output", required=True, type=Path, metavar="DIR", help="folder for weights and card")
     train.add_argument("--base", metavar="NAME_OR_PATH", help="model to start from (default: the one that ships)")
     train.add_argument("--name", help="the new model's name (default: the folder's)")
     train.add_argument("--group", metavar="COLUMN", help="what belongs together (default: group_id, else source)")
     train.add_argument("--label", action="append", default=[], metavar="WORD=LABEL", help=LABEL)
     train.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1, mps or auto")
     train.add_argument("--steps", type=int, default=1000, help="most steps of training (default: %(default)s)")
-    train.add_argument("--batch", type=int, help="examples of a step, an even number")
+    train.add_argument("--batch-size", type=int, help="examples of a step, an even number")
     train.add_argument("--rate", type=float, help="learning rate")
     train.add_argument("--all-layers", action="store_true", default=None, help="let every layer learn")
     train.add_argument("--seed", type=int, default=0, help=SEED)
@@ -43,7 +43,7 @@ def register(commands: Any) -> None:
     combine.add_argument("--manifest", required=True, metavar="MANIFEST", help="labelled files to measure it on")
     combine.add_argument("--root", type=Path, metavar="DIR", help=ROOT)
     combine.add_argument("--task", required=True, metavar="TASK", help="for example voice_analysis")
-    combine.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder for the rule and its card")
+    combine.add_argument("--output", required=True, type=Path, metavar="DIR", help="folder for the rule and its card")
     combine.add_argument("--rule", default="mean", help="mean (default) or linear")
     combine.add_argument("--name", help="the new detector's name (default: the folder's)")
     combine.add_argument("--group", metavar="COLUMN", help="what belongs together (default: group_id, else source)")
@@ -54,7 +54,7 @@ def register(commands: Any) -> None:
 
 
 def _train(options: argparse.Namespace) -> int:
-    check_folder(options.out)
+    check_folder(options.output)
     from forensix.manifest import Manifest
     from forensix.models.placement import share_cores
 
@@ -65,15 +65,15 @@ def _train(options: argparse.Namespace) -> int:
     card = train(
         manifest,
         options.task,
-        options.out,
+        options.output,
         base=options.base,
         name=options.name,
         group=options.group,
         device=options.device,
         steps=options.steps,
-        batch=options.batch,
+        batch_size=options.batch_size,
         rate=options.rate,
-        everything=options.all_layers,
+        all_layers=options.all_layers,
         seed=options.seed,
         progress=True if sys.stderr.isatty() else _lines(),
     )
@@ -82,7 +82,7 @@ def _train(options: argparse.Namespace) -> int:
 
 
 def _combine(options: argparse.Namespace) -> int:
-    check_folder(options.out)
+    check_folder(options.output)
     from forensix.manifest import Manifest
     from forensix.models.placement import share_cores
 
@@ -93,7 +93,7 @@ def _combine(options: argparse.Namespace) -> int:
         options.members,
         Manifest.read(options.manifest, root=options.root, labels=labels_of(options.label)),
         options.task,
-        options.out,
+        options.output,
         rule=options.rule,
         name=options.name,
         group=options.group,
@@ -111,7 +111,7 @@ def _show(card: "ModelCard", options: argparse.Namespace) -> None:
         interval = f" ({row.interval[0]:.3f} to {row.interval[1]:.3f})" if row.interval else ""
         print(f"{row.metric}: {row.value:.3f}{interval}, {row.n_real} real, {row.n_fake} fake, {row.data}")
     print(f"limits: {card.limits}")
-    place = options.out if options.out.is_absolute() else f"./{options.out}"
+    place = options.output if options.output.is_absolute() else f"./{options.output}"
     print(f"{decisions(card)}; use it:")
     print(f"  forensix analyze FILE --task {options.task} --component {shlex.quote(f'{card.component}={place}')}")
 

@@ -108,8 +108,8 @@ def test_what_is_there_already_is_kept_unless_it_may_be_replaced(
 
 TO_A_FOLDER = {
     "analyze": ("analyze", "talk.wav", "--output"),
-    "train": ("train", "clips", "--task", "voice_analysis", "--out"),
-    "combine": ("combine", "a", "b", "--manifest", "clips", "--task", "voice_analysis", "--out"),
+    "train": ("train", "clips", "--task", "voice_analysis", "--output"),
+    "combine": ("combine", "a", "b", "--manifest", "clips", "--task", "voice_analysis", "--output"),
     "demo": ("demo", "--folder"),
 }
 

@@ -66,7 +66,7 @@ def unmeasured(
             f"{OF_BASE} {base.name}: {base.limits}",
             "licence": f"{base.licence} And what the files of its training demand.",
             "seed": seed,
-            "command": f"forensix train MANIFEST --task {task} --out {name} --base {base.name} --group {split.group}"
+            "command": f"forensix train MANIFEST --task {task} --output {name} --base {base.name} --group {split.group}"
             f" --seed {seed} {options}",
             "version": forensix.__version__,
             "manifest_sha256": digest,

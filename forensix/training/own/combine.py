@@ -37,7 +37,7 @@ def combine(
     members: Sequence[str | os.PathLike[str]],
     manifest: Manifest | str | os.PathLike[str],
     task: str,
-    out: str | os.PathLike[str],
+    output: str | os.PathLike[str],
     *,
     rule: str = "mean",
     name: str | None = None,
@@ -49,9 +49,9 @@ def combine(
 ) -> ModelCard:
     """Make one detector of several, and return its card.
 
-    Members of a name stay where they are; those of a path are copied to ``out``. Groups of files are split as `train`
-    deals them: a fitted rule learns from the first two parts, or, where a member learnt from files of the first, from
-    the second alone; the third calibrates and measures the ensemble as `train` does.
+    Members of a name stay where they are; those of a path are copied to ``output``. Groups of files are split as
+    `train` deals them: a fitted rule learns from the first two parts, or, where a member learnt from files of the
+    first, from the second alone; the third calibrates and measures the ensemble as `train` does.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def combine(
         Two or more names or paths of detectors of the task.
     rule
         ``"mean"`` of the members' calibrated logits, or ``"linear"``: a weighted sum, fitted by logistic regression.
-    manifest, task, out, name, group, device, degradations, seed, progress
+    manifest, task, output, name, group, device, degradations, seed, progress
         As for `train`.
 
     Raises
@@ -81,7 +81,7 @@ def combine(
     if rule not in RULES:
         raise UsageError(f"rule is one of {', '.join(RULES)}, not {rule!r}")
     check_whole("seed", seed, 0)
-    folder = Path(out)
+    folder = Path(output)
     called = free_name(folder, name)
     detectors = [load_detector(one, device=device) for one in members]
     cards = [one.card for one in detectors]
@@ -200,7 +200,7 @@ def _card(
         limits=too_few(split) + " ".join(f"{card.name}: {_own_limits(card)}" for card in cards),
         licence=" ".join(f"{card.name}: {card.licence}" for card in cards),
         seed=seed,
-        command=f"forensix combine {' '.join(names)} --manifest MANIFEST --task {task} --out {name} --rule {rule}"
+        command=f"forensix combine {' '.join(names)} --manifest MANIFEST --task {task} --output {name} --rule {rule}"
         f" --group {split.group} --seed {seed}",
         version=forensix.__version__,
         manifest_sha256=digest,

@@ -30,9 +30,9 @@ class Faces(Recipe):
     slot = "face_classifier"
     kind = "crops"
     degradations = ()
-    batch = 16
+    batch_size = 16
     rate = 3e-4
-    everything = False
+    all_layers = False
 
     def __init__(self, model: LoadedModel) -> None:
         super().__init__(model)

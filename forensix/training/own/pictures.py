@@ -39,9 +39,9 @@ class WholePictures(Recipe):
     slot = "image_detector"
     kind = "wholes"
     degradations = ("jpeg=70", "resize=0.5")
-    batch = 16
+    batch_size = 16
     rate = 3e-4
-    everything = False
+    all_layers = False
 
     def __init__(self, model: LoadedModel) -> None:
         super().__init__(model)
@@ -79,7 +79,7 @@ class Pictures(WholePictures):
     """Tells generated pictures from photographs; see `forensix.training.images.crops` for what crops go through."""
 
     kind = "views"
-    batch = 32
+    batch_size = 32
     rate = 1e-3
 
     def __init__(self, model: LoadedModel) -> None:
@@ -142,11 +142,11 @@ class Pictures(WholePictures):
         output: Tensor = net(inputs)[0] if inputs.ndim == 4 else net.head(inputs)
         return output[torch.arange(len(output), device=output.device), outputs.to(output.device)]
 
-    def tuned(self, *, everything: bool) -> list[nn.Parameter]:
+    def tuned(self, *, all_layers: bool) -> list[nn.Parameter]:
         """Return the head's parameters, or all."""
-        self._learns_all = everything
+        self._learns_all = all_layers
         head: Any = self.module.head
-        return list((self.module if everything else head).parameters())
+        return list((self.module if all_layers else head).parameters())
 
 
 def pictures_of(media: Media) -> list[Any]:

@@ -27,9 +27,9 @@ class Recipe(ABC):
     """Names what `read` keeps of a file."""
     degradations: ClassVar[tuple[str, ...]]
     """What held-out files are measured after, beside as they are (`forensix.perturb`), each ``name=strength``."""
-    batch: ClassVar[int]
+    batch_size: ClassVar[int]
     rate: ClassVar[float]
-    everything: ClassVar[bool] = True
+    all_layers: ClassVar[bool] = True
     """Whether all layers learn, unless the caller says otherwise."""
 
     def __init__(self, model: LoadedModel) -> None:
@@ -78,10 +78,10 @@ class Recipe(ABC):
         """Return how large the examples of a batch are."""
         return 0
 
-    def tuned(self, *, everything: bool) -> list[nn.Parameter]:
+    def tuned(self, *, all_layers: bool) -> list[nn.Parameter]:
         """Return the parameters that learn: all, or those of the last linear layer."""
         last = [one for one in self.module.modules() if isinstance(one, nn.Linear)][-1:]
-        return list((self.module if everything or not last else last[0]).parameters())
+        return list((self.module if all_layers or not last else last[0]).parameters())
 
     def draw(self, material: Material, n: int, rng: Rng) -> Batch:
         """Return a batch of ``n`` examples, half of them fake; groups count as the root of their files."""

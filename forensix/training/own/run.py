@@ -36,8 +36,8 @@ from forensix.training.own.voices import Voices
 
 RECIPES: dict[str, type[Recipe]] = {one.slot: one for one in (Pictures, Voices, Faces)}
 WORK = "unfinished-training"
-"""Folder in ``out`` of decoded files and the checkpoint; it is deleted when the model is there, so nobody else's may be
-called so."""
+"""Folder in ``output`` of decoded files and the checkpoint; it is deleted when the model is there, so nobody else's may
+be called so."""
 SMOOTHING = 0.05
 JUDGED_BATCHES = 4
 EVERY = 25
@@ -50,14 +50,14 @@ class Settings:
     """How long and how fast a network learns from one's own files; see `train`."""
 
     steps: int
-    batch: int | None
+    batch_size: int | None
     rate: float | None
-    everything: bool | None
+    all_layers: bool | None
     seed: int
 
     def __post_init__(self) -> None:
         check_whole("steps", self.steps, 1)
-        check_whole("batch", self.batch or 2, 2, of=2)
+        check_whole("batch_size", self.batch_size or 2, 2, of=2)
         check_whole("seed", self.seed, 0)
         if self.rate is not None and not 0 < self.rate < 1:
             raise UsageError(f"rate must lie between 0 and 1, not {self.rate}")
@@ -65,9 +65,9 @@ class Settings:
     @property
     def options(self) -> str:
         """The options of the command ``forensix train`` that say the same, the seed apart."""
-        told = {"steps": self.steps, "batch": self.batch, "rate": self.rate}
+        told = {"steps": self.steps, "batch-size": self.batch_size, "rate": self.rate}
         words = [f"--{name} {value}" for name, value in told.items() if value is not None]
-        return " ".join([*words, *(["--all-layers"] if self.everything else [])])
+        return " ".join([*words, *(["--all-layers"] if self.all_layers else [])])
 
 
 def check_whole(name: str, value: int, least: int, *, of: int = 1) -> None:
@@ -80,16 +80,16 @@ def check_whole(name: str, value: int, least: int, *, of: int = 1) -> None:
 def train(
     manifest: Manifest | str | os.PathLike[str],
     task: str,
-    out: str | os.PathLike[str],
+    output: str | os.PathLike[str],
     *,
     base: str | os.PathLike[str] | None = None,
     name: str | None = None,
     group: str | None = None,
     device: str = "cpu",
     steps: int = 1000,
-    batch: int | None = None,
+    batch_size: int | None = None,
     rate: float | None = None,
-    everything: bool | None = None,
+    all_layers: bool | None = None,
     degradations: Collection[str] | None = None,
     seed: int = 0,
     progress: Progress | bool | None = None,
@@ -107,9 +107,9 @@ def train(
         A manifest, or what `Manifest.read` takes. With rows of the split ``train``, those of ``test`` take no part.
     task
         ``ai_generated_image_detection``, ``voice_analysis`` or ``face_manipulation``.
-    out
-        A folder for card and weights: ``analyze(path, image_detector=out)``, ``evaluate(manifest, task,
-        component=out)`` and ``load_detector(out)`` take it.
+    output
+        A folder for card and weights: ``analyze(path, image_detector=output)``, ``evaluate(manifest, task,
+        component=output)`` and ``load_detector(output)`` take it.
     base
         The model to start from: the name of any detector whose weights are on this machine, or a path to a card; by
         default the one that ships for the task.
@@ -122,11 +122,11 @@ def train(
         Where the network learns: ``"cpu"``, ``"cuda"``, ``"auto"`` or another of torch's.
     steps
         Steps of the optimiser at most.
-    batch
+    batch_size
         Examples of a step, an even number.
     rate
         The highest learning rate.
-    everything
+    all_layers
         Whether all layers learn, or the last linear one alone, as is the default for pictures; for voices and faces
         it is all, but for the network of pictures in the voice detector that ships.
     degradations
@@ -139,8 +139,8 @@ def train(
     Raises
     ------
     UsageError
-        The manifest lacks a class or groups, ``out`` is a file, may not be written or holds a model, the device is not
-        there, the base was trained on files that would be held out, or the network learnt nothing that holds on
+        The manifest lacks a class or groups, ``output`` is a file, may not be written or holds a model, the device is
+        not there, the base was trained on files that would be held out, or the network learnt nothing that holds on
         held-out groups. No model is written then.
     ModelError
         The base cannot be used.
@@ -154,8 +154,8 @@ def train(
     >>> forensix.analyze("new.wav", spoof="./mine").scores  # doctest: +SKIP
     """
     slot = slot_of(task)
-    settings = Settings(steps, batch, rate, everything, seed)
-    folder = Path(out)
+    settings = Settings(steps, batch_size, rate, all_layers, seed)
+    folder = Path(output)
     called = free_name(folder, name)
     placed = choose_device(device)
     listed = read_manifest(manifest).check()
@@ -222,11 +222,11 @@ def _learn(
 ) -> None:
     torch.manual_seed(settings.seed)
     network = recipe.module.to(device)
-    everything = recipe.everything if settings.everything is None else settings.everything
-    chosen = {id(one) for one in recipe.tuned(everything=everything)}
+    all_layers = recipe.all_layers if settings.all_layers is None else settings.all_layers
+    chosen = {id(one) for one in recipe.tuned(all_layers=all_layers)}
     for parameter in network.parameters():
         parameter.requires_grad = id(parameter) in chosen
-    n = settings.batch or recipe.batch
+    n = settings.batch_size or recipe.batch_size
     fixed = np.random.default_rng([settings.seed, 1])
     judged = [recipe.draw(stopping, n, fixed) for _ in range(JUDGED_BATCHES)]
 

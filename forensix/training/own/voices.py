@@ -27,7 +27,7 @@ class Voices(Recipe):
     slot = "spoof"
     kind = "clips"
     degradations = ("mp3=32", "telephone")
-    batch = 16
+    batch_size = 16
     rate = 3e-4
 
     def __init__(self, model: LoadedModel) -> None:

@@ -42,7 +42,7 @@ def check(recipe: Recipe, material: Material, shape: tuple[int, ...]) -> None:
     logits = recipe.logits(recipe.module.train(), inputs, outputs)
     torch.nn.functional.binary_cross_entropy_with_logits(logits, labels).backward()
     assert logits.shape == (4,)
-    assert sum(float(one.grad.abs().sum()) for one in recipe.tuned(everything=True) if one.grad is not None) > 0
+    assert sum(float(one.grad.abs().sum()) for one in recipe.tuned(all_layers=True) if one.grad is not None) > 0
 
 
 def test_voices(tmp_path: Path) -> None:
@@ -94,9 +94,9 @@ def test_a_published_network_learns_from_what_it_is_fed(name: str, tmp_path: Pat
         kept._store(tmp_path / f"{n}.npz", (as_int16(array) if array.dtype == np.float32 else array,))
     files = tuple(tmp_path / f"{n}.npz" for n in range(2))
     check(recipe, Material(files, np.array([False, True]), np.array(["a", "b"]), ()), (4,))
-    last = recipe.tuned(everything=False)
+    last = recipe.tuned(all_layers=False)
     assert all(float(one.grad.abs().sum()) > 0 for one in last)
-    assert 0 < sum(one.numel() for one in last) < sum(one.numel() for one in recipe.tuned(everything=True))
+    assert 0 < sum(one.numel() for one in last) < sum(one.numel() for one in recipe.tuned(all_layers=True))
 
 
 def test_what_a_network_learns_higher_is_fake_whichever_way_its_outputs_point() -> None:

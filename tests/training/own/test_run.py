@@ -64,7 +64,7 @@ def test_files_may_lie_in_another_folder_than_their_list(tmp_path: Path, capsys:
     table, listed = Manifest.read(folder).table, tmp_path / "list.csv"
     table.assign(path=[os.path.join(folder, path) for path in table["path"]]).to_csv(listed, index=False)
     (tmp_path / "mine" / "work").mkdir(parents=True)
-    command = ["train", str(listed), "--task", TASK, "--out", str(tmp_path / "mine"), "--steps", "2"]
+    command = ["train", str(listed), "--task", TASK, "--output", str(tmp_path / "mine"), "--steps", "2"]
     with pytest.raises(SystemExit, match="2"):
         main(command)
     assert "--root" in capsys.readouterr().err
@@ -256,7 +256,7 @@ def test_a_folder_that_holds_a_model_is_not_written_over(trained: tuple[Path, Mo
         ({"task": "telepathy"}, "no task named 'telepathy'"),
         ({"base": "forensix-spoof"}, "forensix-spoof is a spoof, and .* needs an image_detector"),
         ({"name": "forensix-image"}, "a model named forensix-image already"),
-        ({"batch": 3}, "batch must be a whole number from 2 up, an even one, not 3"),
+        ({"batch_size": 3}, "batch_size must be a whole number from 2 up, an even one, not 3"),
         ({"steps": 0}, "steps must be a whole number from 1 up, not 0"),
         ({"seed": -3}, "seed must be a whole number from 0 up, not -3"),
         ({"rate": 7}, "rate must lie between 0 and 1"),
@@ -267,7 +267,7 @@ def test_a_folder_that_holds_a_model_is_not_written_over(trained: tuple[Path, Mo
 def test_a_wrong_call_is_refused_before_anything_is_done(
     tmp_path: Path, options: dict[str, object], sentence: str
 ) -> None:
-    given = {"manifest": small.folder("images"), "task": TASK, "out": tmp_path / "out"} | options
+    given = {"manifest": small.folder("images"), "task": TASK, "output": tmp_path / "out"} | options
     with pytest.raises(UsageError, match=sentence):
         forensix.train(**given)
     assert not (tmp_path / "out").exists()
@@ -281,7 +281,7 @@ def test_a_published_network_is_a_base_and_its_file_holds_all_of_it(
     changes = {"name": "base", "weights": "base.safetensors", "config": started.config | zoo.SMALL["univfd"]}
     save_model(started.model_copy(update=changes | {"base": None}), network, tmp_path / "base")
     monkeypatch.setattr(run, "measured_on", lambda card, *_: card)
-    fast = {"steps": 3, "batch": 4, "rate": 0.9}
+    fast = {"steps": 3, "batch_size": 4, "rate": 0.9}
     card = forensix.train(small.folder("images"), TASK, tmp_path / "own", base=tmp_path / "base", **fast)
     assert (card.url, card.base, card.parity, card.published) == (None,) * 4 and card.output == started.output
     before, after = network.state_dict(), load_model(tmp_path / "own").module.state_dict()
@@ -326,7 +326,7 @@ def test_a_command_that_is_killed_goes_on_and_ends_with_the_same_weights(tmp_pat
     manifest = small.folder("images") / "manifest.csv"
 
     def command(name: str) -> list[str]:
-        options = ["--task", TASK, "--out", str(tmp_path / name / "own"), "--steps", "50", "--rate", "0.003"]
+        options = ["--task", TASK, "--output", str(tmp_path / name / "own"), "--steps", "50", "--rate", "0.003"]
         return [sys.executable, "-m", "forensix", "train", str(manifest), *options]
 
     quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": os.environ | {"OMP_NUM_THREADS": "1"}}
