@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import lazy_loader
 
 from forensix.errors import MissingExtra
+from forensix.media import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -33,6 +34,10 @@ __getattr__, _, _ = lazy_loader.attach(__name__, submod_attrs={"explorer": ["Exp
 def explore(
     source: "str | os.PathLike[str] | bytes | Evaluation | None" = None,
     tasks: "Collection[str] | None" = None,
+    *,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+    device: str = "cpu",
+    batch_size: int | None = None,
     **components: Any,
 ) -> "Explorer":
     """Return a widget to analyse files with, or to browse an evaluation with; it draws itself in a notebook.
@@ -44,6 +49,10 @@ def explore(
         saved one. Whatever is wrong with it, the widget says so. Nothing: it is chosen in the widget.
     tasks
         Names of the tasks that are ticked at first; all by default.
+    limits
+        Bounds on size, duration and resolution; rows of an evaluation are looked at within those of the evaluation.
+    device, batch_size
+        As for `forensix.analyze`.
     **components
         Component names or objects by slot that are chosen at first, for example ``spoof="aasist"``.
 
@@ -55,7 +64,7 @@ def explore(
     Raises
     ------
     UsageError
-        Unknown task or component.
+        Unknown task or component, an option of another type, or a device that is not there.
     MissingExtra
         ipywidgets is not installed.
 
@@ -69,7 +78,7 @@ def explore(
         raise MissingExtra("the explorer needs ipywidgets: pip install 'forensix[notebook]'")
     from forensix.explorer.explorer import Explorer
 
-    return Explorer(source, tasks, **components)
+    return Explorer(source, tasks, limits=limits, device=device, batch_size=batch_size, **components)
 
 
 def scrub(report: "Report") -> "Scrubber":

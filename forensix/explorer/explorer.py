@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from forensix.analysis import check_options
 from forensix.errors import ForensixError, InputNotFound, UsageError
 from forensix.evaluation import Evaluation
 from forensix.explorer import looking, selection
 from forensix.explorer.opening import Choice, resolve
 from forensix.explorer.running import Running
 from forensix.explorer.selection import Selection
+from forensix.media import Limits
 from forensix.media.sniff import shorten
+from forensix.models import Placement
 from forensix.report import Report
 from forensix.report.folder import safe_name
 from forensix.report.text import visible
@@ -42,14 +45,21 @@ class Explorer:
         self,
         source: "str | os.PathLike[str] | bytes | Evaluation | None" = None,
         tasks: Collection[str] | None = None,
+        *,
+        limits: Limits = Limits(),  # noqa: B008 - frozen
+        device: str = "cpu",
+        batch_size: int | None = None,
         **components: Any,
     ) -> None:
         check_names(() if tasks is None else tasks)
+        check_options(None, {"limits": limits})
+        Placement(device, batch_size).check()
         self.tasks: tuple[str, ...] = task_names() if tasks is None else tuple(tasks)
         """The tasks to run; those that do not accept an input are passed over."""
         self.components: dict[str, Any] = dict(components)
         """Component names or objects by slot, where they are not the tasks' own."""
         self.explain, self.transcribe = True, True
+        self.limits, self.device, self.batch_size = limits, device, batch_size
         self.folder: Path | None = None
         self.files: tuple[str, ...] = ()
         """Files of the folder, as paths relative to it."""
@@ -126,7 +136,9 @@ class Explorer:
         else:
             self._message = ""
             tasks = [task for task in task_names() if task in self.tasks]
-            work = looking.analysing(self.running, self.source, self.name, tasks, self._used(tasks), self._options)
+            work = looking.analysing(
+                self.running, self.source, self.name, tasks, self.limits, self._used(tasks), self._options
+            )
             self.running.start(work)
         self._changed()
 
@@ -148,7 +160,8 @@ class Explorer:
 
     @property
     def _options(self) -> dict[str, Any]:
-        return {"explain": self.explain, "transcribe": self.transcribe}
+        placed = {"device": self.device, "batch_size": self.batch_size}
+        return {"explain": self.explain, "transcribe": self.transcribe, **placed}
 
     def _used(self, tasks: Collection[str]) -> dict[str, Any]:
         slots = {slot for task in tasks for slot in load_task(task).components}

@@ -16,8 +16,7 @@ from forensix.evaluation import Evaluation
 from forensix.explorer.running import Running, Work
 from forensix.explorer.selection import AS_THEY_ARE
 from forensix.importers.links import located
-from forensix.media import open_media
-from forensix.media.values import Limits
+from forensix.media import Limits, is_url, open_media
 from forensix.models import component_names
 from forensix.perturb import degrade_file
 from forensix.report import Report
@@ -33,6 +32,7 @@ def analysing(
     source: str | bytes,
     name: str | None,
     tasks: Collection[str],
+    limits: Limits,
     components: Mapping[str, Any],
     options: Mapping[str, Any],
 ) -> Work:
@@ -43,9 +43,9 @@ def analysing(
 
     def work(progress: Callable[[str, str, float], None]) -> Report:
         try:
-            accepting = _accepting(source, name, tasks)
+            accepting = _accepting(source, name, tasks, limits)
             running.expect(tuple(accepting or ()))
-            return analyze(source, accepting, name=name, progress=progress, **options, **components)
+            return analyze(source, accepting, name=name, limits=limits, progress=progress, **options, **components)
         except InputError as error:
             input_name = name or ("upload" if isinstance(source, bytes) else source)
             return Report(input=input_name, name=Path(input_name).name, error=str(error), codes={"input": error.code})
@@ -53,20 +53,15 @@ def analysing(
     return work
 
 
-def _accepting(source: str | bytes, name: str | None, tasks: Collection[str]) -> Collection[str] | None:
+def _accepting(source: str | bytes, name: str | None, tasks: Collection[str], limits: Limits) -> Collection[str] | None:
     """Return which of the tasks accept an input, or all where none does; None leaves it to the analysis.
 
     A URL is not opened for this: it would be fetched twice.
     """
-    if isinstance(source, str) and is_url(source):
+    if is_url(source):
         return None if set(tasks) == set(task_names()) else tasks
-    with open_media(source, name=name) as media:
+    with open_media(source, name=name, limits=limits) as media:
         return tuple(task for task in tasks if media.kind in describe(task).accepts) or tasks
-
-
-def is_url(text: str) -> bool:
-    """Return whether a text is taken for a URL rather than for a path."""
-    return "://" in text[:16]
 
 
 def place_of(evaluation: Evaluation, row: "pd.Series[Any]", root: str | os.PathLike[str] | None) -> Path:

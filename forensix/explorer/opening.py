@@ -8,8 +8,7 @@ from pathlib import Path
 
 from forensix.errors import InputNotFound, UsageError
 from forensix.evaluation import Evaluation
-from forensix.explorer import looking
-from forensix.media import sniff
+from forensix.media import is_url, sniff
 
 MAX_FILES = 5_000
 """More are not listed: a file can be named by its path."""
@@ -52,7 +51,7 @@ def resolve(
         raise UsageError("a path is text, or pathlib's Path")
     if not text.strip():
         raise InputNotFound("Name a file, a folder, or a URL.")
-    if looking.is_url(text):
+    if is_url(text.strip()):
         return Choice(folder, files, text.strip())
     try:
         return _on_disk(text, folder, files)

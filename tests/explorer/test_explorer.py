@@ -13,8 +13,9 @@ import pytest
 
 import forensix
 from forensix.errors import MissingExtra, UsageError
-from forensix.explorer import Explorer
+from forensix.explorer import Explorer, looking
 from forensix.explorer.running import STOPPED, Running
+from forensix.media import Limits
 from tests.explorer.conftest import HOSTILE
 
 QUICK = ("forensic_analysis",)
@@ -56,6 +57,22 @@ def test_a_script_opens_runs_and_reads(media: Path) -> None:
     assert report is not None and report.input == str(media / "deeper" / "plain.png")
     assert report.tasks == QUICK and explorer.message == ""
     assert isinstance(explorer, Explorer) and "plain.png" in repr(explorer)
+
+
+def test_options_go_to_the_analysis(media: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, Any] = {}
+    analyze = looking.analyze
+
+    def told(*arguments: Any, **options: Any) -> Any:
+        given.update(options)
+        return analyze(*arguments, **options)
+
+    monkeypatch.setattr(looking, "analyze", told)
+    large, small = Limits(max_bytes=10**9), Limits(max_bytes=10)
+    forensix.explore(media / "tone.wav", QUICK, limits=large, device="auto", batch_size=2).run()
+    assert (given["limits"], given["device"], given["batch_size"]) == (large, "auto", 2)
+    report = forensix.explore(media / "tone.wav", QUICK, limits=small).run()
+    assert report is not None and report.codes == {"input": "limit_exceeded"}
 
 
 def test_clicks_choose_a_file_and_run(media: Path) -> None:
@@ -266,6 +283,12 @@ def test_wrong_calls_are_refused() -> None:
         forensix.explore(tasks="forensic_analysis")
     with pytest.raises(UsageError, match="no task has a component"):
         forensix.explore(crystal="ball")
+    with pytest.raises(UsageError, match="no device 'abacus'"):
+        forensix.explore(device="abacus")
+    with pytest.raises(UsageError, match="batch_size is a whole number from 1 up, not 0"):
+        forensix.explore(batch_size=0)
+    with pytest.raises(UsageError, match="limits is a forensix"):
+        forensix.explore(limits=10)
     with pytest.raises(UsageError, match="no evaluation is open"):
         forensix.explore().select(outcome="errors")
 
