@@ -76,7 +76,9 @@ class Client:
             raise UsageError(f"{base_url!r} is not an address: {error}") from None
 
     @classmethod
-    def sign_in(cls, base_url: str, name: str, password: str, **options: float) -> Self:
+    def sign_in(
+        cls, base_url: str, name: str, password: str, *, timeout_s: float = 30.0, patience_s: float = 60.0
+    ) -> Self:
         """Return a client that has created a token for an account; `close`, or the end of ``with``, ends the token.
 
         Raises
@@ -84,7 +86,7 @@ class Client:
         ServiceError
             Unknown name or wrong password (status 401).
         """
-        client = cls(base_url, account=(name, password), **options)  # type: ignore[arg-type]
+        client = cls(base_url, account=(name, password), timeout_s=timeout_s, patience_s=patience_s)
         try:
             client._make_token()
         except BaseException:

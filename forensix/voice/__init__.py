@@ -3,7 +3,7 @@
 Everything works on mono 16 kHz samples, int16 or float, as ``media.samples()`` returns them; long recordings are read
 in blocks. A tour, from samples to a speaker's features beside the reference population::
 
-    from forensix.voice import compare, diarise, extract, speech_segments, transcribe
+    from forensix.voice import compare, diarise, extract, forensix_gender, speech_segments, transcribe
 
     segments = speech_segments(samples)              # (Segment(start_s=0.3, end_s=2.1), ...); () is: no speech
     speakers = diarise(samples, segments)            # (SpeakerTurns("speaker_1", segments), ...)
@@ -19,7 +19,17 @@ in blocks. A tour, from samples to a speaker's features beside the reference pop
 Names are imported when they are first used: Praat, torch and the rest are not loaded with the package.
 """
 
+from typing import TYPE_CHECKING
+
 import lazy_loader
+
+if TYPE_CHECKING:
+    from forensix.voice.features import extract
+    from forensix.voice.gender import forensix_gender
+    from forensix.voice.population import compare
+    from forensix.voice.speakers import SpeakerTurns, diarise
+    from forensix.voice.speech import Segment, speech_segments
+    from forensix.voice.transcript import Transcript, transcribe
 
 __all__ = [
     "Segment",
