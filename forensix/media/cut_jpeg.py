@@ -7,6 +7,7 @@ coarse, so every coefficient has to have come to its last bit, as far as the hea
 
 import io
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from PIL import Image
@@ -30,7 +31,9 @@ MOST_BLOCK_BYTES = 208
 MOST_UNIT_BLOCKS = 10
 """Most blocks that one unit of all colours holds."""
 
-_SCAN = b"\xff\xda"
+SCAN = 0xDA
+"""The kind of a segment that a scan begins with."""
+
 _NEXT_MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]", re.DOTALL)
 
 
@@ -76,16 +79,21 @@ def _from_first(differs: "NDArray[np.bool_]") -> float:
     return float(((bottom - top) * (width - left) + (height - bottom) * width) / (height * width))
 
 
-def _has_all_scans(data: bytes) -> bool:
-    """Tell whether the scans that have begun hold every coefficient of every colour to its last bit."""
-    missing: set[tuple[int, int]] | None = None
+def segments(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield kind and body of each segment of a JPEG up to its end; what lies between them is passed over."""
     at = 2
     while (marker := _NEXT_MARKER.search(data, at)) is not None and marker[0] != END:
         at = marker.end() + int.from_bytes(data[marker.end() : marker.end() + 2], "big")
-        body = data[marker.end() + 2 : at]
-        if marker[0][1] in (0xC0, 0xC1, 0xC2) and len(body) >= 6 + 3 * body[5]:
+        yield marker[0][1], data[marker.end() + 2 : at]
+
+
+def _has_all_scans(data: bytes) -> bool:
+    """Tell whether the scans that have begun hold every coefficient of every colour to its last bit."""
+    missing: set[tuple[int, int]] | None = None
+    for kind, body in segments(data):
+        if kind in (0xC0, 0xC1, 0xC2) and len(body) >= 6 + 3 * body[5]:
             missing = {(body[6 + 3 * i], k) for i in range(body[5]) for k in range(64)}
-        elif marker[0] == _SCAN and missing is not None and body and len(body) >= 4 + 2 * body[0]:
+        elif kind == SCAN and missing is not None and body and len(body) >= 4 + 2 * body[0]:
             colours, (first, last, bits) = body[1 : 1 + 2 * body[0] : 2], body[1 + 2 * body[0] :][:3]
             if bits & 15 == 0:
                 missing = {(colour, k) for colour, k in missing if colour not in colours or not first <= k <= last}

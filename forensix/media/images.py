@@ -6,7 +6,6 @@ trained to. Work is done in strips of rows, so that memory stays near one decode
 """
 
 import io
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,7 +32,6 @@ MAX_SCANNED_PIXELS = 2_000_000_000
 MOST_WHITES = 16
 """Real numbers up to here are brightness with white at 1; beyond, numbers of 8 bits or more."""
 
-_NEXT_MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]", re.DOTALL)
 _DAMAGE = (OSError, SyntaxError, ValueError, EOFError, LookupError, TypeError, ArithmeticError)
 """What Pillow's plug-ins are known to raise on damaged files, apart from its own errors."""
 
@@ -61,14 +59,13 @@ def probe(source: dict[str, str], max_pixels: int) -> dict[str, int | None]:
 def _check_scans(source: dict[str, str], width: int, height: int) -> None:
     """Raise `LimitExceeded` for a JPEG with so many scans that decoding it takes minutes."""
     most = MAX_SCANNED_PIXELS // (width * height)
-    data, at, n_scans = Path(source["path"]).read_bytes(), 2, 0
-    while (marker := _NEXT_MARKER.search(data, at)) is not None and marker[0] != b"\xff\xd9":
-        n_scans += marker[0] == b"\xff\xda"
+    n_scans = 0
+    for kind, _ in cut_jpeg.segments(Path(source["path"]).read_bytes()):
+        n_scans += kind == cut_jpeg.SCAN
         if n_scans > most:
             raise LimitExceeded(
                 f"{source['name']} has more than {most} scans; the limit for {width} x {height} pixels is {most}"
             )
-        at = marker.end() + int.from_bytes(data[marker.end() : marker.end() + 2], "big")
 
 
 def decode(source: dict[str, str], max_pixels: int, max_side_px: int | None) -> dict[str, Any]:
