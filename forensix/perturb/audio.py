@@ -24,6 +24,7 @@ SAMPLE_RATE_HZ = 16_000
 Samples = NDArray[np.float32]
 #: The rates that MP3 has at 16 kHz: an encoder takes the nearest of them for any other.
 MP3_KBPS = (8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160)
+EQUALISED_DB = 8.0
 _EPSILON = 1e-9
 
 # Container, encoder and working rate of each codec.
@@ -75,12 +76,11 @@ def high_pass(samples: Samples, rng: np.random.Generator, *, cutoff_hz: float | 
     return shape_spectrum(samples, lambda f: 0.5 + 0.5 * np.tanh((f - cutoff_hz) / (0.2 * cutoff_hz)))
 
 
-def equalise(samples: Samples, rng: np.random.Generator, *, depth_db: float = 8.0) -> Samples:
-    """Apply a smooth random frequency response: a tilt and six bands, each within ``depth_db`` of flat."""
+def equalise(samples: Samples, rng: np.random.Generator) -> Samples:
+    """Apply a smooth random frequency response: a tilt and six bands, each within `EQUALISED_DB` of flat."""
     at_hz = np.array([0, 200, 500, 1_200, 2_500, 4_500, 8_000], dtype=np.float64)
-    gains_db = rng.uniform(-depth_db, depth_db, at_hz.size) / 2 + np.linspace(
-        0, rng.uniform(-depth_db, depth_db) / 2, 7
-    )
+    bands_db = rng.uniform(-EQUALISED_DB, EQUALISED_DB, at_hz.size) / 2
+    gains_db = bands_db + np.linspace(0, rng.uniform(-EQUALISED_DB, EQUALISED_DB) / 2, 7)
     return shape_spectrum(samples, lambda f: 10 ** (np.interp(f, at_hz, gains_db) / 20))
 
 

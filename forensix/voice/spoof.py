@@ -29,13 +29,14 @@ from forensix.models.inputs import recording
 from forensix.voice.speech import RATE_HZ
 
 FRAME = 320  # 20 ms
+QUIET_DB = 35.0
 LEVEL_RMS = 0.05
 BATCH = 8
 Samples = NDArray[np.float32]
 
 
-def speech_span(samples: Samples, *, below_db: float = 35.0) -> tuple[int, int]:
-    """Return where speech starts and stops, in samples: frames of 20 ms at most ``below_db`` under the loud ones.
+def speech_span(samples: Samples) -> tuple[int, int]:
+    """Return where speech starts and stops, in samples: frames of 20 ms at most `QUIET_DB` under the loud ones.
 
     Everything is speech where no frame is louder than the rest.
     """
@@ -44,7 +45,7 @@ def speech_span(samples: Samples, *, below_db: float = 35.0) -> tuple[int, int]:
         return 0, samples.size
     frames = samples[: n_frames * FRAME].reshape(n_frames, FRAME)
     power = np.einsum("ij,ij->i", frames, frames)
-    loud = np.flatnonzero(power > np.quantile(power, 0.95) * 10 ** (-below_db / 10))
+    loud = np.flatnonzero(power > np.quantile(power, 0.95) * 10 ** (-QUIET_DB / 10))
     if not loud.size:
         return 0, samples.size
     return int(loud[0]) * FRAME, min(samples.size, int(loud[-1] + 1) * FRAME)

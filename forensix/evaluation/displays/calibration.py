@@ -103,13 +103,14 @@ def _reliability(name: str, labels: NDArray[np.bool_], scores: Floats, n_bins: i
     mean = np.bincount(at, weights * scores, n_bins)[full] / mass[full]
     # Weighted files count for fewer: Kish's effective number.
     effective = (mass**2)[full] / np.bincount(at, weights**2, n_bins)[full]
-    low, high = wilson(share, effective)
+    low, high = _wilson(share, effective)
     ece = float(np.sum(mass[full] * np.abs(share - mean)) / mass.sum())
     return Reliability(name, mean, share, low, high, n[full], ece)
 
 
-def wilson(share: Floats, n: Floats, z: float = 1.96) -> tuple[Floats, Floats]:
-    """Return the interval of a share of ``n`` trials, 95 % by default."""
+def _wilson(share: Floats, n: Floats) -> tuple[Floats, Floats]:
+    """Return the 95 % interval of a share of ``n`` trials."""
+    z = 1.96
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     return middle - reach, middle + reach

@@ -31,6 +31,7 @@ NONE_YET = "none"
 ANALYSE: Final = "analyse"
 DELIVER: Final = "deliver"
 
+FORGOTTEN_AT_ONCE = 500
 _DELIVERIES_A_WORKER = 64
 _DELIVERIES_A_RECEIVER = 4
 _RETRY_POLL_S = 0.5
@@ -112,13 +113,13 @@ class Jobs:
                 self.create(connection, task_id)
         return lost
 
-    def forget(self, finished_before_s: float, limit: int = 500) -> int:
-        """Delete the records of jobs that ended before a time, at most ``limit``; return how many."""
+    def forget(self, finished_before_s: float) -> int:
+        """Delete the records of jobs that ended before a time, at most `FORGOTTEN_AT_ONCE`; return how many."""
         ended = self._client.list_workflows(
             status=["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"],
             application_name=APPLICATION,
             completed_before=dt.datetime.fromtimestamp(finished_before_s, dt.UTC).isoformat(),
-            limit=limit,
+            limit=FORGOTTEN_AT_ONCE,
             load_input=False,
             load_output=False,
         )

@@ -57,6 +57,7 @@ HELD_OUT = (
     "soumik-kanad/soumik-kanad.github.io",
     "yuval-alaluf/stylegan3-editing",
 )
+AT_ONCE = 32
 LEAST_PX = 72
 MOST_HELD_OUT = 120
 """Faces of one class of a repository and maker that judge."""
@@ -138,11 +139,11 @@ def learning(network: nn.Module) -> nn.Module:
 
 
 @torch.inference_mode()
-def logits_of(network: FaceRegions, judged: Judged, *, at_once: int = 32) -> NDArray[np.float64]:
+def logits_of(network: FaceRegions, judged: Judged) -> NDArray[np.float64]:
     """Return the logit of each face that judges: the mean over its moments."""
     of_crops = []
-    for start in range(0, len(judged.crops), at_once):
-        x = network_input(judged.crops[start : start + at_once], ALIGNED_PX)
+    for start in range(0, len(judged.crops), AT_ONCE):
+        x = network_input(judged.crops[start : start + AT_ONCE], ALIGNED_PX)
         of_crops.append(network(x)[:, 0].double().numpy())
     return np.bincount(judged.rows, np.concatenate(of_crops)) / np.bincount(judged.rows)
 

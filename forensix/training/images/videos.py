@@ -28,12 +28,12 @@ WHOLLY_GENERATED = ("face_synthesis", "face_reenactment")
 """Methods that make every pixel of a frame."""
 
 
-def choose(table: pd.DataFrame, card: ModelCard, most: int, *, seed: int = 0) -> pd.DataFrame:
+def choose(table: pd.DataFrame, card: ModelCard, most: int) -> pd.DataFrame:
     """Return at most ``most`` videos of each class and maker of each repository that the card does not name."""
     seen = {source.source for source in card.trained_on}
     is_generated = (table["label"] == "fake") & table["method"].isin(WHOLLY_GENERATED)
     kept = table[(table["kind"] == "video") & ((table["label"] == "real") | is_generated) & ~table["repo"].isin(seen)]
-    sample = kept.sample(frac=1.0, random_state=seed).groupby(["repo", "label", "made_by"]).head(most)
+    sample = kept.sample(frac=1.0, random_state=0).groupby(["repo", "label", "made_by"]).head(most)
     return sample.sort_values(["repo", "path"]).reset_index(drop=True)
 
 
