@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 ROOT = "folder that the manifest's paths are relative to, or lie in (default: the manifest's)"
 LABEL = "what a word of the manifest's column label means, for example 1=fake (repeatable)"
-SEED = "what chance is drawn from (default: %(default)s)"
 _EVERY_S = 5.0
 
 
@@ -23,34 +22,31 @@ def register(commands: Any) -> None:
     """Add the commands to the parser."""
     train = commands.add_parser("train", help="train a detector on labelled files of your own")
     train.add_argument("manifest", metavar="MANIFEST", help="a manifest, a folder of real/ and fake/, shards or a URL")
-    train.add_argument("--root", type=Path, metavar="DIR", help=ROOT)
-    train.add_argument("--task", required=True, metavar="TASK", help="for example voice_analysis")
-    train.add_argument("--output", required=True, type=Path, metavar="DIR", help="folder for weights and card")
+    _common(train, "folder for weights and card")
     train.add_argument("--base", metavar="NAME_OR_PATH", help="model to start from (default: the one that ships)")
-    train.add_argument("--name", help="the new model's name (default: the folder's)")
-    train.add_argument("--group", metavar="COLUMN", help="what belongs together (default: group_id, else source)")
-    train.add_argument("--label", action="append", default=[], metavar="WORD=LABEL", help=LABEL)
-    train.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1, mps or auto")
     train.add_argument("--steps", type=int, default=1000, help="most steps of training (default: %(default)s)")
     train.add_argument("--batch-size", type=int, help="examples of a step, an even number")
     train.add_argument("--rate", type=float, help="learning rate")
     train.add_argument("--all-layers", action="store_true", default=None, help="let every layer learn")
-    train.add_argument("--seed", type=int, default=0, help=SEED)
     train.set_defaults(run=_train)
 
     combine = commands.add_parser("combine", help="make one detector of several, by their mean or a fitted rule")
     combine.add_argument("members", nargs="+", metavar="NAME_OR_PATH", help="detectors, by name or by folder")
     combine.add_argument("--manifest", required=True, metavar="MANIFEST", help="labelled files to measure it on")
-    combine.add_argument("--root", type=Path, metavar="DIR", help=ROOT)
-    combine.add_argument("--task", required=True, metavar="TASK", help="for example voice_analysis")
-    combine.add_argument("--output", required=True, type=Path, metavar="DIR", help="folder for the rule and its card")
+    _common(combine, "folder for the rule and its card")
     combine.add_argument("--rule", default="mean", help="mean (default) or linear")
-    combine.add_argument("--name", help="the new detector's name (default: the folder's)")
-    combine.add_argument("--group", metavar="COLUMN", help="what belongs together (default: group_id, else source)")
-    combine.add_argument("--label", action="append", default=[], metavar="WORD=LABEL", help=LABEL)
-    combine.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1, mps or auto")
-    combine.add_argument("--seed", type=int, default=0, help=SEED)
     combine.set_defaults(run=_combine)
+
+
+def _common(command: argparse.ArgumentParser, output: str) -> None:
+    command.add_argument("--root", type=Path, metavar="DIR", help=ROOT)
+    command.add_argument("--task", required=True, metavar="TASK", help="for example voice_analysis")
+    command.add_argument("--output", required=True, type=Path, metavar="DIR", help=output)
+    command.add_argument("--name", help="the new detector's name (default: the folder's)")
+    command.add_argument("--group", metavar="COLUMN", help="what belongs together (default: group_id, else source)")
+    command.add_argument("--label", action="append", default=[], metavar="WORD=LABEL", help=LABEL)
+    command.add_argument("--device", default="cpu", help="cpu, cuda, cuda:1, mps or auto")
+    command.add_argument("--seed", type=int, default=0, help="what chance is drawn from (default: %(default)s)")
 
 
 def _train(options: argparse.Namespace) -> int:
