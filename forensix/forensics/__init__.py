@@ -26,11 +26,9 @@ def claims(facts: "Facts", media: "Media | None" = None, *, draw: bool = True) -
 
     Without ``media`` the rules that need decoded pixels stay silent; maps are empty unless they are to ``draw``.
     """
+    from forensix.forensics.rules import plain, several, shared
     from forensix.schema import SEVERITIES
 
-    shared = importlib.import_module("forensix.forensics.rules.shared")
-    several = importlib.import_module("forensix.forensics.rules.several")
-    plain = importlib.import_module("forensix.forensics.rules.plain")
     if facts.kind == "image":
         from forensix.forensics.rules import image, image_pixels
 

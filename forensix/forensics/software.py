@@ -24,13 +24,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 from forensix.forensics.generators import WORD, by_program
 from forensix.metadata.facts import Fact
 
 Category = Literal["editor", "screenshot", "converter", "camera", "transfer", "messenger", "generator", "writer"]
-CATEGORIES: tuple[str, ...] = get_args(Category)
 
 SCANNER = "a scanner's program"
 """The name of what scanners' programs are called together."""
