@@ -25,15 +25,9 @@ USED_UNSEEN = {
 }
 """Never imported by name here, each with its reason."""
 BROUGHT_ALONG = {
-    "asn1crypto": "pyhanko",
     "cloudpickle": "dask",
-    "cryptography": "pyhanko",
-    "h11": "uvicorn",
     "ipython": "ipykernel",
-    "markupsafe": "jinja2",
     "onnxruntime": "silero-vad",
-    "pyhanko-certvalidator": "pyhanko",
-    "starlette": "fastapi",
 }
 """Imported, and there because what is declared needs it."""
 EXTRAS = ("notebook", "whisper", "transcript", "watermark", "train", "zoo", "service", "s3", "cluster", "data")
@@ -97,3 +91,8 @@ def test_what_is_imported_is_declared(declared: set[str], trees: list[ast.AST]) 
     assert sorted(used - declared - BROUGHT_ALONG.keys()) == []
     assert BROUGHT_ALONG.keys() <= used
     assert set(BROUGHT_ALONG.values()) <= declared
+
+
+def test_the_citation_names_this_version() -> None:
+    citation = PROJECT.with_name("CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {forensix.__version__}\n" in citation
