@@ -256,6 +256,10 @@ def check_options(tasks: Collection[str] | None, options: Mapping[str, Any]) -> 
     components = {slot: chosen for slot, chosen in options.items() if slot not in own}
     if "executor" in components:
         raise UsageError("executor is an option of analyze_many: analyze looks at one input, in this process")
+    if "component" in components:
+        card = _card(components["component"])
+        slot, name = (card.component, card.name) if card else ("spoof", "aasist")
+        raise UsageError(f"component is an option of evaluate: analyze takes it by its slot, as in {slot}={name!r}")
     try:
         check_slots(components)
     except UsageError:

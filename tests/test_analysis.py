@@ -228,6 +228,10 @@ def test_wrong_calls_stop_before_the_first_input(picture: Path) -> None:
         forensix.analyze(picture, tasks=[])
     with pytest.raises(UsageError, match="no option 'task': did you mean 'tasks'"):
         forensix.analyze(picture, task="voice_analysis")
+    with pytest.raises(UsageError, match="evaluate: analyze takes it by its slot, as in image_detector='univfd'"):
+        forensix.analyze(picture, component="univfd")
+    with pytest.raises(UsageError, match="analyze takes it by its slot, as in spoof='aasist'"):
+        forensix.analyze_many([picture], component="nonesuch")
     for call in (forensix.analyze, lambda one, **more: forensix.analyze_many([one], **more)):
         with pytest.raises(UsageError, match="there is no device 'gpu': name 'auto', 'cpu', 'cuda'"):
             call(picture, device="gpu")
