@@ -2,7 +2,8 @@
 
 Every mode becomes RGB of 8 bits: transparency over white, grey of more bits by the range that it fills, CMYK and the
 rest by Pillow, the orientation of EXIF applied. Colour profiles are not: detectors see the stored values, as they were
-trained to. Work is done in strips of rows, so that memory stays near one decoded image.
+trained to; but HDR of HEIC and AVIF is shown as SDR (`forensix.media.tones`). Work is done in strips of rows, so that
+memory stays near one decoded image.
 """
 
 import io
@@ -74,13 +75,15 @@ def decode(source: dict[str, str], max_pixels: int, max_side_px: int | None) -> 
     A JPEG that lost its last bytes is given where nearly all of it is there, and a warning says what is missing.
     """
     try:
-        return {"rgb": _decoded(source, max_pixels, max_side_px), "warnings": []}
+        rgb, curve = _decoded(source, max_pixels, max_side_px)
+        hdr = f"the picture is HDR ({curve}); it is looked at with its tones mapped to ordinary ones"
+        return {"rgb": rgb, "warnings": [hdr] if curve else []}
     except BrokenMedia:
         completed = cut_jpeg.completed(Path(source["path"]).read_bytes()) if source["slug"] == "jpeg" else None
         if completed is None:
             raise
     data, missing = completed
-    rgb = _decoded(source, max_pixels, max_side_px, io.BytesIO(data))
+    rgb, _ = _decoded(source, max_pixels, max_side_px, io.BytesIO(data))
     share = cut_jpeg.share(missing)
     warning = (
         f"{source['name']} was cut off: {share} of its pixels are missing, and what decoders fill in was looked at"
@@ -90,7 +93,8 @@ def decode(source: dict[str, str], max_pixels: int, max_side_px: int | None) -> 
 
 def _decoded(
     source: dict[str, str], max_pixels: int, max_side_px: int | None, file: io.BytesIO | None = None
-) -> "np.ndarray":
+) -> tuple["np.ndarray", str]:
+    """Return the picture and the curve of its HDR, empty where it is none."""
     with _open(source, max_pixels, file) as image:
         if max_side_px and source["slug"] == "jpeg" and image.width * image.height > LARGE_PIXELS:
             image.draft("RGB", (max_side_px, max_side_px))
@@ -99,7 +103,30 @@ def _decoded(
         except _DAMAGE as error:
             raise BrokenMedia(_damage(source, error)) from error
         rgb = _orient(_rgb(image), _orientation(image))
-    return shrunk(rgb, max_side_px) if max_side_px else rgb
+        transfer, primaries = _coding(source, image) if source["slug"] == "heif" else (0, 0)
+    curve = ""
+    if transfer:
+        from forensix.media import tones
+
+        curve = tones.hdr_curve(transfer)
+        rgb = tones.as_sdr(rgb, curve, wide=tones.is_wide(primaries)) if curve else rgb
+    return (shrunk(rgb, max_side_px) if max_side_px else rgb), curve
+
+
+def _coding(source: dict[str, str], image: Image.Image) -> tuple[int, int]:
+    """Return which curve and which colours a picture is coded by, as ITU-T H.273 numbers them; zeros if unknown."""
+    if source["mime"] != "image/avif":
+        coded = image.info.get("nclx_profile", {})
+        return coded.get("transfer_characteristics", 0), coded.get("color_primaries", 0)
+    from forensix.media.streams import open_container
+
+    # Pillow decodes AVIF but does not tell.
+    try:
+        with open(source["path"], "rb") as file, open_container(file, source) as container:
+            coded = container.streams.video[0].codec_context
+            return coded.color_trc, coded.color_primaries
+    except (BrokenMedia, IndexError):
+        return 0, 0
 
 
 def shrunk(rgb: "np.ndarray", max_side_px: int) -> "np.ndarray":

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 SAMPLE_RATE_HZ = 16_000
 _DEMUXERS = {
-    **dict.fromkeys(("mp4", "mov", "m4v", "3gp", "m4a"), "mov"),
+    **dict.fromkeys(("mp4", "mov", "m4v", "3gp", "m4a", "heif"), "mov"),
     **dict.fromkeys(("mkv", "webm"), "matroska"),
     **{slug: slug for slug in ("flv", "avi", "wav", "mp3", "ogg", "aac", "flac")},
     "pcm": "s16le",
@@ -153,7 +153,7 @@ def frames(
                 first = frame.width, frame.height
             looked_at += 1
             resized += (frame.width, frame.height) != first
-            curve = curve or hdr_curve(frame)
+            curve = curve or hdr_curve(frame.color_trc)
             if waiting:
                 yield [*waiting[:-1], []]
             waiting, waited_ms = [index, last_ms, _rgb(reformatter, frame, size), scale, []], last_ms
@@ -302,11 +302,11 @@ def _check_size(width: int, height: int, name: str, limits: dict[str, float]) ->
 def _rgb(reformatter: VideoReformatter, frame: Any, size: tuple[int, int]) -> "np.ndarray":
     import numpy as np
 
-    turned, mirrored, curve, wide = _turn(frame), _is_mirrored(frame), hdr_curve(frame), is_wide(frame)
+    turned, mirrored, curve = _turn(frame), _is_mirrored(frame), hdr_curve(frame.color_trc)
     form = "gbrp16le" if curve else "rgb24"
     frame = reformatter.reformat(frame, size[0], size[1], format=form, interpolation="AREA", threads=1)
     rgb = frame.to_ndarray()
-    rgb = as_sdr(rgb, curve, wide=wide) if curve else rgb
+    rgb = as_sdr(rgb, curve, wide=is_wide(frame.color_primaries)) if curve else rgb
     rgb = rgb[::-1] if mirrored else rgb
     return np.rot90(rgb, turned // 90 % 4) if turned % 360 else rgb
 

@@ -1,4 +1,4 @@
-"""HDR video as an SDR screen shows it: PQ and HLG to the usual 8 bits; runs in the sandbox.
+"""HDR as an SDR screen shows it: PQ and HLG to the usual 8 bits; runs in the sandbox.
 
 Light is reckoned as it leaves a screen, for HLG one of 1000 cd/m²; the 203 cd/m² of a white page become ordinary white.
 Brighter light is drawn together below it, each colour by itself, and colours that an SDR screen lacks are cut off. What
@@ -11,7 +11,7 @@ reports ITU-R BT.2408-7 (203 cd/m²) and BT.2407-1 (colours of BT.2020 as those 
 """
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from av.video.reformatter import ColorPrimaries, ColorTrc
 
@@ -23,8 +23,8 @@ SCREEN_CD_M2 = 1000.0
 KNEE = 0.8
 """Light above so much of white is drawn together."""
 
-_CURVES = {ColorTrc.SMPTE2084: "PQ", ColorTrc.ARIB_STD_B67: "HLG"}
-_WIDE = (ColorPrimaries.BT2020, ColorPrimaries.UNSPECIFIED)
+_CURVES: dict[int, str] = {ColorTrc.SMPTE2084: "PQ", ColorTrc.ARIB_STD_B67: "HLG"}
+_WIDE: tuple[int, ...] = (ColorPrimaries.BT2020, ColorPrimaries.UNSPECIFIED)
 """HDR knows no other colours, unless a file states them."""
 _TO_BT709 = ((1.6605, -0.5876, -0.0728), (-0.1246, 1.1329, -0.0083), (-0.0182, -0.1006, 1.1187))
 _LUMINANCE = (0.2627, 0.6780, 0.0593)
@@ -36,14 +36,14 @@ _ROWS = 64
 """Few enough for the caches, and memory that does not grow with the frame."""
 
 
-def hdr_curve(frame: Any) -> str:
-    """Return by which curve a decoded frame holds HDR, ``PQ`` or ``HLG``; empty where it holds none."""
-    return _CURVES.get(frame.color_trc, "")
+def hdr_curve(transfer: int) -> str:
+    """Return which curve of HDR a number of ITU-T H.273 stands for, ``PQ`` or ``HLG``; empty where it is none."""
+    return _CURVES.get(transfer, "")
 
 
-def is_wide(frame: Any) -> bool:
-    """Tell whether the colours of an HDR frame are those of BT.2020."""
-    return frame.color_primaries in _WIDE
+def is_wide(primaries: int) -> bool:
+    """Tell whether the colours of HDR are those of BT.2020."""
+    return primaries in _WIDE
 
 
 def as_sdr(rgb: "np.ndarray", curve: str, *, wide: bool) -> "np.ndarray":
@@ -52,7 +52,7 @@ def as_sdr(rgb: "np.ndarray", curve: str, *, wide: bool) -> "np.ndarray":
     Parameters
     ----------
     rgb
-        uint16 (H, W, 3) of full range.
+        uint16 or uint8 (H, W, 3) of full range.
     curve
         ``PQ`` or ``HLG``.
     wide
@@ -64,7 +64,7 @@ def as_sdr(rgb: "np.ndarray", curve: str, *, wide: bool) -> "np.ndarray":
     """
     import numpy as np
 
-    codes, lights = _codes(), _lights(curve)
+    codes, lights = _codes(), _lights(curve)[:: 257 if rgb.dtype == np.uint8 else 1]
     shown = np.empty(rgb.shape, np.uint8)
     for top in range(0, len(rgb), _ROWS):
         light = lights[rgb[top : top + _ROWS]]

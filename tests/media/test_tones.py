@@ -6,6 +6,7 @@ from typing import Any
 
 import av
 import numpy as np
+import pillow_heif
 import pytest
 from av.video.reformatter import ColorPrimaries, ColorRange, Colorspace, ColorTrc
 
@@ -68,22 +69,25 @@ def test_brighter_light_is_drawn_together_and_never_darker(curve: str) -> None:
 def write_grey(path: Path, levels: np.ndarray, transfer: ColorTrc) -> Path:
     """Write codes (W,) in [0, 1] as columns of grey, three frames of 10 bits."""
     with av.open(str(path), "w") as output:
-        video: Any = output.add_stream("libx264", rate=Fraction(25))
-        video.width, video.height, video.pix_fmt = len(levels), 64, "yuv420p10le"
-        video.options = {"crf": "1"}
-        context = video.codec_context
-        context.color_range, context.colorspace = ColorRange.MPEG, Colorspace.BT2020
-        context.color_trc, context.color_primaries = transfer, ColorPrimaries.BT2020
-        for _ in range(3):
-            frame = av.VideoFrame(len(levels), 64, "yuv420p10le")
-            for number, plane in enumerate(frame.planes):
-                rows = np.full((plane.height, plane.line_size // 2), 512, "<u2")
-                if number == 0:
-                    rows[:, : len(levels)] = np.rint(64 + 876 * levels)
-                plane.update(rows.tobytes())
-            output.mux(video.encode(frame))
-        output.mux(video.encode(None))
+        write(output, "libx264", {"crf": "1"}, levels, transfer, 3)
     return path
+
+
+def write(output: Any, codec: str, options: dict[str, str], levels: np.ndarray, transfer: ColorTrc, n: int) -> None:
+    video: Any = output.add_stream(codec, rate=Fraction(25), options=options)
+    video.width, video.height, video.pix_fmt = len(levels), 64, "yuv420p10le"
+    context = video.codec_context
+    context.color_range, context.colorspace = ColorRange.MPEG, Colorspace.BT2020
+    context.color_trc, context.color_primaries = transfer, ColorPrimaries.BT2020
+    for _ in range(n):
+        frame = av.VideoFrame(len(levels), 64, "yuv420p10le")
+        for number, plane in enumerate(frame.planes):
+            rows = np.full((plane.height, plane.line_size // 2), 512, "<u2")
+            if number == 0:
+                rows[:, : len(levels)] = np.rint(64 + 876 * levels)
+            plane.update(rows.tobytes())
+        output.mux(video.encode(frame))
+    output.mux(video.encode(None))
 
 
 @pytest.mark.parametrize("curve", CODES)
@@ -104,5 +108,42 @@ def test_sdr_of_10_bits_is_left_as_it_is(tmp_path: Path) -> None:
     sdr = np.repeat(np.arange(24, 216, 12), 8)
     with open_media(write_grey(tmp_path / "a.mp4", sdr / 255, ColorTrc.BT709)) as media:
         (rgb, *_) = (frame.rgb for frame in media.frames())
+        assert media.warnings == ()
+    np.testing.assert_allclose(rgb[32, 4::8].astype(int), sdr[4::8, None] * np.ones(3), atol=3)
+
+
+def write_picture(path: Path, levels: np.ndarray, transfer: ColorTrc) -> Path:
+    """Write the same columns as a picture, of 10 bits as AVIF and of 8 as HEIC."""
+    if path.suffix == ".heic":
+        grey = np.rint(255 * levels).astype(np.uint8)[None, :, None] * np.ones((64, 1, 3), np.uint8)
+        file = pillow_heif.from_bytes("RGB", (len(levels), 64), grey.tobytes())
+        coded = {"color_primaries": 9, "transfer_characteristics": int(transfer), "matrix_coefficients": 9}
+        file.save(path, quality=-1, chroma=444, full_range_flag=1, **coded)
+        return path
+    with av.open(str(path), "w", format="avif") as output:
+        write(output, "libsvtav1", {"crf": "1", "svtav1-params": "avif=1"}, levels, transfer, 1)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".avif", ".heic"])
+@pytest.mark.parametrize("curve", CODES)
+def test_a_picture_of_hdr_is_looked_at_as_sdr_and_told_of(curve: str, suffix: str, tmp_path: Path) -> None:
+    sdr = np.repeat(np.arange(24, 216, 12), 8)
+    light = ((sdr / 255) ** 2.4)[:, None] * np.ones(3)
+    path = write_picture(tmp_path / f"a{suffix}", CODES[curve](light)[:, 1], TRANSFERS[curve])
+    with open_media(path) as media:
+        rgb = media.image()
+        assert media.warnings == (
+            f"the picture is HDR ({curve}); it is looked at with its tones mapped to ordinary ones",
+        )
+    # Decoders hand on 8 bits, of which dark tones have few.
+    np.testing.assert_allclose(rgb[32, 4::8].astype(int), sdr[4::8, None] * np.ones(3), atol=6)
+
+
+@pytest.mark.parametrize("suffix", [".avif", ".heic"])
+def test_a_picture_of_sdr_is_left_as_it_is(suffix: str, tmp_path: Path) -> None:
+    sdr = np.repeat(np.arange(24, 216, 12), 8)
+    with open_media(write_picture(tmp_path / f"a{suffix}", sdr / 255, ColorTrc.BT709)) as media:
+        rgb = media.image()
         assert media.warnings == ()
     np.testing.assert_allclose(rgb[32, 4::8].astype(int), sdr[4::8, None] * np.ones(3), atol=3)
