@@ -18,7 +18,7 @@ from forensix.report import Report
 from forensix.tasks import Options, Outcome, Task, load_task, select_tasks
 from forensix.tasks.catalogue import describe, descriptions, task_names
 from forensix.tasks.evidence import check_outcome
-from forensix.tasks.task import check_names, check_slots, deciding_versions
+from forensix.tasks.task import blamed, check_names, check_slots, deciding_versions
 
 _KINDS: dict[str, tuple[Any, str]] = {
     "explain": (bool, "True or False"),
@@ -212,7 +212,7 @@ def _run(
     except Exception as error:
         if raised or is_disk_full(error):
             raise
-        outcome = BrokeDown.of(media.name, error)
+        outcome = BrokeDown.of(media.name, error, blamed(error, task, options))
     return outcome, time.perf_counter() - begun
 
 

@@ -139,11 +139,11 @@ class BrokeDown(ForensixError):
     code = "internal"
 
     @classmethod
-    def of(cls, name: str, cause: Exception) -> "BrokeDown":
-        """Return the error of a file's name for an exception that was caught."""
+    def of(cls, name: str, cause: Exception, blamed: str = "") -> "BrokeDown":
+        """Return the error of a file's name for an exception that was caught; ``blamed`` says of what is not ours."""
         last = traceback.extract_tb(cause.__traceback__)[-1]
         error = cls(
-            f"the analysis of {name} broke down, which is an error of the program and not of the file: "
+            f"the analysis of {name} broke down{blamed or ', which is an error of the program and not of the file'}: "
             f"{type(cause).__name__} in {Path(last.filename).name}, line {last.lineno}: {cause}"
         )
         error.__cause__ = cause

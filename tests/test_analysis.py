@@ -19,6 +19,7 @@ import forensix
 from forensix.errors import InputNotFound, UnsupportedMedia, UsageError, WeightsMissing
 from forensix.evaluation.plan import choose_components
 from forensix.media import Media, medium
+from forensix.models import registry
 from forensix.report.page import python_call
 from forensix.schema import ImageResult
 from forensix.tasks import Options, Outcome, catalogue, load_task, select_tasks, task_names
@@ -26,6 +27,7 @@ from forensix.tasks.forensic_analysis import ForensicAnalysis
 from tests.making import write_image
 from tests.report.parsed import Page
 
+GENERATED = "ai_generated_image_detection"
 TASKS = tuple(task.name for task in catalogue.SPECIFIED)
 
 
@@ -181,6 +183,39 @@ def test_one_task_that_breaks_down_leaves_the_others(picture: Path, always: None
     assert report.codes == {"always": "internal"} and report.failed
     assert report.verdicts["forensic_analysis"] != "failed"
     assert 'raise KeyError("a table lacks it")' in report.tracebacks["always"]
+
+
+class Reader:
+    """Reads no watermark as it should."""
+
+    def __init__(self, given: object = None) -> None:
+        self.given = given
+
+    def read(self, rgb: np.ndarray) -> object:
+        if self.given is None:
+            raise KeyError("a table lacks it")
+        return self.given
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_a_component_of_the_callers_own_that_breaks_down_is_named(
+    picture: Path, monkeypatch: pytest.MonkeyPatch, by_name: bool
+) -> None:
+    entry = EntryPoint("mine", "tests.test_analysis:Reader", "forensix.watermark")
+    monkeypatch.setattr(registry, "_entries", lambda slot: {"mine": entry} if slot == "watermark" else {})
+    report = forensix.analyze(picture, [GENERATED, "forensic_analysis"], watermark="mine" if by_name else Reader())
+    assert report.errors[GENERATED].startswith(
+        "the analysis of picture.png broke down in the watermark component Reader: KeyError in test_analysis.py, line "
+    )
+    assert "a table lacks it" in report.errors[GENERATED] and report.codes == {GENERATED: "internal"}
+    assert report.verdicts["forensic_analysis"] != "failed"
+
+
+@pytest.mark.parametrize("given", [float("nan"), "junk", np.ones((3, 7))])
+def test_a_component_of_the_callers_own_that_gives_something_else_is_named(picture: Path, given: object) -> None:
+    report = forensix.analyze(picture, [GENERATED, "forensic_analysis"], watermark=Reader(given))
+    assert "broke down, maybe over what it was given by the watermark component Reader: " in report.errors[GENERATED]
+    assert report.verdicts["forensic_analysis"] != "failed"
 
 
 @pytest.mark.parametrize(("opinion", "error"), [("full", OSError), ("missing", WeightsMissing)])

@@ -30,6 +30,7 @@ from forensix.models.registry import (
     check_component,
     check_object,
     component_names,
+    is_foreign,
     load_component,
     load_detector,
 )
@@ -62,6 +63,7 @@ __all__ = [
     "checked_weights",
     "component_names",
     "get_card",
+    "is_foreign",
     "list_models",
     "load_component",
     "load_detector",

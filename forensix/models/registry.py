@@ -220,6 +220,14 @@ def check_component(slot: str, name: str) -> None:
         raise ModelNotFound(f"there is no {slot} component named {name!r}; there are: {known}")
 
 
+def is_foreign(slot: str, chosen: Any) -> bool:
+    """Return whether a component, by name or as an object, is of the caller's own or of another package."""
+    if isinstance(chosen, str):
+        entry = _entries(slot).get(chosen)
+        return entry is not None and not entry.value.startswith("forensix.")
+    return not type(chosen).__module__.startswith("forensix.")
+
+
 def check_object(slot: str, chosen: Any) -> None:
     """Raise `UsageError` for an object that cannot fill a slot: it lacks the slot's method, or is a class."""
     if isinstance(chosen, str | os.PathLike) or slot not in METHODS:

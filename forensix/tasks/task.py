@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import traceback
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -11,7 +12,7 @@ from typing import Any, Protocol
 
 from forensix.errors import UnsupportedMedia, UsageError
 from forensix.media import Media
-from forensix.models import Placement, as_named, load_component
+from forensix.models import Placement, as_named, is_foreign, load_component
 from forensix.models.placement import share_cores
 from forensix.schema import MediaKind
 from forensix.tasks.catalogue import describe, task_names
@@ -161,6 +162,21 @@ def check_slots(slots: Collection[str]) -> None:
 def component(task: Task, slot: str, options: Options) -> Any:
     """Return the component that fills a task's slot: the caller's choice, else the task's default."""
     return load_component(slot, options.components.get(slot, task.components[slot]), options.placement)
+
+
+def blamed(error: Exception, task: Task, options: Options) -> str:
+    """Return in words which component of the caller's own an exception came out of, or may be due to; empty without."""
+    own = {
+        slot: load_component(slot, chosen, options.placement)
+        for slot, chosen in options.components.items()
+        if slot in task.components and is_foreign(slot, chosen)
+    }
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    for slot, chosen in own.items():
+        if any(frame.f_locals.get("self") is chosen for frame in frames):
+            return f" in the {slot} component {component_label(chosen)}"
+    named = " or ".join(f"the {slot} component {component_label(chosen)}" for slot, chosen in own.items())
+    return f", maybe over what it was given by {named}" if named else ""
 
 
 def component_label(chosen: Any) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from forensix.errors import UsageError
 from forensix.forensics.findings import joined
 from forensix.media import Media
 from forensix.schema import Segment as WireSegment
@@ -135,7 +136,10 @@ def _speech(media: Media, activity: Any) -> tuple[Sequence[Segment], NDArray[Any
         return (), np.zeros(0, dtype=np.int16)
     samples = media.samples()
     # It is kept with what it said, so that no other can come to have its id.
-    return media.memo(f"speech:{id(activity)}", lambda: (activity, activity.segments(samples)))[1], samples
+    segments = media.memo(f"speech:{id(activity)}", lambda: (activity, activity.segments(samples)))[1]
+    if segments is None:
+        raise UsageError(f"{type(activity).__name__} must give a list of segments, not None")
+    return segments, samples
 
 
 def _is_mute(media: Media) -> bool:

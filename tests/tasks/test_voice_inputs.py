@@ -139,3 +139,14 @@ def test_singing_is_said_so() -> None:
     glide = 120 * 2 ** (np.sin(np.arange(240) / 12) / 3)
     assert held_share(vibrato) > 0.9 and held_share(glide) < 0.1
     assert held_share(np.zeros(100)) == 0.0 and held_share(np.full(5, 200.0)) == 0.0
+
+
+class Nothing:
+    def segments(self, samples: np.ndarray) -> None:
+        pass
+
+
+def test_a_finder_of_speech_that_gives_nothing_is_told_apart_from_silence(voice: np.ndarray, tmp_path: Path) -> None:
+    wavfile.write(tmp_path / "input.wav", RATE, voice)
+    report = forensix.analyze(tmp_path / "input.wav", [TASK], transcribe=False, speech_activity=Nothing())
+    assert report.errors == {TASK: "Nothing must give a list of segments, not None"}
