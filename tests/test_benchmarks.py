@@ -3,6 +3,7 @@
 import ast
 import importlib
 import importlib.util
+import re
 import runpy
 import sys
 from pathlib import Path
@@ -12,6 +13,8 @@ import pikepdf
 import pytest
 
 from benchmarks import forensic_false_alarms
+from forensix.models import get_card
+from forensix.training.images import train
 
 BENCHMARKS = sorted((Path(__file__).parent.parent / "benchmarks").rglob("*.py"))
 
@@ -72,3 +75,11 @@ def test_a_package_that_a_benchmark_lacks_is_named_in_a_sentence(
     with pytest.raises(SystemExit) as stopped:
         runpy.run_path(str(path))
     assert str(stopped.value).endswith(f"which is not installed: {command}")
+
+
+def test_figures_that_the_limits_of_the_image_model_quote_stand_on_its_page() -> None:
+    limits = get_card("forensix-image").limits
+    page = (Path(__file__).parent.parent / "benchmarks" / "results" / "generated_images.md").read_text(encoding="utf-8")
+    assert limits == train.LIMITS
+    figures = re.findall(r"0\.\d+", limits)
+    assert figures and all(f"| {figure} |" in page for figure in figures)
