@@ -125,7 +125,7 @@ def _versions(facts: Facts) -> tuple[Stage, ...]:
         named = [str(name) for name in record.get("named") or ()]
         stages.append(
             Stage(
-                title=f"Version {record.get('index')}",
+                title=f"Version {record.get('index')}{', its second section' if record.get('same_save') else ''}",
                 marks=tuple(_version_marks(record, before)),
                 rows=_rows(
                     ("bytes", f"{start:,} to {end:,} ({start:#x} to {end:#x}), {end - start:,} bytes"),

@@ -24,7 +24,7 @@ ADDITIONS = ("fill_forms", "annotate")
 def rules(facts: Facts) -> Iterator[Finding]:
     """Yield one claim for each revision after the first, and one for identifiers that tell of another save."""
     revisions = [f for f in facts.all("pdf.revision") if isinstance(f.value, dict)]
-    later = [f for f in revisions if f.value["index"] > 1]
+    later = revisions[1:]
     saves = [f for f in later if not f.value["same_save"]]
     if saves:
         n = len(saves) + 1
@@ -38,7 +38,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
             + (" At least one later version changes what the pages show." if changed else "")
             + (
                 f" Versions after the {MAX_LISTED}th were not looked at one by one."
-                if later[-1].value["index"] > MAX_LISTED
+                if len(revisions) > MAX_LISTED
                 else ""
             )
             + (" The later versions are those that were signed, with what the signatures allow." if signing else "")
@@ -46,7 +46,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
             "versions",
             "versions",
             facts=saves,
-            values=[f"{f.value['index']}: {f.value['summary']}" for f in revisions[: MAX_NAMED + 1]],
+            values=[f"{f.value['index']}: {f.value['summary']}" for f in (revisions[0], *saves[:MAX_NAMED])],
             flags=() if signing else ("FILE_EDITED",),
         )
     for fact in saves[:MAX_NAMED]:

@@ -1,23 +1,67 @@
 """What each revision of a PDF changed, in words: page content, annotations, form fields, metadata, signatures."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 from forensix.metadata.pdf import syntax
 from forensix.metadata.pdf.history import History, Revision
-from forensix.metadata.pdf.objects import DESCRIBED, MAX_LISTED, PAGES, ROLES, View, own_role, page_numbers, roles
+from forensix.metadata.pdf.objects import (
+    DESCRIBED,
+    MAX_LISTED,
+    PAGES,
+    ROLES,
+    View,
+    own_role,
+    page_numbers,
+    pages,
+    roles,
+)
 from forensix.metadata.pdf.sections import Entry
 from forensix.metadata.pdf.syntax import Ref, SyntaxFault
 
 MAX_PAGES = 20
 INFLATED_BYTES = 64 << 20
 """What is inflated of all versions to compare streams."""
+STUB_BYTES = 1 << 16
+"""The most bytes of a first part that holds nothing but empty pages."""
 SAME_SAVE = "a second cross-reference section for the same objects, written in the same go"
+
+
+def without_stub(data: bytes, history: History) -> History:
+    """Return a history in which a first version that shows nothing is part of the second.
+
+    Illustrator of the nineties wrote a document with empty pages and appended what they show.
+    """
+    if len(history.revisions) < 2 or history.revisions[0].end_offset > STUB_BYTES:
+        return history
+    stub, first, *later = history.revisions
+    entries, changed = {**stub.entries, **first.entries}, tuple(sorted({*stub.changed, *first.changed}))
+    empty = View(data[: stub.end_offset], stub.entries, stub.trailer)
+    filled = View(data[: first.end_offset], entries, {**stub.trailer, **first.trailer})
+    if not _shows_nothing(empty) or _shows_nothing(filled) or page_numbers(empty) != page_numbers(filled):
+        return history
+    first = replace(first, start_offset=stub.start_offset, entries=entries, changed=changed)
+    revisions = tuple(replace(revision, index=n) for n, revision in enumerate((first, *later), 1))
+    return replace(history, revisions=revisions)
+
+
+def _shows_nothing(view: View) -> bool:
+    """Say whether there are pages, and neither content, forms nor comments on them."""
+    catalog = view.dictionary(view.trailer.get("Root"))
+    there = [view.dictionary(page) for page in pages(view, catalog)]
+    if not there or view.encrypted or "AcroForm" in catalog or any("Annots" in page for page in there):
+        return False
+    parts = [part for page in there for part in view.array(page.get("Contents")) or [page.get("Contents")]]
+    # What cannot be read may show something.
+    stored = [view.stream(part.number) if isinstance(part, Ref) else None for part in parts if part is not None]
+    return all(content is not None and not content.strip() for content in stored)
 
 
 def changes(data: bytes, history: History) -> list[dict[str, Any]]:
     """Return one plain record for each revision, with what it changed against the one before.
 
+    ``index`` numbers the versions; one that was written in one go with that before it, ``same_save``, has its number.
     ``roles`` counts changed objects by role, ``named`` names up to 40 of them, ``pages_moved`` says which pages are
     gone or that they are in another order, ``pages_redrawn`` whether one draws other content, with other means, or is
     cut or turned otherwise, ``layers_switched`` whether other layers are shown at first, ``content_changed`` whether
@@ -28,10 +72,12 @@ def changes(data: bytes, history: History) -> list[dict[str, Any]]:
     room = [INFLATED_BYTES]
     entries: dict[int, Entry] = {}
     trailer: dict[str, Any] = {}
+    index = 0
     for revision in history.revisions:
         if revision.index > MAX_LISTED:
             # Revisions without end are no history; they are counted and their bytes told.
-            records.append(_untold(revision))
+            index += 1
+            records.append(_untold(revision, index))
             continue
         known = set(entries)
         before = View(data, dict(entries), dict(trailer)) if known else None
@@ -75,10 +121,11 @@ def changes(data: bytes, history: History) -> list[dict[str, Any]]:
         switched = before is not None and _layers_switched(view, before)
         identifier = view.array(trailer.get("ID"))
         # A section that cannot be read tells nothing of whether it had objects.
-        index_one, own = revision.index == 1, not revision.entries or _own_bytes(revision)
+        same_save = revision.index > 1 and bool(revision.entries) and not _own_bytes(revision)
+        index += not same_save
         records.append(
             {
-                "index": revision.index,
+                "index": index,
                 "start_offset": revision.start_offset,
                 "end_offset": revision.end_offset,
                 "startxref": revision.startxref,
@@ -87,22 +134,22 @@ def changes(data: bytes, history: History) -> list[dict[str, Any]]:
                 "roles": dict(counts),
                 "named": named,
                 "changed": changed[:DESCRIBED],
-                "same_save": not index_one and not own,
+                "same_save": same_save,
                 "content_changed": bool(moved) or switched or redrawn or _content_changed(changed, known),
                 "pages_moved": moved,
                 "pages_redrawn": redrawn,
                 "layers_switched": switched,
                 "created": "" if "Encrypt" in trailer else _created(view),
                 "id": [part.hex() for part in identifier if isinstance(part, bytes)][:2],
-                "summary": summary(revision.index, counts, len(changed)) if index_one or own else SAME_SAVE,
+                "summary": SAME_SAVE if same_save else summary(index, counts, len(changed)),
             }
         )
     return records
 
 
-def _untold(revision: Revision) -> dict[str, Any]:
+def _untold(revision: Revision, index: int) -> dict[str, Any]:
     return {
-        "index": revision.index,
+        "index": index,
         "start_offset": revision.start_offset,
         "end_offset": revision.end_offset,
         "startxref": revision.startxref,

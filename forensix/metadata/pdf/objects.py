@@ -197,7 +197,7 @@ def roles(view: View) -> dict[int, tuple[str, str]]:
     mark(catalog.get("AcroForm"), "form field", "the form itself")
     mark(form.get("XFA"), "form field", "XFA")
     _fields(view, form.get("Fields"), by_number, "", 0)
-    for number, page in enumerate(_pages(view, catalog), 1):
+    for number, page in enumerate(pages(view, catalog), 1):
         if isinstance(page, Ref):
             by_number.setdefault(page.number, ("page", f"page {number}"))
         dictionary = view.dictionary(page)
@@ -266,10 +266,11 @@ def _fields(view: View, kids: Any, by_number: dict[int, tuple[str, str]], prefix
         _fields(view, item.get("Kids"), by_number, name, depth + 1)
 
 
-def _pages(view: View, catalog: dict[str, Any]) -> list[Any]:
-    pages: list[Any] = []
+def pages(view: View, catalog: dict[str, Any]) -> list[Any]:
+    """Return the pages that the page tree reaches, in order, as it names them."""
+    found: list[Any] = []
     stack, visited = [catalog.get("Pages")], set[int]()
-    while stack and len(pages) < PAGES and len(visited) < 8 * PAGES:
+    while stack and len(found) < PAGES and len(visited) < 8 * PAGES:
         node = stack.pop()
         if isinstance(node, Ref):
             if node.number in visited:
@@ -279,8 +280,8 @@ def _pages(view: View, catalog: dict[str, Any]) -> list[Any]:
         if "Kids" in item:
             stack.extend(reversed(view.array(item["Kids"])[: 8 * PAGES]))
         elif item:
-            pages.append(node)
-    return pages
+            found.append(node)
+    return found
 
 
 def _title(item: dict[str, Any]) -> str:
@@ -329,10 +330,10 @@ def own_role(item: Any) -> str:
 
 def page_numbers(view: View) -> list[int]:
     """Return the object numbers of the pages that the page tree reaches, in order."""
-    pages = _pages(view, view.dictionary(view.trailer.get("Root")))
-    return [page.number for page in pages if isinstance(page, Ref)]
+    reached_pages = pages(view, view.dictionary(view.trailer.get("Root")))
+    return [page.number for page in reached_pages if isinstance(page, Ref)]
 
 
 def page_count(view: View) -> int:
     """Return how many pages the page tree reaches."""
-    return len(_pages(view, view.dictionary(view.trailer.get("Root"))))
+    return len(pages(view, view.dictionary(view.trailer.get("Root"))))

@@ -53,7 +53,7 @@ def read(path: str) -> Facts:
 def parts(path: str) -> Iterator[Facts]:
     """Yield what is known after each step, what the bytes say first: a later step may run out of time."""
     data = Path(path).read_bytes()
-    history = pdf_history.walk(data)
+    history = pdf_changes.without_stub(data, pdf_history.walk(data))
     items, problems = _structure(data, history)
     entries: dict[int, Entry] = {}
     for revision in history.revisions:
@@ -252,7 +252,7 @@ def _nodes(data: bytes, history: History, records: list[dict[str, Any]]) -> tupl
                 break
             children.append(Node(f"object {number}", offset, after[0] - offset, names.get(number, "")))
         size = revision.end_offset - previous
-        nodes.append(Node(f"revision {revision.index}", previous, size, record["summary"], tuple(children)))
+        nodes.append(Node(f"revision {record['index']}", previous, size, record["summary"], tuple(children)))
         previous = revision.end_offset
     if previous < len(data):
         nodes.append(Node("after the last end mark" if nodes else "document", previous, len(data) - previous))
@@ -269,5 +269,8 @@ def versions(path: str) -> list[list[Any]]:
     data = Path(path).read_bytes()
     if b"%PDF-" not in data[:4096]:
         return []
-    records = pdf_changes.changes(data, pdf_history.walk(data))
-    return [[r["index"], r["end_offset"], r["n_objects_changed"], r["summary"]] for r in records]
+    records = pdf_changes.changes(data, pdf_changes.without_stub(data, pdf_history.walk(data)))
+    # A version ends with what was written in one go with it.
+    ends = {r["index"]: r["end_offset"] for r in records}
+    told = [r for r in records if not r["same_save"]]
+    return [[r["index"], ends[r["index"]], r["n_objects_changed"], r["summary"]] for r in told]

@@ -13,7 +13,7 @@ from forensix.forensics.rules import pdf_dates
 from forensix.metadata.facts import Fact, Facts, Problem
 from forensix.metadata.pdf import reader as pdf
 from tests.forensics.rules import pick
-from tests.metadata.pdf.test_facts import appended, content_number, page, stream
+from tests.metadata.pdf.test_facts import appended, content_number, listed_again, page, stream
 
 
 def findings_of(path: Path) -> tuple[Finding, ...]:
@@ -52,6 +52,17 @@ def test_later_version_of_the_page_is_suspect(tmp_path: Path) -> None:
     change = pick(findings, "Version 2 changes page content")
     assert (change.severity, change.claim.type, change.claim.user_category) == ("suspect", "versions", "editing")
     assert "FILE_EDITED" in result(findings).red_flags
+
+
+def test_versions_are_numbered_as_they_are_counted(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    number = content_number(path)
+    path.write_bytes(appended(listed_again(path.read_bytes()), {number: stream(b"BT (900) Tj ET")}))
+    findings = findings_of(path)
+    whole = pick(findings, "The file holds 2 versions")
+    assert [value.split(":")[0] for value in whole.claim.value or ()] == ["1", "2"]
+    pick(findings, "Version 2 changes page content")
+    pick(findings, "A second cross-reference section lists the same objects")
 
 
 @pytest.mark.parametrize(

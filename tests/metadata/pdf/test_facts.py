@@ -350,3 +350,43 @@ def test_versions_for_the_command_line(tmp_path: Path) -> None:
     assert [r[0] for r in rows] == [1, 2] and rows[1][3] == "page content"
     document = pikepdf.open(io.BytesIO(path.read_bytes()[: rows[0][1]]))
     assert len(document.pages) == 1
+
+
+def listed_again(data: bytes) -> bytes:
+    """Append a section that only lists an object that is there already."""
+    last = pdf_history.walk(data).revisions[-1]
+    number, (_, offset, _) = next((n, e) for n, e in last.entries.items() if e[0] == "at")
+    trailer = b"<< /Size %d /Root %d 0 R /Prev %d >>" % (
+        last.trailer["Size"],
+        last.trailer["Root"].number,
+        last.startxref,
+    )
+    table = b"xref\n%d 1\n%010d 00000 n \ntrailer\n" % (number, offset) + trailer
+    return data + table + b"\nstartxref\n%d\n%%%%EOF\n" % len(data)
+
+
+def test_a_section_that_lists_objects_again_is_no_version_of_its_own(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    twice = listed_again(path.read_bytes())
+    changed = appended(twice, {content_number(path): stream(b"BT ET")})
+    path.write_bytes(changed)
+    records = [f.value for f in pdf.read(str(path)).all("pdf.revision")]
+    assert [(r["index"], r["same_save"]) for r in records] == [(1, False), (1, True), (2, False)]
+    assert [row[:2] for row in pdf.versions(str(path))] == [[1, len(twice)], [2, len(changed)]]
+
+
+@pytest.mark.parametrize(("shown", "annotated", "n"), [(b"", False, 1), (b"BT ET", False, 2), (b"", True, 2)])
+def test_empty_pages_that_a_program_writes_first_are_no_version(
+    tmp_path: Path, shown: bytes, annotated: bool, n: int
+) -> None:
+    """As Illustrator wrote documents in the nineties."""
+    path = page(tmp_path / "a.pdf")
+    with pikepdf.open(path, allow_overwriting_input=True) as document:
+        document.pages[0].obj.Contents = document.make_stream(shown)
+        if annotated:
+            document.pages[0].obj.Annots = pikepdf.Array()
+        document.save(path, compress_streams=False)
+    path.write_bytes(appended(path.read_bytes(), {content_number(path): stream(b"BT (words) Tj ET")}))
+    records = [f.value for f in pdf.read(str(path)).all("pdf.revision")]
+    assert [r["index"] for r in records] == list(range(1, n + 1))
+    assert records[0]["start_offset"] == 0 and records[-1]["end_offset"] == path.stat().st_size
