@@ -22,7 +22,7 @@ class FactCollector:
     nodes: list[Node] = field(default_factory=list)
     n_nodes: int = 0
     exhausting: bool = False
-    """Set by a walk that met more pieces than any recording has: decoders would go through all of them."""
+    """Whether a walk met more pieces than any recording has: decoders would go through all of them."""
 
     is_full: bool = False
     """Whether facts were left out."""
@@ -46,6 +46,12 @@ class FactCollector:
         """Add a problem; one that is ``unread`` is no grave one, and never left out."""
         if unread or len(self.problems) < PROBLEMS:
             self.problems.append(Problem(message, where, offset, grave and not unread, unread))
+
+    def leave(self, pieces: str, offset: int) -> None:
+        """Say, once, that a walk ends where there are more pieces than any recording has."""
+        if not self.exhausting:
+            self.problem(f"There are more than {pieces}; the rest was not read.", WHOLE, offset, unread=True)
+        self.exhausting = True
 
     def counted(self) -> bool:
         """Count one piece of the structure; say whether there is room for it in the map."""

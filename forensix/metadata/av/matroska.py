@@ -58,7 +58,7 @@ def walk(data: Any, facts: FactCollector) -> None:
     facts.fact("container.tracks", state["kinds"], "Tracks")
     if state["kinds"] and not state["clusters"] and not facts.problems:
         facts.fact("container.header_alone", f"{', '.join(state['kinds'])} described", "Segment")
-    if not state["kinds"]:
+    if not state["kinds"] and not facts.exhausting:
         facts.problem("No track is described: the file is cut off or damaged.", "Segment")
 
 
@@ -87,8 +87,7 @@ def _elements(
     while at < end:
         state["n"] += 1
         if state["n"] > ELEMENTS:
-            facts.problem(f"There are more than {ELEMENTS} elements; the rest was not read.", path or "file", at)
-            facts.exhausting = True
+            facts.leave(f"{ELEMENTS} elements", at)
             break
         head = _vint(data, at, end, keep=True)
         size = _vint(data, at + head[1], end, keep=False) if head else None

@@ -55,6 +55,8 @@ def walk(data: Any, facts: FactCollector) -> None:
     form = name4(bytes(data[8:12]))
     facts.fact("container.form", form, "RIFF header", 8)
     facts.nodes.extend(_chunks(data, 0, len(data), "", 0, facts, state))
+    if facts.exhausting:
+        return  # What is missed may lie behind.
     if form == "WAVE":
         if "fmt" not in state:
             facts.problem("The chunk that describes the samples (fmt) is missing.", "RIFF")
@@ -76,8 +78,7 @@ def _chunks(
     while at + 8 <= end:
         state["n"] += 1
         if state["n"] > CHUNKS:
-            facts.problem(f"There are more than {CHUNKS} chunks; the rest was not read.", path or "file", at)
-            facts.exhausting = True
+            facts.leave(f"{CHUNKS} chunks", at)
             break
         kind, size = struct.unpack_from("<4sI", data, at)
         name = name4(kind).strip()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from forensix.forensics import claims
 from forensix.media import open_media, tags
 from forensix.metadata.av import reader as container
 from forensix.metadata.av.collector import ITEMS, PROBLEMS, FactCollector
@@ -54,6 +55,19 @@ def test_depth_and_number_of_boxes_are_bounded(tmp_path: Path) -> None:
     many = FTYP + box(b"free", b"") * 60_000
     facts = read(tmp_path / "a.mp4", many, "mp4")
     assert "more than" in facts.problems[0].message and len(facts.structure) <= 3000
+
+
+CHUNKS = b"RIFF" + struct.pack("<I", 8 * 10_001 + 4) + b"WAVE" + b"JUNK\0\0\0\0" * 10_001
+ELEMENTS = bytes.fromhex("1a45dfa380") + b"\xec\x80" * 20_001
+
+
+@pytest.mark.parametrize(
+    ("form", "data"), [("wav", CHUNKS), ("mp4", FTYP + box(b"free", b"") * 20_001), ("mkv", ELEMENTS)]
+)
+def test_what_has_more_pieces_than_are_read_is_not_called_malformed(tmp_path: Path, form: str, data: bytes) -> None:
+    facts = read(tmp_path / f"a.{form}", data, form)
+    assert facts.is_stopped and all(problem.unread for problem in facts.problems), facts.problems
+    assert "The file is malformed" not in [finding.claim.claim for finding in claims(facts)]
 
 
 def test_elements_without_size_or_end(tmp_path: Path) -> None:
