@@ -112,3 +112,12 @@ def test_a_gated_one_asks_for_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transformers.AutoConfig, "from_pretrained", gated)
     with pytest.raises(ModelNotFound, match="accept their terms and set HF_TOKEN"):
         forensix.load_detector("somebody/gated")
+
+
+def test_it_is_no_member_of_an_ensemble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved_pictures(tmp_path / "net", {0: "real", 1: "fake"})
+    monkeypatch.setattr("forensix.training.own.combine.measured_on", lambda *_: pytest.fail("it was measured"))
+    members, task = ["forensix-image", tmp_path / "net"], "ai_generated_image_detection"
+    with pytest.raises(UsageError, match="net comes from transformers without a card to keep"):
+        forensix.combine(members, forensix.small.folder("images"), task, tmp_path / "out")
+    assert not (tmp_path / "out").exists()

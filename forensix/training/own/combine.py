@@ -65,8 +65,8 @@ def combine(
     Raises
     ------
     UsageError
-        Members are fewer than two, twice the same, or of another task; one was trained on files to measure on, or
-        learnt from those to fit the rule on; or what `train` refuses. No model is written then.
+        Members are fewer than two, twice the same, or of another task; one comes from transformers, was trained on
+        files to measure on, or learnt from those to fit the rule on; or what `train` refuses. No model is written then.
     ModelError
         A member cannot be used.
 
@@ -129,6 +129,8 @@ def _check(cards: Sequence[ModelCard], slot: str) -> None:
             raise UsageError(f"{card.name} is {with_article(card.component)}, not {with_article(slot)}")
         if card.architecture == ARCHITECTURE:
             raise UsageError(f"{card.name} is an ensemble itself: name its members instead")
+        if card.architecture == "hub":
+            raise UsageError(f"{card.name} comes from transformers without a card to keep: it cannot be a member")
 
 
 def _check_told(cards: Sequence[ModelCard], digest: str) -> None:
