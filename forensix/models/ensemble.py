@@ -40,6 +40,16 @@ class Ensemble(Detector):
         """Where the members' networks run."""
         return self.members[0].device
 
+    @property
+    def batch_size(self) -> int:
+        """Inputs that go through a member's network at once."""
+        return self.members[0].batch_size
+
+    @property
+    def elsewhere(self) -> str:
+        """How the members compute otherwise than when their figures were measured; see `Detector`."""
+        return self.members[0].elsewhere
+
     def on(self, placement: Placement) -> Self:
         """Move the members' networks to a device, and return the ensemble."""
         for member in self.members:

@@ -9,7 +9,8 @@ import torch
 
 from forensix.calibration import sigmoid
 from forensix.errors import ModelNotFound, WeightsMismatch
-from forensix.models import LoadedModel, ModelCard, Output
+from forensix.evaluation.identity import component_identity
+from forensix.models import LoadedModel, ModelCard, Output, placement
 from forensix.models.architectures.ensemble import build
 from forensix.models.detector import Detector
 from forensix.models.ensemble import Ensemble, ensemble_of, listed
@@ -53,6 +54,15 @@ def test_the_mean_of_calibrated_logits() -> None:
     assert both.scores(np.array([[0.5], [1.0]])) == pytest.approx(sigmoid(np.array([1.0, 2.0])))
     assert both.on(Placement()).device.type == "cpu"
     assert len(both.scores([])) == 0
+
+
+def test_where_and_how_it_computes_is_where_and_how_its_members_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(placement, "computes_halves", lambda: True)
+    members = [Level("a", 1.0), Level("b", 3.0)]
+    both = Ensemble(LoadedModel(card("both"), build(members)), members)
+    both.on(Placement(half=True, batch_size=3))
+    assert both.elsewhere == "half" and both.batch_size == 3
+    assert str(component_identity("spoof", both)).endswith(" half"), "its scores are kept apart from others"
 
 
 def test_members_must_be_those_that_it_was_made_of() -> None:
