@@ -5,15 +5,16 @@ import datetime as dt
 import difflib
 import platform
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 from forensix.errors import BrokeDown, BrokenMedia, ForensixError, InputError, ModelNotFound, UsageError, is_disk_full
 from forensix.media import Input, Limits, Media, Source, as_input, open_media
 from forensix.models import ModelCard, Placement, band_of, check_object, get_card
-from forensix.progress import Progress, display
+from forensix.progress import Progress, display, noted
 from forensix.report import Report
 from forensix.tasks import Options, Outcome, Task, load_task, select_tasks
 from forensix.tasks.catalogue import describe, descriptions, task_names
@@ -188,7 +189,7 @@ def _run_all(
             if name in waiting:
                 yield waiting[name].result()
             else:
-                staged = replace(options, progress=_stage(progress, name, raised))
+                staged = replace(options, progress=partial(noted(progress, raised), name))
                 yield _run(load_task(name), media, staged, raised)
 
 
@@ -269,17 +270,6 @@ def check_options(tasks: Collection[str] | None, options: Mapping[str, Any]) -> 
         raise
     for slot, chosen in components.items():
         check_object(slot, chosen)
-
-
-def _stage(progress: Progress, task: str, raised: list[Exception]) -> Callable[[str, float], None]:
-    def tell(stage: str, done: float) -> None:
-        try:
-            progress(task, stage, done)
-        except Exception as error:
-            raised.append(error)
-            raise
-
-    return tell
 
 
 def media_info(media: Media) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from forensix import executors
 from forensix.analysis import check_options, examine
-from forensix.errors import BrokeDown, ForensixError, InputError, UsageError
+from forensix.errors import BrokeDown, ForensixError, InputError, UsageError, is_disk_full
 from forensix.media import Input, Source, as_input, is_url, open_media
 from forensix.models import Placement
-from forensix.progress import Progress, display
+from forensix.progress import Progress, display, noted
 from forensix.report import Report
 from forensix.tasks import Options
 
@@ -56,9 +56,11 @@ def analyze_many(
         Before the first input, for an unknown task, component, option or executor, and for one path instead of several.
     ModelError
         A model that a task needs cannot be used: it would fail for every input.
+    OSError
+        The disk is full.
     Exception
-        What ``sources`` itself raises, or the `UsageError` of what is no input, once the reports of all before are
-        yielded.
+        What ``progress`` raises; what ``sources`` itself raises, or the `UsageError` of what is no input, once the
+        reports of all before are yielded.
     """
     if isinstance(sources, str | bytes | os.PathLike):
         raise UsageError("analyze_many takes a list of inputs: write analyze_many([...]), or analyze for one")
@@ -138,11 +140,12 @@ def _report_of(common: tuple[Collection[str] | None, dict[str, Any]], item: Item
     asked = {key: settings[key] for key in ("explain", "transcribe", "additional_info") if key in settings}
     other = {*opening, *asked, "name", "sample_rate", "progress", "device", "batch_size"}
     components = {key: value for key, value in settings.items() if key not in other}
+    raised: list[Exception] = []
     try:
         if isinstance(medium_input, InputError):
             raise medium_input
         with open_media(medium_input, **opening) as media:
-            progress = settings.get("progress", _silent)
+            progress = noted(settings.get("progress", _silent), raised)
             chosen = Options(**asked, components=components, placement=_placement(settings))
             return examine(media, medium_input, tasks, chosen, progress)
     except InputError as error:
@@ -150,6 +153,8 @@ def _report_of(common: tuple[Collection[str] | None, dict[str, Any]], item: Item
     except ForensixError:  # the call or a model is wrong, for every input
         raise
     except Exception as error:
+        if raised or is_disk_full(error):
+            raise
         broke = BrokeDown.of(name, error)
         return replace(_failed(name, str(broke), broke.code, settings), tracebacks={"input": broke.frames})
 

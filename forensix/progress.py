@@ -36,6 +36,22 @@ def display(progress: Progress | bool | None, *, lasting: bool = True) -> "conte
     return contextlib.nullcontext(progress or (lambda name, said, done: None))
 
 
+def noted(progress: Progress, raised: list[Exception]) -> Progress:
+    """Return a function that tells ``progress`` all it is told, and puts into ``raised`` what that raises.
+
+    It is how who is told ends the work: no fault of the program, as what else a task raises may be.
+    """
+
+    def tell(name: str, said: str, done: float) -> None:
+        try:
+            progress(name, said, done)
+        except Exception as error:
+            raised.append(error)
+            raise
+
+    return tell
+
+
 @contextlib.contextmanager
 def bar(*, lasting: bool = True) -> Iterator[Progress]:
     """Yield a function to be told of progress, which draws a bar."""

@@ -224,6 +224,8 @@ def test_what_would_fail_for_every_input_is_raised(
 ) -> None:
     with pytest.raises(error):
         forensix.analyze(picture, ["always", "forensic_analysis"], opinion=opinion)
+    with pytest.raises(error):
+        list(forensix.analyze_many([picture] * 2, ["always"], executor="here", opinion=opinion))
 
 
 def test_who_is_told_of_progress_may_end_the_analysis(picture: Path, always: None) -> None:
@@ -235,6 +237,8 @@ def test_who_is_told_of_progress_may_end_the_analysis(picture: Path, always: Non
 
     with pytest.raises(Enough):
         forensix.analyze(picture, ["always", "forensic_analysis"], progress=tell)
+    with pytest.raises(Enough):
+        next(forensix.analyze_many([picture] * 2, ["always"], executor="here", progress=tell))
 
 
 def test_a_component_is_named_by_its_cards_path_as_well(picture: Path, tmp_path: Path, monkeypatch) -> None:
