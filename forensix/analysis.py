@@ -3,6 +3,7 @@
 import contextlib
 import datetime as dt
 import difflib
+import os
 import platform
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -123,18 +124,25 @@ def analyze(
         display(progress, lasting=False) as tell,
         open_media(medium_input, limits=limits, private_hosts=private_hosts) as media,
     ):
-        return examine(media, medium_input, tasks, options, tell)
+        opening = {"sample_rate": sample_rate, "limits": limits, "private_hosts": private_hosts}
+        return examine(media, medium_input, tasks, options, tell, opening)
 
 
 def examine(
-    media: Media, medium_input: Input, tasks: Collection[str] | None, options: Options, progress: Progress
+    media: Media,
+    medium_input: Input,
+    tasks: Collection[str] | None,
+    options: Options,
+    progress: Progress,
+    opening: Mapping[str, Any],
 ) -> Report:
-    """Run tasks on an open medium and report what they found of ``medium_input``, which it was opened from."""
+    """Run tasks on an open medium and report what they found of ``medium_input``, which it was opened from.
+
+    ``opening`` are the options of `analyze` by which it was read and opened.
+    """
     chosen, refused = select_tasks(tasks, media)
-    settings = {"tasks": [*chosen, *refused], "explain": options.explain}
-    settings["transcribe"] = options.transcribe
-    if options.placement.device != "cpu":
-        settings["device"] = options.placement.device
+    settings = {"tasks": [*chosen, *refused], "explain": options.explain, "transcribe": options.transcribe}
+    settings |= _placed(options.placement) | _opened(medium_input, **opening)
     settings |= {slot: c if isinstance(c, str) else type(c).__name__ for slot, c in options.components.items()}
     objects = [slot for slot, c in options.components.items() if not isinstance(c, str)]
     if isinstance(medium_input.source, bytes):
@@ -270,6 +278,29 @@ def check_options(tasks: Collection[str] | None, options: Mapping[str, Any]) -> 
         raise
     for slot, chosen in components.items():
         check_object(slot, chosen)
+
+
+def _placed(placement: Placement) -> dict[str, Any]:
+    """Return where networks ran, where that is said."""
+    device = {} if placement.device == "cpu" else {"device": placement.device}
+    return device | ({} if placement.batch_size is None else {"batch_size": int(placement.batch_size)})
+
+
+def _opened(
+    medium_input: Input,
+    sample_rate: float | None = None,
+    limits: Limits = Limits(),  # noqa: B008 - frozen
+    private_hosts: Collection[str] = (),
+) -> dict[str, Any]:
+    """Return how an input was opened, as far as it differs from what `analyze` does by itself."""
+    own = asdict(Limits())
+    bounds = {name: value for name, value in asdict(limits).items() if value != own[name]}
+    said: dict[str, Any] = {"limits": bounds, "private_hosts": list(private_hosts)}
+    if not isinstance(medium_input.source, bytes) and medium_input.name != os.path.basename(medium_input.spelled):
+        said["name"] = medium_input.name
+    if sample_rate is not None:
+        said["sample_rate"] = int(sample_rate)
+    return {name: value for name, value in said.items() if value}
 
 
 def media_info(media: Media) -> dict[str, Any]:

@@ -136,7 +136,7 @@ def _until_error(items: Iterator[Item], ended: list[Exception]) -> Iterator[Item
 def _report_of(common: tuple[Collection[str] | None, dict[str, Any]], item: Item) -> Report:
     tasks, settings = common
     name, medium_input = item
-    opening = {key: settings[key] for key in ("limits", "private_hosts") if key in settings}
+    opening: dict[str, Any] = {key: settings[key] for key in ("limits", "private_hosts") if key in settings}
     asked = {key: settings[key] for key in ("explain", "transcribe", "additional_info") if key in settings}
     other = {*opening, *asked, "name", "sample_rate", "progress", "device", "batch_size"}
     components = {key: value for key, value in settings.items() if key not in other}
@@ -147,7 +147,8 @@ def _report_of(common: tuple[Collection[str] | None, dict[str, Any]], item: Item
         with open_media(medium_input, **opening) as media:
             progress = noted(settings.get("progress", _silent), raised)
             chosen = Options(**asked, components=components, placement=_placement(settings))
-            return examine(media, medium_input, tasks, chosen, progress)
+            opening["sample_rate"] = settings.get("sample_rate")
+            return examine(media, medium_input, tasks, chosen, progress, opening)
     except InputError as error:
         return _failed(name, str(error), error.code, settings)
     except ForensixError:  # the call or a model is wrong, for every input

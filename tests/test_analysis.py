@@ -9,6 +9,7 @@ import threading
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from scipy.io import wavfile
 import forensix
 from forensix.errors import InputNotFound, UnsupportedMedia, UsageError, WeightsMissing
 from forensix.evaluation.plan import choose_components
-from forensix.media import Media, medium
+from forensix.media import Limits, Media, medium
 from forensix.models import registry
 from forensix.report.page import python_call
 from forensix.schema import ImageResult
@@ -77,6 +78,26 @@ def test_the_call_that_repeats_a_report_says_what_was_handed_over_as_an_object(p
     assert eval(call, {"forensix": forensix, "INPUT": given, "OPINION": opinion}).to_dict() == by_object.to_dict()
     assert "OPINION and INPUT stand for the objects that were handed over." in Page(by_object.to_html()).text
     assert "handed over" not in by_path.to_html()
+
+
+def test_the_call_that_repeats_a_report_says_how_the_input_was_opened(picture: Path, always: None) -> None:
+    options: dict[str, Any] = {"limits": Limits(image_pixels=10**6), "name": "y.jpg", "batch_size": 3}
+    options |= {"additional_info": "case 'x'", "private_hosts": ["nas"]}
+    by_path = forensix.analyze(picture, ["always"], **options)
+    (in_a_batch,) = forensix.analyze_many([picture], ["always"], executor="here", **options)
+    assert by_path.settings == in_a_batch.settings
+    assert by_path.settings["limits"] == {"image_pixels": 10**6}
+    call = python_call(by_path)
+    assert "limits=forensix.media.Limits(image_pixels=1000000)" in call and call in Page(by_path.to_html()).text
+    again = eval(call)
+    assert again.to_dict() == by_path.to_dict() and again.settings == by_path.settings
+    sound = np.zeros(44_100, np.float32)
+    heard = forensix.analyze(sound, ["voice_analysis"], sample_rate=44_100, transcribe=False)
+    assert eval(python_call(heard), {"forensix": forensix, "INPUT": sound}).settings == heard.settings
+    (heard_too,) = forensix.analyze_many([sound], ["voice_analysis"], sample_rate=44_100, transcribe=False)
+    assert heard_too.settings == heard.settings
+    plain = forensix.analyze(picture, ["always"], name=picture.name)
+    assert plain.settings == {"tasks": ["always"], "explain": True, "transcribe": True}
 
 
 @pytest.mark.parametrize(

@@ -132,8 +132,13 @@ def python_call(report: "Report") -> str:
     for name, value in report.settings.items():
         if name in report.objects:
             arguments.append(f"{name}={name.upper()}")
+        elif name == "limits":
+            bounds = ", ".join(f"{bound}={most!r}" for bound, most in value.items())
+            arguments.append(f"limits=forensix.media.Limits({bounds})")
         elif name.isidentifier() and isinstance(value, (str, int, float, bool, list, tuple)):
             arguments.append(f"{name}={list(value) if isinstance(value, tuple) else value!r}")
+    if report.additional_info is not None:
+        arguments.append(f"additional_info={report.additional_info!r}")
     return f"forensix.analyze({', '.join(arguments)})"
 
 
