@@ -70,12 +70,18 @@ class CropClassifier(Detector):
         return np.fromiter((float(sigmoid(file_logit(to_logit(each)))) for each in logits), np.float64)
 
     def logits(self, many: Iterable[Any]) -> Scores:
-        """Return the raw logit of each crop: float64 (n,), higher is more likely fake, not a probability."""
+        """Return the raw logit of each crop: float64 (n,), higher is more likely fake, not a probability.
+
+        Raises
+        ------
+        UsageError
+            A crop is not uint8 (S, S, 3), or a picture was given: how many faces it shows is no matter of one logit.
+        """
         if isinstance(many, np.ndarray):
             blocks: Iterable[RGB] = (many[i : i + self.batch_size] for i in range(0, len(many), self.batch_size))
             check_crops(many, with_windows=self.sees_windows)
         else:
-            blocks = (picture(one)[None] for one in many)
+            blocks = (_crop(one) for one in many)
         logits = [self._one_logit(out) for out in self._outputs(blocks)]
         return np.concatenate(logits) if logits else np.zeros(0)
 
@@ -87,10 +93,20 @@ class CropClassifier(Detector):
         return given.ndim < 4
 
 
+def _is_picture(given: Any) -> bool:
+    return is_file(given) or isinstance(given, Image.Image)
+
+
+def _crop(given: Any) -> RGB:
+    if _is_picture(given):
+        raise UsageError("a logit is that of one crop, an array or a tensor; the faces of a picture have a score")
+    return picture(given)[None]
+
+
 def _faces_of(given: Any, *, with_windows: bool) -> RGB:
     """Return the crops of a picture's faces, with their windows or without, or a crop by itself: (k, ..., S, S, 3)."""
-    if not (is_file(given) or isinstance(given, Image.Image)):
-        return picture(given)[None]
+    if not _is_picture(given):
+        return _crop(given)
     faces = track_picture(picture(given))
     if not faces:
         raise UnsupportedMedia("no face was found in the picture, so there is none to score")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from forensix.calibration import Calibration
 from forensix.errors import UsageError
@@ -96,6 +97,15 @@ def test_a_card_without_calibration_gives_the_probability_that_its_authors_read_
     crop_ = np.zeros((1, 160, 160, 3), np.uint8)
     assert classifier.logits(crop_).shape == (1,)
     np.testing.assert_allclose(classifier.score(crop_), 1 / (1 + np.exp(-classifier.logits(crop_))))
+
+
+def test_a_picture_has_no_logit_of_its_own(tmp_path):
+    picture = Image.new("RGB", (64, 64))
+    picture.save(tmp_path / "a.png")
+    for given in (tmp_path / "a.png", (tmp_path / "a.png").read_bytes(), picture):
+        with pytest.raises(UsageError, match="a logit is that of one crop"):
+            forensix_face().logit(given)
+    assert np.isfinite(forensix_face().logit(np.asarray(picture)))
 
 
 def test_another_calibration_moves_the_scores(crops):
