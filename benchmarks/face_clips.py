@@ -22,6 +22,7 @@ from forensix.faces.steadiness import is_still
 from forensix.faces.verdict import texture
 from forensix.metrics import auc, eer
 from forensix.models import Measurement, ModelCard, band_of
+from forensix.models.files import SHIPPED
 from forensix.models.store import write_card
 from forensix.training.faces import crops, figures, steadiness
 from forensix.training.faces.clips import paired
@@ -60,7 +61,7 @@ def main() -> None:
 def with_figures(card: ModelCard, measured: list[Measurement]) -> None:
     """Store what this command measured in a card, in place of what it had measured before."""
     others = [figure for figure in card.measured if figure.command != COMMAND]
-    write_card(card.model_copy(update={"measured": (*others, *measured)}))
+    write_card(card.model_copy(update={"measured": (*others, *measured)}), SHIPPED)
 
 
 def scored(table: pd.DataFrame, folder: Path, detector: FaceClassifier, regions: RegionDetector) -> pd.DataFrame:

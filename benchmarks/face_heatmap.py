@@ -23,6 +23,7 @@ from PIL import Image, ImageDraw, ImageFilter
 from forensix.faces import RegionDetector, aligned, forensix_face_regions, landmarks
 from forensix.faces.align import ALIGNED_PX
 from forensix.models import Measurement
+from forensix.models.files import SHIPPED
 from forensix.models.store import write_card
 from forensix.perturb.image import jpeg
 from forensix.tasks.verdicts import upper_of
@@ -70,7 +71,7 @@ def main() -> None:
     print(f"\nOf {len(crops)} photographs as they are {n} are told to differ in a part (from {upper} up).")
     if options.card:
         others = [figure for figure in detector.card.measured if figure.command != COMMAND]
-        write_card(detector.card.model_copy(update={"measured": (*others, *figures(all_rows))}))
+        write_card(detector.card.model_copy(update={"measured": (*others, *figures(all_rows))}), SHIPPED)
 
 
 def figures(rows: list[tuple[bool, bool, bool]]) -> list[Measurement]:

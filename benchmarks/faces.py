@@ -25,6 +25,7 @@ from forensix.faces.verdict import face_logit, file_logit, is_smooth
 from forensix.media import Frame, Media, open_media
 from forensix.metrics import auc, bootstrap_interval, eer
 from forensix.models import Measurement, ModelCard, Pooling, band_of, get_card, load_component
+from forensix.models.files import SHIPPED
 from forensix.models.store import write_card
 from forensix.synthetic.content import is_drawn
 from forensix.tasks.frame_scores import frame_scores
@@ -54,7 +55,7 @@ def main() -> None:
     if options.card:
         card = get_card("forensix-face")
         kept = [one for one in card.measured if one.command != COMMAND]
-        write_card(card.model_copy(update={"measured": (*kept, *MEASURED)}))
+        write_card(card.model_copy(update={"measured": (*kept, *MEASURED)}), SHIPPED)
 
 
 def rows_of(corpora: Path, **wanted: str) -> pd.DataFrame:

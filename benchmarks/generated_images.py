@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from forensix.media import open_media
 from forensix.metrics import auc, bootstrap_interval, decided, eer, tpr_at_fpr
 from forensix.models import Measurement, ModelCard
+from forensix.models.files import SHIPPED
 from forensix.models.store import write_card
 from forensix.perturb import image as degrade
 from forensix.synthetic.attribution import forensix_attribution
@@ -248,7 +249,7 @@ def main() -> None:
     robustness(detector, pictures)
     if arguments.write_card:
         kept = tuple(m for m in detector.card.measured if not m.command.startswith("python benchmarks"))
-        write_card(detector.card.model_copy(update={"measured": kept + tuple(measured)}))
+        write_card(detector.card.model_copy(update={"measured": kept + tuple(measured)}), SHIPPED)
 
 
 if __name__ == "__main__":

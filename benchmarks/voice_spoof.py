@@ -22,6 +22,7 @@ import torch
 
 from forensix.metrics import auc, bootstrap_interval, decided, eer
 from forensix.models import ModelCard, get_card, load_model
+from forensix.models.files import SHIPPED
 from forensix.models.store import write_card
 from forensix.perturb import grid
 from forensix.training.sources import Repositories
@@ -152,7 +153,7 @@ def update_card(table: pd.DataFrame, rows: pd.DataFrame) -> None:
     scored = pd.concat([table, rows[rows["condition"] != measure.CLEAN]], ignore_index=True)
     kept = [one for one in card.measured if one.command != COMMAND]
     measured = (*kept, *measure.measurements(scored, card.inconclusive, DEV, COMMAND))
-    write_card(card.model_copy(update={"measured": measured}))
+    write_card(card.model_copy(update={"measured": measured}), SHIPPED)
 
 
 def main() -> None:

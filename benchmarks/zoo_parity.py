@@ -27,6 +27,7 @@ from benchmarks.authors_modules import at, standing_in
 from benchmarks.zoo_authors import AUTHORS, MAKERS
 from forensix.models import get_card, load_model
 from forensix.models.card import Parity
+from forensix.models.files import SHIPPED
 from forensix.models.store import write_card
 from tests.models import zoo
 
@@ -150,7 +151,7 @@ def main() -> None:
         if options.write:
             parity = Parity(error=float(f"{abs(theirs - ours):.1e}"), against=AUTHORS[name])
             for twin_ in (name, *(twin for twin, of in TWINS.items() if of == name)):
-                write_card(get_card(twin_).model_copy(update={"parity": parity}))
+                write_card(get_card(twin_).model_copy(update={"parity": parity}), SHIPPED)
     if options.mesonet:
         print("\nMesoNet with its published weights, before the sigmoid, which is higher for real:\n")
         print("| detector | authors' outputs | ours | difference |\n|---|---|---|---|")
@@ -164,7 +165,7 @@ def main() -> None:
             if options.write:
                 against = "classifiers.py of DariusAf/MesoNet on Keras, published weights, a crop of 256 px"
                 parity = Parity(error=float(f"{error:.1e}"), against=against)
-                write_card(get_card(name).model_copy(update={"parity": parity}))
+                write_card(get_card(name).model_copy(update={"parity": parity}), SHIPPED)
         print("\nMean score of the authors' own test pictures, two of either kind:\n")
         print("| detector | forged | real |\n|---|---|---|")
         for name, fake, real in pairs(options.authors, options.mesonet):

@@ -181,7 +181,7 @@ def load_model(name: str | os.PathLike[str], *, folder: str | os.PathLike[str] |
 
 
 def save_model(
-    card: ModelCard, module: "nn.Module", folder: str | os.PathLike[str] = SHIPPED, *, half: bool = False
+    card: ModelCard, module: "nn.Module", folder: str | os.PathLike[str], *, half: bool = False
 ) -> ModelCard:
     """Write weights as safetensors and the card, with their hash and parameter count, beside them; return that card.
 
@@ -205,7 +205,7 @@ def save_model(
     return card
 
 
-def write_card(card: ModelCard, folder: str | os.PathLike[str] = SHIPPED) -> None:
+def write_card(card: ModelCard, folder: str | os.PathLike[str]) -> None:
     """Write a card as JSON, for example after new measurements."""
     text = json.dumps(card.model_dump(mode="json", exclude_none=True), indent=1, ensure_ascii=False)
     (Path(folder) / f"{card.name}.json").write_text(text + "\n", encoding="utf-8")

@@ -64,6 +64,13 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     store._cards.cache_clear()
 
 
+def test_nothing_is_written_among_the_shipped_models_unless_it_is_said(own: Path) -> None:
+    with pytest.raises(TypeError, match="folder"):
+        save_model(store.get_card("small"), torch.nn.Linear(3, 1))  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="folder"):
+        store.write_card(store.get_card("small"))  # type: ignore[call-arg]
+
+
 def test_a_package_that_is_missing_is_named_and_the_file_not_blamed(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (own / "small.h5").write_bytes(b"of Keras")
     changes = {"weights": "small.h5", "sha256": store.sha256_of(own / "small.h5")}

@@ -27,6 +27,7 @@ from sklearn.linear_model import LogisticRegression
 from forensix.calibration import Calibration, fit_platt
 from forensix.models.architectures.logistic import Logistic, build
 from forensix.models.card import Measurement, ModelCard, Output, TrainingSource
+from forensix.models.files import SHIPPED
 from forensix.models.store import LoadedModel, save_model
 from forensix.training.voice.real_voices import Voice, over_telephone, read_samples, real_voices, samples_of
 from forensix.voice.gender import N_INPUTS, GenderClassifier, voice_vector
@@ -190,7 +191,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     module = fit(x, male, weight).eval()
     measured = measure(GenderClassifier(LoadedModel(card, module)), options.corpora)
-    card = save_model(card.model_copy(update={"measured": (*card.measured, *measured)}), module)
+    card = save_model(card.model_copy(update={"measured": (*card.measured, *measured)}), module, SHIPPED)
     print(f"threshold {card.threshold}")
     for m in card.measured:
         print(f"{m.data}: {m.value} {m.interval or ''}")

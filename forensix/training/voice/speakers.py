@@ -32,7 +32,7 @@ from forensix.errors import MissingExtra
 from forensix.models import ModelCard, Output
 from forensix.models.architectures.speaker_lstm import SpeakerLSTM, build
 from forensix.models.card import TrainingSource
-from forensix.models.files import of_package
+from forensix.models.files import SHIPPED, of_package
 from forensix.models.store import LoadedModel, save_model
 from forensix.training.voice.mixtures import Clip, Conditions, Mixture, clip_of, mix, pink_noise
 from forensix.training.voice.real_voices import librispeech, read_samples
@@ -248,7 +248,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     network = fine_tune(clips, options.steps)
     card = _card(clips, 0.4, options.steps)
     threshold = choose_threshold(Diariser(LoadedModel(card, network)), talkers(options.repositories, "chosen_by"))
-    card = save_model(card.model_copy(update={"threshold": threshold}), network, half=True)
+    card = save_model(card.model_copy(update={"threshold": threshold}), network, SHIPPED, half=True)
     print(f"threshold {threshold}, {card.n_parameters} parameters")
 
 
