@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 _MAX_BYTES = 1 << 30
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Manifest:
     """A table with the columns ``path`` (relative to ``root``) and ``label``, and whatever else the collection says.
 

@@ -364,3 +364,9 @@ def test_what_is_no_table_or_no_place_in_it_is_refused() -> None:
         listed[[0, 1]]  # type: ignore[call-overload]
     with pytest.raises(UsageError, match="must add up to 1"):
         listed.split({"train": float("nan"), "dev": 1.0})
+
+
+def test_it_is_equal_to_itself_alone() -> None:
+    one, other = (Manifest(table(3), "clips") for _ in range(2))
+    assert one != other
+    assert len({one, other, one}) == 2

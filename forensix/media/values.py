@@ -95,7 +95,7 @@ class MediaInfo:
         return sentences
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class Frame:
     """One frame: ``index`` counts those of the original, ``rgb`` is uint8 (H, W, 3), ``scale`` original / returned.
 
@@ -121,7 +121,7 @@ class PageJob:
     boxes: tuple[tuple[float, ...], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class DrawnPage:
     """What came of a job: ``rgb``, uint8 (H, W, 3), None where there is no such page, and its places in pixels."""
 

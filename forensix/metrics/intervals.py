@@ -49,7 +49,7 @@ DIRECTION = {
 FOR_VOICES = ("min_dcf", "act_dcf")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sample:
     """Scores of one class (n,) and the group of each, numbered from 0 in the order of ``names``."""
 
@@ -79,7 +79,7 @@ class Sample:
         return cls(s, codes, tuple(map(str, names)), called)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Measures:
     """All metrics of one set: ``values`` on the set itself, ``draws`` (n,) of each on what the bootstrap drew."""
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from forensix.metrics.checks import FAKE_COST, REAL_COST, Floats, split
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Places:
     """Where each fake's score falls among the reals; made once, tallied for any weights.
 
@@ -36,7 +36,7 @@ class Places:
     """No fake scores the same as a real."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tally:
     """Weighted counts at each fake; every array is (draws, n_fake) but for the two totals, (draws, 1)."""
 

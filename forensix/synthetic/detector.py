@@ -41,7 +41,7 @@ HEATMAP_WINDOWS = 36
 HEATMAP_BLUR_PX = 24
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Prediction:
     """What the network says of one picture."""
 

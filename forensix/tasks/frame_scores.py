@@ -25,7 +25,7 @@ FRAMES_AT_ONCE = 4
 """Frames that are handed to the detector together; more where its batch holds more pictures, up to all."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FrameScores:
     """The frames that were scored; the picture itself for an image."""
 

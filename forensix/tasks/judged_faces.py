@@ -19,7 +19,7 @@ from forensix.tasks.verdicts import checked
 REDUCED = "the picture has as few colours as a palette holds, which removes the fine detail of a face"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class JudgedFace:
     """One track and what the classifier says of it; ``doubt`` says in words why it is not judged, if it is not."""
 

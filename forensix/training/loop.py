@@ -50,7 +50,7 @@ def cosine(rate: float, warm: int, least: float) -> Callable[[int, float], float
     return at
 
 
-@dataclass
+@dataclass(eq=False)
 class _Best:
     value: float = math.inf
     since: int = 0

@@ -78,7 +78,7 @@ MARGIN_S = 0.25
 QUANTISATION_DB = 20 * np.log10(1 / 32768 / np.sqrt(12))  # the noise that 16 bits add; digital silence counts as this
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class VoicedWindows:
     """F0 and formants of the voiced windows of some speech, shape (n,) each, NaN where a formant was not found."""
 

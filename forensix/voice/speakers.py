@@ -56,7 +56,7 @@ class SpeakerTurns:
         return total_s(self.segments)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Prepared:
     """Windows of speech and their embeddings, shape (n, d)."""
 

@@ -11,6 +11,7 @@ from PIL import Image
 from scipy.io import wavfile
 
 from forensix.media import open_media
+from forensix.media.values import DrawnPage, Frame
 from tests.making import tone, write_audio, write_image, write_video
 
 
@@ -284,3 +285,10 @@ def test_eight_channels_in_planes_are_decoded(tmp_path: Path) -> None:
     with open_media(tmp_path / "a.m4a") as media:
         assert len(media.samples()) == pytest.approx(16_000, abs=1024)
         assert media.samples()[4000:8000].any()
+
+
+def test_frames_and_drawn_pages_are_equal_to_themselves_alone() -> None:
+    rgb = np.zeros((2, 2, 3), np.uint8)
+    for one, other in ((Frame(0, 0.0, rgb), Frame(0, 0.0, rgb)), (DrawnPage(0, rgb, rgb), DrawnPage(0, rgb, rgb))):
+        assert one != other
+        assert len({one, other}) == 2

@@ -30,7 +30,7 @@ _FPR = np.unique(np.concatenate([np.linspace(0, 1, 201), np.geomspace(1e-4, 1, 1
 """False positive rates at which bands are computed; close together where they are low."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Curve:
     """One curve: ``x``, ``y`` and ``thresholds`` (n,), its figure of merit, its interval where one was asked for."""
 
@@ -45,7 +45,7 @@ class Curve:
     band: "Band | None" = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Band:
     """Where 95 % of the draws lie at each false positive rate: ``fpr``, ``low`` and ``high`` of the true one (m,)."""
 

@@ -40,7 +40,7 @@ MIN_SPREADS = 4.0
 MAX_RATIO_NATS = 3.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Mode:
     """One mode that was rounded twice: the first step, and what each bin says for twice (above 0) or once."""
 

@@ -37,7 +37,7 @@ WHOLE = (0.0, 0.0, 1.0, 1.0)
 Rows = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Steady:
     """A rule on how steady faces are, and what rules that did not see their sources say of faces, (n,).
 

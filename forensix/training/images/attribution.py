@@ -92,7 +92,7 @@ def _logits(rule: Logistic, statistics: NDArray[np.float16]) -> NDArray[np.float
     return np.asarray(rule(torch.from_numpy(_vectors(statistics, AS_IS, AS_IS_SQUARE))).numpy(), dtype=np.float64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class HeldOutAnswers:
     """What rules said of generated pictures whose repository and generator they did not see."""
 

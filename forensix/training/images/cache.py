@@ -33,7 +33,7 @@ FLAT_BITS = 12
 """A hash with fewer bits set, or unset, is that of a nearly flat picture, which says nothing."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Views:
     """What is kept of a picture, uint8 RGB."""
 

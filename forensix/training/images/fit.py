@@ -81,7 +81,7 @@ def weighted_auc(table: pd.DataFrame, scores: NDArray[np.float64]) -> float:
     return float(roc_auc_score(fake, scores, sample_weight=domain_weights(domains(table), fake, small=10, power=0.5)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Examples:
     """Pictures to learn from, aligned."""
 

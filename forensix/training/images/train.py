@@ -94,7 +94,7 @@ LOOKS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Prepared:
     """Training pictures with what the pretrained network says of them, aligned."""
 

@@ -23,7 +23,7 @@ Read = Callable[[Path, np.random.Generator], Arrays]
 _KEPT_OPEN = 256
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Material:
     """The files of a part of a manifest that can be used: where their arrays lie, which are fake, and their groups."""
 

@@ -56,7 +56,7 @@ CODED = 0.7
 """Share of degraded versions that go through a codec."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Clips:
     """All clips: for each part, int16 samples, one clip after the other, as they are and in each degraded version.
 

@@ -19,7 +19,7 @@ FADE_S = 0.01
 Samples = NDArray[np.float32]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Clip:
     """Speech of one speaker, levelled and trimmed, and where in it he speaks."""
 
@@ -43,7 +43,7 @@ class Conditions:
     """Speakers differ from each other in level by up to this much either way."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Mixture:
     """Samples in [-1, 1] at 16 kHz, and the truth: segments with who speaks in them, in order of their start."""
 
