@@ -156,6 +156,19 @@ class BrokeDown(ForensixError):
         return "".join(traceback.format_tb(self.__cause__.__traceback__)) + type(self.__cause__).__name__
 
 
+def first_line(error: object) -> str:
+    """Return the first line of what an exception or a warning says, 300 characters at most.
+
+    It is the name of its type where it says nothing.
+
+    Examples
+    --------
+    >>> first_line(ValueError("no table\\nat all")), first_line(OSError())
+    ('no table', 'OSError')
+    """
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)[:300]
+
+
 def is_disk_full(error: BaseException) -> TypeGuard[OSError]:
     """Return whether an exception says that there is no room for files: no fault of the file or the program."""
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pandas as pd
 
-from forensix.errors import UsageError
+from forensix.errors import UsageError, first_line
 from forensix.evaluation.store import Store
 from forensix.folders import check_folder
 from forensix.importers.tables import need_pyarrow
@@ -89,7 +89,7 @@ def read(folder: str | os.PathLike[str]) -> tuple[pd.DataFrame, pd.DataFrame, di
         info.pop("failures")
         tables = [pd.read_parquet(folder / name) for name in (SCORES, FRAMES)]
     except (OSError, ValueError, KeyError) as error:
-        raise UsageError(f"the evaluation in {folder} is damaged: {str(error).splitlines()[0]}") from None
+        raise UsageError(f"the evaluation in {folder} is damaged: {first_line(error)}") from None
     for table in tables:
         for name in _TEXT & set(table.columns):
             text = table[name].astype(object)

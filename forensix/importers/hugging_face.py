@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from forensix.errors import MissingExtra, UsageError
+from forensix.errors import MissingExtra, UsageError, first_line
 from forensix.importers.copied import Example
 from forensix.media import sniff
 
@@ -65,13 +65,9 @@ def _loaded(source: Any) -> Any:
             return datasets.load_dataset(place.removeprefix(HUB).strip("/"))
         return datasets.load_from_disk(place)
     except absent as error:
-        raise UsageError(f"{place} cannot be had: {_first_line(error)}") from None
+        raise UsageError(f"{place} cannot be had: {first_line(error)}") from None
     except (OSError, ValueError) as error:
-        raise UsageError(f"{place} cannot be read as a dataset: {_first_line(error)}") from None
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0][:300]
+        raise UsageError(f"{place} cannot be read as a dataset: {first_line(error)}") from None
 
 
 def _of_split(split: str, rows: Any, media: str | None, label: str | None) -> Iterator[Example]:

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import pandas as pd
 
-from forensix.errors import MissingExtra, UsageError
+from forensix.errors import MissingExtra, UsageError, first_line
 from forensix.importers.copied import Example, inside
 from forensix.importers.folders import row_of
 from forensix.importers.layout import MEDIA
@@ -126,4 +126,4 @@ def _reason(error: Exception) -> str:
     if isinstance(error, FileNotFoundError):
         # Of some stores it says no more than the name.
         return "there is nothing"
-    return (str(error).splitlines() or [""])[0][:300] or type(error).__name__
+    return first_line(error)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from forensix.errors import MissingExtra, UsageError
+from forensix.errors import MissingExtra, UsageError, first_line
 
 JSON_LINES = (".jsonl", ".ndjson")
 LINE = "line of the file"
@@ -56,7 +56,7 @@ def read_csv(path: Path) -> pd.DataFrame:
         raise
     except (pd.errors.ParserError, ValueError) as error:
         _refuse_long_rows(path, separator)
-        raise UsageError(f"{path.name} cannot be read as a table: {str(error).splitlines()[0]}") from None
+        raise UsageError(f"{path.name} cannot be read as a table: {first_line(error)}") from None
 
 
 def _refuse_long_rows(path: Path, separator: str) -> None:
@@ -132,7 +132,7 @@ def read_parquet(path: Path) -> pd.DataFrame:
     try:
         table = pd.read_parquet(path)
     except (pa.ArrowException, ValueError, OSError) as error:
-        raise UsageError(f"{path.name} is no Parquet file: {str(error).splitlines()[0]}") from None
+        raise UsageError(f"{path.name} is no Parquet file: {first_line(error)}") from None
     return _plain(table.reset_index(drop=True))
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from safetensors import SafetensorError
 from torch import Tensor, nn
 
-from forensix.errors import MissingExtra, ModelNotFound, UsageError, WeightsMismatch
+from forensix.errors import MissingExtra, ModelNotFound, UsageError, WeightsMismatch, first_line
 from forensix.models.card import ModelCard, Output
 from forensix.models.store import LoadedModel
 
@@ -125,7 +125,7 @@ def _fetched(kind: Any, name: str, **more: Any) -> Any:
     try:
         return kind.from_pretrained(name, trust_remote_code=False, **more)
     except (OSError, ValueError, RuntimeError, UnpicklingError, SafetensorError) as error:
-        reason = str(error).strip().splitlines()[0].rstrip(".")
+        reason = first_line(error).rstrip(".")
         gated = "gated" in str(error).lower()
         why = "its authors ask for a token: accept their terms and set HF_TOKEN" if gated else reason
         raise ModelNotFound(f"{name} could not be loaded from the hub: {why}") from error

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from forensix.errors import UsageError
+from forensix.errors import UsageError, first_line
 
 Batch = TypeVar("Batch")
 Rng = np.random.Generator
@@ -197,4 +197,4 @@ def _resume(
     except UsageError:
         raise
     except Exception as error:
-        raise UsageError(f"the checkpoint {path} is damaged, delete it: {str(error).splitlines()[0]}") from None
+        raise UsageError(f"the checkpoint {path} is damaged, delete it: {first_line(error)}") from None

@@ -8,7 +8,7 @@ import torch
 
 import forensix
 from forensix.errors import ModelNotFound, UsageError, WeightsMismatch
-from forensix.models import load_component
+from forensix.models import hub, load_component
 from forensix.models.hub import outputs_of
 from tests.models.zoo import picture, sound
 
@@ -121,3 +121,13 @@ def test_it_is_no_member_of_an_ensemble(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(UsageError, match="net comes from transformers without a card to keep"):
         forensix.combine(members, forensix.small.folder("images"), task, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_what_fails_without_a_word_is_told_of_by_its_kind() -> None:
+    class Silent:
+        @staticmethod
+        def from_pretrained(*_: object, **__: object) -> None:
+            raise OSError
+
+    with pytest.raises(ModelNotFound, match="a/b could not be loaded from the hub: OSError"):
+        hub._fetched(Silent, "a/b")

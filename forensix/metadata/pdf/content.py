@@ -15,6 +15,7 @@ from typing import Any
 
 import pikepdf
 
+from forensix.errors import first_line
 from forensix.metadata.facts import Fact, Problem
 from forensix.metadata.pdf import fields, layers, lines, words
 from forensix.metadata.pdf.annotations import ANNOTATIONS, NOTES, listed, look, looks, shown, unit_pt, upright
@@ -65,8 +66,8 @@ def facts(pdf: pikepdf.Pdf) -> tuple[list[Fact], list[Problem]]:
             problems.append(_stopped(number))
             break
         except FAULTS as error:
-            reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-            problems.append(Problem(f"the content of page {number} cannot be read: {reason}", f"page {number}"))
+            sentence = f"the content of page {number} cannot be read: {first_line(error)}"
+            problems.append(Problem(sentence, f"page {number}"))
             continue
         if is_cut and len(problems) < TOLD:
             problems.append(_problem(f"not all of page {number} was read: it draws more than is looked at", number))

@@ -11,6 +11,7 @@ from typing import Any
 
 import pikepdf
 
+from forensix.errors import first_line
 from forensix.metadata.facts import Fact, Problem
 from forensix.metadata.pdf import layers, pictures
 
@@ -211,5 +212,5 @@ def _action_text(item: Any) -> str:
 
 
 def _sentence(error: object, path: str) -> str:
-    text = str(error).replace(path, "the file") if path else str(error)
-    return text.splitlines()[0][:300] if text else type(error).__name__
+    line = first_line(error)
+    return line.replace(path, "the file") if path else line

@@ -10,6 +10,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from forensix.errors import first_line
 from forensix.service.api.context import Context
 from forensix.service.errors import Refusal, busy, unavailable
 from forensix.service.logs import choose_id, request_id
@@ -97,7 +98,7 @@ class _Exchange:
         if refusal.code == "internal":
             LOG.error("unexpected error", exc_info=error)
         else:
-            LOG.error("%s", type(error).__name__, extra={"fields": {"reason": _first_line(error)}})
+            LOG.error("%s", type(error).__name__, extra={"fields": {"reason": first_line(error)}})
         self._context.metrics.refused.labels(refusal.code).inc()
         if self._status:
             return
@@ -139,7 +140,3 @@ def _refusal(error: Exception) -> Refusal:
     if isinstance(error, OSError):
         return unavailable("storage")
     return Refusal(500, "internal", "the service failed; its operator finds the reason under this request's id")
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [""])[0][:300]
