@@ -136,7 +136,8 @@ def _ending(data: bytes | Path, name: str) -> str:
     own = PurePosixPath(name).suffix.lower()
     if own and own[1:].isalnum():
         return own
-    head = data[: sniff.HEAD_BYTES] if isinstance(data, bytes) else data.open("rb").read(sniff.HEAD_BYTES)
+    with _opened(data) as file:
+        head = file.read(sniff.HEAD_BYTES)
     with contextlib.suppress(Exception):
         return f".{sniff.sniff(head, 'medium').format}"
     return ""

@@ -163,4 +163,4 @@ def need_pyarrow() -> None:
     try:
         import pyarrow  # noqa: F401
     except ImportError:
-        raise MissingExtra("Parquet needs pyarrow: pip install 'forensix[cluster]'") from None
+        raise MissingExtra("Parquet needs pyarrow: pip install 'forensix[data]'") from None

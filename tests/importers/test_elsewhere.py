@@ -1,9 +1,12 @@
 """Collections that lie in no folder become manifests: shards, Hugging Face datasets and URLs."""
 
 import errno
+import gc
 import io
 import json
+import sys
 import tarfile
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,8 +16,8 @@ import pytest
 from PIL import Image
 
 from forensix import Manifest, small
-from forensix.errors import UsageError
-from forensix.importers import copied, shards
+from forensix.errors import MissingExtra, UsageError
+from forensix.importers import copied, hugging_face, shards
 
 REAL, FAKE = sorted(small.folder("images").glob("photographed-*.jpg")), sorted(small.folder("images").glob("gen*.jpg"))
 
@@ -173,6 +176,25 @@ def test_a_folder_of_one_urls_media_takes_those_of_no_other(tmp_path: Path) -> N
     with pytest.raises(UsageError, match=r"a\.jpg is there with other content: name another folder"):
         Manifest.read("memory://one", folder=tmp_path / "out")
     assert first.paths()[0].read_bytes() == b"one"
+
+
+def test_a_file_whose_format_is_looked_up_is_closed(tmp_path: Path) -> None:
+    unnamed = tmp_path / "clip"
+    unnamed.write_bytes(REAL[0].read_bytes())
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        assert hugging_face._ending(unnamed, "") == ".jpeg"
+        gc.collect()
+    assert not warned
+
+
+def test_a_parquet_file_that_cannot_be_read_names_the_extra_of_manifests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "clips.parquet").write_bytes(b"PAR1")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'forensix\[data\]'"):
+        Manifest.read(tmp_path / "clips.parquet")
 
 
 def test_a_saved_hugging_face_dataset_is_read_by_the_names_of_its_classes(tmp_path: Path) -> None:
