@@ -132,14 +132,15 @@ def _has_weights(name: str) -> bool:
 
 def surroundings() -> Iterator[Part]:
     """Yield the programs that are used where they are there, and the folders and files that variables name."""
-    tool = os.environ.get("FORENSIX_EXIFTOOL") or "exiftool"
-    path = None if tool == "off" else shutil.which(tool)
+    from forensix.metadata import exiftool
+
+    path, is_off = exiftool.installed(), exiftool.is_off()
     yield Part(
         "ExifTool",
         "more facts in reports; no claim needs it",
         path is not None,
-        path or ("switched off by FORENSIX_EXIFTOOL" if tool == "off" else "not on this machine"),
-        "" if path or tool == "off" else "the system's package, or exiftool.org",
+        path or (f"switched off by {exiftool.VARIABLE}" if is_off else "not on this machine"),
+        "" if path or is_off else "the system's package, or exiftool.org",
     )
     for variable, brings, missing in (
         ("FORENSIX_CHECKPOINTS", "a folder with published checkpoints", _missing_file),

@@ -51,12 +51,20 @@ DERIVED = frozenset({"SourceFile", "File:FileType", "File:FileTypeExtension", "F
 
 def installed() -> str | None:
     """Return the absolute path of the program, or ``None`` where there is none or it is switched off."""
-    program = os.environ.get(VARIABLE, "exiftool")
-    if not program or program.lower() in ("off", "0", "no", "false"):
+    if is_off():
         return None
-    path = shutil.which(program)
+    path = shutil.which(_named())
     # A relative part of PATH would let a program that lies beside the evidence stand in for it.
-    return os.path.abspath(path) if path and (os.path.isabs(path) or os.sep in program) else None
+    return os.path.abspath(path) if path and (os.path.isabs(path) or os.sep in _named()) else None
+
+
+def is_off() -> bool:
+    """Return whether the variable switches it off."""
+    return _named().lower() in ("", "off", "0", "no", "false")
+
+
+def _named() -> str:
+    return os.environ.get(VARIABLE, "exiftool")
 
 
 def answers(path: Path) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from forensix.cli import doctor
+from forensix.metadata import exiftool
 from forensix.models import list_models, store
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -101,3 +102,26 @@ def test_a_file_that_is_no_population_is_not_said_to_be_one(tmp_path: Path, monk
     monkeypatch.setenv("FORENSIX_POPULATION", str(named))
     (part,) = [part for part in doctor.surroundings() if part.name == "FORENSIX_POPULATION"]
     assert not part.there and part.detail.endswith("which 'forensix population build' did not write")
+
+
+@pytest.mark.parametrize("named", ["", "off", "OFF", "0", "no", "false"])
+def test_exiftool_is_switched_off_where_it_is_for_an_analysis(named: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORENSIX_EXIFTOOL", named)
+    part = next(doctor.surroundings())
+    assert exiftool.installed() is None and not part.there
+    assert (part.detail, part.remedy) == ("switched off by FORENSIX_EXIFTOOL", "")
+
+
+def test_exiftool_is_there_where_it_is_for_an_analysis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = tmp_path / "exiftool"
+    tool.write_text("#!/bin/sh\n")
+    tool.chmod(0o755)
+    monkeypatch.delenv("FORENSIX_EXIFTOOL", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    part = next(doctor.surroundings())
+    assert part.there and part.detail == str(tool) == exiftool.installed()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", ".")
+    part = next(doctor.surroundings())
+    assert exiftool.installed() is None and not part.there and part.detail == "not on this machine"
+    assert part.remedy
