@@ -15,6 +15,7 @@ population build MANIFEST``) has every feature in every stratum, and takes the p
 variable ``FORENSIX_POPULATION`` names its file.
 """
 
+import contextlib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -141,8 +142,18 @@ def band_of(samples: NDArray[Any], segments: Sequence[Segment]) -> Band:
     return "narrow" if low > 0 and 10 * np.log10(max(high, 1e-30) / low) < NARROW_DB else "wide"
 
 
-@cache
 def _read(path: str | None) -> dict[str, Any]:
+    state = None
+    if path:
+        with contextlib.suppress(OSError):
+            found = Path(path).expanduser().stat()
+            state = found.st_mtime_ns, found.st_size
+    return _read_once(path, state)
+
+
+@cache
+def _read_once(path: str | None, _state: tuple[int, int] | None) -> dict[str, Any]:
+    """Return what the file at a path holds; in another state, as one that was built anew has, it is read again."""
     source = Path(path).expanduser() if path else files("forensix.voice").joinpath("population.json")
     try:
         table: dict[str, Any] = json.loads(source.read_text(encoding="utf-8"))

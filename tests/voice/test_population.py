@@ -1,5 +1,8 @@
 import dataclasses
 import itertools
+import json
+from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -104,3 +107,15 @@ def test_missing_and_unknown_features_are_refused(values: dict[str, float | None
 def test_a_distribution_cannot_be_changed() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         population.distribution("f0").count = 3  # type: ignore[misc]
+
+
+def test_a_population_that_is_built_anew_is_read_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "own.json"
+    shipped = json.loads(files("forensix.voice").joinpath("population.json").read_text(encoding="utf-8"))
+    monkeypatch.setenv("FORENSIX_POPULATION", str(own))
+    for n in (100, 20_000):
+        own.write_text(json.dumps(shipped | {"recordings": n}), encoding="utf-8")
+        assert population.record()["recordings"] == n
+    own.unlink()
+    with pytest.raises(UsageError, match="cannot be read"):
+        population.record()
