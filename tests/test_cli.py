@@ -225,6 +225,12 @@ def test_a_document_is_read_once_however_many_versions_are_taken_out(
     assert run("extract-revisions", str(document), "--folder", str(tmp_path / "out")) == 0
     assert len(capsys.readouterr().out.splitlines()) == 3
     assert len(calls) == 1
+    kept = [tmp_path / "out" / f"{document.stem}.revision-{i}.pdf" for i in (1, 2, 3)]
+    for path in kept[:2]:
+        path.unlink()
+    assert run("extract-revisions", str(document), "--folder", str(tmp_path / "out")) == 2
+    assert f"{kept[2]} is there already" in capsys.readouterr().err
+    assert list((tmp_path / "out").iterdir()) == kept[2:], "none is written where not all can be"
 
 
 @pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root may read everything")

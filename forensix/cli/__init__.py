@@ -207,11 +207,12 @@ def _extract_revisions(options: argparse.Namespace) -> int:
         print(f"{options.file} holds one version only: nothing to extract")
         return 0
     check_folder(options.folder)
-    options.folder.mkdir(parents=True, exist_ok=True)
-    for revision in versions[:-1]:
-        target = options.folder / f"{options.file.stem}.revision-{revision.index}.pdf"
+    targets = [options.folder / f"{options.file.stem}.revision-{one.index}.pdf" for one in versions[:-1]]
+    for target in targets:
         if target.exists():
             raise UsageError(f"{target} is there already: move it, or name another --folder")
+    options.folder.mkdir(parents=True, exist_ok=True)
+    for revision, target in zip(versions, targets, strict=False):
         write(options.file, revision, target)
         print(f"{target}  {revision.summary}")
     return 0
