@@ -74,6 +74,12 @@ def test_one_class_alone_has_no_band():
         inconclusive_band([1, 1], [0.1, 0.9], ["a", "a"])
 
 
+@pytest.mark.parametrize("fake", [[1, 1], [0, 0], []])
+def test_what_a_band_decides_is_told_of_both_classes(fake):
+    with pytest.raises(ValueError, match="both real and fake"):
+        decided(fake, [0.5] * len(fake), (0.2, 0.8))
+
+
 @pytest.mark.parametrize(
     ("real_below", "fake_below", "fake_above", "real_above", "kept"),
     [

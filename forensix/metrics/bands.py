@@ -130,6 +130,11 @@ def _above(scores: "np.ndarray[tuple[int], np.dtype[np.float64]]", share: float)
 def decided(fake: ArrayLike, scores: ArrayLike, band: tuple[float, float]) -> BandRates:
     """Return what a band (lower, upper) decides of files and how often that is wrong; see `BandRates`.
 
+    Raises
+    ------
+    ValueError
+        One class is missing.
+
     Examples
     --------
     >>> decided([0, 0, 1, 1], [0.1, 0.5, 0.6, 0.95], (0.2, 0.9)).wrong
@@ -138,6 +143,8 @@ def decided(fake: ArrayLike, scores: ArrayLike, band: tuple[float, float]) -> Ba
     0.0
     """
     y, s = np.asarray(fake, dtype=bool), np.asarray(scores, dtype=float)
+    if y.all() or not y.any():
+        raise ValueError("what a band decides needs both real and fake files")
     low, high = s <= band[0], s >= band[1]
     if band[0] == band[1]:
         low = s < band[0]
