@@ -38,15 +38,13 @@ class Store:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(self.path, timeout=_BUSY_S, isolation_level=None)
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            form = self._db.execute("PRAGMA user_version").fetchone()[0]
-            if form not in (0, _FORM):
-                raise UsageError(f"{self.path} was written by another release of forensix: delete it, or name another")
-            if form == 0:
-                self._db.execute("CREATE TABLE IF NOT EXISTS scores (key TEXT PRIMARY KEY, row TEXT) WITHOUT ROWID")
-                self._db.execute(f"PRAGMA user_version={_FORM}")
         except (sqlite3.Error, OSError) as error:
             raise self._refusal(error) from None
+        try:
+            self._prepare()
+        except BaseException:
+            self.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -100,6 +98,15 @@ class Store:
         self.close()
         for suffix in ("", "-journal", "-wal", "-shm"):
             self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+
+    def _prepare(self) -> None:
+        self._execute("PRAGMA synchronous=NORMAL")
+        form = self._execute("PRAGMA user_version").fetchone()[0]
+        if form not in (0, _FORM):
+            raise UsageError(f"{self.path} was written by another release of forensix: delete it, or name another")
+        if form == 0:
+            self._execute("CREATE TABLE IF NOT EXISTS scores (key TEXT PRIMARY KEY, row TEXT) WITHOUT ROWID")
+            self._execute(f"PRAGMA user_version={_FORM}")
 
     def _execute(self, statement: str, values: Iterable[Any] = ()) -> sqlite3.Cursor:
         try:

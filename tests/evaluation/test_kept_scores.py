@@ -1,10 +1,13 @@
 """Scores that are kept: nothing is scored twice, nothing stale is taken, and a killed run goes on."""
 
+import contextlib
 import os
+import sqlite3
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -167,6 +170,29 @@ def test_a_cache_that_can_only_be_read_is_read(few: Manifest, tmp_path: Path, mo
     assert any("can only be read" in note for note in evaluation.notes)
     with Store(tmp_path / "scores.db") as store:
         assert len(store) == 3
+
+
+@pytest.mark.parametrize("content", [b"no database at all, but long enough to be read as one" * 100, None])
+def test_a_store_that_is_refused_is_let_go_of(
+    content: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, opened = tmp_path / "scores.db", list[sqlite3.Connection]()
+    if content is None:
+        with contextlib.closing(sqlite3.connect(path)) as other:
+            other.execute("PRAGMA user_version=9")
+    else:
+        path.write_bytes(content)
+
+    def connect(*args: Any, **options: Any) -> sqlite3.Connection:
+        opened.append(real(*args, **options))
+        return opened[-1]
+
+    real = sqlite3.connect
+    monkeypatch.setattr("forensix.evaluation.store.sqlite3.connect", connect)
+    with pytest.raises(UsageError, match="delete it, or name another"):
+        Store(path)
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        opened[0].execute("SELECT 1")
 
 
 def test_a_store_without_room_says_so_and_keeps_what_it_had(tmp_path: Path) -> None:
