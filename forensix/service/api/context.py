@@ -50,7 +50,10 @@ class Context:
         self._waiting_passwords = 0
         self._asked = -_FRESH_S
         self._depth = 0
-        self.readiness = {"database": Probe(self._database_answers), "storage": Probe(self._storage_takes_files)}
+        self.readiness = {
+            "database": Probe(self._database_answers, self.run),
+            "storage": Probe(self._storage_takes_files, self.store),
+        }
         """What must work for tasks to be taken on."""
         self.uploads: Counter[str] = Counter()
         """How many are arriving, by account."""

@@ -36,6 +36,14 @@ def test_not_ready_without_the_storage(api: Api, monkeypatch: pytest.MonkeyPatch
     assert "storage" in refused(api.client.get("/readyz"), 503, "unavailable")["error"]
 
 
+def test_storage_is_asked_in_its_own_threads(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[str] = []
+    monkeypatch.setattr(probe, "FRESH_S", -1)
+    monkeypatch.setattr(api.context.storage, "ready", lambda: bool(threads.append(threading.current_thread().name)))
+    refused(api.client.get("/readyz"), 503, "unavailable")
+    assert threads[0].startswith("forensix-storage"), "those who only read do not wait for it"
+
+
 def test_readiness_is_looked_at_once_a_moment_however_many_ask(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[float] = []
 

@@ -20,7 +20,7 @@ async def readyz(request: Request) -> Response:
     """Say whether tasks can be taken on: the database and the storage answer."""
     context = Context.of(request)
     for what, probe in context.readiness.items():
-        if not await probe.ask(context.run):
+        if not await probe.ask():
             raise unavailable(what)
     return answer({"status": "ready"})
 
