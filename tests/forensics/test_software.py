@@ -63,6 +63,7 @@ def test_firmware_is_no_editor(firmware: str) -> None:
 
 def test_a_program_that_shares_a_word_is_not_taken_for_it() -> None:
     assert software.identify("davinci") is None
+    assert software.identify("Word of the day") is None
 
 
 def test_rows_are_well_formed() -> None:
@@ -121,6 +122,10 @@ def test_a_program_is_called_by_its_own_name(text: str, name: str) -> None:
         ("gemini-user 6.0.1 MXB48T V8.0.2.0.MAAMIDG release-keys", "Android", "camera"),
         ("mate-screenshot", "MATE screenshot", "screenshot"),
         ("Mac OS X 10.5.8 Quartz PDFContext", "Apple Quartz", "writer"),
+        ("Skia/PDF m115 Google Docs Renderer", "Google Docs", "writer"),
+        ("Skia/PDF m156", "Chrome", "writer"),
+        ("Word", "Microsoft Office", "writer"),
+        ("PowerPoint", "Microsoft Office", "writer"),
         ("SIGMA Photo Pro 3.5", "SIGMA Photo Pro", "editor"),
         ("Noise Ninja 2.1.2", "Noise Ninja", "editor"),
         ("OfotoNow", "OfotoNow", "editor"),
