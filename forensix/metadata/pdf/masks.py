@@ -13,7 +13,7 @@ import pikepdf
 from numpy.typing import NDArray
 from PIL import Image
 
-from forensix.metadata.pdf.streams import FAULTS, inflated
+from forensix.metadata.pdf.streams import FAULTS, JPEG_HEAD_BYTES, inflated, jpeg
 
 MASK_BYTES = 24 << 20
 TOTAL_BYTES = 48 << 20
@@ -71,8 +71,9 @@ def _n_opaque(rows: NDArray[np.uint8], width: int, bits: int) -> int:
 
 def _values(mask: pikepdf.Stream, n_bytes: int) -> NDArray[np.uint8] | None:
     """Return the bytes of a mask, ``n_bytes`` of them; nothing of one that cannot be read."""
-    if mask.get("/Filter") in ("/DCTDecode", pikepdf.Array([pikepdf.Name.DCTDecode])):
-        with Image.open(io.BytesIO(mask.read_raw_bytes()), formats=("JPEG",)) as picture:
+    encoded = jpeg(mask, n_bytes + JPEG_HEAD_BYTES)
+    if encoded is not None:
+        with Image.open(io.BytesIO(encoded), formats=("JPEG",)) as picture:
             # What the picture states itself is not held to what the document states of it.
             raw = picture.tobytes() if picture.mode == "L" and picture.width * picture.height == n_bytes else b""
     else:

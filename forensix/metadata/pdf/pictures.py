@@ -14,10 +14,9 @@ from PIL import Image, UnidentifiedImageError
 
 from forensix.metadata.blocks import exif
 from forensix.metadata.facts import Fact
+from forensix.metadata.pdf.streams import FAULTS, JPEG_HEAD_BYTES, jpeg
 
 PICTURES = 200
-HEAD_BYTES = 1 << 18
-"""A JPEG's records stand at its beginning."""
 LENGTH = 200
 KEYS = {
     "make": "exif.Make",
@@ -36,10 +35,14 @@ def facts(pdf: pikepdf.Pdf, objects: int) -> Iterator[Fact]:
     for item in list(pdf.objects)[:objects]:
         if not isinstance(item, pikepdf.Stream) or item.get("/Subtype") != "/Image" or left <= 0:
             continue
-        if item.get("/Filter") not in ("/DCTDecode", pikepdf.Array([pikepdf.Name.DCTDecode])):
+        try:
+            head = jpeg(item, JPEG_HEAD_BYTES)
+        except FAULTS:
+            head = b""
+        if head is None:
             continue
         left -= 1
-        record = _record(item.read_raw_bytes()[:HEAD_BYTES])
+        record = _record(head)
         if record:
             yield Fact("pdf.picture", record, f"picture, object {item.objgen[0]}")
 

@@ -63,8 +63,9 @@ STENCIL = {"ImageMask": True, "BitsPerComponent": 1}
         (b"\xff\xff\xff\xfc" * HEIGHT, {**STENCIL, "Decode": Array([1, 0])}, True),
         (jpeg(255), {"Filter": Name.DCTDecode}, True),
         (jpeg(90), {"Filter": Name.DCTDecode}, False),
+        (jpeg(90).hex().encode() + b">", {"Filter": Array([Name.ASCIIHexDecode, Name.DCTDecode])}, False),
     ],
-    ids=["opaque", "in part", "turned", "stencil", "cut out", "turned stencil", "JPEG", "clear JPEG"],
+    ids=["opaque", "in part", "turned", "stencil", "cut out", "turned stencil", "JPEG", "clear JPEG", "wrapped JPEG"],
 )
 def test_a_picture_whose_mask_is_opaque_hides_words(
     tmp_path: Path, mask: bytes, entries: dict[str, object], hides: bool
