@@ -41,6 +41,18 @@ LEAST_STEP = 16
 NEAR_PX = 6
 """Changed pixels so near to each other are one place."""
 
+LINE_PX = 2
+"""Of a frame around a place: letters beside it, and those within, stay readable."""
+
+ROOM_PX = LINE_PX + 2
+"""Between a place and the outer edge of its frame, which has a dark rim."""
+
+FAINT = 64
+"""Of 255: a frame may lie on what differs by less, such as the soft edges of letters."""
+
+FAR_PX = 40
+"""How far a frame is moved at most to lie between words, and not on letters."""
+
 MAX_PLACES = 20
 PLACED = ("pdf.covered_text", "pdf.covered_picture", "pdf.redaction")
 """Facts that say where on a page they stand."""
@@ -162,13 +174,7 @@ def difference(old: NDArray[np.uint8], new: NDArray[np.uint8]) -> tuple[NDArray[
     boxes = np.array([[x.start, y.start, x.stop, y.stop] for y, x in ndimage.find_objects(places)], np.float64)
     boxes = boxes.reshape(-1, 4)
     area = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
-    largest = boxes[np.argsort(-area, kind="stable")][:MAX_PLACES]
-    outer = [box for i, box in enumerate(largest) if not any(_inside(box, other) for other in largest[:i])]
-    return np.array(outer).reshape(-1, 4), float(changed.mean())
-
-
-def _inside(box: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
-    return bool((box[:2] >= other[:2]).all() and (box[2:] <= other[2:]).all())
+    return boxes[np.argsort(-area, kind="stable")][:MAX_PLACES], float(changed.mean())
 
 
 def _marked(findings: Iterable[Finding]) -> list[_ClaimPlaces]:
@@ -237,7 +243,36 @@ def _padded(rgb: NDArray[np.uint8], height: int) -> NDArray[np.uint8]:
 
 
 def _outlined(rgb: NDArray[np.uint8], boxes: NDArray[np.float64]) -> NDArray[np.uint8]:
-    return outlined(rgb, boxes, [""] * len(boxes), [_COLOUR] * len(boxes))
+    """Draw thin frames around places, where they cover as little as can be of what stands in and beside them."""
+    around = _joined([_cleared(rgb, box) for box in boxes]) + np.array([-ROOM_PX, -ROOM_PX, ROOM_PX, ROOM_PX])
+    return outlined(rgb, around, [""] * len(around), [_COLOUR] * len(around), line_px=LINE_PX)
+
+
+def _cleared(rgb: NDArray[np.uint8], box: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return a place grown to the left and right up to where nothing stands under its frame, if that is near."""
+    left, top, right, bottom = (max(0, round(v)) for v in box.tolist())
+    top = min(top, len(rgb) - 1)
+    rows = rgb[top : max(bottom, top + 1)].max(axis=2)
+    is_plain, reach = np.ptp(rows, axis=0) < FAINT, range(FAR_PX)
+    left -= next((i for i in reach if is_plain[max(0, left - i - ROOM_PX - 1) : max(0, left - i - 1)].all()), 0)
+    right += next((i for i in reach if is_plain[right + i + 1 : right + i + ROOM_PX + 1].all()), 0)
+    return np.array([left, top, right, bottom], np.float64)
+
+
+def _joined(boxes: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """Return boxes of which those whose frames would meet are one, so that no frame lies on what another holds."""
+    apart: list[NDArray[np.float64]] = []
+    for box in boxes:
+        whole = box
+        while (i := next((i for i, other in enumerate(apart) if _meet(whole, other)), None)) is not None:
+            other = apart.pop(i)
+            whole = np.concatenate([np.minimum(whole[:2], other[:2]), np.maximum(whole[2:], other[2:])])
+        apart.append(whole)
+    return np.array(apart).reshape(-1, 4)
+
+
+def _meet(box: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
+    return bool((np.maximum(box[:2], other[:2]) - np.minimum(box[2:], other[2:]) < 2 * ROOM_PX).all())
 
 
 def _uri(rgb: NDArray[np.uint8]) -> str:

@@ -51,17 +51,23 @@ def score_colour(score: float | None) -> tuple[int, int, int]:
 
 
 def outlined(
-    rgb: NDArray[np.uint8], boxes: NDArray[np.floating], labels: Sequence[str], colours: Sequence[tuple[int, int, int]]
+    rgb: NDArray[np.uint8],
+    boxes: NDArray[np.floating],
+    labels: Sequence[str],
+    colours: Sequence[tuple[int, int, int]],
+    *,
+    line_px: int | None = None,
 ) -> NDArray[np.uint8]:
     """Draw labelled boxes, float (n, 4) xyxy in pixels of the picture, each in its colour on a dark rim.
 
+    Lines are drawn inward, ``line_px`` wide; without it they are as wide as suits the size of the picture.
     A label that would lie on one of an earlier box is left out: of many faces those named first can be read.
     """
     picture = Image.fromarray(rgb)
     draw = ImageDraw.Draw(picture)
     # Strips and columns are drawn on like a picture of 16 to 9 that has as many pixels.
     side_px = min(max(rgb.shape[:2]), (picture.width * picture.height * 16 / 9) ** 0.5)
-    line_px, size_px = max(2, round(side_px / 200)), max(12, round(side_px / 26))
+    line_px, size_px = line_px or max(2, round(side_px / 200)), max(12, round(side_px / 26))
     font = ImageFont.load_default(size_px)
     for (x1, y1, x2, y2), colour in zip(np.asarray(boxes).tolist(), colours, strict=True):
         draw.rectangle((x1 - 1, y1 - 1, x2 + 1, y2 + 1), outline=(0, 0, 0), width=line_px + 2)

@@ -15,7 +15,7 @@ from forensix.errors import UnsupportedMedia
 from forensix.media import Media, PageJob, open_media
 from forensix.media.paper import MAX_ANNOTATIONS
 from forensix.tasks.evidence import Outcome, Picture, Table
-from forensix.tasks.pages import MAX_PLAIN, difference
+from forensix.tasks.pages import LEAST_STEP, MAX_PLAIN, SIDE_PX, difference
 from tests.making import picture, write_image, write_pdf
 from tests.metadata.pdf.test_facts import appended, content_number, page, stream
 
@@ -80,6 +80,29 @@ def test_what_a_later_version_changes_is_shown_beside_the_one_before(versions: P
     (table,) = [e for e in outcome.evidence if isinstance(e, Table) and "to the eye" in e.title]
     assert [row[0] for row in table.rows] == ["version 2", "version 3"]
     assert table.rows[0][2].startswith("page 1 (") and table.rows[1][2] == "none"
+
+
+def test_frames_cover_nothing_of_what_changed(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    number = content_number(path)
+    one, other = (
+        stream(f"BT /F1 12 Tf 72 700 Td (Vertrag ueber {n} EUR) Tj ET".encode()) for n in ("95.000", "950.000")
+    )
+    first = appended(path.read_bytes(), {number: one})
+    path.write_bytes(appended(first, {number: other}))
+    rgb = pixels(pictures(analysed(path))["Page 1 in version 3"])
+    with open_media(path) as media:
+        new, before = (
+            item.rgb.astype(int) for item in media.pages([PageJob(1), PageJob(1, len(first))], max_side_px=SIDE_PX)
+        )
+    changed = np.argwhere(np.abs(new - before).max(axis=2) >= LEAST_STEP)
+    (top, _), (bottom, right) = changed.min(axis=0), changed.max(axis=0)
+    # The later version stands on the right, within a line of two pixels; its sentence begins at 72 of 595 points.
+    at, left = rgb.shape[1] - new.shape[1] - 2, round(72 / 595 * new.shape[1])
+    shown = rgb[2 + top : 3 + bottom, at + left : at + right + 1]
+    assert orange(rgb).any()
+    letters = (new[top : bottom + 1, left : right + 1] < 128).all(axis=2)
+    assert letters.any() and not (orange(shown) & letters).any(), "no frame lies on a letter"
 
 
 def test_the_difference_of_two_pages() -> None:
