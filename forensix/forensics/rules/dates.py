@@ -7,9 +7,11 @@ local time of an unknown place. Nothing is concluded from the date of the file o
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 
+from forensix.forensics.findings import Finding, finding, literal, place
 from forensix.metadata.facts import Fact
 
 PATTERN = re.compile(
@@ -24,12 +26,24 @@ DEFAULTS = {
     (1601, 1, 1): "the epoch of Windows clocks",
     (1, 1, 1): "an empty date",
 }
-CLOCK_DEFAULTS = {datetime(2002, 12, 8, 12): "what Android phones write without a clock"}
+CLOCK_DEFAULTS = {
+    datetime(2002, 12, 8, 12): "what Android phones write without a clock",
+    datetime(2000, 1, 1): "where the clocks of many devices begin",
+}
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+IN_WORDS = re.compile(
+    rf"(?:mon|tue|wed|thu|fri|sat|sun),? +({'|'.join(MONTHS)}) +(\d{{1,2}}) +(\d\d:\d\d:\d\d) +(\d{{4}})", re.IGNORECASE
+)
+"""As C writes a date, and with it AVI and Flash: ``MON SEP 10 20:52:00 2012``."""
+
 PADDED = re.compile(r"(?<=[: ]) (?=\d)")
 """Where some devices write a blank in place of a zero: ``2008: 5:30  9:56: 1``."""
 
 TOLERANCE_S = 120
 """Differences up to here are exposure, processing and clock reading, not evidence."""
+
+MOST_LETTERS = 80
+"""Of a date that a claim repeats."""
 
 SPANS = (
     (1, "second", 60),
@@ -127,6 +141,23 @@ def is_empty(fact: Fact) -> bool:
     return not re.search(r"[1-9]", str(fact.value))
 
 
+def made(facts: Sequence[Fact], texts: Sequence[str], note: str = "") -> Finding:
+    """Return the claim on when a file was made: facts that say so, and each date as it is told."""
+    values = [
+        f"{fact.key.rsplit('.', 1)[-1]} {literal(text)[:MOST_LETTERS]}" for fact, text in zip(facts, texts, strict=True)
+    ]
+    return finding(
+        "benign",
+        "The file says when it was made",
+        f"{place(facts[0])}: {', '.join(values)}.{note} The device's clock may have been wrong, and dates are easily "
+        "written.",
+        "metadata",
+        "dates",
+        facts=facts,
+        values=values,
+    )
+
+
 def difference(first: Moment, second: Moment) -> Difference | None:
     """Return how far two moments lie apart, or ``None`` where they agree.
 
@@ -175,7 +206,10 @@ def span(seconds: float) -> str:
 
 
 def _match(fact: Fact) -> re.Match[str] | None:
-    return PATTERN.match(PADDED.sub("0", str(fact.value).strip().removeprefix("D:")))
+    text = str(fact.value).strip().removeprefix("D:")
+    if (words := IN_WORDS.fullmatch(text)) is not None:
+        text = f"{words[4]}:{MONTHS.index(words[1].lower()) + 1:02}:{int(words[2]):02} {words[3]}"
+    return PATTERN.match(PADDED.sub("0", text))
 
 
 def _offset(text: str | None) -> timedelta | None:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from itertools import pairwise
 
 from forensix.forensics.findings import Finding, finding
-from forensix.forensics.rules.dates import DEFAULTS, span
+from forensix.forensics.rules.dates import DEFAULTS, made, span
 from forensix.metadata.facts import Fact, Facts
 
 PDF_DATE = re.compile(
@@ -64,6 +64,7 @@ def rules(facts: Facts) -> Iterator[Finding]:
             yield from _plausible(fact)
     if created and modified and creation and change:
         yield from _order(created, modified, creation, change)
+    yield from _made(facts)
     yield from _made_again(facts)
     for info_key, xmp_key in PAIRS:
         yield from _against_xmp(facts.fact(info_key), facts.fact(xmp_key))
@@ -82,6 +83,27 @@ def rules(facts: Facts) -> Iterator[Finding]:
                 values=[when.isoformat(), creation.isoformat()],
                 flags=("METADATA_ERROR",),
             )
+
+
+def _made(facts: Facts) -> Iterator[Finding]:
+    """Yield the claim on when the document was made and changed, by dates that were set."""
+    told: dict[datetime, Fact] = {}
+    for keys in PAIRS:
+        stated = [
+            (when, f) for key in keys if (f := facts.fact(key)) is not None and (when := parse(f.value)) is not None
+        ]
+        real = [(when, f) for when, f in stated if (when.year, when.month, when.day) not in DEFAULTS]
+        for when, fact in real[:1]:
+            if all(abs((when - other).total_seconds()) > SAME_S for other in told):
+                told[when] = fact
+    if told:
+        yield made(list(told.values()), [_said(when, fact) for when, fact in told.items()])
+
+
+def _said(when: datetime, fact: Fact) -> str:
+    """Return a date with its zone where it states one."""
+    match = PDF_DATE.match(str(fact.value).strip())
+    return (when.replace(tzinfo=None) if match and not match[7] else when).isoformat()
 
 
 def _made_again(facts: Facts) -> Iterator[Finding]:

@@ -6,14 +6,33 @@ from datetime import datetime, timedelta
 
 from forensix.forensics.findings import Finding, finding, place
 from forensix.forensics.rules import dates
-from forensix.metadata.facts import Facts
+from forensix.metadata.facts import Fact, Facts
 
 IMPOSSIBLE_S = 86400
 """A change dated longer than this before the making is no matter of clocks and zones."""
 
+MADE = (
+    "container.tag.com.apple.quicktime.creationdate",
+    "container.tag.creationdate",
+    "container.movie.created",
+    "container.tag.DATE_RECORDED",
+    "container.tag.©day",
+    "container.tag.ICRD",
+    "id3.TDRC",
+    "id3.TYER",
+    "id3v1.year",
+    "vorbis.DATE",
+    "xmp.xmp.CreateDate",
+)
+"""Where videos and recordings say when they were made, those first that state a time zone or a time."""
+
+YEAR = re.compile(r"(?:19|20)\d\d(?:-\d\d)?")
+OF_A_WORK = ("id3", "vorbis", "container.tag.ICRD", "container.tag.©day")
+"""Fields that music has as well."""
+
 
 def date_rules(facts: Facts) -> Iterator[Finding]:
-    """Yield claims about dates that were never set, contradict each other, or cannot be."""
+    """Yield claims about dates that were never set, contradict each other, or cannot be, and on when it was made."""
     movie = [
         f for f in facts.items if re.fullmatch(r"container\.(movie|track\.\d+|media\.\d+)\.(created|modified)", f.key)
     ]
@@ -71,6 +90,23 @@ def date_rules(facts: Facts) -> Iterator[Finding]:
             facts=late,
             flags=("METADATA_ERROR",),
         )
+    yield from _made(facts)
+
+
+def _made(facts: Facts) -> Iterator[Finding]:
+    """Yield the claim on when the file was made, by dates that were set; what repeats a date is left out."""
+    stated = [f for key in MADE if (f := facts.fact(key)) is not None and _is_set(f)]
+    by_text = {str(f.value).strip(): f for f in reversed(stated)}
+    told = [f for f in stated if f in by_text.values()]
+    if told:
+        of_a_work = all(f.key.startswith(OF_A_WORK) for f in told)
+        note = " In music it is when the piece came out, and not when the file was written." if of_a_work else ""
+        yield dates.made(told, [str(f.value) for f in told], note)
+
+
+def _is_set(fact: Fact) -> bool:
+    moment = dates.parse(fact)
+    return not dates.default_name(moment) if moment else YEAR.fullmatch(str(fact.value).strip()) is not None
 
 
 def _gap(creation: dates.Moment, change: dates.Moment, gap: float) -> Finding:

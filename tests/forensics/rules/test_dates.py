@@ -21,6 +21,8 @@ def moment(text: str, offset: str | None = None) -> dates.Moment:
         ("2008-05-30T15:56Z", "2008-05-30T15:56:00", 0),
         ("20080530", "2008-05-30T00:00:00", None),
         ("2008: 5:30  9:56: 1", "2008-05-30T09:56:01", None),
+        ("MON SEP 10 20:52:00 2012\n", "2012-09-10T20:52:00", None),
+        ("Sun May  4 09:05:06 2008", "2008-05-04T09:05:06", None),
     ],
 )
 def test_spellings(text: str, local: str, hours: float | None) -> None:

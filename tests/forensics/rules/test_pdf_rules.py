@@ -217,6 +217,29 @@ def test_dates_that_cannot_be(tmp_path: Path, date: str, words: str) -> None:
     assert pick(findings_of(dated(page(tmp_path / "a.pdf"), CreationDate=date)), words).claim.type == "dates"
 
 
+@pytest.mark.parametrize(
+    ("items", "said"),
+    [
+        (
+            (("pdf.info.CreationDate", "D:20200101120000+02'00'"), ("pdf.info.ModDate", "D:20210101120000Z")),
+            ("CreationDate 2020-01-01T12:00:00+02:00", "ModDate 2021-01-01T12:00:00+00:00"),
+        ),
+        (
+            (("pdf.info.CreationDate", "D:20200101120000"), ("pdf.info.ModDate", "D:20200101120001")),
+            ("CreationDate 2020-01-01T12:00:00",),
+        ),
+        ((("xmp.xmp.CreateDate", "2020-01-01T12:00:00Z"),), ("CreateDate 2020-01-01T12:00:00+00:00",)),
+        ((("pdf.info.CreationDate", "D:19700101000000Z"), ("pdf.info.ModDate", "yesterday")), ()),
+    ],
+    ids=["changed later", "one save", "XMP alone", "never set"],
+)
+def test_a_document_says_when_it_was_made(items: tuple[tuple[str, str], ...], said: tuple[str, ...]) -> None:
+    found = [f for f in claims(facts(*items)) if f.claim.claim == "The file says when it was made"]
+    assert [(f.severity, f.claim.type, f.claim.user_category, f.claim.value) for f in found] == (
+        [("benign", "metadata", "dates", said)] if said else []
+    )
+
+
 def test_dates_are_read_with_their_zone() -> None:
     assert pdf_dates.parse("D:20240229235959-05'30'") == datetime(2024, 3, 1, 5, 29, 59, tzinfo=UTC)
     assert pdf_dates.parse("2024-02-29T23:59:59+01:00") == datetime(2024, 2, 29, 22, 59, 59, tzinfo=UTC)

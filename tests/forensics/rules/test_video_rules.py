@@ -23,6 +23,7 @@ def facts(*items: tuple[str, object], kind: str = "video") -> Facts:
     return Facts(kind, "mp4", tuple(Fact(key, value, "somewhere", 8 * i) for i, (key, value) in enumerate(items)))
 
 
+IDIT = "MON SEP 10 20:52:00 2012"
 PHONE = (
     ("container.brand", "qt  "),
     ("container.boxes", ["ftyp", "wide", "mdat", "moov"]),
@@ -487,3 +488,22 @@ def test_an_encoder_that_began_twice_with_the_same_settings(tmp_path: Path) -> N
     assert told.severity == "benign" and len(told.claim.value) == 2
     assert [f.claim.claim for f in findings if f.severity != "benign"] == []
     assert not [f for f in claims(container.read(str(parts[0]), "mp4")) if "began" in f.claim.claim]
+
+
+@pytest.mark.parametrize(
+    ("items", "said"),
+    [
+        (PHONE, ("creationdate 2023-05-06T09:08:09+0200", "created 2023-05-06T07:08:09Z")),
+        ((("container.tag.IDIT", IDIT), ("container.movie.created", IDIT)), (f"created {IDIT}",)),
+        ((("id3.TDRC", "2021"), ("id3v1.year", "2021")), ("TDRC 2021",)),
+        ((("vorbis.DATE", "2021-03-04"),), ("DATE 2021-03-04",)),
+        ((("container.movie.created", "1904-01-01T00:00:00Z"), ("container.tag.©day", "2000-01-01T00:00:00Z")), ()),
+        ((("container.movie.created", "1970-01-01T00:00:00Z"), ("id3.TYER", "0000"), ("id3.TDRC", "soon")), ()),
+    ],
+    ids=["phone", "AVI", "music", "Ogg", "never set", "no dates"],
+)
+def test_videos_and_recordings_say_when_they_were_made(items: tuple, said: tuple[str, ...]) -> None:
+    found = [f for f in claims(facts(*items)) if f.claim.claim == "The file says when it was made"]
+    assert [(f.severity, f.claim.type, f.claim.user_category, f.claim.value) for f in found] == (
+        [("benign", "metadata", "dates", said)] if said else []
+    )
