@@ -3,7 +3,7 @@
 import re
 
 from forensix.forensics.findings import Finding, device_name, finding, place
-from forensix.forensics.rules import credentials, provenance, source_types
+from forensix.forensics.rules import authors, credentials, provenance, source_types
 from forensix.metadata.facts import Fact, Facts, Problem
 
 HARMLESS_TRAILERS = ("a JPEG", "a video (motion photo)", "a Samsung trailer", "Samsung trailer")
@@ -35,6 +35,7 @@ def rules(facts: Facts) -> tuple[Finding, ...]:
         *_trailer(facts),
         *_location(facts),
         *_device(facts),
+        *authors.rules(facts),
     )
 
 

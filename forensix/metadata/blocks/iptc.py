@@ -55,6 +55,7 @@ NAMES = {
     70: "ProgramVersion",
     80: "By-line",
     90: "City",
+    95: "Province",
     101: "Country",
     105: "Headline",
     110: "Credit",
