@@ -160,7 +160,7 @@ class Media:
         with contextlib.closing(items):  # type: ignore[type-var]
             for item in items:
                 boxes = np.array(item["boxes"], np.float64).reshape(-1, 4)
-                yield DrawnPage(item["job"], item["rgb"], boxes)
+                yield DrawnPage(item["job"], item["rgb"], boxes, item["text"])
 
     def samples(self) -> "np.ndarray":
         """Return the sound that a player starts with, int16 mono at 16 kHz, (n,), read-only.

@@ -17,6 +17,10 @@ MAX_ANNOTATIONS = 3000
 """A page with more, which would take long, is drawn where there are places to mark or it is of a version."""
 
 
+MAX_LETTERS = 40_000
+"""Of a page of a version: more of its text is not read."""
+
+
 def draw(source: dict[str, str], jobs: list[dict[str, Any]], max_side_px: int) -> Iterator[dict[str, Any]]:
     """Yield one page for each job that can be done, in their order.
 
@@ -33,7 +37,7 @@ def draw(source: dict[str, str], jobs: list[dict[str, Any]], max_side_px: int) -
     Yields
     ------
     ``job``, the position in ``jobs``; ``rgb``, uint8 (H, W, 3), None where the version has no such page; ``boxes`` in
-    pixels of it, (left, top, right, bottom).
+    pixels of it, (left, top, right, bottom); ``text`` of a page of a version.
     """
     import pypdfium2
 
@@ -50,19 +54,26 @@ def draw(source: dict[str, str], jobs: list[dict[str, Any]], max_side_px: int) -
             if opened[end] is None:
                 continue
             if job["page"] > len(opened[end]):
-                yield {"job": i, "rgb": None, "boxes": []}
+                yield {"job": i, "rgb": None, "boxes": [], "text": ""}
             else:
                 page = opened[end][job["page"] - 1]
                 is_plain = end is None and not job["boxes"]
                 if is_plain and pypdfium2.raw.FPDFPage_GetAnnotCount(page) > MAX_ANNOTATIONS:
                     continue
-                yield {"job": i, **_drawn(page, job["boxes"], max_side_px)}
+                text = "" if end is None else _text(page)
+                yield {"job": i, **_drawn(page, job["boxes"], max_side_px), "text": text}
         except (pypdfium2.PdfiumError, _TooSmall):
             continue
 
 
 class _TooSmall(Exception):
     """The page has hardly any size."""
+
+
+def _text(page: Any) -> str:
+    letters = page.get_textpage()
+    text: str = letters.get_text_range(0, min(letters.count_chars(), MAX_LETTERS))
+    return text
 
 
 def _drawn(page: Any, boxes: list[list[float]], max_side_px: int) -> dict[str, Any]:

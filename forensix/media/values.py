@@ -123,8 +123,13 @@ class PageJob:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DrawnPage:
-    """What came of a job: ``rgb``, uint8 (H, W, 3), None where there is no such page, and its places in pixels."""
+    """What came of a job: ``rgb``, uint8 (H, W, 3), None where there is no such page, and its places in pixels.
+
+    ``text`` is that of a page of a version, as it is stored; of the last one, drawn without naming a version, it is
+    empty.
+    """
 
     job: int
     rgb: "np.ndarray | None"
     boxes: "np.ndarray"
+    text: str = ""

@@ -8,6 +8,7 @@ file itself says were changed.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from forensix.errors import InputError
 from forensix.forensics import Finding
+from forensix.forensics.findings import literal
 from forensix.media import DrawnPage, Media, PageJob
 from forensix.metadata.facts import Fact, Facts
 from forensix.schema import Claim
@@ -34,6 +36,9 @@ MAX_VERSIONS = 4
 
 MAX_COMPARED = 4
 """Pages that are compared for each of them."""
+
+MAX_WORDS, MAX_LETTERS = 2000, 80
+"""Words of a page that are compared, and letters that are told of those that are gone or new."""
 
 LEAST_STEP = 16
 """Of 255: by how much a pixel differs at least."""
@@ -220,10 +225,25 @@ def _compare(
     side = max(old.rgb.shape[0], new.rgb.shape[0])
     left, right = _padded(old.rgb, side), _padded(_outlined(new.rgb, boxes), side)
     both = np.concatenate([left, np.full((side + 4, 12, 3), FRAME, np.uint8), right], axis=1)
-    caption = "Left: the version before. Right: this version; what differs is outlined."
+    caption = f"Left: the version before. Right: this version; what differs is outlined.{_words(old.text, new.text)}"
     picture = Picture(title, jpeg_uri(both, max_side_px=2 * SIDE_PX), caption, claim, is_wide=True)
     part = f"{100 * share:.1f} %" if share >= 0.001 else "less than 0.1 %"
     return _PageChange(number, f"page {number} ({part} of it)", picture)
+
+
+def _words(old: str, new: str) -> str:
+    """Return in a sentence which words of a page were taken away and which were added."""
+    before, after = (text.split()[:MAX_WORDS] for text in (old, new))
+    steps = [step for step in SequenceMatcher(None, before, after).get_opcodes() if step[0] != "equal"]
+    gone = " … ".join(" ".join(before[a:b]) for _, a, b, _, _ in steps if a < b)
+    come = " … ".join(" ".join(after[a:b]) for _, _, _, a, b in steps if a < b)
+    parts = [f"{what}: {_short(words)!r}" for what, words in (("taken away", gone), ("added", come)) if words]
+    return f" In words, {', '.join(parts)}." if parts else ""
+
+
+def _short(words: str) -> str:
+    text = literal(words)
+    return text if len(text) <= MAX_LETTERS else f"{text[: MAX_LETTERS - 1]}…"
 
 
 def _row(version: _Version, compared: Sequence[_PageChange]) -> tuple[str, ...]:

@@ -90,7 +90,9 @@ def test_frames_cover_nothing_of_what_changed(tmp_path: Path) -> None:
     )
     first = appended(path.read_bytes(), {number: one})
     path.write_bytes(appended(first, {number: other}))
-    rgb = pixels(pictures(analysed(path))["Page 1 in version 3"])
+    output = pictures(analysed(path))["Page 1 in version 3"]
+    assert output.caption.endswith("In words, taken away: '95.000', added: '950.000'.")
+    rgb = pixels(output)
     with open_media(path) as media:
         new, before = (
             item.rgb.astype(int) for item in media.pages([PageJob(1), PageJob(1, len(first))], max_side_px=SIDE_PX)
@@ -103,6 +105,15 @@ def test_frames_cover_nothing_of_what_changed(tmp_path: Path) -> None:
     assert orange(rgb).any()
     letters = (new[top : bottom + 1, left : right + 1] < 128).all(axis=2)
     assert letters.any() and not (orange(shown) & letters).any(), "no frame lies on a letter"
+
+
+def test_words_that_a_version_changes_are_told_in_few_letters(tmp_path: Path) -> None:
+    path = page(tmp_path / "a.pdf")
+    number = content_number(path)
+    new = b"BT /F1 12 Tf 0 700 Td (" + b"<b> " * 3000 + b") Tj ET"
+    path.write_bytes(appended(path.read_bytes(), {number: stream(new)}))
+    output = pictures(analysed(path))["Page 1 in version 2"]
+    assert len(output.caption) < 300 and "added: '<b> <b> " in output.caption and "…" in output.caption
 
 
 def test_the_difference_of_two_pages() -> None:
