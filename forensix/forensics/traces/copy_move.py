@@ -48,6 +48,9 @@ MARGIN_PX = 48
 MAX_EDGE_GRADIENT = 3.0
 """Gradient, in grey values a pixel, up to which a place lies between the edges."""
 
+STARK_LEVELS = 16
+"""How far from black or white, in grey values, a pixel is all but one of them."""
+
 GRAIN_MARGIN_PX = 8
 GRAIN_ASIDE_PX = 4
 MIN_GRAIN_PX = 100
@@ -60,9 +63,9 @@ def measure(grey: np.ndarray, *, draw: bool = True) -> dict[str, Any] | None:
     ``grey`` is uint8 (H, W). ``area_px`` is the structured part of the area that matches, 0 where nothing does;
     ``alike`` its mean correlation, ``aside`` the highest correlation three pixels away, ``overlap`` the share of the
     area that lies in its own copy; ``grain`` is the correlation of the fine noise between the edges and
-    ``grain_aside`` the highest four pixels away; ``even`` is the share of blocks of the picture that hold no structure;
-    ``shift`` is in pixels of ``grey`` (x, y) and ``map`` a JPEG,
-    empty unless it is to ``draw``.
+    ``grain_aside`` the highest four pixels away; ``even`` is the share of blocks of the picture that hold no structure,
+    ``stark`` the share of the two areas that is all but black or white; ``shift`` is in pixels of ``grey`` (x, y) and
+    ``map`` a JPEG, empty unless it is to ``draw``.
     """
     image = Image.fromarray(grey)
     scale = 1
@@ -83,7 +86,7 @@ def measure(grey: np.ndarray, *, draw: bool = True) -> dict[str, Any] | None:
         "grain": 0.0,
         "grain_aside": 0.0,
     }
-    result |= {"even": round(even_share(small), 3), "shift": [0, 0], "map": b""}
+    result |= {"even": round(even_share(small), 3), "stark": 0.0, "shift": [0, 0], "map": b""}
     best = None
     for at, shift in _candidates(points, pairs, band)[:MAX_SHIFTS_VERIFIED]:
         candidate = _verified(band, at, shift)
@@ -94,6 +97,7 @@ def measure(grey: np.ndarray, *, draw: bool = True) -> dict[str, Any] | None:
     mask, (dy, dx) = best.pop("mask"), best.pop("shift")
     result |= best | {"area_px": best["area_px"] * scale**2, "shift": [dx * scale, dy * scale]}
     result["grain"], result["grain_aside"] = grain(small, mask, dy, dx)
+    result["stark"] = round(stark_share(small, mask, dy, dx), 3)
     if draw:
         result["map"] = _map(small, mask, dy, dx)
     return result
@@ -104,6 +108,17 @@ def even_share(grey: np.ndarray) -> float:
     rows, columns = grey.shape[0] // 8, grey.shape[1] // 8
     blocks = grey[: 8 * rows, : 8 * columns].reshape(rows, 8, columns, 8)
     return float((blocks.max(axis=(1, 3)) - blocks.min(axis=(1, 3)) <= 1).mean())
+
+
+def stark_share(grey: np.ndarray, mask: np.ndarray, dy: int, dx: int) -> float:
+    """Return the share of the boxes around an area and its copy that is all but black or white, as print on a bar is.
+
+    ``grey`` is (H, W), ``mask`` the area.
+    """
+    rows, columns = np.nonzero(mask)
+    height, width = (slice(places.min(), places.max() + 1) for places in (rows, columns))
+    boxes = (grey[height, width], np.roll(grey, (-dy, -dx), (0, 1))[height, width])
+    return float(np.mean([(box <= STARK_LEVELS) | (box >= 255 - STARK_LEVELS) for box in boxes]))
 
 
 def corners(smooth: np.ndarray) -> np.ndarray:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import skimage.data
 from PIL import Image, ImageDraw, ImageFont
 
 from forensix.forensics import claims
@@ -37,10 +38,32 @@ def test_words_that_a_screen_shows_twice_are_no_copy(tmp_path: Path) -> None:
     assert alike.facts[0].value["even"] > image_copies.EVEN_SHARE
 
 
-@pytest.mark.parametrize(("even", "shift", "copied"), [(0.9, 8, False), (0.9, 4, True), (0.2, 8, True)])
-def test_only_what_is_even_and_lies_on_the_grid_can_be_drawn(even: float, shift: int, copied: bool) -> None:
+def stamped() -> Image.Image:
+    """Return a photograph with a date on a black bar, whose digits repeat a whole number of blocks apart."""
+    photograph = Image.fromarray(skimage.data.coffee()).resize((900, 600))
+    draw = ImageDraw.Draw(photograph)
+    draw.rectangle((0, 0, 900, 63), fill="black")
+    for i, sign in enumerate("10-10-2023 10:10 10:10"):
+        draw.text((40 + 32 * i, 4), sign, fill="white", font=ImageFont.load_default(48))
+    return photograph
+
+
+def test_the_date_that_a_camera_prints_on_a_bar_is_no_copy(tmp_path: Path) -> None:
+    alike = pick(findings_of(stamped(), tmp_path / "stamped.jpg"), "Two areas of the picture look alike")
+    assert alike.severity == "benign" and alike.facts[0].value["stark"] > image_copies.STARK_SHARE
+    assert alike.facts[0].value["even"] < image_copies.EVEN_SHARE
+    assert "as a date is that a camera prints on a bar" in alike.claim.explanation
+
+
+@pytest.mark.parametrize(
+    ("even", "stark", "shift", "copied"),
+    [(0.9, 0.1, 8, False), (0.9, 0.1, 4, True), (0.2, 0.1, 8, True), (0.2, 0.9, 8, False), (0.2, 0.9, 4, True)],
+)
+def test_only_what_is_even_or_print_on_a_bar_and_lies_on_the_grid_can_be_drawn(
+    even: float, stark: float, shift: int, copied: bool
+) -> None:
     found = {"area_px": 3000, "alike": 0.99, "aside": 0.2, "overlap": 0.0, "grain": 0.9, "grain_aside": 0.1}
-    assert image_copies.is_copied(found | {"even": even, "shift": [-10 * shift, shift]}) is copied
+    assert image_copies.is_copied(found | {"even": even, "stark": stark, "shift": [-10 * shift, shift]}) is copied
 
 
 def test_the_share_of_even_blocks() -> None:
