@@ -125,11 +125,18 @@ def looks_painted(rgb: NDArray[np.uint8]) -> bool:
     return painted_look(rgb) >= PAINTED
 
 
+def doubt_if_small(rgb: NDArray[np.uint8]) -> str:
+    """Return in a sentence that a picture is too small to be called generated; empty where it is not."""
+    if min(rgb.shape[:2]) < SMALL_PX:
+        return f"The picture is less than {SMALL_PX} px high or wide: too few pixels to call it generated."
+    return ""
+
+
 def doubt_if_fake(rgb: NDArray[np.uint8]) -> str:
     """Return in a sentence why the pixels cannot call a picture generated, being small or painted; empty where they
     can."""
-    if min(rgb.shape[:2]) < SMALL_PX:
-        return f"The picture is less than {SMALL_PX} px high or wide: too few pixels to call it generated."
+    if small := doubt_if_small(rgb):
+        return small
     if looks_painted(rgb):
         return (
             "The picture is full of detail and of edges between colours, as paintings are: whether a person or a "

@@ -20,7 +20,7 @@ from forensix.forensics.rules.provenance import generator_identifier, generator_
 from forensix.media import Media
 from forensix.metadata.facts import Fact
 from forensix.schema import Attribution, ImageExplanation, ImageResult
-from forensix.synthetic.content import SMALL_PX, doubt_if_fake, reason
+from forensix.synthetic.content import SMALL_PX, doubt_if_fake, doubt_if_small, reason
 from forensix.synthetic.detector import aggregate_frames
 from forensix.synthetic.overlay import draw_heatmap, eye_mouth_overlay, fitted, heatmap_object, shrunk
 from forensix.synthetic.provenance import Kind, combine
@@ -92,8 +92,8 @@ class GeneratedImageDetection:
         watermark = reader.read(scored.strongest) if is_picture else None
         facts = facts_of(media)
         marks = _Marks(generator_marks(facts), watermark, visible_mark(scored.strongest) if is_picture else None)
-        accused = is_picture and pixel_score >= upper_of(detector, media.kind)
-        doubt = scored.doubt or (doubt_if_fake(scored.strongest) if accused else "")
+        accused = pixel_score >= upper_of(detector, media.kind)
+        doubt = scored.doubt or (_doubt_if_fake(scored, faces, is_picture=is_picture) if accused else "")
         # What the pixels cannot decide they add to no mark either.
         score = combine(0.5 if marks.kinds and doubt else pixel_score, *marks.kinds)
         # What the pixels cannot decide they do not call fake, on the wire either.
@@ -141,6 +141,15 @@ class GeneratedImageDetection:
             of_part=of_part,
             frame_scores=tuple(zip(scored.times_ms, scored.scores, strict=True)) if media.kind == "video" else (),
         )
+
+
+def _doubt_if_fake(scored: FrameScores, faces: SecondOpinion | None, *, is_picture: bool) -> str:
+    """Return why the pixels cannot accuse: of a video being small alone, unless its faces are called fake themselves,
+    which tell more of it than its frames."""
+    if is_picture:
+        return doubt_if_fake(scored.strongest)
+    tells = faces is not None and faces.score >= upper_of(faces.component, "video")
+    return "" if tells else doubt_if_small(scored.strongest)
 
 
 def _fusion_note(faces: SecondOpinion, score: float, *, is_picture: bool) -> str:

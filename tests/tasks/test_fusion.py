@@ -15,6 +15,7 @@ from forensix.faces import FaceClassifier
 from forensix.models import Fusion, get_card, load_detector
 from forensix.synthetic import content
 from forensix.synthetic.detector import ImageDetector
+from forensix.tasks import fusion
 from tests.making import write_video
 
 PICTURE, FACES = "ai_generated_image_detection", "face_manipulation"
@@ -143,6 +144,15 @@ def test_of_a_video_the_face_weighs_what_the_card_says_of_videos(
     assert report.scores[PICTURE] == pytest.approx(both, abs=1e-6) and abs(both - 0.4) > 0.01
     (note,) = [note for note in report.outcomes[PICTURE].notes if "weighed together" in note]
     assert note.startswith("The frames score 0.40 by themselves, the face in it ")
+
+
+@pytest.mark.parametrize(("face", "verdict"), [(0.95, "fake"), (0.7, "inconclusive")])
+def test_a_small_video_is_called_generated_where_its_faces_are(
+    face: float, verdict: str, clip: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fusion, "faces_score", lambda faces: face)
+    detector = Opinion(0.9, "forensix-image", video_weight=2.0)
+    assert forensix.analyze(clip, [PICTURE], explain=False, image_detector=detector).verdicts == {PICTURE: verdict}
 
 
 def test_picture_and_face_are_looked_at_once_for_both_tasks(portrait: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -234,7 +234,7 @@ def test_the_reader_of_watermarks_is_a_slot(portrait: Path) -> None:
 
 def test_a_video_is_scored_on_frames_spread_over_it(tmp_path: Path) -> None:
     path = tmp_path / "clip.mp4"
-    write_video(path, n_frames=60, rate=20)
+    write_video(path, n_frames=60, size=(640, 480), rate=20)
     actual = report(path, 0.9)
     (curve,) = [item for item in actual.outcomes[TASK].evidence if item.title == "Score by frame"]
     assert 8 <= len(curve.x) <= 20
@@ -245,11 +245,20 @@ def test_a_video_is_scored_on_frames_spread_over_it(tmp_path: Path) -> None:
 
 
 def test_of_a_video_no_generator_of_pictures_is_named(tmp_path: Path) -> None:
-    path = write_video(tmp_path / "clip.mp4", n_frames=60, rate=20)
+    path = write_video(tmp_path / "clip.mp4", n_frames=60, size=(640, 480), rate=20)
     actual = forensix.analyze(path, [TASK], image_detector=Opinion(0.9))
     assert not any(key.startswith("model_attribution") for key in actual.to_wire(TASK)["result"])
     assert actual.outcomes[TASK].summary == "The pixels look generated (score 0.90)."
     assert "forensix-attribution" not in {model["name"] for model in actual.models}
+
+
+def test_a_small_video_is_not_called_generated_by_its_frames(tmp_path: Path) -> None:
+    path = write_video(tmp_path / "clip.avi", n_frames=20, size=(320, 240))
+    actual = report(path, 0.99)
+    assert actual.verdicts == {TASK: "inconclusive"} and actual.to_wire(TASK)["result"] == {"class_name": "real"}
+    assert "undecided" in actual.headline
+    (note,) = [note for note in actual.outcomes[TASK].notes if "448 px" in note]
+    assert "too few pixels to call it generated" in note
 
 
 @pytest.mark.parametrize(("n_black", "verdict"), [(20, "real"), (40, "inconclusive")])
