@@ -85,11 +85,16 @@ def rules(facts: Facts) -> list[Finding]:
     findings = [*_defaults(facts), *_impossible(facts, moments), *_toolkit(facts), *_zone(facts)]
     entries = [m for m in moments if m is not None and not dates.default_name(m)]
     if entries:
-        values = [f"{m.name.removeprefix('exif.')} {m.fact.value}" for m in entries]
+        values = [f"{m.name.removeprefix('exif.')} {m.text}" for m in entries]
+        done = "last changed" if all(m.name in CHANGED for m in entries) else "made"
+        satellites = _satellites(facts)
+        if satellites is not None and not dates.default_name(satellites):
+            entries.append(satellites)
+            values.append(f"GPS {satellites.fact.value.removesuffix('Z')} UTC")
         findings.append(
             finding(
                 "benign",
-                "The file says when it was made",
+                f"The file says when it was {done}",
                 f"{place(entries[0].fact)}: {', '.join(values)}. The device's clock may have been wrong, and dates are "
                 "easily written.",
                 "metadata",
@@ -227,15 +232,19 @@ def _against_xmp(facts: Facts, moments: list[Moment | None]) -> list[Difference]
 
 
 def _against_gps(facts: Facts, moments: list[Moment | None]) -> list[Difference]:
+    satellites, local = _satellites(facts), moments[0] or moments[1]
+    difference = dates.zone_difference(local, satellites) if local is not None and satellites is not None else None
+    return [difference] if difference is not None else []
+
+
+def _satellites(facts: Facts) -> Moment | None:
+    """Return the moment that GPS gave, in UTC, where its day and its time are there."""
     day, time = facts.fact("exif.gps.DateStamp"), facts.get("exif.gps.TimeStamp")
-    local = moments[0] or moments[1]
-    if day is None or local is None or not isinstance(time, list) or len(time) != 3 or None in time:
-        return []
+    if day is None or not isinstance(time, list) or len(time) != 3 or None in time:
+        return None
     hour, minute, second = (int(float(t)) for t in time)
     text = f"{day.value} {hour:02}:{minute:02}:{second:02}Z"
-    moment = dates.parse(Fact("exif.gps.DateStamp", text, day.where, day.offset))
-    difference = dates.zone_difference(local, moment) if moment is not None else None
-    return [difference] if difference is not None else []
+    return dates.parse(Fact("exif.gps.DateStamp", text, day.where, day.offset))
 
 
 def _mismatch(differences: list[Difference], reason: str, *, is_suspect: bool) -> Finding:
@@ -293,12 +302,12 @@ def _defaults(facts: Facts) -> list[Finding]:
     if not defaults:
         return []
     first, name = defaults[0]
+    shown = f"{first.value} is {name}" if re.search(r"\d", str(first.value)) else "the field is blank"
     return [
         finding(
             "benign",
             "A date was never set",
-            f"{place(first)}: {first.value} is {name}. The device's clock was not set, or a program left the field "
-            "empty.",
+            f"{place(first)}: {shown}. The device's clock was not set, or a program left the field empty.",
             "metadata",
             "dates",
             facts=[f for f, _ in defaults],

@@ -7,6 +7,8 @@ import pytest
 from tests.forensics.rules.pictures import CAMERA, TAKEN, judge, named, with_tags
 from tests.metadata import making_images as make
 
+UNSET = "A date was never set"
+
 
 def test_a_date_mismatch_needs_a_second_sign(tmp_path: Path) -> None:
     later = (0x0132, make.ASCII, "2021:05:06 07:08:09")
@@ -97,7 +99,33 @@ def test_dates_against_xmp(tmp_path: Path) -> None:
 
 def test_an_unset_clock_is_named(tmp_path: Path) -> None:
     actual = judge(with_tags(exif=[(0x9003, make.ASCII, "1970:01:01 00:00:00")]), tmp_path)
-    assert "Unix" in named(actual, "A date was never set").claim.explanation
+    assert "Unix" in named(actual, UNSET).claim.explanation
+
+
+@pytest.mark.parametrize(
+    ("blank", "said"), [("    :  :     :  :  ", "the field is blank"), ("0000:00:00 00:00:00", "is an empty date")]
+)
+def test_a_blank_date_is_told_in_words(blank: str, said: str, tmp_path: Path) -> None:
+    explanation = named(judge(with_tags(exif=[(0x9003, make.ASCII, blank)]), tmp_path), UNSET).claim.explanation
+    assert said in explanation and "  " not in explanation
+
+
+def test_when_it_was_made_is_told_with_the_zone_and_with_what_gps_says(tmp_path: Path) -> None:
+    gps = [(7, make.RATIONAL, [1, 4, 5]), (29, make.ASCII, "2020:01:02")]
+    block = make.tiff_block(CAMERA, exif=[*TAKEN, (0x9011, make.ASCII, "+02:00")], gps=gps)
+    claim = named(judge(make.jpeg(make.exif_segment(block)), tmp_path), "The file says when it was made").claim
+    assert claim.value == (
+        "DateTimeOriginal 2020:01:02 03:04:05 +02:00",
+        "CreateDate 2020:01:02 03:04:05",
+        "GPS 2020:01:02 01:04:05 UTC",
+    )
+    assert all(value in claim.explanation for value in claim.value)
+
+
+def test_a_date_of_change_alone_says_when_it_was_changed(tmp_path: Path) -> None:
+    block = make.tiff_block([*CAMERA, (0x0132, make.ASCII, "2020:01:02 03:04:05")])
+    changed = named(judge(make.jpeg(make.exif_segment(block)), tmp_path), "The file says when it was last changed")
+    assert changed.claim.value == ("ModifyDate 2020:01:02 03:04:05",)
 
 
 @pytest.mark.parametrize(
