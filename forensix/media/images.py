@@ -7,6 +7,7 @@ memory stays near one decoded image.
 """
 
 import io
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +34,7 @@ MAX_SCANNED_PIXELS = 2_000_000_000
 MOST_WHITES = 16
 """Real numbers up to here are brightness with white at 1; beyond, numbers of 8 bits or more."""
 
+_CLIP = re.compile(rb"\0\0\0[\x08-\x80]ftyp[\w ]{4}")
 _DAMAGE = (OSError, SyntaxError, ValueError, EOFError, LookupError, TypeError, ArithmeticError)
 """What Pillow's plug-ins are known to raise on damaged files, apart from its own errors."""
 
@@ -43,7 +45,7 @@ Image.preinit()
 
 
 def probe(source: dict[str, str], max_pixels: int) -> dict[str, int | None]:
-    """Return width, height (as displayed) and number of frames from the header, without decoding pixels."""
+    """Return width, height (as displayed), number of frames and ``has_clip``, without decoding pixels."""
     with _open(source, max_pixels) as image:
         width, height = image.size
         if source["slug"] == "jpeg":
@@ -54,7 +56,14 @@ def probe(source: dict[str, str], max_pixels: int) -> dict[str, int | None]:
             n_frames: int | None = int(getattr(image, "n_frames", 1))
         except _DAMAGE:
             n_frames = None
-    return {"width_px": width, "height_px": height, "n_frames": n_frames}
+    has_clip = source["slug"] == "jpeg" and _has_clip(Path(source["path"]).read_bytes())
+    return {"width_px": width, "height_px": height, "n_frames": n_frames, "has_clip": has_clip}
+
+
+def _has_clip(data: bytes) -> bool:
+    """Tell whether an MP4 or QuickTime file stands in a JPEG: it begins, and further on its table of samples does."""
+    start = _CLIP.search(data)
+    return start is not None and data.find(b"moov", start.end()) > 0
 
 
 def _check_scans(source: dict[str, str], width: int, height: int) -> None:

@@ -73,6 +73,8 @@ class MediaInfo:
     n_unread_video_streams: int | None = None
     n_unread_audio_streams: int | None = None
     """Further ones, of codecs that there is no decoder for; None where there are none."""
+    has_clip: bool = False
+    """Whether a video stands behind a JPEG picture, as in motion photos."""
 
     def left_out(self, format: str) -> list[str]:
         """Return what of a file no analysis looks at, one sentence each.
@@ -84,6 +86,8 @@ class MediaInfo:
         if not self.has_video and format != "jpeg" and (self.n_frames or 1) > 1:
             which = "main" if format == "heif" else "first"
             sentences.append(f"the file holds {self.n_frames} pictures, {only} {which} one was looked at")
+        if self.has_clip:
+            sentences.append("the file holds a video behind the picture (a motion photo), which was not looked at")
         if videos > 1:
             sentences.append(f"the file holds {videos} video streams, {only} one played first was looked at")
         if sounds > 1:

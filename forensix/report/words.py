@@ -220,7 +220,7 @@ def info_rows(info: dict[str, object]) -> tuple[tuple[str, str], ...]:
         else:
             text = str(value)
         rows.append((label, text))
-    known = {*_INFO_LABELS, "width_px", "height_px", "has_video", "has_audio"}
+    known = {*_INFO_LABELS, "width_px", "height_px", "has_video", "has_audio", "has_clip"}
     rows += [
         (key.replace("_", " ").capitalize(), str(v)) for key, v in info.items() if key not in known and v is not None
     ]

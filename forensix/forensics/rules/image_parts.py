@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from forensix.forensics.findings import Finding, finding, place
+from forensix.metadata.blocks import xmp
 from forensix.metadata.facts import Fact, Facts
 
 UNTYPED = "MPF picture"
@@ -22,9 +23,10 @@ MAPS = ("depth map", "gain map", "tone map", "matte", "auxiliary picture")
 def rules(facts: Facts) -> Iterator[Finding]:
     """Yield what the file holds beside its picture: maps, and pictures that no viewer shows."""
     pictures = [f for f in facts.all("heif.picture") if isinstance(f.value, dict)]
-    maps = [f for f in pictures if f.value["kind"] in MAPS]
+    maps = [(f, str(f.value["kind"]), _words(f)) for f in pictures if f.value["kind"] in MAPS]
+    maps += [(f, "depth map", f.where) for f in facts.all("xmp.GDepth.Data")]
     if maps:
-        counts = Counter(str(f.value["kind"]) for f in maps)
+        counts = Counter(kind for _, kind, _ in maps)
         words = ", ".join(f"{n} {kind}{'s' if n > 1 else ''}" for kind, n in counts.items())
         yield finding(
             "benign",
@@ -33,8 +35,19 @@ def rules(facts: Facts) -> Iterator[Finding]:
             "the picture may leave them as they were or leave them out.",
             "structure",
             "origin",
-            facts=maps,
-            values=[_words(f) for f in maps],
+            facts=[f for f, _, _ in maps],
+            values=[words for _, _, words in maps],
+        )
+    sharp = [f for f in facts.all("embedded.picture") if f.value["name"] == xmp.BEFORE_BLUR]
+    if sharp:
+        yield finding(
+            "benign",
+            "The file holds the picture as it was before its background was blurred",
+            f"{place(sharp[0])}: telephones that compute the blur keep what the camera saw. It is compared with the "
+            "picture as previews are.",
+            "versions",
+            "versions",
+            facts=sharp,
         )
     listed = [f for f in facts.all("embedded.picture") if str(f.value["name"]).startswith(UNTYPED)]
     if listed:

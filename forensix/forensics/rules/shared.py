@@ -163,7 +163,8 @@ def _trailer(facts: Facts) -> list[Finding]:
     filled = set(head) in ({0x00}, {0xFF}) or not head.strip()
     remains = head.startswith(bytes(16)) or (value["size"] <= len(head) and filled)
     unknown = value["kind"] == "data of no known kind"
-    own = unknown and facts.fact("device.make") is not None and _is_cameras(trailer)
+    holds_picture = value["kind"].startswith("data with a JPEG")
+    own = facts.fact("device.make") is not None and (holds_picture or (unknown and _is_cameras(trailer)))
     harmless = value["kind"] in HARMLESS_TRAILERS or own or (remains and unknown)
     return [
         finding(
@@ -177,8 +178,8 @@ def _trailer(facts: Facts) -> list[Finding]:
                 else " They are padding, or begin with zeros as the remains of a longer file do."
                 if remains
                 else " Cameras leave such data: it fills the last sector of their card, or begins with its own size."
-                if own
-                else " Phones and cameras append previews and clips this way."
+                if own and unknown
+                else " Phones and cameras append previews, pictures of a second lens and clips this way."
             ),
             "structure",
             "integrity",

@@ -5,7 +5,9 @@ Keys are ``xmp.<prefix>.<Name>`` with the prefixes that the packet declares, nor
 Packets are parsed within bounds; entities and external references are refused.
 """
 
+import base64
 import re
+from collections.abc import Iterable
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -35,6 +37,8 @@ PREFIXES = {
     "http://ns.google.com/photos/1.0/creations/": "GCreations",
     "http://ns.google.com/photos/1.0/container/": "Container",
     "http://ns.google.com/photos/1.0/camera/": "GCamera",
+    "http://ns.google.com/photos/1.0/image/": "GImage",
+    "http://ns.google.com/photos/1.0/depthmap/": "GDepth",
     "http://ns.apple.com/adjustment-settings/1.0/": "crsApple",
     "http://www.gimp.org/xmp/": "GIMP",
 }
@@ -45,6 +49,9 @@ TAG_BYTES = 64 << 10
 """Attributes are looked for this far into a tag."""
 
 MAX_DEPTH = 24
+BEFORE_BLUR = "XMP GImage picture"
+"""How a picture is named that telephones keep beside the one whose background they blurred."""
+
 SKIPPED = {"xmp.Thumbnails", "xmpGImg", "GCamera.MicroVideo"}
 
 
@@ -89,6 +96,19 @@ def _of_the_picture(root: Element) -> list[Element]:
     """Return the descriptions of what holds the packet; deeper ones are of its ingredients and earlier versions."""
     rdf = next(root.iter(f"{RDF}RDF"), None)
     return list(root.iter(f"{RDF}Description")) if rdf is None else rdf.findall(f"{RDF}Description")
+
+
+def pictures(facts: Iterable[Fact]) -> list[tuple[str, bytes, int]]:
+    """Return name, JPEG and place of the pictures that packets hold in base64: what it was before it was refocused."""
+    found = []
+    for fact in (f for f in facts if f.key == "xmp.GImage.Data"):
+        try:
+            raw = base64.b64decode(str(fact.value))
+        except ValueError:
+            continue
+        if raw.startswith(b"\xff\xd8"):
+            found.append((BEFORE_BLUR, raw, fact.offset or 0))
+    return found
 
 
 def find(data: bytes) -> int | None:

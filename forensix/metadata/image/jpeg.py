@@ -260,6 +260,7 @@ def _joined(parts: Parts) -> None:
             facts, problems = at_block(facts, first), at_block(problems, first)
         parts.facts += facts
         parts.problems += problems
+    parts.thumbnails += xmp.pictures(parts.facts)
     if parts.photoshop:
         joined = b"".join(body for body, _ in parts.photoshop)
         facts, problems, thumbnails = iptc.photoshop(joined, "APP13 Photoshop 3.0", parts.photoshop[0][1])

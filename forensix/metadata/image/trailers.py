@@ -1,5 +1,7 @@
 """What follows the end of a picture: further pictures that an index names, records of programs, or other data."""
 
+import re
+import struct
 from typing import Any
 
 from forensix.metadata.facts import Fact, Node
@@ -13,7 +15,21 @@ KINDS = (
 )  # fmt: skip
 
 UNKNOWN = "data of no known kind"
-SOI = b"\xff\xd8"
+HOLDS_JPEG = "data with a JPEG of {} x {} in it"
+FOUND = "JPEG after the end"
+"""How a picture is named that was found in what follows the end."""
+
+START = re.compile(rb"\xff\xd8\xff")
+FRAMES = (0xC0, 0xC1, 0xC2)
+GREY = 1
+MOST_PIXELS = 128_000_000
+REMAINS = 16
+"""Zeros with which the remains of a longer file begin."""
+
+MOST_STARTS, MOST_SEGMENTS = 16, 64
+"""Places where a picture is looked for in data after the end, and segments that are read there."""
+
+SOI, EOI = b"\xff\xd8", b"\xff\xd9"
 PREVIEW = "0x01"
 """How the type of a smaller copy of the picture begins; others are maps of light and depth, and further views."""
 
@@ -46,10 +62,20 @@ def read(data: bytes, parts: Parts) -> None:
         parts.facts.append(Fact("jpeg.padding", len(rest), "after EOI", start))
     else:
         parts.nodes.append(Node("data after the end", start, len(rest), rest[:16].hex(" ")))
+        what = kind(stripped)
+        # What begins with zeros is left of a longer file that lay there before, and shows what that one did.
+        is_own = what in (UNKNOWN, KINDS[0][1]) and not rest.startswith(bytes(REMAINS))
+        found = _picture(rest) if is_own else None
+        if found is not None:
+            at, width, height, n_colours = found
+            what = HOLDS_JPEG.format(width, height) if what == UNKNOWN else what
+            if n_colours > GREY:
+                # Grey ones are mostly maps of depth, which show no picture to compare.
+                parts.thumbnails.append((FOUND, rest[at : rest.rfind(EOI) + 2], start + at))
         parts.facts.append(
             Fact(
                 "file.trailer",
-                {"size": len(rest), "head": rest[:16].hex(" "), "kind": kind(stripped)},
+                {"size": len(rest), "head": rest[:16].hex(" "), "kind": what},
                 "after EOI" if start == parts.end else "after the last picture of the index",
                 start,
             )
@@ -62,6 +88,22 @@ def _edit_record(rest: bytes, start: int, parts: Parts) -> None:
     if at >= 0:
         text = rest[at + 24 : at + 4096].decode("utf-8", "replace")
         parts.facts.append(Fact("samsung.edit", text, "Samsung trailer, PhotoEditor_Re_Edit_Data", start + at))
+
+
+def _picture(data: bytes) -> tuple[int, int, int, int] | None:
+    """Return where the first JPEG with a frame begins, its width, height and number of colours."""
+    for _, start in zip(range(MOST_STARTS), START.finditer(data), strict=False):
+        at = start.start() + 2
+        for _ in range(MOST_SEGMENTS):
+            if at + 10 > len(data) or data[at] != 0xFF:
+                break
+            if data[at + 1] in FRAMES:
+                height, width, n_colours = struct.unpack_from(">HHB", data, at + 5)
+                if 0 < height * width <= MOST_PIXELS and data.find(EOI, at) > 0:
+                    return start.start(), width, height, n_colours
+                break
+            at += 2 + int(struct.unpack_from(">H", data, at + 2)[0])
+    return None
 
 
 def kind(data: bytes) -> str:

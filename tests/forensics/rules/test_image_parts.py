@@ -1,0 +1,93 @@
+"""Pictures and videos that a JPEG holds beside the one that is shown."""
+
+import base64
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+import forensix
+from forensix.forensics import claims
+from forensix.forensics.findings import Finding
+from forensix.media import open_media
+from forensix.metadata.reader import read_facts
+from tests.forensics.rules.pictures import CAMERA, named, noted
+from tests.making import write_video
+from tests.metadata import making_images as make
+
+SHOWN = make.gradient(256, 192)
+
+
+def findings_of(data: bytes, folder: Path) -> tuple[Finding, ...]:
+    path = folder / "picture.jpg"
+    path.write_bytes(data)
+    with open_media(path) as media:
+        return claims(read_facts(media), media)
+
+
+def refocused(before: Image.Image) -> bytes:
+    """Return a JPEG whose XMP holds the picture before its background was blurred, and a map of depth."""
+    data = {"image": make.encoded(before), "depthmap": make.encoded(before.convert("L"), "PNG")}
+    fields = " ".join(
+        f"xmlns:{name}='http://ns.google.com/photos/1.0/{name}/' {name}:Data='{base64.b64encode(raw).decode()}'"
+        for name, raw in data.items()
+    )
+    return make.jpeg(make.xmp_segment(make.xmp_packet(fields)), image=SHOWN)
+
+
+def test_the_picture_from_before_the_blur_is_told_and_compared_and_the_map_of_depth_is_named(tmp_path: Path) -> None:
+    findings = findings_of(refocused(SHOWN), tmp_path)
+    assert noted(findings) == []
+    named(findings, "The file holds the picture as it was before its background was blurred")
+    named(findings, "The file holds maps that belong to its picture (1 depth map)")
+    assert named(findings, "The embedded preview shows this picture").pictures[0][1][:2] == b"\xff\xd8"
+    assert noted(findings_of(refocused(make.noise(256, 192)), tmp_path)) == [
+        "An embedded preview shows another picture"
+    ]
+
+
+def behind(picture: Image.Image | None, *tags: make.Tag, data: bytes = b"\x13\x57" * 400) -> bytes:
+    """Return a JPEG with data of no known kind behind it, and in them a picture."""
+    inside = make.encoded(picture) if picture else b""
+    start = make.exif_segment(make.tiff_block(list(tags), exif=[(0x9003, make.ASCII, "2020:01:02 03:04:05")]))
+    return make.jpeg(start, image=SHOWN, tail=data + inside)
+
+
+def test_a_picture_in_the_data_after_the_end_is_told_and_compared(tmp_path: Path) -> None:
+    findings = findings_of(behind(make.gradient(128, 96), *CAMERA), tmp_path)
+    assert noted(findings) == []
+    trailer = named(findings, "Data stands after the end of the content")
+    assert trailer.claim.value[1] == "data with a JPEG of 128 x 96 in it"
+    assert named(findings, "The embedded preview shows this picture").facts[0].value["name"] == "JPEG after the end"
+
+
+@pytest.mark.parametrize(
+    ("inside", "tags", "expected"),
+    [
+        (make.noise(128, 96), CAMERA, ["An embedded preview shows another picture"]),
+        (make.noise(128, 96).convert("L"), CAMERA, []),
+        (make.gradient(128, 96), [], ["Data stands after the end of the content"]),
+        (None, CAMERA, ["Data stands after the end of the content"]),
+    ],
+    ids=["another", "a grey map", "no camera", "none"],
+)
+def test_what_data_after_the_end_hold_decides_whether_they_are_suspect(
+    inside: Image.Image | None, tags: list[make.Tag], expected: list[str], tmp_path: Path
+) -> None:
+    assert noted(findings_of(behind(inside, *tags), tmp_path)) == expected
+
+
+def test_what_is_left_of_a_longer_file_behind_a_picture_accuses_nobody(tmp_path: Path) -> None:
+    remains = bytes(400) + b"\x13\x57" * 400
+    assert noted(findings_of(behind(make.noise(128, 96), *CAMERA, data=remains), tmp_path)) == []
+
+
+def test_the_video_of_a_motion_photo_is_said_not_to_have_been_looked_at(tmp_path: Path) -> None:
+    clip = write_video(tmp_path / "clip.mp4", n_frames=5).read_bytes()
+    path = tmp_path / "motion.jpg"
+    path.write_bytes(make.jpeg(tail=clip))
+    report = forensix.analyze(path, ["forensic_analysis"])
+    said = "the file holds a video behind the picture (a motion photo), which was not looked at"
+    assert report.warnings == (said,) and "Has clip" not in report.to_html()
+    path.write_bytes(make.jpeg(tail=clip[:40]))
+    assert not forensix.analyze(path, ["forensic_analysis"]).warnings
