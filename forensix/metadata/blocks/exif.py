@@ -12,6 +12,7 @@ from typing import Any
 
 from PIL.ExifTags import GPSTAGS, TAGS
 
+from forensix.metadata.blocks.text import decoded
 from forensix.metadata.facts import Fact, Node, Problem
 
 SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8}
@@ -193,7 +194,7 @@ class _Walker:
     def value(self, kind: int, at: int, count: int) -> Any:
         raw = self.data[at : at + count * SIZES[kind]]
         if kind == 2:
-            return raw.split(b"\0")[0].decode("utf-8", "replace").strip()
+            return decoded(raw.split(b"\0")[0]).strip()
         if kind == 7 or (kind in (1, 6) and count > 4):
             return raw
         if kind in (5, 10):
@@ -250,7 +251,7 @@ def _comment(raw: bytes) -> str:
         # The standard leaves the order open; most zero bytes stand in the even places of big-endian Latin text.
         order = "utf-16-be" if text[0::2].count(0) >= text[1::2].count(0) else "utf-16-le"
         return text.decode(order, "replace").strip("\0 ")
-    return (text if code.startswith((b"ASCII", b"JIS", b"\0")) else raw).decode("utf-8", "replace").strip("\0 ")
+    return decoded(text if code.startswith((b"ASCII", b"JIS", b"\0")) else raw).strip("\0 ")
 
 
 def _finish(tiff: Tiff) -> None:

@@ -10,6 +10,7 @@ import hashlib
 import struct
 from collections.abc import Iterator
 
+from forensix.metadata.blocks.text import decoded
 from forensix.metadata.facts import Fact, Problem
 
 RESOURCES = {
@@ -64,6 +65,7 @@ NAMES = {
     120: "Caption",
     122: "Writer",
 }
+UTF8 = b"\x1b%G"
 MAX_RESOURCES = 500
 MAX_RECORDS = 500
 
@@ -119,15 +121,17 @@ def photoshop(data: bytes, where: str, offset: int) -> tuple[list[Fact], list[Pr
 
 
 def iim(data: bytes, where: str, offset: int) -> list[Fact]:
-    """Return the records of an IPTC-IIM block."""
+    """Return the records of an IPTC-IIM block, as UTF-8 where it says so (record 1:90)."""
+    records = list(_records(data))
+    is_utf8 = any((record, number, value) == (1, 90, UTF8) for record, number, value, _ in records)
     return [
         Fact(
             f"iptc.{NAMES[number]}",
-            value.decode("utf-8", "replace").strip("\0 "),
+            (value.decode("utf-8", "replace") if is_utf8 else decoded(value)).strip("\0 "),
             f"{where}, record 2:{number}",
             offset + at,
         )
-        for record, number, value, at in _records(data)
+        for record, number, value, at in records
         if record == 2 and number in NAMES
     ]
 

@@ -33,6 +33,12 @@ def test_values_and_offsets() -> None:
     assert block[fact.offset - 100 :].startswith(b"Model One\0")
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+def test_letters_of_either_encoding(encoding: str) -> None:
+    block = make.tiff_block([(0x013B, make.ASCII, "#####ller")]).replace(b"#####ller", "Mü".encode(encoding).ljust(9))
+    assert values(read(block))["exif.Artist"] == "Mü"
+
+
 @pytest.mark.parametrize(("marks", "signs"), [(("N", "E"), (1, 1)), (("S", "W"), (-1, -1))])
 def test_position(marks: tuple[str, str], signs: tuple[int, int]) -> None:
     block = make.tiff_block(
@@ -53,6 +59,7 @@ def test_position(marks: tuple[str, str], signs: tuple[int, int]) -> None:
     ("code", "text", "raw"),
     [
         ("ASCII", "Screenshot", b"ASCII\0\0\0Screenshot"),
+        ("ASCII", "Größe", b"ASCII\0\0\0" + "Größe".encode("latin-1")),
         ("UNICODE", "Größe", b"UNICODE\0" + "Größe".encode("utf-16-be")),
         ("UNICODE", "Größe", b"UNICODE\0" + "Größe".encode("utf-16-le")),
     ],

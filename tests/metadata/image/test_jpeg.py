@@ -122,6 +122,23 @@ def test_iptc_digest() -> None:
     assert by_key["iptc.digest"] != by_key["iptc.digest_now"]
 
 
+@pytest.mark.parametrize(
+    ("coding", "raw", "said"),
+    [
+        (b"", "Zürich – Café".encode("cp1252"), "Zürich – Café"),
+        (b"", "Zürich".encode(), "Zürich"),
+        (b"", "Zürich, é".encode()[:-1], "Zürich,"),
+        (b"\x1b%G", b"Z\xfcrich", "Z\ufffdrich"),
+    ],
+    ids=["western", "UTF-8", "UTF-8, cut", "not the UTF-8 that it says"],
+)
+def test_words_of_iptc_are_read_in_their_letters(coding: bytes, raw: bytes, said: str) -> None:
+    rows = [(1, 90, coding), (2, 90, raw)]
+    block = b"".join(bytes([0x1C, part, row]) + len(value).to_bytes(2, "big") + value for part, row, value in rows)
+    by_key = values(jpeg.parse(make.jpeg(make.photoshop_segment(make.resource(0x0404, block)))))
+    assert by_key["iptc.City"] == said
+
+
 def test_xmp_in_two_parts() -> None:
     packet = make.xmp_packet('xmp:CreatorTool="Program 1"')
     extension = (
