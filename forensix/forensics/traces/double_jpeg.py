@@ -156,7 +156,10 @@ def _shares(values: np.ndarray) -> np.ndarray:
 
 
 def _quality(steps: dict[tuple[int, int], int]) -> int | None:
-    """Return the quality whose standard table has the first steps, where three in four agree exactly."""
+    """Return the quality whose standard table has the first steps, where three in four agree exactly.
+
+    Neighbours share most steps: of those that fit as well one of the fives is told, as programs use them.
+    """
     agree = {q: sum(standard(q, False)[8 * v + u] == step for (v, u), step in steps.items()) for q in range(1, 101)}
-    best = max(agree, key=lambda q: agree[q])
+    best = max(agree, key=lambda q: (agree[q], q % 5 == 0))
     return best if steps and agree[best] >= max(MIN_MODES, 0.75 * len(steps)) else None

@@ -9,8 +9,9 @@ from PIL import Image, ImageFilter
 
 from forensix.forensics import claims
 from forensix.forensics.rules import image_copies, image_encoding, image_pixels
-from forensix.forensics.traces import copy_move, jpeg_grid, pixels
+from forensix.forensics.traces import copy_move, double_jpeg, jpeg_grid, pixels
 from forensix.media import open_media
+from forensix.metadata.image.jpeg_tables import standard
 from forensix.metadata.reader import read_facts
 from tests.metadata import making_images as make
 
@@ -39,6 +40,13 @@ def saved(rgb: np.ndarray, *qualities: int) -> bytes:
 def compression(path: Path, rgb: np.ndarray, *qualities: int) -> dict:
     path.write_bytes(saved(rgb, *qualities))
     return pixels.compression(str(path))
+
+
+@pytest.mark.parametrize("quality", [50, 75, 90])
+def test_of_tables_that_share_the_steps_the_usual_quality_is_told(quality: int) -> None:
+    steps, at_once = standard(quality, False), ((0, 1), (1, 0), (1, 1), (2, 0))
+    twice = tuple(double_jpeg.Mode(at, steps[8 * at[0] + at[1]], 0.1, np.zeros(1), 0, 0) for at in at_once)
+    assert double_jpeg.summary(twice)["quality"] == quality
 
 
 @pytest.mark.parametrize("qualities", [(60, 90), (70, 95), (50, 85)])
