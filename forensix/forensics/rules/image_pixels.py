@@ -186,7 +186,7 @@ def thumbnails(facts: Facts, traces: dict[str, Any]) -> list[Finding]:
                 f"picture give more than {SAME_PICTURE_CORRELATION}. A program changed, cropped or replaced the "
                 f"picture and left the {'previews' if several else 'preview'} of an earlier version.",
                 "versions",
-                "versions",
+                "editing",
                 facts=[fact for fact, *_ in other],
                 values=[value for _, value, *_ in other],
                 pictures=[pair for _, _, pair, _ in other],

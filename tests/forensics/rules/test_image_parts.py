@@ -91,3 +91,13 @@ def test_the_video_of_a_motion_photo_is_said_not_to_have_been_looked_at(tmp_path
     assert report.warnings == (said,) and "Has clip" not in report.to_html()
     path.write_bytes(make.jpeg(tail=clip[:40]))
     assert not forensix.analyze(path, ["forensic_analysis"]).warnings
+
+
+def test_that_a_preview_shows_another_picture_is_told_before_all_else(tmp_path: Path) -> None:
+    exif = [(0x9003, make.ASCII, "2093:01:02 03:04:05")]
+    block = make.tiff_block(CAMERA, exif=exif, thumbnail=make.encoded(make.noise(80, 60)))
+    path = tmp_path / "replaced.jpg"
+    path.write_bytes(make.jpeg(make.exif_segment(block), image=SHOWN))
+    sentence = forensix.analyze(path, ["forensic_analysis"]).headline
+    said = 'The file calls for an explanation: "An embedded preview shows another picture" and 1 more suspect claim'
+    assert sentence.startswith(said)
