@@ -202,16 +202,19 @@ def _location(facts: Facts) -> list[Finding]:
         block = facts.fact("exif.GPSInfo")
         if block is None:
             return []
-        held = list(facts.all("exif.gps"))[:10]
+        fields = list(facts.all("exif.gps"))[:10]
+        held = [f for f in fields if not _is_blank(f.value)]
+        stated = any(f.key in ("exif.gps.Latitude", "exif.gps.Longitude") for f in fields)
         return [
             finding(
                 "benign",
                 "A GPS block holds no position",
-                f"{place(block)}: the block is there, latitude and longitude are not. Devices without a "
-                "satellite fix write this, and so do programs that remove the position alone.",
+                f"{place(block)}: the block is there, latitude and longitude are "
+                f"{'there without a value' if stated else 'not'}. Devices without a satellite fix write this, and so "
+                "do programs that remove the position alone.",
                 "location",
                 "privacy",
-                facts=held or [block],
+                facts=fields or [block],
                 values=[f.key.rsplit(".", 1)[-1] for f in held],
             )
         ]
@@ -252,6 +255,12 @@ def _location(facts: Facts) -> list[Finding]:
             details=[("GPS_location", where)],
         )
     ]
+
+
+def _is_blank(value: object) -> bool:
+    """Tell whether a field holds nothing: no text, or divisions by zero alone."""
+    parts = value if isinstance(value, list) else [value]
+    return all(part is None or not str(part).strip(" \0") for part in parts)
 
 
 def _assumed(facts: Facts, latitude: Fact) -> str:

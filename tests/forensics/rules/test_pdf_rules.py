@@ -444,3 +444,9 @@ def test_a_value_is_in_words_or_left_out(key: str, value: object, claim: str, sa
 def test_a_block_without_a_position_names_what_it_holds() -> None:
     block = facts(("exif.GPSInfo", 90), ("exif.gps.VersionID", [2, 2, 0, 0]), ("exif.gps.Altitude", 0.0))
     assert pick(claims(block), "GPS block holds no position").claim.value == ("VersionID", "Altitude")
+
+
+def test_a_block_whose_position_is_blank_says_so() -> None:
+    named = {"Latitude": [None, None, None], "LatitudeRef": "", "DateStamp": "2020:01:02"}
+    claim = pick(claims(facts(("exif.GPSInfo", 90), *((f"exif.gps.{k}", v) for k, v in named.items()))), "no position")
+    assert claim.claim.value == ("DateStamp",) and "there without a value" in claim.claim.explanation
