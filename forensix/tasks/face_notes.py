@@ -45,8 +45,9 @@ def doubt_notes(faces: Sequence[JudgedFace]) -> tuple[str, ...]:
     """Return which of several faces are not judged, and why; of a single one the summary says it."""
     doubtful = [face for face in faces if face.doubt and len(faces) > 1]
     notes = [f"Face {face.track.id} is not judged: {face.doubt}." for face in doubtful[:MAX_TOLD]]
-    if len(doubtful) > MAX_TOLD:
-        notes.append(f"{len(doubtful) - MAX_TOLD} more faces are not judged, for being small, blurred or short.")
+    if (n_more := len(doubtful) - MAX_TOLD) > 0:
+        more = "1 more face is" if n_more == 1 else f"{n_more} more faces are"
+        notes.append(f"{more} not judged, for being small, blurred or short.")
     return tuple(notes)
 
 

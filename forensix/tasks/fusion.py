@@ -21,6 +21,9 @@ from forensix.tasks.judged_faces import JudgedFace, faces_score, judge_faces
 from forensix.tasks.task import Options
 from forensix.tasks.verdicts import score_text
 
+EVEN = 0.5
+"""A score above speaks for a fake, one below against: their logits have opposite signs."""
+
 
 @dataclass(frozen=True)
 class SecondOpinion:
@@ -41,9 +44,11 @@ class SecondOpinion:
     def note(self, what: str, score: float, *, many: bool = False) -> str:
         """Return in a sentence what was put together, given what the model's own score is of, ``many`` or one."""
         alone = f"score {score_text(score)} by themselves" if many else f"scores {score_text(score)} by itself"
+        both = {(True, True): " for", (False, False): " against"}.get((score > EVEN, self.score > EVEN))
+        add_up = f": both speak{both} a fake, which adds up" if both else ""
         return (
             f"{what} {alone}, {self.what} {score_text(self.score)} ({self.model});"
-            f" weighed together {score_text(float(self.fused(score)))}."
+            f" weighed together {score_text(float(self.fused(score)))}{add_up}."
         )
 
 

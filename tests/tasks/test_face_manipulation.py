@@ -5,6 +5,7 @@ import io
 import re
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import av
@@ -20,6 +21,7 @@ from forensix.faces import FaceClassifier, forensix_face
 from forensix.models import LoadedModel
 from forensix.tasks import Options, load_task
 from forensix.tasks.evidence import Film, Picture
+from forensix.tasks.face_notes import MAX_TOLD, doubt_notes
 from tests.making import write_image, write_video
 from tests.tasks.opinion import Opinion
 
@@ -214,3 +216,9 @@ def test_a_component_whose_scores_are_none_fails_its_own_task_alone(portrait: Pa
     report = forensix.analyze(portrait, [TASK, "forensic_analysis"], explain=False, face_classifier=Odd())
     assert report.verdicts[TASK] == "failed" and report.verdicts["forensic_analysis"] != "failed"
     assert report.errors[TASK].startswith("Odd must give scores in [0, 1]")
+
+
+@pytest.mark.parametrize(("n_more", "said"), [(1, "1 more face is"), (2, "2 more faces are")])
+def test_further_faces_that_are_not_judged_are_counted(n_more: int, said: str) -> None:
+    faces: Any = [SimpleNamespace(doubt="it is small", track=SimpleNamespace(id=i)) for i in range(MAX_TOLD + n_more)]
+    assert doubt_notes(faces)[-1] == f"{said} not judged, for being small, blurred or short."

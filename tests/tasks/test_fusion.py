@@ -62,7 +62,7 @@ def test_what_is_said_of_the_face_is_weighed_into_what_is_said_of_the_picture(
     assert "forensix-face" in report.outcomes[PICTURE].models
     (note,) = [note for note in report.outcomes[PICTURE].notes if "by itself" in note]
     said = f"the face in it {face:.2f} (forensix-face)"
-    assert note == f"The picture scores 0.40 by itself, {said}; weighed together {both:.2f}."
+    assert note.startswith(f"The picture scores 0.40 by itself, {said}; weighed together {both:.2f}")
 
 
 def test_what_is_said_of_the_picture_is_weighed_into_what_is_said_of_the_face(
@@ -76,9 +76,22 @@ def test_what_is_said_of_the_picture_is_weighed_into_what_is_said_of_the_face(
     assert "forensix-image" in outcome.models
     (note,) = [note for note in outcome.notes if "by itself" in note]
     said = f"the whole picture {picture:.2f} (forensix-image)"
-    assert note == f"The face scores 0.90 by itself, {said}; weighed together {both:.2f}."
+    assert note.startswith(f"The face scores 0.90 by itself, {said}; weighed together {both:.2f}")
     (face,) = outcome.result.explanation
     assert face.class_probability == pytest.approx(both, abs=1e-6), "the face is shown with that score"
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "said"),
+    [
+        (0.06, 0.23, "0.03: both speak against a fake, which adds up."),
+        (0.9, 0.8, "0.95: both speak for a fake, which adds up."),
+        (0.9, 0.2, "0.82."),
+    ],
+)
+def test_two_scores_that_speak_alike_are_said_to_add_up(own: float, other: float, said: str) -> None:
+    note = fusion.SecondOpinion(other, "the face in it", None, "forensix-face", 0.5).note("The picture", own)
+    assert note.endswith(f"weighed together {said}")
 
 
 def test_the_faces_of_a_group_are_told_together_for_no_single_one_has_their_score(tmp_path: Path) -> None:
